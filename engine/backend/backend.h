@@ -1,0 +1,102 @@
+// Runtime and Backend: what a folder under engine/backend/ implements.
+//
+// A Runtime is device-wide (one per physical device: allocators, pipeline cache) and may be shared by
+// sessions on several threads. A Backend belongs to one session and is used by one thread at a time.
+// engine/backend/null is the complete minimal example to copy from.
+//
+// A pipeline cuts its commands into segments: runs of consecutive commands on one backend. At resize it
+// calls onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run, per
+// segment, onExecuteBegin, onExecute of each Execution, onExecuteEnd; after that the results are visible to
+// download().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend/creator.h"
+#include "engine/backend/execution.h"
+
+namespace opkit {
+
+class OpRegistry;
+
+struct DeviceInfo {
+  std::string backend;        // "cpu", "vulkan", ...
+  int index = 0;              // position among the devices of the backend
+  std::string name;           // "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string driver;         // name and version
+  std::string uuid;           // hex, empty where there is none
+  bool software = false;      // a CPU pretending to be a GPU
+};
+
+enum class RecordMode { Indirect, Direct };
+enum class Precision { High, Normal, Low };
+
+struct BackendConfig {
+  size_t threads = 0;                          // CPU worker threads; 0 is one per core
+  RecordMode record = RecordMode::Indirect;    // one command buffer per segment, or one per Execution
+  Precision precision = Precision::High;       // Normal and Low store floats as fp16 on the device
+  bool deviceTimestamps = false;               // time every Execution on the device
+};
+
+/// Monotonic counters since the Backend was made.
+struct BackendCounters {
+  uint64_t executionsCreated = 0;
+  uint64_t pipelinesCreated = 0;
+  uint64_t allocations = 0;      // buffers, also during onExecute
+  uint64_t dispatches = 0;       // device: recorded work submitted; host: Executions run
+  uint64_t submits = 0;
+  uint64_t bytesUploaded = 0;
+  uint64_t bytesDownloaded = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// "cpu", "vulkan": the first half of the creator tables' key.
+  virtual const std::string& name() const = 0;
+  /// The kernels this backend offers for an operator, fastest first.
+  virtual std::span<const Creator> creators(const OpDef& def) const = 0;
+  virtual Result<std::unique_ptr<RasterExecution>> createRaster() = 0;
+
+  /// Device memory for tensors; contents undefined. OutOfMemory when refused.
+  virtual Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) = 0;
+  /// Every tensor's offset in a buffer is a multiple of this.
+  virtual size_t alignment() const = 0;
+  /// The dtype in which the backend keeps a tensor that the model declares as `dtype` (fp16 for fp32 in
+  /// Precision::Normal). upload and download convert.
+  virtual DType storageDType(DType dtype) const { return dtype; }
+
+  /// Copies a host tensor to the device and back; shapes are equal, float dtypes may differ.
+  virtual Status upload(const Tensor& host, const Tensor& device) = 0;
+  virtual Status download(const Tensor& device, const Tensor& host) = 0;
+
+  virtual Status onResizeBegin() { return Status::ok(); }
+  virtual Status beginSegment(size_t) { return Status::ok(); }
+  virtual Status endSegment(size_t) { return Status::ok(); }
+  virtual Status onExecuteBegin(size_t) { return Status::ok(); }
+  virtual Status onExecuteEnd(size_t) { return Status::ok(); }
+
+  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the last run, in the order of their
+  /// onResize. Empty where the backend has no device clock.
+  virtual Result<std::vector<double>> deviceTimesNs() { return std::vector<double>(); }
+
+  const BackendCounters& counters() const { return counters_; }
+  BackendCounters& counters() { return counters_; }
+
+ private:
+  BackendCounters counters_;
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual const DeviceInfo& device() const = 0;
+  /// `registry` supplies the creator tables and must outlive the Backend.
+  virtual Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) = 0;
+};
+
+}  // namespace opkit

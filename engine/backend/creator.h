@@ -1,0 +1,59 @@
+// Creator: an entry in the ordered table of kernels of (backend, operator), fastest first.
+//
+// supports() answers OK or says in one line why not; every refusal is kept and shown. A Creator belongs to a
+// provider ("opkit", "onednn", "reference", a plugin's name), by which it can be chosen.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend/execution.h"
+#include "engine/op/op_def.h"
+
+namespace opkit {
+
+class Backend;
+class OpRegistry;
+
+/// What a Creator sees of a node, at resize.
+struct CreateArgs {
+  const OpDef& def;
+  std::span<const uint8_t> paramBytes;
+  std::span<const TensorDesc* const> inputs;  // null where absent
+  std::span<const TensorDesc> outputs;
+  std::span<const Tensor* const> constants;   // host values of inputs that never change, else null
+
+  template <class Table>
+  typename Table::NativeTableType params() const {
+    return unpackParams<Table>(paramBytes);
+  }
+  bool hasInput(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const TensorDesc& input(size_t i) const { return *inputs[i]; }
+  const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+};
+
+struct Creator {
+  std::string provider = "opkit";
+  std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
+  std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
+};
+
+/// A faster choice that said no.
+struct Refusal {
+  std::string provider;
+  std::string reason;
+};
+
+/// The outcome of asking a backend for an Execution.
+struct Choice {
+  const Creator* creator = nullptr;  // null: the backend cannot run this node
+  std::vector<Refusal> refusals;     // of the Creators tried before
+};
+
+/// The first Creator of the table that supports the node. `provider`, when not empty, rules out all others.
+Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const std::string& provider = "");
+
+}  // namespace opkit

@@ -1,0 +1,31 @@
+#include "engine/base/status.h"
+
+namespace opkit {
+
+const char* nameOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::Ok: return "OK";
+    case StatusCode::InvalidArgument: return "InvalidArgument";
+    case StatusCode::Unsupported: return "Unsupported";
+    case StatusCode::OutOfMemory: return "OutOfMemory";
+    case StatusCode::DeviceLost: return "DeviceLost";
+    case StatusCode::Corrupt: return "Corrupt";
+    case StatusCode::Internal: return "Internal";
+  }
+  return "Unknown";
+}
+
+const std::string& Status::message() const {
+  static const std::string empty;
+  return state_ ? state_->message : empty;
+}
+
+std::string Status::toString() const {
+  return state_ ? fmt::format("{}: {}", nameOf(state_->code), state_->message) : "OK";
+}
+
+Status Status::withContext(const std::string& context) const {
+  return state_ ? Status(state_->code, fmt::format("{}: {}", context, state_->message)) : Status();
+}
+
+}  // namespace opkit

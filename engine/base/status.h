@@ -1,0 +1,126 @@
+// Status and Result: how OpKit reports what a model, a file, a user or a driver got wrong.
+//
+// A success costs one null pointer. A failure carries a code and one line that says where it happened,
+// what was expected and what was found. Both types are values; they are as thread-safe as an int.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace opkit {
+
+enum class StatusCode { Ok, InvalidArgument, Unsupported, OutOfMemory, DeviceLost, Corrupt, Internal };
+
+/// The code's name as printed in messages, for example "Unsupported".
+const char* nameOf(StatusCode code);
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(const Status& other) : state_(other.state_ ? std::make_unique<State>(*other.state_) : nullptr) {}
+  Status& operator=(const Status& other) {
+    state_ = other.state_ ? std::make_unique<State>(*other.state_) : nullptr;
+    return *this;
+  }
+  Status(Status&&) noexcept = default;
+  Status& operator=(Status&&) noexcept = default;
+
+  static Status ok() { return {}; }
+
+  /// The caller passed something outside the contract: shape, name, attribute, flag.
+  template <class... Args>
+  static Status invalidArgument(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::InvalidArgument, fmt::format(format, std::forward<Args>(args)...)};
+  }
+  /// Well-formed, but OpKit (or this kernel, or this device) does not do it.
+  template <class... Args>
+  static Status unsupported(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::Unsupported, fmt::format(format, std::forward<Args>(args)...)};
+  }
+  template <class... Args>
+  static Status outOfMemory(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::OutOfMemory, fmt::format(format, std::forward<Args>(args)...)};
+  }
+  template <class... Args>
+  static Status deviceLost(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::DeviceLost, fmt::format(format, std::forward<Args>(args)...)};
+  }
+  /// Bytes read from a file do not form what the file claims to be.
+  template <class... Args>
+  static Status corrupt(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::Corrupt, fmt::format(format, std::forward<Args>(args)...)};
+  }
+  /// Should not happen; a driver or OpKit itself broke a promise.
+  template <class... Args>
+  static Status internal(fmt::format_string<Args...> format, Args&&... args) {
+    return {StatusCode::Internal, fmt::format(format, std::forward<Args>(args)...)};
+  }
+
+  bool isOk() const { return state_ == nullptr; }
+  StatusCode code() const { return state_ ? state_->code : StatusCode::Ok; }
+  /// The message, or "" on success.
+  const std::string& message() const;
+  /// "Unsupported: softmax: axis must be innermost", or "OK".
+  std::string toString() const;
+  /// The same failure with "context: " in front of its message; success stays success.
+  Status withContext(const std::string& context) const;
+
+ private:
+  struct State {
+    StatusCode code;
+    std::string message;
+  };
+  Status(StatusCode code, std::string message)
+      : state_(std::make_unique<State>(State{code, std::move(message)})) {}
+
+  std::unique_ptr<State> state_;
+};
+
+/// A T, or the Status that says why there is none. Member names follow std::expected.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
+  Result(Status error) : state_(std::move(error)) {}         // NOLINT(google-explicit-constructor)
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  /// The failure, or OK when there is a value.
+  Status error() const { return has_value() ? Status::ok() : std::get<1>(state_); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+}  // namespace opkit
+
+#define OPKIT_CONCAT_INNER(a, b) a##b
+#define OPKIT_CONCAT(a, b) OPKIT_CONCAT_INNER(a, b)
+
+/// Returns from the enclosing function when `expression` (a Status) is a failure.
+#define OPKIT_TRY(expression)                                  \
+  do {                                                         \
+    if (::opkit::Status status_ = (expression); !status_.isOk()) return status_; \
+  } while (false)
+
+/// OPKIT_ASSIGN(auto x, makeX()): unpacks a Result, or returns its failure.
+#define OPKIT_ASSIGN(declaration, expression) \
+  OPKIT_ASSIGN_IMPL(OPKIT_CONCAT(result_, __LINE__), declaration, expression)
+#define OPKIT_ASSIGN_IMPL(result, declaration, expression) \
+  auto result = (expression);                              \
+  if (!result) return result.error();                      \
+  declaration = *std::move(result)

@@ -1,0 +1,19 @@
+// importOnnx: an ONNX protobuf becomes a Model.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "engine/import/onnx/onnx_rules.h"
+#include "engine/model/model.h"
+
+namespace opkit {
+
+/// Corrupt when the bytes are not an ONNX model; Unsupported names the operator, attribute or type that OpKit
+/// does not handle; InvalidArgument for graphs that contradict themselves (a cycle, an undefined tensor).
+Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry);
+
+/// One serialised TensorProto (the .pb files of ONNX test data).
+Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes);
+
+}  // namespace opkit

@@ -1,0 +1,78 @@
+// OnnxRules: how ONNX nodes become OpKit nodes. Each operator brings its rules in <op>_onnx.cpp.
+//
+// Operator folders see ONNX through OnnxNode alone; protobuf stays inside engine/import/onnx.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/model/model.h"
+
+namespace opkit {
+
+/// One ONNX node being imported, and where the rule puts what it makes of it.
+class OnnxNode {
+ public:
+  virtual ~OnnxNode() = default;
+
+  virtual const std::string& opType() const = 0;
+  virtual int opset() const = 0;  // version of the node's domain
+  virtual const std::string& name() const = 0;
+
+  virtual bool hasAttribute(const std::string& name) const = 0;
+  virtual int64_t intAttribute(const std::string& name, int64_t fallback) const = 0;
+  virtual float floatAttribute(const std::string& name, float fallback) const = 0;
+  virtual std::string stringAttribute(const std::string& name, const std::string& fallback) const = 0;
+  virtual std::vector<int64_t> intsAttribute(const std::string& name) const = 0;
+  virtual std::vector<float> floatsAttribute(const std::string& name) const = 0;
+  /// Unsupported when the attribute is absent or of a type OpKit tensors cannot hold.
+  virtual Result<Tensor> tensorAttribute(const std::string& name) const = 0;
+
+  virtual size_t inputCount() const = 0;
+  virtual size_t outputCount() const = 0;
+  /// Tensor index in the model, -1 when the optional input is absent or beyond the end.
+  virtual int input(size_t index) const = 0;
+  /// The whole list, absent ones as -1.
+  virtual std::vector<int> inputs() const = 0;
+
+  /// Adds a constant to the model, for attributes that are inputs of the OpKit operator.
+  virtual int addConstant(const std::string& suffix, Tensor value) = 0;
+  int addConstant(const std::string& suffix, const std::vector<int64_t>& values);  // i64[n]
+  int addConstant(const std::string& suffix, float scalar);                        // f32[]
+
+  /// Emits the node: its outputs are the ONNX node's outputs.
+  virtual Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  /// Emits a node whose single output is intermediate; returns its tensor index.
+  virtual int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+};
+
+using OnnxRule = std::function<Status(OnnxNode&)>;
+
+class OnnxRules {
+ public:
+  struct Entry {
+    int firstOpset;
+    int lastOpset;
+    OnnxRule rule;
+    std::vector<std::string> attributes;  // the attributes the rule reads; any other is refused by name
+  };
+  static constexpr int kAnyOpset = 1 << 20;
+
+  /// `type` is the ONNX op type; operators outside the default domain are written "domain::Type".
+  /// `attributes` lists every attribute the rule handles; the importer reports all others as Unsupported.
+  void add(const std::string& type, std::vector<std::string> attributes, OnnxRule rule, int firstOpset = 1,
+           int lastOpset = kAnyOpset);
+  /// The entry for an opset; null when there is none.
+  const Entry* find(const std::string& type, int opset) const;
+  std::vector<std::string> types() const;
+
+ private:
+  std::map<std::string, std::vector<Entry>> entries_;
+};
+
+/// A rule that renames the node and passes inputs through: for operators without parameters.
+OnnxRule passThrough(std::string type);
+
+}  // namespace opkit

@@ -1,0 +1,66 @@
+// Model: a graph of operators over tensors, as importers build it, files store it and sessions run it.
+//
+// Plain data. Tensors are numbered; each is an input, a constant or the output of exactly one node. Nodes are
+// in an order in which every input is made before it is read. validateModel checks all of that.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/op/params.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit {
+
+class OpRegistry;
+
+struct ModelTensor {
+  std::string name;
+  TensorDesc desc;                 // meaningful for inputs (extents may be kDynamic) and constants
+  std::optional<Tensor> constant;  // host values
+};
+
+struct ModelNode {
+  std::string name;
+  std::string type;
+  int version = 1;
+  std::vector<int> inputs;  // tensor indices; -1 where an optional input is absent
+  std::vector<int> outputs;  // -1 where an output is not used
+  ParamBytes params;
+};
+
+struct Model {
+  std::string producer;
+  std::vector<ModelTensor> tensors;
+  std::vector<ModelNode> nodes;
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+
+  int addTensor(std::string name, TensorDesc desc = {});
+  int addInput(std::string name, TensorDesc desc);
+  int addConstant(std::string name, Tensor value);
+  /// Appends a node with `outputCount` fresh outputs named after it; returns their indices.
+  std::vector<int> addNode(std::string type, std::string name, std::vector<int> inputs, ParamBytes params = {},
+                           size_t outputCount = 1);
+  /// Index of the tensor called `name`, or -1.
+  int findTensor(std::string_view name) const;
+};
+
+/// Corrupt when indices, order or uniqueness are broken; Unsupported names an operator the registry lacks;
+/// parameters are verified against their schemas.
+Status validateModel(const Model& model, const OpRegistry& registry);
+
+/// Orders nodes so that producers come first; Corrupt names a tensor on a cycle.
+Status sortTopologically(Model& model);
+
+/// Reads .opk bytes. Corrupt for anything that is not a well-formed model; never crashes on bad bytes.
+Result<Model> readModel(std::span<const uint8_t> bytes);
+/// The .opk form of a model.
+std::vector<uint8_t> writeModel(const Model& model);
+
+/// Whole-file helpers; errors name the path. writeFile replaces the file in one step or not at all.
+Result<std::vector<uint8_t>> readFile(const std::string& path);
+Status writeFile(const std::string& path, std::span<const uint8_t> bytes);
+
+}  // namespace opkit

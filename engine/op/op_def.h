@@ -1,0 +1,98 @@
+// OpDef: the card of an operator. Everything that OpKit knows about an operator stands here, once.
+//
+// The shape pass, the importer, the harness, the benchmarks and the support matrix read the card; kernels
+// are added beside it per backend (see op_registry.h). A card is immutable once registered.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/op/oracle.h"
+#include "engine/op/params.h"
+#include "engine/op/region.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit {
+
+/// One input or output of an operator.
+struct Port {
+  enum class Kind { Required, Optional, Variadic };  // Optional and Variadic only at the end
+  std::string name;
+  DTypeSet dtypes = kAnyDType;
+  Kind kind = Kind::Required;
+  /// The shape rule needs this input's values, not only its shape (Reshape's `shape`).
+  bool contents = false;
+};
+
+/// What shape rules and lowerings see of one node.
+struct ShapeArgs {
+  std::span<const uint8_t> paramBytes;
+  std::span<const TensorDesc* const> inputs;   // null where an optional input is absent
+  std::span<const Tensor* const> contents;     // host values where known, else null; same length as inputs
+  size_t outputCount = 1;                      // outputs the model asks for
+
+  template <class Table>
+  typename Table::NativeTableType params() const {
+    return unpackParams<Table>(paramBytes);
+  }
+  bool hasInput(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  const TensorDesc& input(size_t i) const { return *inputs[i]; }
+  const Shape& shape(size_t i) const { return inputs[i]->shape; }
+  /// Values of an integer input marked `contents`; REQUIRES hasInput(i).
+  std::vector<int64_t> integers(size_t i) const { return toInt64(*contents[i]); }
+};
+
+/// The output descriptions, or InvalidArgument/Unsupported saying what was expected and found. Arity, dtypes
+/// of the ports and presence of contents were checked before.
+using ShapeFn = std::function<Result<std::vector<TensorDesc>>(const ShapeArgs&)>;
+/// Regions per output; called after the shape rule with the output descriptions it gave.
+using LowerFn = std::function<Result<std::vector<RegionList>>(const ShapeArgs&, std::span<const TensorDesc>)>;
+/// Floating-point operations of one execution.
+using FlopsFn = std::function<double(const ShapeArgs&, std::span<const TensorDesc> outputs)>;
+
+/// Which error bound the harness grants; formulas in numerics.md, code in harness/tolerance.cpp.
+enum class NumericClass {
+  Exact,           // moves, integers, comparisons
+  OneRounding,     // add, mul, relu
+  FewRoundings,    // division, square root, reciprocal: built-ins allowed 2.5 ULP
+  Products,        // sums of products: matmul, convolution
+  Sum,             // reductions, pooling averages
+  Softmax,
+  Norm,
+  Transcendental,  // tanh, erf, sigmoid, exp, log, pow
+  Cast,
+};
+
+/// The values an operator's floating inputs are drawn from in the normal lane.
+struct Domain {
+  double low = -4.0;
+  double high = 4.0;
+};
+
+struct OpDef {
+  std::string type;     // "Softmax"; foreign operators are qualified: "com.acme::Foo"
+  int version = 1;
+  std::string summary;  // one sentence for lists and docs
+  std::string folder;   // filled by the registry: the folder of ops/ it lives in
+  ParamsSchema params = {};
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  NumericClass numeric = NumericClass::Exact;
+  Domain domain = {};
+  /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
+  bool shapeOnly = false;
+  ShapeFn inferShapes;
+  LowerFn lower;            // set for operators that only move data
+  FlopsFn flops;            // null means one per output element, or zero for lowered operators
+  OracleFn oracle = nullptr;
+};
+
+/// The port an input index belongs to (the last one for variadic tails); null when the index is out of range.
+const Port* portOf(const std::vector<Port>& ports, size_t index);
+
+/// Runs the card's generic checks (arity, dtypes, contents) and then its shape rule. Messages start with the type.
+Result<std::vector<TensorDesc>> inferShapes(const OpDef& def, const ShapeArgs& args);
+
+}  // namespace opkit

@@ -1,0 +1,44 @@
+// OpRegistry: the operators of a process and, per backend, the ordered Creators that can run them.
+//
+// The built-in registry is assembled from one list that the build generates from the folders of ops/ (see
+// ops/builtin_ops.h); tests and plugins copy it and add to the copy. Not thread-safe while being filled,
+// freely shared afterwards. Interpreters keep a pointer to it, so it must outlive them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend/creator.h"
+#include "engine/op/op_def.h"
+
+namespace opkit {
+
+class OpRegistry {
+ public:
+  /// Adds a card; aborts on a duplicate type or a card without a shape rule (a programmer's mistake).
+  void add(OpDef def);
+  /// Appends a Creator to the table of (backend, op): fastest first. REQUIRES the operator to be known.
+  void addCreator(const std::string& backend, const std::string& type, Creator creator);
+  /// Puts a Creator in front of the table, as providers added at run time do.
+  void addFirstCreator(const std::string& backend, const std::string& type, Creator creator);
+
+  /// Null when unknown.
+  const OpDef* find(std::string_view type) const;
+  /// Empty when the backend has no kernel for the operator.
+  std::span<const Creator> creators(std::string_view backend, std::string_view type) const;
+  /// All cards, sorted by type.
+  std::vector<const OpDef*> all() const;
+
+  /// Cards added until the next call carry this folder name; used by the generated list.
+  void setFolder(std::string folder) { folder_ = std::move(folder); }
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // backend, type
+  std::map<std::string, OpDef, std::less<>> defs_;
+  std::map<Key, std::vector<Creator>, std::less<>> creators_;
+  std::string folder_;
+};
+
+}  // namespace opkit

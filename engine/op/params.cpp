@@ -1,0 +1,49 @@
+#include "engine/op/params.h"
+
+#include <flatbuffers/idl.h>
+
+namespace opkit {
+namespace {
+
+flatbuffers::IDLOptions jsonOptions() {
+  flatbuffers::IDLOptions options;
+  options.strict_json = true;
+  options.indent_step = -1;  // one line
+  return options;
+}
+
+Status parseSchema(flatbuffers::Parser& parser, const ParamsSchema& schema) {
+  if (!parser.Parse(std::string(schema.text).c_str()))
+    return Status::internal("operator schema does not parse: {}", parser.error_);
+  return Status::ok();
+}
+
+}  // namespace
+
+Status verifyParams(const ParamsSchema& schema, std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return Status::ok();
+  if (!schema.verify) return Status::corrupt("expected no parameters, found {} bytes of them", bytes.size());
+  if (!schema.verify(bytes)) return Status::corrupt("the {} parameter bytes do not match the schema", bytes.size());
+  return Status::ok();
+}
+
+Result<ParamBytes> paramsFromJson(const ParamsSchema& schema, const std::string& json) {
+  if (json.empty() || json == "{}") return ParamBytes{};
+  if (!schema.verify) return Status::invalidArgument("expected no parameters, got {}", json);
+  flatbuffers::Parser parser(jsonOptions());
+  OPKIT_TRY(parseSchema(parser, schema));
+  if (!parser.Parse(json.c_str()))
+    return Status::invalidArgument("parameters {}: {}", json, parser.error_);
+  const flatbuffers::FlatBufferBuilder& builder = parser.builder_;
+  return ParamBytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+}
+
+std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes) {
+  if (bytes.empty() || !schema.verify) return "{}";
+  flatbuffers::Parser parser(jsonOptions());
+  std::string text;
+  if (!parseSchema(parser, schema).isOk() || !flatbuffers::GenerateText(parser, bytes.data(), &text)) return "{?}";
+  return text;
+}
+
+}  // namespace opkit

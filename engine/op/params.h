@@ -1,0 +1,59 @@
+// Operator parameters: a FlatBuffers table per operator, described by the .fbs in the operator's folder.
+//
+// In a model the parameters are opaque bytes that only the operator can verify and read. Empty bytes mean
+// "all defaults". The schema text travels with the operator, so parameters parse from and print as JSON.
+#pragma once
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/base/status.h"
+
+namespace opkit {
+
+using ParamBytes = std::vector<uint8_t>;
+
+struct ParamsSchema {
+  std::string_view text;                              // the .fbs; empty for an operator without parameters
+  bool (*verify)(std::span<const uint8_t>) = nullptr;  // null for an operator without parameters
+};
+
+/// The schema of FlatBuffers table `Table`, whose .fbs text is `text` (generated as k<Folder>Schema).
+template <class Table>
+ParamsSchema paramsSchema(std::string_view text) {
+  return {text, [](std::span<const uint8_t> bytes) {
+            return flatbuffers::Verifier(bytes.data(), bytes.size()).template VerifyBuffer<Table>(nullptr);
+          }};
+}
+
+/// Serialises the object-API struct that flatc generates (SoftmaxParamsT).
+template <class Native>
+ParamBytes packParams(const Native& native) {
+  using Table = typename Native::TableType;
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(Table::Pack(builder, &native));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+/// Reads verified bytes: unpackParams<SoftmaxParams>(bytes).axis. Empty bytes give the defaults.
+template <class Table>
+typename Table::NativeTableType unpackParams(std::span<const uint8_t> bytes) {
+  typename Table::NativeTableType native;
+  if (!bytes.empty()) flatbuffers::GetRoot<Table>(bytes.data())->UnPackTo(&native);
+  return native;
+}
+
+/// Verifies that `bytes` are parameters of this schema; Corrupt otherwise.
+Status verifyParams(const ParamsSchema& schema, std::span<const uint8_t> bytes);
+/// Parses JSON such as {"axis": -1}; InvalidArgument carries FlatBuffers' own message.
+Result<ParamBytes> paramsFromJson(const ParamsSchema& schema, const std::string& json);
+/// Prints parameters as compact JSON with only the fields that are stored; "{}" for none.
+std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes);
+
+}  // namespace opkit

@@ -1,0 +1,43 @@
+// Region: a strided copy of one box of elements, the currency of lowering.
+//
+// Operators that only move data are described by regions instead of kernels; one Raster kernel per backend
+// carries them out. Element (i0, i1, ...) of the box goes from source element sourceOffset + sum(i*sourceStride)
+// to destination element offset + sum(i*stride). Offsets and strides count elements and may be zero
+// (repeat) or negative (mirror).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/tensor/shape.h"
+
+namespace opkit {
+
+struct Region {
+  int source = 0;  // which input of the operator
+  int64_t sourceOffset = 0;
+  int64_t offset = 0;
+  Shape size;
+  std::vector<int64_t> sourceStrides;
+  std::vector<int64_t> strides;
+};
+
+/// The whole of one output as disjoint regions. Elements that no region covers get the fill.
+struct RegionList {
+  enum class Fill {
+    None,   // the regions cover every element
+    Zero,   // all-zero bits
+    Input,  // the single element of input `fillInput`
+  };
+  std::vector<Region> regions;
+  Fill fill = Fill::None;
+  int fillInput = -1;
+};
+
+/// A region that copies `count` contiguous elements.
+Region contiguousRegion(int source, int64_t sourceOffset, int64_t offset, int64_t count);
+
+/// Drops extents of 1 and merges neighbouring dimensions that are contiguous in both source and destination.
+Region collapse(const Region& region);
+
+}  // namespace opkit

@@ -1,0 +1,68 @@
+// DType: the element types OpKit tensors may have, their sizes and their short names (f32, i64, bool ...).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace opkit {
+
+// The values are stored in .opk files; never renumber.
+enum class DType : uint8_t {
+  Float32 = 1,
+  Float16 = 2,
+  Float64 = 3,
+  Int8 = 4,
+  UInt8 = 5,
+  Int16 = 6,
+  UInt16 = 7,
+  Int32 = 8,
+  UInt32 = 9,
+  Int64 = 10,
+  UInt64 = 11,
+  Bool = 12,  // one byte, 0 or 1
+};
+
+/// Bytes per element.
+size_t sizeOf(DType dtype);
+/// "f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool".
+const char* nameOf(DType dtype);
+/// The inverse of nameOf; nothing for an unknown name.
+std::optional<DType> dtypeFromName(std::string_view name);
+/// Whether the number is a valid DType (files hold numbers).
+bool isValidDType(int value);
+
+constexpr bool isFloat(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::Float64;
+}
+
+/// A set of DTypes, as an operator's card declares them.
+class DTypeSet {
+ public:
+  constexpr DTypeSet() = default;
+  template <class... Types>
+  constexpr explicit DTypeSet(Types... types) : bits_(((1u << static_cast<unsigned>(types)) | ... | 0u)) {}
+  constexpr bool contains(DType dtype) const { return (bits_ >> static_cast<unsigned>(dtype)) & 1u; }
+  constexpr DTypeSet operator|(DTypeSet other) const {
+    DTypeSet both;
+    both.bits_ = bits_ | other.bits_;
+    return both;
+  }
+  /// "f32, f16"
+  std::string toString() const;
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+inline constexpr DTypeSet kFloats{DType::Float32, DType::Float16, DType::Float64};
+inline constexpr DTypeSet kIntegers{DType::Int8,  DType::UInt8,  DType::Int16, DType::UInt16,
+                                    DType::Int32, DType::UInt32, DType::Int64, DType::UInt64};
+inline constexpr DTypeSet kIndexTypes{DType::Int32, DType::Int64};
+inline constexpr DTypeSet kBool{DType::Bool};
+inline constexpr DTypeSet kNumbers = kFloats | kIntegers;
+inline constexpr DTypeSet kAnyDType = kNumbers | kBool;
+
+}  // namespace opkit

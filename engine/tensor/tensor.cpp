@@ -1,0 +1,99 @@
+#include "engine/tensor/tensor.h"
+
+#include <charconv>
+#include <cstring>
+#include <new>
+
+namespace opkit {
+namespace {
+
+constexpr size_t kHostAlignment = 64;
+
+template <class To, class From>
+To convertElement(From value) {
+  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, Half>) return value;
+  else if constexpr (std::is_same_v<From, Half>) return static_cast<To>(toFloat(value));
+  else if constexpr (std::is_same_v<To, Half>) return toHalf(static_cast<double>(value));
+  else return static_cast<To>(value);
+}
+
+}  // namespace
+
+Result<TensorDesc> parseTensorDesc(const std::string& text) {
+  const Status malformed = Status::invalidArgument(
+      "expected a tensor description such as f32[8,1024], got '{}'", text);
+  const size_t open = text.find('[');
+  if (open == std::string::npos || text.back() != ']') return malformed;
+  const auto dtype = dtypeFromName(std::string_view(text).substr(0, open));
+  if (!dtype) return malformed;
+  TensorDesc desc{*dtype, {}};
+  const char* cursor = text.data() + open + 1;
+  const char* end = text.data() + text.size() - 1;
+  while (cursor < end) {
+    int64_t extent = kDynamic;
+    if (*cursor == '?') {
+      ++cursor;
+    } else {
+      const auto parsed = std::from_chars(cursor, end, extent);
+      if (parsed.ec != std::errc() || extent < 0) return malformed;
+      cursor = parsed.ptr;
+    }
+    desc.shape.push_back(extent);
+    if (cursor == end) break;
+    if (*cursor++ != ',' || cursor == end) return malformed;
+  }
+  return desc;
+}
+
+void HostBuffer::Free::operator()(std::byte* data) const {
+  ::operator delete(data, std::align_val_t(kHostAlignment));
+}
+
+Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes) {
+  void* data = ::operator new(std::max<size_t>(sizeBytes, 1), std::align_val_t(kHostAlignment), std::nothrow);
+  if (!data) return Status::outOfMemory("the host refused {} bytes", sizeBytes);
+  std::memset(data, 0, sizeBytes);
+  return std::shared_ptr<HostBuffer>(
+      new HostBuffer(sizeBytes, std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(data))));
+}
+
+Result<Tensor> Tensor::onHost(TensorDesc desc) {
+  OPKIT_TRY(checkShape(desc.shape));
+  OPKIT_ASSIGN(auto buffer, HostBuffer::create(desc.sizeBytes()));
+  return Tensor{std::move(desc), std::move(buffer), 0, 0};
+}
+
+void convertElements(const Tensor& from, const Tensor& to) {
+  OPKIT_CHECK(from.desc.elements() == to.desc.elements());
+  if (from.desc.dtype == to.desc.dtype) {
+    if (from.sizeBytes() > 0) std::memcpy(to.bytes().data(), from.bytes().data(), from.sizeBytes());
+    return;
+  }
+  visitDType(from.desc.dtype, [&](auto fromTag) {
+    visitDType(to.desc.dtype, [&](auto toTag) {
+      using From = decltype(fromTag);
+      using To = decltype(toTag);
+      const std::span<From> source = from.data<From>();
+      const std::span<To> target = to.data<To>();
+      const bool toBool = to.desc.dtype == DType::Bool;
+      for (size_t i = 0; i < source.size(); ++i) {
+        target[i] = toBool ? convertElement<To>(convertElement<double>(source[i]) != 0.0)
+                           : convertElement<To>(source[i]);
+      }
+    });
+  });
+}
+
+std::vector<int64_t> toInt64(const Tensor& tensor) {
+  OPKIT_CHECK(!isFloat(tensor.desc.dtype));
+  std::vector<int64_t> values;
+  values.reserve(static_cast<size_t>(tensor.desc.elements()));
+  visitDType(tensor.desc.dtype, [&](auto tag) {
+    for (auto value : tensor.data<decltype(tag)>()) {
+      if constexpr (!std::is_same_v<decltype(value), Half>) values.push_back(static_cast<int64_t>(value));
+    }
+  });
+  return values;
+}
+
+}  // namespace opkit
