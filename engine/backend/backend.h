@@ -62,6 +62,11 @@ class Backend {
   virtual std::span<const Creator> creators(const OpDef& def) const = 0;
   virtual Result<std::unique_ptr<RasterExecution>> createRaster() = 0;
 
+  /// What the device can do; kernels refuse what it cannot.
+  virtual const DeviceCaps& caps() const {
+    static const DeviceCaps everything;
+    return everything;
+  }
   /// Device memory for tensors; contents undefined. OutOfMemory when refused.
   virtual Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) = 0;
   /// Every tensor's offset in a buffer is a multiple of this.

@@ -4,6 +4,7 @@
 // provider ("opkit", "onednn", "reference", a plugin's name), by which it can be chosen.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,14 @@ namespace opkit {
 class Backend;
 class OpRegistry;
 
+/// What a device can do beyond the baseline; refusals quote these.
+struct DeviceCaps {
+  bool storage8 = true;    // 8-bit loads and stores in device buffers
+  bool storage16 = true;   // 16-bit loads and stores in device buffers
+  bool int64 = true;       // 64-bit integer arithmetic
+  uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
+};
+
 /// What a Creator sees of a node, at resize.
 struct CreateArgs {
   const OpDef& def;
@@ -25,6 +34,7 @@ struct CreateArgs {
   std::span<const TensorDesc* const> inputs;  // null where absent
   std::span<const TensorDesc> outputs;
   std::span<const Tensor* const> constants;   // host values of inputs that never change, else null
+  const DeviceCaps& device;
 
   template <class Table>
   typename Table::NativeTableType params() const {

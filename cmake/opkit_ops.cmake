@@ -1,0 +1,114 @@
+# Operators are found, not listed. A folder ops/<op>/ holds <op>.cpp (defines namespace opkit::ops::<op> with
+# `void define(OpRegistry&)`) and optionally
+#   <op>.fbs            parameters; flatc makes <op>_generated.h, and k<Op>Schema appears in <op>_schema.h
+#   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
+#   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
+#   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
+#   anything else .cpp  compiled along (the oracle in <op>_reference.cpp, helpers)
+# The build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
+
+# Writes text to a file only when it differs, so that nothing is rebuilt for nothing.
+function(opkit_write_if_different path text)
+  if(EXISTS ${path})
+    file(READ ${path} old)
+    if(old STREQUAL text)
+      return()
+    endif()
+  endif()
+  file(WRITE ${path} "${text}")
+endfunction()
+
+# opkit_fbs(fbs-file output-folder out-var): compiles a schema with the object API; embeds its text as
+# k<File>Schema in <file>_schema.h. Appends the generated headers to out-var.
+function(opkit_fbs fbs folder headers)
+  get_filename_component(stem ${fbs} NAME_WE)
+  string(REGEX REPLACE "(^|_)([a-z0-9])" ";\\2" words ${stem})
+  set(camel "")
+  string(REPLACE "_" ";" words ${stem})
+  foreach(word ${words})
+    string(SUBSTRING ${word} 0 1 first)
+    string(SUBSTRING ${word} 1 -1 rest)
+    string(TOUPPER ${first} first)
+    string(APPEND camel ${first}${rest})
+  endforeach()
+  set(output ${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND flatbuffers::flatc --cpp --gen-object-api --scoped-enums -o ${PROJECT_BINARY_DIR}/generated/${folder} ${fbs}
+    DEPENDS ${fbs} VERBATIM COMMENT "flatc ${folder}/${stem}.fbs")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fbs})
+  file(READ ${fbs} text)
+  opkit_write_if_different(${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_schema.h
+    "// Generated from ${folder}/${stem}.fbs.\n#pragma once\n#include <string_view>\nnamespace opkit {\ninline constexpr std::string_view k${camel}Schema = R\"fbs(${text})fbs\";\n}  // namespace opkit\n")
+  set(${headers} ${${headers}} ${output} PARENT_SCOPE)
+endfunction()
+
+# opkit_discover_ops(root sources-var headers-var): sources and generated headers of every folder of root.
+function(opkit_discover_ops root sources headers)
+  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/*)
+  set(found_sources "")
+  set(found_headers "")
+  set(declarations "")
+  set(op_calls "")
+  set(onnx_calls "")
+  foreach(folder ${folders})
+    get_filename_component(op ${folder} NAME)
+    if(NOT EXISTS ${folder}/${op}.cpp)
+      continue()
+    endif()
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.fbs)
+    string(APPEND declarations "namespace opkit::ops::${op} {\nvoid define(OpRegistry&);\n")
+    string(APPEND op_calls "  registry.setFolder(\"${op}\");\n  ${op}::define(registry);\n")
+    foreach(file ${files})
+      get_filename_component(name ${file} NAME)
+      if(name MATCHES "_test\\.cpp$")
+        continue()
+      elseif(name MATCHES "\\.fbs$")
+        opkit_fbs(${file} ops/${op} found_headers)
+      elseif(name STREQUAL "${op}_cpu.cpp")
+        string(APPEND declarations "void addCpu(OpRegistry&);\n")
+        string(APPEND op_calls "  ${op}::addCpu(registry);\n")
+      elseif(name STREQUAL "${op}_vulkan.cpp")
+        if(NOT OPKIT_VULKAN)
+          continue()
+        endif()
+        string(APPEND declarations "void addVulkan(OpRegistry&);\n")
+        string(APPEND op_calls "  ${op}::addVulkan(registry);\n")
+      elseif(name STREQUAL "${op}_onnx.cpp")
+        string(APPEND declarations "void addOnnx(OnnxRules&);\n")
+        string(APPEND onnx_calls "  ${op}::addOnnx(rules);\n")
+      endif()
+      if(name MATCHES "\\.cpp$")
+        list(APPEND found_sources ${file})
+      endif()
+    endforeach()
+    string(APPEND declarations "}  // namespace opkit::ops::${op}\n")
+  endforeach()
+  set(list ${PROJECT_BINARY_DIR}/generated/ops/builtin_ops.cpp)
+  opkit_write_if_different(${list} "// Generated from the folders of ops/.
+#include \"ops/builtin_ops.h\"
+${declarations}
+namespace opkit::ops {
+namespace {
+OpRegistry makeOps() {
+  OpRegistry registry;
+${op_calls}  return registry;
+}
+OnnxRules makeOnnxRules() {
+  OnnxRules rules;
+${onnx_calls}  return rules;
+}
+}  // namespace
+const OpRegistry& builtinOps() {
+  static const OpRegistry registry = makeOps();
+  return registry;
+}
+const OnnxRules& builtinOnnxRules() {
+  static const OnnxRules rules = makeOnnxRules();
+  return rules;
+}
+}  // namespace opkit::ops
+")
+  set(${sources} ${found_sources} ${list} PARENT_SCOPE)
+  set(${headers} ${found_headers} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,44 @@
+# Targets that the whole tree shares, and the two functions that make libraries and tests.
+
+add_library(opkit_flags INTERFACE)
+target_compile_options(opkit_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
+if(OPKIT_WERROR)
+  target_compile_options(opkit_flags INTERFACE -Werror)
+endif()
+target_include_directories(opkit_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+
+# The heavy headers that nearly every source includes, compiled once.
+set(OPKIT_PCH <fmt/format.h> <flatbuffers/flatbuffers.h> <algorithm> <functional> <map> <memory> <optional>
+              <span> <string> <string_view> <utility> <variant> <vector>)
+file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// The precompiled header's owner.\n")
+add_library(opkit_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
+target_link_libraries(opkit_pch PRIVATE opkit_flags fmt::fmt)
+target_precompile_headers(opkit_pch PRIVATE ${OPKIT_PCH})
+
+# opkit_library(name sources...): a static library alias opkit::name with the tree's flags.
+#   opkit_library(opkit_engine base/status.cpp)
+function(opkit_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PUBLIC opkit_flags)
+  target_precompile_headers(${name} REUSE_FROM opkit_pch)
+endfunction()
+
+# opkit_program(name sources...): an executable in the build's bin/ folder.
+function(opkit_program name)
+  add_executable(${name} ${ARGN})
+  target_precompile_headers(${name} REUSE_FROM opkit_pch)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# opkit_test(name LIBRARIES libs... SOURCES sources...): a GoogleTest program whose tests ctest lists.
+#   opkit_test(engine_test LIBRARIES opkit_engine SOURCES base/status_test.cpp)
+function(opkit_test name)
+  if(NOT OPKIT_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LIBRARIES;SOURCES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM opkit_pch)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()

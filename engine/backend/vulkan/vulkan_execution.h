@@ -1,0 +1,101 @@
+// The façade through which operators reach Vulkan: no Vk* type appears in an operator's files.
+//
+// An operator derives from VulkanExecution and writes onEncode, which records typed dispatches of shaders
+// that the build reflected into C++ (generated/shaders/<op>/<shader>.h). The backend decides where the
+// commands go (one command buffer per segment, or one per Execution), places barriers from the tensors that
+// each dispatch reads and writes, and times each Execution when asked.
+//
+//   Status onEncode(TensorList in, TensorList out, Encoder& encoder) override {
+//     using Shader = shaders::Softmax;
+//     return encoder.dispatch<Shader>({*Shader::storageOf(out[0]->desc.dtype)}, {.x = in[0], .y = out[0]},
+//                                     {.rows = rows, .columns = columns}, Groups::linear(rows, 64));
+//   }
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "engine/backend/backend.h"
+
+namespace opkit::vulkan {
+
+/// Work groups of a dispatch. A dispatch with a zero in it is skipped.
+struct Groups {
+  uint32_t x = 1;
+  uint32_t y = 1;
+  uint32_t z = 1;
+
+  /// Enough groups of `localSize` invocations for `count` items, spread over x and y so that no device limit
+  /// is met; shaders recover the item with linearIndex() of shaders/include/common.glsl.
+  static Groups linear(int64_t count, uint32_t localSize);
+};
+
+enum class Access : uint8_t { Read, Write, ReadWrite };
+
+/// One compiled variant of a shader, as the build generates it.
+struct ShaderCode {
+  const char* name;  // "softmax/softmax STORAGE=f16"
+  std::span<const uint32_t> spirv;
+  std::span<const Access> bindings;      // binding number -> how the shader uses it
+  uint32_t pushConstantBytes;
+  uint32_t specializationConstants;      // ids 0 .. n-1, 4 bytes each
+  std::array<uint32_t, 3> localSize;     // as compiled; specialisation may change it
+};
+
+/// Records the commands of one Execution. Valid only inside onEncode.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+
+  /// Dispatches variant `variant` of the generated shader type S. Tensors in `bindings` may not be null.
+  template <class S>
+  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, Groups groups,
+                  const typename S::Constants& constants = {}) {
+    const auto tensors = bindings.list();
+    const auto values = constants.list();
+    return dispatchRaw(S::code(variant), tensors, {reinterpret_cast<const std::byte*>(&push), S::kPushConstantBytes},
+                       values, groups);
+  }
+
+  /// Fills a tensor's bytes with zero.
+  virtual Status fillZero(const Tensor& tensor) = 0;
+  /// Device memory that lives until this Execution's next onResize; contents undefined.
+  virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
+
+  virtual Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
+                             std::span<const std::byte> push, std::span<const uint32_t> constants,
+                             Groups groups) = 0;
+};
+
+/// Base of every Vulkan kernel. Derived classes keep no Vulkan objects.
+class VulkanExecution : public Execution {
+ public:
+  explicit VulkanExecution(Backend& backend);
+  ~VulkanExecution() override;
+
+  /// Records the operator for the shapes of `inputs` and `outputs`. Called once per resize.
+  virtual Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) = 0;
+
+  Status onResize(TensorList inputs, TensorList outputs) final;
+  Status onExecute(TensorList inputs, TensorList outputs) final;
+
+ private:
+  struct State;
+  Backend& backend_;
+  std::unique_ptr<State> state_;
+};
+
+/// A device copy of a host tensor, for packed weights; made in create or in the first onEncode.
+Result<Tensor> uploadConstant(Backend& backend, const Tensor& host);
+
+/// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).
+template <class E, class Supports>
+Creator creatorOf(Supports supports) {
+  return {"opkit", supports, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+            return std::unique_ptr<Execution>(std::make_unique<E>(args, backend));
+          }};
+}
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,34 @@
+#include "ops/softmax/softmax.h"
+
+#include "engine/op/op_registry.h"
+#include "ops/softmax/softmax_schema.h"
+
+namespace opkit::ops::softmax {
+namespace {
+
+Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
+  OPKIT_TRY(normalizeAxis(args.params<SoftmaxParams>().axis, args.shape(0).size()).error());
+  return std::vector{args.input(0)};
+}
+
+}  // namespace
+
+Rows rowsOf(const SoftmaxParamsT& params, const Shape& shape) {
+  const auto axis = static_cast<size_t>(*normalizeAxis(params.axis, shape.size()));
+  const size_t last = params.flatten ? shape.size() : axis + 1;
+  return {elementCount(shape, 0, axis), elementCount(shape, axis, last), elementCount(shape, last, shape.size())};
+}
+
+void define(OpRegistry& registry) {
+  registry.add({.type = "Softmax",
+                .summary = "exp(x) normalised to sum 1 along an axis",
+                .params = paramsSchema<SoftmaxParams>(kSoftmaxSchema),
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Softmax,
+                .inferShapes = shapeRule,
+                .flops = [](const ShapeArgs& args, auto) { return 5.0 * args.input(0).elements(); },
+                .oracle = reference});
+}
+
+}  // namespace opkit::ops::softmax
