@@ -23,30 +23,30 @@ namespace opkit {
 class OpRegistry;
 
 struct DeviceInfo {
-  std::string backend;        // "cpu", "vulkan", ...
-  int index = 0;              // position among the devices of the backend
-  std::string name;           // "llvmpipe (LLVM 15.0.6, 256 bits)"
-  std::string driver;         // name and version
-  std::string uuid;           // hex, empty where there is none
-  bool software = false;      // a CPU pretending to be a GPU
+  std::string backend;    // "cpu", "vulkan", ...
+  int index = 0;          // position among the devices of the backend
+  std::string name;       // "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string driver;     // name and version
+  std::string uuid;       // hex, empty where there is none
+  bool software = false;  // a CPU pretending to be a GPU
 };
 
 enum class RecordMode { Indirect, Direct };
 enum class Precision { High, Normal, Low };
 
 struct BackendConfig {
-  size_t threads = 0;                          // CPU worker threads; 0 is one per core
-  RecordMode record = RecordMode::Indirect;    // one command buffer per segment, or one per Execution
-  Precision precision = Precision::High;       // Normal and Low store floats as fp16 on the device
-  bool deviceTimestamps = false;               // time every Execution on the device
+  size_t threads = 0;                        // CPU worker threads; 0 is one per core
+  RecordMode record = RecordMode::Indirect;  // one command buffer per segment, or one per Execution
+  Precision precision = Precision::High;     // Normal and Low store floats as fp16 on the device
+  bool deviceTimestamps = false;             // time every Execution on the device
 };
 
 /// Monotonic counters since the Backend was made.
 struct BackendCounters {
   uint64_t executionsCreated = 0;
   uint64_t pipelinesCreated = 0;
-  uint64_t allocations = 0;      // buffers, also during onExecute
-  uint64_t dispatches = 0;       // device: recorded work submitted; host: Executions run
+  uint64_t allocations = 0;  // buffers, also during onExecute
+  uint64_t dispatches = 0;   // device: recorded work submitted; host: Executions run
   uint64_t submits = 0;
   uint64_t bytesUploaded = 0;
   uint64_t bytesDownloaded = 0;

@@ -21,9 +21,9 @@ class OpRegistry;
 
 /// What a device can do beyond the baseline; refusals quote these.
 struct DeviceCaps {
-  bool storage8 = true;    // 8-bit loads and stores in device buffers
-  bool storage16 = true;   // 16-bit loads and stores in device buffers
-  bool int64 = true;       // 64-bit integer arithmetic
+  bool storage8 = true;                  // 8-bit loads and stores in device buffers
+  bool storage16 = true;                 // 16-bit loads and stores in device buffers
+  bool int64 = true;                     // 64-bit integer arithmetic
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
 };
 
@@ -33,7 +33,7 @@ struct CreateArgs {
   std::span<const uint8_t> paramBytes;
   std::span<const TensorDesc* const> inputs;  // null where absent
   std::span<const TensorDesc> outputs;
-  std::span<const Tensor* const> constants;   // host values of inputs that never change, else null
+  std::span<const Tensor* const> constants;  // host values of inputs that never change, else null
   const DeviceCaps& device;
 
   template <class Table>

@@ -74,8 +74,7 @@ class [[nodiscard]] Status {
     StatusCode code;
     std::string message;
   };
-  Status(StatusCode code, std::string message)
-      : state_(std::make_unique<State>(State{code, std::move(message)})) {}
+  Status(StatusCode code, std::string message) : state_(std::make_unique<State>(State{code, std::move(message)})) {}
 
   std::unique_ptr<State> state_;
 };
@@ -84,8 +83,8 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  Result(Status error) : state_(std::move(error)) {}         // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
+  Result(Status error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -112,8 +111,8 @@ class [[nodiscard]] Result {
 #define OPKIT_CONCAT(a, b) OPKIT_CONCAT_INNER(a, b)
 
 /// Returns from the enclosing function when `expression` (a Status) is a failure.
-#define OPKIT_TRY(expression)                                  \
-  do {                                                         \
+#define OPKIT_TRY(expression)                                                    \
+  do {                                                                           \
     if (::opkit::Status status_ = (expression); !status_.isOk()) return status_; \
   } while (false)
 

@@ -25,7 +25,7 @@ struct ModelNode {
   std::string name;
   std::string type;
   int version = 1;
-  std::vector<int> inputs;  // tensor indices; -1 where an optional input is absent
+  std::vector<int> inputs;   // tensor indices; -1 where an optional input is absent
   std::vector<int> outputs;  // -1 where an output is not used
   ParamBytes params;
 };

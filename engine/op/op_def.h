@@ -29,9 +29,9 @@ struct Port {
 /// What shape rules and lowerings see of one node.
 struct ShapeArgs {
   std::span<const uint8_t> paramBytes;
-  std::span<const TensorDesc* const> inputs;   // null where an optional input is absent
-  std::span<const Tensor* const> contents;     // host values where known, else null; same length as inputs
-  size_t outputCount = 1;                      // outputs the model asks for
+  std::span<const TensorDesc* const> inputs;  // null where an optional input is absent
+  std::span<const Tensor* const> contents;    // host values where known, else null; same length as inputs
+  size_t outputCount = 1;                     // outputs the model asks for
 
   template <class Table>
   typename Table::NativeTableType params() const {
@@ -54,11 +54,11 @@ using FlopsFn = std::function<double(const ShapeArgs&, std::span<const TensorDes
 
 /// Which error bound the harness grants; formulas in numerics.md, code in harness/tolerance.cpp.
 enum class NumericClass {
-  Exact,           // moves, integers, comparisons
-  OneRounding,     // add, mul, relu
-  FewRoundings,    // division, square root, reciprocal: built-ins allowed 2.5 ULP
-  Products,        // sums of products: matmul, convolution
-  Sum,             // reductions, pooling averages
+  Exact,         // moves, integers, comparisons
+  OneRounding,   // add, mul, relu
+  FewRoundings,  // division, square root, reciprocal: built-ins allowed 2.5 ULP
+  Products,      // sums of products: matmul, convolution
+  Sum,           // reductions, pooling averages
   Softmax,
   Norm,
   Transcendental,  // tanh, erf, sigmoid, exp, log, pow
@@ -72,7 +72,7 @@ struct Domain {
 };
 
 struct OpDef {
-  std::string type;     // "Softmax"; foreign operators are qualified: "com.acme::Foo"
+  std::string type;  // "Softmax"; foreign operators are qualified: "com.acme::Foo"
   int version = 1;
   std::string summary;  // one sentence for lists and docs
   std::string folder;   // filled by the registry: the folder of ops/ it lives in
@@ -84,8 +84,8 @@ struct OpDef {
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;
   ShapeFn inferShapes;
-  LowerFn lower;            // set for operators that only move data
-  FlopsFn flops;            // null means one per output element, or zero for lowered operators
+  LowerFn lower;  // set for operators that only move data
+  FlopsFn flops;  // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;
 };
 

@@ -16,10 +16,10 @@ namespace opkit {
 
 struct OracleTensor {
   TensorDesc desc;
-  std::vector<double> real;        // elements of a floating tensor, else empty
-  std::vector<int64_t> integer;    // elements of an integer or bool tensor, else empty
-  std::vector<double> magnitude;   // per element S = sum |terms|, when asked for and the operator sums
-  int64_t terms = 1;               // K, the number of accumulated terms per element, when it sums
+  std::vector<double> real;       // elements of a floating tensor, else empty
+  std::vector<int64_t> integer;   // elements of an integer or bool tensor, else empty
+  std::vector<double> magnitude;  // per element S = sum |terms|, when asked for and the operator sums
+  int64_t terms = 1;              // K, the number of accumulated terms per element, when it sums
 
   explicit OracleTensor(TensorDesc d = {});
   /// Widens a host tensor.
@@ -54,8 +54,10 @@ using OracleFn = Status (*)(const OracleArgs&);
 /// Both must be of the same kind: body is a generic lambda over (const vector<T>&, vector<T>&).
 template <class Body>
 void visitElements(const OracleTensor& x, OracleTensor& y, Body&& body) {
-  if (x.isReal()) body(x.real, y.real);
-  else body(x.integer, y.integer);
+  if (x.isReal())
+    body(x.real, y.real);
+  else
+    body(x.integer, y.integer);
 }
 
 }  // namespace opkit

@@ -32,8 +32,7 @@ Result<ParamBytes> paramsFromJson(const ParamsSchema& schema, const std::string&
   if (!schema.verify) return Status::invalidArgument("expected no parameters, got {}", json);
   flatbuffers::Parser parser(jsonOptions());
   OPKIT_TRY(parseSchema(parser, schema));
-  if (!parser.Parse(json.c_str()))
-    return Status::invalidArgument("parameters {}: {}", json, parser.error_);
+  if (!parser.Parse(json.c_str())) return Status::invalidArgument("parameters {}: {}", json, parser.error_);
   const flatbuffers::FlatBufferBuilder& builder = parser.builder_;
   return ParamBytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
 }

@@ -20,7 +20,7 @@ namespace opkit {
 using ParamBytes = std::vector<uint8_t>;
 
 struct ParamsSchema {
-  std::string_view text;                              // the .fbs; empty for an operator without parameters
+  std::string_view text;                               // the .fbs; empty for an operator without parameters
   bool (*verify)(std::span<const uint8_t>) = nullptr;  // null for an operator without parameters
 };
 

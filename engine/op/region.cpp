@@ -11,8 +11,7 @@ Region collapse(const Region& region) {
   for (size_t d = 0; d < region.size.size(); ++d) {
     const int64_t size = region.size[d];
     if (size == 1) continue;
-    const bool merges = !result.size.empty() &&
-                        result.sourceStrides.back() == size * region.sourceStrides[d] &&
+    const bool merges = !result.size.empty() && result.sourceStrides.back() == size * region.sourceStrides[d] &&
                         result.strides.back() == size * region.strides[d];
     if (merges) {
       result.size.back() *= size;

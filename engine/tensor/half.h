@@ -30,7 +30,7 @@ inline Half toHalf(double value) {
   if (std::isnan(value)) return {static_cast<uint16_t>(sign | 0x7E00u)};
   if (magnitude >= 65520.0) return {static_cast<uint16_t>(sign | 0x7C00u)};
   int exponent = 0;
-  std::frexp(magnitude, &exponent);                 // magnitude = m * 2^exponent, m in [0.5, 1)
+  std::frexp(magnitude, &exponent);                  // magnitude = m * 2^exponent, m in [0.5, 1)
   const int quantum = std::max(exponent - 11, -24);  // weight of the last kept bit
   const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -quantum)));
   // units carries the hidden bit: adding it to the biased exponent field below handles carries by itself.

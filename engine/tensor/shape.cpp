@@ -17,8 +17,7 @@ Status checkShape(const Shape& shape) {
   bool empty = false;
   for (int64_t extent : shape) {
     if (extent < 0)
-      return Status::invalidArgument("shape {} has a negative extent; every extent must be 0 or more",
-                                     toString(shape));
+      return Status::invalidArgument("shape {} has a negative extent; every extent must be 0 or more", toString(shape));
     empty = empty || extent == 0;
     if (extent > 0 && count > kMaxElements / extent)
       return Status::invalidArgument("shape {} holds more than 2^40 elements, the largest OpKit handles",
@@ -40,8 +39,8 @@ Result<Shape> broadcastShapes(const Shape& a, const Shape& b) {
     const int64_t extentA = d + a.size() < out.size() ? 1 : a[d + a.size() - out.size()];
     const int64_t extentB = d + b.size() < out.size() ? 1 : b[d + b.size() - out.size()];
     if (extentA != extentB && extentA != 1 && extentB != 1)
-      return Status::invalidArgument("shapes {} and {} do not broadcast: extents must be equal or 1",
-                                     toString(a), toString(b));
+      return Status::invalidArgument("shapes {} and {} do not broadcast: extents must be equal or 1", toString(a),
+                                     toString(b));
     out[d] = extentA == 1 ? extentB : extentA;
   }
   return out;

@@ -11,17 +11,20 @@ constexpr size_t kHostAlignment = 64;
 
 template <class To, class From>
 To convertElement(From value) {
-  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, Half>) return value;
-  else if constexpr (std::is_same_v<From, Half>) return static_cast<To>(toFloat(value));
-  else if constexpr (std::is_same_v<To, Half>) return toHalf(static_cast<double>(value));
-  else return static_cast<To>(value);
+  if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, Half>)
+    return value;
+  else if constexpr (std::is_same_v<From, Half>)
+    return static_cast<To>(toFloat(value));
+  else if constexpr (std::is_same_v<To, Half>)
+    return toHalf(static_cast<double>(value));
+  else
+    return static_cast<To>(value);
 }
 
 }  // namespace
 
 Result<TensorDesc> parseTensorDesc(const std::string& text) {
-  const Status malformed = Status::invalidArgument(
-      "expected a tensor description such as f32[8,1024], got '{}'", text);
+  const Status malformed = Status::invalidArgument("expected a tensor description such as f32[8,1024], got '{}'", text);
   const size_t open = text.find('[');
   if (open == std::string::npos || text.back() != ']') return malformed;
   const auto dtype = dtypeFromName(std::string_view(text).substr(0, open));
@@ -45,9 +48,7 @@ Result<TensorDesc> parseTensorDesc(const std::string& text) {
   return desc;
 }
 
-void HostBuffer::Free::operator()(std::byte* data) const {
-  ::operator delete(data, std::align_val_t(kHostAlignment));
-}
+void HostBuffer::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(kHostAlignment)); }
 
 Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes) {
   void* data = ::operator new(std::max<size_t>(sizeBytes, 1), std::align_val_t(kHostAlignment), std::nothrow);
@@ -77,8 +78,8 @@ void convertElements(const Tensor& from, const Tensor& to) {
       const std::span<To> target = to.data<To>();
       const bool toBool = to.desc.dtype == DType::Bool;
       for (size_t i = 0; i < source.size(); ++i) {
-        target[i] = toBool ? convertElement<To>(convertElement<double>(source[i]) != 0.0)
-                           : convertElement<To>(source[i]);
+        target[i] =
+            toBool ? convertElement<To>(convertElement<double>(source[i]) != 0.0) : convertElement<To>(source[i]);
       }
     });
   });

@@ -60,8 +60,7 @@ class HostBuffer final : public Buffer {
   struct Free {
     void operator()(std::byte* data) const;
   };
-  HostBuffer(size_t sizeBytes, std::unique_ptr<std::byte, Free> data)
-      : Buffer(sizeBytes), data_(std::move(data)) {}
+  HostBuffer(size_t sizeBytes, std::unique_ptr<std::byte, Free> data) : Buffer(sizeBytes), data_(std::move(data)) {}
   std::unique_ptr<std::byte, Free> data_;
 };
 

@@ -37,10 +37,10 @@ enum class Access : uint8_t { Read, Write, ReadWrite };
 struct ShaderCode {
   const char* name;  // "softmax/softmax STORAGE=f16"
   std::span<const uint32_t> spirv;
-  std::span<const Access> bindings;      // binding number -> how the shader uses it
+  std::span<const Access> bindings;  // binding number -> how the shader uses it
   uint32_t pushConstantBytes;
-  uint32_t specializationConstants;      // ids 0 .. n-1, 4 bytes each
-  std::array<uint32_t, 3> localSize;     // as compiled; specialisation may change it
+  uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
+  std::array<uint32_t, 3> localSize;  // as compiled; specialisation may change it
 };
 
 /// Records the commands of one Execution. Valid only inside onEncode.
@@ -51,8 +51,7 @@ class Encoder {
   /// Dispatches variant `variant` of the generated shader type S. Tensors in `bindings` may not be null.
   template <class S>
   Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
-                  const typename S::PushConstants& push, Groups groups,
-                  const typename S::Constants& constants = {}) {
+                  const typename S::PushConstants& push, Groups groups, const typename S::Constants& constants = {}) {
     const auto tensors = bindings.list();
     const auto values = constants.list();
     return dispatchRaw(S::code(variant), tensors, {reinterpret_cast<const std::byte*>(&push), S::kPushConstantBytes},
@@ -65,8 +64,7 @@ class Encoder {
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
 
   virtual Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
-                             std::span<const std::byte> push, std::span<const uint32_t> constants,
-                             Groups groups) = 0;
+                             std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) = 0;
 };
 
 /// Base of every Vulkan kernel. Derived classes keep no Vulkan objects.
@@ -86,6 +84,20 @@ class VulkanExecution : public Execution {
   Backend& backend_;
   std::unique_ptr<State> state_;
 };
+
+/// OK when generated shader S has a STORAGE variant for `dtype` and the device can load and store it.
+template <class S>
+Status requireStorage(const CreateArgs& args, DType dtype) {
+  if (!S::storageOf(dtype))
+    return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(dtype));
+  const bool stored = sizeOf(dtype) == 1 ? args.device.storage8 : sizeOf(dtype) == 2 ? args.device.storage16 : true;
+  if (!stored) return Status::unsupported("{}: the device cannot load {} from buffers", args.def.type, nameOf(dtype));
+  for (const TensorDesc& output : args.outputs)
+    if (output.sizeBytes() > args.device.maxTensorBytes)
+      return Status::unsupported("{}: output {} exceeds the device limit of {} bytes per buffer", args.def.type,
+                                 output.toString(), args.device.maxTensorBytes);
+  return Status::ok();
+}
 
 /// A device copy of a host tensor, for packed weights; made in create or in the first onEncode.
 Result<Tensor> uploadConstant(Backend& backend, const Tensor& host);

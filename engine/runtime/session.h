@@ -1,0 +1,137 @@
+// Interpreter and Session: load a model once, run it many times.
+//
+//   OPKIT_ASSIGN(auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
+//   OPKIT_ASSIGN(auto session, interpreter->createSession({.backend = "vulkan"}));
+//   OPKIT_TRY(session->resizeInput("x", {1, 3, 224, 224}));
+//   OPKIT_TRY(session->resize());
+//   ... fill session->input("x") ...
+//   OPKIT_TRY(session->run());
+//   ... read session->output("y") ...
+//
+// An Interpreter is immutable after create and may serve sessions on several threads. A Session belongs to
+// one thread at a time. Inputs and outputs are host tensors; the session moves them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend_registry.h"
+#include "engine/model/model.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+
+struct SessionConfig {
+  std::string backend = "cpu";
+  std::string device;       // see RuntimeOptions::device
+  bool validation = false;  // Vulkan validation layers
+  size_t threads = 0;       // 0 is one per core
+  RecordMode record = RecordMode::Indirect;
+  Precision precision = Precision::High;
+  std::string provider;       // when set, only this provider's Creators are used
+  bool allowFallback = true;  // false: a node the backend refuses is an error, not a CPU node
+  bool profile = false;       // per-Execution device timestamps
+  // For harnesses:
+  bool keepTensors = false;  // every tensor keeps its own memory and can be read after run
+  size_t guardBytes = 0;     // canaries around every tensor, see Session::checkGuards
+  bool poison = false;       // fill planned memory with 0xFF before every run
+};
+
+/// Where one node ran, and why not elsewhere.
+struct Placement {
+  std::string node;
+  std::string type;  // operator type; "Raster" for lowered operators, "Copy" for inserted copies
+  std::string backend;
+  std::string provider;
+  std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
+  size_t copiedBytes = 0;         // for copies
+  bool fellBack = false;          // ran on another backend than the session asked for
+  std::string outputs;            // descriptions, for listings
+  double flops = 0;
+  double deviceNs = -1;  // last run, with SessionConfig::profile; negative when not measured
+};
+
+struct SessionStatistics {
+  size_t resizes = 0;            // that did work
+  size_t plannedPeakBytes = 0;   // arena of the session's backend
+  size_t lowerBoundBytes = 0;    // largest sum of live tensors at any moment
+  size_t foldedNodes = 0;        // computed at resize from constants
+  size_t executionsCreated = 0;  // over the life of the session
+  size_t segments = 0;
+  double lastResizeNs = 0;
+  double lastRunNs = 0;
+};
+
+class Pipeline;
+class Session;
+
+class Interpreter {
+ public:
+  /// Takes the model after validateModel; `registry` must outlive the Interpreter.
+  static Result<std::shared_ptr<Interpreter>> create(Model model, const OpRegistry& registry);
+
+  Result<std::unique_ptr<Session>> createSession(const SessionConfig& config);
+  /// As above on a Runtime the caller already has (sessions share its device and caches).
+  Result<std::unique_ptr<Session>> createSession(const SessionConfig& config, std::shared_ptr<Runtime> runtime);
+
+  const Model& model() const { return model_; }
+  const OpRegistry& registry() const { return *registry_; }
+
+ private:
+  Interpreter(Model model, const OpRegistry& registry) : model_(std::move(model)), registry_(&registry) {}
+  std::weak_ptr<Interpreter> self_;  // sessions keep their interpreter alive
+  Model model_;
+  const OpRegistry* registry_;
+};
+
+class Session {
+ public:
+  ~Session();
+
+  /// Sets an input's shape for the next resize. InvalidArgument for an unknown name (lists the known ones)
+  /// or a shape that contradicts the model's fixed extents or rank.
+  Status resizeInput(const std::string& name, const Shape& shape);
+  /// Plans for the current input shapes; nothing happens when they and the contents that shapes depend on
+  /// are unchanged. Errors name the node.
+  Status resize();
+  /// Resizes if needed, then runs. Outputs are on the host afterwards.
+  Status run();
+
+  std::vector<std::string> inputNames() const;
+  std::vector<std::string> outputNames() const;
+  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name.
+  Tensor* input(const std::string& name);
+  /// The host tensor to read after run; null for an unknown name.
+  const Tensor* output(const std::string& name) const;
+
+  /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument
+  /// for names that do not exist or were folded away without a value.
+  Result<Tensor> readTensor(const std::string& name);
+  /// With guardBytes: OK, or Internal naming the node outputs around which a kernel wrote, and the offset.
+  Status checkGuards();
+
+  const DeviceInfo& device() const;
+  const SessionConfig& config() const { return config_; }
+  /// One row per command in execution order. Valid after resize.
+  std::vector<Placement> placement() const;
+  SessionStatistics statistics() const;
+  /// Counters summed over the session's backends.
+  BackendCounters counters() const;
+
+ private:
+  friend class Interpreter;
+  Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
+  Status start();
+  Status prepareInputs();
+
+  std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
+  SessionConfig config_;
+  std::shared_ptr<Runtime> runtime_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<Tensor> inputs_;   // host, in model order
+  std::vector<Tensor> outputs_;  // host, in model order
+  SessionStatistics statistics_;
+};
+
+}  // namespace opkit
