@@ -1,7 +1,8 @@
 # Targets that the whole tree shares, and the two functions that make libraries and tests.
 
 add_library(opkit_flags INTERFACE)
-target_compile_options(opkit_flags INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
+# -fPIC by hand: CMake would give programs -fPIE, with which the precompiled header cannot be shared.
+target_compile_options(opkit_flags INTERFACE -fPIC -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
 if(OPKIT_WERROR)
   target_compile_options(opkit_flags INTERFACE -Werror)
 endif()

@@ -1,0 +1,48 @@
+#include "engine/base/status.h"
+
+#include <gtest/gtest.h>
+
+namespace opkit {
+namespace {
+
+Result<int> half(int value) {
+  if (value % 2 != 0) return Status::invalidArgument("half: expected an even number, got {}", value);
+  return value / 2;
+}
+
+Status quarter(int value, int* result) {
+  OPKIT_ASSIGN(const int once, half(value));
+  OPKIT_ASSIGN(*result, half(once));
+  return Status::ok();
+}
+
+TEST(Status, OkCostsNothingAndSaysOk) {
+  EXPECT_TRUE(Status::ok().isOk());
+  EXPECT_EQ(Status::ok().toString(), "OK");
+  EXPECT_EQ(Status::ok().code(), StatusCode::Ok);
+}
+
+TEST(Status, CarriesCodeAndMessage) {
+  const Status status = Status::unsupported("softmax: axis must be {}", "innermost");
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+  EXPECT_EQ(status.toString(), "Unsupported: softmax: axis must be innermost");
+  EXPECT_EQ(status.withContext("node 3").message(), "node 3: softmax: axis must be innermost");
+  EXPECT_TRUE(Status::ok().withContext("node 3").isOk());
+}
+
+TEST(Status, CopiesAreIndependent) {
+  Status first = Status::corrupt("a");
+  const Status second = first;
+  first = Status::ok();
+  EXPECT_EQ(second.message(), "a");
+}
+
+TEST(Result, MacrosReturnTheFirstFailure) {
+  int result = 0;
+  EXPECT_TRUE(quarter(12, &result).isOk());
+  EXPECT_EQ(result, 3);
+  EXPECT_EQ(quarter(6, &result).message(), "half: expected an even number, got 3");
+}
+
+}  // namespace
+}  // namespace opkit

@@ -1,0 +1,39 @@
+#include "engine/op/params.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/op/test_params_generated.h"
+#include "engine/op/test_params_schema.h"
+
+namespace opkit {
+namespace {
+
+const ParamsSchema kSchema = paramsSchema<test::TestParams>(kTestParamsSchema);
+
+TEST(Params, EmptyBytesAreTheDefaults) {
+  EXPECT_EQ(unpackParams<test::TestParams>({}).axis, -1);
+  EXPECT_EQ(paramsToJson(kSchema, {}), "{}");
+  EXPECT_TRUE(verifyParams(kSchema, {}).isOk());
+}
+
+TEST(Params, JsonRoundTrips) {
+  const Result<ParamBytes> bytes = paramsFromJson(kSchema, R"({"axis": 3, "pads": [1, 2]})");
+  ASSERT_TRUE(bytes) << bytes.error().toString();
+  EXPECT_TRUE(verifyParams(kSchema, *bytes).isOk());
+  const auto params = unpackParams<test::TestParams>(*bytes);
+  EXPECT_EQ(params.axis, 3);
+  EXPECT_EQ(params.pads, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(paramsToJson(kSchema, *bytes), R"({"axis": 3,"pads": [1,2]})");
+  EXPECT_EQ(paramsToJson(kSchema, packParams(params)), R"({"axis": 3,"pads": [1,2]})");
+}
+
+TEST(Params, UnknownFieldsAndForeignBytesAreRefused) {
+  EXPECT_NE(paramsFromJson(kSchema, R"({"axle": 3})").error().message().find("axle"), std::string::npos);
+  const ParamBytes garbage(16, 0xEE);
+  EXPECT_EQ(verifyParams(kSchema, garbage).code(), StatusCode::Corrupt);
+  EXPECT_EQ(verifyParams(ParamsSchema{}, garbage).code(), StatusCode::Corrupt);
+  EXPECT_FALSE(paramsFromJson(ParamsSchema{}, R"({"axis": 3})"));
+}
+
+}  // namespace
+}  // namespace opkit

@@ -1,0 +1,90 @@
+#include "engine/tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace opkit {
+namespace {
+
+TEST(DType, NamesRoundTrip) {
+  for (int value = 1; isValidDType(value); ++value) {
+    const auto dtype = static_cast<DType>(value);
+    EXPECT_EQ(dtypeFromName(nameOf(dtype)), dtype);
+  }
+  EXPECT_FALSE(dtypeFromName("float"));
+  EXPECT_FALSE(isValidDType(0));
+}
+
+TEST(Half, EveryValueRoundTrips) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const Half half{static_cast<uint16_t>(bits)};
+    const float value = toFloat(half);
+    if (std::isnan(value))
+      EXPECT_TRUE(std::isnan(toFloat(toHalf(value)))) << bits;
+    else
+      EXPECT_EQ(toHalf(value).bits, bits);
+  }
+}
+
+TEST(Half, RoundsToNearestEven) {
+  EXPECT_EQ(toHalf(1.0 + 0x1p-11).bits, toHalf(1.0).bits);  // tie goes to even
+  EXPECT_EQ(toHalf(1.0 + 0x1p-11 + 0x1p-30).bits, toHalf(1.0).bits + 1);
+  EXPECT_EQ(toHalf(1.0 + 3 * 0x1p-11).bits, toHalf(1.0).bits + 2);
+  EXPECT_EQ(toHalf(65519.0).bits, 0x7BFF);
+  EXPECT_EQ(toHalf(65520.0).bits, 0x7C00);
+  EXPECT_EQ(toHalf(0x1p-25).bits, 0);  // tie with zero
+  EXPECT_EQ(toHalf(0x1.8p-25).bits, 1);
+  EXPECT_EQ(toHalf(-0.0).bits, 0x8000);
+}
+
+TEST(Shape, BroadcastsLikeNumPy) {
+  EXPECT_EQ(*broadcastShapes({8, 1, 6, 1}, {7, 1, 5}), (Shape{8, 7, 6, 5}));
+  EXPECT_EQ(*broadcastShapes({}, {3}), Shape{3});
+  EXPECT_EQ(*broadcastShapes({0}, {1}), Shape{0});
+  EXPECT_FALSE(broadcastShapes({2}, {3}));
+  EXPECT_EQ(broadcastStrides({7, 1, 5}, {8, 7, 6, 5}), (std::vector<int64_t>{0, 5, 0, 1}));
+}
+
+TEST(Shape, RefusesNegativeAndHuge) {
+  EXPECT_TRUE(checkShape({0, 5}).isOk());
+  EXPECT_FALSE(checkShape({-1}).isOk());
+  EXPECT_FALSE(checkShape({int64_t{1} << 21, int64_t{1} << 21}).isOk());
+  EXPECT_FALSE(checkShape({int64_t{1} << 62, 0, int64_t{1} << 62}).isOk());
+}
+
+TEST(Shape, NormalisesAxes) {
+  EXPECT_EQ(*normalizeAxis(-1, 3), 2);
+  EXPECT_EQ(normalizeAxis(3, 3).error().message(), "axis must be in [-3, 2], got 3");
+}
+
+TEST(Shape, VisitsIndicesInRowMajorOrder) {
+  std::vector<std::vector<int64_t>> seen;
+  forEachIndex({2, 2}, [&](const auto& index) { seen.push_back(index); });
+  EXPECT_EQ(seen, (std::vector<std::vector<int64_t>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  forEachIndex({2, 0}, [&](const auto&) { FAIL(); });
+}
+
+TEST(TensorDesc, TextRoundTrips) {
+  for (const char* text : {"f32[]", "i64[3]", "bool[1,0,2]", "f16[?,3]"}) {
+    ASSERT_TRUE(parseTensorDesc(text)) << text;
+    EXPECT_EQ(parseTensorDesc(text)->toString(), text);
+  }
+  for (const char* text : {"", "f32", "f32[", "f32[1,]", "f32[-1]", "x[1]", "f32[1;2]"})
+    EXPECT_FALSE(parseTensorDesc(text)) << text;
+}
+
+TEST(Tensor, ConvertsBetweenDTypes) {
+  const Tensor from = *Tensor::fromValues<float>({DType::Float32, {4}}, {0.0f, 1.5f, -2.0f, 65536.0f});
+  const Tensor half = *Tensor::onHost({DType::Float16, {4}});
+  convertElements(from, half);
+  EXPECT_EQ(toFloat(half.data<Half>()[1]), 1.5f);
+  EXPECT_TRUE(std::isinf(toFloat(half.data<Half>()[3])));
+  const Tensor truth = *Tensor::onHost({DType::Bool, {4}});
+  convertElements(from, truth);
+  EXPECT_EQ(toInt64(truth), (std::vector<int64_t>{0, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace opkit
