@@ -37,6 +37,9 @@ class OnnxNode {
   /// The whole list, absent ones as -1.
   virtual std::vector<int> inputs() const = 0;
 
+  /// Host value of an input that is a constant (initializer, Constant node, earlier emitConstant); else null.
+  virtual const Tensor* constantInput(size_t index) const = 0;
+
   /// Adds a constant to the model, for attributes that are inputs of the OpKit operator.
   virtual int addConstant(const std::string& suffix, Tensor value) = 0;
   int addConstant(const std::string& suffix, const std::vector<int64_t>& values);  // i64[n]
@@ -44,6 +47,8 @@ class OnnxNode {
 
   /// Emits the node: its outputs are the ONNX node's outputs.
   virtual Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  /// Emits nothing: the ONNX node's only output is this constant from here on.
+  virtual Status emitConstant(Tensor value) = 0;
   /// Emits a node whose single output is intermediate; returns its tensor index.
   virtual int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
 };

@@ -1,0 +1,34 @@
+// ONNX TensorProto.DataType numbers and the OpKit dtypes they stand for.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/status.h"
+#include "engine/tensor/dtype.h"
+
+namespace opkit {
+
+/// Unsupported names the types OpKit tensors cannot hold; InvalidArgument for a number ONNX does not define.
+inline Result<DType> dtypeFromOnnx(int64_t number) {
+  switch (number) {
+    case 1: return DType::Float32;
+    case 2: return DType::UInt8;
+    case 3: return DType::Int8;
+    case 4: return DType::UInt16;
+    case 5: return DType::Int16;
+    case 6: return DType::Int32;
+    case 7: return DType::Int64;
+    case 8: return Status::unsupported("ONNX type string: OpKit tensors hold numbers and bool only");
+    case 9: return DType::Bool;
+    case 10: return DType::Float16;
+    case 11: return DType::Float64;
+    case 12: return DType::UInt32;
+    case 13: return DType::UInt64;
+    case 14:
+    case 15: return Status::unsupported("ONNX complex types: OpKit tensors hold real numbers only");
+    case 16: return Status::unsupported("ONNX type bfloat16: not a tensor type of OpKit");
+    default: return Status::invalidArgument("ONNX type number must be in [1, 16], got {}", number);
+  }
+}
+
+}  // namespace opkit
