@@ -29,6 +29,7 @@ inline Half toHalf(double value) {
   const double magnitude = std::fabs(value);
   if (std::isnan(value)) return {static_cast<uint16_t>(sign | 0x7E00u)};
   if (magnitude >= 65520.0) return {static_cast<uint16_t>(sign | 0x7C00u)};
+  if (magnitude == 0.0) return {sign};
   int exponent = 0;
   std::frexp(magnitude, &exponent);                  // magnitude = m * 2^exponent, m in [0.5, 1)
   const int quantum = std::max(exponent - 11, -24);  // weight of the last kept bit
