@@ -41,7 +41,8 @@ struct SessionConfig {
 /// Where one node ran, and why not elsewhere.
 struct Placement {
   std::string node;
-  std::string type;  // operator type; "Raster" for lowered operators, "Copy" for inserted copies
+  std::string type;     // operator type; "Copy" for inserted copies
+  bool raster = false;  // a lowered operator, carried out by the backend's Raster kernel
   std::string backend;
   std::string provider;
   std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
@@ -123,7 +124,6 @@ class Session {
   friend class Interpreter;
   Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
   Status start();
-  Status prepareInputs();
 
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;

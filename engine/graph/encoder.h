@@ -1,0 +1,70 @@
+// GraphEncoder: the first half of a resize. Shapes in order, values where shapes depend on them, constant
+// folding, lowering to regions. What is left is a list of commands for backends to run.
+//
+// Folded results that depend on constants alone are kept between resizes. One per session; not thread-safe.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/graph/content_plan.h"
+#include "engine/model/model.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+
+/// One unit of work after encoding: an operator, or the regions of one output of a lowered operator.
+struct EncodedCommand {
+  const OpDef* def = nullptr;
+  int node = -1;                      // index in Model::nodes
+  size_t outputOrdinal = 0;           // which output of the node, for rasters
+  std::vector<int> inputs;            // tensor indices, -1 where absent
+  std::vector<int> outputs;           // tensor indices, -1 where unused
+  std::optional<RegionList> regions;  // set: a raster; Region::source indexes `inputs`
+  double flops = 0;
+};
+
+struct EncodedGraph {
+  std::vector<TensorDesc> descs;                // per tensor; meaningful where reachable
+  std::vector<std::optional<Tensor>> contents;  // per tensor: host values known at resize
+  std::vector<bool> constant;                   // per tensor: contents never change between resizes
+  std::vector<EncodedCommand> commands;         // in execution order
+  std::vector<int> alias;                       // per tensor: the tensor whose memory it is a view of, or itself
+  size_t foldedNodes = 0;
+};
+
+struct EncodeOptions {
+  bool views = true;  // whole-tensor reshapes share memory; off gives every tensor bytes of its own
+};
+
+class GraphEncoder {
+ public:
+  /// `reference` runs what is folded. The references must outlive the encoder.
+  GraphEncoder(const Model& model, const OpRegistry& registry, Backend& reference, EncodeOptions options);
+
+  const ContentPlan& contentPlan() const { return contentPlan_; }
+
+  /// `inputs` are the session's host input tensors, in model order; the values of those that the content
+  /// plan lists are read. Errors name the node.
+  Result<EncodedGraph> encode(std::span<const Tensor> inputs);
+
+ private:
+  struct NodeView;
+  Status encodeNode(size_t index, EncodedGraph& graph);
+  Status fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
+  Status lower(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
+
+  const Model& model_;
+  const OpRegistry& registry_;
+  Backend& reference_;
+  EncodeOptions options_;
+  ContentPlan contentPlan_;
+  std::vector<std::optional<Tensor>> foldedConstants_;  // per tensor, kept between resizes
+};
+
+/// Runs one node on host tensors through `reference`: its oracle, or its regions when it is lowered.
+Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
+                                           std::span<const Tensor* const> inputs, std::span<const TensorDesc> outputs);
+
+}  // namespace opkit

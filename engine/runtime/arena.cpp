@@ -1,0 +1,81 @@
+#include "engine/runtime/arena.h"
+
+#include <cstring>
+
+namespace opkit {
+namespace {
+
+constexpr int kPoison = 0xFF;
+constexpr int kGuard = 0xC5;
+
+size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+Status Arena::place(Schedule& schedule, size_t backendIndex, Backend& backend, const SessionConfig& config) {
+  guardBytes_ = alignUp(config.guardBytes, backend.alignment());
+  members_.clear();
+  std::vector<Lifetime> lifetimes;
+  for (size_t s = 0; s < schedule.slots.size(); ++s) {
+    const Slot& slot = schedule.slots[s];
+    const bool placed = slot.kind == Slot::Kind::Planned || slot.kind == Slot::Kind::Input;
+    if (!placed || slot.backend != backendIndex) continue;
+    members_.push_back(s);
+    // Empty tensors still get an address of their own.
+    lifetimes.push_back({std::max<size_t>(slot.device.sizeBytes(), 1) + 2 * guardBytes_, slot.first, slot.last});
+  }
+  plan_ = planMemory(lifetimes, backend.alignment());
+  if (!buffer_ || buffer_->sizeBytes() < plan_.peakBytes) {
+    buffer_.reset();
+    OPKIT_ASSIGN(buffer_, backend.allocate(std::max<size_t>(plan_.peakBytes, 1)));
+  }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Tensor& tensor = schedule.slots[members_[i]].device;
+    tensor.buffer = buffer_;
+    tensor.offsetBytes = plan_.offsets[i] + guardBytes_;
+    tensor.guardBytes = guardBytes_;
+  }
+  image_ = {};
+  return config.poison || guardBytes_ > 0 ? buildImage(schedule, members_) : Status::ok();
+}
+
+Tensor Arena::whole() const { return {{DType::UInt8, {static_cast<int64_t>(plan_.peakBytes)}}, buffer_, 0, 0}; }
+
+Status Arena::buildImage(const Schedule& schedule, const std::vector<size_t>& members) {
+  OPKIT_ASSIGN(image_, Tensor::onHost(whole().desc));
+  std::byte* bytes = image_.bytes().data();
+  std::memset(bytes, kPoison, plan_.peakBytes);
+  for (size_t member : members) {
+    const Tensor& tensor = schedule.slots[member].device;
+    std::memset(bytes + tensor.offsetBytes - guardBytes_, kGuard, guardBytes_);
+    std::memset(bytes + tensor.offsetBytes + tensor.sizeBytes(), kGuard, guardBytes_);
+  }
+  return Status::ok();
+}
+
+Status Arena::poison(Backend& backend) {
+  if (!image_.buffer || plan_.peakBytes == 0) return Status::ok();
+  return backend.upload(image_, whole());
+}
+
+Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Model& model) {
+  if (guardBytes_ == 0 || plan_.peakBytes == 0) return Status::ok();
+  OPKIT_ASSIGN(const Tensor now, Tensor::onHost(whole().desc));
+  OPKIT_TRY(backend.download(whole(), now));
+  const std::byte* bytes = now.bytes().data();
+  const std::byte guard{kGuard};
+  for (size_t member : members_) {
+    const Tensor& tensor = schedule.slots[member].device;
+    for (size_t i = 0; i < guardBytes_; ++i) {
+      const bool before = bytes[tensor.offsetBytes - 1 - i] != guard;
+      const bool after = bytes[tensor.offsetBytes + tensor.sizeBytes() + i] != guard;
+      if (!before && !after) continue;
+      const std::string& name = model.tensors[static_cast<size_t>(schedule.slots[member].tensor)].name;
+      return Status::internal("a kernel wrote {} byte{} {} tensor '{}' {}", i + 1, i == 0 ? "" : "s",
+                              before ? "before" : "past the end of", name, tensor.desc.toString());
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace opkit

@@ -1,0 +1,295 @@
+#include "engine/runtime/schedule.h"
+
+namespace opkit {
+namespace {
+
+std::string joinRefusals(const std::vector<Refusal>& refusals) {
+  std::string text;
+  for (const Refusal& refusal : refusals) {
+    if (!text.empty()) text += "; ";
+    text += refusal.provider + ": " + refusal.reason;
+  }
+  return text.empty() ? "no kernel" : text;
+}
+
+/// Builds one schedule; the free function's working state.
+class Scheduler {
+ public:
+  Scheduler(const Model& model, const EncodedGraph& graph, const SessionConfig& config, BackendSet& backends,
+            ExecutionCache& executions)
+      : model_(model),
+        graph_(graph),
+        config_(config),
+        backends_(backends),
+        executions_(executions),
+        home_(model.tensors.size(), -1),
+        isInput_(model.tensors.size(), false) {
+    for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
+  }
+
+  Result<Schedule> build();
+
+ private:
+  struct Chosen {
+    size_t backend;
+    const Creator* creator;  // null for rasters
+    std::vector<Refusal> refusals;
+  };
+  struct Descs {  // what a Creator sees; kept alive while it looks
+    std::vector<TensorDesc> inputs, outputs;
+    std::vector<const TensorDesc*> inputList;
+    std::vector<const Tensor*> constants;
+  };
+
+  Status addCommand(const EncodedCommand& command);
+  Result<Chosen> choose(const EncodedCommand& command);
+  Descs describe(const EncodedCommand& command, size_t backend) const;
+  CreateArgs argsOf(const EncodedCommand& command, const Descs& descs, size_t backend) {
+    return {*command.def,  nodeOf(command).params, descs.inputList,
+            descs.outputs, descs.constants,        backends_.at(backend).caps()};
+  }
+  int addSlot(Slot::Kind kind, int tensor, size_t backend);
+  int slotFor(int tensor, size_t backend);
+  void appendCopy(int from, int to);
+  void touch(int slot);
+  void numberSegments();
+  void keepEverything();
+
+  const ModelNode& nodeOf(const EncodedCommand& command) const {
+    return model_.nodes[static_cast<size_t>(command.node)];
+  }
+
+  const Model& model_;
+  const EncodedGraph& graph_;
+  const SessionConfig& config_;
+  BackendSet& backends_;
+  ExecutionCache& executions_;
+  std::vector<int> home_;  // per tensor: the backend of the step that writes it
+  std::vector<bool> isInput_;
+  std::map<std::pair<int, size_t>, int> slotIndex_;  // (tensor, backend)
+  Schedule schedule_;
+};
+
+Result<Schedule> Scheduler::build() {
+  for (const EncodedCommand& command : graph_.commands)
+    OPKIT_TRY(addCommand(command).withContext(fmt::format("node '{}'", nodeOf(command).name)));
+  for (int output : model_.outputs) {
+    const auto t = static_cast<size_t>(output);
+    const auto root = static_cast<size_t>(graph_.alias[t]);
+    const bool onHost = graph_.contents[t].has_value() || (isInput_[root] && root == t);
+    if (onHost) {
+      schedule_.outputs.push_back(-1);
+      continue;
+    }
+    const size_t backend = home_[root] >= 0 ? static_cast<size_t>(home_[root]) : 0;
+    const int slot = slotFor(output, backend);
+    schedule_.outputs.push_back(slot);
+    const Slot& view = schedule_.slots[static_cast<size_t>(slot)];
+    schedule_.slots[static_cast<size_t>(view.owner >= 0 ? view.owner : slot)].last = schedule_.steps.size();
+  }
+  if (config_.keepTensors) keepEverything();
+  numberSegments();
+  return std::move(schedule_);
+}
+
+Status Scheduler::addCommand(const EncodedCommand& command) {
+  OPKIT_ASSIGN(Chosen chosen, choose(command));
+  Backend& backend = backends_.at(chosen.backend);
+  const Descs descs = describe(command, chosen.backend);
+  const CreateArgs args = argsOf(command, descs, chosen.backend);
+  OPKIT_ASSIGN(Execution * execution, executions_.get(command, chosen.backend, backend, chosen.creator, &args));
+
+  Step step;
+  step.backend = chosen.backend;
+  step.command = &command;
+  step.execution = execution;
+  step.provider = chosen.creator ? chosen.creator->provider : "opkit";
+  step.refusals = std::move(chosen.refusals);
+  for (size_t i = 0; i < command.inputs.size(); ++i) {
+    const int tensor = command.inputs[i];
+    if (tensor < 0)
+      step.inputs.push_back(-1);
+    else if (!execution->readsInput(i))
+      step.inputs.push_back(addSlot(Slot::Kind::Unread, tensor, chosen.backend));
+    else
+      step.inputs.push_back(slotFor(tensor, chosen.backend));  // may append a copy
+  }
+  for (int slot : step.inputs) touch(slot);
+  for (int tensor : command.outputs) {
+    if (tensor < 0) {
+      step.outputs.push_back(-1);
+      continue;
+    }
+    home_[static_cast<size_t>(tensor)] = static_cast<int>(chosen.backend);
+    const int slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend);
+    slotIndex_[{tensor, chosen.backend}] = slot;
+    step.outputs.push_back(slot);
+  }
+  schedule_.steps.push_back(std::move(step));
+  return Status::ok();
+}
+
+Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
+  Chosen chosen{0, nullptr, {}};
+  if (command.regions) {
+    const Result<Execution*> raster = executions_.get(command, 0, backends_.main(), nullptr, nullptr);
+    if (raster) return chosen;
+    chosen.refusals.push_back({backends_.main().name(), raster.error().message()});
+  } else {
+    const Descs descs = describe(command, 0);
+    Choice choice = chooseCreator(backends_.main().creators(*command.def), argsOf(command, descs, 0), config_.provider);
+    for (Refusal& refusal : choice.refusals)
+      chosen.refusals.push_back({backends_.main().name() + "/" + refusal.provider, refusal.reason});
+    chosen.creator = choice.creator;
+    if (choice.creator) return chosen;
+    if (choice.refusals.empty())
+      chosen.refusals.push_back({backends_.main().name(), fmt::format("{}: no kernel", command.def->type)});
+  }
+  if (!config_.allowFallback || backends_.main().name() == "cpu")
+    return Status::unsupported("{}: backend {} cannot run it: {}", command.def->type, backends_.main().name(),
+                               joinRefusals(chosen.refusals));
+  OPKIT_ASSIGN(chosen.backend, backends_.fallback());
+  if (command.regions) return chosen;
+  const Descs descs = describe(command, chosen.backend);
+  Choice choice =
+      chooseCreator(backends_.at(chosen.backend).creators(*command.def), argsOf(command, descs, chosen.backend));
+  for (Refusal& refusal : choice.refusals) chosen.refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
+  chosen.creator = choice.creator;
+  if (!chosen.creator)
+    return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(chosen.refusals));
+  return chosen;
+}
+
+Scheduler::Descs Scheduler::describe(const EncodedCommand& command, size_t backend) const {
+  Descs descs;
+  const auto stored = [&](int tensor) {
+    TensorDesc desc = graph_.descs[static_cast<size_t>(tensor)];
+    desc.dtype = backends_.at(backend).storageDType(desc.dtype);
+    return desc;
+  };
+  for (int tensor : command.inputs) descs.inputs.push_back(tensor < 0 ? TensorDesc{} : stored(tensor));
+  for (int tensor : command.outputs) descs.outputs.push_back(tensor < 0 ? TensorDesc{} : stored(tensor));
+  for (size_t i = 0; i < command.inputs.size(); ++i) {
+    const int tensor = command.inputs[i];
+    descs.inputList.push_back(tensor < 0 ? nullptr : &descs.inputs[i]);
+    const bool constant = tensor >= 0 && graph_.constant[static_cast<size_t>(tensor)];
+    descs.constants.push_back(constant ? &*graph_.contents[static_cast<size_t>(tensor)] : nullptr);
+  }
+  return descs;
+}
+
+int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend) {
+  Slot slot;
+  slot.kind = kind;
+  slot.tensor = tensor;
+  slot.backend = backend;
+  slot.first = slot.last = schedule_.steps.size();
+  slot.device.desc = graph_.descs[static_cast<size_t>(tensor)];
+  slot.device.desc.dtype = backends_.at(backend).storageDType(slot.device.desc.dtype);
+  schedule_.slots.push_back(std::move(slot));
+  return static_cast<int>(schedule_.slots.size()) - 1;
+}
+
+int Scheduler::slotFor(int tensor, size_t backend) {
+  if (const auto found = slotIndex_.find({tensor, backend}); found != slotIndex_.end()) return found->second;
+  const auto t = static_cast<size_t>(tensor);
+  int slot = -1;
+  if (graph_.contents[t]) {
+    slot = addSlot(Slot::Kind::Constant, tensor, backend);
+  } else if (graph_.alias[t] != tensor) {
+    const int owner = slotFor(graph_.alias[t], backend);
+    slot = addSlot(Slot::Kind::View, tensor, backend);
+    schedule_.slots[static_cast<size_t>(slot)].owner = owner;
+  } else if (home_[t] < 0) {
+    OPKIT_CHECK(isInput_[t]);
+    slot = addSlot(Slot::Kind::Input, tensor, backend);
+    schedule_.slots[static_cast<size_t>(slot)].first = 0;
+  } else {
+    const int source = slotIndex_.at({tensor, static_cast<size_t>(home_[t])});
+    slot = addSlot(Slot::Kind::Planned, tensor, backend);
+    appendCopy(source, slot);
+  }
+  slotIndex_[{tensor, backend}] = slot;
+  return slot;
+}
+
+void Scheduler::appendCopy(int from, int to) {
+  Step copy;
+  copy.backend = schedule_.slots[static_cast<size_t>(to)].backend;
+  copy.inputs = {from};
+  copy.outputs = {to};
+  touch(from);
+  schedule_.steps.push_back(std::move(copy));
+}
+
+/// The next step uses the slot: its memory must live until then.
+void Scheduler::touch(int slot) {
+  if (slot < 0) return;
+  Slot& used = schedule_.slots[static_cast<size_t>(slot)];
+  Slot& owner = used.owner >= 0 ? schedule_.slots[static_cast<size_t>(used.owner)] : used;
+  owner.last = std::max(owner.last, schedule_.steps.size());
+}
+
+void Scheduler::keepEverything() {
+  for (Slot& slot : schedule_.slots) {
+    slot.first = 0;
+    slot.last = schedule_.steps.size();
+  }
+}
+
+void Scheduler::numberSegments() {
+  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+    Step& step = schedule_.steps[i];
+    const bool continues =
+        i > 0 && !step.isCopy() && !schedule_.steps[i - 1].isCopy() && schedule_.steps[i - 1].backend == step.backend;
+    if (!continues) ++schedule_.segments;
+    step.segment = schedule_.segments - 1;
+  }
+}
+
+}  // namespace
+
+Result<BackendSet> BackendSet::create(const OpRegistry& registry, const SessionConfig& config, Runtime& runtime) {
+  BackendSet set;
+  set.registry_ = &registry;
+  set.config_ = config;
+  OPKIT_ASSIGN(auto backend,
+               runtime.createBackend(registry, {config.threads, config.record, config.precision, config.profile}));
+  set.backends_.push_back(std::move(backend));
+  return set;
+}
+
+Result<size_t> BackendSet::fallback() {
+  for (size_t i = 0; i < backends_.size(); ++i)
+    if (backends_[i]->name() == "cpu") return i;
+  OPKIT_ASSIGN(cpuRuntime_, createRuntime("cpu"));
+  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(
+                                 *registry_, {config_.threads, config_.record, Precision::High, config_.profile}));
+  backends_.push_back(std::move(backend));
+  return backends_.size() - 1;
+}
+
+Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
+                                       const Creator* creator, const CreateArgs* args) {
+  Entry& entry = entries_[{command.node, command.outputOrdinal, backendIndex}];
+  if (!entry.execution || entry.creator != creator) {
+    entry.execution.reset();
+    if (creator) {
+      OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
+    } else {
+      OPKIT_ASSIGN(entry.execution, backend.createRaster());
+    }
+    entry.creator = creator;
+    ++created_;
+    ++backend.counters().executionsCreated;
+  }
+  if (command.regions) static_cast<RasterExecution&>(*entry.execution).setRegions(*command.regions);
+  return entry.execution.get();
+}
+
+Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
+                              BackendSet& backends, ExecutionCache& executions) {
+  return Scheduler(model, graph, config, backends, executions).build();
+}
+
+}  // namespace opkit

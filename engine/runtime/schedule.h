@@ -1,0 +1,101 @@
+// Schedule: encoded commands assigned to backends, with copies inserted and segments numbered.
+//
+// A Slot is one tensor on one backend. A Step is one thing to do at run: execute on a backend, or copy a
+// tensor between two. The pipeline rebuilds the schedule at every resize; Executions outlive it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/graph/encoder.h"
+#include "engine/runtime/session.h"
+
+namespace opkit {
+
+struct Slot {
+  enum class Kind {
+    Planned,   // arena memory, written by a step
+    Input,     // arena memory, written by the host before each run
+    Constant,  // memory of its own, written at resize
+    Unread,    // a description without memory: the Execution keeps its own copy
+    View,      // the memory of slot `owner`
+  };
+  Kind kind = Kind::Planned;
+  int tensor = -1;     // index in the model
+  size_t backend = 0;  // index in the pipeline's backends
+  int owner = -1;      // for views
+  size_t first = 0;    // lifetime in steps
+  size_t last = 0;
+  Tensor device;
+};
+
+struct Step {
+  size_t backend = 0;
+  const EncodedCommand* command = nullptr;  // null for copies
+  Execution* execution = nullptr;           // null for copies
+  std::string provider;
+  std::vector<Refusal> refusals;
+  std::vector<int> inputs;   // slots, -1 where absent; the source of a copy
+  std::vector<int> outputs;  // slots, -1 where unused; the destination of a copy
+  size_t segment = 0;
+  std::vector<const Tensor*> inputTensors;  // of `inputs`, filled once memory is placed
+  std::vector<const Tensor*> outputTensors;
+
+  bool isCopy() const { return command == nullptr; }
+};
+
+/// The backends of one session: the one it asked for, and the CPU once something fell back.
+class BackendSet {
+ public:
+  static Result<BackendSet> create(const OpRegistry& registry, const SessionConfig& config, Runtime& runtime);
+
+  Backend& main() const { return *backends_.front(); }
+  Backend& at(size_t index) const { return *backends_[index]; }
+  size_t size() const { return backends_.size(); }
+  /// Index of the CPU backend, made on first use.
+  Result<size_t> fallback();
+
+ private:
+  const OpRegistry* registry_ = nullptr;
+  SessionConfig config_;
+  std::vector<std::unique_ptr<Backend>> backends_;
+  std::shared_ptr<Runtime> cpuRuntime_;  // shared: runtimes are handed out as shared
+};
+
+/// Executions kept between resizes, by (node, output ordinal, backend).
+class ExecutionCache {
+ public:
+  /// The cached Execution when it was made by the same Creator, else a new one.
+  Result<Execution*> get(const EncodedCommand& command, size_t backendIndex, Backend& backend, const Creator* creator,
+                         const CreateArgs* args);
+  size_t created() const { return created_; }
+
+ private:
+  struct Key {
+    int node;
+    size_t ordinal;
+    size_t backend;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Entry {
+    const Creator* creator = nullptr;  // null for rasters
+    std::unique_ptr<Execution> execution;
+  };
+  std::map<Key, Entry> entries_;
+  size_t created_ = 0;
+};
+
+struct Schedule {
+  std::vector<Slot> slots;
+  std::vector<Step> steps;
+  size_t segments = 0;
+  std::vector<int> outputs;  // per model output: its slot, or -1 when its value is known on the host
+};
+
+/// Builds the schedule of an encoded graph. Unsupported, with every refusal, when no backend runs a node.
+Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
+                              BackendSet& backends, ExecutionCache& executions);
+
+}  // namespace opkit
