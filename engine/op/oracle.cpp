@@ -2,29 +2,41 @@
 
 namespace opkit {
 
-OracleTensor::OracleTensor(TensorDesc d) : desc(std::move(d)) {
-  const auto count = static_cast<size_t>(desc.elements());
-  if (isReal())
-    real.assign(count, 0.0);
-  else
-    integer.assign(count, 0);
-}
+OracleTensor::OracleTensor(TensorDesc d) { reset(d); }
 
 OracleTensor OracleTensor::fromTensor(const Tensor& tensor) {
   OracleTensor result(tensor.desc);
+  result.load(tensor);
+  return result;
+}
+
+void OracleTensor::reset(const TensorDesc& newDesc) {
+  desc = newDesc;
+  const auto count = static_cast<size_t>(desc.elements());
+  real.assign(isReal() ? count : 0, 0.0);
+  integer.assign(isReal() ? 0 : count, 0);
+  magnitude.clear();
+  terms = 1;
+}
+
+void OracleTensor::load(const Tensor& tensor) {
+  desc = tensor.desc;
+  magnitude.clear();
+  terms = 1;
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> source = tensor.data<T>();
+    real.resize(isReal() ? source.size() : 0);
+    integer.resize(isReal() ? 0 : source.size());
     for (size_t i = 0; i < source.size(); ++i) {
       if constexpr (std::is_same_v<T, Half>)
-        result.real[i] = toFloat(source[i]);
+        real[i] = toFloat(source[i]);
       else if constexpr (std::is_floating_point_v<T>)
-        result.real[i] = source[i];
+        real[i] = source[i];
       else
-        result.integer[i] = static_cast<int64_t>(source[i]);
+        integer[i] = static_cast<int64_t>(source[i]);
     }
   });
-  return result;
 }
 
 void OracleTensor::toTensor(const Tensor& tensor) const {

@@ -24,6 +24,10 @@ struct OracleTensor {
   explicit OracleTensor(TensorDesc d = {});
   /// Widens a host tensor.
   static OracleTensor fromTensor(const Tensor& tensor);
+  /// fromTensor into this object: the elements' memory is reused when it is large enough.
+  void load(const Tensor& tensor);
+  /// Takes another description; the elements become zero, their memory is reused when it is large enough.
+  void reset(const TensorDesc& newDesc);
   /// Rounds once into a host tensor of the same desc (integers wrap, non-zero is true).
   void toTensor(const Tensor& tensor) const;
 

@@ -1,0 +1,33 @@
+#include "engine/backend/backend_registry.h"
+
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/null/null_backend.h"
+#include "engine/backend/reference/reference_backend.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#endif
+
+namespace opkit {
+
+const std::vector<BackendKind>& backendKinds() {
+  static const std::vector<BackendKind> kinds = {
+      {"cpu", "SIMD kernels on this processor, the oracle where there is none", cpu::devices, cpu::createRuntime},
+#ifdef OPKIT_HAS_VULKAN
+      {"vulkan", "compute shaders on a Vulkan device", vulkan::devices, vulkan::createRuntime},
+#endif
+      {"reference", "every operator through its oracle in double", reference::devices, reference::createRuntime},
+      {"null", "runs nothing: everything falls back to the CPU", null::devices, null::createRuntime},
+  };
+  return kinds;
+}
+
+Result<std::shared_ptr<Runtime>> createRuntime(const std::string& backend, const RuntimeOptions& options) {
+  std::string known;
+  for (const BackendKind& kind : backendKinds()) {
+    if (kind.name == backend) return kind.createRuntime(options);
+    known += (known.empty() ? "" : ", ") + kind.name;
+  }
+  return Status::invalidArgument("expected a backend ({}), got '{}'", known, backend);
+}
+
+}  // namespace opkit

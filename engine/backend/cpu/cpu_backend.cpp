@@ -1,0 +1,62 @@
+#include "engine/backend/cpu/cpu_backend.h"
+
+#include <map>
+
+#include "engine/backend/host/host_backend.h"
+#include "engine/backend/host/host_devices.h"
+#include "engine/backend/reference/oracle_execution.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit::cpu {
+namespace {
+
+class CpuBackend final : public HostBackend {
+ public:
+  CpuBackend(const OpRegistry& registry, const BackendConfig& config)
+      : HostBackend("cpu"), registry_(registry), pool_(config.threads) {}
+
+  std::span<const Creator> creators(const OpDef& def) const override {
+    const auto [entry, isNew] = tables_.try_emplace(def.type);
+    if (isNew) {
+      const std::span<const Creator> own = registry_.creators(name(), def.type);
+      entry->second.assign(own.begin(), own.end());
+      entry->second.push_back(reference::oracleCreator());
+    }
+    return entry->second;
+  }
+  ThreadPool& pool() { return pool_; }
+
+ private:
+  const OpRegistry& registry_;
+  mutable std::map<std::string, std::vector<Creator>> tables_;  // filled on demand; a Backend is single-threaded
+  ThreadPool pool_;
+};
+
+class CpuRuntime final : public Runtime {
+ public:
+  explicit CpuRuntime(DeviceInfo device) : device_(std::move(device)) {}
+  const DeviceInfo& device() const override { return device_; }
+  Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override {
+    return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, config));
+  }
+
+ private:
+  DeviceInfo device_;
+};
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> devices() { return std::vector{hostDevice("cpu")}; }
+
+Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
+  DeviceInfo device = hostDevice("cpu");
+  OPKIT_TRY(checkDevice(device, options.device));
+  return std::shared_ptr<Runtime>(std::make_shared<CpuRuntime>(std::move(device)));
+}
+
+ThreadPool& threadPool(Backend& backend) {
+  OPKIT_CHECK(backend.name() == "cpu");
+  return static_cast<CpuBackend&>(backend).pool();
+}
+
+}  // namespace opkit::cpu

@@ -1,0 +1,23 @@
+#include "engine/backend/cpu/simd_target.h"
+
+// Compiles this file once per instruction set; see hwy/examples/skeleton.cc for the pattern.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/backend/cpu/simd_target.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu {
+namespace HWY_NAMESPACE {
+const char* targetName() { return hwy::TargetName(HWY_TARGET); }
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::cpu {
+HWY_EXPORT(targetName);
+const char* simdTargetName() { return HWY_DYNAMIC_DISPATCH(targetName)(); }
+}  // namespace opkit::cpu
+#endif

@@ -1,0 +1,43 @@
+// HostBackend: what the backends that compute on the host have in common: memory, copies, raster, counters.
+//
+// reference and cpu derive from it. Tensors live in HostBuffers and keep the model's dtype. Used by one
+// thread at a time, like every Backend.
+#pragma once
+
+#include <string>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/host/host_execution.h"
+#include "engine/op/oracle.h"
+
+namespace opkit {
+
+/// Element memory that the oracle adapters of one backend take turns to use, so that a network costs the
+/// memory of its largest operator and not of all of them. Slots keep their capacity.
+struct OracleWorkspace {
+  struct Slot {
+    std::vector<double> real;
+    std::vector<int64_t> integer;
+  };
+  std::vector<Slot> slots;
+};
+
+class HostBackend : public Backend {
+ public:
+  explicit HostBackend(std::string name) : name_(std::move(name)) {}
+
+  const std::string& name() const override { return name_; }
+  Result<std::unique_ptr<RasterExecution>> createRaster() override;
+  Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
+  size_t alignment() const override { return 64; }
+  Status upload(const Tensor& host, const Tensor& device) override;
+  Status download(const Tensor& device, const Tensor& host) override;
+
+  OracleWorkspace& oracleWorkspace() { return oracleWorkspace_; }
+
+ private:
+  std::string name_;
+  OracleWorkspace oracleWorkspace_;
+};
+
+}  // namespace opkit

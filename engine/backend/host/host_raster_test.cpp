@@ -1,0 +1,130 @@
+#include "engine/backend/host/host_raster.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/backend/backend_registry.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+namespace {
+
+struct Bench {
+  OpRegistry registry;
+  std::unique_ptr<Backend> backend = std::move(*(*createRuntime("cpu"))->createBackend(registry, {.threads = 1}));
+  std::unique_ptr<RasterExecution> raster = std::move(*backend->createRaster());
+};
+
+template <class T>
+Tensor ramp(DType dtype, const Shape& shape) {
+  std::vector<T> values(static_cast<size_t>(elementCount(shape)));
+  std::iota(values.begin(), values.end(), T{1});
+  return *Tensor::fromValues({dtype, shape}, values);
+}
+
+template <class T>
+std::vector<T> rasterize(RasterExecution& raster, const RegionList& list, const std::vector<Tensor>& sources,
+                         const TensorDesc& desc) {
+  const Tensor output = *Tensor::onHost(desc);
+  std::ranges::fill(output.bytes(), std::byte{0xFF});
+  std::vector<const Tensor*> inputs;
+  for (const Tensor& source : sources) inputs.push_back(&source);
+  const std::vector<const Tensor*> outputs = {&output};
+  raster.setRegions(list);
+  EXPECT_TRUE(raster.onResize(inputs, outputs).isOk());
+  EXPECT_TRUE(raster.onExecute(inputs, outputs).isOk());
+  const auto data = output.data<T>();
+  return {data.begin(), data.end()};
+}
+
+/// What region.h promises, element by element.
+template <class T>
+void expectRegion(const Region& region, const std::vector<T>& source, const std::vector<T>& target) {
+  forEachIndex(region.size, [&](const std::vector<int64_t>& index) {
+    int64_t from = region.sourceOffset;
+    int64_t to = region.offset;
+    for (size_t d = 0; d < index.size(); ++d) {
+      from += index[d] * region.sourceStrides[d];
+      to += index[d] * region.strides[d];
+    }
+    EXPECT_EQ(target[static_cast<size_t>(to)], source[static_cast<size_t>(from)]) << "at " << toString(index);
+  });
+}
+
+template <class T>
+void checkTranspose(DType dtype) {
+  Bench bench;
+  const Tensor source = ramp<T>(dtype, {2, 3, 4, 5});
+  const Region region{0, 0, 0, {5, 3, 2, 4}, {1, 20, 60, 5}, {24, 8, 4, 1}};
+  const auto values = source.data<T>();
+  expectRegion<T>(region, {values.begin(), values.end()},
+                  rasterize<T>(*bench.raster, {{region}}, {source}, {dtype, {5, 3, 2, 4}}));
+}
+
+TEST(HostRaster, TransposesEveryElementSize) {
+  checkTranspose<uint8_t>(DType::UInt8);
+  checkTranspose<uint16_t>(DType::UInt16);
+  checkTranspose<float>(DType::Float32);
+  checkTranspose<int64_t>(DType::Int64);
+}
+
+TEST(HostRaster, RepeatsAndMirrors) {
+  Bench bench;
+  const Tensor source = ramp<float>(DType::Float32, {3});
+  const Region repeat{0, 0, 0, {2, 3, 2}, {0, 1, 0}, {6, 2, 1}};
+  EXPECT_EQ(rasterize<float>(*bench.raster, {{repeat}}, {source}, {DType::Float32, {12}}),
+            (std::vector<float>{1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3}));
+  const Region mirror{0, 2, 0, {3}, {-1}, {1}};
+  EXPECT_EQ(rasterize<float>(*bench.raster, {{mirror}}, {source}, {DType::Float32, {3}}),
+            (std::vector<float>{3, 2, 1}));
+}
+
+TEST(HostRaster, FillsWhatNoRegionCovers) {
+  Bench bench;
+  const Tensor source = ramp<int32_t>(DType::Int32, {2, 2});
+  const Tensor value = *Tensor::fromValues<int32_t>({DType::Int32, {}}, {-7});
+  const Region inner{0, 0, 5, {2, 2}, {2, 1}, {4, 1}};
+  const TensorDesc padded{DType::Int32, {4, 4}};
+  EXPECT_EQ(rasterize<int32_t>(*bench.raster, {{inner}, RegionList::Fill::Input, 1}, {source, value}, padded),
+            (std::vector<int32_t>{-7, -7, -7, -7, -7, 1, 2, -7, -7, 3, 4, -7, -7, -7, -7, -7}));
+  EXPECT_EQ(rasterize<int32_t>(*bench.raster, {{inner}, RegionList::Fill::Zero}, {source, value}, padded),
+            (std::vector<int32_t>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0}));
+}
+
+TEST(HostRaster, ConcatenatesAndSkipsEmptyBoxes) {
+  Bench bench;
+  const Tensor a = ramp<float>(DType::Float32, {2, 1});
+  const Tensor b = ramp<float>(DType::Float32, {2, 2});
+  const Region fromA{0, 0, 0, {2, 1}, {1, 1}, {3, 1}};
+  const Region fromB{1, 0, 1, {2, 2}, {2, 1}, {3, 1}};
+  const Region nothing{0, 100, 100, {2, 0}, {1, 1}, {3, 1}};
+  EXPECT_EQ(rasterize<float>(*bench.raster, {{fromA, nothing, fromB}}, {a, b}, {DType::Float32, {2, 3}}),
+            (std::vector<float>{1, 1, 2, 2, 3, 4}));
+  EXPECT_EQ(rasterize<float>(*bench.raster, {{nothing}}, {a, b}, {DType::Float32, {0, 3}}), std::vector<float>{});
+}
+
+TEST(HostRaster, CopiesAScalar) {
+  Bench bench;
+  const Tensor source = ramp<double>(DType::Float64, {});
+  EXPECT_EQ(rasterize<double>(*bench.raster, {{Region{0, 0, 0, {}, {}, {}}}}, {source}, {DType::Float64, {}}),
+            std::vector<double>{1});
+}
+
+TEST(HostRaster, ReportsASourceThatIsNotThere) {
+  Bench bench;
+  const Tensor output = *Tensor::onHost({DType::Float32, {1}});
+  const std::vector<const Tensor*> outputs = {&output};
+  bench.raster->setRegions({{contiguousRegion(3, 0, 0, 1)}});
+  EXPECT_EQ(bench.raster->onResize(outputs, outputs).code(), StatusCode::Internal);
+}
+
+TEST(PlanRegion, MergesAcrossTheDestinationOrder) {
+  // A transpose written with the destination's inner dimension first is one contiguous copy.
+  const Region plan = planRegion({0, 0, 0, {4, 3}, {1, 4}, {1, 4}});
+  EXPECT_EQ(plan.size, Shape{12});
+  EXPECT_EQ(plan.strides, std::vector<int64_t>{1});
+}
+
+}  // namespace
+}  // namespace opkit

@@ -1,0 +1,40 @@
+// OracleExecution: runs an operator's oracle as a kernel, so that an operator runs on the host from the day
+// it has an oracle. Inputs are widened, the oracle computes in double or int64, outputs are rounded once.
+//
+// Constants are widened once, at creation. Other elements live in the backend's OracleWorkspace.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/backend/host/host_backend.h"
+
+namespace opkit::reference {
+
+class OracleExecution final : public HostExecution {
+ public:
+  OracleExecution(const CreateArgs& args, HostBackend& backend);
+
+  Status onResize(TensorList inputs, TensorList outputs) override;
+  bool readsInput(size_t index) const override { return index >= constants_.size() || !constants_[index]; }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override;
+
+ private:
+  Status runOracle(TensorList inputs, TensorList outputs);
+  void exchangeWithWorkspace();
+
+  OracleWorkspace& workspace_;
+  OracleFn oracle_;
+  ParamBytes paramBytes_;
+  std::vector<std::unique_ptr<OracleTensor>> constants_;  // null where the input may change
+  std::vector<OracleTensor> inputs_;                      // elements borrowed from the workspace during onRun
+  std::vector<OracleTensor> outputs_;                     // likewise
+  std::vector<const OracleTensor*> arguments_;            // what the oracle sees: constants_, inputs_ or null
+};
+
+/// Provider "reference". Refuses when the card has no oracle. REQUIRES a HostBackend at creation.
+Creator oracleCreator();
+
+}  // namespace opkit::reference

@@ -1,0 +1,41 @@
+#include "engine/backend/reference/reference_backend.h"
+
+#include "engine/backend/host/host_backend.h"
+#include "engine/backend/host/host_devices.h"
+#include "engine/backend/reference/oracle_execution.h"
+
+namespace opkit::reference {
+namespace {
+
+class ReferenceBackend final : public HostBackend {
+ public:
+  ReferenceBackend() : HostBackend("reference"), creator_(oracleCreator()) {}
+  std::span<const Creator> creators(const OpDef&) const override { return {&creator_, 1}; }
+
+ private:
+  Creator creator_;
+};
+
+class ReferenceRuntime final : public Runtime {
+ public:
+  explicit ReferenceRuntime(DeviceInfo device) : device_(std::move(device)) {}
+  const DeviceInfo& device() const override { return device_; }
+  Result<std::unique_ptr<Backend>> createBackend(const OpRegistry&, const BackendConfig&) override {
+    return std::unique_ptr<Backend>(std::make_unique<ReferenceBackend>());
+  }
+
+ private:
+  DeviceInfo device_;
+};
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> devices() { return std::vector{hostDevice("reference")}; }
+
+Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
+  DeviceInfo device = hostDevice("reference");
+  OPKIT_TRY(checkDevice(device, options.device));
+  return std::shared_ptr<Runtime>(std::make_shared<ReferenceRuntime>(std::move(device)));
+}
+
+}  // namespace opkit::reference
