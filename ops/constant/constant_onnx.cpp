@@ -1,0 +1,47 @@
+#include "engine/import/onnx/onnx_rules.h"
+
+namespace opkit::ops::constant {
+namespace {
+
+template <class T>
+Status emitValues(OnnxNode& node, DType dtype, Shape shape, const std::vector<T>& values) {
+  OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues({dtype, std::move(shape)}, values));
+  return node.emitConstant(std::move(tensor));
+}
+
+Status constant(OnnxNode& node) {
+  if (node.hasAttribute("value_float"))
+    return emitValues<float>(node, DType::Float32, {}, {node.floatAttribute("value_float", 0)});
+  if (node.hasAttribute("value_int"))
+    return emitValues<int64_t>(node, DType::Int64, {}, {node.intAttribute("value_int", 0)});
+  if (node.hasAttribute("value_floats")) {
+    const std::vector<float> values = node.floatsAttribute("value_floats");
+    return emitValues(node, DType::Float32, {static_cast<int64_t>(values.size())}, values);
+  }
+  if (node.hasAttribute("value_ints")) {
+    const std::vector<int64_t> values = node.intsAttribute("value_ints");
+    return emitValues(node, DType::Int64, {static_cast<int64_t>(values.size())}, values);
+  }
+  OPKIT_ASSIGN(Tensor value, node.tensorAttribute("value"));
+  return node.emitConstant(std::move(value));
+}
+
+Status constantOfShape(OnnxNode& node) {
+  int value = -1;
+  if (node.hasAttribute("value")) {
+    OPKIT_ASSIGN(Tensor tensor, node.tensorAttribute("value"));
+    value = node.addConstant("value", std::move(tensor));
+  } else {
+    value = node.addConstant("value", 0.0f);
+  }
+  return node.emit("ConstantOfShape", {node.input(0), value});
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Constant", {"value", "value_float", "value_int", "value_floats", "value_ints"}, constant);
+  rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
+}
+
+}  // namespace opkit::ops::constant

@@ -1,0 +1,155 @@
+#include <algorithm>
+
+#include "engine/op/op_registry.h"
+#include "ops/pad/pad_generated.h"
+#include "ops/pad/pad_schema.h"
+
+namespace opkit::ops::pad {
+namespace {
+
+struct Padding {
+  int64_t before = 0;  // negative crops
+  int64_t after = 0;
+};
+
+/// A run of output positions along one axis that read source positions start, start + step, ...
+struct Run {
+  int64_t position;
+  int64_t start;
+  int64_t step;
+  int64_t count;
+};
+
+Result<std::vector<Padding>> paddingOf(const ShapeArgs& args) {
+  const size_t rank = args.shape(0).size();
+  std::vector<int64_t> axes;
+  if (args.hasInput(3)) {
+    axes = args.integers(3);
+  } else {
+    for (size_t d = 0; d < rank; ++d) axes.push_back(static_cast<int64_t>(d));
+  }
+  const std::vector<int64_t> pads = args.integers(1);
+  if (pads.size() != 2 * axes.size())
+    return Status::invalidArgument("pads must list {} values, two per axis, got {}", 2 * axes.size(), pads.size());
+  std::vector<Padding> paddings(rank);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    OPKIT_ASSIGN(const int axis, normalizeAxis(axes[i], rank));
+    for (const int64_t pad : {pads[i], pads[i + axes.size()]})
+      if (pad > kMaxElements || pad < -kMaxElements)
+        return Status::invalidArgument("pads must be in [{}, {}], got {}", -kMaxElements, kMaxElements, pad);
+    paddings[static_cast<size_t>(axis)] = {pads[i], pads[i + axes.size()]};
+  }
+  return paddings;
+}
+
+Status checkAxis(Mode mode, int64_t extent, int64_t padded, size_t axis) {
+  if (padded < 0) return Status::invalidArgument("axis {}: pads crop more than its extent {}", axis, extent);
+  if (mode != Mode::Constant && extent == 0 && padded > 0)
+    return Status::invalidArgument("axis {}: mode {} needs an element to repeat, the extent is 0", axis,
+                                   EnumNameMode(mode));
+  return Status::ok();
+}
+
+Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
+  OPKIT_ASSIGN(const std::vector<Padding> paddings, paddingOf(args));
+  const Mode mode = args.params<PadParams>().mode;
+  if (args.hasInput(2)) {
+    if (args.input(2).dtype != args.input(0).dtype)
+      return Status::invalidArgument("value must be {} like x, got {}", nameOf(args.input(0).dtype),
+                                     nameOf(args.input(2).dtype));
+    if (args.input(2).elements() != 1)
+      return Status::invalidArgument("value must hold one element, got {}", toString(args.shape(2)));
+  }
+  TensorDesc output = args.input(0);
+  for (size_t d = 0; d < paddings.size(); ++d) {
+    const int64_t padded = output.shape[d] + paddings[d].before + paddings[d].after;
+    OPKIT_TRY(checkAxis(mode, output.shape[d], padded, d));
+    output.shape[d] = padded;
+  }
+  OPKIT_TRY(checkShape(output.shape));
+  return std::vector{output};
+}
+
+/// Source position of output position `at` (counted from the first unpadded element), -1 when it is filled.
+int64_t sourceOf(Mode mode, int64_t at, int64_t extent) {
+  if (at >= 0 && at < extent) return at;
+  switch (mode) {
+    case Mode::Constant: return -1;
+    case Mode::Edge: return std::clamp<int64_t>(at, 0, extent - 1);
+    case Mode::Wrap: return ((at % extent) + extent) % extent;
+    case Mode::Reflect: break;
+  }
+  if (extent == 1) return 0;
+  const int64_t period = 2 * (extent - 1);
+  const int64_t phase = ((at % period) + period) % period;
+  return phase < extent ? phase : period - phase;
+}
+
+/// Cuts one output axis into runs of constant step.
+std::vector<Run> runsOf(Mode mode, Padding padding, int64_t extent, int64_t padded) {
+  std::vector<Run> runs;
+  for (int64_t position = 0; position < padded; ++position) {
+    const int64_t source = sourceOf(mode, position - padding.before, extent);
+    if (source < 0) continue;
+    if (!runs.empty() && runs.back().position + runs.back().count == position) {
+      Run& last = runs.back();
+      const int64_t step = source - (last.start + (last.count - 1) * last.step);
+      if (last.count == 1 && step >= -1 && step <= 1) last.step = step;
+      if (step == last.step) {
+        ++last.count;
+        continue;
+      }
+    }
+    runs.push_back({position, source, 1, 1});
+  }
+  return runs;
+}
+
+/// Appends the axis: every region so far is repeated for each of its runs.
+void appendAxis(std::vector<Region>& regions, const std::vector<Run>& runs, int64_t sourceStride, int64_t stride) {
+  std::vector<Region> product;
+  for (const Region& region : regions) {
+    for (const Run& run : runs) {
+      Region& added = product.emplace_back(region);
+      added.sourceOffset += run.start * sourceStride;
+      added.offset += run.position * stride;
+      added.size.push_back(run.count);
+      added.sourceStrides.push_back(run.step * sourceStride);
+      added.strides.push_back(stride);
+    }
+  }
+  regions = std::move(product);
+}
+
+Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
+  OPKIT_ASSIGN(const std::vector<Padding> paddings, paddingOf(args));
+  const Mode mode = args.params<PadParams>().mode;
+  const std::vector<int64_t> sourceStrides = contiguousStrides(args.shape(0));
+  const std::vector<int64_t> strides = contiguousStrides(outputs[0].shape);
+  RegionList list{{Region{}}};
+  for (size_t d = 0; d < paddings.size(); ++d)
+    appendAxis(list.regions, runsOf(mode, paddings[d], args.shape(0)[d], outputs[0].shape[d]), sourceStrides[d],
+               strides[d]);
+  if (mode == Mode::Constant) {
+    list.fill = args.hasInput(2) ? RegionList::Fill::Input : RegionList::Fill::Zero;
+    list.fillInput = args.hasInput(2) ? 2 : -1;
+  }
+  return std::vector{list};
+}
+
+}  // namespace
+
+void define(OpRegistry& registry) {
+  registry.add({.type = "Pad",
+                .summary = "adds elements around a tensor: a value, mirrored, the edge, or periodic",
+                .params = paramsSchema<PadParams>(kPadSchema),
+                .inputs = {{"x"},
+                           {"pads", kIndexTypes, Port::Kind::Required, true},
+                           {"value", kAnyDType, Port::Kind::Optional},
+                           {"axes", kIndexTypes, Port::Kind::Optional, true}},
+                .outputs = {{"y"}},
+                .inferShapes = shapeRule,
+                .lower = lower});
+}
+
+}  // namespace opkit::ops::pad

@@ -1,0 +1,47 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/pad/pad_generated.h"
+
+namespace opkit::ops::pad {
+namespace {
+
+Result<ParamBytes> paramsOf(const OnnxNode& node) {
+  const std::string mode = node.stringAttribute("mode", "constant");
+  PadParamsT params;
+  if (mode == "constant")
+    params.mode = Mode::Constant;
+  else if (mode == "reflect")
+    params.mode = Mode::Reflect;
+  else if (mode == "edge")
+    params.mode = Mode::Edge;
+  else if (mode == "wrap")
+    params.mode = Mode::Wrap;
+  else
+    return Status::unsupported("Pad: mode must be constant, reflect, edge or wrap, got '{}'", mode);
+  return packParams(params);
+}
+
+/// Opset 1 to 10: pads (called paddings in opset 1) and value are attributes.
+OnnxRule attributes(std::string padsName) {
+  return [padsName](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(ParamBytes params, paramsOf(node));
+    std::vector<int> inputs = {node.input(0), node.addConstant("pads", node.intsAttribute(padsName))};
+    const float value = node.floatAttribute("value", 0.0f);
+    if (value != 0.0f) inputs.push_back(node.addConstant("value", value));
+    return node.emit("Pad", std::move(inputs), std::move(params));
+  };
+}
+
+Status inputs(OnnxNode& node) {
+  OPKIT_ASSIGN(ParamBytes params, paramsOf(node));
+  return node.emit("Pad", node.inputs(), std::move(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Pad", {"mode", "paddings", "value"}, attributes("paddings"), 1, 1);
+  rules.add("Pad", {"mode", "pads", "value"}, attributes("pads"), 2, 10);
+  rules.add("Pad", {"mode"}, inputs, 11);
+}
+
+}  // namespace opkit::ops::pad

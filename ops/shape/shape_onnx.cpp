@@ -1,0 +1,34 @@
+#include "engine/import/onnx/onnx_dtype.h"
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/shape/eye_like_generated.h"
+#include "ops/shape/shape_generated.h"
+
+namespace opkit::ops::shape {
+namespace {
+
+Status shapeRule(OnnxNode& node) {
+  ShapeParamsT params;
+  params.start = static_cast<int>(node.intAttribute("start", params.start));
+  params.end = static_cast<int>(node.intAttribute("end", params.end));
+  return node.emit("Shape", node.inputs(), packParams(params));
+}
+
+Status eyeLikeRule(OnnxNode& node) {
+  EyeLikeParamsT params;
+  params.k = static_cast<int>(node.intAttribute("k", 0));
+  if (node.hasAttribute("dtype")) {
+    OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("dtype", 0)));
+    params.dtype = static_cast<uint8_t>(dtype);
+  }
+  return node.emit("EyeLike", node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Shape", {"start", "end"}, shapeRule);
+  rules.add("Size", {}, passThrough("Size"));
+  rules.add("EyeLike", {"dtype", "k"}, eyeLikeRule, 9);
+}
+
+}  // namespace opkit::ops::shape

@@ -1,0 +1,21 @@
+#include "engine/import/onnx/onnx_rules.h"
+
+namespace opkit::ops::slice {
+namespace {
+
+/// Opset 1 to 9: starts, ends and axes are attributes.
+Status attributes(OnnxNode& node) {
+  std::vector<int> inputs = {node.input(0), node.addConstant("starts", node.intsAttribute("starts")),
+                             node.addConstant("ends", node.intsAttribute("ends"))};
+  if (node.hasAttribute("axes")) inputs.push_back(node.addConstant("axes", node.intsAttribute("axes")));
+  return node.emit("Slice", std::move(inputs));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Slice", {"starts", "ends", "axes"}, attributes, 1, 9);
+  rules.add("Slice", {}, passThrough("Slice"), 10);
+}
+
+}  // namespace opkit::ops::slice

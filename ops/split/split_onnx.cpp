@@ -1,0 +1,26 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/split/split_generated.h"
+
+namespace opkit::ops::split {
+namespace {
+
+Status rule(OnnxNode& node) {
+  SplitParamsT params;
+  params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  std::vector<int> inputs = node.inputs();
+  if (node.hasAttribute("split")) inputs = {node.input(0), node.addConstant("split", node.intsAttribute("split"))};
+  if (node.intAttribute("num_outputs", static_cast<int64_t>(node.outputCount())) !=
+      static_cast<int64_t>(node.outputCount()))
+    return Status::invalidArgument("Split: num_outputs must be {}, the number of outputs, got {}", node.outputCount(),
+                                   node.intAttribute("num_outputs", 0));
+  return node.emit("Split", std::move(inputs), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Split", {"axis", "split"}, rule, 2, 12);
+  rules.add("Split", {"axis", "num_outputs"}, rule, 13);
+}
+
+}  // namespace opkit::ops::split
