@@ -56,8 +56,8 @@ Status sortTopologically(Model& model);
 
 /// Reads .opk bytes. Corrupt for anything that is not a well-formed model; never crashes on bad bytes.
 Result<Model> readModel(std::span<const uint8_t> bytes);
-/// The .opk form of a model.
-std::vector<uint8_t> writeModel(const Model& model);
+/// The .opk form of a model; Unsupported when its constants exceed the format's 2 GiB.
+Result<std::vector<uint8_t>> writeModel(const Model& model);
 
 /// Whole-file helpers; errors name the path. writeFile replaces the file in one step or not at all.
 Result<std::vector<uint8_t>> readFile(const std::string& path);

@@ -1,0 +1,82 @@
+// Whole-file reading and writing.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "engine/model/model.h"
+
+namespace opkit {
+namespace {
+
+/// Owns a POSIX descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+  bool isOpen() const { return value_ >= 0; }
+  /// Closes now and says whether that went well: delayed write errors show up here.
+  bool close() { return ::close(std::exchange(value_, -1)) == 0; }
+
+ private:
+  int value_;
+};
+
+std::string systemMessage() { return std::strerror(errno); }
+
+bool writeAll(int descriptor, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> readFile(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.isOpen()) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
+  if (S_ISDIR(facts.st_mode)) return Status::invalidArgument("cannot read '{}': it is a folder, not a file", path);
+  std::vector<uint8_t> bytes(static_cast<size_t>(std::max<off_t>(facts.st_size, 0)) + 1);
+  size_t size = 0;
+  while (true) {  // files of /proc and pipes report size 0: read until the end whatever was reported
+    if (size == bytes.size()) bytes.resize(std::max<size_t>(size + 1, size + (size_t{1} << 16)));
+    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
+    if (count == 0) break;
+    size += static_cast<size_t>(count);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
+  struct stat facts {};
+  const bool inPlace = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
+  static std::atomic<unsigned> counter = 0;
+  const std::string target = inPlace ? path : fmt::format("{}.{}-{}.tmp", path, ::getpid(), counter++);
+  Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC | (inPlace ? 0 : O_CREAT | O_EXCL), 0666));
+  if (!file.isOpen()) return Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
+  const bool written =
+      writeAll(file.get(), bytes) && file.close() && (inPlace || ::rename(target.c_str(), path.c_str()) == 0);
+  if (written) return Status::ok();
+  const Status status = Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
+  if (!inPlace) ::unlink(target.c_str());
+  return status;
+}
+
+}  // namespace opkit

@@ -1,0 +1,126 @@
+#include "engine/model/model_structure.h"
+
+#include <unordered_set>
+
+namespace opkit {
+namespace {
+
+constexpr size_t kMaxRank = 64;  // far above any operator's; keeps a hostile file from costing time
+
+enum class Role { Undefined, Input, Constant, Made };
+
+class StructureCheck {
+ public:
+  explicit StructureCheck(const Model& model) : model_(model), roles_(model.tensors.size(), Role::Undefined) {}
+
+  Status run() {
+    OPKIT_TRY(checkNames());
+    OPKIT_TRY(checkConstants());
+    OPKIT_TRY(checkInputs());
+    for (size_t i = 0; i < model_.nodes.size(); ++i) OPKIT_TRY(checkNode(model_.nodes[i], i));
+    return checkOutputs();
+  }
+
+ private:
+  bool inRange(int index) const { return index >= 0 && static_cast<size_t>(index) < model_.tensors.size(); }
+  const std::string& nameOfTensor(int index) const { return model_.tensors[static_cast<size_t>(index)].name; }
+  Role& role(int index) { return roles_[static_cast<size_t>(index)]; }
+
+  Status checkNames() const {
+    std::unordered_set<std::string_view> names;
+    for (const ModelTensor& tensor : model_.tensors) {
+      if (tensor.name.empty()) return Status::corrupt("model: every tensor must have a name, found an empty one");
+      if (!names.insert(tensor.name).second)
+        return Status::corrupt("model: tensor names must be unique, found '{}' twice", tensor.name);
+    }
+    return Status::ok();
+  }
+
+  Status checkConstants() {
+    for (size_t i = 0; i < model_.tensors.size(); ++i) {
+      const ModelTensor& tensor = model_.tensors[i];
+      if (!tensor.constant) continue;
+      roles_[i] = Role::Constant;
+      OPKIT_TRY(checkDesc(tensor, false));
+      const Tensor& value = *tensor.constant;
+      if (value.desc != tensor.desc)
+        return Status::corrupt("model: constant '{}' must be {}, found {}", tensor.name, tensor.desc.toString(),
+                               value.desc.toString());
+      if (!value.buffer || !value.buffer->hostData() || value.offsetBytes > value.buffer->sizeBytes() ||
+          value.sizeBytes() > value.buffer->sizeBytes() - value.offsetBytes)
+        return Status::corrupt("model: constant '{}' has fewer bytes than {} needs", tensor.name,
+                               tensor.desc.toString());
+    }
+    return Status::ok();
+  }
+
+  /// Extents may be kDynamic where `dynamic`.
+  static Status checkDesc(const ModelTensor& tensor, bool dynamic) {
+    if (!isValidDType(static_cast<int>(tensor.desc.dtype)))
+      return Status::corrupt("model: tensor '{}' has dtype number {}, which does not exist", tensor.name,
+                             static_cast<int>(tensor.desc.dtype));
+    if (tensor.desc.shape.size() > kMaxRank)
+      return Status::corrupt("model: tensor '{}' must have at most {} dimensions, found {}", tensor.name, kMaxRank,
+                             tensor.desc.shape.size());
+    Shape known = tensor.desc.shape;
+    if (dynamic) std::replace(known.begin(), known.end(), kDynamic, int64_t{1});
+    if (const Status status = checkShape(known); !status.isOk())
+      return Status::corrupt("model: tensor '{}': {}", tensor.name, status.message());
+    return Status::ok();
+  }
+
+  Status checkInputs() {
+    for (int index : model_.inputs) {
+      if (!inRange(index)) return outOfRange("an input", index);
+      if (role(index) != Role::Undefined)
+        return Status::corrupt("model: input '{}' must be listed once and not be a constant", nameOfTensor(index));
+      role(index) = Role::Input;
+      OPKIT_TRY(checkDesc(model_.tensors[static_cast<size_t>(index)], true));
+    }
+    return Status::ok();
+  }
+
+  Status checkNode(const ModelNode& node, size_t position) {
+    if (node.type.empty()) return Status::corrupt("model: node {} '{}' has no operator type", position, node.name);
+    for (int index : node.inputs) {
+      if (index == -1) continue;
+      if (!inRange(index)) return outOfRange(node.type + " '" + node.name + "'", index);
+      if (role(index) == Role::Undefined)
+        return Status::corrupt("model: {} '{}' reads tensor '{}' before anything makes it", node.type, node.name,
+                               nameOfTensor(index));
+    }
+    for (int index : node.outputs) {
+      if (index == -1) continue;
+      if (!inRange(index)) return outOfRange(node.type + " '" + node.name + "'", index);
+      if (role(index) != Role::Undefined)
+        return Status::corrupt("model: {} '{}' makes tensor '{}', which something else already defines", node.type,
+                               node.name, nameOfTensor(index));
+      role(index) = Role::Made;
+    }
+    return Status::ok();
+  }
+
+  Status checkOutputs() {
+    if (model_.outputs.empty()) return Status::corrupt("model: expected at least one output, found none");
+    for (int index : model_.outputs) {
+      if (!inRange(index)) return outOfRange("an output", index);
+      if (role(index) == Role::Undefined)
+        return Status::corrupt("model: nothing makes output '{}'", nameOfTensor(index));
+    }
+    return Status::ok();
+  }
+
+  Status outOfRange(const std::string& who, int index) const {
+    return Status::corrupt("model: {} refers to tensor {}, expected an index below {}", who, index,
+                           model_.tensors.size());
+  }
+
+  const Model& model_;
+  std::vector<Role> roles_;
+};
+
+}  // namespace
+
+Status checkStructure(const Model& model) { return StructureCheck(model).run(); }
+
+}  // namespace opkit

@@ -1,0 +1,102 @@
+#include "engine/model/model.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+namespace {
+
+OpRegistry registryWithCopy() {
+  OpRegistry registry;
+  registry.add({.type = "Copy",
+                .inputs = {{"x"}},
+                .outputs = {{"y"}},
+                .inferShapes = [](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{args.input(0)};
+                }});
+  return registry;
+}
+
+/// x -> a -> b, where b is the output.
+Model chain() {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, 3}});
+  const int a = model.addNode("Copy", "a", {x})[0];
+  model.outputs = {model.addNode("Copy", "b", {a})[0]};
+  return model;
+}
+
+TEST(Model, NamesOutputsAfterTheirNode) {
+  Model model = chain();
+  EXPECT_EQ(model.findTensor("a"), 1);
+  EXPECT_EQ(model.findTensor("nothing"), -1);
+  model.addNode("Copy", "c", {0}, {}, 2);
+  EXPECT_GE(model.findTensor("c:0"), 0);
+  EXPECT_GE(model.findTensor("c:1"), 0);
+}
+
+TEST(Model, ValidatesAChain) {
+  const Status status = validateModel(chain(), registryWithCopy());
+  EXPECT_TRUE(status.isOk()) << status.toString();
+}
+
+struct Damage {
+  const char* message;  // part of what validateModel must say
+  void (*apply)(Model&);
+};
+
+TEST(Model, ValidateNamesWhatIsWrong) {
+  const OpRegistry registry = registryWithCopy();
+  const Damage table[] = {{"before anything makes it", [](Model& m) { std::swap(m.nodes[0], m.nodes[1]); }},
+                          {"must be unique", [](Model& m) { m.tensors[1].name = std::string("x"); }},
+                          {"must have a name", [](Model& m) { m.tensors[1].name.clear(); }},
+                          {"refers to tensor 17", [](Model& m) { m.nodes[1].inputs[0] = 17; }},
+                          {"refers to tensor -2", [](Model& m) { m.outputs[0] = -2; }},
+                          {"at least one output", [](Model& m) { m.outputs.clear(); }},
+                          {"nothing makes output 'loose'", [](Model& m) { m.outputs = {m.addTensor("loose")}; }},
+                          {"already defines", [](Model& m) { m.nodes[1].outputs[0] = 1; }},
+                          {"no operator 'Unknown'", [](Model& m) { m.nodes[0].type = std::string("Unknown"); }},
+                          {"found version 2", [](Model& m) { m.nodes[0].version = 2; }},
+                          {"expected no parameters",
+                           [](Model& m) {
+                             m.nodes[0].params = {1, 2, 3};
+                           }},
+                          {"listed once", [](Model& m) { m.inputs.push_back(0); }},
+                          {"negative extent", [](Model& m) { m.tensors[0].desc.shape = {-5}; }},
+                          {"2^40", [](Model& m) { m.tensors[0].desc.shape = {int64_t{1} << 50}; }},
+                          {"must be f32[2]", [](Model& m) {
+                             m.addConstant("k", *Tensor::onHost({DType::Float32, {2}}));
+                             m.tensors.back().constant->desc.shape = {3};
+                           }}};
+  for (const Damage& damage : table) {
+    Model model = chain();
+    damage.apply(model);
+    const Status status = validateModel(model, registry);
+    EXPECT_NE(status.message().find(damage.message), std::string::npos) << damage.message << " / " << status.message();
+  }
+}
+
+TEST(Model, SortPutsProducersFirstAndKeepsTheRest) {
+  Model model = chain();
+  model.addNode("Copy", "c", {0});
+  std::swap(model.nodes[0], model.nodes[1]);
+  ASSERT_TRUE(sortTopologically(model).isOk());
+  EXPECT_EQ(model.nodes[0].name, "a");
+  EXPECT_EQ(model.nodes[1].name, "b");
+  EXPECT_EQ(model.nodes[2].name, "c");
+}
+
+TEST(Model, SortNamesATensorOnTheCycle) {
+  Model model = chain();
+  model.nodes[0].inputs = {2};  // a reads b, b reads a
+  model.addNode("Copy", "after", {2});
+  std::swap(model.nodes[0], model.nodes[2]);  // start from a node that only hangs off the cycle
+  const Status status = sortTopologically(model);
+  EXPECT_EQ(status.code(), StatusCode::Corrupt);
+  EXPECT_TRUE(status.message().find("'a'") != std::string::npos || status.message().find("'b'") != std::string::npos)
+      << status.message();
+}
+
+}  // namespace
+}  // namespace opkit
