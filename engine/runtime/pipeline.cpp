@@ -221,7 +221,7 @@ std::vector<Placement> Pipeline::placement() const {
     row.refusals = step.refusals;
     row.deviceNs = deviceNs_.empty() ? -1 : deviceNs_[i];
     for (const Tensor* output : step.outputTensors)
-      if (output) row.outputs += (row.outputs.empty() ? "" : " ") + output->desc.toString();
+      if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
     if (step.isCopy()) {
       row.type = "Copy";
       row.node = model_.tensors[static_cast<size_t>(schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor)].name;
