@@ -1,0 +1,203 @@
+#include "engine/runtime/session.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "engine/runtime/test_ops.h"
+
+namespace opkit {
+namespace {
+
+const OpRegistry& testOps() {
+  static const OpRegistry registry = test::makeTestOps();
+  return registry;
+}
+
+/// x f32[?,?] through one-input operators; the last output is the model's.
+Model chain(const std::vector<std::string>& types) {
+  Model model;
+  int tensor = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  model.inputs = {tensor};
+  for (size_t i = 0; i < types.size(); ++i)
+    tensor = model.addNode(types[i], fmt::format("{}{}", types[i], i), {tensor})[0];
+  model.outputs = {tensor};
+  return model;
+}
+
+std::unique_ptr<Session> sessionOf(Model model, const SessionConfig& config = {}) {
+  auto interpreter = Interpreter::create(std::move(model), testOps());
+  EXPECT_TRUE(interpreter) << interpreter.error().toString();
+  auto session = (*interpreter)->createSession(config);
+  EXPECT_TRUE(session) << session.error().toString();
+  return *std::move(session);
+}
+
+std::vector<float> runOn(Session& session, const Shape& shape, float first) {
+  EXPECT_TRUE(session.resizeInput("x", shape).isOk());
+  const std::span<float> x = session.input("x")->data<float>();
+  for (size_t i = 0; i < x.size(); ++i) x[i] = first + static_cast<float>(i);
+  const Status status = session.run();
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  const std::span<float> y = session.output(session.outputNames()[0])->data<float>();
+  return {y.begin(), y.end()};
+}
+
+TEST(Session, RunsOperatorsAndRegions) {
+  auto session = sessionOf(chain({"AddOne", "View", "Mirror", "Negate"}));
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{-4, -3, -2, -1}));
+  EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, Shape{4});
+}
+
+TEST(Session, SameShapesResizeOnce) {
+  auto session = sessionOf(chain({"AddOne"}));
+  runOn(*session, {2, 3}, 0);
+  runOn(*session, {2, 3}, 5);
+  EXPECT_EQ(session->statistics().resizes, 1u);
+  EXPECT_EQ(runOn(*session, {1, 2}, 0), (std::vector<float>{1, 2}));
+  EXPECT_EQ(session->statistics().resizes, 2u);
+}
+
+TEST(Session, ResizeReusesExecutions) {
+  auto session = sessionOf(chain({"AddOne", "Mirror", "Negate"}));
+  runOn(*session, {2, 3}, 0);
+  const uint64_t created = session->counters().executionsCreated;
+  EXPECT_GE(created, 3u);
+  EXPECT_EQ(runOn(*session, {1, 2}, 0), (std::vector<float>{-2, -1}));
+  EXPECT_EQ(session->counters().executionsCreated, created);
+}
+
+TEST(Session, ViewsShareMemoryAndCostNoStep) {
+  auto session = sessionOf(chain({"AddOne", "View", "View", "Negate"}));
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{-1, -2, -3, -4}));
+  EXPECT_EQ(session->placement().size(), 2u);
+  auto keeping = sessionOf(chain({"AddOne", "View", "View", "Negate"}), {.keepTensors = true});
+  EXPECT_EQ(runOn(*keeping, {2, 2}, 0), (std::vector<float>{-1, -2, -3, -4}));
+  EXPECT_EQ(keeping->placement().size(), 4u);
+}
+
+TEST(Session, MemoryOfDeadTensorsIsReused) {
+  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne", "Negate", "AddOne"}));
+  runOn(*session, {64, 64}, 0);
+  EXPECT_EQ(session->statistics().plannedPeakBytes, 2u * 64 * 64 * sizeof(float));
+  EXPECT_EQ(session->statistics().plannedPeakBytes, session->statistics().lowerBoundBytes);
+}
+
+TEST(Session, FallsBackWithCopiesAndSaysWhy) {
+  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "null"});
+  EXPECT_EQ(runOn(*session, {1, 3}, 0), (std::vector<float>{3, 2, 1}));
+  bool fellBack = false;
+  for (const Placement& row : session->placement()) {
+    if (row.type != "AddOne") continue;
+    fellBack = row.fellBack && row.backend == "cpu" && !row.refusals.empty();
+  }
+  EXPECT_TRUE(fellBack);
+  auto strict = sessionOf(chain({"AddOne"}), {.backend = "null", .allowFallback = false});
+  const Status refused = strict->resize();
+  EXPECT_EQ(refused.code(), StatusCode::Unsupported);
+  EXPECT_NE(refused.message().find("AddOne"), std::string::npos) << refused.message();
+}
+
+TEST(Session, ContentsOfShapesAreKnownAtResize) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const int value = model.addConstant("value", *Tensor::fromValues<float>({DType::Float32, {1}}, {7}));
+  const int shape = model.addNode("ShapeOf", "shape", {x})[0];
+  const int filled = model.addNode("FillTo", "fill", {shape, value})[0];
+  model.outputs = {model.addNode("Concat2", "concat", {x, filled})[0]};
+  auto session = sessionOf(std::move(model));
+  EXPECT_EQ(runOn(*session, {1, 2}, 0), (std::vector<float>{0, 1, 7, 7}));
+  EXPECT_EQ(runOn(*session, {1, 1}, 3), (std::vector<float>{3, 7}));
+}
+
+TEST(Session, InputsThatDecideShapesAreWatched) {
+  Model model;
+  const int shape = model.addInput("shape", {DType::Int64, {2}});
+  const int value = model.addInput("value", {DType::Float32, {1}});
+  model.outputs = {model.addNode("AddOne", "plus", {model.addNode("FillTo", "fill", {shape, value})[0]})[0]};
+  auto session = sessionOf(std::move(model));
+  session->input("value")->data<float>()[0] = 4;
+  for (const int64_t columns : {3, 5, 0}) {
+    session->input("shape")->data<int64_t>()[0] = 1;
+    session->input("shape")->data<int64_t>()[1] = columns;
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    const Tensor* y = session->output(session->outputNames()[0]);
+    EXPECT_EQ(y->desc.shape, (Shape{1, columns}));
+    for (float element : y->data<float>()) EXPECT_EQ(element, 5);
+  }
+  session->input("shape")->data<int64_t>()[1] = -4;
+  EXPECT_EQ(session->run().code(), StatusCode::InvalidArgument);
+  session->input("shape")->data<int64_t>()[1] = 2;
+  EXPECT_TRUE(session->run().isOk());  // a failed resize loses nothing
+}
+
+TEST(Session, ConstantsFoldOnce) {
+  Model model;
+  const int constant = model.addConstant("c", *Tensor::fromValues<float>({DType::Float32, {1, 2}}, {1, 2}));
+  const int folded = model.addNode("Mirror", "mirror", {model.addNode("AddOne", "plus", {constant})[0]})[0];
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  model.outputs = {model.addNode("Concat2", "concat", {x, folded})[0], folded};
+  auto session = sessionOf(std::move(model));
+  EXPECT_EQ(runOn(*session, {1, 1}, 9), (std::vector<float>{9, 3, 2}));
+  EXPECT_EQ(session->statistics().foldedNodes, 2u);
+  EXPECT_EQ(session->output(session->outputNames()[1])->data<float>()[0], 3);
+}
+
+TEST(Session, BadRequestsAreOneLine) {
+  auto session = sessionOf(chain({"AddOne"}));
+  EXPECT_EQ(session->resizeInput("y", {1, 1}).message(), "no input is called 'y'; the model's inputs are: x");
+  EXPECT_EQ(session->resizeInput("x", {1}).message(), "input 'x': the model declares f32[?,?], got shape [1]");
+  EXPECT_EQ(session->resizeInput("x", {1, -3}).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(session->resizeInput("x", {1 << 30, 1 << 30}).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(session->input("nope"), nullptr);
+  EXPECT_FALSE(session->readTensor("x"));
+  auto interpreter = Interpreter::create(chain({"NoSuchOp"}), testOps());
+  EXPECT_EQ(interpreter.error().code(), StatusCode::Unsupported);
+  EXPECT_NE(interpreter.error().message().find("NoSuchOp"), std::string::npos);
+}
+
+TEST(Session, GuardsCatchWritesOutside) {
+  class Overrun final : public Execution {
+   public:
+    Status onResize(TensorList, TensorList) override { return Status::ok(); }
+    Status onExecute(TensorList, TensorList outputs) override {
+      for (float& element : outputs[0]->data<float>()) element = 0;
+      outputs[0]->data<float>().data()[outputs[0]->desc.elements()] = 1;
+      return Status::ok();
+    }
+  };
+  OpRegistry broken = test::makeTestOps();
+  broken.addFirstCreator("cpu", "AddOne",
+                         {"broken", [](const CreateArgs&) { return Status::ok(); },
+                          [](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
+                            return std::unique_ptr<Execution>(std::make_unique<Overrun>());
+                          }});
+  auto interpreter = Interpreter::create(chain({"AddOne"}), broken);
+  auto session = (*interpreter)->createSession({.guardBytes = 64, .poison = true});
+  ASSERT_TRUE(session) << session.error().toString();
+  runOn(**session, {3, 5}, 0);
+  const Status caught = (*session)->checkGuards();
+  EXPECT_NE(caught.message().find("past the end of tensor"), std::string::npos) << caught.toString();
+  auto clean = sessionOf(chain({"AddOne"}), {.guardBytes = 64, .poison = true});
+  runOn(*clean, {3, 5}, 0);
+  EXPECT_TRUE(clean->checkGuards().isOk());
+}
+
+TEST(Session, SessionsOfOneInterpreterRunOnSeveralThreads) {
+  auto interpreter = *Interpreter::create(chain({"AddOne", "Mirror", "Negate"}), testOps());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      auto session = *interpreter->createSession({.threads = 1});
+      for (int64_t columns = 1; columns < 20; ++columns) {
+        const std::vector<float> y = runOn(*session, {1, columns}, static_cast<float>(t));
+        EXPECT_EQ(y.back(), -static_cast<float>(t) - 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace opkit
