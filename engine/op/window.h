@@ -1,0 +1,66 @@
+// Window: how convolution and pooling walk their spatial axes: kernel, stride, dilation, padding, rounding.
+//
+// One place for the arithmetic, so that shape rules, oracles and kernels cannot disagree. Plain functions,
+// thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/tensor/shape.h"
+
+namespace opkit {
+
+/// How padding is found. The numbers are those of the AutoPad enums in the operators' schemas.
+enum class AutoPad : uint8_t { NotSet = 0, SameUpper = 1, SameLower = 2, Valid = 3 };
+
+/// "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID" (and "" for NOTSET); InvalidArgument for anything else.
+Result<AutoPad> parseAutoPad(const std::string& text);
+
+/// What a model says about the window. Empty vectors mean strides 1, dilations 1, pads 0.
+struct WindowSpec {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> pads;  // every begin, then every end; ignored unless autoPad is NotSet
+  std::vector<int64_t> dilations;
+  AutoPad autoPad = AutoPad::NotSet;
+  bool ceilMode = false;  // round the number of windows up; a window that starts in the end padding is dropped
+};
+
+/// A half-open range of kernel taps or output positions.
+struct TapRange {
+  int64_t begin;
+  int64_t end;
+  int64_t count() const { return end - begin; }
+};
+
+/// One spatial axis, planned.
+struct WindowAxis {
+  int64_t input;
+  int64_t output;
+  int64_t kernel;
+  int64_t stride;
+  int64_t dilation;
+  int64_t padBegin;
+  int64_t padEnd;
+
+  /// Input position of tap `k` of output `o`; outside [0, input) in the padding.
+  int64_t position(int64_t o, int64_t k) const { return o * stride - padBegin + k * dilation; }
+  /// The taps of output `o` that read the input.
+  TapRange tapsInside(int64_t o) const;
+  /// The taps of output `o` that read the input or its declared padding.
+  TapRange tapsPadded(int64_t o) const;
+  /// The outputs for which tap `k` reads the input.
+  TapRange outputsInside(int64_t k) const;
+};
+
+/// Plans every spatial axis of `input`. InvalidArgument when a length does not match the number of axes, a
+/// value is out of its range, or the padded input is smaller than the kernel.
+Result<std::vector<WindowAxis>> planWindow(const WindowSpec& spec, const Shape& input);
+
+/// Adds axes of extent 1 in front until there are `rank` (1-D and 2-D windows seen as 3-D).
+std::vector<WindowAxis> padWindowRank(std::vector<WindowAxis> axes, size_t rank);
+
+}  // namespace opkit
