@@ -1,0 +1,27 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "engine/op/window.h"
+#include "ops/conv/conv_generated.h"
+
+namespace opkit::ops::conv {
+namespace {
+
+Status rule(OnnxNode& node) {
+  ConvParamsT params;
+  OPKIT_ASSIGN(const opkit::AutoPad autoPad, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
+  params.auto_pad = static_cast<conv::AutoPad>(autoPad);
+  params.kernel_shape = node.intsAttribute("kernel_shape");
+  params.strides = node.intsAttribute("strides");
+  params.dilations = node.intsAttribute("dilations");
+  // VALID and SAME exclude explicit pads; exporters write them all the same.
+  if (autoPad == opkit::AutoPad::NotSet) params.pads = node.intsAttribute("pads");
+  params.group = node.intAttribute("group", 1);
+  return node.emit("Conv", node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("Conv", {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}, rule);
+}
+
+}  // namespace opkit::ops::conv

@@ -1,0 +1,27 @@
+// What the parts of Gemm share: y = alpha * A * B + beta * C with stored or transposed A and B.
+#pragma once
+
+#include "engine/op/op_def.h"
+#include "ops/gemm/gemm_generated.h"
+
+namespace opkit::ops::gemm {
+
+struct GemmPlan {
+  int64_t rows;
+  int64_t depth;
+  int64_t columns;
+  // Element (row, k) of A is a[row*aRowStride + k*aDepthStride]; likewise B (k, column) and C (row, column).
+  int64_t aRowStride;
+  int64_t aDepthStride;
+  int64_t bDepthStride;
+  int64_t bColumnStride;
+  int64_t cRowStride = 0;  // 0 where C is repeated
+  int64_t cColumnStride = 0;
+};
+
+/// InvalidArgument when the shapes do not fit. `c` may be null.
+Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape& b, const Shape* c);
+
+Status reference(const OracleArgs& args);
+
+}  // namespace opkit::ops::gemm

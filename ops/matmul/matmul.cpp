@@ -1,0 +1,65 @@
+#include "ops/matmul/matmul.h"
+
+#include "engine/op/op_registry.h"
+
+namespace opkit::ops::matmul {
+namespace {
+
+constexpr DTypeSet kTypes = kFloats | DTypeSet{DType::Int32, DType::UInt32, DType::Int64, DType::UInt64};
+
+Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
+  if (args.input(0).dtype != args.input(1).dtype)
+    return Status::invalidArgument("both inputs must have one type, got {} and {}", nameOf(args.input(0).dtype),
+                                   nameOf(args.input(1).dtype));
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1)));
+  return std::vector{TensorDesc{args.input(0).dtype, plan.output}};
+}
+
+double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
+  return 2.0 * outputs[0].elements() * args.shape(0).back();
+}
+
+}  // namespace
+
+int64_t MatMulPlan::matrixOf(const std::vector<int64_t>& strides, int64_t i) const {
+  int64_t matrix = 0;
+  for (size_t d = batch.size(); d-- > 0; i /= batch[d]) matrix += i % batch[d] * strides[d];
+  return matrix;
+}
+
+Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
+  if (a.empty() || b.empty())
+    return Status::invalidArgument("inputs must have rank 1 or more, got {} and {}", toString(a), toString(b));
+  const bool vectorA = a.size() == 1;
+  const bool vectorB = b.size() == 1;
+  MatMulPlan plan;
+  plan.rows = vectorA ? 1 : a[a.size() - 2];
+  plan.depth = a.back();
+  plan.columns = vectorB ? 1 : b.back();
+  const int64_t depthOfB = vectorB ? b[0] : b[b.size() - 2];
+  if (plan.depth != depthOfB)
+    return Status::invalidArgument("inner extents must be equal, got {} and {} of {} and {}", plan.depth, depthOfB,
+                                   toString(a), toString(b));
+  const Shape batchA(a.begin(), vectorA ? a.begin() : a.end() - 2);
+  const Shape batchB(b.begin(), vectorB ? b.begin() : b.end() - 2);
+  OPKIT_ASSIGN(plan.batch, broadcastShapes(batchA, batchB));
+  plan.aBatchStrides = broadcastStrides(batchA, plan.batch);
+  plan.bBatchStrides = broadcastStrides(batchB, plan.batch);
+  plan.output = plan.batch;
+  if (!vectorA) plan.output.push_back(plan.rows);
+  if (!vectorB) plan.output.push_back(plan.columns);
+  return plan;
+}
+
+void define(OpRegistry& registry) {
+  registry.add({.type = "MatMul",
+                .summary = "matrix product, batched and broadcast as in NumPy",
+                .inputs = {{"a", kTypes}, {"b", kTypes}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Products,
+                .inferShapes = shapeRule,
+                .flops = flops,
+                .oracle = reference});
+}
+
+}  // namespace opkit::ops::matmul

@@ -1,0 +1,32 @@
+// What the parts of MatMul share: a batch of matrix products with broadcast batch axes.
+#pragma once
+
+#include "engine/op/op_def.h"
+
+namespace opkit::ops::matmul {
+
+/// y[b] = a[aBatch(b)] * b[bBatch(b)], matrices [rows, depth] and [depth, columns], row-major.
+struct MatMulPlan {
+  int64_t rows;
+  int64_t depth;
+  int64_t columns;
+  Shape batch;                         // broadcast batch axes of the result
+  std::vector<int64_t> aBatchStrides;  // in matrices, 0 where repeated; one per axis of `batch`
+  std::vector<int64_t> bBatchStrides;
+  Shape output;  // the result's shape: 1-D operands drop the axis they were given
+
+  int64_t batchCount() const { return elementCount(batch); }
+  /// Which matrix of a (of b) batch index `i` reads.
+  int64_t aMatrix(int64_t i) const { return matrixOf(aBatchStrides, i); }
+  int64_t bMatrix(int64_t i) const { return matrixOf(bBatchStrides, i); }
+
+ private:
+  int64_t matrixOf(const std::vector<int64_t>& strides, int64_t i) const;
+};
+
+/// NumPy matmul; InvalidArgument when the shapes do not fit.
+Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
+
+Status reference(const OracleArgs& args);
+
+}  // namespace opkit::ops::matmul
