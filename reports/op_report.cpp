@@ -1,0 +1,56 @@
+// op-report: turns op-harness results into one self-contained HTML page.
+#include <CLI/CLI.hpp>
+#include <kainjow/mustache.hpp>
+
+#include "engine/model/model.h"
+#include "reports/report_data.h"
+#include "reports/report_template.h"
+
+namespace opkit::reports {
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr int kNothingExecuted = 3;
+
+int fail(const std::string& message, int code) {
+  fmt::print(stderr, "op-report: {}\n", message);
+  return code;
+}
+
+int build(const std::vector<std::string>& files, const std::string& output) {
+  Results results;
+  for (const std::string& file : files)
+    if (const Status status = readResults(file, results); !status.isOk()) return fail(status.message(), kBadInput);
+  if (executedCases(results) == 0)
+    return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
+                kNothingExecuted);
+  kainjow::mustache::mustache page{std::string(kReportTemplate)};
+  if (!page.is_valid()) return fail(page.error_message(), kBadInput);
+  const std::string html = page.render(reportData(results));
+  const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+  if (!written.isOk()) return fail(written.message(), kBadInput);
+  fmt::print("{}: {} cases\n", output, results.cases.size());
+  return 0;
+}
+
+}  // namespace
+}  // namespace opkit::reports
+
+int main(int argc, char** argv) {
+  CLI::App app{"Turns op-harness results into reports."};
+  app.set_version_flag("--version", OPKIT_VERSION);
+  app.require_subcommand(1);
+  std::vector<std::string> files;
+  std::string output;
+  CLI::App* build = app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines");
+  build->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
+  build->add_option("results", files, "Files that op-harness wrote with --json")->required();
+  build->add_option("--output", output, "The page to write")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool asked = error.get_exit_code() == 0;  // --help or --version
+    return app.exit(error) == 0 && asked ? 0 : 2;
+  }
+  return opkit::reports::build(files, output);
+}

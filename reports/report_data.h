@@ -1,0 +1,21 @@
+// reportData: what the report page shows, computed from results.
+//
+// The tree of strings and lists that the page template (report.mustache.html) reads. Statistics are made
+// here; the template only lays out.
+#pragma once
+
+#include <kainjow/mustache.hpp>
+
+#include "reports/results.h"
+
+namespace opkit::reports {
+
+kainjow::mustache::data reportData(const Results& results);
+
+/// Cases that were really executed (every status but unsupported and skip).
+size_t executedCases(const Results& results);
+
+/// "1.23 ms": three significant digits in ns, µs, ms or s.
+std::string formatNs(double ns);
+
+}  // namespace opkit::reports
