@@ -17,6 +17,7 @@
 #include <span>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
 
@@ -29,18 +30,6 @@ struct Groups {
   /// Enough groups of `localSize` invocations for `count` items, spread over x and y so that no device limit
   /// is met; shaders recover the item with linearIndex() of shaders/include/common.glsl.
   static Groups linear(int64_t count, uint32_t localSize);
-};
-
-enum class Access : uint8_t { Read, Write, ReadWrite };
-
-/// One compiled variant of a shader, as the build generates it.
-struct ShaderCode {
-  const char* name;  // "softmax/softmax STORAGE=f16"
-  std::span<const uint32_t> spirv;
-  std::span<const Access> bindings;  // binding number -> how the shader uses it
-  uint32_t pushConstantBytes;
-  uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
-  std::array<uint32_t, 3> localSize;  // as compiled; specialisation may change it
 };
 
 /// Records the commands of one Execution. Valid only inside onEncode.

@@ -1,0 +1,47 @@
+# Shaders are found, not listed. For every shaders/<op>/<name>.comp the build makes
+# generated/shaders/<op>/<name>.h, which declares struct opkit::shaders::<Name>: its variants, push constants,
+# bindings and specialisation constants as C++ types (see engine/backend/vulkan/shader_build/). All of them are
+# compiled into one library, opkit_shaders, that the engine and the operators link.
+#
+#   opkit_discover_shaders(${PROJECT_SOURCE_DIR}/shaders opkit_ops)
+
+# opkit_shader(path name out-var): the rule for one shader; `name` is "softmax/softmax".
+function(opkit_shader path name out)
+  set(stem ${PROJECT_BINARY_DIR}/generated/shaders/${name})
+  add_custom_command(
+    OUTPUT ${stem}.h ${stem}.cpp
+    COMMAND opkit-shader-build ${path} --name ${name}
+            --include ${PROJECT_SOURCE_DIR}/shaders/include --include ${PROJECT_SOURCE_DIR}
+            --header ${stem}.h --source ${stem}.cpp --depfile ${stem}.d
+    DEPENDS ${path} opkit-shader-build
+    DEPFILE ${stem}.d
+    VERBATIM COMMENT "shader ${name}")
+  set(${out} ${${out}} ${stem}.cpp ${stem}.h PARENT_SCOPE)
+endfunction()
+
+# opkit_discover_shaders(root target): makes opkit_shaders from root on the first call; links it to the target.
+function(opkit_discover_shaders root target)
+  if(NOT TARGET opkit_shaders)
+    file(GLOB paths CONFIGURE_DEPENDS ${root}/*/*.comp)
+    set(sources "")
+    foreach(path ${paths})
+      get_filename_component(stem ${path} NAME_WE)
+      file(RELATIVE_PATH name ${root} ${path})
+      string(REGEX REPLACE "\\.comp$" "" name ${name})
+      # Two stems that differ only in underscores or case would make the same C++ name.
+      string(REPLACE "_" "" key ${stem})
+      string(TOLOWER ${key} key)
+      if(DEFINED owner_${key})
+        message(FATAL_ERROR "shaders/${name}.comp: the stem is taken by shaders/${owner_${key}}.comp; "
+                            "expected unique stems, rename one")
+      endif()
+      set(owner_${key} ${name})
+      get_filename_component(folder ${name} DIRECTORY)
+      file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated/shaders/${folder})
+      opkit_shader(${path} ${name} sources)
+    endforeach()
+    opkit_library(opkit_shaders ${sources})
+    target_link_libraries(opkit_shaders PUBLIC fmt::fmt)
+  endif()
+  target_link_libraries(${target} PUBLIC opkit_shaders)
+endfunction()

@@ -1,0 +1,22 @@
+// The compiler stage of the shader build: GLSL -> SPIR-V -> validated -> optimised, in process.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/backend/vulkan/shader_build/variants.h"
+
+namespace opkit::shader_build {
+
+struct Compiled {
+  std::vector<uint32_t> plain;      // as the front end made it: every declaration is still there to reflect
+  std::vector<uint32_t> optimized;  // what ships
+};
+
+/// Compiles one variant of the compute shader `path` for Vulkan 1.2. `includes` are searched after the including
+/// file's folder; every file read is added to `dependencies`. InvalidArgument carries "file:line: error: ..." lines.
+Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
+                         const std::vector<std::string>& includes, std::set<std::string>& dependencies);
+
+}  // namespace opkit::shader_build

@@ -1,0 +1,224 @@
+#include "engine/backend/vulkan/shader_build/generator.h"
+
+#include <algorithm>
+
+#include "engine/tensor/dtype.h"
+
+namespace opkit::shader_build {
+namespace {
+
+std::string structName(const Shader& shader) { return upperCamel(shader.name.substr(shader.name.rfind('/') + 1)); }
+
+std::string label(const Shader& shader, const Variant& variant) {
+  const std::string text = describe(shader.axes, variant.choice);
+  return text.empty() ? shader.name : shader.name + " " + text;
+}
+
+std::string names(const std::vector<BindingInfo>& bindings) {
+  std::string text;
+  for (const BindingInfo& binding : bindings) text += (text.empty() ? "" : ", ") + binding.name;
+  return text;
+}
+
+Status mergeConstants(const Reflection& from, const std::string& who, std::vector<SpecConstant>& into) {
+  for (const SpecConstant& constant : from.constants) {
+    const auto same = std::find_if(into.begin(), into.end(), [&](const auto& c) { return c.id == constant.id; });
+    if (same == into.end())
+      into.push_back(constant);
+    else if (!(*same == constant))
+      return Status::invalidArgument("{}: specialisation constant {} is '{}' but '{}' in another variant", who,
+                                     constant.id, constant.name, same->name);
+  }
+  return Status::ok();
+}
+
+const char* dtypeEnumerator(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return "Float32";
+    case DType::Float16: return "Float16";
+    case DType::Float64: return "Float64";
+    case DType::Int8: return "Int8";
+    case DType::UInt8: return "UInt8";
+    case DType::Int16: return "Int16";
+    case DType::UInt16: return "UInt16";
+    case DType::Int32: return "Int32";
+    case DType::UInt32: return "UInt32";
+    case DType::Int64: return "Int64";
+    case DType::UInt64: return "UInt64";
+    case DType::Bool: return "Bool";
+  }
+  return "";
+}
+
+/// The enum of an axis and the functions that pick its values.
+std::string axisText(const Axis& axis) {
+  const std::string type = upperCamel(axis.name);
+  std::string text = fmt::format("  enum class {} : size_t {{ ", type);
+  for (size_t v = 0; v < axis.values.size(); ++v) text += (v == 0 ? "" : ", ") + upperCamel(axis.values[v]);
+  text += " };\n";
+  if (axis.isDType()) {
+    text += fmt::format(
+        "  /// Nothing where no variant was compiled for `dtype`.\n"
+        "  static std::optional<{0}> {1}Of(DType dtype) {{\n    switch (dtype) {{\n",
+        type, lowerCamel(axis.name));
+    for (const std::string& value : axis.values)
+      text += fmt::format("      case DType::{}: return {}::{};\n", dtypeEnumerator(*dtypeFromName(value)), type,
+                          upperCamel(value));
+    text += "      default: return std::nullopt;\n    }\n  }\n";
+  }
+  if (axis.isWord()) {
+    text += fmt::format(
+        "  /// The variant that moves words of `sizeBytes` bytes.\n"
+        "  static std::optional<{0}> {1}OfBytes(size_t sizeBytes) {{\n    switch (sizeBytes) {{\n",
+        type, lowerCamel(axis.name));
+    std::vector<size_t> seen;
+    for (const std::string& value : axis.values) {
+      const size_t bytes = wordBytes(value);
+      if (std::find(seen.begin(), seen.end(), bytes) != seen.end()) continue;
+      seen.push_back(bytes);
+      text += fmt::format("      case {}: return {}::{};\n", bytes, type, upperCamel(value));
+    }
+    text += "      default: return std::nullopt;\n    }\n  }\n";
+  }
+  return text;
+}
+
+std::string variantText(const Shader& shader) {
+  std::string text = "  struct Variant {\n";
+  for (const Axis& axis : shader.axes)
+    text += fmt::format("    {} {} = {{}};\n", upperCamel(axis.name), lowerCamel(axis.name));
+  return text + "  };\n";
+}
+
+std::string pushText(const Reflection& interface) {
+  std::string text = "  struct PushConstants {\n";
+  for (const PushField& field : interface.push) {
+    const uint32_t natural = field.type.find("64") == std::string::npos ? 4 : 8;
+    const std::string align = field.alignment > natural ? fmt::format("alignas({}) ", field.alignment) : "";
+    const std::string type = field.count > 0 ? fmt::format("std::array<{}, {}>", field.type, field.count) : field.type;
+    text += fmt::format("    {}{} {};\n", align, type, field.name);
+  }
+  return text + fmt::format("  }};\n  static constexpr size_t kPushConstantBytes = {};\n", interface.pushBytes);
+}
+
+std::string bindingsText(const Reflection& interface) {
+  std::string text = "  struct Bindings {\n";
+  for (const BindingInfo& binding : interface.bindings)
+    text += fmt::format("    const Tensor* {} = nullptr;\n", binding.name);
+  return text + fmt::format("    std::array<const Tensor*, {}> list() const {{ return {{{}}}; }}\n  }};\n",
+                            interface.bindings.size(), names(interface.bindings));
+}
+
+std::string defaultOf(const SpecConstant& constant) {
+  if (constant.type == "float") return fmt::format("std::bit_cast<float>(uint32_t{{0x{:08x}u}})", constant.defaultBits);
+  if (constant.type == "bool") return constant.defaultBits != 0 ? "true" : "false";
+  if (constant.type == "int32_t") return fmt::format("{}", static_cast<int32_t>(constant.defaultBits));
+  return fmt::format("{}u", constant.defaultBits);
+}
+
+/// A struct with default member initialisers cannot be a default argument of its own class's members, but the
+/// Encoder's template sees it complete.
+std::string constantsText(const Reflection& interface) {
+  std::string text = "  struct Constants {\n";
+  std::string list;
+  for (const SpecConstant& constant : interface.constants) {
+    text += fmt::format("    {} {} = {};\n", constant.type, constant.name, defaultOf(constant));
+    list += list.empty() ? "" : ", ";
+    list += constant.type == "bool" ? fmt::format("{} ? 1u : 0u", constant.name)
+                                    : fmt::format("std::bit_cast<uint32_t>({})", constant.name);
+  }
+  return text + fmt::format("    std::array<uint32_t, {}> list() const {{ return {{{}}}; }}\n  }};\n",
+                            interface.constants.size(), list);
+}
+
+std::string layoutChecks(const std::string& name, const Reflection& interface) {
+  std::string text;
+  for (const PushField& field : interface.push)
+    text += fmt::format("static_assert(offsetof({0}::PushConstants, {1}) == {2});\n", name, field.name, field.offset);
+  if (interface.pushBytes > 0)
+    text += fmt::format("static_assert(sizeof({0}::PushConstants) >= {0}::kPushConstantBytes);\n", name);
+  return text;
+}
+
+std::string wordsText(const std::vector<uint32_t>& words) {
+  std::string text;
+  text.reserve(words.size() * 11);
+  for (size_t i = 0; i < words.size(); ++i) text += fmt::format("{}{:#x},", i % 12 == 0 ? "\n    " : "", words[i]);
+  return text;
+}
+
+const char* accessName(vulkan::Access access) {
+  switch (access) {
+    case vulkan::Access::Read: return "Read";
+    case vulkan::Access::Write: return "Write";
+    case vulkan::Access::ReadWrite: return "ReadWrite";
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Reflection> commonInterface(const Shader& shader) {
+  Reflection interface = shader.variants.front().reflection;
+  for (const Variant& variant : shader.variants) {
+    const std::string who = label(shader, variant);
+    if (variant.reflection.bindings != interface.bindings)
+      return Status::invalidArgument("{}: bindings ({}) differ from those of another variant ({})", who,
+                                     names(variant.reflection.bindings), names(interface.bindings));
+    if (variant.reflection.push != interface.push)
+      return Status::invalidArgument("{}: push constants differ from those of another variant", who);
+    OPKIT_TRY(mergeConstants(variant.reflection, who, interface.constants));
+  }
+  std::sort(interface.constants.begin(), interface.constants.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
+  for (size_t i = 0; i < interface.constants.size(); ++i)
+    if (interface.constants[i].id != i)
+      return Status::invalidArgument("{}: specialisation constants must have ids 0, 1, 2 ...: '{}' has {}, expected {}",
+                                     shader.name, interface.constants[i].name, interface.constants[i].id, i);
+  if (interface.pushBytes > 128)
+    return Status::invalidArgument("{}: {} bytes of push constants; devices promise only 128", shader.name,
+                                   interface.pushBytes);
+  return interface;
+}
+
+std::string headerText(const Shader& shader, const Reflection& interface) {
+  const std::string name = structName(shader);
+  std::string text = fmt::format(
+      "// Generated from shaders/{}.comp.\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n"
+      "#include <cstdint>\n#include <optional>\n\n#include \"engine/backend/vulkan/shader_code.h\"\n"
+      "#include \"engine/tensor/dtype.h\"\n\nnamespace opkit::shaders {{\n\nstruct {} {{\n",
+      shader.name, name);
+  for (const Axis& axis : shader.axes) text += axisText(axis);
+  text += variantText(shader) + pushText(interface) + bindingsText(interface) + constantsText(interface);
+  text += "  static const vulkan::ShaderCode& code(const Variant& variant);\n};\n\n";
+  return text + layoutChecks(name, interface) + "\n}  // namespace opkit::shaders\n";
+}
+
+std::string sourceText(const Shader& shader, const Reflection& interface) {
+  const std::string name = structName(shader);
+  std::string text = fmt::format(
+      "// Generated from shaders/{0}.comp.\n#include \"shaders/{0}.h\"\n\n"
+      "namespace opkit::shaders {{\nnamespace {{\n\n",
+      shader.name);
+  for (size_t v = 0; v < shader.variants.size(); ++v)
+    text += fmt::format("constexpr uint32_t kSpirv{}[] = {{{}}};\n", v, wordsText(shader.variants[v].spirv));
+  text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{{", interface.bindings.size());
+  for (const BindingInfo& binding : interface.bindings)
+    text += fmt::format("vulkan::Access::{}, ", accessName(binding.access));
+  text += fmt::format("}};\nconstexpr vulkan::ShaderCode kCodes[] = {{\n");
+  for (size_t v = 0; v < shader.variants.size(); ++v) {
+    const auto& local = shader.variants[v].reflection.localSize;
+    text +=
+        fmt::format("    {{\"{}\", kSpirv{}, kAccess, {}, {}, {{{}, {}, {}}}}},\n", label(shader, shader.variants[v]),
+                    v, interface.pushBytes, interface.constants.size(), local[0], local[1], local[2]);
+  }
+  text += fmt::format("}};\n\n}}  // namespace\n\nconst vulkan::ShaderCode& {}::code({}const Variant& variant) {{\n",
+                      name, shader.axes.empty() ? "[[maybe_unused]] " : "");
+  text += "  size_t index = 0;\n";
+  for (const Axis& axis : shader.axes)
+    text += fmt::format("  index = index * {} + static_cast<size_t>(variant.{});\n", axis.values.size(),
+                        lowerCamel(axis.name));
+  return text + "  return kCodes[index];\n}\n\n}  // namespace opkit::shaders\n";
+}
+
+}  // namespace opkit::shader_build

@@ -1,0 +1,29 @@
+// ShaderCode: one compiled variant of a shader, as the build generates it (see docs in cmake/opkit_shaders.cmake).
+//
+// Generated headers include only this, so that a change of the backend does not rebuild them. Plain data,
+// constant-initialised, alive for the whole process.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace opkit {
+struct Tensor;
+}
+
+namespace opkit::vulkan {
+
+enum class Access : uint8_t { Read, Write, ReadWrite };
+
+struct ShaderCode {
+  const char* name;  // "softmax/softmax STORAGE=f16"
+  std::span<const uint32_t> spirv;
+  std::span<const Access> bindings;  // binding number -> how the shader uses it
+  uint32_t pushConstantBytes;
+  uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
+  std::array<uint32_t, 3> localSize;  // as compiled; specialisation may change it
+};
+
+}  // namespace opkit::vulkan

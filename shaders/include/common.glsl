@@ -1,0 +1,15 @@
+// What nearly every shader needs: the item of an invocation, and integer helpers.
+#ifndef OPKIT_COMMON_GLSL
+#define OPKIT_COMMON_GLSL
+#include "extensions.glsl"
+
+// The item of this invocation under Groups::linear(count, localSize), which spreads groups over x, y and z.
+// May be >= count: shaders check.
+uint linearIndex() {
+  const uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  return group * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + gl_LocalInvocationIndex;
+}
+
+uint ceilDiv(uint a, uint b) { return (a + b - 1u) / b; }
+
+#endif
