@@ -98,9 +98,9 @@ Status cycleError(const Model& model, const Ordering& ordering, size_t blocked) 
 
 }  // namespace
 
-Status sortTopologically(Model& model) {
+Result<std::vector<size_t>> topologicalOrder(const Model& model) {
   Ordering ordering = orderingOf(model);
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;  // keeps the given order where it can
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t n = 0; n < model.nodes.size(); ++n)
     if (ordering.waiting[n] == 0) ready.push(n);
   std::vector<size_t> order;
@@ -112,6 +112,11 @@ Status sortTopologically(Model& model) {
   }
   for (size_t n = 0; n < model.nodes.size(); ++n)
     if (ordering.waiting[n] > 0) return cycleError(model, ordering, n);
+  return order;
+}
+
+Status sortTopologically(Model& model) {
+  OPKIT_ASSIGN(const std::vector<size_t> order, topologicalOrder(model));
   std::vector<ModelNode> sorted;
   sorted.reserve(order.size());
   for (size_t n : order) sorted.push_back(std::move(model.nodes[n]));

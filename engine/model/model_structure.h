@@ -1,11 +1,15 @@
-// checkStructure: the registry-free half of validateModel. Readers and importers call it on what they built.
+// The parts of validateModel and sortTopologically that readers and importers use by themselves.
 #pragma once
 
 #include "engine/model/model.h"
 
 namespace opkit {
 
-/// Corrupt when names, indices, roles, order or constants are inconsistent; the message names the culprit.
+/// The half of validateModel that needs no registry. Corrupt when names, indices, roles, order or constants are inconsistent; the message names the culprit.
 Status checkStructure(const Model& model);
+
+/// An order of the nodes in which producers come first, keeping the given order where it can; only indices are
+/// read. Corrupt names a tensor on a cycle.
+Result<std::vector<size_t>> topologicalOrder(const Model& model);
 
 }  // namespace opkit

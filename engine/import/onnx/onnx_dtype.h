@@ -27,7 +27,13 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
     case 14:
     case 15: return Status::unsupported("ONNX complex types: OpKit tensors hold real numbers only");
     case 16: return Status::unsupported("ONNX type bfloat16: not a tensor type of OpKit");
-    default: return Status::invalidArgument("ONNX type number must be in [1, 16], got {}", number);
+    case 17:
+    case 18:
+    case 19:
+    case 20: return Status::unsupported("ONNX 8-bit float types: not tensor types of OpKit");
+    case 21:
+    case 22: return Status::unsupported("ONNX 4-bit integer types: not tensor types of OpKit");
+    default: return Status::invalidArgument("ONNX type number must be in [1, 22], got {}", number);
   }
 }
 

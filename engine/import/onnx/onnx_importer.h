@@ -15,5 +15,7 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
 
 /// One serialised TensorProto (the .pb files of ONNX test data).
 Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes);
+/// A host tensor as a serialised TensorProto; Unsupported above protobuf's size limit.
+Result<std::vector<uint8_t>> tensorToProto(const Tensor& tensor, const std::string& name = "");
 
 }  // namespace opkit

@@ -1,0 +1,338 @@
+#include "engine/import/onnx/onnx_importer.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/import/onnx/onnx_proto.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+namespace {
+
+using onnx::AttributeProto;
+using onnx::TensorProto;
+
+/// One operator, "Any", that takes and gives whatever it is asked to.
+OpRegistry testOps() {
+  OpRegistry registry;
+  registry.add({.type = "Any",
+                .inputs = {{"x", kAnyDType, Port::Kind::Variadic}},
+                .outputs = {{"y", kAnyDType, Port::Kind::Variadic}},
+                .inferShapes = [](const ShapeArgs&) -> Result<std::vector<TensorDesc>> {
+                  return Status::unsupported("never asked");
+                }});
+  return registry;
+}
+
+OnnxRules testRules() {
+  OnnxRules rules;
+  rules.add("Any", {}, passThrough("Any"));
+  rules.add("acme::Any", {}, passThrough("Any"));
+  rules.add("Recent", {}, passThrough("Any"), 13, 14);
+  rules.add("Value", {"value"}, [](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(Tensor value, node.tensorAttribute("value"));
+    return node.emitConstant(std::move(value));
+  });
+  rules.add("Attributes", {"i", "f", "s", "is", "fs", "body"}, [](OnnxNode& node) -> Status {
+    const int sum = static_cast<int>(node.intAttribute("i", 1) + node.intsAttribute("is").size() +
+                                     node.floatsAttribute("fs").size() + node.stringAttribute("s", "ab").size());
+    const int scale = node.addConstant("scale", node.floatAttribute("f", 0.5f) + static_cast<float>(sum));
+    return node.emit("Any", {node.input(0), scale, node.input(7)});
+  });
+  rules.add("NeedsConstant", {}, [](OnnxNode& node) -> Status {
+    const Tensor* value = node.constantInput(1);
+    if (!value) return Status::unsupported("input 1 must be constant");
+    for (int i = 0; i < 100; ++i) node.addConstant("filler", std::vector<int64_t>{i});
+    return node.emit("Any", {node.emitIntermediate("Any", {node.addConstant("copy", *value)})});
+  });
+  rules.add("Lazy", {}, [](OnnxNode&) { return Status::ok(); });
+  rules.add("Foreign", {}, passThrough("NotRegistered"));
+  return rules;
+}
+
+/// Builds models line by line.
+struct Builder {
+  onnx::ModelProto proto;
+
+  Builder() {
+    proto.set_ir_version(8);
+    proto.add_opset_import()->set_version(13);
+    proto.mutable_graph();
+  }
+  onnx::GraphProto& graph() { return *proto.mutable_graph(); }
+  onnx::TypeProto::Tensor& input(const std::string& name, std::vector<int64_t> shape = {2},
+                                 int type = TensorProto::FLOAT) {
+    onnx::ValueInfoProto& info = *graph().add_input();
+    info.set_name(name);
+    onnx::TypeProto::Tensor& tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(type);
+    tensor.mutable_shape();
+    for (int64_t extent : shape) {
+      auto& dimension = *tensor.mutable_shape()->add_dim();
+      if (extent == kDynamic)
+        dimension.set_dim_param("N");
+      else
+        dimension.set_dim_value(extent);
+    }
+    return tensor;
+  }
+  onnx::NodeProto& node(const std::string& type, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    onnx::NodeProto& node = *graph().add_node();
+    node.set_op_type(type);
+    for (const auto& name : inputs) node.add_input(name);
+    for (const auto& name : outputs) node.add_output(name);
+    return node;
+  }
+  void output(const std::string& name) { graph().add_output()->set_name(name); }
+  std::vector<uint8_t> bytes() const {
+    const std::string text = proto.SerializeAsString();
+    return {text.begin(), text.end()};
+  }
+  Result<Model> import() const {
+    static const OpRegistry registry = testOps();
+    static const OnnxRules rules = testRules();
+    return importOnnx(bytes(), rules, registry);
+  }
+};
+
+void addInitializer(Builder& builder, const std::string& name, float value) {
+  TensorProto& tensor = *builder.graph().add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(TensorProto::FLOAT);
+  tensor.add_float_data(value);
+}
+
+Builder simple() {
+  Builder builder;
+  builder.input("x", {kDynamic, 3});
+  builder.node("Any", {"x"}, {"y"});
+  builder.output("y");
+  return builder;
+}
+
+TEST(OnnxImporter, ImportsInputsNodesAndOutputs) {
+  const Result<Model> model = simple().import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  ASSERT_EQ(model->inputs.size(), 1u);
+  EXPECT_EQ(model->tensors[static_cast<size_t>(model->inputs[0])].desc.toString(), "f32[?,3]");
+  ASSERT_EQ(model->nodes.size(), 1u);
+  EXPECT_EQ(model->nodes[0].name, "y");
+  EXPECT_EQ(model->tensors[static_cast<size_t>(model->outputs[0])].name, "y");
+}
+
+TEST(OnnxImporter, InitializersAreConstantsNotInputs) {
+  Builder builder = simple();
+  builder.input("w", {});
+  addInitializer(builder, "w", 2.5f);
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->inputs.size(), 1u);
+  const ModelTensor& w = model->tensors[static_cast<size_t>(model->findTensor("w"))];
+  ASSERT_TRUE(w.constant);
+  EXPECT_EQ(w.constant->data<float>()[0], 2.5f);
+}
+
+TEST(OnnxImporter, SortsNodesAndReadsDomains) {
+  Builder builder;
+  builder.input("x");
+  builder.node("Any", {"b"}, {"c"});
+  builder.node("Any", {"a"}, {"b"}).set_domain("ai.onnx");
+  builder.node("Any", {"x"}, {"a"}).set_domain("acme");
+  builder.output("c");
+  auto& opset = *builder.proto.add_opset_import();
+  opset.set_domain("acme");
+  opset.set_version(1);
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->nodes.front().name, "a");
+  EXPECT_EQ(model->nodes.back().name, "c");
+}
+
+TEST(OnnxImporter, AbsentInputsAndOutputs) {
+  Builder builder;
+  builder.input("x");
+  builder.node("Any", {"x", "", "x", "", ""}, {"", "y", "", ""});
+  builder.output("y");
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->nodes[0].inputs, (std::vector<int>{0, -1, 0}));
+  EXPECT_EQ(model->nodes[0].outputs, (std::vector<int>{-1, 1}));
+}
+
+TEST(OnnxImporter, RulesSeeAttributesAndDefaults) {
+  Builder builder;
+  builder.input("x");
+  onnx::NodeProto& node = builder.node("Attributes", {"x"}, {"y"});
+  builder.output("y");
+  const auto scale = [&] {
+    const Result<Model> model = builder.import();
+    return model.has_value() ? model->tensors.back().constant->data<float>()[0] : -1.0f;
+  };
+  EXPECT_EQ(scale(), 0.5f + 1 + 2);
+  const auto add = [&](const char* name, AttributeProto::AttributeType type) -> AttributeProto& {
+    AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(type);
+    return attribute;
+  };
+  add("i", AttributeProto::INT).set_i(10);
+  add("f", AttributeProto::FLOAT).set_f(0.25f);
+  add("s", AttributeProto::STRING).set_s("abcd");
+  add("is", AttributeProto::INTS).add_ints(5);
+  add("fs", AttributeProto::FLOATS).add_floats(5);
+  EXPECT_EQ(scale(), 0.25f + 10 + 4 + 1 + 1);
+  for (AttributeProto& attribute : *node.mutable_attribute()) attribute.clear_type();  // as the oldest files are
+  EXPECT_EQ(scale(), 0.25f + 10 + 4 + 1 + 1);
+}
+
+TEST(OnnxImporter, ConstantsReachTheRulesThatAsk) {
+  Builder builder;
+  builder.input("x");
+  builder.node("NeedsConstant", {"x", "k"}, {"y"}).set_name("n");
+  onnx::NodeProto& value = builder.node("Value", {}, {"k"});
+  AttributeProto& attribute = *value.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(AttributeProto::TENSOR);
+  attribute.mutable_t()->set_data_type(TensorProto::INT64);
+  attribute.mutable_t()->add_int64_data(42);
+  builder.output("y");
+  builder.output("k");
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->nodes.size(), 2u);
+  EXPECT_EQ(model->tensors[static_cast<size_t>(model->findTensor("n/copy"))].constant->data<int64_t>()[0], 42);
+  EXPECT_GE(model->findTensor("n/filler_100"), 0);
+}
+
+struct Refused {
+  std::string message;  // part of it
+  StatusCode code;
+  std::function<void(Builder&)> apply;
+};
+
+AttributeProto& firstAttribute(Builder& builder, const char* name) {
+  AttributeProto& attribute = *builder.graph().mutable_node(0)->add_attribute();
+  attribute.set_name(name);
+  return attribute;
+}
+
+std::vector<Refused> refusedModels() {
+  const StatusCode unsupported = StatusCode::Unsupported, invalid = StatusCode::InvalidArgument,
+                   corrupt = StatusCode::Corrupt;
+  const auto setType = [](const char* type) {
+    return [=](Builder& b) { b.graph().mutable_node(0)->set_op_type(type); };
+  };
+  return {
+      {"ONNX operator 'Nope' (opset 13) has no rule in this build", unsupported, setType("Nope")},
+      {"'ai.onnx.ml::Any' (opset 2) has no rule", unsupported,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_domain("ai.onnx.ml");
+         b.proto.add_opset_import()->set_domain("ai.onnx.ml");
+         b.proto.mutable_opset_import(1)->set_version(2);
+       }},
+      {"imports no opset for its domain 'acme'", invalid,
+       [](Builder& b) { b.graph().mutable_node(0)->set_domain("acme"); }},
+      {"'Recent' (opset 12) has no rule", unsupported,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type(std::string("Recent"));
+         b.proto.mutable_opset_import(0)->set_version(12);
+       }},
+      {"'Any' (opset 13): attribute 'axis' is not supported", unsupported,
+       [](Builder& b) { firstAttribute(b, "axis").set_i(1); }},
+      {"attribute 'i' must be of type INT, found FLOAT", invalid,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type(std::string("Attributes"));
+         firstAttribute(b, "i").set_f(1);
+       }},
+      {"refers to a function's attribute", unsupported,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type(std::string("Attributes"));
+         firstAttribute(b, "i").set_ref_attr_name("outer");
+       }},
+      {"'Attributes' (opset 13) has a subgraph in attribute 'body'", unsupported,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type(std::string("Attributes"));
+         firstAttribute(b, "body").mutable_g();
+       }},
+      {"'Value' ('y'): expected a tensor in attribute 'value', found none", unsupported, setType("Value")},
+      {"'Lazy' ('y'): its rule made nothing", StatusCode::Internal, setType("Lazy")},
+      {"no operator 'NotRegistered'", unsupported, setType("Foreign")},
+      {"is a function of the model", unsupported, [](Builder& b) { b.proto.add_functions()->set_name("Any"); }},
+      {"which nothing defines", invalid, [](Builder& b) { b.graph().mutable_node(0)->set_input(0, "ghost"); }},
+      {"depends on itself", corrupt, [](Builder& b) { b.graph().mutable_node(0)->set_input(0, "y"); }},
+      {"'y' is defined twice", invalid, [](Builder& b) { b.node("Any", {"x"}, {"y"}); }},
+      {"graph output 'ghost': no node makes it", invalid, [](Builder& b) { b.output("ghost"); }},
+      {"at least one output", invalid, [](Builder& b) { b.graph().clear_output(); }},
+      {"'Any' has no outputs", invalid, [](Builder& b) { b.node("Any", {"x"}, {}); }},
+      {"graph input 'z': its rank must be known", unsupported, [](Builder& b) { b.input("z").clear_shape(); }},
+      {"graph input 'z': its type must be a tensor, found sequence", unsupported,
+       [](Builder& b) {
+         b.graph().add_input()->set_name("z");
+         b.graph().mutable_input(1)->mutable_type()->mutable_sequence_type();
+       }},
+      {"graph input 'z': its type must be a tensor, found optional", unsupported,
+       [](Builder& b) {
+         b.graph().add_input()->set_name("z");
+         b.graph().mutable_input(1)->mutable_type()->mutable_optional_type();
+       }},
+      {"graph input 'z': ONNX type string", unsupported, [](Builder& b) { b.input("z", {1}, TensorProto::STRING); }},
+      {"graph input 'z': ONNX type bfloat16", unsupported,
+       [](Builder& b) { b.input("z", {1}, TensorProto::BFLOAT16); }},
+      {"2^40", invalid, [](Builder& b) { b.input("z", {int64_t{1} << 50}); }},
+      {"2^40", invalid,
+       [](Builder& b) {
+         b.input("z", {int64_t{1} << 31, int64_t{1} << 31, 4});
+       }},
+      {"negative extent", invalid, [](Builder& b) { b.input("z", {-7}); }},
+      {"sparse initializer", unsupported, [](Builder& b) { b.graph().add_sparse_initializer(); }},
+      {"initializer 'w': f32[] needs 1 elements, found 0", corrupt,
+       [](Builder& b) {
+         addInitializer(b, "w", 1);
+         b.graph().mutable_initializer(0)->clear_float_data();
+       }},
+      {"initializer 'w': its data is in an external file", unsupported,
+       [](Builder& b) {
+         addInitializer(b, "w", 1);
+         b.graph().mutable_initializer(0)->set_data_location(TensorProto::EXTERNAL);
+       }},
+      {"without a graph", corrupt, [](Builder& b) { b.proto.clear_graph(); }},
+      {"opset version", invalid, [](Builder& b) { b.proto.mutable_opset_import(0)->set_version(-3); }},
+  };
+}
+
+TEST(OnnxImporter, RefusalsNameTheCulprit) {
+  for (const Refused& refused : refusedModels()) {
+    Builder builder = simple();
+    refused.apply(builder);
+    const Result<Model> model = builder.import();
+    ASSERT_FALSE(model.has_value()) << refused.message;
+    EXPECT_EQ(model.error().code(), refused.code) << model.error().toString();
+    EXPECT_NE(model.error().message().find(refused.message), std::string::npos)
+        << "expected: " << refused.message << "\nfound:    " << model.error().message();
+  }
+}
+
+TEST(OnnxImporter, DamagedBytesNeverCrash) {
+  Builder builder = simple();
+  builder.node("Attributes", {"y"}, {"z"});
+  addInitializer(builder, "w", 1.0f);
+  const std::vector<uint8_t> bytes = builder.bytes();
+  const OpRegistry registry = testOps();
+  const OnnxRules rules = testRules();
+  size_t refused = 0;
+  for (size_t length = 0; length < bytes.size(); ++length)
+    refused += !importOnnx(std::span(bytes).first(length), rules, registry).has_value();
+  EXPECT_GT(refused, bytes.size() / 2);
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 4000; ++round) {
+    std::vector<uint8_t> damaged = bytes;
+    for (uint64_t flips = 1 + random() % 3; flips > 0; --flips)
+      damaged[random() % damaged.size()] = static_cast<uint8_t>(random());
+    const Result<Model> model = importOnnx(damaged, rules, registry);
+    EXPECT_TRUE(model.has_value() || !model.error().message().empty());
+  }
+}
+
+}  // namespace
+}  // namespace opkit

@@ -1,0 +1,156 @@
+#include "engine/import/onnx/onnx_node.h"
+
+#include "engine/import/onnx/onnx_tensor.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+namespace {
+
+using Type = onnx::AttributeProto;
+
+std::string typeName(int type) {
+  return onnx::AttributeProto_AttributeType_Name(static_cast<onnx::AttributeProto_AttributeType>(type));
+}
+
+}  // namespace
+
+int ImportContext::find(const std::string& name) const {
+  const auto found = byName_.find(name);
+  return found == byName_.end() ? -1 : found->second;
+}
+
+std::string ImportContext::uniqueName(const std::string& base) {
+  std::string name = base;
+  for (int number = 2; !byName_.emplace(name, -1).second; ++number) name = fmt::format("{}_{}", base, number);
+  return name;
+}
+
+void ImportContext::setConstant(int index, Tensor value) {
+  ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+  tensor.desc = value.desc;
+  tensor.constant = value;
+  constants_.insert_or_assign(index, std::move(value));
+}
+
+const Tensor* ImportContext::constant(int index) const {
+  const auto found = constants_.find(index);
+  return found == constants_.end() ? nullptr : &found->second;
+}
+
+int attributeTypeOf(const onnx::AttributeProto& attribute) {
+  if (attribute.type() != Type::UNDEFINED) return attribute.type();
+  if (attribute.has_f()) return Type::FLOAT;
+  if (attribute.has_i()) return Type::INT;
+  if (attribute.has_s()) return Type::STRING;
+  if (attribute.has_t()) return Type::TENSOR;
+  if (attribute.has_g()) return Type::GRAPH;
+  if (attribute.floats_size() > 0) return Type::FLOATS;
+  if (attribute.ints_size() > 0) return Type::INTS;
+  if (attribute.strings_size() > 0) return Type::STRINGS;
+  return Type::UNDEFINED;
+}
+
+ImportNode::ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context)
+    : proto_(proto), opType_(std::move(opType)), opset_(opset), name_(proto.name()), context_(context) {
+  for (const std::string& input : proto.input()) inputs_.push_back(input.empty() ? -1 : context.find(input));
+  for (const std::string& output : proto.output()) {
+    outputs_.push_back(output.empty() ? -1 : context.find(output));
+    if (name_.empty()) name_ = output;
+  }
+  while (!inputs_.empty() && proto.input(static_cast<int>(inputs_.size()) - 1).empty()) inputs_.pop_back();
+  while (!outputs_.empty() && outputs_.back() == -1) outputs_.pop_back();
+}
+
+const onnx::AttributeProto* ImportNode::attribute(const std::string& name) const {
+  for (const onnx::AttributeProto& candidate : proto_.attribute())
+    if (candidate.name() == name) return &candidate;
+  return nullptr;
+}
+
+const onnx::AttributeProto* ImportNode::attributeOf(const std::string& name, int type) const {
+  const onnx::AttributeProto* found = attribute(name);
+  if (!found) return nullptr;
+  const int actual = attributeTypeOf(*found);
+  const bool emptyList = actual == Type::UNDEFINED && (type == Type::INTS || type == Type::FLOATS);
+  if (actual == type || emptyList) return found;
+  if (attributeError_.isOk())
+    attributeError_ =
+        Status::invalidArgument("attribute '{}' must be of type {}, found {}", name, typeName(type), typeName(actual));
+  return nullptr;
+}
+
+int64_t ImportNode::intAttribute(const std::string& name, int64_t fallback) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::INT);
+  return found ? found->i() : fallback;
+}
+
+float ImportNode::floatAttribute(const std::string& name, float fallback) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::FLOAT);
+  return found ? found->f() : fallback;
+}
+
+std::string ImportNode::stringAttribute(const std::string& name, const std::string& fallback) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::STRING);
+  return found ? found->s() : fallback;
+}
+
+std::vector<int64_t> ImportNode::intsAttribute(const std::string& name) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::INTS);
+  return found ? std::vector<int64_t>(found->ints().begin(), found->ints().end()) : std::vector<int64_t>();
+}
+
+std::vector<float> ImportNode::floatsAttribute(const std::string& name) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::FLOATS);
+  return found ? std::vector<float>(found->floats().begin(), found->floats().end()) : std::vector<float>();
+}
+
+Result<Tensor> ImportNode::tensorAttribute(const std::string& name) const {
+  const onnx::AttributeProto* found = attribute(name);
+  if (!found || attributeTypeOf(*found) != Type::TENSOR)
+    return Status::unsupported("expected a tensor in attribute '{}', found {}", name,
+                               found ? typeName(attributeTypeOf(*found)) : "none");
+  Result<Tensor> tensor = tensorFrom(found->t());
+  return tensor.has_value() ? std::move(tensor) : tensor.error().withContext(fmt::format("attribute '{}'", name));
+}
+
+int ImportNode::addConstant(const std::string& suffix, Tensor value) {
+  const int index = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, suffix)));
+  context_.setConstant(index, std::move(value));
+  return index;
+}
+
+void ImportNode::addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs,
+                         ParamBytes params) {
+  const OpDef* def = context_.registry->find(type);
+  context_.model.nodes.push_back(
+      {name_, type, def ? def->version : 1, std::move(inputs), std::move(outputs), std::move(params)});
+}
+
+Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamBytes params) {
+  OPKIT_CHECK(!emitted_);
+  emitted_ = true;
+  addNode(type, std::move(inputs), outputs_, std::move(params));
+  return Status::ok();
+}
+
+Status ImportNode::emitConstant(Tensor value) {
+  OPKIT_CHECK(!emitted_);
+  if (outputs_.size() != 1) return Status::invalidArgument("expected one output, found {}", outputs_.size());
+  emitted_ = true;
+  context_.setConstant(outputs_[0], std::move(value));
+  return Status::ok();
+}
+
+int ImportNode::emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) {
+  const int output = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, type)));
+  addNode(type, std::move(inputs), {output}, std::move(params));
+  return output;
+}
+
+Status ImportNode::finish(const Status& ruleStatus) const {
+  OPKIT_TRY(attributeError_);
+  OPKIT_TRY(ruleStatus);
+  return emitted_ ? Status::ok() : Status::internal("its rule made nothing");
+}
+
+}  // namespace opkit

@@ -1,0 +1,90 @@
+// What the importer knows while it walks a graph, and the OnnxNode that rules see.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "engine/import/onnx/onnx_proto.h"
+#include "engine/import/onnx/onnx_rules.h"
+
+namespace opkit {
+
+class OpRegistry;
+
+/// The model under construction and where its ONNX names went.
+class ImportContext {
+ public:
+  explicit ImportContext(const OpRegistry& ops) : registry(&ops) {}
+
+  /// Declares an ONNX value; false when the name is taken.
+  bool declare(const std::string& name, int index) { return byName_.emplace(name, index).second; }
+  /// Index of an ONNX value, -1 when nothing defines it.
+  int find(const std::string& name) const;
+  /// `base`, or `base` with a number that makes it unique in the model; the name is reserved.
+  std::string uniqueName(const std::string& base);
+  /// Marks a declared tensor as a constant.
+  void setConstant(int index, Tensor value);
+  /// Null when the tensor is not a constant. The pointer stays valid while the import runs.
+  const Tensor* constant(int index) const;
+
+  Model model;
+  const OpRegistry* registry;
+
+ private:
+  std::unordered_map<std::string, int> byName_;
+  std::map<int, Tensor> constants_;  // a map: rules keep pointers while constants are added
+};
+
+/// One ONNX node as its rule sees it.
+class ImportNode final : public OnnxNode {
+ public:
+  ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context);
+
+  const std::string& opType() const override { return opType_; }
+  int opset() const override { return opset_; }
+  const std::string& name() const override { return name_; }
+
+  bool hasAttribute(const std::string& name) const override { return attribute(name) != nullptr; }
+  int64_t intAttribute(const std::string& name, int64_t fallback) const override;
+  float floatAttribute(const std::string& name, float fallback) const override;
+  std::string stringAttribute(const std::string& name, const std::string& fallback) const override;
+  std::vector<int64_t> intsAttribute(const std::string& name) const override;
+  std::vector<float> floatsAttribute(const std::string& name) const override;
+  Result<Tensor> tensorAttribute(const std::string& name) const override;
+
+  size_t inputCount() const override { return inputs_.size(); }
+  size_t outputCount() const override { return outputs_.size(); }
+  int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
+  std::vector<int> inputs() const override { return inputs_; }
+  const Tensor* constantInput(size_t index) const override { return context_.constant(input(index)); }
+
+  using OnnxNode::addConstant;
+  int addConstant(const std::string& suffix, Tensor value) override;
+  Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
+  Status emitConstant(Tensor value) override;
+  int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
+
+  /// After the rule: its verdict, an attribute of the wrong type, or nothing emitted.
+  Status finish(const Status& ruleStatus) const;
+
+ private:
+  const onnx::AttributeProto* attribute(const std::string& name) const;
+  /// The attribute when it has the type; null (and an error for finish()) when it has another.
+  const onnx::AttributeProto* attributeOf(const std::string& name, int type) const;
+  void addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs, ParamBytes params);
+
+  const onnx::NodeProto& proto_;
+  std::string opType_;
+  int opset_;
+  std::string name_;
+  ImportContext& context_;
+  std::vector<int> inputs_;
+  std::vector<int> outputs_;
+  bool emitted_ = false;
+  mutable Status attributeError_;
+};
+
+/// The declared type of an attribute, or the one its fields imply in files older than the declaration.
+int attributeTypeOf(const onnx::AttributeProto& attribute);
+
+}  // namespace opkit

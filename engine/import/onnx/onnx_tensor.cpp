@@ -1,0 +1,106 @@
+#include "engine/import/onnx/onnx_tensor.h"
+
+#include <cstring>
+
+#include "engine/import/onnx/onnx_dtype.h"
+#include "engine/import/onnx/onnx_importer.h"
+
+namespace opkit {
+namespace {
+
+template <class Source>
+Status copyTyped(const Source& source, const Tensor& tensor) {
+  return visitDType(tensor.desc.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const std::span<T> elements = tensor.data<T>();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const auto value = source.Get(static_cast<int>(i));
+      if constexpr (std::is_same_v<T, Half>)
+        elements[i] = Half{static_cast<uint16_t>(value)};  // int32_data holds the bits
+      else
+        elements[i] = static_cast<T>(value);
+    }
+    return Status::ok();
+  });
+}
+
+/// Calls visitor(field) with the repeated field in which ONNX keeps elements of `dtype` when not raw.
+template <class Visitor>
+decltype(auto) visitTypedField(const onnx::TensorProto& proto, DType dtype, Visitor&& visitor) {
+  switch (dtype) {
+    case DType::Float32: return visitor(proto.float_data());
+    case DType::Float64: return visitor(proto.double_data());
+    case DType::Int64: return visitor(proto.int64_data());
+    case DType::UInt32:
+    case DType::UInt64: return visitor(proto.uint64_data());
+    default: return visitor(proto.int32_data());
+  }
+}
+
+Result<TensorDesc> descOf(const onnx::TensorProto& proto) {
+  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(proto.data_type()));
+  const TensorDesc desc{dtype, Shape(proto.dims().begin(), proto.dims().end())};
+  OPKIT_TRY(checkShape(desc.shape));
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL)
+    return Status::unsupported("its data is in an external file; only data inside the model is read");
+  if (proto.has_segment()) return Status::unsupported("its data is split into segments");
+  return desc;
+}
+
+}  // namespace
+
+Result<Tensor> tensorFrom(const onnx::TensorProto& proto) {
+  OPKIT_ASSIGN(const TensorDesc desc, descOf(proto));
+  const auto expected = static_cast<size_t>(desc.elements());
+  const std::string& raw = proto.raw_data();
+  const size_t typed =
+      visitTypedField(proto, desc.dtype, [](const auto& field) { return static_cast<size_t>(field.size()); });
+  if (proto.has_raw_data() && raw.size() != desc.sizeBytes())
+    return Status::corrupt("{} needs {} bytes of raw data, found {}", desc.toString(), desc.sizeBytes(), raw.size());
+  if (!proto.has_raw_data() && typed != expected)
+    return Status::corrupt("{} needs {} elements, found {}", desc.toString(), expected, typed);
+  OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc));
+  if (!proto.has_raw_data()) {
+    OPKIT_TRY(visitTypedField(proto, desc.dtype, [&](const auto& field) { return copyTyped(field, tensor); }));
+  } else if (!raw.empty()) {
+    std::memcpy(tensor.bytes().data(), raw.data(), raw.size());
+  }
+  if (desc.dtype == DType::Bool)
+    for (uint8_t& element : tensor.data<uint8_t>()) element = element != 0;
+  return tensor;
+}
+
+int onnxNumberOf(DType dtype) {
+  for (int number = 1; number <= 16; ++number)
+    if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;
+  OPKIT_CHECK(!"every dtype has an ONNX number");
+  return 0;
+}
+
+onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name) {
+  onnx::TensorProto proto;
+  proto.set_name(name);
+  proto.set_data_type(onnxNumberOf(tensor.desc.dtype));
+  for (int64_t extent : tensor.desc.shape) proto.add_dims(extent);
+  const std::span<std::byte> bytes = tensor.bytes();
+  proto.set_raw_data(bytes.data(), bytes.size());
+  return proto;
+}
+
+Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes) {
+  onnx::TensorProto proto;
+  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      !proto.has_data_type())
+    return Status::corrupt("expected an ONNX TensorProto, found {} bytes that are none", bytes.size());
+  return tensorFrom(proto);
+}
+
+Result<std::vector<uint8_t>> tensorToProto(const Tensor& tensor, const std::string& name) {
+  if (tensor.sizeBytes() > INT32_MAX / 2)
+    return Status::unsupported("a TensorProto holds less than 1 GiB, {} has {} bytes", tensor.desc.toString(),
+                               tensor.sizeBytes());
+  const std::string text = protoFrom(tensor, name).SerializeAsString();
+  return std::vector<uint8_t>(text.begin(), text.end());
+}
+
+}  // namespace opkit

@@ -1,0 +1,80 @@
+#include "engine/import/onnx/onnx_tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine/import/onnx/onnx_importer.h"
+
+namespace opkit {
+namespace {
+
+using onnx::TensorProto;
+
+TEST(OnnxTensor, EveryDTypeMakesTheRoundTrip) {
+  for (int number = 1; number <= 12; ++number) {
+    const TensorDesc desc{static_cast<DType>(number), {2, 3}};
+    const Tensor tensor = *Tensor::onHost(desc);
+    for (size_t i = 0; i < tensor.sizeBytes(); ++i) tensor.bytes()[i] = static_cast<std::byte>(i % 2);
+    const auto bytes = tensorToProto(tensor, "t");
+    ASSERT_TRUE(bytes.has_value());
+    const auto read = tensorFromProto(*bytes);
+    ASSERT_TRUE(read.has_value()) << read.error().toString();
+    EXPECT_EQ(read->desc, desc);
+    EXPECT_EQ(std::memcmp(read->bytes().data(), tensor.bytes().data(), tensor.sizeBytes()), 0);
+  }
+}
+
+TEST(OnnxTensor, ReadsTypedFields) {
+  TensorProto half;
+  half.set_data_type(TensorProto::FLOAT16);
+  half.add_dims(2);
+  half.add_int32_data(0x3C00);
+  half.add_int32_data(0xC000);
+  const Tensor halves = *tensorFrom(half);
+  EXPECT_EQ(toFloat(halves.data<Half>()[0]), 1.0f);
+  EXPECT_EQ(toFloat(halves.data<Half>()[1]), -2.0f);
+
+  TensorProto bytes;
+  bytes.set_data_type(TensorProto::INT8);
+  bytes.add_dims(2);
+  bytes.add_int32_data(-128);
+  bytes.add_int32_data(127);
+  EXPECT_EQ(tensorFrom(bytes)->data<int8_t>()[0], -128);
+
+  TensorProto wide;
+  wide.set_data_type(TensorProto::UINT32);
+  wide.add_uint64_data(4000000000u);
+  EXPECT_EQ(tensorFrom(wide)->data<uint32_t>()[0], 4000000000u);
+
+  TensorProto flags;
+  flags.set_data_type(TensorProto::BOOL);
+  flags.add_dims(2);
+  flags.set_raw_data(std::string("\x00\x07", 2));
+  EXPECT_EQ(tensorFrom(flags)->data<uint8_t>()[1], 1);
+
+  TensorProto empty;
+  empty.set_data_type(TensorProto::DOUBLE);
+  empty.add_dims(0);
+  EXPECT_EQ(tensorFrom(empty)->desc.toString(), "f64[0]");
+}
+
+TEST(OnnxTensor, RefusesWhatItCannotHold) {
+  TensorProto proto;
+  proto.set_data_type(TensorProto::FLOAT);
+  proto.add_dims(int64_t{1} << 45);
+  EXPECT_EQ(tensorFrom(proto).error().code(), StatusCode::InvalidArgument);
+  proto.set_dims(0, 1 << 30);  // claims 4 GiB, holds nothing
+  EXPECT_EQ(tensorFrom(proto).error().code(), StatusCode::Corrupt);
+  proto.set_dims(0, 2);
+  proto.set_raw_data("12345");
+  EXPECT_NE(tensorFrom(proto).error().message().find("needs 8 bytes of raw data, found 5"), std::string::npos);
+  proto.set_data_type(TensorProto::STRING);
+  EXPECT_NE(tensorFrom(proto).error().message().find("string"), std::string::npos);
+  proto.set_data_type(TensorProto::COMPLEX64);
+  EXPECT_NE(tensorFrom(proto).error().message().find("complex"), std::string::npos);
+  EXPECT_EQ(tensorFromProto(std::vector<uint8_t>(40, 0xFF)).error().code(), StatusCode::Corrupt);
+}
+
+}  // namespace
+}  // namespace opkit
