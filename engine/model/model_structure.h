@@ -5,7 +5,8 @@
 
 namespace opkit {
 
-/// The half of validateModel that needs no registry. Corrupt when names, indices, roles, order or constants are inconsistent; the message names the culprit.
+/// The half of validateModel that needs no registry. Corrupt when names, indices, roles, order or constants are
+/// inconsistent; the message names the culprit.
 Status checkStructure(const Model& model);
 
 /// An order of the nodes in which producers come first, keeping the given order where it can; only indices are
