@@ -87,7 +87,8 @@ Result<std::vector<WindowAxis>> planWindow(const WindowSpec& spec, const Shape& 
     if (spec.autoPad == AutoPad::SameUpper || spec.autoPad == AutoPad::SameLower)
       padToSame(axis, spec.autoPad == AutoPad::SameUpper);
     else
-      OPKIT_TRY(countWindows(axis, spec.ceilMode).withContext(fmt::format("spatial axis {}", d)));
+      OPKIT_TRY(countWindows(axis, spec.ceilMode && spec.autoPad == AutoPad::NotSet)
+                    .withContext(fmt::format("spatial axis {}", d)));
   }
   return axes;
 }

@@ -26,7 +26,8 @@ struct WindowSpec {
   std::vector<int64_t> pads;  // every begin, then every end; ignored unless autoPad is NotSet
   std::vector<int64_t> dilations;
   AutoPad autoPad = AutoPad::NotSet;
-  bool ceilMode = false;  // round the number of windows up; a window that starts in the end padding is dropped
+  /// Round the number of windows up; one that would start in the end padding is dropped. Only with NotSet.
+  bool ceilMode = false;
 };
 
 /// A half-open range of kernel taps or output positions.

@@ -1,0 +1,27 @@
+// What the parts of the gather family share: Gather, GatherElements and GatherND.
+#pragma once
+
+#include "engine/op/op_def.h"
+#include "ops/gather/gather_generated.h"
+#include "ops/gather/gather_nd_generated.h"
+
+namespace opkit::ops::gather {
+
+/// Data seen as [outer, extent, inner]; Gather copies slices of `inner` elements.
+struct GatherPlan {
+  int64_t outer;
+  int64_t extent;  // valid indices are [-extent, extent)
+  int64_t inner;
+};
+
+/// REQUIRES that the shape rule accepted the axis.
+GatherPlan planGather(const GatherParamsT& params, const Shape& data);
+
+/// Maps an index in [-extent, extent) to [0, extent); InvalidArgument otherwise.
+Result<int64_t> resolveIndex(int64_t index, int64_t extent);
+
+Status gatherReference(const OracleArgs& args);
+Status gatherElementsReference(const OracleArgs& args);
+Status gatherNdReference(const OracleArgs& args);
+
+}  // namespace opkit::ops::gather

@@ -1,0 +1,25 @@
+// What LayerNormalization and InstanceNormalization share: rows that are brought to mean 0 and variance 1.
+#pragma once
+
+#include "engine/op/op_def.h"
+#include "ops/layer_norm/instance_norm_generated.h"
+#include "ops/layer_norm/layer_norm_generated.h"
+
+namespace opkit::ops::layer_norm {
+
+/// x seen as [rows, extent]. LayerNorm scales by position in the row; InstanceNorm by row modulo channels.
+struct NormRows {
+  int64_t rows;
+  int64_t extent;
+  int64_t channels;  // 0: scale and bias are indexed by position
+  float epsilon;
+};
+
+/// REQUIRES that the shape rule accepted the parameters.
+NormRows layerRows(const LayerNormParamsT& params, const Shape& x);
+NormRows instanceRows(const InstanceNormParamsT& params, const Shape& x);
+
+Status layerNormReference(const OracleArgs& args);
+Status instanceNormReference(const OracleArgs& args);
+
+}  // namespace opkit::ops::layer_norm

@@ -1,0 +1,30 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/layer_norm/instance_norm_generated.h"
+#include "ops/layer_norm/layer_norm_generated.h"
+
+namespace opkit::ops::layer_norm {
+namespace {
+
+Status layerRule(OnnxNode& node) {
+  if (const int64_t stash = node.intAttribute("stash_type", 1); stash != 1)
+    return Status::unsupported("LayerNormalization: stash_type must be 1 (float), got {}", stash);
+  LayerNormParamsT params;
+  params.axis = static_cast<int>(node.intAttribute("axis", -1));
+  params.epsilon = node.floatAttribute("epsilon", 1e-5F);
+  return node.emit("LayerNormalization", node.inputs(), packParams(params));
+}
+
+Status instanceRule(OnnxNode& node) {
+  InstanceNormParamsT params;
+  params.epsilon = node.floatAttribute("epsilon", 1e-5F);
+  return node.emit("InstanceNormalization", node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("LayerNormalization", {"axis", "epsilon", "stash_type"}, layerRule);
+  rules.add("InstanceNormalization", {"consumed_inputs", "epsilon"}, instanceRule);
+}
+
+}  // namespace opkit::ops::layer_norm

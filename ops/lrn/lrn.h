@@ -1,0 +1,22 @@
+// What the parts of LRN share: the tensor seen as [batch, channels, inner] and the window over channels.
+#pragma once
+
+#include "engine/op/op_def.h"
+#include "ops/lrn/lrn_generated.h"
+
+namespace opkit::ops::lrn {
+
+struct LrnPlan {
+  int64_t batch;
+  int64_t channels;
+  int64_t inner;
+  int64_t before;  // channels of the window in front of its own
+  int64_t after;   // and behind it
+};
+
+/// REQUIRES that the shape rule accepted the parameters.
+LrnPlan planLrn(const LrnParamsT& params, const Shape& x);
+
+Status reference(const OracleArgs& args);
+
+}  // namespace opkit::ops::lrn
