@@ -1,0 +1,37 @@
+#include "harness/zoo/load_model.h"
+
+#include "engine/import/onnx/onnx_importer.h"
+#include "harness/zoo/zoo.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit {
+namespace {
+
+constexpr std::string_view kZooPrefix = "zoo:";
+
+/// FlatBuffers keep the file identifier in bytes 4 to 7.
+bool isOpk(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kIdentifier = "OPKT";
+  return bytes.size() >= 8 && std::equal(kIdentifier.begin(), kIdentifier.end(), bytes.begin() + 4,
+                                         [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+}
+
+Result<Model> parseModel(std::span<const uint8_t> bytes) {
+  if (!isOpk(bytes)) return importOnnx(bytes, ops::builtinOnnxRules(), ops::builtinOps());
+  OPKIT_ASSIGN(Model model, readModel(bytes));
+  OPKIT_TRY(validateModel(model, ops::builtinOps()));
+  return model;
+}
+
+}  // namespace
+
+Result<Model> loadModel(const std::string& model) {
+  Result<std::vector<uint8_t>> bytes =
+      model.starts_with(kZooPrefix) ? buildZoo(model.substr(kZooPrefix.size())) : readFile(model);
+  if (!bytes) return bytes.error();
+  Result<Model> parsed = parseModel(*bytes);
+  if (!parsed) return parsed.error().withContext(fmt::format("model '{}'", model));
+  return parsed;
+}
+
+}  // namespace opkit

@@ -1,0 +1,154 @@
+#include "harness/zoo/network_builder.h"
+
+#include <cmath>
+
+#include "engine/base/check.h"
+#include "engine/tensor/shape.h"
+
+namespace opkit::zoo {
+namespace {
+
+void setType(onnx::ValueInfoProto& info, const std::vector<Extent>& shape) {
+  onnx::TypeProto::Tensor& type = *info.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.mutable_shape();
+  for (const Extent& extent : shape) {
+    onnx::TensorShapeProto::Dimension& dimension = *type.mutable_shape()->add_dim();
+    if (const auto* symbol = std::get_if<std::string>(&extent))
+      dimension.set_dim_param(*symbol);
+    else
+      dimension.set_dim_value(std::get<int64_t>(extent));
+  }
+}
+
+void setAttribute(onnx::AttributeProto& proto, const Attribute& attribute) {
+  proto.set_name(attribute.name);
+  if (const auto* integer = std::get_if<int64_t>(&attribute.value)) {
+    proto.set_type(onnx::AttributeProto::INT);
+    proto.set_i(*integer);
+  } else if (const auto* real = std::get_if<float>(&attribute.value)) {
+    proto.set_type(onnx::AttributeProto::FLOAT);
+    proto.set_f(*real);
+  } else {
+    proto.set_type(onnx::AttributeProto::INTS);
+    for (int64_t value : std::get<std::vector<int64_t>>(attribute.value)) proto.add_ints(value);
+  }
+}
+
+}  // namespace
+
+NetworkBuilder::NetworkBuilder(const std::string& name, int opset, uint64_t seed)
+    : graph_(*model_.mutable_graph()), random_(seed) {
+  model_.set_ir_version(8);
+  model_.set_producer_name("opkit zoo");
+  model_.add_opset_import()->set_version(opset);
+  graph_.set_name(name);
+}
+
+std::string NetworkBuilder::input(const std::string& name, const std::vector<Extent>& shape) {
+  onnx::ValueInfoProto& info = *graph_.add_input();
+  info.set_name(name);
+  setType(info, shape);
+  return name;
+}
+
+std::string NetworkBuilder::node(const std::string& type, const std::vector<std::string>& inputs,
+                                 const std::vector<Attribute>& attributes) {
+  const std::string name = fmt::format("{}_{}", type, graph_.node_size());
+  onnx::NodeProto& proto = *graph_.add_node();
+  proto.set_op_type(type);
+  proto.set_name(name);
+  for (const std::string& value : inputs) proto.add_input(value);
+  proto.add_output(name);
+  for (const Attribute& attribute : attributes) setAttribute(*proto.add_attribute(), attribute);
+  return name;
+}
+
+std::string NetworkBuilder::addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+  onnx::TensorProto& proto = *graph_.add_initializer();
+  proto.set_name(fmt::format("weight_{}", graph_.initializer_size() - 1));
+  proto.set_data_type(onnx::TensorProto::FLOAT);
+  for (int64_t extent : shape) proto.add_dims(extent);
+  proto.set_raw_data(values.data(), values.size() * sizeof(float));
+  return proto.name();
+}
+
+double NetworkBuilder::nextUniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+
+/// The sum of four 16-bit uniforms, scaled to variance 1: near enough to a normal distribution, and exact
+/// integers until the one multiplication.
+double NetworkBuilder::nextNormal() {
+  const uint64_t bits = random_();
+  int64_t sum = -2 * 65535;
+  for (int part = 0; part < 4; ++part) sum += static_cast<int64_t>((bits >> (16 * part)) & 0xFFFF);
+  constexpr double kUnitVariance = 1.7320508075688772 / 65536.0;  // four uniforms on [0, 1) have variance 1/3
+  return static_cast<double>(sum) * kUnitVariance;
+}
+
+std::string NetworkBuilder::normal(const std::vector<int64_t>& shape, double deviation) {
+  std::vector<float> values(static_cast<size_t>(elementCount(shape)));
+  for (float& value : values) value = static_cast<float>(nextNormal() * deviation);
+  return addTensor(shape, values);
+}
+
+std::string NetworkBuilder::uniform(const std::vector<int64_t>& shape, double low, double high) {
+  std::vector<float> values(static_cast<size_t>(elementCount(shape)));
+  for (float& value : values) {
+    const double offset = nextUniform() * (high - low);
+    value = static_cast<float>(low + offset);
+  }
+  return addTensor(shape, values);
+}
+
+std::string NetworkBuilder::scalar(float value) { return addTensor({}, {value}); }
+
+std::string NetworkBuilder::integers(const std::vector<int64_t>& values) {
+  onnx::TensorProto& proto = *graph_.add_initializer();
+  proto.set_name(fmt::format("integers_{}", graph_.initializer_size() - 1));
+  proto.set_data_type(onnx::TensorProto::INT64);
+  proto.add_dims(static_cast<int64_t>(values.size()));
+  for (int64_t value : values) proto.add_int64_data(value);
+  return proto.name();
+}
+
+std::string NetworkBuilder::conv(const std::string& x, int64_t inChannels, int64_t outChannels, int64_t kernel,
+                                 const ConvOptions& options) {
+  const int64_t perGroup = inChannels / options.groups;
+  const double deviation = std::sqrt(2.0 / static_cast<double>(perGroup * kernel * kernel));
+  std::vector<std::string> inputs{x, normal({outChannels, perGroup, kernel, kernel}, deviation)};
+  if (options.bias) inputs.push_back(normal({outChannels}, 0.05));
+  using Ints = std::vector<int64_t>;
+  return node("Conv", inputs,
+              {{"kernel_shape", Ints{kernel, kernel}},
+               {"strides", Ints{options.stride, options.stride}},
+               {"pads", Ints(4, options.pad)},
+               {"dilations", Ints{1, 1}},
+               {"group", options.groups}});
+}
+
+std::string NetworkBuilder::batchNormalization(const std::string& x, int64_t channels, double gain) {
+  const std::string scale = uniform({channels}, 0.8 * gain, 1.2 * gain);
+  const std::string bias = normal({channels}, 0.1);
+  const std::string mean = normal({channels}, 0.1);
+  const std::string variance = uniform({channels}, 0.7, 1.4);
+  return node("BatchNormalization", {x, scale, bias, mean, variance}, {{"epsilon", 1e-5f}, {"momentum", 0.9f}});
+}
+
+std::string NetworkBuilder::gemm(const std::string& x, int64_t in, int64_t out) {
+  const std::string weight = normal({out, in}, std::sqrt(1.0 / static_cast<double>(in)));
+  return node("Gemm", {x, weight, normal({out}, 0.05)}, {{"transB", int64_t{1}}});
+}
+
+std::vector<uint8_t> NetworkBuilder::finish(const std::string& value, const std::vector<Extent>& shape) {
+  onnx::NodeProto& last = *graph_.mutable_node(graph_.node_size() - 1);
+  OPKIT_CHECK(last.output(0) == value);
+  last.set_output(0, "output");
+  onnx::ValueInfoProto& info = *graph_.add_output();
+  info.set_name("output");
+  setType(info, shape);
+  std::vector<uint8_t> bytes(model_.ByteSizeLong());
+  model_.SerializeToArray(bytes.data(), static_cast<int>(bytes.size()));
+  return bytes;
+}
+
+}  // namespace opkit::zoo

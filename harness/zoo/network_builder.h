@@ -1,0 +1,65 @@
+// NetworkBuilder: writes an ONNX graph node by node. Values are referred to by name; every method that makes a
+// node returns the name of its output. Internal to the zoo.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/import/onnx/onnx_proto.h"
+
+namespace opkit::zoo {
+
+/// A fixed extent, or the name of a symbolic one.
+using Extent = std::variant<int64_t, std::string>;
+
+struct Attribute {
+  std::string name;
+  std::variant<int64_t, float, std::vector<int64_t>> value;
+};
+
+struct ConvOptions {
+  int64_t stride = 1;
+  int64_t pad = 0;
+  int64_t groups = 1;
+  bool bias = false;
+};
+
+class NetworkBuilder {
+ public:
+  NetworkBuilder(const std::string& name, int opset, uint64_t seed);
+
+  std::string input(const std::string& name, const std::vector<Extent>& shape);
+  std::string node(const std::string& type, const std::vector<std::string>& inputs,
+                   const std::vector<Attribute>& attributes = {});
+
+  /// Weights of mean 0 and the given standard deviation.
+  std::string normal(const std::vector<int64_t>& shape, double deviation);
+  std::string uniform(const std::vector<int64_t>& shape, double low, double high);
+  std::string scalar(float value);
+  std::string integers(const std::vector<int64_t>& values);
+
+  /// Square kernel; deviation sqrt(2 / fan-in), which keeps the variance through a ReLU.
+  std::string conv(const std::string& x, int64_t inChannels, int64_t outChannels, int64_t kernel,
+                   const ConvOptions& options = {});
+  /// Inference form with statistics around those of unit-variance data; `gain` scales the result.
+  std::string batchNormalization(const std::string& x, int64_t channels, double gain = 1.0);
+  /// x [N, in] to [N, out].
+  std::string gemm(const std::string& x, int64_t in, int64_t out);
+
+  /// Names the last value "output" and serialises.
+  std::vector<uint8_t> finish(const std::string& value, const std::vector<Extent>& shape);
+
+ private:
+  std::string addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values);
+  double nextUniform();
+  double nextNormal();
+
+  onnx::ModelProto model_;
+  onnx::GraphProto& graph_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace opkit::zoo

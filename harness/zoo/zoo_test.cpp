@@ -1,0 +1,61 @@
+#include "harness/zoo/zoo.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/import/onnx/onnx_proto.h"
+
+namespace opkit {
+namespace {
+
+/// FNV-1a over the bytes: a network that changes must change on purpose.
+uint64_t digest(const std::vector<uint8_t>& bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
+  return hash;
+}
+
+onnx::ModelProto parsed(const std::string& name) {
+  const auto bytes = buildZoo(name);
+  onnx::ModelProto model;
+  EXPECT_TRUE(bytes.has_value());
+  EXPECT_TRUE(model.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())));
+  return model;
+}
+
+int64_t parameterCount(const onnx::GraphProto& graph) {
+  int64_t count = 0;
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (tensor.data_type() != onnx::TensorProto::FLOAT || tensor.dims_size() == 0) continue;
+    int64_t elements = 1;
+    for (int64_t extent : tensor.dims()) elements *= extent;
+    count += elements;
+  }
+  return count;
+}
+
+TEST(Zoo, HasThePublishedNumberOfParameters) {
+  // torchvision's counts; BatchNormalization's two running statistics per channel are counted here as well.
+  const std::map<std::string, int64_t> expected = {{"squeezenet", 1235496},
+                                                   {"resnet50", 25557032 + 2 * 26560},
+                                                   {"mobilenet_v2", 3504872 + 2 * 17056},
+                                                   {"transformer", 2 * 198272}};
+  for (const std::string& name : zooNames()) EXPECT_EQ(parameterCount(parsed(name).graph()), expected.at(name)) << name;
+}
+
+TEST(Zoo, IsTheSameEverywhere) {
+  const auto first = buildZoo("transformer"), second = buildZoo("transformer");
+  ASSERT_TRUE(first.has_value() && second.has_value());
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ(digest(*first), 5246756047899565926u);
+}
+
+TEST(Zoo, UnknownNamesListTheKnownOnes) {
+  const auto bytes = buildZoo("alexnet");
+  ASSERT_FALSE(bytes.has_value());
+  EXPECT_NE(bytes.error().message().find("mobilenet_v2, resnet50, squeezenet, transformer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opkit
