@@ -11,7 +11,7 @@ namespace opkit {
 
 class HostRaster final : public RasterExecution {
  public:
-  explicit HostRaster(Backend& backend) : backend_(backend) { ++backend.counters().executionsCreated; }
+  explicit HostRaster(Backend& backend) : backend_(backend) {}
 
   void setRegions(RegionList regions) override { list_ = std::move(regions); }
   /// `inputs` are the sources that the regions name, `outputs` the one destination. All of one dtype.

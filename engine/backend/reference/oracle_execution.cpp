@@ -32,7 +32,8 @@ Status OracleExecution::onResize(TensorList inputs, TensorList outputs) {
     reserve(slots[i], inputs[i]->desc);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i]) return Status::internal("the oracle adapter needs every output, output {} is missing", i);
+    if (!outputs[i])
+      return Status::unsupported("the oracle needs every output before the last one used; output {} has no name", i);
     outputs_[i].desc = outputs[i]->desc;
     reserve(slots[inputs.size() + i], outputs[i]->desc);
   }
