@@ -1,0 +1,294 @@
+// The register-tile kernels and the packing of B, compiled once per instruction set.
+//
+// A tile of kRows x kVecs vectors of C lives in registers: per step of k it loads kVecs vectors of B and
+// broadcasts kRows elements of A. 16 registers hold 6 x 2 accumulators, 32 hold 8 x 3: both leave room for the
+// operands and have more independent chains than FMA latency (4) times ports (2). Short tiles at the edges
+// have kernels of their own, so no time is spent on rows and vectors that are not there.
+#include "engine/backend/cpu/gemm/gemm_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/backend/cpu/gemm/gemm_kernel.cpp"
+// Vectors of unknown length cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu::gemm {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON  // 32 registers
+constexpr int kTileRows = 8;
+constexpr int kTileVecs = 3;
+#else
+constexpr int kTileRows = 6;
+constexpr int kTileVecs = 2;
+#endif
+constexpr int kTileColumns = kTileVecs * kLanes;
+
+PanelShape panelShapeOf() { return {kTileRows, kTileColumns}; }
+
+/// One register tile of C over one depth block.
+struct Tile {
+  const float* a;  // first row, first depth
+  int64_t aRowStride;
+  int64_t aDepthStride;
+  const float* b;  // panel: kTileColumns per depth
+  int64_t depth;
+  float* c;
+  int64_t cRowStride;
+  int columns;  // in use; the last vector may be short
+  bool first;   // depth block: C holds no partial sum yet
+  bool last;    // depth block: apply the epilogue
+  const Epilogue* epilogue;
+  const float* bias;  // of the tile's first element
+};
+
+/// Loads `count` lanes (1 .. kLanes); the rest is zero.
+HWY_INLINE V loadShort(const float* from, int count) {
+  const D d;
+  if (count == kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN float lanes[kLanes] = {};
+  for (int i = 0; i < kLanes; ++i)
+    if (i < count) lanes[i] = from[i];
+  return hn::Load(d, lanes);
+}
+
+HWY_INLINE void storeShort(V v, float* to, int count) {
+  const D d;
+  if (count == kLanes) return hn::StoreU(v, d, to);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(v, d, lanes);
+  for (int i = 0; i < kLanes; ++i)
+    if (i < count) to[i] = lanes[i];
+}
+
+HWY_INLINE V finish(V sum, const Tile& t, int row, int column, int count) {
+  const D d;
+  const Epilogue& e = *t.epilogue;
+  if (e.alpha != 1.0f) sum = hn::Mul(sum, hn::Set(d, e.alpha));
+  if (t.bias) {
+    const float* from = t.bias + row * e.biasRowStride + column * e.biasColumnStride;
+    const V bias = e.biasColumnStride == 0 ? hn::Set(d, *from) : loadShort(from, count);
+    sum = hn::MulAdd(bias, hn::Set(d, e.beta), sum);
+  }
+  const V low = hn::Set(d, e.low);
+  const V high = hn::Set(d, e.high);
+  // Not Min and Max: comparisons leave a NaN alone on every instruction set.
+  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
+  return hn::IfThenElse(hn::Gt(sum, high), high, sum);
+}
+
+template <int kRows, int kVecs, bool kPacked>
+HWY_NOINLINE void computeTile(const Tile& t) {
+  const D d;
+  V sum[kRows][kVecs];
+  const int lastCount = t.columns - (kVecs - 1) * kLanes;
+  const auto countOf = [&](int v) { return v == kVecs - 1 ? lastCount : kLanes; };
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) {
+      sum[r][v] = t.first ? hn::Zero(d) : loadShort(t.c + r * t.cRowStride + v * kLanes, countOf(v));
+    }
+  }
+  const int64_t rowStride = kPacked ? 1 : t.aRowStride;
+  const int64_t depthStride = kPacked ? kTileRows : t.aDepthStride;
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  for (int64_t p = 0; p < t.depth; ++p) {
+    V right[kVecs];
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = hn::Load(d, b + v * kLanes);
+    HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+      const V left = hn::Set(d, a[r * rowStride]);
+      HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+    a += depthStride;
+    b += kTileColumns;
+  }
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) {
+      const V value = t.last ? finish(sum[r][v], t, r, v * kLanes, countOf(v)) : sum[r][v];
+      storeShort(value, t.c + r * t.cRowStride + v * kLanes, countOf(v));
+    }
+  }
+}
+
+using TileFn = void (*)(const Tile&);
+
+/// The kernel of a tile of `rows` x `vecs`, found by recursion over the template's range.
+template <bool kPacked, int kRows = kTileRows, int kVecs = kTileVecs>
+TileFn tileFn(int rows, int vecs) {
+  if constexpr (kVecs > 1) {
+    if (vecs < kVecs) return tileFn<kPacked, kRows, kVecs - 1>(rows, vecs);
+  }
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return tileFn<kPacked, kRows - 1, kVecs>(rows, vecs);
+  }
+  return &computeTile<kRows, kVecs, kPacked>;
+}
+
+/// Copies a run of `count` floats; with slack, whole vectors (the surplus is overwritten by what follows).
+HWY_INLINE void copyRun(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, int64_t count, bool slack) {
+  const D d;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  if (slack && i < count) {
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    return;
+  }
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+/// A part of a panel's columns whose elements lie side by side in the source.
+struct Segment {
+  int64_t source;  // offset from data + depthOffsets[p]
+  int64_t column;  // in the panel
+  int64_t count;
+};
+
+/// Panel rows of a gathered operand. Rows are written in ascending order, so a run may spill over its end.
+void packGathered(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t column, int64_t columns,
+                  float* target) {
+  Segment segments[kTileColumns];
+  int count = 0;
+  for (int64_t done = 0; done < columns;) {
+    const int64_t j = column + done;
+    const int64_t inRun = j % right.runLength;
+    const int64_t length = std::min(right.runLength - inRun, columns - done);
+    segments[count++] = {j / right.runLength * right.runStride + inRun, done, length};
+    done += length;
+  }
+  const D d;
+  if (count == 1 && columns == kTileColumns) {
+    for (int64_t p = depthBegin; p < depthEnd; ++p, target += kTileColumns) {
+      const float* from = right.data + right.depthOffsets[p] + segments[0].source;
+      HWY_UNROLL(3)
+      for (int v = 0; v < kTileVecs; ++v) hn::Store(hn::LoadU(d, from + v * kLanes), d, target + v * kLanes);
+    }
+    return;
+  }
+  for (int64_t p = depthBegin; p < depthEnd; ++p, target += kTileColumns) {
+    const float* from = right.data + right.depthOffsets[p];
+    for (int s = 0; s < count; ++s)
+      copyRun(from + segments[s].source, target + segments[s].column, segments[s].count, right.slack);
+  }
+}
+
+void packStrided(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t column, int64_t columns,
+                 float* target) {
+  const float* from = right.data + depthBegin * right.depthStride + column * right.columnStride;
+  const int64_t depth = depthEnd - depthBegin;
+  if (right.columnStride == 1) {
+    for (int64_t p = 0; p < depth; ++p)
+      copyRun(from + p * right.depthStride, target + p * kTileColumns, columns, false);
+    return;
+  }
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t p = 0; p < depth; ++p)
+      target[p * kTileColumns + j] = from[p * right.depthStride + j * right.columnStride];
+}
+
+void packPanels(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t columnBegin, int64_t columnEnd,
+                float* target) {
+  for (int64_t j = columnBegin; j < columnEnd; j += kTileColumns) {
+    const int64_t columns = std::min<int64_t>(columnEnd - j, kTileColumns);
+    if (right.form == Right::Form::Gathered)
+      packGathered(right, depthBegin, depthEnd, j, columns, target);
+    else
+      packStrided(right, depthBegin, depthEnd, j, columns, target);
+    target += (depthEnd - depthBegin) * kTileColumns;
+  }
+}
+
+/// The part of a block that one depth block adds: panels[..] hold B for [depthBegin, depthEnd).
+struct Slice {
+  int64_t depthBegin;
+  int64_t depthEnd;
+  const float* panels;  // of the block's first column, at depthBegin
+  int64_t panelStride;  // floats between the panels
+};
+
+Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column) {
+  const Problem& problem = *block.problem;
+  const Left& left = problem.left;
+  const Epilogue& epilogue = problem.epilogue;
+  Tile tile;
+  tile.a = left.packed ? left.data + row * block.dims.k + slice.depthBegin * kTileRows
+                       : left.data + row * left.rowStride + slice.depthBegin * left.depthStride;
+  tile.aRowStride = left.rowStride;
+  tile.aDepthStride = left.depthStride;
+  tile.b = slice.panels + (column - block.columnBegin) / kTileColumns * slice.panelStride;
+  tile.depth = slice.depthEnd - slice.depthBegin;
+  tile.c = problem.c + row * problem.cRowStride + column;
+  tile.cRowStride = problem.cRowStride;
+  tile.columns = static_cast<int>(std::min<int64_t>(block.columnEnd - column, kTileColumns));
+  tile.first = slice.depthBegin == 0;
+  tile.last = slice.depthEnd == block.dims.k;
+  tile.epilogue = &epilogue;
+  tile.bias =
+      epilogue.bias ? epilogue.bias + row * epilogue.biasRowStride + column * epilogue.biasColumnStride : nullptr;
+  return tile;
+}
+
+void computeSlice(const Block& block, const Slice& slice) {
+  const bool packed = block.problem->left.packed;
+  for (int64_t rowBegin = block.rowBegin; rowBegin < block.rowEnd; rowBegin += kRowBlock) {
+    const int64_t rowEnd = std::min(rowBegin + kRowBlock, block.rowEnd);
+    for (int64_t column = block.columnBegin; column < block.columnEnd; column += kTileColumns) {
+      for (int64_t row = rowBegin; row < rowEnd; row += kTileRows) {
+        const Tile tile = tileOf(block, slice, row, column);
+        const int rows = static_cast<int>(std::min<int64_t>(rowEnd - row, kTileRows));
+        const int vecs = (tile.columns + kLanes - 1) / kLanes;
+        (packed ? tileFn<true>(rows, vecs) : tileFn<false>(rows, vecs))(tile);
+      }
+    }
+  }
+}
+
+void compute(const Block& block) {
+  const Right& right = block.problem->right;
+  const int64_t k = block.dims.k;
+  const int64_t step = depthBlock(k);
+  int64_t depth = 0;
+  do {  // once for k = 0, which gives the bias
+    const int64_t end = std::min(depth + step, k);
+    if (right.form == Right::Form::Packed) {
+      const float* panels = right.data + block.columnBegin * k + depth * kTileColumns;
+      computeSlice(block, {depth, end, panels, k * kTileColumns});
+    } else {
+      packPanels(right, depth, end, block.columnBegin, block.columnEnd, block.scratch);
+      computeSlice(block, {depth, end, block.scratch, (end - depth) * kTileColumns});
+    }
+    depth = end;
+  } while (depth < k);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu::gemm
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::cpu::gemm {
+
+HWY_EXPORT(panelShapeOf);
+HWY_EXPORT(compute);
+HWY_EXPORT(packPanels);
+
+PanelShape panelShape() { return HWY_DYNAMIC_DISPATCH(panelShapeOf)(); }
+
+void computeBlock(const Block& block) { HWY_DYNAMIC_DISPATCH(compute)(block); }
+
+void packRightPanels(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t columnBegin, int64_t columnEnd,
+                     float* target) {
+  HWY_DYNAMIC_DISPATCH(packPanels)(right, depthBegin, depthEnd, columnBegin, columnEnd, target);
+}
+
+}  // namespace opkit::cpu::gemm
+#endif

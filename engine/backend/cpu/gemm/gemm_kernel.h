@@ -1,0 +1,34 @@
+// What gemm.cpp (splitting) and gemm_kernel.cpp (one block, per instruction set) agree on. Private to gemm.
+#pragma once
+
+#include "engine/backend/cpu/gemm/gemm.h"
+
+namespace opkit::cpu::gemm {
+
+/// Depth of a block: a panel of B (k x columns) stays in L1 while the panels of A pass by.
+inline constexpr int64_t kDepthBlock = 256;
+/// Rows of A that are used for every panel of B in turn; with kDepthBlock they stay in L2.
+inline constexpr int64_t kRowBlock = 240;
+/// Columns packed by one task at a time; with kDepthBlock they stay in L2.
+inline constexpr int64_t kColumnBlock = 240;
+/// Writes may run past a packed block by this many floats.
+inline constexpr int64_t kPackSlack = 64;
+
+/// A rectangle of C that one thread computes.
+struct Block {
+  const Problem* problem;
+  Dims dims;
+  int64_t rowBegin, rowEnd;        // begin is a multiple of the panel's rows
+  int64_t columnBegin, columnEnd;  // begin is a multiple of the panel's columns
+  float* scratch;                  // depthBlock(k) x columns, for right operands that are not packed
+};
+
+/// The depth of all blocks but the last; depends on k alone, so that sums are split alike everywhere.
+int64_t depthBlock(int64_t k);
+
+// Dispatched to the best instruction set.
+void computeBlock(const Block& block);
+void packRightPanels(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t columnBegin, int64_t columnEnd,
+                     float* target);
+
+}  // namespace opkit::cpu::gemm
