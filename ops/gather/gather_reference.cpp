@@ -1,5 +1,8 @@
 #include "ops/gather/gather.h"
 
+// GCC 12 loses track of a vector inside forEachIndex and warns about its destructor.
+#pragma GCC diagnostic ignored "-Wfree-nonheap-object"
+
 namespace opkit::ops::gather {
 namespace {
 
