@@ -1,0 +1,45 @@
+// Loops: the nested loops of an element-wise operator over broadcast operands, merged into as few as possible.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/tensor/shape.h"
+
+namespace opkit {
+
+/// A box of elements of a row-major contiguous output, and the strides with which each operand is read.
+struct Loops {
+  Shape size;                                 // outermost first
+  std::vector<std::vector<int64_t>> strides;  // per operand, as long as size; 0 where the operand repeats
+};
+
+/// Loops of extents `size` with the given strides per operand: extents of 1 are dropped, and neighbours merged where
+/// every operand allows it.
+Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& strides);
+
+/// The merged loops over `shape` of operands of shapes `operands`, each of which must broadcast to
+/// `shape`: equal shapes give one loop, scalars none.
+Loops loopsOver(const Shape& shape, const std::vector<Shape>& operands);
+
+/// Calls body(i, offsets): output element i in row-major order, and the element of each operand it reads.
+template <class Body>
+void forEachElement(const Loops& loops, Body&& body) {
+  const int64_t count = elementCount(loops.size);
+  std::vector<int64_t> index(loops.size.size(), 0);
+  std::vector<int64_t> offsets(loops.strides.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    body(static_cast<size_t>(i), static_cast<const std::vector<int64_t>&>(offsets));
+    for (size_t d = loops.size.size(); d-- > 0;) {
+      const bool wraps = ++index[d] == loops.size[d];
+      if (wraps) index[d] = 0;
+      for (size_t operand = 0; operand < offsets.size(); ++operand) {
+        const int64_t stride = loops.strides[operand][d];
+        offsets[operand] += wraps ? stride * (1 - loops.size[d]) : stride;
+      }
+      if (!wraps) break;
+    }
+  }
+}
+
+}  // namespace opkit

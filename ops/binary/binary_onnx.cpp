@@ -1,0 +1,50 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/binary/binary_generated.h"
+
+namespace opkit::ops::binary {
+namespace {
+
+/// Before opset 7 broadcasting was asked for, with the axis of x at which y begins.
+OnnxRule legacyBroadcast(std::string type) {
+  return [type](OnnxNode& node) {
+    BinaryParamsT params;
+    if (node.intAttribute("broadcast", 0) != 0 && node.hasAttribute("axis"))
+      params.axis = static_cast<int>(node.intAttribute("axis", 0));
+    return node.emit(type, node.inputs(), packParams(params));
+  };
+}
+
+Status mod(OnnxNode& node) { return node.emit(node.intAttribute("fmod", 0) != 0 ? "FMod" : "Mod", node.inputs()); }
+
+Status bitShift(OnnxNode& node) {
+  const std::string direction = node.stringAttribute("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return Status::invalidArgument("BitShift: direction must be LEFT or RIGHT, got '{}'", direction);
+  return node.emit(direction == "LEFT" ? "ShiftLeft" : "ShiftRight", node.inputs());
+}
+
+/// Before opset 7 a slope per channel had one axis: the channel axis of x.
+Status legacyPRelu(OnnxNode& node) {
+  const Tensor* slope = node.constantInput(1);
+  if (!slope) return Status::unsupported("PRelu: before opset 7 the slope must be a constant, got a computed tensor");
+  BinaryParamsT params;
+  if (slope->desc.elements() != 1 && slope->desc.shape.size() == 1) params.axis = 1;
+  return node.emit("PRelu", node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"}) {
+    rules.add(type, {"broadcast", "axis", "consumed_inputs"}, legacyBroadcast(type), 1, 6);
+    rules.add(type, {}, passThrough(type), 7);
+  }
+  for (const char* type : {"LessOrEqual", "GreaterOrEqual"}) rules.add(type, {}, passThrough(type), 12);
+  for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules.add(type, {}, passThrough(type), 18);
+  rules.add("Mod", {"fmod"}, mod, 10);
+  rules.add("BitShift", {"direction"}, bitShift, 11);
+  rules.add("PRelu", {"consumed_inputs"}, legacyPRelu, 1, 6);
+  rules.add("PRelu", {}, passThrough("PRelu"), 7);
+}
+
+}  // namespace opkit::ops::binary

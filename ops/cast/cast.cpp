@@ -1,0 +1,40 @@
+#include "ops/cast/cast.h"
+
+#include "engine/op/op_registry.h"
+#include "ops/cast/cast_schema.h"
+
+namespace opkit::ops::cast {
+namespace {
+
+Result<std::vector<TensorDesc>> castRule(const ShapeArgs& args) {
+  const DType to = targetOf(args.params<CastParams>());
+  if (!isValidDType(static_cast<int>(to)))
+    return Status::invalidArgument("to must be a type number in [1, 12], got {}", static_cast<int>(to));
+  return std::vector{TensorDesc{to, args.shape(0)}};
+}
+
+Result<std::vector<TensorDesc>> castLikeRule(const ShapeArgs& args) {
+  return std::vector{TensorDesc{args.input(1).dtype, args.shape(0)}};
+}
+
+}  // namespace
+
+void define(OpRegistry& registry) {
+  registry.add({.type = "Cast",
+                .summary = "converts elements to another type",
+                .params = paramsSchema<CastParams>(kCastSchema),
+                .inputs = {{"x"}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Cast,
+                .inferShapes = castRule,
+                .oracle = reference});
+  registry.add({.type = "CastLike",
+                .summary = "converts elements to the type of another tensor",
+                .inputs = {{"x"}, {"like"}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Cast,
+                .inferShapes = castLikeRule,
+                .oracle = reference});
+}
+
+}  // namespace opkit::ops::cast

@@ -1,0 +1,50 @@
+#include <cmath>
+#include <limits>
+
+#include "ops/cast/cast.h"
+
+namespace opkit::ops::cast {
+namespace {
+
+/// Towards zero; NaN is 0; beyond int64 the nearest limit. Narrower types then wrap.
+int64_t truncate(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(value);
+}
+
+double widen(int64_t value, DType dtype) {
+  return dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
+}
+
+/// What storing into `dtype` makes of an integer.
+int64_t wrap(int64_t value, DType dtype) {
+  if (dtype == DType::Bool) return value != 0;
+  if (sizeOf(dtype) == 8) return value;
+  const int bits = static_cast<int>(sizeOf(dtype)) * 8;
+  const auto kept = static_cast<int64_t>(static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1));
+  const bool isSigned = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32;
+  return isSigned && (kept >> (bits - 1)) != 0 ? kept - (int64_t{1} << bits) : kept;
+}
+
+}  // namespace
+
+Status reference(const OracleArgs& args) {
+  const OracleTensor& x = args.input(0);
+  OracleTensor& y = args.output();
+  const DType to = y.desc.dtype;
+  for (size_t i = 0; i < static_cast<size_t>(x.elements()); ++i) {
+    if (y.isReal())
+      y.real[i] = x.isReal() ? x.real[i] : widen(x.integer[i], x.desc.dtype);
+    else if (!x.isReal())
+      y.integer[i] = wrap(x.integer[i], to);
+    else if (to == DType::Bool)
+      y.integer[i] = x.real[i] != 0;
+    else
+      y.integer[i] = wrap(truncate(x.real[i]), to);
+  }
+  return Status::ok();
+}
+
+}  // namespace opkit::ops::cast

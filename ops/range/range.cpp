@@ -1,0 +1,46 @@
+#include <cmath>
+
+#include "engine/op/op_registry.h"
+#include "ops/range/range.h"
+
+namespace opkit::ops::range {
+namespace {
+
+/// Number of values in [start, limit) by steps of delta, on doubles.
+Result<int64_t> countReal(double start, double limit, double delta) {
+  const double count = std::ceil((limit - start) / delta);
+  if (!std::isfinite(count) || count > static_cast<double>(kMaxElements))
+    return Status::invalidArgument("from {} to {} by {} is not a finite number of values", start, limit, delta);
+  return count > 0 ? static_cast<int64_t>(count) : 0;
+}
+
+Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
+  const DType dtype = args.input(0).dtype;
+  double values[3];
+  for (size_t i = 0; i < 3; ++i) {
+    if (args.input(i).dtype != dtype || args.input(i).elements() != 1)
+      return Status::invalidArgument("start, limit and delta must be scalars of one type, got {} and {}",
+                                     args.input(0).toString(), args.input(i).toString());
+    const OracleTensor value = OracleTensor::fromTensor(*args.contents[i]);
+    values[i] = value.isReal() ? value.real[0] : static_cast<double>(value.integer[0]);
+  }
+  if (values[2] == 0) return Status::invalidArgument("delta must not be 0");
+  OPKIT_ASSIGN(const int64_t count, countReal(values[0], values[1], values[2]));
+  return std::vector{TensorDesc{dtype, {count}}};
+}
+
+}  // namespace
+
+void define(OpRegistry& registry) {
+  constexpr DTypeSet kTypes{DType::Float32, DType::Float64, DType::Int16, DType::Int32, DType::Int64};
+  const auto scalar = [&](const char* name) { return Port{name, kTypes, Port::Kind::Required, true}; };
+  registry.add({.type = "Range",
+                .summary = "start, start + delta, ... up to but without limit",
+                .inputs = {scalar("start"), scalar("limit"), scalar("delta")},
+                .outputs = {{"y", kTypes}},
+                .numeric = NumericClass::Sum,
+                .inferShapes = shapeRule,
+                .oracle = reference});
+}
+
+}  // namespace opkit::ops::range

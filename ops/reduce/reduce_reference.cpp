@@ -1,0 +1,135 @@
+#include <cmath>
+#include <limits>
+
+#include "ops/reduce/reduce.h"
+
+namespace opkit::ops::reduce {
+namespace {
+
+struct Folded {
+  double value = 0;
+  double magnitude = 0;  // see OracleTensor::magnitude
+};
+
+double sumOf(const std::vector<double>& xs, double (*map)(double)) {
+  double sum = 0;
+  for (const double x : xs) sum += map(x);
+  return sum;
+}
+
+double identity(double x) { return x; }
+double absolute(double x) { return std::fabs(x); }
+double square(double x) { return x * x; }
+
+/// NaN wins; nothing gives -Inf.
+double largestOf(const std::vector<double>& xs) {
+  double largest = -INFINITY;
+  for (const double x : xs) largest = std::isnan(largest) || largest >= x ? largest : x;
+  return largest;
+}
+
+double smallestOf(const std::vector<double>& xs) {
+  double smallest = INFINITY;
+  for (const double x : xs) smallest = std::isnan(smallest) || smallest <= x ? smallest : x;
+  return smallest;
+}
+
+/// log(sum e^x), shifted by the largest element so that nothing overflows.
+Folded logSumExp(const std::vector<double>& xs) {
+  const double largest = largestOf(xs);
+  if (std::isinf(largest)) return {largest, 0};
+  double sum = 0;
+  for (const double x : xs) sum += std::exp(x - largest);
+  return {largest + std::log(sum), 2 + 2 * std::fabs(largest)};
+}
+
+Folded fold(Kind kind, const std::vector<double>& xs) {
+  const auto count = static_cast<double>(xs.size());
+  const double magnitude = sumOf(xs, absolute);
+  switch (kind) {
+    case Kind::Sum: return {sumOf(xs, identity), magnitude};
+    case Kind::Mean: return {sumOf(xs, identity) / count, magnitude / count};
+    case Kind::Max: return {largestOf(xs), 0};
+    case Kind::Min: return {smallestOf(xs), 0};
+    case Kind::L1: return {magnitude, magnitude};
+    case Kind::L2: return {std::sqrt(sumOf(xs, square)), std::sqrt(sumOf(xs, square))};
+    case Kind::SumSquare: return {sumOf(xs, square), sumOf(xs, square)};
+    case Kind::LogSumExp: return logSumExp(xs);
+    case Kind::LogSum: {
+      // An error d of the sum moves its logarithm by d / sum.
+      const double sum = sumOf(xs, identity);
+      return {std::log(sum), magnitude / std::fabs(sum) + std::fabs(std::log(sum))};
+    }
+    case Kind::Prod: break;
+  }
+  double product = 1;
+  for (const double x : xs) product *= x;
+  return {product, std::fabs(product) * std::sqrt(count)};  // n roundings, each relative to the product
+}
+
+/// Integers: sums and products wrap; Mean, L2 and the logarithms are truncated.
+int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
+  const uint64_t flip = dtype == DType::UInt64 ? uint64_t{1} << 63 : 0;  // orders uint64 as int64
+  const auto order = [&](int64_t x) { return static_cast<int64_t>(static_cast<uint64_t>(x) ^ flip); };
+  if (kind == Kind::L2 || kind == Kind::LogSum || kind == Kind::LogSumExp) {
+    const double value = fold(kind, std::vector<double>(xs.begin(), xs.end())).value;
+    return std::isfinite(value) ? static_cast<int64_t>(value) : 0;
+  }
+  if (kind == Kind::Max || kind == Kind::Min) {
+    int64_t best = xs.empty() ? 0 : xs[0];
+    for (const int64_t x : xs)
+      if (kind == Kind::Max ? order(x) > order(best) : order(x) < order(best)) best = x;
+    return best;
+  }
+  uint64_t sum = kind == Kind::Prod ? 1 : 0;
+  for (const int64_t x : xs) {
+    const auto term = static_cast<uint64_t>(x);
+    if (kind == Kind::Prod)
+      sum *= term;
+    else if (kind == Kind::SumSquare)
+      sum += term * term;
+    else if (kind == Kind::L1 && flip == 0 && x < 0)
+      sum -= term;
+    else
+      sum += term;
+  }
+  const auto total = static_cast<int64_t>(sum);
+  if (kind != Kind::Mean || xs.empty()) return total;
+  return flip ? static_cast<int64_t>(sum / xs.size()) : total / static_cast<int64_t>(xs.size());
+}
+
+}  // namespace
+
+Status reference(Kind kind, const OracleArgs& args) {
+  const OracleTensor& x = args.input(0);
+  OracleTensor& y = args.output();
+  const std::vector<int64_t>* axes = args.hasInput(1) ? &args.input(1).integer : nullptr;
+  OPKIT_ASSIGN(const auto reduced, reducedAxes(args.params<ReduceParams>(), axes, x.shape().size()));
+  const View view = viewOf(x.shape(), reduced);
+  y.terms = elementCount(view.reduced.size);
+  if (y.isReal()) y.magnitude.resize(y.real.size());
+
+  std::vector<double> reals;
+  std::vector<int64_t> integers;
+  forEachElement(view.kept, [&](size_t i, const std::vector<int64_t>& base) {
+    reals.clear();
+    integers.clear();
+    forEachElement(view.reduced, [&](size_t, const std::vector<int64_t>& at) {
+      const auto from = static_cast<size_t>(base[0] + at[0]);
+      if (x.isReal())
+        reals.push_back(x.real[from]);
+      else
+        integers.push_back(x.integer[from]);
+    });
+    if (x.isReal()) {
+      const Folded folded = fold(kind, reals);
+      y.real[i] = folded.value;
+      y.magnitude[i] = folded.magnitude;
+    } else {
+      y.integer[i] = foldInteger(kind, integers, x.desc.dtype);
+    }
+  });
+  return Status::ok();
+}
+
+}  // namespace opkit::ops::reduce

@@ -1,0 +1,90 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/unary/unary.h"
+
+namespace opkit::ops::unary {
+namespace {
+
+/// The ONNX attribute that is parameter a or b of a function, and its default in ONNX.
+struct Attribute {
+  const char* name = nullptr;
+  float fallback = 0;
+};
+
+void addWithAttributes(OnnxRules& rules, const char* type, Attribute a, Attribute b = {}, int firstOpset = 1,
+                       int lastOpset = OnnxRules::kAnyOpset) {
+  std::vector<std::string> known{a.name, "consumed_inputs"};
+  if (b.name) known.emplace_back(b.name);
+  const auto rule = [=](OnnxNode& node) {
+    UnaryParamsT params;
+    params.alpha = node.floatAttribute(a.name, a.fallback);
+    if (b.name) params.beta = node.floatAttribute(b.name, b.fallback);
+    return node.emit(type, node.inputs(), packParams(params));
+  };
+  rules.add(type, known, rule, firstOpset, lastOpset);
+}
+
+Status isInf(OnnxNode& node) {
+  UnaryParamsT params;
+  params.alpha = node.intAttribute("detect_positive", 1) != 0 ? 1.0f : 0.0f;
+  params.beta = node.intAttribute("detect_negative", 1) != 0 ? 1.0f : 0.0f;
+  return node.emit("IsInf", node.inputs(), packParams(params));
+}
+
+Status gelu(OnnxNode& node) {
+  const std::string approximate = node.stringAttribute("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    return Status::invalidArgument("Gelu: approximate must be none or tanh, got '{}'", approximate);
+  return node.emit(approximate == "none" ? "Gelu" : "GeluTanh", node.inputs());
+}
+
+/// Opset 6 to 10: the limits are attributes.
+Status clipAttributes(OnnxNode& node) {
+  UnaryParamsT params;
+  if (node.hasAttribute("min")) params.alpha = node.floatAttribute("min", 0);
+  if (node.hasAttribute("max")) params.beta = node.floatAttribute("max", 0);
+  return node.emit("Clip", {node.input(0)}, packParams(params));
+}
+
+/// Whether limit `i` is absent or a float constant, which then goes into `value`.
+bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& value) {
+  if (node.input(i) < 0) return true;
+  const Tensor* constant = node.constantInput(i);
+  if (!constant || constant->desc.dtype != DType::Float32 || constant->desc.elements() != 1) return false;
+  value = constant->data<float>()[0];
+  return true;
+}
+
+/// Opset 11 and later: the limits are inputs. Constants become parameters; anything else goes through Max and Min.
+Status clipInputs(OnnxNode& node) {
+  UnaryParamsT params;
+  const int x = node.input(0), low = node.input(1), high = node.input(2);
+  if (low < 0 && high < 0) return node.emit("Identity", {x});
+  if (takeFloat(node, 1, params.alpha) && takeFloat(node, 2, params.beta))
+    return node.emit("Clip", {x}, packParams(params));
+  if (high < 0) return node.emit("Max", {x, low});
+  return node.emit("Min", {low < 0 ? x : node.emitIntermediate("Max", {x, low}), high});
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  for (const char* type :
+       {"Relu", "HardSwish", "Abs",  "Neg",  "Sign", "Floor", "Ceil", "Round",   "Sqrt",    "Reciprocal", "Softsign",
+        "Exp",  "Log",       "Mish", "Erf",  "Tanh", "Sinh",  "Cosh", "Asinh",   "Acosh",   "Atanh",      "Sin",
+        "Cos",  "Tan",       "Asin", "Acos", "Atan", "IsNaN", "Not",  "Sigmoid", "Softplus"})
+    rules.add(type, {"consumed_inputs"}, passThrough(type));
+  addWithAttributes(rules, "LeakyRelu", {"alpha", 0.01f});
+  addWithAttributes(rules, "ThresholdedRelu", {"alpha", 1.0f});
+  addWithAttributes(rules, "HardSigmoid", {"alpha", 0.2f}, {"beta", 0.5f});
+  addWithAttributes(rules, "Elu", {"alpha", 1.0f});
+  addWithAttributes(rules, "Celu", {"alpha", 1.0f});
+  addWithAttributes(rules, "Selu", {"alpha", 1.6732f}, {"gamma", 1.0507f}, 1, 5);
+  addWithAttributes(rules, "Selu", {"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}, 6);
+  addWithAttributes(rules, "Shrink", {"lambd", 0.5f}, {"bias", 0.0f});
+  rules.add("IsInf", {"detect_negative", "detect_positive"}, isInf);
+  rules.add("Gelu", {"approximate"}, gelu);
+  rules.add("Clip", {"min", "max", "consumed_inputs"}, clipAttributes, 1, 10);
+  rules.add("Clip", {}, clipInputs, 11);
+}
+
+}  // namespace opkit::ops::unary

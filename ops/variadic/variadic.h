@@ -1,0 +1,11 @@
+// What the parts of Sum and Mean share.
+#pragma once
+
+#include "engine/op/op_def.h"
+
+namespace opkit::ops::variadic {
+
+Status sumReference(const OracleArgs& args);
+Status meanReference(const OracleArgs& args);
+
+}  // namespace opkit::ops::variadic
