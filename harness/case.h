@@ -1,0 +1,59 @@
+// Case: one thing the harness tries: an operator, its parameters, input descriptions and the data they hold.
+//
+// A case prints as its canonical id and the id parses back to the same case, so that an id found in a report
+// is all that is needed to repeat it. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit::harness {
+
+/// What fills the inputs; see harness/cases.md.
+enum class Lane { Normal, Exact, Designed, Specials };
+
+const char* nameOf(Lane lane);
+std::optional<Lane> laneFromName(std::string_view name);
+
+inline constexpr uint64_t kDefaultSeed = 7;
+
+struct Case {
+  std::string op;
+  std::string params = "{}";                      // compact JSON, keys sorted
+  std::vector<std::optional<TensorDesc>> inputs;  // nothing where an optional input is absent
+  Lane lane = Lane::Normal;
+  uint64_t seed = kDefaultSeed;
+  std::vector<size_t> constants;  // inputs that are constants of the model
+  size_t outputs = 0;             // 0: the outputs the card requires
+  std::vector<std::string> data;  // per input compact JSON of its form; "" (or beyond the end): the lane decides
+
+  // Not part of the id: what the case file says about it.
+  std::string name;
+  double boundScale = 1;
+  std::string reason;                           // why boundScale
+  std::map<std::string, std::string> fallback;  // backend -> part of the reason it must refuse with
+  bool bench = false;
+
+  /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7
+  std::string id() const;
+  /// "f32[8,1024],f32[1024]"; "-" for an absent input.
+  std::string inputText() const;
+  bool isConstant(size_t input) const;
+};
+
+/// The inverse of Case::id. InvalidArgument says which part is wrong and what it should look like.
+Result<Case> parseCaseId(const std::string& id);
+
+/// Splits "f32[2,3],-,i64[2]" at the commas outside brackets.
+Result<std::vector<std::optional<TensorDesc>>> parseInputList(const std::string& text);
+
+/// OK when the text is a data form of harness/cases.md.
+Status checkDataForm(const std::string& json);
+
+}  // namespace opkit::harness

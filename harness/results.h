@@ -1,0 +1,85 @@
+// Results: what one case, layer or measurement came to, and its JSON line. The schema is reports/schema.md.
+#pragma once
+
+#include <cstdio>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "harness/compare.h"
+
+namespace opkit::harness {
+
+enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted };
+
+const char* nameOf(CaseStatus status);
+std::optional<CaseStatus> statusFromName(std::string_view name);
+/// Whether the status makes a run fail.
+bool isFailure(CaseStatus status);
+/// Whether a kernel was really tried: unsupported and skipped cases do not count as executed.
+bool isExecuted(CaseStatus status);
+
+/// One named part of a check.
+struct SubCheck {
+  std::string name;
+  bool ok = true;
+  std::string message;  // why not
+};
+
+/// Samples in nanoseconds and their robust summary.
+struct Timing {
+  std::vector<double> samples;
+
+  double min() const;
+  double median() const;
+  /// Median absolute deviation from the median.
+  double mad() const;
+};
+
+struct CaseResult {
+  std::string suite;  // "check", "bench", "conformance", "model"
+  std::string id;
+  std::string name;  // of the entry in the case file
+  std::string op;
+  std::string dtype;  // of the first input
+  std::string backend;
+  std::string device;
+  bool software = false;
+  std::string provider;  // of the kernel that ran; "raster", "folded" where there was none
+  CaseStatus status = CaseStatus::Pass;
+  std::string reason;  // why not pass
+  std::vector<SubCheck> subChecks;
+  std::optional<Comparison> accuracy;
+  Shape worstShape;  // of the output that holds accuracy->worst
+  double flops = 0;
+  double bytes = 0;
+  double elapsedNs = 0;                                  // of the whole case
+  std::vector<std::pair<std::string, Timing>> timings;  // create, resizeCold, resizeWarm, executeHost, executeDevice
+  std::vector<std::string> fallbacks;                    // nodes that ran elsewhere, with the reason
+};
+
+nlohmann::json toJson(const CaseResult& result);
+
+/// An append-only JSONL file; does nothing without a path. Every line is flushed, so a crash loses no result.
+class ResultFile {
+ public:
+  ResultFile() = default;
+  ~ResultFile();
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
+
+  /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
+  Status open(const std::string& path, const std::string& command);
+  void write(const nlohmann::json& line);
+  void write(const CaseResult& result);
+
+ private:
+  std::FILE* file_ = nullptr;
+};
+
+/// Facts about this build and machine, for the run line.
+nlohmann::json runLine(const std::string& command);
+
+}  // namespace opkit::harness
