@@ -23,28 +23,34 @@ using Json = nlohmann::json;
 constexpr std::array<const char*, 8> kStatusNames = {"pass",        "fail", "crash",    "hang",
                                                      "unsupported", "skip", "fallback", "mistrusted"};
 
-/// JSON has no NaN and no infinity: those become null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+/// JSON has no NaN and no infinity: those become strings.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
 
 Json toJson(const Comparison& c, const Shape& shape) {
-  Json line = {{"elements", c.elements},
-               {"failed", c.failed},
-               {"maxAbs", number(c.maxAbs)},
-               {"maxRel", number(c.maxRel)},
-               {"maxUlp", number(c.maxUlp)},
-               {"nmse", number(c.nmse)},
-               {"margin", number(c.margin)},
-               {"tolerance", number(c.bound)},
-               {"nanGot", c.nanGot},
-               {"nanExpected", c.nanExpected},
-               {"infGot", c.infGot},
-               {"infExpected", c.infExpected}};
+  Json line = {{"elements", c.elements},          {"failed", c.failed},
+               {"maxAbs", number(c.maxAbs)},      {"maxRel", number(c.maxRel)},
+               {"maxUlp", number(c.maxUlp)},      {"nmse", number(c.nmse)},
+               {"margin", number(c.margin)},      {"tolerance", number(c.bound)},
+               {"nan", c.nanGot},                 {"nanExpected", c.nanExpected},
+               {"inf", c.infGot},                 {"infExpected", c.infExpected}};
   if (c.worst >= 0) {
+    line["worstIndex"] = c.worst;
     line["worst"] = coordinates(shape, c.worst);
     line["expected"] = number(c.expected);
     line["got"] = number(c.got);
   }
   return line;
+}
+
+Json toJson(const LayerResult& layer) {
+  const Comparison& c = layer.comparison;
+  return {{"tensor", layer.tensor},     {"op", layer.op},           {"maxAbs", number(c.maxAbs)},
+          {"maxUlp", number(c.maxUlp)}, {"nmse", number(c.nmse)},   {"margin", number(c.margin)},
+          {"status", layer.departs ? "fail" : "pass"}};
 }
 
 double medianOf(std::vector<double> values) {
@@ -96,74 +102,104 @@ double Timing::mad() const {
   return medianOf(std::move(deviations));
 }
 
-Json toJson(const CaseResult& result) {
-  Json line = {{"kind", "case"},
-               {"suite", result.suite},
-               {"id", result.id},
-               {"op", result.op},
-               {"dtype", result.dtype},
-               {"backend", result.backend},
-               {"device", result.device},
-               {"software", result.software},
-               {"provider", result.provider},
-               {"status", nameOf(result.status)},
-               {"reason", result.reason},
-               {"elapsedNs", result.elapsedNs}};
-  if (!result.name.empty()) line["name"] = result.name;
-  for (const SubCheck& sub : result.subChecks)
-    line["checks"][sub.name] = sub.ok ? Json("pass") : Json(sub.message.empty() ? "fail" : sub.message);
-  if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
-  if (!result.fallbacks.empty()) line["fallbacks"] = result.fallbacks;
-  for (const auto& [name, timing] : result.timings)
-    line["times"][name] = {
-        {"min", timing.min()}, {"median", timing.median()}, {"mad", timing.mad()}, {"samples", timing.samples}};
-  if (!result.timings.empty()) {
-    line["flops"] = result.flops;
-    line["bytes"] = result.bytes;
-  }
-  return line;
+void CaseResult::check(const std::string& checkName, const Status& verdict) {
+  subChecks.push_back({checkName, verdict.isOk(), verdict.message()});
+  if (verdict.isOk() || status != CaseStatus::Pass) return;
+  status = CaseStatus::Fail;
+  reason = checkName + ": " + verdict.message();
 }
 
-Json runLine(const std::string& command) {
-  utsname host = {};
-  uname(&host);
-  return {{"kind", "run"},
-          {"schema", 1},
-          {"tool", "op-harness"},
-          {"version", OPKIT_VERSION},
-          {"command", command},
-          {"time", utcNow()},
-          {"commit", OPKIT_COMMIT},
-          {"dirty", OPKIT_DIRTY != 0},
-          {"compiler", OPKIT_COMPILER},
-          {"buildType", OPKIT_BUILD_TYPE},
-          {"host", host.nodename},
-          {"os", fmt::format("{} {} {}", host.sysname, host.release, host.machine)},
-          {"cpu", cpuName()},
-          {"cores", std::thread::hardware_concurrency()}};
+Json toJson(const CaseResult& result) {
+  Json line = {{"record", "case"},
+               {"kind", result.kind},
+               {"id", result.id},
+               {"op", result.op},
+               {"backend", result.backend},
+               {"status", nameOf(result.status)},
+               {"durationNs", result.durationNs}};
+  const auto addText = [&](const char* key, const std::string& text) {
+    if (!text.empty()) line[key] = text;
+  };
+  addText("name", result.name);
+  addText("dtype", result.dtype);
+  addText("device", result.device);
+  addText("provider", result.provider);
+  if (result.status != CaseStatus::Pass) line["reason"] = result.reason;
+  for (const SubCheck& sub : result.subChecks) {
+    line["checks"].push_back(sub.name);
+    if (!sub.ok && !line.contains("failedCheck")) line["failedCheck"] = sub.name;
+  }
+  if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
+  if (result.dispatches) line["dispatches"] = result.dispatches;
+  for (const FallbackNote& note : result.fallbacks)
+    line["fallbacks"].push_back({{"node", note.node}, {"op", note.op}, {"reason", note.reason}});
+  for (const auto& [name, timing] : result.times)
+    line["times"][name] = {
+        {"min", timing.min()}, {"median", timing.median()}, {"mad", timing.mad()}, {"samples", timing.samples}};
+  if (!result.times.empty()) {
+    line["flops"] = result.flops;
+    line["bytes"] = result.bytes;
+    line["software"] = result.software;
+  }
+  for (const LayerResult& layer : result.layers) line["layers"].push_back(toJson(layer));
+  return line;
 }
 
 ResultFile::~ResultFile() {
   if (file_) std::fclose(file_);
 }
 
-Status ResultFile::open(const std::string& path, const std::string& command) {
+Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed) {
   if (path.empty()) return Status::ok();
   file_ = std::fopen(path.c_str(), "a");
   if (!file_) return Status::invalidArgument("--json {}: cannot be written: {}", path, std::strerror(errno));
-  write(runLine(command));
+  utsname host = {};
+  uname(&host);
+  writeLine({{"record", "run"},
+             {"schema", 1},
+             {"tool", "op-harness"},
+             {"version", OPKIT_VERSION},
+             {"command", command},
+             {"started", utcNow()},
+             {"commit", OPKIT_COMMIT},
+             {"dirty", OPKIT_DIRTY != 0},
+             {"compiler", OPKIT_COMPILER},
+             {"build", OPKIT_BUILD_TYPE},
+             {"host", host.nodename},
+             {"os", fmt::format("{} {} {}", host.sysname, host.release, host.machine)},
+             {"cpu", cpuName()},
+             {"cores", std::thread::hardware_concurrency()},
+             {"seed", seed}});
   return Status::ok();
 }
 
-void ResultFile::write(const Json& line) {
+void ResultFile::writeLine(const Json& line) {
   if (!file_) return;
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), file_);
   std::fflush(file_);
 }
 
+void ResultFile::write(const DeviceInfo& device) {
+  writeLine({{"record", "device"},
+             {"backend", device.backend},
+             {"name", device.name},
+             {"driver", device.driver},
+             {"uuid", device.uuid},
+             {"software", device.software}});
+}
+
 void ResultFile::write(const CaseResult& result) {
-  if (file_) write(toJson(result));
+  if (!file_) return;
+  written_.push_back(result.status);
+  writeLine(toJson(result));
+}
+
+void ResultFile::writeSummary() {
+  Json line = {{"record", "summary"}, {"executed", std::count_if(written_.begin(), written_.end(), isExecuted)}};
+  for (const char* name : kStatusNames) line[name] = 0;
+  for (const CaseStatus status : written_) line[nameOf(status)] = line[nameOf(status)].get<int>() + 1;
+  writeLine(line);
 }
 
 }  // namespace opkit::harness

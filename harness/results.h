@@ -38,8 +38,23 @@ struct Timing {
   double mad() const;
 };
 
+/// A node that ran on another backend than asked.
+struct FallbackNote {
+  std::string node;
+  std::string op;
+  std::string reason;
+};
+
+/// One tensor of a model, compared between two backends.
+struct LayerResult {
+  std::string tensor;
+  std::string op;
+  Comparison comparison;
+  bool departs = false;
+};
+
 struct CaseResult {
-  std::string suite;  // "check", "bench", "conformance", "model"
+  std::string kind;  // "check", "bench", "conformance", "model"
   std::string id;
   std::string name;  // of the entry in the case file
   std::string op;
@@ -47,7 +62,7 @@ struct CaseResult {
   std::string backend;
   std::string device;
   bool software = false;
-  std::string provider;  // of the kernel that ran; "raster", "folded" where there was none
+  std::string provider;  // of the kernel that ran; "raster" or "folded" where there was none
   CaseStatus status = CaseStatus::Pass;
   std::string reason;  // why not pass
   std::vector<SubCheck> subChecks;
@@ -55,9 +70,14 @@ struct CaseResult {
   Shape worstShape;  // of the output that holds accuracy->worst
   double flops = 0;
   double bytes = 0;
-  double elapsedNs = 0;                                  // of the whole case
-  std::vector<std::pair<std::string, Timing>> timings;  // create, resizeCold, resizeWarm, executeHost, executeDevice
-  std::vector<std::string> fallbacks;                    // nodes that ran elsewhere, with the reason
+  uint64_t dispatches = 0;
+  double durationNs = 0;
+  std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice
+  std::vector<FallbackNote> fallbacks;
+  std::vector<LayerResult> layers;
+
+  /// Appends a sub-check; a failed one makes the status `Fail` and its message the reason, unless there is one.
+  void check(const std::string& checkName, const Status& verdict);
 };
 
 nlohmann::json toJson(const CaseResult& result);
@@ -71,15 +91,17 @@ class ResultFile {
   ResultFile& operator=(const ResultFile&) = delete;
 
   /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
-  Status open(const std::string& path, const std::string& command);
-  void write(const nlohmann::json& line);
+  Status open(const std::string& path, const std::string& command, uint64_t seed = 0);
+  void write(const DeviceInfo& device);
   void write(const CaseResult& result);
+  /// Counts per status of everything written.
+  void writeSummary();
 
  private:
-  std::FILE* file_ = nullptr;
-};
+  void writeLine(const nlohmann::json& line);
 
-/// Facts about this build and machine, for the run line.
-nlohmann::json runLine(const std::string& command);
+  std::FILE* file_ = nullptr;
+  std::vector<CaseStatus> written_;
+};
 
 }  // namespace opkit::harness

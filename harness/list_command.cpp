@@ -1,0 +1,79 @@
+#include <nlohmann/json.hpp>
+
+#include "harness/commands.h"
+#include "harness/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+size_t countCases(const Catalogue& catalogue, const std::string& op) {
+  size_t count = 0;
+  for (const CaseGroup& group : catalogue.groups)
+    if (group.cases.front().op == op) count += group.cases.size();
+  return count;
+}
+
+std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::string& backend) {
+  if (def.lower) return "raster";
+  if (def.shapeOnly) return "folded";
+  std::string text;
+  for (const Creator& creator : registry.creators(backend, def.type))
+    text += (text.empty() ? "" : ",") + creator.provider;
+  if (text.empty() && backend == "cpu" && def.oracle) return "reference";
+  return text.empty() ? "-" : text;
+}
+
+int list(const CaseOptions& options, bool showCases) {
+  const OpRegistry& registry = ops::builtinOps();
+  auto catalogue = loadCases(options, registry);
+  if (!catalogue) return reportBadInput(catalogue.error());
+  if (showCases) {
+    for (const CaseGroup& group : catalogue->groups)
+      for (const Case& c : group.cases) fmt::print("{}\n", c.id());
+    return catalogue->groups.empty() ? kNothingExecuted : kSuccess;
+  }
+  Table table({"operator", "folder", "cases", "cpu", "vulkan", "summary"});
+  for (const OpDef* def : registry.all()) {
+    const size_t cases = countCases(*catalogue, def->type);
+    if (cases == 0 && (!options.ops.empty() || !options.filter.empty() || !options.id.empty())) continue;
+    table.add({def->type, def->folder, std::to_string(cases), kernelsOf(registry, *def, "cpu"),
+               kernelsOf(registry, *def, "vulkan"), def->summary});
+  }
+  fmt::print("{}", table.toString());
+  return table.empty() ? kNothingExecuted : kSuccess;
+}
+
+int devices() {
+  Table table({"backend", "index", "name", "driver", "kind", "uuid"});
+  for (const BackendKind& kind : backendKinds()) {
+    const auto found = kind.devices();
+    if (!found) {
+      table.add({kind.name, "-", found.error().message()});
+      continue;
+    }
+    for (const DeviceInfo& device : *found)
+      table.add({kind.name, std::to_string(device.index), device.name, device.driver,
+                 device.software ? "software" : "hardware", device.uuid});
+  }
+  fmt::print("{}", table.toString());
+  return kSuccess;
+}
+
+}  // namespace
+
+void addListCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("list", "Operators, their kernels and how many cases they have");
+  auto options = std::make_shared<CaseOptions>();
+  auto showCases = std::make_shared<bool>(false);
+  options->add(*command);
+  command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
+  command->callback([options, showCases, &context] { context.exitCode = list(*options, *showCases); });
+}
+
+void addDevicesCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("devices", "Backends of this build and the devices they find");
+  command->callback([&context] { context.exitCode = devices(); });
+}
+
+}  // namespace opkit::harness
