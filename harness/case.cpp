@@ -50,7 +50,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 Status parseData(const std::string& text, Case& result) {
   const Json list = Json::parse(text, nullptr, false);
-  if (!list.is_array()) return Status::invalidArgument("data must be a list such as [null,{{\"value\":1}}], got {}", text);
+  if (!list.is_array())
+    return Status::invalidArgument("data must be a list such as [null,{{\"value\":1}}], got {}", text);
   for (const Json& form : list) {
     result.data.push_back(form.is_null() ? "" : form.dump());
     if (!form.is_null()) OPKIT_TRY(checkDataForm(result.data.back()));
@@ -85,7 +86,8 @@ Status parseParts(std::string rest, Case& result) {
   }
   const std::vector<std::string> parts = split(rest.empty() ? rest : rest.substr(1), '/');
   if (parts.size() < 2)
-    return Status::invalidArgument("expected OP{{params}}/inputs/lane/seed=N, found only '{}' after the operator", rest);
+    return Status::invalidArgument("expected OP{{params}}/inputs/lane/seed=N, found only '{}' after the operator",
+                                   rest);
   OPKIT_ASSIGN(result.inputs, parseInputList(parts[0]));
   const std::optional<Lane> lane = laneFromName(parts[1]);
   if (!lane) return Status::invalidArgument("lane must be normal, exact, designed or specials, got '{}'", parts[1]);
@@ -97,14 +99,14 @@ Status parseParts(std::string rest, Case& result) {
 Result<Case> parseId(const std::string& id) {
   Case result;
   const size_t end = id.find_first_of("{/");
-  if (end == 0 || end == std::string::npos)
-    return Status::invalidArgument("expected OP{{params}}/inputs/lane/seed=N");
+  if (end == 0 || end == std::string::npos) return Status::invalidArgument("expected OP{{params}}/inputs/lane/seed=N");
   result.op = id.substr(0, end);
   std::string rest = id.substr(end);
   if (rest[0] == '{') {
     const size_t length = jsonLength(rest);
     const Json params = Json::parse(rest.substr(0, length), nullptr, false);
-    if (!params.is_object()) return Status::invalidArgument("the parameters after '{}' are not a JSON object", result.op);
+    if (!params.is_object())
+      return Status::invalidArgument("the parameters after '{}' are not a JSON object", result.op);
     result.params = params.dump();
     rest = rest.substr(length);
   }
@@ -184,7 +186,8 @@ Status checkDataForm(const std::string& json) {
   };
   const auto fails = [&] {
     return Status::invalidArgument(
-        "data must be {{\"range\":[lo,hi]}}, {{\"values\":[..]}}, {{\"value\":v}} or {{\"pattern\":name}}, got {}", json);
+        "data must be {{\"range\":[lo,hi]}}, {{\"values\":[..]}}, {{\"value\":v}} or {{\"pattern\":name}}, got {}",
+        json);
   };
   if (!form.is_object() || form.size() != 1) return fails();
   const std::string key = form.begin().key();

@@ -11,15 +11,17 @@ using Letters = std::map<char, std::string>;  // 'T' -> "f32"
 bool isLetterKey(const std::string& key) { return key.size() == 1 && key[0] >= 'A' && key[0] <= 'Z'; }
 
 Result<std::vector<std::optional<TensorDesc>>> readInputs(const Json& list, const Letters& letters) {
-  if (!list.is_array()) return Status::invalidArgument("a shape set must be a list of descriptions, got {}", list.dump());
+  if (!list.is_array())
+    return Status::invalidArgument("a shape set must be a list of descriptions, got {}", list.dump());
   std::vector<std::optional<TensorDesc>> inputs;
   for (const Json& item : list) {
-    if (!item.is_string()) return Status::invalidArgument("expected a description such as \"f32[2,3]\", got {}", item.dump());
+    if (!item.is_string())
+      return Status::invalidArgument("expected a description such as \"f32[2,3]\", got {}", item.dump());
     std::string text = item.get<std::string>();
     if (text.size() > 1 && text[1] == '[') {
       const auto letter = letters.find(text[0]);
       if (letter == letters.end()) return Status::invalidArgument("'{}' uses a letter without dtypes", text);
-      text = letter->second + text.substr(1);
+      text.replace(0, 1, letter->second);
     }
     OPKIT_ASSIGN(auto one, parseInputList(text));
     if (one.size() != 1) return Status::invalidArgument("expected one description, got '{}'", text);
@@ -29,7 +31,8 @@ Result<std::vector<std::optional<TensorDesc>>> readInputs(const Json& list, cons
 }
 
 Result<std::vector<size_t>> readIndices(const Json& list) {
-  if (!list.is_array()) return Status::invalidArgument("\"constant\" must be a list of input indices, got {}", list.dump());
+  if (!list.is_array())
+    return Status::invalidArgument("\"constant\" must be a list of input indices, got {}", list.dump());
   std::vector<size_t> indices;
   for (const Json& item : list) {
     if (!item.is_number_unsigned())
@@ -40,7 +43,8 @@ Result<std::vector<size_t>> readIndices(const Json& list) {
 }
 
 Result<std::vector<std::string>> readData(const Json& list) {
-  if (!list.is_array()) return Status::invalidArgument("\"data\" must be a list, one form or null per input, got {}", list.dump());
+  if (!list.is_array())
+    return Status::invalidArgument("\"data\" must be a list, one form or null per input, got {}", list.dump());
   std::vector<std::string> data;
   for (const Json& form : list) {
     data.push_back(form.is_null() ? "" : form.dump());
@@ -51,7 +55,8 @@ Result<std::vector<std::string>> readData(const Json& list) {
 
 Result<std::string> readString(const Json& entry, const char* key, const std::string& fallback = "") {
   if (!entry.contains(key)) return fallback;
-  if (!entry[key].is_string()) return Status::invalidArgument("\"{}\" must be a string, got {}", key, entry[key].dump());
+  if (!entry[key].is_string())
+    return Status::invalidArgument("\"{}\" must be a string, got {}", key, entry[key].dump());
   return entry[key].get<std::string>();
 }
 
@@ -112,7 +117,8 @@ Result<std::vector<std::string>> readParams(const Json& entry, const OpDef& def)
   if (!entry.contains("params")) return std::vector<std::string>{"{}"};
   const Json params = entry["params"].is_array() ? entry["params"] : Json::array({entry["params"]});
   for (const Json& item : params) {
-    if (!item.is_object()) return Status::invalidArgument("\"params\" must be an object or a list of them, got {}", item.dump());
+    if (!item.is_object())
+      return Status::invalidArgument("\"params\" must be an object or a list of them, got {}", item.dump());
     OPKIT_TRY(paramsFromJson(def.params, item.dump()).error());
     list.push_back(item.dump());
   }
@@ -124,7 +130,9 @@ Result<std::vector<Lane>> readLanes(const Json& entry) {
   std::vector<Lane> lanes;
   for (const Json& item : entry["lanes"]) {
     const auto lane = laneFromName(item.is_string() ? item.get<std::string>() : "");
-    if (!lane) return Status::invalidArgument("\"lanes\" must be a list of normal, exact, designed, specials, got {}", item.dump());
+    if (!lane)
+      return Status::invalidArgument("\"lanes\" must be a list of normal, exact, designed, specials, got {}",
+                                     item.dump());
     lanes.push_back(*lane);
   }
   return lanes;
@@ -167,9 +175,11 @@ std::string walkKey(const Case& c) {
 Status checkCase(const Case& c) {
   for (const size_t index : c.constants)
     if (index >= c.inputs.size() || !c.inputs[index])
-      return Status::invalidArgument("\"constant\" names input {}, the shape set '{}' has none there", index, c.inputText());
+      return Status::invalidArgument("\"constant\" names input {}, the shape set '{}' has none there", index,
+                                     c.inputText());
   if (c.data.size() > c.inputs.size())
-    return Status::invalidArgument("\"data\" has {} forms for the {} inputs of '{}'", c.data.size(), c.inputs.size(), c.inputText());
+    return Status::invalidArgument("\"data\" has {} forms for the {} inputs of '{}'", c.data.size(), c.inputs.size(),
+                                   c.inputText());
   return Status::ok();
 }
 
@@ -224,7 +234,8 @@ Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& cat
   if (entry.contains("data")) {
     OPKIT_ASSIGN(result.data, readData(entry["data"]));
   }
-  if (!entry.contains("inputs")) return Status::invalidArgument("\"inputs\" must be one shape set such as [\"f32[2,3]\"]");
+  if (!entry.contains("inputs"))
+    return Status::invalidArgument("\"inputs\" must be one shape set such as [\"f32[2,3]\"]");
   OPKIT_ASSIGN(result.inputs, readInputs(entry["inputs"], {}));
   if (entry.contains("outputs") && !entry["outputs"].is_number_unsigned())
     return Status::invalidArgument("\"outputs\" must be a whole number, got {}", entry["outputs"].dump());
@@ -241,8 +252,9 @@ Status expandList(const Json& file, const char* key, Expand expand, const OpRegi
   if (!file[key].is_array()) return Status::invalidArgument("\"{}\" must be a list", key);
   for (size_t i = 0; i < file[key].size(); ++i) {
     const Json& entry = file[key][i];
-    const std::string name = entry.is_object() && entry.contains("name") ? " " + entry["name"].dump() : "";
-    OPKIT_TRY(expand(entry, registry, catalogue).withContext(fmt::format("{}[{}]{}", key, i, name)));
+    const std::string name = entry.is_object() && entry.contains("name") ? entry["name"].dump() : "";
+    OPKIT_TRY(expand(entry, registry, catalogue)
+                  .withContext(fmt::format("{}[{}]{}{}", key, i, name.empty() ? "" : " ", name)));
   }
   return Status::ok();
 }

@@ -33,7 +33,8 @@ class CheckRun {
     if (!catalogue) return reportBadInput(catalogue.error());
     auto lanes = openBackends(options_.backend);
     if (!lanes) return reportBadInput(lanes.error());
-    if (Status status = file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)); !status.isOk())
+    if (Status status = file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed));
+        !status.isOk())
       return reportBadInput(status);
     for (BackendLane& lane : *lanes) {
       printDevice(lane);
@@ -80,11 +81,12 @@ class CheckRun {
       return;
     }
     const bool isError = result.id.starts_with("error:");
-    fmt::print("{}", failureBlock(result, isError ? fmt::format("op-harness check --backend {} --op {}", result.backend, result.op)
-                                                  : fmt::format("op-harness check --backend {} --case '{}'",
-                                                                result.backend, result.id)));
+    fmt::print(
+        "{}",
+        failureBlock(result,
+                     isError ? fmt::format("op-harness check --backend {} --op {}", result.backend, result.op)
+                             : fmt::format("op-harness check --backend {} --case '{}'", result.backend, result.id)));
   }
-
 
   int finish() {
     Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
@@ -93,7 +95,8 @@ class CheckRun {
       for (const auto& [status, number] : tally.count)
         (isFailure(status) ? failed : status == CaseStatus::Pass ? pass : unsupported) += number;
       table.add({key.first, key.second, std::to_string(pass), std::to_string(failed), std::to_string(unsupported),
-                 formatNumber(tally.worstMargin), formatNs(tally.durationNs), fmt::format("{}", fmt::join(tally.providers, ","))});
+                 formatNumber(tally.worstMargin), formatNs(tally.durationNs),
+                 fmt::format("{}", fmt::join(tally.providers, ","))});
     }
     fmt::print("{}", table.toString());
     file_.writeSummary();
@@ -156,9 +159,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --backend cpu,vulkan\n"
       "  op-harness check --op Softmax --backend vulkan --validation\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
-  command->callback([options, &context] {
-    context.exitCode = CheckRun(*options, ops::builtinOps()).run(context.commandLine);
-  });
+  command->callback(
+      [options, &context] { context.exitCode = CheckRun(*options, ops::builtinOps()).run(context.commandLine); });
 }
 
 }  // namespace opkit::harness

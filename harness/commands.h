@@ -61,5 +61,4 @@ struct CaseOptions {
 /// The built-in cases or those of --cases, narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
 
-
 }  // namespace opkit::harness

@@ -17,7 +17,8 @@ struct Tally {
 
   void element(int64_t index, double expected, double got, double error, double bound, bool ok, bool poisoned) {
     ++result.elements;
-    const double ratio = ok ? (bound > 0 ? error / bound : 0) : (bound > 0 && error > bound ? error / bound : kInfinity);
+    const double ratio =
+        ok ? (bound > 0 ? error / bound : 0) : (bound > 0 && error > bound ? error / bound : kInfinity);
     if (!ok) ++result.failed;
     if (!ok && poisoned) ++result.unwritten;
     if (ratio > worstRatio) {

@@ -16,17 +16,17 @@ struct Comparison {
   bool pass = false;
   std::string reason;  // one line; empty on success
   int64_t elements = 0;
-  int64_t failed = 0;        // elements outside their bound
-  int64_t unwritten = 0;     // of those, elements that still hold the poison (all bits set)
-  int64_t worst = -1;        // index of the element that uses most of its bound; -1 for an empty tensor
-  double expected = 0;       // at worst
-  double got = 0;            // at worst
-  double bound = 0;          // at worst
-  double maxAbs = 0;         // over finite pairs
-  double maxRel = 0;         // |error| / |expected|, where expected is not zero
-  double maxUlp = 0;         // in ULPs of the expected value
-  double nmse = 0;           // sum(error^2) / sum(expected^2)
-  double margin = 0;         // max(error / bound); at most 1 when passing
+  int64_t failed = 0;     // elements outside their bound
+  int64_t unwritten = 0;  // of those, elements that still hold the poison (all bits set)
+  int64_t worst = -1;     // index of the element that uses most of its bound; -1 for an empty tensor
+  double expected = 0;    // at worst
+  double got = 0;         // at worst
+  double bound = 0;       // at worst
+  double maxAbs = 0;      // over finite pairs
+  double maxRel = 0;      // |error| / |expected|, where expected is not zero
+  double maxUlp = 0;      // in ULPs of the expected value
+  double nmse = 0;        // sum(error^2) / sum(expected^2)
+  double margin = 0;      // max(error / bound); at most 1 when passing
   int64_t nanGot = 0, nanExpected = 0;
   int64_t infGot = 0, infExpected = 0;
 };

@@ -49,7 +49,7 @@ void fillNormal(const Tensor& tensor, Rng& rng, const Domain& domain) {
     fill(tensor, [&](size_t) { return rng.integer(low, high); });
   } else {
     const int64_t low = stated ? std::llround(std::ceil(domain.low)) : -10;
-    const int64_t high = stated ? std::max(low, std::llround(std::floor(domain.high))) : 10;
+    const int64_t high = stated ? std::max<int64_t>(low, std::llround(std::floor(domain.high))) : 10;
     fill(tensor, [&](size_t) { return rng.integer(low, high); });
   }
 }
@@ -70,9 +70,20 @@ std::vector<double> specialValues() {
   if constexpr (std::is_same_v<T, Half>)
     return {0.0, -0.0, 0x1p-24, -0x1p-24, 0x1p-14, 65504, -65504, infinity, -infinity, std::nan(""), 1, -1, 0.5, -2.75};
   else if constexpr (std::is_floating_point_v<T>)
-    return {0.0, -0.0, std::numeric_limits<T>::denorm_min(), -std::numeric_limits<T>::denorm_min(),
-            std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(), infinity,
-            -infinity, std::nan(""), 1, -1, 0.5, -2.75};
+    return {0.0,
+            -0.0,
+            std::numeric_limits<T>::denorm_min(),
+            -std::numeric_limits<T>::denorm_min(),
+            std::numeric_limits<T>::min(),
+            std::numeric_limits<T>::max(),
+            std::numeric_limits<T>::lowest(),
+            infinity,
+            -infinity,
+            std::nan(""),
+            1,
+            -1,
+            0.5,
+            -2.75};
   else
     return {};
 }
@@ -154,8 +165,8 @@ void fillForm(const Tensor& tensor, Rng& rng, const Json& form) {
 
 /// The seed leaves the other inputs out, so a constant is the same at every stop of a resize walk.
 uint64_t seedOf(const Case& c, size_t index) {
-  return hashText(fmt::format("{}{}/{}/{}/{}={}", c.op, c.params, nameOf(c.lane), c.seed, index,
-                              c.inputs[index]->toString()));
+  return hashText(
+      fmt::format("{}{}/{}/{}/{}={}", c.op, c.params, nameOf(c.lane), c.seed, index, c.inputs[index]->toString()));
 }
 
 }  // namespace

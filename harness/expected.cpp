@@ -37,7 +37,8 @@ size_t requiredOutputs(const OpDef& def) {
 }
 
 Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
-                                                  const std::vector<std::optional<Tensor>>& inputs, size_t outputCount) {
+                                                  const std::vector<std::optional<Tensor>>& inputs,
+                                                  size_t outputCount) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
   std::vector<OracleTensor> oracleInputs(inputs.size());

@@ -79,8 +79,7 @@ Status checkCounters(const Session& session, const BackendCounters& before, cons
   const size_t segments = session.statistics().segments;
   if (after.submits - before.submits > segments)
     return Status::internal("the run submitted {} times for {} segments", after.submits - before.submits, segments);
-  if (after.dispatches == before.dispatches && hasWork(session))
-    return Status::internal("the run dispatched nothing");
+  if (after.dispatches == before.dispatches && hasWork(session)) return Status::internal("the run dispatched nothing");
   return Status::ok();
 }
 

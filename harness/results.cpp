@@ -31,12 +31,18 @@ Json number(double value) {
 }
 
 Json toJson(const Comparison& c, const Shape& shape) {
-  Json line = {{"elements", c.elements},          {"failed", c.failed},
-               {"maxAbs", number(c.maxAbs)},      {"maxRel", number(c.maxRel)},
-               {"maxUlp", number(c.maxUlp)},      {"nmse", number(c.nmse)},
-               {"margin", number(c.margin)},      {"tolerance", number(c.bound)},
-               {"nan", c.nanGot},                 {"nanExpected", c.nanExpected},
-               {"inf", c.infGot},                 {"infExpected", c.infExpected}};
+  Json line = {{"elements", c.elements},
+               {"failed", c.failed},
+               {"maxAbs", number(c.maxAbs)},
+               {"maxRel", number(c.maxRel)},
+               {"maxUlp", number(c.maxUlp)},
+               {"nmse", number(c.nmse)},
+               {"margin", number(c.margin)},
+               {"tolerance", number(c.bound)},
+               {"nan", c.nanGot},
+               {"nanExpected", c.nanExpected},
+               {"inf", c.infGot},
+               {"infExpected", c.infExpected}};
   if (c.worst >= 0) {
     line["worstIndex"] = c.worst;
     line["worst"] = coordinates(shape, c.worst);
@@ -48,8 +54,12 @@ Json toJson(const Comparison& c, const Shape& shape) {
 
 Json toJson(const LayerResult& layer) {
   const Comparison& c = layer.comparison;
-  return {{"tensor", layer.tensor},     {"op", layer.op},           {"maxAbs", number(c.maxAbs)},
-          {"maxUlp", number(c.maxUlp)}, {"nmse", number(c.nmse)},   {"margin", number(c.margin)},
+  return {{"tensor", layer.tensor},
+          {"op", layer.op},
+          {"maxAbs", number(c.maxAbs)},
+          {"maxUlp", number(c.maxUlp)},
+          {"nmse", number(c.nmse)},
+          {"margin", number(c.margin)},
           {"status", layer.departs ? "fail" : "pass"}};
 }
 

@@ -75,15 +75,17 @@ std::string formatNs(double ns) {
 std::string formatNumber(double value) { return fmt::format("{:.3g}", value); }
 
 std::string failureBlock(const CaseResult& result, const std::string& repeatCommand) {
-  std::string text = fmt::format("{} {} on {}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend);
+  std::string text =
+      fmt::format("{} {} on {}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend);
   if (!result.name.empty()) text += fmt::format("  case     {}\n", result.name);
   text += fmt::format("  reason   {}\n", result.reason);
   if (result.accuracy && result.accuracy->failed > 0 && result.accuracy->worst >= 0) {
     const Comparison& c = *result.accuracy;
     text += fmt::format("  elements {} of {} wrong, {} never written\n", c.failed, c.elements, c.unwritten);
-    text += fmt::format("  worst    {} expected {:.9g} got {:.9g} |d| {:.3g} budget {:.3g}; worst ULP {:.3g}, NMSE {:.3g}\n",
-                        coordinates(result.worstShape, c.worst), c.expected, c.got, std::fabs(c.got - c.expected),
-                        c.bound, ulps(result), c.nmse);
+    text += fmt::format(
+        "  worst    {} expected {:.9g} got {:.9g} |d| {:.3g} budget {:.3g}; worst ULP {:.3g}, NMSE {:.3g}\n",
+        coordinates(result.worstShape, c.worst), c.expected, c.got, std::fabs(c.got - c.expected), c.bound,
+        ulps(result), c.nmse);
   }
   std::string checks;
   for (const SubCheck& sub : result.subChecks) {

@@ -25,7 +25,8 @@ double floatBound(NumericClass numeric, const OracleTensor& y, size_t i) {
     case NumericClass::Exact: return 0;
     case NumericClass::OneRounding: return ulp32(value);
     case NumericClass::FewRoundings: return 3 * ulp32(value);
-    case NumericClass::Products: return kU * magnitudeAt(y, i) * std::min(n, 4 * std::sqrt(n)) + 2 * kU * std::fabs(value);
+    case NumericClass::Products:
+      return kU * magnitudeAt(y, i) * std::min(n, 4 * std::sqrt(n)) + 2 * kU * std::fabs(value);
     case NumericClass::Sum: return 4 * kU * std::sqrt(n) * magnitudeAt(y, i);
     case NumericClass::Softmax: {
       // |x - max| <= |ln p| because the denominator is at least 1; a negative value is itself a logarithm.
