@@ -1,0 +1,42 @@
+// What OpKit's command-line programs share: exit codes, one-line errors, and the small grammars of options.
+//
+// A program describes its options with CLI11 and hands its body to runProgram, which turns usage errors,
+// failures and running out of memory into one line on stderr and the right exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "engine/base/status.h"
+#include "engine/tensor/shape.h"
+
+namespace opkit::cli {
+
+enum ExitCode : int {
+  kSuccess = 0,
+  kCheckFailed = 1,
+  kBadInput = 2,  // wrong usage, bad files, nothing to run on
+  kNothingRan = 3,
+};
+
+/// Adds --version, parses, runs the body and returns the exit code; a failed Status becomes kBadInput.
+int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body);
+
+struct NamedValue {
+  std::string name;
+  std::string value;
+};
+/// Splits NAME=VALUE at the first '='; `option` is for the message.
+Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text);
+/// "1x3x256x256"; an empty text is a scalar's shape.
+Result<Shape> parseShape(const std::string& text);
+/// "12.3 ms", "4.5 us": three significant digits, a unit that fits.
+std::string formatNs(double ns);
+/// Numbers that JSON cannot hold become the strings "nan", "inf", "-inf".
+nlohmann::json jsonNumber(double value);
+/// Writes one indented document in one step; nothing happens when the path is empty.
+Status writeJson(const std::string& path, const nlohmann::json& document);
+
+}  // namespace opkit::cli

@@ -1,0 +1,50 @@
+#include "engine/tools/model_listing.h"
+
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+namespace {
+
+std::string nameOfTensor(const Model& model, int index) {
+  return index < 0 ? "-" : model.tensors[static_cast<size_t>(index)].name;
+}
+
+std::string namesOf(const Model& model, const std::vector<int>& indices) {
+  std::string text;
+  for (int index : indices) text += (text.empty() ? "" : ", ") + nameOfTensor(model, index);
+  return text;
+}
+
+/// The value of a small integer constant, which is often a shape: " = 1, 3, 224".
+std::string shortValue(const Tensor& tensor) {
+  constexpr int64_t kMost = 8;
+  if (isFloat(tensor.desc.dtype) || tensor.desc.elements() > kMost) return "";
+  return fmt::format(" = {}", fmt::join(toInt64(tensor), ", "));
+}
+
+}  // namespace
+
+std::string listModel(const Model& model, const OpRegistry& registry) {
+  std::string text = fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer);
+  for (int index : model.inputs) {
+    const ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+    text += fmt::format("input    {} {}\n", tensor.name, tensor.desc.toString());
+  }
+  for (int index : model.outputs) text += fmt::format("output   {}\n", nameOfTensor(model, index));
+  size_t constantBytes = 0, constants = 0;
+  for (const ModelTensor& tensor : model.tensors) {
+    if (!tensor.constant) continue;
+    constantBytes += tensor.constant->sizeBytes();
+    ++constants;
+    text += fmt::format("constant {} {}{}\n", tensor.name, tensor.desc.toString(), shortValue(*tensor.constant));
+  }
+  for (const ModelNode& node : model.nodes) {
+    const OpDef* def = registry.find(node.type);
+    const std::string params = def ? paramsToJson(def->params, node.params) : "";
+    text += fmt::format("node     {}{} '{}' ({}) -> {}\n", node.type, params == "{}" ? "" : params, node.name,
+                        namesOf(model, node.inputs), namesOf(model, node.outputs));
+  }
+  return text + fmt::format("{} nodes, {} constants of {} bytes\n", model.nodes.size(), constants, constantBytes);
+}
+
+}  // namespace opkit

@@ -1,0 +1,67 @@
+// op-convert: turns ONNX and zoo networks into .opk files, writes zoo networks as ONNX, lists models.
+#include "engine/model/model.h"
+#include "engine/tools/cli.h"
+#include "engine/tools/model_listing.h"
+#include "harness/zoo/load_model.h"
+#include "harness/zoo/zoo.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  op-convert model.onnx model.opk
+  op-convert zoo:resnet50 resnet50.onnx
+  op-convert --dump model.opk)";
+
+struct Options {
+  std::string input;
+  std::string output;
+  bool dump = false;
+  std::string jsonPath;
+};
+
+/// Only zoo networks have an ONNX form to write.
+Result<std::vector<uint8_t>> onnxBytes(const std::string& input) {
+  constexpr std::string_view kZooPrefix = "zoo:";
+  if (input.starts_with(kZooPrefix)) return buildZoo(input.substr(kZooPrefix.size()));
+  return Status::unsupported("ONNX can be written from zoo:NAME only, got '{}'; choose an .opk output", input);
+}
+
+Result<int> run(const Options& options) {
+  OPKIT_ASSIGN(const Model model, loadModel(options.input));
+  if (options.dump) fmt::print("{}", listModel(model, ops::builtinOps()));
+  if (options.output.empty() && !options.dump)
+    return Status::invalidArgument("expected an output file, or --dump; see op-convert --help");
+  nlohmann::json record = {{"program", "op-convert"},
+                           {"version", OPKIT_VERSION},
+                           {"model", options.input},
+                           {"nodes", model.nodes.size()},
+                           {"tensors", model.tensors.size()}};
+  if (!options.output.empty()) {
+    const bool onnx = options.output.ends_with(".onnx");
+    if (!onnx && !options.output.ends_with(".opk"))
+      return Status::invalidArgument("expected an output ending in .opk or .onnx, got '{}'", options.output);
+    OPKIT_ASSIGN(const std::vector<uint8_t> bytes, onnx ? onnxBytes(options.input) : writeModel(model));
+    OPKIT_TRY(writeFile(options.output, bytes));
+    fmt::print("{}: {} bytes, {} nodes\n", options.output, bytes.size(), model.nodes.size());
+    record["output"] = options.output;
+    record["bytes"] = bytes.size();
+  }
+  OPKIT_TRY(cli::writeJson(options.jsonPath, record));
+  return cli::kSuccess;
+}
+
+}  // namespace
+}  // namespace opkit
+
+int main(int argc, char** argv) {
+  CLI::App app("Converts models to .opk, writes zoo networks as ONNX, lists models.", "op-convert");
+  opkit::Options options;
+  app.footer(opkit::kFooter);
+  app.add_option("MODEL", options.input, "An .onnx or .opk file, or zoo:NAME")->required();
+  app.add_option("OUTPUT", options.output, "The .opk file to write; .onnx for zoo:NAME");
+  app.add_flag("--dump", options.dump, "Print a readable listing");
+  app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
+  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options); });
+}

@@ -1,0 +1,271 @@
+// op-run: runs a model on a backend, with the shapes and values asked for, and says what happened.
+#include <filesystem>
+
+#include "engine/model/tensor_file.h"
+#include "engine/runtime/session.h"
+#include "engine/tools/cli.h"
+#include "engine/tools/run_report.h"
+#include "engine/tools/run_values.h"
+#include "harness/zoo/load_model.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit {
+namespace {
+
+constexpr uint64_t kSeed = 1;
+
+constexpr const char* kFooter =
+    R"(MODEL is an .onnx or .opk file, or zoo:NAME (squeezenet, mobilenet_v2, resnet50, transformer).
+Examples:
+  op-run zoo:resnet50 --backend vulkan --placement
+  op-run zoo:transformer --resize input=1x16x128 --resize input=1x64x128
+  op-run model.onnx --input x=input_0.pb --expect y=output_0.pb)";
+
+struct Options {
+  std::string model;
+  SessionConfig session;
+  std::vector<std::string> inputs;
+  std::vector<std::string> resizes;
+  std::vector<std::string> expects;
+  std::string outputFolder;
+  std::string jsonPath;
+  double rtol = 1e-3;
+  double atol = 1e-5;
+  bool placement = false;
+  size_t repeat = 1;
+};
+
+void describe(CLI::App& app, Options& options) {
+  app.footer(kFooter);
+  app.add_option("MODEL", options.model, "Model to run")->required();
+  app.add_option("--backend", options.session.backend, "cpu, vulkan, reference, null")->capture_default_str();
+  app.add_option("--device", options.session.device, "Index, part of a name, or UUID of a device");
+  app.add_option("--input", options.inputs, "NAME=FILE|random|ramp; FILE is .npy or .pb; random unless given")
+      ->type_name("NAME=SOURCE");
+  app.add_option("--resize", options.resizes, "NAME=1x3x256x256; several for one NAME run one after the other")
+      ->type_name("NAME=SHAPE");
+  app.add_option("--output", options.outputFolder, "Folder for the outputs as .npy")->type_name("DIR");
+  app.add_option("--expect", options.expects, "NAME=FILE the last run's output must equal; else exit 1")
+      ->type_name("NAME=FILE");
+  app.add_option("--rtol", options.rtol, "Relative tolerance of --expect")->capture_default_str();
+  app.add_option("--atol", options.atol, "Absolute tolerance of --expect")->capture_default_str();
+  app.add_flag("--profile", options.session.profile, "Time every command on the device");
+  app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
+  app.add_option("--repeat", options.repeat, "Runs per shape")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")->capture_default_str();
+  app.add_option("--precision", options.session.precision, "high, normal or low")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
+          {"high", Precision::High}, {"normal", Precision::Normal}, {"low", Precision::Low}}));
+  app.add_option("--record", options.session.record, "indirect: one command buffer; direct: one per command")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, RecordMode>{{"indirect", RecordMode::Indirect}, {"direct", RecordMode::Direct}}));
+  app.add_flag("--validation", options.session.validation, "Vulkan validation layers");
+  app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
+}
+
+/// Where the values of each input come from, and the shapes it takes one after the other.
+class InputPlan {
+ public:
+  /// Reads every file now, so that nothing runs when one is bad.
+  static Result<InputPlan> create(const Options& options, const Session& session) {
+    InputPlan plan;
+    for (const std::string& name : session.inputNames()) plan.entries_[name];
+    for (const std::string& text : options.inputs) OPKIT_TRY(plan.addSource(text));
+    for (const std::string& text : options.resizes) OPKIT_TRY(plan.addShape(text));
+    return plan;
+  }
+
+  size_t stepCount() const {
+    size_t count = 1;
+    for (const auto& [name, entry] : entries_) count = std::max(count, entry.shapes.size());
+    return count;
+  }
+
+  /// Shapes and fills every input for one step; an input with fewer shapes keeps its last.
+  Status apply(Session& session, size_t step) const {
+    for (const auto& [name, entry] : entries_) {
+      if (!entry.shapes.empty())
+        OPKIT_TRY(session.resizeInput(name, entry.shapes[std::min(step, entry.shapes.size() - 1)]));
+      else if (entry.file)
+        OPKIT_TRY(session.resizeInput(name, entry.file->desc.shape));
+    }
+    return Status::ok();
+  }
+
+  Status fill(Session& session) const {
+    uint64_t seed = kSeed;
+    for (const std::string& name : session.inputNames()) {
+      const Entry& entry = entries_.at(name);
+      const Tensor& tensor = *session.input(name);
+      if (entry.file && entry.file->desc != tensor.desc)
+        return Status::invalidArgument("input '{}': the model expects {}, the file holds {}", name,
+                                       tensor.desc.toString(), entry.file->desc.toString());
+      if (entry.file)
+        convertElements(*entry.file, tensor);
+      else if (entry.ramp)
+        fillRamp(tensor);
+      else
+        fillRandom(tensor, seed);
+      ++seed;
+    }
+    return Status::ok();
+  }
+
+ private:
+  struct Entry {
+    std::vector<Shape> shapes;
+    std::optional<Tensor> file;
+    bool ramp = false;
+  };
+
+  Result<Entry*> find(const std::string& option, const std::string& name) {
+    const auto found = entries_.find(name);
+    if (found != entries_.end()) return &found->second;
+    std::vector<std::string> names;
+    for (const auto& [known, entry] : entries_) names.push_back(known);
+    return Status::invalidArgument("{}: no input is called '{}'; the model's inputs are: {}", option, name,
+                                   fmt::join(names, ", "));
+  }
+
+  Status addSource(const std::string& text) {
+    OPKIT_ASSIGN(const cli::NamedValue source, cli::parseNamedValue("--input", text));
+    OPKIT_ASSIGN(Entry * entry, find("--input", source.name));
+    entry->ramp = source.value == "ramp";
+    if (entry->ramp || source.value == "random") return Status::ok();
+    OPKIT_ASSIGN(entry->file, loadTensor(source.value));
+    return Status::ok();
+  }
+
+  Status addShape(const std::string& text) {
+    OPKIT_ASSIGN(const cli::NamedValue resize, cli::parseNamedValue("--resize", text));
+    OPKIT_ASSIGN(Entry * entry, find("--resize", resize.name));
+    OPKIT_ASSIGN(Shape shape, cli::parseShape(resize.value));
+    entry->shapes.push_back(std::move(shape));
+    return Status::ok();
+  }
+
+  std::map<std::string, Entry> entries_;  // every input of the model
+};
+
+Result<Tensor> copyOf(const Tensor& tensor) {
+  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(tensor.desc));
+  convertElements(tensor, copy);
+  return copy;
+}
+
+Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, size_t repeat) {
+  RunStep step;
+  OPKIT_TRY(plan.apply(session, index));
+  OPKIT_TRY(plan.fill(session));
+  const size_t resizes = session.statistics().resizes;
+  OPKIT_TRY(session.resize());
+  if (session.statistics().resizes > resizes) step.resizeNs = session.statistics().lastResizeNs;
+  for (size_t i = 0; i < repeat; ++i) {
+    OPKIT_TRY(session.run());
+    step.runNs.push_back(session.statistics().lastRunNs);
+  }
+  for (const std::string& name : session.inputNames())
+    step.inputs.push_back(name + " " + session.input(name)->desc.toString());
+  for (const std::string& name : session.outputNames()) {
+    OPKIT_ASSIGN(Tensor copy, copyOf(*session.output(name)));
+    step.outputs.emplace_back(name, std::move(copy));
+  }
+  step.placement = session.placement();
+  step.statistics = session.statistics();
+  return step;
+}
+
+struct Expectation {
+  std::string name;
+  Tensor tensor;
+};
+
+Result<std::vector<Expectation>> readExpectations(const Options& options, const Session& session) {
+  const std::vector<std::string> names = session.outputNames();
+  std::vector<Expectation> expectations;
+  for (const std::string& text : options.expects) {
+    OPKIT_ASSIGN(const cli::NamedValue expect, cli::parseNamedValue("--expect", text));
+    if (std::find(names.begin(), names.end(), expect.name) == names.end())
+      return Status::invalidArgument("--expect: no output is called '{}'; the model's outputs are: {}", expect.name,
+                                     fmt::join(names, ", "));
+    OPKIT_ASSIGN(Tensor tensor, loadTensor(expect.value));
+    expectations.push_back({expect.name, std::move(tensor)});
+  }
+  return expectations;
+}
+
+/// Output names may hold anything; file names may not.
+std::string fileNameOf(const std::string& output) {
+  std::string name = output;
+  for (char& symbol : name)
+    if (symbol == '/' || symbol == '\\' || symbol == ':' || static_cast<unsigned char>(symbol) < ' ') symbol = '_';
+  return name.starts_with('.') ? "_" + name : name;
+}
+
+/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes were run.
+Status writeOutputs(const std::string& folder, const std::vector<RunStep>& steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::filesystem::path place =
+        steps.size() == 1 ? std::filesystem::path(folder) : std::filesystem::path(folder) / fmt::format("step_{}", i);
+    std::error_code error;
+    std::filesystem::create_directories(place, error);
+    if (error) return Status::invalidArgument("cannot make folder '{}': {}", place.string(), error.message());
+    for (const auto& [name, tensor] : steps[i].outputs)
+      OPKIT_TRY(saveTensor((place / (fileNameOf(name) + ".npy")).string(), tensor));
+  }
+  return Status::ok();
+}
+
+nlohmann::json compare(const Options& options, const std::vector<Expectation>& expectations, const RunStep& step,
+                       bool& passed) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Expectation& expectation : expectations) {
+    for (const auto& [name, tensor] : step.outputs) {
+      if (name != expectation.name) continue;
+      const Comparison result = compareTensors(tensor, expectation.tensor, options.rtol, options.atol);
+      fmt::print("{} {}: {}\n", result.passed ? "equal " : "DIFFER", name, result.message);
+      passed = passed && result.passed;
+      list.push_back({{"output", name}, {"passed", result.passed}, {"message", result.message}});
+    }
+  }
+  return list;
+}
+
+Result<int> run(const Options& options) {
+  OPKIT_ASSIGN(Model model, loadModel(options.model));
+  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
+  OPKIT_ASSIGN(const auto session, interpreter->createSession(options.session));
+  OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
+  OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
+  printDevice(session->device());
+  std::vector<RunStep> steps;
+  nlohmann::json stepList = nlohmann::json::array();
+  for (size_t i = 0; i < plan.stepCount(); ++i) {
+    OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat));
+    printStep(step);
+    if (options.placement) printPlacement(step);
+    if (options.session.profile) printProfile(step);
+    stepList.push_back(stepJson(step));
+    steps.push_back(std::move(step));
+  }
+  bool passed = true;
+  const nlohmann::json comparisons = compare(options, expectations, steps.back(), passed);
+  if (!options.outputFolder.empty()) OPKIT_TRY(writeOutputs(options.outputFolder, steps));
+  OPKIT_TRY(cli::writeJson(options.jsonPath, {{"program", "op-run"},
+                                              {"version", OPKIT_VERSION},
+                                              {"model", options.model},
+                                              {"device", deviceJson(session->device())},
+                                              {"steps", stepList},
+                                              {"expect", comparisons}}));
+  return passed ? cli::kSuccess : cli::kCheckFailed;
+}
+
+}  // namespace
+}  // namespace opkit
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs a model on a backend.", "op-run");
+  opkit::Options options;
+  opkit::describe(app, options);
+  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options); });
+}

@@ -1,0 +1,32 @@
+// What op-run prints and records about a run.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/session.h"
+
+namespace opkit {
+
+/// One resize of the inputs and the runs that followed.
+struct RunStep {
+  std::vector<std::string> inputs;  // "x f32[1,3,224,224]"
+  double resizeNs = 0;
+  std::vector<double> runNs;
+  std::vector<std::pair<std::string, Tensor>> outputs;  // copies
+  std::vector<Placement> placement;
+  SessionStatistics statistics;
+};
+
+void printDevice(const DeviceInfo& device);
+void printStep(const RunStep& step);
+/// One line per command: where it ran, and every refusal below it.
+void printPlacement(const RunStep& step);
+/// One line per command with its device time, then totals per operator type.
+void printProfile(const RunStep& step);
+
+nlohmann::json deviceJson(const DeviceInfo& device);
+nlohmann::json stepJson(const RunStep& step);
+
+}  // namespace opkit
