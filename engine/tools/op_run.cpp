@@ -33,6 +33,8 @@ struct Options {
   double atol = 1e-5;
   bool placement = false;
   size_t repeat = 1;
+  std::string precision = "high";
+  std::string record = "indirect";
 };
 
 void describe(CLI::App& app, Options& options) {
@@ -51,14 +53,14 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--atol", options.atol, "Absolute tolerance of --expect")->capture_default_str();
   app.add_flag("--profile", options.session.profile, "Time every command on the device");
   app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
-  app.add_option("--repeat", options.repeat, "Runs per shape")->check(CLI::Range(1, 1000000))->capture_default_str();
+  app.add_option("--repeat", options.repeat, "Runs per shape")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")->capture_default_str();
-  app.add_option("--precision", options.session.precision, "high, normal or low")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Precision>{
-          {"high", Precision::High}, {"normal", Precision::Normal}, {"low", Precision::Low}}));
-  app.add_option("--record", options.session.record, "indirect: one command buffer; direct: one per command")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, RecordMode>{{"indirect", RecordMode::Indirect}, {"direct", RecordMode::Direct}}));
+  app.add_option("--precision", options.precision, "normal and low store floats as fp16 on the device")
+      ->check(CLI::IsMember({"high", "normal", "low"}))
+      ->capture_default_str();
+  app.add_option("--record", options.record, "One command buffer for all commands, or one for each")
+      ->check(CLI::IsMember({"indirect", "direct"}))
+      ->capture_default_str();
   app.add_flag("--validation", options.session.validation, "Vulkan validation layers");
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
 }
@@ -231,10 +233,17 @@ nlohmann::json compare(const Options& options, const std::vector<Expectation>& e
   return list;
 }
 
+SessionConfig sessionConfig(const Options& options) {
+  SessionConfig config = options.session;
+  if (options.precision != "high") config.precision = options.precision == "low" ? Precision::Low : Precision::Normal;
+  config.record = options.record == "direct" ? RecordMode::Direct : RecordMode::Indirect;
+  return config;
+}
+
 Result<int> run(const Options& options) {
   OPKIT_ASSIGN(Model model, loadModel(options.model));
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
-  OPKIT_ASSIGN(const auto session, interpreter->createSession(options.session));
+  OPKIT_ASSIGN(const auto session, interpreter->createSession(sessionConfig(options)));
   OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());

@@ -84,6 +84,10 @@ void printPlacement(const RunStep& step) {
 void printProfile(const RunStep& step) {
   double sum = 0;
   for (const Placement& row : step.placement) sum += std::max(row.deviceNs, 0.0);
+  if (sum == 0) {
+    fmt::print("profile: this backend has no device clock\n");
+    return;
+  }
   const size_t width = widestType(step);
   fmt::print("profile of the last run, {} in {} commands\n", formatNs(sum), step.placement.size());
   for (const Placement& row : step.placement)

@@ -28,7 +28,7 @@ Result<Model> parseModel(std::span<const uint8_t> bytes) {
 Result<Model> loadModel(const std::string& model) {
   Result<std::vector<uint8_t>> bytes =
       model.starts_with(kZooPrefix) ? buildZoo(model.substr(kZooPrefix.size())) : readFile(model);
-  if (!bytes) return bytes.error();
+  if (!bytes) return bytes.error().withContext("expected an .onnx or .opk file or zoo:NAME");
   Result<Model> parsed = parseModel(*bytes);
   if (!parsed) return parsed.error().withContext(fmt::format("model '{}'", model));
   return parsed;

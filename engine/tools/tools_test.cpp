@@ -1,0 +1,247 @@
+// Runs op-run and op-convert as a user does and looks at exit codes, messages and files.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/import/onnx/onnx_proto.h"
+#include "engine/model/model.h"
+#include "engine/model/tensor_file.h"
+
+namespace opkit {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;
+  std::string out;
+  std::string error;
+};
+
+/// An ONNX model of one operator: y = type(inputs).
+struct SmallModel {
+  onnx::ModelProto proto;
+
+  explicit SmallModel(const std::string& type = "Softmax") {
+    proto.set_ir_version(8);
+    proto.add_opset_import()->set_version(13);
+    addInput("x", {-1, 4});
+    addNode(type, {"x"}, "y");
+    proto.mutable_graph()->add_output()->set_name("y");
+  }
+  /// A negative extent is symbolic.
+  void addInput(const std::string& name, const std::vector<int64_t>& shape) {
+    onnx::ValueInfoProto& info = *proto.mutable_graph()->add_input();
+    info.set_name(name);
+    auto& type = *info.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(onnx::TensorProto::FLOAT);
+    type.mutable_shape();
+    for (int64_t extent : shape) {
+      auto& dimension = *type.mutable_shape()->add_dim();
+      if (extent < 0)
+        dimension.set_dim_param("N");
+      else
+        dimension.set_dim_value(extent);
+    }
+  }
+  void addNode(const std::string& type, const std::vector<std::string>& inputs, const std::string& output) {
+    onnx::NodeProto& node = *proto.mutable_graph()->add_node();
+    node.set_op_type(type);
+    for (const std::string& input : inputs) node.add_input(input);
+    node.add_output(output);
+  }
+};
+
+class ToolsTest : public testing::Test {
+ protected:
+  ToolsTest() : folder_(fs::temp_directory_path() / fmt::format("opkit_tools_test.{}", ::getpid())) {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~ToolsTest() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string write(const std::string& name, const SmallModel& model) const {
+    const std::string text = model.proto.SerializeAsString();
+    return write(name, {text.begin(), text.end()});
+  }
+  std::string write(const std::string& name, const std::vector<uint8_t>& bytes) const {
+    EXPECT_TRUE(writeFile(path(name), bytes).isOk());
+    return path(name);
+  }
+  std::string writeTensor(const std::string& name, const TensorDesc& desc) const {
+    EXPECT_TRUE(saveTensor(path(name), *Tensor::onHost(desc)).isOk());
+    return path(name);
+  }
+
+  static std::string readText(const std::string& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  }
+
+  Outcome run(const std::string& program, const std::string& arguments) const {
+    const std::string command = fmt::format("{} {} >'{}' 2>'{}'", program, arguments, path("out"), path("error"));
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readText(path("out")), readText(path("error"))};
+  }
+  Outcome opRun(const std::string& arguments) const { return run(OPKIT_OP_RUN, arguments); }
+  Outcome opConvert(const std::string& arguments) const { return run(OPKIT_OP_CONVERT, arguments); }
+
+  /// One line on stderr that starts with the program's name and holds `part`; exit 2.
+  static void expectRefusal(const Outcome& outcome, const std::string& part) {
+    EXPECT_EQ(outcome.code, 2) << outcome.error;
+    EXPECT_NE(outcome.error.find(part), std::string::npos) << "expected: " << part << "\nfound: " << outcome.error;
+    EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+    EXPECT_EQ(outcome.error.rfind("op-", 0), 0u) << outcome.error;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ToolsTest, RunsAModelAndWritesItsOutput) {
+  const std::string model = write("m.onnx", SmallModel());
+  const Outcome outcome = opRun(fmt::format("{} --resize x=2x4 --input x=ramp --output {} --json {} --placement", model,
+                                            path("results"), path("run.json")));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("output y f32[2,4]"), std::string::npos) << outcome.out;
+  const auto y = loadTensor(path("results/y.npy"));
+  ASSERT_TRUE(y.has_value()) << y.error().toString();
+  float sum = 0;
+  for (float value : y->data<float>()) sum += value;
+  EXPECT_NEAR(sum, 2.0f, 1e-5f);  // two rows of probabilities
+  const auto json = nlohmann::json::parse(readText(path("run.json")));
+  EXPECT_EQ(json["steps"][0]["outputs"][0]["desc"], "f32[2,4]");
+  EXPECT_EQ(json["steps"][0]["placement"][0]["type"], "Softmax");
+}
+
+TEST_F(ToolsTest, SeveralShapesInOneProcess) {
+  const std::string model = write("m.onnx", SmallModel());
+  const Outcome outcome =
+      opRun(fmt::format("{} --resize x=2x4 --resize x=7x4 --resize x=2x4 --output {}", model, path("results")));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_EQ(loadTensor(path("results/step_1/y.npy"))->desc.toString(), "f32[7,4]");
+  EXPECT_EQ(readText(path("results/step_0/y.npy")).size(), readText(path("results/step_2/y.npy")).size());
+}
+
+TEST_F(ToolsTest, ComparesWithExpectations) {
+  const std::string model = write("m.onnx", SmallModel());
+  ASSERT_EQ(opRun(fmt::format("{} --output {}", model, path("results"))).code, 0);
+  const std::string y = path("results/y.npy");
+  EXPECT_EQ(opRun(fmt::format("{} --expect y={}", model, y)).code, 0);
+  const Outcome different =
+      opRun(fmt::format("{} --expect y={}", model, writeTensor("z.npy", {DType::Float32, {1, 4}})));
+  EXPECT_EQ(different.code, 1);
+  EXPECT_NE(different.out.find("DIFFER y: 4 of 4 elements"), std::string::npos) << different.out;
+  const Outcome shape = opRun(fmt::format("{} --expect y={}", model, writeTensor("s.pb", {DType::Float32, {9}})));
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_NE(shape.out.find("expected f32[9], got f32[1,4]"), std::string::npos) << shape.out;
+  Tensor nan = *Tensor::onHost({DType::Float32, {1, 4}});
+  for (float& value : nan.data<float>()) value = NAN;
+  ASSERT_TRUE(saveTensor(path("nan.npy"), nan).isOk());
+  EXPECT_EQ(opRun(fmt::format("{} --expect y={}", model, path("nan.npy"))).code, 1);
+}
+
+TEST_F(ToolsTest, ConvertsAndLists) {
+  const std::string model = write("m.onnx", SmallModel());
+  ASSERT_EQ(opConvert(model + " " + path("m.opk")).code, 0);
+  const Outcome listing = opConvert("--dump " + path("m.opk"));
+  EXPECT_EQ(listing.code, 0);
+  EXPECT_NE(listing.out.find("input    x f32[?,4]"), std::string::npos) << listing.out;
+  EXPECT_NE(listing.out.find("Softmax"), std::string::npos) << listing.out;
+  const std::string outputs = path("a") + " --resize x=3x4";
+  ASSERT_EQ(opRun(model + " --output " + outputs).code, 0);
+  EXPECT_EQ(
+      opRun(fmt::format("{} --resize x=3x4 --rtol 0 --atol 0 --expect y={}", path("m.opk"), path("a/y.npy"))).code, 0);
+}
+
+TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
+  expectRefusal(opRun(path("missing.onnx")), "No such file");
+  expectRefusal(opRun(folder_.string()), "folder");
+  expectRefusal(opRun("zoo:alexnet"), "expected one of mobilenet_v2");
+  expectRefusal(opRun(write("empty.onnx", std::vector<uint8_t>{})), "expected an ONNX model");
+  expectRefusal(opRun(write("text.onnx", std::vector<uint8_t>(300, 'x'))), "expected an ONNX model");
+
+  const std::string onnx = SmallModel().proto.SerializeAsString();
+  expectRefusal(opRun(write("cut.onnx", {onnx.begin(), onnx.end() - 9})), "truncated");
+  ASSERT_EQ(opConvert(write("m.onnx", SmallModel()) + " " + path("m.opk")).code, 0);
+  std::vector<uint8_t> opk = *readFile(path("m.opk"));
+  opk.resize(opk.size() / 2);
+  expectRefusal(opRun(write("cut.opk", opk)), "truncated or damaged");
+
+  expectRefusal(opRun(write("unknown.onnx", SmallModel("Frobnicate"))), "'Frobnicate' (opset 13) has no rule");
+  SmallModel cycle;
+  cycle.proto.mutable_graph()->mutable_node(0)->set_input(0, "z");
+  cycle.addNode("Softmax", {"y"}, "z");
+  expectRefusal(opRun(write("cycle.onnx", cycle)), "depends on itself");
+  SmallModel huge;
+  huge.addInput("h", {int64_t{1} << 33, 1 << 20});
+  expectRefusal(opRun(write("huge.onnx", huge)), "2^40");
+  SmallModel impossible;
+  impossible.addInput("w", {5, 7});
+  impossible.addNode("MatMul", {"x", "w"}, "z");
+  impossible.proto.mutable_graph()->add_output()->set_name("z");
+  expectRefusal(opRun(write("impossible.onnx", impossible)), "MatMul");
+}
+
+TEST_F(ToolsTest, BadOptionsAreOneLineAndExit2) {
+  const std::string model = write("m.onnx", SmallModel());
+  expectRefusal(opRun(""), "MODEL is required");
+  expectRefusal(opRun(model + " --nonsense"), "--nonsense");
+  expectRefusal(opRun(model + " --repeat 0"), "--repeat");
+  expectRefusal(opRun(model + " --precision huge"), "--precision");
+  expectRefusal(opRun(model + " --backend abacus"), "abacus");
+  expectRefusal(opRun(model + " --device 99"), "99");
+  expectRefusal(opRun(model + " --input nope=ramp"), "no input is called 'nope'; the model's inputs are: x");
+  expectRefusal(opRun(model + " --input x"), "NAME=VALUE");
+  expectRefusal(opRun(model + " --input x=" + path("missing.npy")), "missing.npy");
+  expectRefusal(opRun(model + " --input x=" + model), "TensorProto");
+  expectRefusal(opRun(model + " --input x=" + writeTensor("i.npy", {DType::Int64, {1, 4}})),
+                "the model expects f32[1,4], the file holds i64[1,4]");
+  expectRefusal(opRun(model + " --input x=" + writeTensor("w.npy", {DType::Float32, {1, 5}})),
+                "the model declares f32[?,4], got shape [1,5]");
+  expectRefusal(opRun(model + " --resize x=1x2x3"), "got shape [1,2,3]");
+  expectRefusal(opRun(model + " --resize x=1,4"), "expected a shape such as 1x3x256x256");
+  expectRefusal(opRun(model + " --resize x=99999999999999x4"), "2^40");
+  expectRefusal(opRun(model + " --resize x=274877906944x4"), "bytes");  // 4 TiB
+  expectRefusal(opRun(model + " --resize nope=1x4"), "no input is called 'nope'");
+  expectRefusal(opRun(model + " --expect nope=" + path("w.npy")), "no output is called 'nope'");
+  expectRefusal(opConvert(model), "--dump");
+  expectRefusal(opConvert(model + " " + path("m.txt")), "ending in .opk or .onnx");
+  expectRefusal(opConvert(model + " " + path("n.onnx")), "zoo:NAME only");
+  expectRefusal(opConvert(model + " " + path("no/such/folder/m.opk")), "cannot write");
+  EXPECT_FALSE(fs::exists(path("m.txt")));
+}
+
+TEST_F(ToolsTest, NothingIsWrittenWhenARunFails) {
+  const std::string model = write("m.onnx", SmallModel());
+  expectRefusal(opRun(fmt::format("{} --resize x=2x4 --resize x=2x5 --output {} --json {}", model, path("results"),
+                                  path("run.json"))),
+                "got shape [2,5]");
+  EXPECT_FALSE(fs::exists(path("results")));
+  EXPECT_FALSE(fs::exists(path("run.json")));
+}
+
+TEST_F(ToolsTest, NoVulkanDeviceIsAClearMessage) {
+  const std::string model = write("m.onnx", SmallModel());
+  const Outcome outcome =
+      run("VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent " OPKIT_OP_RUN, model + " --backend vulkan");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.error.find("ulkan"), std::string::npos) << outcome.error;
+  EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+}
+
+TEST_F(ToolsTest, HelpAndVersion) {
+  for (const char* program : {OPKIT_OP_RUN, OPKIT_OP_CONVERT}) {
+    EXPECT_EQ(run(program, "--help").code, 0);
+    EXPECT_NE(run(program, "--help").out.find("Examples:"), std::string::npos);
+    EXPECT_NE(run(program, "--version").out.find(OPKIT_VERSION), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace opkit
