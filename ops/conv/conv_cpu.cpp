@@ -1,0 +1,239 @@
+// Conv on the CPU, f32, one or two spatial axes: a direct kernel for depthwise convolution, and the matrix
+// product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is
+// gathered on the way (im2col that is never stored). The oracle takes what is left.
+#include <functional>
+
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/gemm/gemm.h"
+#include "engine/backend/host/host_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/conv/conv.h"
+#include "ops/conv/conv_depthwise.h"
+#include "ops/conv/conv_image.h"
+
+namespace opkit::ops::conv {
+namespace {
+
+namespace gemm = cpu::gemm;
+
+float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
+
+/// What both kernels know after onResize.
+class ConvCpu : public HostExecution {
+ public:
+  ConvCpu(const CreateArgs& args, Backend& backend)
+      : HostExecution(backend),
+        backend_(backend),
+        pool_(cpu::threadPool(backend)),
+        params_(args.params<ConvParams>()) {}
+
+ protected:
+  Status plan(TensorList inputs) {
+    const Shape* bias = inputs.size() > 2 && inputs[2] ? &inputs[2]->desc.shape : nullptr;
+    OPKIT_ASSIGN(plan_, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, bias));
+    axes_ = padWindowRank(plan_.axes, 2);
+    image_ = PaddedImage(axes_);
+    return Status::ok();
+  }
+  std::vector<int64_t> tapOffsets() const {
+    std::vector<int64_t> offsets;
+    for (int64_t y = 0; y < axes_[0].kernel; ++y)
+      for (int64_t x = 0; x < axes_[1].kernel; ++x) offsets.push_back(image_.tapOffset(y, x));
+    return offsets;
+  }
+  static const float* biasOf(TensorList inputs) {
+    return inputs.size() > 2 && inputs[2] ? floatsOf(*inputs[2]) : nullptr;
+  }
+
+  Backend& backend_;
+  ThreadPool& pool_;
+  ConvParamsT params_;
+  ConvPlan plan_{};
+  std::vector<WindowAxis> axes_;  // height, width
+  PaddedImage image_;
+};
+
+// ---- depthwise
+
+class DepthwiseCpu final : public ConvCpu {
+ public:
+  using ConvCpu::ConvCpu;
+
+  Status onResize(TensorList inputs, TensorList) override {
+    OPKIT_TRY(plan(inputs));
+    offsets_ = tapOffsets();
+    planeFloats_ = (image_.planeFloats() + kDepthwiseSlack + 15) / 16 * 16;
+    return scratch_.reserve(backend_, planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const float* bias = biasOf(inputs);
+    const int64_t taps = plan_.kernelTaps();
+    const auto channel = [&](size_t index, size_t thread) {
+      const auto i = static_cast<int64_t>(index);  // batch * groups + group
+      float* padded = scratch_.data() + planeFloats_ * static_cast<int64_t>(thread);
+      image_.fill(floatsOf(*inputs[0]) + i * plan_.inputPositions(), padded);
+      for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
+        const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
+        computeDepthwise({padded, offsets_.data(), floatsOf(*inputs[1]) + output * taps, taps, image_.outputRowStride(),
+                          bias ? bias[output] : 0.0f,
+                          floatsOf(*outputs[0]) + (i * plan_.groupOutputs + m) * plan_.outputPositions(),
+                          axes_[0].output, axes_[1].output});
+      }
+    };
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    pool_.parallelFor(static_cast<size_t>(plan_.batch * plan_.groups), std::ref(channel));
+    return Status::ok();
+  }
+
+ private:
+  std::vector<int64_t> offsets_;
+  int64_t planeFloats_ = 0;  // per thread
+  cpu::Scratch scratch_;
+};
+
+// ---- implicit matrix product
+
+class GemmConvCpu final : public ConvCpu {
+ public:
+  /// Packs constant weights, one matrix per group. OutOfMemory when refused.
+  static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
+    auto execution = std::make_unique<GemmConvCpu>(args, backend);
+    if (args.constant(1)) OPKIT_TRY(execution->packWeights(*args.constant(1)));
+    return std::unique_ptr<Execution>(std::move(execution));
+  }
+  using ConvCpu::ConvCpu;
+
+  bool readsInput(size_t index) const override { return index != 1 || !packed_; }
+
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(plan(inputs));
+    dims_ = {plan_.groupOutputs, plan_.outputPositions(), plan_.groupInputs * plan_.kernelTaps()};
+    // Without padding, strides and taps the input is the matrix already.
+    direct_ = plan_.kernelTaps() == 1 && plan_.inputPositions() == plan_.outputPositions() && axes_[0].padBegin == 0 &&
+              axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
+    planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
+    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups;
+    product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
+    makeProblems(inputs, together);
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    OPKIT_TRY(workspace_.reserve(backend_, product_.workspaceFloats()));
+    if (direct_) return Status::ok();
+    return planes_.reserve(backend_, plan_.groups * plan_.groupInputs * planeFloats_ + gemm::kGatherSlack);
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const int64_t channels = plan_.groups * plan_.groupInputs;
+    const int64_t inputFloats = channels * plan_.inputPositions();
+    const int64_t outputFloats = plan_.groups * dims_.m * dims_.n;
+    if (direct_) {
+      runProblems(inputs, floatsOf(*inputs[0]), floatsOf(*outputs[0]));
+      return Status::ok();
+    }
+    for (int64_t i = 0; i < plan_.batch; ++i) {
+      const float* image = floatsOf(*inputs[0]) + i * inputFloats;
+      const auto fill = [&](size_t channel, size_t) {
+        const auto c = static_cast<int64_t>(channel);
+        image_.fill(image + c * plan_.inputPositions(), planes_.data() + c * planeFloats_);
+      };
+      pool_.parallelFor(static_cast<size_t>(channels), std::ref(fill));
+      runProblems(inputs, planes_.data(), floatsOf(*outputs[0]) + i * outputFloats);
+    }
+    return Status::ok();
+  }
+
+ private:
+  Status packWeights(const Tensor& weights) {
+    const Shape& shape = weights.desc.shape;
+    const int64_t rows = shape[0] / params_.group;
+    const int64_t depth = elementCount(shape, 1, shape.size());
+    matrixFloats_ = gemm::packedLeftFloats(rows, depth);
+    OPKIT_TRY(weights_.reserve(backend_, params_.group * matrixFloats_));
+    for (int64_t g = 0; g < params_.group; ++g)
+      gemm::packLeft({floatsOf(weights) + g * rows * depth, depth, 1}, rows, depth,
+                     weights_.data() + g * matrixFloats_);
+    packed_ = true;
+    return Status::ok();
+  }
+
+  /// Everything of the problems but the addresses, which may differ from run to run.
+  void makeProblems(TensorList, int64_t count) {
+    const std::vector<int64_t> taps = direct_ ? std::vector<int64_t>{0} : tapOffsets();
+    depthOffsets_.clear();
+    for (int64_t c = 0; c < plan_.groupInputs; ++c)
+      for (const int64_t tap : taps) depthOffsets_.push_back(c * planeFloats_ + tap);
+    gemm::Problem problem;
+    problem.left = {nullptr, dims_.k, 1, packed_};
+    problem.right = {.form = gemm::Right::Form::Gathered,
+                     .depthOffsets = depthOffsets_.data(),
+                     .runLength = direct_ ? dims_.n : axes_[1].output,
+                     .runStride = direct_ ? 0 : image_.outputRowStride(),
+                     .slack = !direct_};
+    problem.cRowStride = dims_.n;
+    problem.epilogue.biasRowStride = 1;
+    problems_.assign(static_cast<size_t>(count), problem);
+  }
+
+  void runProblems(TensorList inputs, const float* planes, float* output) {
+    const float* bias = biasOf(inputs);
+    for (size_t i = 0; i < problems_.size(); ++i) {
+      const auto index = static_cast<int64_t>(i);
+      const int64_t group = index % plan_.groups;
+      gemm::Problem& problem = problems_[i];
+      problem.left.data =
+          packed_ ? weights_.data() + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
+      problem.right.data = planes + index * plan_.groupInputs * planeFloats_;
+      problem.c = output + index * dims_.m * dims_.n;
+      problem.epilogue.bias = bias ? bias + group * dims_.m : nullptr;
+    }
+    gemm::run(product_, problems_, workspace_.data(), pool_);
+  }
+
+  gemm::Dims dims_;  // of one group
+  gemm::Plan product_;
+  std::vector<gemm::Problem> problems_;  // per group; per image and group when direct
+  std::vector<int64_t> depthOffsets_;
+  bool direct_ = false;
+  int64_t planeFloats_ = 0;  // between channels
+  cpu::Scratch planes_;      // one padded image
+  cpu::Scratch workspace_;
+  bool packed_ = false;  // the weights are constant and in weights_
+  cpu::Scratch weights_;
+  int64_t matrixFloats_ = 0;  // of one group in weights_
+};
+
+// ---- table
+
+Status supportsGemm(const CreateArgs& args) {
+  if (args.input(0).dtype != DType::Float32)
+    return Status::unsupported("Conv: the CPU kernels compute f32, got {}", nameOf(args.input(0).dtype));
+  const size_t axes = args.input(0).shape.size() - 2;
+  if (axes > 2) return Status::unsupported("Conv: the CPU kernels take 1 or 2 spatial axes, got {}", axes);
+  return Status::ok();
+}
+
+Status supportsDepthwise(const CreateArgs& args) {
+  OPKIT_TRY(supportsGemm(args));
+  const int64_t channels = args.input(0).shape[1];
+  const int64_t group = args.params<ConvParams>().group;
+  if (group != channels || group == 1)
+    return Status::unsupported("Conv: depthwise needs one group per channel, got {} of {}", group, channels);
+  return Status::ok();
+}
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  registry.addCreator(
+      "cpu", "Conv",
+      {"opkit", supportsDepthwise, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+         return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
+       }});
+  registry.addCreator("cpu", "Conv", {"opkit", supportsGemm, GemmConvCpu::create});
+}
+
+}  // namespace opkit::ops::conv
