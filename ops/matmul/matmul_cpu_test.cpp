@@ -1,0 +1,67 @@
+#include "engine/backend/kernel_test_support.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::ops::matmul {
+namespace {
+
+using opkit::testing::expectKernelMatchesOracle;
+using opkit::testing::KernelRunner;
+using opkit::testing::smallIntegers;
+
+struct Case {
+  Shape a, b;
+};
+const Case kCases[] = {
+    {{5, 7}, {7, 9}},
+    {{1, 300}, {300, 50}},
+    {{50, 1}, {1, 50}},
+    {{7}, {7, 9}},
+    {{5, 7}, {7}},
+    {{7}, {7}},
+    {{4, 5, 7}, {7, 9}},           // one tall product
+    {{4, 5, 7}, {4, 7, 9}},        // a batch
+    {{5, 7}, {4, 7, 9}},           // repeats a
+    {{3, 1, 5, 7}, {1, 4, 7, 9}},  // repeats both
+    {{1, 5, 7}, {3, 2, 7, 9}},     // repeats a over two axes
+    {{2, 3, 33, 64}, {2, 3, 64, 35}},
+    {{3, 5, 7}, {1, 7, 9}},
+    {{3, 5, 7}, {7}},
+    {{0, 5, 7}, {7, 9}},
+    {{5, 0}, {0, 9}},  // zeros
+    {{3, 5, 0}, {0, 9}},
+    {{2, 0, 7}, {2, 7, 9}},
+};
+
+TEST(MatMulCpu, MatchesTheOracle) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(toString(c.a) + " x " + toString(c.b));
+    expectKernelMatchesOracle(builtinOps(), "MatMul", {}, {smallIntegers(c.a, 1), smallIntegers(c.b, 2)}, 0);
+  }
+}
+
+TEST(MatMulCpu, OneExecutionAtManyShapes) {
+  const Tensor b = smallIntegers({24, 40}, 2);
+  KernelRunner fast(builtinOps(), "cpu", 2);
+  KernelRunner reference(builtinOps(), "reference");
+  const Shape shapes[] = {{3, 24}, {2, 70, 24}, {24}, {0, 24}, {3, 24}};
+  for (const Shape& shape : shapes) {
+    const std::vector<Tensor> inputs = {smallIntegers(shape, 1), b};
+    if (&shape == &shapes[0]) {
+      fast.create("MatMul", {}, inputs, {false, true});
+      reference.create("MatMul", {}, inputs);
+    }
+    EXPECT_EQ(fast.run(inputs), reference.run(inputs)) << toString(shape);
+  }
+}
+
+TEST(MatMulCpu, LeavesIntegersToTheOracle) {
+  const Tensor a = *Tensor::onHost({DType::Int32, {2, 2}});
+  KernelRunner runner(builtinOps(), "cpu");
+  runner.create("MatMul", {}, {a, a});
+  EXPECT_EQ(runner.choice().creator->provider, "reference");
+  ASSERT_EQ(runner.choice().refusals.size(), 1u);
+  EXPECT_EQ(runner.choice().refusals[0].reason, "MatMul: the CPU kernel computes f32, got i32");
+}
+
+}  // namespace
+}  // namespace opkit::ops::matmul
