@@ -1,39 +1,122 @@
 #include "engine/base/thread_pool.h"
 
-#include <pthreadpool.h>
-
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace opkit {
+namespace {
 
-void ThreadPool::Deleter::operator()(pthreadpool* pool) const { pthreadpool_destroy(pool); }
+/// Looks at `condition` before a thread goes to sleep: some ten microseconds, about what sleeping costs.
+constexpr int kSpins = 2000;
+
+template <class Condition>
+bool spinUntil(const Condition& condition) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (condition()) return true;
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+  }
+  return false;
+}
+
+}  // namespace
+
+// A job is open while the caller works on it. A worker joins an open job under the mutex; the caller closes
+// the job when no index is left and then waits only for those that joined.
+class ThreadPool::Workers {
+ public:
+  explicit Workers(size_t count) {
+    for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+
+  ~Workers() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      ++epoch_;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  size_t count() const { return threads_.size(); }
+
+  void run(size_t count, const std::function<void(size_t, size_t)>& body) {
+    {
+      const std::lock_guard lock(mutex_);
+      body_ = &body;
+      count_ = count;
+      next_ = 0;
+      open_ = true;
+      ++epoch_;
+    }
+    wake_.notify_all();
+    drawIndices(0);
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = false;
+    }
+    const auto finished = [this] { return joined_ == 0; };
+    if (spinUntil(finished)) return;
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, finished);
+  }
+
+ private:
+  void work(size_t threadIndex) {
+    for (uint64_t seen = 0;;) {
+      spinUntil([&] { return epoch_ != seen; });
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return epoch_ != seen; });
+        seen = epoch_;
+        if (stopping_) return;
+        if (!open_) continue;
+        ++joined_;
+      }
+      drawIndices(threadIndex);
+      const std::lock_guard lock(mutex_);
+      if (--joined_ == 0) done_.notify_one();
+    }
+  }
+
+  /// Each thread draws indices until none is left, so uneven work balances itself.
+  void drawIndices(size_t threadIndex) {
+    for (size_t i = next_++; i < count_; i = next_++) (*body_)(i, threadIndex);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;  // a new epoch
+  std::condition_variable done_;  // the last worker left the job
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<size_t> joined_{0};  // workers in the job
+  bool open_ = false;
+  bool stopping_ = false;
+  const std::function<void(size_t, size_t)>* body_ = nullptr;
+  size_t count_ = 0;
+  std::atomic<size_t> next_{0};
+  std::vector<std::thread> threads_;
+};
 
 ThreadPool::ThreadPool(size_t threads) {
-  if (threads == 0) threads = std::thread::hardware_concurrency();
-  if (threads > 1) pool_.reset(pthreadpool_create(threads));
+  if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1u);
+  if (threads > 1) workers_ = std::make_unique<Workers>(threads - 1);
 }
 
 ThreadPool::~ThreadPool() = default;
 
-size_t ThreadPool::threadCount() const { return pool_ ? pthreadpool_get_threads_count(pool_.get()) : 1; }
+size_t ThreadPool::threadCount() const { return workers_ ? workers_->count() + 1 : 1; }
 
 void ThreadPool::parallelFor(size_t count, const std::function<void(size_t, size_t)>& body) {
-  if (!pool_ || count <= 1) {
-    for (size_t i = 0; i < count; ++i) body(i, 0);
+  if (workers_ && count > 1) {
+    workers_->run(count, body);
     return;
   }
-  // One task per worker; each draws indices until none is left, so uneven work balances itself.
-  struct Work {
-    const std::function<void(size_t, size_t)>& body;
-    size_t count;
-    std::atomic<size_t> next{0};
-  } work{body, count};
-  auto worker = [](void* context, size_t workerIndex) {
-    auto& shared = *static_cast<Work*>(context);
-    for (size_t i = shared.next++; i < shared.count; i = shared.next++) shared.body(i, workerIndex);
-  };
-  pthreadpool_parallelize_1d(pool_.get(), worker, &work, threadCount(), 0);
+  for (size_t i = 0; i < count; ++i) body(i, 0);
 }
 
 }  // namespace opkit
