@@ -4,11 +4,12 @@
 #include "extensions.glsl"
 
 // The item of this invocation under Groups::linear(count, localSize), which spreads groups over x, y and z.
-// May be >= count: shaders check.
-uint linearIndex() {
-  const uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  return group * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + gl_LocalInvocationIndex;
-}
+// May be >= count: shaders check. A macro, because in a function that stands before the shader's local_size
+// declaration the front end takes gl_WorkGroupSize for (1, 1, 1).
+#define linearIndex()                                                                                      \
+  (((gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x) *  \
+       (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) +                                    \
+   gl_LocalInvocationIndex)
 
 uint ceilDiv(uint a, uint b) { return (a + b - 1u) / b; }
 

@@ -49,6 +49,13 @@ class Encoder {
 
   /// Fills a tensor's bytes with zero.
   virtual Status fillZero(const Tensor& tensor) = 0;
+  /// Copies bytes between tensors; offsets count from each tensor's first byte.
+  virtual Status copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset,
+                           size_t sizeBytes) = 0;
+  /// Commands between these two write disjoint elements and read none that the others write: no barrier is placed
+  /// among them, though they touch the same tensors.
+  virtual void beginDisjoint() = 0;
+  virtual void endDisjoint() = 0;
   /// Device memory that lives until this Execution's next onResize; contents undefined.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
 

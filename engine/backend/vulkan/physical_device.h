@@ -1,0 +1,45 @@
+// PhysicalDevice: what a Vulkan device offers, and the choice among several.
+//
+// A plain value, read once from the driver. Devices are ordered hardware first, then as the loader lists them;
+// DeviceInfo::index counts in that order.
+#pragma once
+
+#include <volk.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/vulkan/instance.h"
+
+namespace opkit::vulkan {
+
+struct PhysicalDevice {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  DeviceInfo info;
+  VkPhysicalDeviceProperties properties;
+  VkPhysicalDeviceMemoryProperties memory;
+  uint64_t maxAllocationBytes = 0;
+  uint32_t computeFamily = 0;
+  uint32_t timestampBits = 0;  // 0: no device clock on the compute queue
+  // The device's memory is the host's: map instead of staging. OPKIT_VULKAN_STAGING in the environment denies it, so
+  // that the other path can be tested on a software device.
+  bool unified = false;
+  // Features that kernels use where present.
+  bool storage8 = false;
+  bool storage16 = false;
+  bool int8 = false;
+  bool int16 = false;
+  bool int64 = false;
+  bool float16 = false;
+  bool float64 = false;
+};
+
+/// Every device with Vulkan 1.2 and a compute queue; may be empty.
+Result<std::vector<PhysicalDevice>> listDevices(const Instance& instance);
+
+/// `wanted` is an index, a UUID or part of a name (case ignored); empty takes the first. Unsupported lists what
+/// there is.
+Result<PhysicalDevice> chooseDevice(const std::vector<PhysicalDevice>& devices, const std::string& wanted);
+
+}  // namespace opkit::vulkan

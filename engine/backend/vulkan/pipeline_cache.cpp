@@ -1,0 +1,123 @@
+#include "engine/backend/vulkan/pipeline_cache.h"
+
+#include "engine/backend/vulkan/vulkan_status.h"
+
+namespace opkit::vulkan {
+namespace {
+
+constexpr uint32_t kOpCapability = 17;
+constexpr size_t kSpirvHeaderWords = 5;
+
+/// SPIR-V capability numbers (SPIR-V specification, 3.31) that need a device feature.
+Status requireCapability(const PhysicalDevice& physical, uint32_t capability, const char* shader) {
+  struct Need {
+    uint32_t capability;
+    bool present;
+    const char* feature;
+  };
+  const Need needs[] = {{9, physical.float16, "shaderFloat16"},
+                        {10, physical.float64, "shaderFloat64"},
+                        {11, physical.int64, "shaderInt64"},
+                        {22, physical.int16, "shaderInt16"},
+                        {39, physical.int8, "shaderInt8"},
+                        {4433, physical.storage16, "storageBuffer16BitAccess"},
+                        {4448, physical.storage8, "storageBuffer8BitAccess"}};
+  for (const Need& need : needs)
+    if (need.capability == capability && !need.present)
+      return Status::unsupported("vulkan: shader {} needs {}, which {} lacks", shader, need.feature,
+                                 physical.info.name);
+  return Status::ok();
+}
+
+/// Capabilities are the first instructions of a module; an instruction's first word is (length << 16 | opcode).
+Status requireCapabilities(const PhysicalDevice& physical, const ShaderCode& code) {
+  size_t at = kSpirvHeaderWords;
+  while (at + 1 < code.spirv.size() && (code.spirv[at] & 0xFFFFu) == kOpCapability) {
+    OPKIT_TRY(requireCapability(physical, code.spirv[at + 1], code.name));
+    at += code.spirv[at] >> 16;
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const ShaderCode& code,
+                                                   std::span<const uint32_t> constants, VkPipelineCache driverCache) {
+  OPKIT_TRY(requireCapabilities(device.physical(), code));
+  auto pipeline = std::make_unique<Pipeline>();
+  OPKIT_TRY(pipeline->createLayouts(device, code));
+  OPKIT_TRY(pipeline->createHandle(device, code, constants, driverCache));
+  return pipeline;
+}
+
+Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t i = 0; i < code.bindings.size(); ++i)
+    bindings.push_back({i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+  VkDescriptorSetLayoutCreateInfo setInfo{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  setInfo.bindingCount = static_cast<uint32_t>(bindings.size());
+  setInfo.pBindings = bindings.data();
+  VkDescriptorSetLayout setLayout = VK_NULL_HANDLE;
+  OPKIT_VK(device.vk().vkCreateDescriptorSetLayout(device.handle(), &setInfo, nullptr, &setLayout),
+           "creating a descriptor set layout");
+  setLayout_ = Owned<VkDescriptorSetLayout>(device, setLayout, device.vk().vkDestroyDescriptorSetLayout);
+
+  const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, code.pushConstantBytes};
+  VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  info.setLayoutCount = 1;
+  info.pSetLayouts = &setLayout;
+  info.pushConstantRangeCount = code.pushConstantBytes > 0 ? 1 : 0;
+  info.pPushConstantRanges = &range;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  OPKIT_VK(device.vk().vkCreatePipelineLayout(device.handle(), &info, nullptr, &layout), "creating a pipeline layout");
+  layout_ = Owned<VkPipelineLayout>(device, layout, device.vk().vkDestroyPipelineLayout);
+  return Status::ok();
+}
+
+Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std::span<const uint32_t> constants,
+                              VkPipelineCache driverCache) {
+  VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  moduleInfo.codeSize = code.spirv.size_bytes();
+  moduleInfo.pCode = code.spirv.data();
+  VkShaderModule module = VK_NULL_HANDLE;
+  OPKIT_VK(device.vk().vkCreateShaderModule(device.handle(), &moduleInfo, nullptr, &module), "loading a shader");
+  const Owned<VkShaderModule> moduleOwner(device, module, device.vk().vkDestroyShaderModule);
+
+  std::vector<VkSpecializationMapEntry> entries;
+  for (uint32_t i = 0; i < constants.size(); ++i)
+    entries.push_back({i, i * static_cast<uint32_t>(sizeof(uint32_t)), sizeof(uint32_t)});
+  const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
+                                            constants.size_bytes(), constants.data()};
+  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = module;
+  info.stage.pName = "main";
+  info.stage.pSpecializationInfo = &specialization;
+  info.layout = layout_.get();
+  VkPipeline handle = VK_NULL_HANDLE;
+  OPKIT_VK(device.vk().vkCreateComputePipelines(device.handle(), driverCache, 1, &info, nullptr, &handle),
+           "creating a pipeline");
+  handle_ = Owned<VkPipeline>(device, handle, device.vk().vkDestroyPipeline);
+  return Status::ok();
+}
+
+Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& code, std::span<const uint32_t> constants) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!driverCache_) {
+    const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    OPKIT_VK(device_->vk().vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache), "creating a cache");
+    driverCache_ = Owned<VkPipelineCache>(*device_, cache, device_->vk().vkDestroyPipelineCache);
+  }
+  Key key{code.spirv.data(), {constants.begin(), constants.end()}};
+  const auto found = pipelines_.find(key);
+  if (found != pipelines_.end()) return Entry{found->second.get(), false};
+  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get());
+  if (!pipeline) return pipeline.error().withContext(code.name);
+  const Pipeline* made = pipeline->get();
+  pipelines_.emplace(std::move(key), *std::move(pipeline));
+  return Entry{made, true};
+}
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,55 @@
+// PipelineCache: the compute pipelines of a device, each made once per (shader variant, specialisation).
+//
+// Owned by the Runtime, so that sessions share pipelines. Thread-safe; a pipeline lives as long as the cache.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "engine/backend/vulkan/device.h"
+#include "engine/backend/vulkan/shader_code.h"
+
+namespace opkit::vulkan {
+
+class Pipeline {
+ public:
+  /// Unsupported names the feature when the device lacks one that the shader was compiled to use.
+  static Result<std::unique_ptr<Pipeline>> create(const Device& device, const ShaderCode& code,
+                                                  std::span<const uint32_t> constants, VkPipelineCache driverCache);
+
+  VkPipeline handle() const { return handle_.get(); }
+  VkPipelineLayout layout() const { return layout_.get(); }
+  VkDescriptorSetLayout setLayout() const { return setLayout_.get(); }
+
+ private:
+  Status createLayouts(const Device& device, const ShaderCode& code);
+  Status createHandle(const Device& device, const ShaderCode& code, std::span<const uint32_t> constants,
+                      VkPipelineCache driverCache);
+
+  Owned<VkDescriptorSetLayout> setLayout_;
+  Owned<VkPipelineLayout> layout_;
+  Owned<VkPipeline> handle_;
+};
+
+class PipelineCache {
+ public:
+  explicit PipelineCache(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  struct Entry {
+    const Pipeline* pipeline;
+    bool created;  // by this call
+  };
+  Result<Entry> get(const ShaderCode& code, std::span<const uint32_t> constants);
+
+ private:
+  // The SPIR-V's address identifies a variant: generated code is constant for the life of the process.
+  using Key = std::pair<const uint32_t*, std::vector<uint32_t>>;
+
+  std::shared_ptr<Device> device_;
+  std::mutex mutex_;
+  Owned<VkPipelineCache> driverCache_;
+  std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+};
+
+}  // namespace opkit::vulkan

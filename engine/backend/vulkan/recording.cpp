@@ -1,0 +1,187 @@
+#include "engine/backend/vulkan/recording.h"
+
+#include <algorithm>
+
+#include "engine/backend/vulkan/vulkan_buffer.h"
+#include "engine/backend/vulkan/vulkan_status.h"
+
+namespace opkit::vulkan {
+namespace {
+
+constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
+
+ByteAccess accessOf(const Tensor& tensor, bool write) {
+  return {tensor.buffer.get(), tensor.offsetBytes, tensor.offsetBytes + tensor.sizeBytes(), write};
+}
+
+Status checkGroups(const ShaderCode& code, Groups groups, const VkPhysicalDeviceLimits& limits) {
+  const uint32_t wanted[3] = {groups.x, groups.y, groups.z};
+  for (int axis = 0; axis < 3; ++axis)
+    if (wanted[axis] > limits.maxComputeWorkGroupCount[axis])
+      return Status::unsupported("vulkan: {}: {} work groups along {}, the device allows {}", code.name, wanted[axis],
+                                 "xyz"[axis], limits.maxComputeWorkGroupCount[axis]);
+  return Status::ok();
+}
+
+Status checkCall(const ShaderCode& code, size_t tensors, size_t pushBytes, size_t constants) {
+  if (tensors == code.bindings.size() && pushBytes == code.pushConstantBytes &&
+      constants == code.specializationConstants)
+    return Status::ok();
+  return Status::internal(
+      "vulkan: {}: expected {} tensors, {} bytes of push constants and {} specialisation constants, got {}, {} and {}",
+      code.name, code.bindings.size(), code.pushConstantBytes, code.specializationConstants, tensors, pushBytes,
+      constants);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Recording>> Recording::create(const RecordingContext& context) {
+  OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context.pool));
+  return std::unique_ptr<Recording>(new Recording(context, std::move(commands)));
+}
+
+Recording::Recording(const RecordingContext& context, CommandBuffer commands)
+    : context_(context), commands_(std::move(commands)), descriptors_(context.device), timestamps_(context.device) {}
+
+Status Recording::beginExecution() {
+  return context_.timestamps ? timestamps_.begin(commands_.handle()) : Status::ok();
+}
+
+void Recording::endExecution() {
+  if (context_.timestamps) timestamps_.end(commands_.handle());
+}
+
+/// The tensor's bytes as a descriptor. Guard bytes are included, so that a store past the end lands in the canary
+/// instead of being dropped by the device.
+Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const char* user) const {
+  const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
+  if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
+  const VkPhysicalDeviceLimits& limits = context_.device->limits();
+  if (tensor.offsetBytes % limits.minStorageBufferOffsetAlignment != 0)
+    return Status::internal("vulkan: {}: offset {} of {} is not a multiple of {}", user, tensor.offsetBytes,
+                            tensor.desc.toString(), limits.minStorageBufferOffsetAlignment);
+  if (tensor.sizeBytes() > limits.maxStorageBufferRange)
+    return Status::unsupported("vulkan: {}: {} exceeds the device limit of {} bytes per buffer", user,
+                               tensor.desc.toString(), limits.maxStorageBufferRange);
+  if (tensor.offsetBytes + tensor.sizeBytes() > buffer->sizeBytes())
+    return Status::internal("vulkan: {}: {} at offset {} ends after its buffer of {} bytes", user,
+                            tensor.desc.toString(), tensor.offsetBytes, buffer->sizeBytes());
+  size_t range = std::max<size_t>((tensor.sizeBytes() + tensor.guardBytes + 3) / 4 * 4, 4);
+  range = std::min(
+      {range, buffer->allocatedBytes() - tensor.offsetBytes, static_cast<size_t>(limits.maxStorageBufferRange)});
+  return VkDescriptorBufferInfo{buffer->handle(), tensor.offsetBytes, range};
+}
+
+void Recording::barrier(VkCommandBuffer commands) {
+  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites, kReads | kWrites};
+  context_.device->vk().vkCmdPipelineBarrier(commands, kWork, kWork, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+void Recording::placeBarrier(std::span<const ByteAccess> accesses) {
+  if (hazards_.add(accesses)) barrier(commands_.handle());
+}
+
+void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set,
+                     std::span<const std::byte> push) {
+  const VolkDeviceTable& vk = context_.device->vk();
+  vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
+  vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, 1, &set, 0, nullptr);
+  if (!push.empty())
+    vk.vkCmdPushConstants(commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                          static_cast<uint32_t>(push.size()), push.data());
+}
+
+Status Recording::warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push) {
+  if (!warmup_) {
+    OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
+    warmup_.emplace(std::move(commands));
+  }
+  barrier(warmup_->handle());  // for the validation layers: they do not see that nothing is dispatched
+  bind(warmup_->handle(), pipeline, set, push);
+  context_.device->vk().vkCmdDispatch(warmup_->handle(), 0, 1, 1);
+  return Status::ok();
+}
+
+Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors,
+                           std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) {
+  if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
+  OPKIT_TRY(checkCall(code, tensors.size(), push.size(), constants.size()));
+  OPKIT_TRY(checkGroups(code, groups, context_.device->limits()));
+  std::vector<VkDescriptorBufferInfo> buffers;
+  std::vector<ByteAccess> accesses;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i]) return Status::internal("vulkan: {}: binding {} is null", code.name, i);
+    OPKIT_ASSIGN(const VkDescriptorBufferInfo buffer, describe(*tensors[i], code.name));
+    buffers.push_back(buffer);
+    accesses.push_back(accessOf(*tensors[i], code.bindings[i] != Access::Read));
+  }
+  OPKIT_ASSIGN(const PipelineCache::Entry entry, context_.pipelines->get(code, constants));
+  OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), buffers));
+  if (entry.created) {
+    ++context_.counters->pipelinesCreated;
+    OPKIT_TRY(warmUp(*entry.pipeline, set, push));
+  }
+  placeBarrier(accesses);
+  bind(commands_.handle(), *entry.pipeline, set, push);
+  context_.device->vk().vkCmdDispatch(commands_.handle(), groups.x, groups.y, groups.z);
+  ++dispatches_;
+  return Status::ok();
+}
+
+Status Recording::fillZero(const Tensor& tensor) {
+  if (tensor.sizeBytes() == 0) return Status::ok();
+  OPKIT_ASSIGN(const VkDescriptorBufferInfo range, describe(tensor, "fill"));
+  const ByteAccess access = accessOf(tensor, true);
+  placeBarrier({&access, 1});
+  context_.device->vk().vkCmdFillBuffer(commands_.handle(), range.buffer, range.offset, tensor.sizeBytes(), 0);
+  ++dispatches_;
+  return Status::ok();
+}
+
+Status Recording::copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset,
+                            size_t sizeBytes) {
+  if (sizeBytes == 0) return Status::ok();
+  OPKIT_CHECK(fromOffset + sizeBytes <= from.sizeBytes() && toOffset + sizeBytes <= to.sizeBytes());
+  OPKIT_ASSIGN(const VkDescriptorBufferInfo source, describe(from, "copy"));
+  OPKIT_ASSIGN(const VkDescriptorBufferInfo target, describe(to, "copy"));
+  const VkBufferCopy copy{source.offset + fromOffset, target.offset + toOffset, sizeBytes};
+  const ByteAccess accesses[2] = {{from.buffer.get(), copy.srcOffset, copy.srcOffset + sizeBytes, false},
+                                  {to.buffer.get(), copy.dstOffset, copy.dstOffset + sizeBytes, true}};
+  placeBarrier(accesses);
+  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source.buffer, target.buffer, 1, &copy);
+  ++dispatches_;
+  return Status::ok();
+}
+
+Status Recording::finish(VkFence fence) {
+  // Results become visible to the host, and to whatever is submitted later.
+  const VkMemoryBarrier visible{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites,
+                                kReads | kWrites | VK_ACCESS_HOST_READ_BIT};
+  context_.device->vk().vkCmdPipelineBarrier(commands_.handle(), kWork, kWork | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                                             &visible, 0, nullptr, 0, nullptr);
+  OPKIT_TRY(commands_.end());
+  if (!warmup_) return Status::ok();
+  OPKIT_TRY(warmup_->end());
+  OPKIT_TRY(context_.device->submitAndWait(warmup_->handle(), fence));
+  warmup_.reset();
+  return Status::ok();
+}
+
+Status Recording::run(VkFence fence) {
+  if (dispatches_ > 0 || timestamps_.intervals() > 0) {
+    OPKIT_TRY(context_.device->submitAndWait(commands_.handle(), fence));
+    ++context_.counters->submits;
+    context_.counters->dispatches += dispatches_;
+  }
+  ran_ = true;
+  return Status::ok();
+}
+
+Status Recording::readNs(std::vector<double>& lengths) const {
+  if (!ran_) return Status::invalidArgument("vulkan: device times were asked for before the first run");
+  return timestamps_.readNs(lengths);
+}
+
+}  // namespace opkit::vulkan

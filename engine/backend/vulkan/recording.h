@@ -1,0 +1,67 @@
+// Recording: one command buffer with everything its commands need, recorded at resize and submitted many times.
+//
+// A segment in indirect mode, one Execution in direct mode. Barriers are placed from the bytes that each command
+// reads and writes. Used by one thread at a time.
+#pragma once
+
+#include <optional>
+
+#include "engine/backend/vulkan/command_pool.h"
+#include "engine/backend/vulkan/descriptor_allocator.h"
+#include "engine/backend/vulkan/hazard_tracker.h"
+#include "engine/backend/vulkan/pipeline_cache.h"
+#include "engine/backend/vulkan/timestamp_pool.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
+
+namespace opkit::vulkan {
+
+/// What the recordings of one Backend share. Borrowed; outlives them.
+struct RecordingContext {
+  std::shared_ptr<Device> device;
+  PipelineCache* pipelines = nullptr;
+  std::shared_ptr<CommandPool> pool;
+  BackendCounters* counters = nullptr;
+  bool timestamps = false;
+};
+
+class Recording {
+ public:
+  static Result<std::unique_ptr<Recording>> create(const RecordingContext& context);
+
+  /// Brackets of one Execution: its commands are timed together.
+  Status beginExecution();
+  void endExecution();
+
+  Status dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
+                  std::span<const uint32_t> constants, Groups groups);
+  /// REQUIRES sizeBytes() of the tensor to be a multiple of 4.
+  Status fillZero(const Tensor& tensor);
+  Status copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset, size_t sizeBytes);
+  HazardTracker& hazards() { return hazards_; }
+
+  /// Ends the recording and makes the driver compile the pipelines that were new to it.
+  Status finish(VkFence fence);
+  /// Submits and waits. REQUIRES finish().
+  Status run(VkFence fence);
+  /// Appends nanoseconds per Execution of the last run.
+  Status readNs(std::vector<double>& lengths) const;
+
+ private:
+  explicit Recording(const RecordingContext& context, CommandBuffer commands);
+  void bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
+  Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
+  Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
+  void barrier(VkCommandBuffer commands);
+  void placeBarrier(std::span<const ByteAccess> accesses);
+
+  RecordingContext context_;
+  CommandBuffer commands_;
+  std::optional<CommandBuffer> warmup_;  // empty dispatches of pipelines created during this recording
+  DescriptorAllocator descriptors_;
+  TimestampPool timestamps_;
+  HazardTracker hazards_;
+  uint64_t dispatches_ = 0;
+  bool ran_ = false;
+};
+
+}  // namespace opkit::vulkan

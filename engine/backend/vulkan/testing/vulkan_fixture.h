@@ -1,0 +1,113 @@
+// VulkanTest: a fixture with a Runtime under validation, host tensors on the device, and Executions run by hand the
+// way a pipeline does.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/op/op_registry.h"
+#include "shaders/testing/affine.h"
+
+namespace opkit::vulkan {
+
+/// y = x * factor + amount.
+class AffineExecution final : public VulkanExecution {
+ public:
+  AffineExecution(Backend& backend, float amount, uint32_t factor = 1)
+      : VulkanExecution(backend), amount_(amount), factor_(factor) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
+    using Shader = shaders::Affine;
+    const auto count = static_cast<uint32_t>(outputs[0]->desc.elements());
+    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
+                                    {.count = count, .amount = amount_}, Groups::linear(count, 64),
+                                    {.factor = factor_});
+  }
+
+ private:
+  float amount_;
+  uint32_t factor_;
+};
+
+/// One command of a hand-made pipeline.
+struct Step {
+  Execution* execution;
+  std::vector<const Tensor*> inputs;
+  std::vector<const Tensor*> outputs;
+};
+
+inline Status resizeSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
+  OPKIT_TRY(backend.beginSegment(segment));
+  for (const Step& step : steps) OPKIT_TRY(step.execution->onResize(step.inputs, step.outputs));
+  return backend.endSegment(segment);
+}
+
+inline Status runSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
+  OPKIT_TRY(backend.onExecuteBegin(segment));
+  for (const Step& step : steps) OPKIT_TRY(step.execution->onExecute(step.inputs, step.outputs));
+  return backend.onExecuteEnd(segment);
+}
+
+/// Everything in one segment, resized and run once.
+inline Status resizeAndRun(Backend& backend, const std::vector<Step>& steps) {
+  OPKIT_TRY(backend.onResizeBegin());
+  OPKIT_TRY(resizeSteps(backend, steps));
+  return runSteps(backend, steps);
+}
+
+class VulkanTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    messagesBefore_ = validationMessageCount();
+    auto runtime = createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS != 0});
+    ASSERT_TRUE(runtime) << runtime.error().message();
+    runtime_ = *runtime;
+  }
+  void TearDown() override {
+    runtime_.reset();
+    EXPECT_EQ(validationMessageCount(), messagesBefore_);
+  }
+
+  std::unique_ptr<Backend> makeBackend(const BackendConfig& config = {}) {
+    auto backend = runtime_->createBackend(registry_, config);
+    EXPECT_TRUE(backend) << backend.error().message();
+    return *std::move(backend);
+  }
+  static Tensor makeTensor(Backend& backend, const TensorDesc& desc) {
+    Tensor tensor{{backend.storageDType(desc.dtype), desc.shape}, nullptr, 0, 0};
+    auto buffer = backend.allocate(tensor.sizeBytes());
+    EXPECT_TRUE(buffer) << buffer.error().message();
+    tensor.buffer = *buffer;
+    return tensor;
+  }
+  template <class T>
+  static Tensor upload(Backend& backend, const TensorDesc& desc, const std::vector<T>& values) {
+    const Tensor device = makeTensor(backend, desc);
+    const Status status = backend.upload(*Tensor::fromValues(desc, values), device);
+    EXPECT_TRUE(status.isOk()) << status.message();
+    return device;
+  }
+  template <class T>
+  static std::vector<T> download(Backend& backend, const Tensor& device, DType dtype) {
+    const Tensor host = *Tensor::onHost({dtype, device.desc.shape});
+    const Status status = backend.download(device, host);
+    EXPECT_TRUE(status.isOk()) << status.message();
+    const auto data = host.data<T>();
+    return {data.begin(), data.end()};
+  }
+
+  OpRegistry registry_;
+  std::shared_ptr<Runtime> runtime_;
+  uint64_t messagesBefore_ = 0;
+};
+
+}  // namespace opkit::vulkan
+
+#define EXPECT_OK(expression)                           \
+  do {                                                  \
+    const ::opkit::Status status__ = (expression);      \
+    EXPECT_TRUE(status__.isOk()) << status__.message(); \
+  } while (false)

@@ -1,0 +1,199 @@
+#include "engine/backend/vulkan/vulkan_backend.h"
+
+#include <algorithm>
+
+#include "engine/backend/vulkan/vulkan_raster.h"
+#include "engine/backend/vulkan/vulkan_status.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit::vulkan {
+namespace {
+
+constexpr size_t kStagingBytes = size_t{16} << 20;
+// Vector loads of up to 16 bytes never straddle a tensor, and tensors do not share cache lines.
+constexpr size_t kMinAlignment = 64;
+
+DeviceCaps capsOf(const PhysicalDevice& physical) {
+  return {physical.storage8, physical.storage16, physical.int64,
+          std::min<uint64_t>(physical.properties.limits.maxStorageBufferRange, physical.maxAllocationBytes)};
+}
+
+/// Elements [first, first + count) of a tensor as a flat tensor.
+Tensor slice(const Tensor& tensor, int64_t first, int64_t count) {
+  return {{tensor.desc.dtype, {count}},
+          tensor.buffer,
+          tensor.offsetBytes + static_cast<size_t>(first) * sizeOf(tensor.desc.dtype),
+          0};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> VulkanBackend::create(std::shared_ptr<VulkanRuntime> runtime,
+                                                       const OpRegistry& registry, const BackendConfig& config) {
+  std::unique_ptr<VulkanBackend> backend(new VulkanBackend(std::move(runtime), registry, config));
+  OPKIT_TRY(backend->start());
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry,
+                             const BackendConfig& config)
+    : runtime_(std::move(runtime)),
+      registry_(&registry),
+      config_(config),
+      caps_(capsOf(runtime_->vulkanDevice()->physical())),
+      alignment_(std::max<size_t>(runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment, kMinAlignment)) {}
+
+VulkanBackend::~VulkanBackend() = default;
+
+Status VulkanBackend::start() {
+  const std::shared_ptr<Device>& device = runtime_->vulkanDevice();
+  OPKIT_ASSIGN(std::shared_ptr<CommandPool> pool, CommandPool::create(device));
+  context_ = {device, &runtime_->pipelines(), std::move(pool), &counters(),
+              config_.deviceTimestamps && device->physical().timestampBits > 0};
+  OPKIT_ASSIGN(fence_, createFence(*device));
+  if (device->physical().unified) return Status::ok();
+  OPKIT_ASSIGN(staging_, VulkanBuffer::create(device, kStagingBytes, MemoryUse::Staging));
+  return Status::ok();
+}
+
+const std::string& VulkanBackend::name() const {
+  static const std::string name = "vulkan";
+  return name;
+}
+
+std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
+  return registry_->creators(name(), def.type);
+}
+
+Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {
+  return std::unique_ptr<RasterExecution>(std::make_unique<VulkanRaster>(*this));
+}
+
+Result<std::shared_ptr<Buffer>> VulkanBackend::allocate(size_t sizeBytes) {
+  ++counters().allocations;
+  OPKIT_ASSIGN(std::shared_ptr<Buffer> buffer,
+               VulkanBuffer::create(runtime_->vulkanDevice(), sizeBytes, MemoryUse::Tensor));
+  return buffer;
+}
+
+DType VulkanBackend::storageDType(DType dtype) const {
+  const bool half = config_.precision != Precision::High && caps_.storage16;
+  return half && dtype == DType::Float32 ? DType::Float16 : dtype;
+}
+
+Status VulkanBackend::copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice) {
+  OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
+  const VolkDeviceTable& vk = context_.device->vk();
+  const VkBufferCopy copy{toDevice ? 0 : offsetBytes, toDevice ? offsetBytes : 0, sizeBytes};
+  vk.vkCmdCopyBuffer(commands.handle(), toDevice ? staging_->handle() : buffer.handle(),
+                     toDevice ? buffer.handle() : staging_->handle(), 1, &copy);
+  const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
+  vk.vkCmdPipelineBarrier(commands.handle(), VK_PIPELINE_STAGE_TRANSFER_BIT,
+                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr,
+                          0, nullptr);
+  OPKIT_TRY(commands.end());
+  return context_.device->submitAndWait(commands.handle(), fence_.get());
+}
+
+/// Converts straight into mapped memory where there is some, through the staging buffer piece by piece elsewhere.
+Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool toDevice) {
+  if (host.desc.shape != device.desc.shape)
+    return Status::internal("vulkan: copy between {} and {}: shapes must be equal", host.desc.toString(),
+                            device.desc.toString());
+  if (!staging_) {
+    toDevice ? convertElements(host, device) : convertElements(device, host);
+    return Status::ok();
+  }
+  const auto& buffer = static_cast<const VulkanBuffer&>(*device.buffer);
+  const int64_t total = host.desc.elements();
+  const auto step = static_cast<int64_t>(kStagingBytes / sizeOf(device.desc.dtype));
+  for (int64_t first = 0; first < total; first += step) {
+    const int64_t count = std::min(step, total - first);
+    const Tensor piece = slice(device, first, count);
+    const Tensor staged{piece.desc, staging_, 0, 0};
+    if (toDevice) convertElements(slice(host, first, count), staged);
+    OPKIT_TRY(copyStaged(buffer, piece.offsetBytes, piece.sizeBytes(), toDevice));
+    if (!toDevice) convertElements(staged, slice(host, first, count));
+  }
+  return Status::ok();
+}
+
+Status VulkanBackend::upload(const Tensor& host, const Tensor& device) {
+  counters().bytesUploaded += device.sizeBytes();
+  return transfer(host, device, true);
+}
+
+Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
+  counters().bytesDownloaded += device.sizeBytes();
+  return transfer(host, device, false);
+}
+
+Status VulkanBackend::onResizeBegin() {
+  ++resize_;
+  recordings_.clear();
+  segments_.clear();
+  open_ = nullptr;
+  inSegment_ = false;
+  return Status::ok();
+}
+
+Result<Recording*> VulkanBackend::addRecording() {
+  OPKIT_ASSIGN(std::unique_ptr<Recording> recording, Recording::create(context_));
+  recordings_.push_back(std::move(recording));
+  return recordings_.back().get();
+}
+
+Status VulkanBackend::beginSegment(size_t segment) {
+  inSegment_ = true;
+  if (config_.record == RecordMode::Direct) return Status::ok();
+  OPKIT_ASSIGN(open_, addRecording());
+  segments_.resize(std::max(segments_.size(), segment + 1), nullptr);
+  segments_[segment] = open_;
+  return Status::ok();
+}
+
+Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
+                                              ScratchMemory& scratch) {
+  if (!inSegment_) return Status::internal("vulkan: onResize outside of beginSegment and endSegment");
+  Recording* recording = open_;
+  if (config_.record == RecordMode::Direct) {
+    OPKIT_ASSIGN(recording, addRecording());
+  }
+  scratch.restart();
+  OPKIT_TRY(recording->beginExecution());
+  CommandEncoder encoder(*this, *recording, scratch);
+  OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
+  recording->endExecution();
+  if (config_.record == RecordMode::Direct) OPKIT_TRY(recording->finish(fence_.get()));
+  return EncodedCommands{recordings_.size() - 1, resize_};
+}
+
+Status VulkanBackend::endSegment(size_t) {
+  inSegment_ = false;
+  Recording* recording = std::exchange(open_, nullptr);
+  return recording ? recording->finish(fence_.get()) : Status::ok();
+}
+
+Status VulkanBackend::execute(const EncodedCommands& commands) {
+  if (config_.record == RecordMode::Indirect) return Status::ok();
+  if (commands.resize != resize_ || commands.recording >= recordings_.size())
+    return Status::internal("vulkan: onExecute of an Execution that was not resized with the others");
+  return recordings_[commands.recording]->run(fence_.get());
+}
+
+Status VulkanBackend::onExecuteEnd(size_t segment) {
+  if (config_.record == RecordMode::Direct) return Status::ok();
+  if (segment >= segments_.size() || !segments_[segment])
+    return Status::internal("vulkan: segment {} was not recorded", segment);
+  return segments_[segment]->run(fence_.get());
+}
+
+Result<std::vector<double>> VulkanBackend::deviceTimesNs() {
+  std::vector<double> times;
+  if (!context_.timestamps) return times;
+  for (const auto& recording : recordings_) OPKIT_TRY(recording->readNs(times));
+  return times;
+}
+
+}  // namespace opkit::vulkan

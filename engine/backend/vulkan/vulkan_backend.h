@@ -1,0 +1,71 @@
+// VulkanBackend: a session's Vulkan side: memory, copies, recordings.
+//
+// Indirect mode records one command buffer per segment during resize and submits it in onExecuteEnd; direct mode
+// records one per Execution and submits it in onExecute. Both wait for the device before they return. Used by one
+// thread at a time; several Backends share a Runtime.
+#pragma once
+
+#include "engine/backend/vulkan/command_encoder.h"
+#include "engine/backend/vulkan/vulkan_buffer.h"
+#include "engine/backend/vulkan/vulkan_runtime.h"
+
+namespace opkit::vulkan {
+
+/// What encode() recorded, for execute(). Valid until the next onResizeBegin.
+struct EncodedCommands {
+  size_t recording = 0;
+  uint64_t resize = 0;  // which one it belongs to
+};
+
+class VulkanBackend final : public Backend {
+ public:
+  static Result<std::unique_ptr<Backend>> create(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry,
+                                                 const BackendConfig& config);
+  ~VulkanBackend() override;
+
+  const std::string& name() const override;
+  std::span<const Creator> creators(const OpDef& def) const override;
+  Result<std::unique_ptr<RasterExecution>> createRaster() override;
+  const DeviceCaps& caps() const override { return caps_; }
+  Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
+  size_t alignment() const override { return alignment_; }
+  DType storageDType(DType dtype) const override;
+
+  Status upload(const Tensor& host, const Tensor& device) override;
+  Status download(const Tensor& device, const Tensor& host) override;
+
+  Status onResizeBegin() override;
+  Status beginSegment(size_t segment) override;
+  Status endSegment(size_t segment) override;
+  Status onExecuteEnd(size_t segment) override;
+  Result<std::vector<double>> deviceTimesNs() override;
+
+  /// Records one Execution. REQUIRES an open segment.
+  Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
+                                 ScratchMemory& scratch);
+  /// Runs what was encoded, in direct mode; in indirect mode the segment's end does.
+  Status execute(const EncodedCommands& commands);
+
+ private:
+  VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
+  Status start();
+  Result<Recording*> addRecording();
+  Status transfer(const Tensor& host, const Tensor& device, bool toDevice);
+  Status copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice);
+
+  std::shared_ptr<VulkanRuntime> runtime_;  // shared: device and pipelines of every session on it
+  const OpRegistry* registry_;
+  BackendConfig config_;
+  DeviceCaps caps_;
+  size_t alignment_ = 0;
+  RecordingContext context_;
+  Owned<VkFence> fence_;
+  std::shared_ptr<VulkanBuffer> staging_;  // null where tensors are mapped
+  uint64_t resize_ = 0;
+  std::vector<std::unique_ptr<Recording>> recordings_;  // of this resize, in the order of their Executions
+  std::vector<Recording*> segments_;                    // indirect mode; null until recorded
+  Recording* open_ = nullptr;                           // the segment being recorded, indirect mode
+  bool inSegment_ = false;
+};
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,31 @@
+// VulkanBuffer: a storage buffer with memory of its own, mapped for its whole life where the host can see it.
+#pragma once
+
+#include "engine/backend/vulkan/device.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit::vulkan {
+
+class VulkanBuffer final : public Buffer {
+ public:
+  /// OutOfMemory when the device refuses. The memory is a little larger than asked, so that descriptors may be
+  /// rounded up.
+  static Result<std::shared_ptr<VulkanBuffer>> create(std::shared_ptr<Device> device, size_t sizeBytes, MemoryUse use);
+  ~VulkanBuffer() override;
+
+  std::byte* hostData() override { return mapped_; }
+  VkBuffer handle() const { return handle_.get(); }
+  size_t allocatedBytes() const { return allocatedBytes_; }
+
+ private:
+  VulkanBuffer(std::shared_ptr<Device> device, size_t sizeBytes) : Buffer(sizeBytes), device_(std::move(device)) {}
+  Status allocate(MemoryUse use);
+
+  std::shared_ptr<Device> device_;  // shared: buffers may outlive the Backend that made them
+  Owned<VkDeviceMemory> memory_;
+  Owned<VkBuffer> handle_;
+  size_t allocatedBytes_ = 0;
+  std::byte* mapped_ = nullptr;
+};
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,131 @@
+#include "engine/backend/vulkan/vulkan_raster.h"
+
+#include <limits>
+
+#include "engine/backend/host/host_raster.h"
+#include "shaders/raster/raster.h"
+
+namespace opkit::vulkan {
+namespace {
+
+using Shader = shaders::Raster;
+
+constexpr size_t kMaxRank = 6;
+constexpr size_t kMaxWordBytes = 16;
+constexpr uint32_t kLocalSize = 64;
+
+Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
+  if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
+    return Status::internal("raster: a region reads source {}, there are {}", source, inputs.size());
+  const Tensor* tensor = inputs[static_cast<size_t>(source)];
+  if (sizeOf(tensor->desc.dtype) != sizeOf(output.desc.dtype))
+    return Status::internal("raster: source {} must be {}, found {}", source, nameOf(output.desc.dtype),
+                            nameOf(tensor->desc.dtype));
+  return tensor;
+}
+
+/// The whole output from one element.
+Region fillRegion(int source, const TensorDesc& output) { return {source, 0, 0, {output.elements()}, {0}, {1}}; }
+
+bool allEven(const std::vector<int64_t>& values, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (values[i] % 2 != 0) return false;
+  return true;
+}
+
+/// Moves two elements at a time where the innermost dimension is contiguous and everything else stays aligned.
+bool widen(Region& region) {
+  if (region.size.empty()) return false;
+  const size_t inner = region.size.size() - 1;
+  if (region.strides[inner] != 1 || region.sourceStrides[inner] != 1) return false;
+  if (region.size[inner] % 2 != 0 || region.offset % 2 != 0 || region.sourceOffset % 2 != 0) return false;
+  if (!allEven(region.strides, inner) || !allEven(region.sourceStrides, inner)) return false;
+  region.size[inner] /= 2;
+  region.offset /= 2;
+  region.sourceOffset /= 2;
+  for (size_t d = 0; d < inner; ++d) {
+    region.strides[d] /= 2;
+    region.sourceStrides[d] /= 2;
+  }
+  return true;
+}
+
+/// The shader counts in 32 bits.
+Status checkReach(const Region& region) {
+  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
+  int64_t from = region.sourceOffset;
+  int64_t to = region.offset;
+  for (size_t d = 0; d < region.size.size(); ++d) {
+    from += std::max<int64_t>(region.sourceStrides[d], 0) * (region.size[d] - 1);
+    to += std::max<int64_t>(region.strides[d], 0) * (region.size[d] - 1);
+  }
+  if (from <= kLimit && to <= kLimit && elementCount(region.size) <= kLimit) return Status::ok();
+  return Status::unsupported("raster: a region reaches element {}; the Vulkan kernel counts to {}", std::max(from, to),
+                             kLimit);
+}
+
+Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  Shader::PushConstants push{};
+  push.count = static_cast<uint32_t>(elementCount(box.size));
+  push.sourceOffset = static_cast<int32_t>(box.sourceOffset);
+  push.offset = static_cast<int32_t>(box.offset);
+  for (size_t d = 0; d < box.size.size(); ++d) {
+    push.sizes[d] = static_cast<uint32_t>(box.size[d]);
+    push.sourceStrides[d] = static_cast<int32_t>(box.sourceStrides[d]);
+    push.strides[d] = static_cast<int32_t>(box.strides[d]);
+  }
+  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Groups::linear(push.count, kLocalSize),
+                                  {.rank = static_cast<uint32_t>(box.size.size())});
+}
+
+/// One dispatch, or one per index of the outermost dimension while there are too many dimensions.
+Status dispatchRegion(const Region& region, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  if (region.size.size() <= kMaxRank) return dispatchBox(region, word, from, to, encoder);
+  Region rest{region.source, region.sourceOffset, region.offset, {}, {}, {}};
+  rest.size.assign(region.size.begin() + 1, region.size.end());
+  rest.sourceStrides.assign(region.sourceStrides.begin() + 1, region.sourceStrides.end());
+  rest.strides.assign(region.strides.begin() + 1, region.strides.end());
+  for (int64_t i = 0; i < region.size[0]; ++i) {
+    OPKIT_TRY(dispatchRegion(rest, word, from, to, encoder));
+    rest.sourceOffset += region.sourceStrides[0];
+    rest.offset += region.strides[0];
+  }
+  return Status::ok();
+}
+
+bool isRun(const Region& region) {
+  return region.size.empty() || (region.size.size() == 1 && region.strides[0] == 1 && region.sourceStrides[0] == 1);
+}
+
+Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  if (elementCount(original.size) == 0) return Status::ok();
+  Region region = planRegion(original);
+  size_t bytes = sizeOf(to.desc.dtype);
+  if (isRun(region))
+    return encoder.copyBytes(from, static_cast<size_t>(region.sourceOffset) * bytes, to,
+                             static_cast<size_t>(region.offset) * bytes,
+                             static_cast<size_t>(elementCount(region.size)) * bytes);
+  while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+  OPKIT_TRY(checkReach(region));
+  return dispatchRegion(region, *Shader::wordOfBytes(bytes), from, to, encoder);
+}
+
+}  // namespace
+
+Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) {
+  const Tensor& output = *outputs[0];
+  if (list.fill == RegionList::Fill::Zero) OPKIT_TRY(encoder.fillZero(output));
+  if (list.fill == RegionList::Fill::Input) {
+    OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
+    OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder));
+  }
+  encoder.beginDisjoint();
+  for (const Region& region : list.regions) {
+    OPKIT_ASSIGN(const Tensor* source, sourceOf(inputs, region.source, output));
+    OPKIT_TRY(encodeRegion(region, *source, output, encoder));
+  }
+  encoder.endDisjoint();
+  return Status::ok();
+}
+
+}  // namespace opkit::vulkan

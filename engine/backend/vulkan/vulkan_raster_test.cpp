@@ -1,0 +1,160 @@
+#include <cstring>
+#include <numeric>
+
+#include "engine/backend/vulkan/testing/vulkan_fixture.h"
+
+namespace opkit::vulkan {
+namespace {
+
+/// The definition of a region, one element at a time.
+template <class T>
+void copyPlainly(const Region& region, const std::vector<T>& source, std::vector<T>& target) {
+  forEachIndex(region.size, [&](const std::vector<int64_t>& index) {
+    int64_t from = region.sourceOffset;
+    int64_t to = region.offset;
+    for (size_t d = 0; d < index.size(); ++d) {
+      from += index[d] * region.sourceStrides[d];
+      to += index[d] * region.strides[d];
+    }
+    target[static_cast<size_t>(to)] = source[static_cast<size_t>(from)];
+  });
+}
+
+/// The box [begin, begin + size) of a destination of `shape`, read from a source in some order of the axes, with
+/// repeats and mirrors; `sourceCount` becomes the elements that the source needs.
+Region randomRegion(const Shape& shape, int64_t begin, int64_t size, std::mt19937& random, int64_t& sourceCount) {
+  Region region;
+  region.size = shape;
+  region.size[0] = size;
+  region.strides = contiguousStrides(shape);
+  region.offset = begin * region.strides[0];
+  region.sourceStrides.resize(shape.size());
+  std::vector<size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (random() % 2) std::shuffle(order.begin(), order.end(), random);
+  int64_t stride = 1 + static_cast<int64_t>(random() % 3 == 0);
+  region.sourceOffset = static_cast<int64_t>(random() % 4) * 2;
+  int64_t reach = 0;
+  for (size_t i = order.size(); i-- > 0;) {
+    const size_t d = order[i];
+    const auto kind = random() % 8;
+    region.sourceStrides[d] = kind == 0 ? 0 : kind == 1 ? -stride : stride;
+    if (kind == 1) region.sourceOffset += stride * (region.size[d] - 1);
+    if (kind > 1) reach += stride * (region.size[d] - 1);
+    if (kind > 0) stride *= region.size[d];
+  }
+  sourceCount = std::max(sourceCount, region.sourceOffset + reach + 1);
+  return region;
+}
+
+template <class T>
+std::vector<T> randomValues(int64_t count, std::mt19937& random) {
+  std::vector<T> values(static_cast<size_t>(count));
+  for (T& value : values) value = static_cast<T>(random());
+  return values;
+}
+
+class VulkanRasterTest : public VulkanTest {
+ protected:
+  /// The output may be larger than `shape`; it starts as all ones.
+  template <class T>
+  std::vector<T> raster(Backend& backend, DType dtype, const RegionList& list,
+                        const std::vector<std::vector<T>>& sources, const Shape& shape) {
+    std::vector<Tensor> inputs;
+    for (const auto& source : sources)
+      inputs.push_back(upload(backend, {dtype, {static_cast<int64_t>(source.size())}}, source));
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& input : inputs) pointers.push_back(&input);
+    const Tensor output = upload(backend, {dtype, shape}, std::vector<T>(elementCount(shape), T(-1)));
+    auto execution = *backend.createRaster();
+    execution->setRegions(list);
+    EXPECT_OK(resizeAndRun(backend, {{execution.get(), pointers, {&output}}}));
+    return download<T>(backend, output, dtype);
+  }
+
+  /// Random destinations cut into boxes along the outermost axis, each read from a source of its own.
+  template <class T>
+  void expectRandomRegions(DType dtype, unsigned seed) {
+    const auto backend = makeBackend();
+    std::mt19937 random(seed);
+    for (int round = 0; round < 30; ++round) {
+      Shape shape(1 + random() % 7);
+      for (int64_t& extent : shape) extent = 1 + static_cast<int64_t>(random() % (shape.size() > 4 ? 4 : 9));
+      RegionList list;
+      std::vector<std::vector<T>> sources;
+      for (int64_t begin = 0; begin < shape[0];) {
+        const int64_t size = 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(shape[0] - begin));
+        int64_t count = 1;
+        list.regions.push_back(randomRegion(shape, begin, size, random, count));
+        list.regions.back().source = static_cast<int>(sources.size());
+        sources.push_back(randomValues<T>(count, random));
+        begin += size;
+      }
+      std::vector<T> expected(static_cast<size_t>(elementCount(shape)), T(-1));
+      for (size_t i = 0; i < sources.size(); ++i) copyPlainly(list.regions[i], sources[i], expected);
+      EXPECT_EQ(raster(*backend, dtype, list, sources, shape), expected) << toString(shape) << " round " << round;
+    }
+  }
+};
+
+TEST_F(VulkanRasterTest, RandomRegionsOfBytes) { expectRandomRegions<uint8_t>(DType::Bool, 1); }
+TEST_F(VulkanRasterTest, RandomRegionsOfTwoBytes) { expectRandomRegions<int16_t>(DType::Int16, 2); }
+TEST_F(VulkanRasterTest, RandomRegionsOfFourBytes) { expectRandomRegions<int32_t>(DType::Int32, 3); }
+TEST_F(VulkanRasterTest, RandomRegionsOfEightBytes) { expectRandomRegions<int64_t>(DType::Int64, 4); }
+
+TEST_F(VulkanRasterTest, ZeroFillsWhatNoRegionCovers) {
+  const auto backend = makeBackend();
+  RegionList list;
+  list.fill = RegionList::Fill::Zero;
+  list.regions = {{0, 0, 1, {2, 2}, {2, 1}, {4, 1}}};
+  const std::vector<uint8_t> expected{0, 1, 2, 0, 0, 3, 4, 0, 0};
+  EXPECT_EQ(raster<uint8_t>(*backend, DType::UInt8, list, {{1, 2, 3, 4}}, {9}), expected);
+}
+
+TEST_F(VulkanRasterTest, InputFillsWhatNoRegionCovers) {
+  const auto backend = makeBackend();
+  RegionList list;
+  list.fill = RegionList::Fill::Input;
+  list.fillInput = 1;
+  list.regions = {{0, 0, 3, {2}, {1}, {1}}};
+  const std::vector<int64_t> expected{42, 42, 42, 7, 8, 42};
+  EXPECT_EQ(raster<int64_t>(*backend, DType::Int64, list, {{7, 8}, {42}}, {6}), expected);
+}
+
+TEST_F(VulkanRasterTest, EmptyRegionsAndEmptyOutputsDoNothing) {
+  const auto backend = makeBackend();
+  RegionList list;
+  list.regions = {{0, 0, 0, {0, 5}, {5, 1}, {5, 1}}};
+  EXPECT_EQ(raster<float>(*backend, DType::Float32, list, {{1}}, {0, 5}), std::vector<float>{});
+  list.fill = RegionList::Fill::Zero;
+  EXPECT_EQ(raster<float>(*backend, DType::Float32, list, {{1}}, {3}), (std::vector<float>{0, 0, 0}));
+}
+
+TEST_F(VulkanRasterTest, ChangedRegionsTakeEffectAtTheNextResize) {
+  const auto backend = makeBackend();
+  const Tensor x = upload(*backend, {DType::Int32, {6}}, std::vector<int32_t>{1, 2, 3, 4, 5, 6});
+  const Tensor y = makeTensor(*backend, {DType::Int32, {6}});
+  auto execution = *backend->createRaster();
+  execution->setRegions({{{0, 0, 0, {3, 2}, {1, 3}, {2, 1}}}});
+  EXPECT_OK(resizeAndRun(*backend, {{execution.get(), {&x}, {&y}}}));
+  EXPECT_EQ(download<int32_t>(*backend, y, DType::Int32), (std::vector<int32_t>{1, 4, 2, 5, 3, 6}));
+  execution->setRegions({{{0, 5, 0, {6}, {-1}, {1}}}});
+  EXPECT_OK(resizeAndRun(*backend, {{execution.get(), {&x}, {&y}}}));
+  EXPECT_EQ(download<int32_t>(*backend, y, DType::Int32), (std::vector<int32_t>{6, 5, 4, 3, 2, 1}));
+}
+
+TEST_F(VulkanRasterTest, BadSourcesAreErrors) {
+  const auto backend = makeBackend();
+  const Tensor x = makeTensor(*backend, {DType::Int64, {6}});
+  const Tensor y = makeTensor(*backend, {DType::Int32, {6}});
+  auto execution = *backend->createRaster();
+  execution->setRegions({{contiguousRegion(0, 0, 0, 6)}});
+  EXPECT_EQ(resizeAndRun(*backend, {{execution.get(), {&x}, {&y}}}).message(),
+            "raster: source 0 must be i32, found i64");
+  execution->setRegions({{contiguousRegion(1, 0, 0, 6)}});
+  EXPECT_EQ(resizeAndRun(*backend, {{execution.get(), {&x}, {&y}}}).message(),
+            "raster: a region reads source 1, there are 1");
+}
+
+}  // namespace
+}  // namespace opkit::vulkan
