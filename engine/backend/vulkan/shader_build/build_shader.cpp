@@ -40,7 +40,7 @@ Result<Output> buildShader(const Request& request) {
     if (!reflection) return inFile(reflection.error(), request.path);
     shader.variants.push_back({choice, std::move(compiled->optimized), *std::move(reflection)});
   }
-  auto interface = commonInterface(shader);
+  auto interface = commonInterface(shader, text);
   if (!interface) return inFile(interface.error(), request.path);
   output.header = headerText(shader, *interface);
   output.source = sourceText(shader, *interface);

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/shader_build/generator.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/tensor/dtype.h"
 
@@ -14,10 +15,32 @@ std::string label(const Shader& shader, const Variant& variant) {
   return text.empty() ? shader.name : shader.name + " " + text;
 }
 
-std::string names(const std::vector<BindingInfo>& bindings) {
+std::string join(const std::vector<std::string>& names) {
   std::string text;
-  for (const BindingInfo& binding : bindings) text += (text.empty() ? "" : ", ") + binding.name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+/// The name that is declared first in the shader's text; declarations in includes come after.
+std::string firstDeclared(std::vector<std::string> names, const std::string& source) {
+  std::sort(names.begin(), names.end());
+  return *std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+    return source.find(" " + a + "[") < source.find(" " + b + "[");
+  });
+}
+
+Status mergeBindings(const Shader& shader, const std::string& source, Interface& into) {
+  std::map<uint32_t, BindingInfo> bindings;
+  for (const Variant& variant : shader.variants)
+    for (const auto& [number, info] : variant.reflection.bindings) mergeBinding(info, bindings[number]);
+  for (const auto& [number, info] : bindings) {
+    into.bindingNames.push_back(firstDeclared(info.names, source));
+    into.access.push_back(info.access);
+    if (number != into.access.size() - 1)
+      return Status::invalidArgument("{}: bindings must be numbered 0, 1, 2 ...: '{}' has {}, expected {}", shader.name,
+                                     into.bindingNames.back(), number, into.access.size() - 1);
+  }
+  return Status::ok();
 }
 
 Status mergeConstants(const Reflection& from, const std::string& who, std::vector<SpecConstant>& into) {
@@ -90,7 +113,7 @@ std::string variantText(const Shader& shader) {
   return text + "  };\n";
 }
 
-std::string pushText(const Reflection& interface) {
+std::string pushText(const Interface& interface) {
   std::string text = "  struct PushConstants {\n";
   for (const PushField& field : interface.push) {
     const uint32_t natural = field.type.find("64") == std::string::npos ? 4 : 8;
@@ -101,12 +124,11 @@ std::string pushText(const Reflection& interface) {
   return text + fmt::format("  }};\n  static constexpr size_t kPushConstantBytes = {};\n", interface.pushBytes);
 }
 
-std::string bindingsText(const Reflection& interface) {
+std::string bindingsText(const Interface& interface) {
   std::string text = "  struct Bindings {\n";
-  for (const BindingInfo& binding : interface.bindings)
-    text += fmt::format("    const Tensor* {} = nullptr;\n", binding.name);
+  for (const std::string& name : interface.bindingNames) text += fmt::format("    const Tensor* {} = nullptr;\n", name);
   return text + fmt::format("    std::array<const Tensor*, {}> list() const {{ return {{{}}}; }}\n  }};\n",
-                            interface.bindings.size(), names(interface.bindings));
+                            interface.bindingNames.size(), join(interface.bindingNames));
 }
 
 std::string defaultOf(const SpecConstant& constant) {
@@ -118,7 +140,7 @@ std::string defaultOf(const SpecConstant& constant) {
 
 /// A struct with default member initialisers cannot be a default argument of its own class's members, but the
 /// Encoder's template sees it complete.
-std::string constantsText(const Reflection& interface) {
+std::string constantsText(const Interface& interface) {
   std::string text = "  struct Constants {\n";
   std::string list;
   for (const SpecConstant& constant : interface.constants) {
@@ -131,7 +153,7 @@ std::string constantsText(const Reflection& interface) {
                             interface.constants.size(), list);
 }
 
-std::string layoutChecks(const std::string& name, const Reflection& interface) {
+std::string layoutChecks(const std::string& name, const Interface& interface) {
   std::string text;
   for (const PushField& field : interface.push)
     text += fmt::format("static_assert(offsetof({0}::PushConstants, {1}) == {2});\n", name, field.name, field.offset);
@@ -158,16 +180,19 @@ const char* accessName(vulkan::Access access) {
 
 }  // namespace
 
-Result<Reflection> commonInterface(const Shader& shader) {
-  Reflection interface = shader.variants.front().reflection;
+Result<Interface> commonInterface(const Shader& shader, const std::string& source) {
+  Interface interface;
+  OPKIT_TRY(mergeBindings(shader, source, interface));
   for (const Variant& variant : shader.variants) {
     const std::string who = label(shader, variant);
-    if (variant.reflection.bindings != interface.bindings)
-      return Status::invalidArgument("{}: bindings ({}) differ from those of another variant ({})", who,
-                                     names(variant.reflection.bindings), names(interface.bindings));
-    if (variant.reflection.push != interface.push)
+    const Reflection& reflection = variant.reflection;
+    if (interface.push.empty()) {
+      interface.push = reflection.push;
+      interface.pushBytes = reflection.pushBytes;
+    } else if (!reflection.push.empty() && reflection.push != interface.push) {
       return Status::invalidArgument("{}: push constants differ from those of another variant", who);
-    OPKIT_TRY(mergeConstants(variant.reflection, who, interface.constants));
+    }
+    OPKIT_TRY(mergeConstants(reflection, who, interface.constants));
   }
   std::sort(interface.constants.begin(), interface.constants.end(),
             [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -181,7 +206,7 @@ Result<Reflection> commonInterface(const Shader& shader) {
   return interface;
 }
 
-std::string headerText(const Shader& shader, const Reflection& interface) {
+std::string headerText(const Shader& shader, const Interface& interface) {
   const std::string name = structName(shader);
   std::string text = fmt::format(
       "// Generated from shaders/{}.comp.\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n"
@@ -194,7 +219,7 @@ std::string headerText(const Shader& shader, const Reflection& interface) {
   return text + layoutChecks(name, interface) + "\n}  // namespace opkit::shaders\n";
 }
 
-std::string sourceText(const Shader& shader, const Reflection& interface) {
+std::string sourceText(const Shader& shader, const Interface& interface) {
   const std::string name = structName(shader);
   std::string text = fmt::format(
       "// Generated from shaders/{0}.comp.\n#include \"shaders/{0}.h\"\n\n"
@@ -202,9 +227,8 @@ std::string sourceText(const Shader& shader, const Reflection& interface) {
       shader.name);
   for (size_t v = 0; v < shader.variants.size(); ++v)
     text += fmt::format("constexpr uint32_t kSpirv{}[] = {{{}}};\n", v, wordsText(shader.variants[v].spirv));
-  text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{{", interface.bindings.size());
-  for (const BindingInfo& binding : interface.bindings)
-    text += fmt::format("vulkan::Access::{}, ", accessName(binding.access));
+  text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{{", interface.access.size());
+  for (const vulkan::Access access : interface.access) text += fmt::format("vulkan::Access::{}, ", accessName(access));
   text += fmt::format("}};\nconstexpr vulkan::ShaderCode kCodes[] = {{\n");
   for (size_t v = 0; v < shader.variants.size(); ++v) {
     const auto& local = shader.variants[v].reflection.localSize;

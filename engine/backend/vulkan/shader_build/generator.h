@@ -21,13 +21,22 @@ struct Shader {
   std::vector<Variant> variants;  // all choices, in the order of allChoices
 };
 
-/// The interface that all variants share: bindings and push constants must be equal, specialisation constants
-/// agree where they occur. InvalidArgument names the variant that differs and how.
-Result<Reflection> commonInterface(const Shader& shader);
+/// What C++ sees of a shader, whichever variant it dispatches.
+struct Interface {
+  std::vector<std::string> bindingNames;  // by binding number; views of one binding go by the first declared
+  std::vector<vulkan::Access> access;
+  std::vector<PushField> push;
+  uint32_t pushBytes = 0;
+  std::vector<SpecConstant> constants;
+};
+
+/// Gathers the interface of all variants. A variant may leave declarations unused, but not contradict another:
+/// InvalidArgument names the variant that differs and how. `source` is the shader's text.
+Result<Interface> commonInterface(const Shader& shader, const std::string& source);
 
 /// Text of the header: struct opkit::shaders::<UpperCamel stem>.
-std::string headerText(const Shader& shader, const Reflection& interface);
+std::string headerText(const Shader& shader, const Interface& interface);
 /// Text of the source that defines it.
-std::string sourceText(const Shader& shader, const Reflection& interface);
+std::string sourceText(const Shader& shader, const Interface& interface);
 
 }  // namespace opkit::shader_build

@@ -3,7 +3,6 @@
 #include <spirv_cross/spirv_cross_c.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
 namespace opkit::shader_build {
@@ -70,29 +69,17 @@ Result<BindingInfo> reflectBinding(const Module& module, const spvc_reflected_re
     return Status::invalidArgument("buffer block '{}' must be in descriptor set 0", block.name);
   const bool noWrite = spvc_compiler_has_member_decoration(compiler, block.base_type_id, 0, SpvDecorationNonWritable);
   const bool noRead = spvc_compiler_has_member_decoration(compiler, block.base_type_id, 0, SpvDecorationNonReadable);
-  return BindingInfo{spvc_compiler_get_member_name(compiler, block.base_type_id, 0), noWrite ? vulkan::Access::Read
-                                                                                     : noRead
-                                                                                         ? vulkan::Access::Write
-                                                                                         : vulkan::Access::ReadWrite};
+  return BindingInfo{{spvc_compiler_get_member_name(compiler, block.base_type_id, 0)},
+                     noWrite  ? vulkan::Access::Read
+                     : noRead ? vulkan::Access::Write
+                              : vulkan::Access::ReadWrite};
 }
 
-/// Several blocks may view one binding (floats and vec4s of the same buffer): the first declared names it.
 Status reflectBindings(const Module& module, Reflection& result) {
-  std::vector<spvc_reflected_resource> blocks;
-  for (const auto& block : module.list(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) blocks.push_back(block);
-  std::sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  std::map<unsigned, BindingInfo> bindings;
-  for (const auto& block : blocks) {
+  for (const auto& block : module.list(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) {
     const unsigned number = spvc_compiler_get_decoration(module.compiler(), block.id, SpvDecorationBinding);
     OPKIT_ASSIGN(BindingInfo info, reflectBinding(module, block));
-    const auto [entry, isNew] = bindings.emplace(number, info);
-    if (!isNew && entry->second.access != info.access) entry->second.access = vulkan::Access::ReadWrite;
-  }
-  for (const auto& [number, info] : bindings) {
-    if (number != result.bindings.size())
-      return Status::invalidArgument("bindings must be numbered 0, 1, 2 ...: '{}' has {}, expected {}", info.name,
-                                     number, result.bindings.size());
-    result.bindings.push_back(info);
+    mergeBinding(info, result.bindings[number]);
   }
   return Status::ok();
 }
@@ -186,6 +173,15 @@ Status reflectConstants(const Module& module, Reflection& result) {
 }
 
 }  // namespace
+
+void mergeBinding(const BindingInfo& from, BindingInfo& into) {
+  if (into.names.empty())
+    into.access = from.access;
+  else if (into.access != from.access)
+    into.access = vulkan::Access::ReadWrite;
+  for (const std::string& name : from.names)
+    if (std::find(into.names.begin(), into.names.end(), name) == into.names.end()) into.names.push_back(name);
+}
 
 Result<Reflection> reflect(const std::vector<uint32_t>& spirv) {
   OPKIT_ASSIGN(const Module module, Module::parse(spirv));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,9 @@
 namespace opkit::shader_build {
 
 struct BindingInfo {
-  std::string name;  // of the array inside the block: `buffer X { float x[]; }` -> "x"
+  // Of the arrays inside the blocks: `buffer X { float x[]; }` -> "x". Several blocks may view one binding, floats
+  // and vec4s of the same buffer; a variant that does not use a block does not show it.
+  std::vector<std::string> names;
   vulkan::Access access = vulkan::Access::ReadWrite;
   bool operator==(const BindingInfo&) const = default;
 };
@@ -35,12 +38,15 @@ struct SpecConstant {
 };
 
 struct Reflection {
-  std::vector<BindingInfo> bindings;  // by binding number
-  std::vector<PushField> push;        // by offset
+  std::map<uint32_t, BindingInfo> bindings;  // by binding number
+  std::vector<PushField> push;               // by offset
   uint32_t pushBytes = 0;
   std::vector<SpecConstant> constants;  // by id
   std::array<uint32_t, 3> localSize{1, 1, 1};
 };
+
+/// Adds what another block or another variant says about the same binding.
+void mergeBinding(const BindingInfo& from, BindingInfo& into);
 
 /// InvalidArgument says which declaration the pipeline cannot express and what it expects.
 Result<Reflection> reflect(const std::vector<uint32_t>& spirv);

@@ -186,17 +186,27 @@ TEST_F(ShaderBuildTest, AnErrorInOneVariantNamesIt) {
   EXPECT_TRUE(contains(message, "(variant MODE=broken)")) << message;
 }
 
-TEST_F(ShaderBuildTest, VariantsMustShareTheirInterface) {
-  const std::string axis = "//! variant MODE: a b\n";
-  const std::string bindings = errorOf(axis + kHead + R"(
-#ifdef MODE_A
-layout(binding = 0) writeonly buffer Y { float y[]; };
+TEST_F(ShaderBuildTest, VariantsMayLeaveViewsAndBindingsUnused) {
+  const auto output = build(std::string("//! variant WIDE: yes no\n") + kHead + R"(
+layout(binding = 0) readonly buffer X { float x[]; };
+layout(binding = 0) readonly buffer X4 { vec4 x4[]; };
+layout(binding = 1) readonly buffer B { float bias[]; };
+layout(binding = 2) writeonly buffer Y { float y[]; };
+layout(push_constant) uniform Push { uint count; } push;
+void main() {
+#ifdef WIDE_YES
+  y[0] = x4[1].x;
 #else
-layout(binding = 0) writeonly buffer Y { float z[]; };
-#define y z
+  y[0] = x[0] + bias[push.count];
 #endif
-void main() { y[0] = 1; })");
-  EXPECT_TRUE(contains(bindings, "MODE=b: bindings (z) differ from those of another variant (y)")) << bindings;
+})");
+  ASSERT_TRUE(output) << output.error().message();
+  EXPECT_TRUE(contains(output->header, "return {x, bias, y}; }")) << output->header;
+  EXPECT_TRUE(contains(output->header, "kPushConstantBytes = 4;")) << output->header;
+}
+
+TEST_F(ShaderBuildTest, VariantsMustShareTheirPushConstants) {
+  const std::string axis = "//! variant MODE: a b\n";
   const std::string push = errorOf(axis + kHead + R"(
 layout(push_constant) uniform Push {
 #ifdef MODE_A
