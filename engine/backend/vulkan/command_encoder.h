@@ -23,10 +23,10 @@ class CommandEncoder final : public Encoder {
       : backend_(backend), recording_(recording), scratch_(scratch) {}
 
   Status fillZero(const Tensor& tensor) override;
-  Status copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset,
-                   size_t sizeBytes) override {
-    return recording_.copyBytes(from, fromOffset, to, toOffset, sizeBytes);
+  Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
+    return recording_.copyRuns(from, to, runs);
   }
+  size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(backend_, std::move(desc)); }

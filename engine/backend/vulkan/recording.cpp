@@ -12,6 +12,9 @@ constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
+constexpr size_t kShortestRunSoftware = 64;
+constexpr size_t kShortestRunHardware = size_t{64} << 10;
+
 ByteAccess accessOf(const Tensor& tensor, bool write) {
   return {tensor.buffer.get(), tensor.offsetBytes, tensor.offsetBytes + tensor.sizeBytes(), write};
 }
@@ -140,19 +143,27 @@ Status Recording::fillZero(const Tensor& tensor) {
   return Status::ok();
 }
 
-Status Recording::copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset,
-                            size_t sizeBytes) {
-  if (sizeBytes == 0) return Status::ok();
-  OPKIT_CHECK(fromOffset + sizeBytes <= from.sizeBytes() && toOffset + sizeBytes <= to.sizeBytes());
+Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) {
+  if (runs.empty()) return Status::ok();
   OPKIT_ASSIGN(const VkDescriptorBufferInfo source, describe(from, "copy"));
   OPKIT_ASSIGN(const VkDescriptorBufferInfo target, describe(to, "copy"));
-  const VkBufferCopy copy{source.offset + fromOffset, target.offset + toOffset, sizeBytes};
-  const ByteAccess accesses[2] = {{from.buffer.get(), copy.srcOffset, copy.srcOffset + sizeBytes, false},
-                                  {to.buffer.get(), copy.dstOffset, copy.dstOffset + sizeBytes, true}};
+  std::vector<VkBufferCopy> copies;
+  copies.reserve(runs.size());
+  for (const ByteRun& run : runs) {
+    OPKIT_CHECK(run.from + run.sizeBytes <= from.sizeBytes() && run.to + run.sizeBytes <= to.sizeBytes());
+    copies.push_back({source.offset + run.from, target.offset + run.to, run.sizeBytes});
+  }
+  const ByteAccess accesses[2] = {accessOf(from, false), accessOf(to, true)};
   placeBarrier(accesses);
-  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source.buffer, target.buffer, 1, &copy);
+  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source.buffer, target.buffer,
+                                        static_cast<uint32_t>(copies.size()), copies.data());
   ++dispatches_;
   return Status::ok();
+}
+
+/// A software device copies by memcpy, and its shaders load one lane at a time; a GPU's copy engine wants long runs.
+size_t Recording::shortestRunBytes() const {
+  return context_.device->physical().info.software ? kShortestRunSoftware : kShortestRunHardware;
 }
 
 Status Recording::finish(VkFence fence) {

@@ -36,7 +36,8 @@ class Recording {
                   std::span<const uint32_t> constants, Groups groups);
   /// REQUIRES sizeBytes() of the tensor to be a multiple of 4.
   Status fillZero(const Tensor& tensor);
-  Status copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset, size_t sizeBytes);
+  Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs);
+  size_t shortestRunBytes() const;
   HazardTracker& hazards() { return hazards_; }
 
   /// Ends the recording and makes the driver compile the pipelines that were new to it.

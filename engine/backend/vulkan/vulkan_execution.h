@@ -32,6 +32,13 @@ struct Groups {
   static Groups linear(int64_t count, uint32_t localSize);
 };
 
+/// Bytes to copy; offsets count from each tensor's first byte.
+struct ByteRun {
+  size_t from = 0;
+  size_t to = 0;
+  size_t sizeBytes = 0;
+};
+
 /// Records the commands of one Execution. Valid only inside onEncode.
 class Encoder {
  public:
@@ -49,9 +56,10 @@ class Encoder {
 
   /// Fills a tensor's bytes with zero.
   virtual Status fillZero(const Tensor& tensor) = 0;
-  /// Copies bytes between tensors; offsets count from each tensor's first byte.
-  virtual Status copyBytes(const Tensor& from, size_t fromOffset, const Tensor& to, size_t toOffset,
-                           size_t sizeBytes) = 0;
+  /// Copies runs of bytes between two tensors, as one command.
+  virtual Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) = 0;
+  /// How many bytes a run must have on this device to be copied faster than a shader moves it.
+  virtual size_t shortestRunBytes() const = 0;
   /// Commands between these two write disjoint elements and read none that the others write: no barrier is placed
   /// among them, though they touch the same tensors.
   virtual void beginDisjoint() = 0;

@@ -13,6 +13,7 @@ using Shader = shaders::Raster;
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr uint32_t kLocalSize = 64;
+constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -93,18 +94,40 @@ Status dispatchRegion(const Region& region, Shader::Word word, const Tensor& fro
   return Status::ok();
 }
 
-bool isRun(const Region& region) {
-  return region.size.empty() || (region.size.size() == 1 && region.strides[0] == 1 && region.sourceStrides[0] == 1);
+/// The bytes of the innermost dimension when it is contiguous on both sides (a single element is), else 0.
+size_t runBytes(const Region& region, size_t elementBytes) {
+  if (region.size.empty()) return elementBytes;
+  if (region.strides.back() != 1 || region.sourceStrides.back() != 1) return 0;
+  return static_cast<size_t>(region.size.back()) * elementBytes;
+}
+
+/// Copies without a shader: one run per index of the outer dimensions.
+Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  const size_t bytes = sizeOf(to.desc.dtype);
+  const size_t length = runBytes(region, bytes);
+  const Shape outer(region.size.begin(), region.size.end() - (region.size.empty() ? 0 : 1));
+  std::vector<ByteRun> runs;
+  runs.reserve(static_cast<size_t>(elementCount(outer)));
+  forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+    int64_t source = region.sourceOffset;
+    int64_t target = region.offset;
+    for (size_t d = 0; d < index.size(); ++d) {
+      source += index[d] * region.sourceStrides[d];
+      target += index[d] * region.strides[d];
+    }
+    runs.push_back({static_cast<size_t>(source) * bytes, static_cast<size_t>(target) * bytes, length});
+  });
+  return encoder.copyRuns(from, to, runs);
 }
 
 Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder) {
   if (elementCount(original.size) == 0) return Status::ok();
   Region region = planRegion(original);
   size_t bytes = sizeOf(to.desc.dtype);
-  if (isRun(region))
-    return encoder.copyBytes(from, static_cast<size_t>(region.sourceOffset) * bytes, to,
-                             static_cast<size_t>(region.offset) * bytes,
-                             static_cast<size_t>(elementCount(region.size)) * bytes);
+  const size_t run = runBytes(region, bytes);
+  const size_t total = static_cast<size_t>(elementCount(region.size)) * bytes;
+  if (run == total || (run >= encoder.shortestRunBytes() && total / run <= kMaxRuns))
+    return copyRuns(region, from, to, encoder);
   while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
   OPKIT_TRY(checkReach(region));
   return dispatchRegion(region, *Shader::wordOfBytes(bytes), from, to, encoder);
