@@ -75,7 +75,7 @@ TEST(ConvCpu, DepthwiseMatchesTheOracle) {
 
 TEST(ConvCpu, OneExecutionAtManyShapes) {
   for (const int64_t group : {1, 6}) {
-    const Case c{"", {}, {12, 6 / group, 3, 3}, {2, 1}, {1, 0, 2, 1}, {}, group};
+    const Case c{"", {}, {12, 6 / group, 3, 3}, {2, 1}, {1, 2, 2, 1}, {}, group};
     const Tensor w = smallIntegers(c.w, 2);
     KernelRunner fast(builtinOps(), "cpu", 2);
     KernelRunner reference(builtinOps(), "reference");
