@@ -26,5 +26,6 @@ int main(int argc, char** argv) {
   addListCommand(app, context);
   addDevicesCommand(app, context);
   addCheckCommand(app, context);
+  addConformanceCommand(app, context);
   return parseAndRun(app, context, argc, argv);
 }

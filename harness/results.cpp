@@ -200,9 +200,12 @@ void ResultFile::write(const DeviceInfo& device) {
 }
 
 void ResultFile::write(const CaseResult& result) {
-  if (!file_) return;
-  written_.push_back(result.status);
-  writeLine(toJson(result));
+  if (file_) writeCase(toJson(result));
+}
+
+void ResultFile::writeCase(const Json& line) {
+  written_.push_back(statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail));
+  writeLine(line);
 }
 
 void ResultFile::writeSummary() {

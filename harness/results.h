@@ -94,6 +94,8 @@ class ResultFile {
   Status open(const std::string& path, const std::string& command, uint64_t seed = 0);
   void write(const DeviceInfo& device);
   void write(const CaseResult& result);
+  /// A case line that another process made.
+  void writeCase(const nlohmann::json& line);
   /// Counts per status of everything written.
   void writeSummary();
 
