@@ -28,19 +28,15 @@ class CheckRun {
  public:
   CheckRun(const Options& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
 
-  int run(const std::string& commandLine) {
-    auto catalogue = loadCases(options_.cases, registry_);
-    if (!catalogue) return reportBadInput(catalogue.error());
-    auto lanes = openBackends(options_.backend);
-    if (!lanes) return reportBadInput(lanes.error());
-    if (Status status = file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed));
-        !status.isOk())
-      return reportBadInput(status);
-    for (BackendLane& lane : *lanes) {
+  Result<int> run(const std::string& commandLine) {
+    OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options_.cases, registry_));
+    OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options_.backend));
+    OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)));
+    for (const BackendLane& lane : lanes) {
       printDevice(lane);
       checkers_.emplace_back(registry_, lane.name, lane.runtime);
     }
-    checkAll(*catalogue);
+    checkAll(catalogue);
     return finish();
   }
 
@@ -95,7 +91,7 @@ class CheckRun {
       for (const auto& [status, number] : tally.count)
         (isFailure(status) ? failed : status == CaseStatus::Pass ? pass : unsupported) += number;
       table.add({key.first, key.second, std::to_string(pass), std::to_string(failed), std::to_string(unsupported),
-                 formatNumber(tally.worstMargin), formatNs(tally.durationNs),
+                 formatNumber(tally.worstMargin), cli::formatNs(tally.durationNs),
                  fmt::format("{}", fmt::join(tally.providers, ","))});
     }
     fmt::print("{}", table.toString());
@@ -108,11 +104,15 @@ class CheckRun {
       fmt::print("{}: fail: nothing was dispatched on {}\n", checker.backend(), checker.device().name);
       failed = true;
     }
+    if (const uint64_t messages = validationMessages(); messages > 0) {
+      fmt::print("fail: {} messages of the Vulkan validation layers\n", messages);
+      failed = true;
+    }
     if (executed_ == 0) {
       fmt::print(stderr, "op-harness: no case was executed; see `op-harness list`\n");
-      return kNothingExecuted;
+      return cli::kNothingRan;
     }
-    return failed ? kCheckFailed : kSuccess;
+    return failed ? cli::kCheckFailed : cli::kSuccess;
   }
 
   /// True when no case with outputs was executed, so that no dispatch is to be expected.
@@ -159,8 +159,9 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --backend cpu,vulkan\n"
       "  op-harness check --op Softmax --backend vulkan --validation\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
-  command->callback(
-      [options, &context] { context.exitCode = CheckRun(*options, ops::builtinOps()).run(context.commandLine); });
+  command->callback([options, &context] {
+    context.run = [options, &context] { return CheckRun(*options, ops::builtinOps()).run(context.commandLine); };
+  });
 }
 
 }  // namespace opkit::harness

@@ -1,26 +1,22 @@
-// The commands of op-harness. Each add function registers a subcommand whose callback stores the exit code:
-// 0 success, 1 a check failed, 2 wrong usage or bad input, 3 nothing was executed.
+// The commands of op-harness. Each add function registers a subcommand whose callback stores what to run; the
+// exit codes are those of engine/tools/cli.h, and running nothing is a failure of its own.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/tools/cli.h"
 #include "harness/case_file.h"
 
 namespace opkit::harness {
 
-inline constexpr int kSuccess = 0;
-inline constexpr int kCheckFailed = 1;
-inline constexpr int kBadInput = 2;
-inline constexpr int kNothingExecuted = 3;
-
-/// What a command needs from the program.
+/// What a command needs from the program, and the command that was chosen.
 struct CommandContext {
   std::string commandLine;  // after the program's name, for the run line
-  int exitCode = kSuccess;
+  std::function<Result<int>()> run;
 };
 
 void addListCommand(CLI::App& app, CommandContext& context);
@@ -29,9 +25,6 @@ void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
 void addModelCommand(CLI::App& app, CommandContext& context);
 void addConformanceCommand(CLI::App& app, CommandContext& context);
-
-/// Prints one line on stderr and returns kBadInput.
-int reportBadInput(const Status& status);
 
 /// Options that several commands share.
 struct BackendOptions {
@@ -60,5 +53,8 @@ struct CaseOptions {
 };
 /// The built-in cases or those of --cases, narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
+
+/// Messages of the Vulkan validation layers in this process so far.
+uint64_t validationMessages();
 
 }  // namespace opkit::harness

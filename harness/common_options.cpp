@@ -1,12 +1,10 @@
 #include "engine/model/model.h"
 #include "harness/commands.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#endif
 
 namespace opkit::harness {
-
-int reportBadInput(const Status& status) {
-  fmt::print(stderr, "op-harness: {}\n", status.message());
-  return kBadInput;
-}
 
 void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) {
   command.add_option("--backend", backends, "Backends, separated by commas (default " + defaultBackends + ")")
@@ -33,6 +31,14 @@ void CaseOptions::add(CLI::App& command) {
   command.add_option("--case", id, "Exactly this case, by its id");
   command.add_option("--cases", casesFile, "A case file instead of the built-in cases");
   command.add_option("--seed", seed, "Seed of the random data instead of the cases' own");
+}
+
+uint64_t validationMessages() {
+#ifdef OPKIT_HAS_VULKAN
+  return vulkan::validationMessageCount();
+#else
+  return 0;
+#endif
 }
 
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry) {

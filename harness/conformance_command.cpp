@@ -29,7 +29,13 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
     if (!runtime) return Json{{"status", "fail"}, {"reason", runtime.error().message()}}.dump();
     setup.runtime = *std::move(runtime);
   }
-  return toJson(runConformance(folder, setup)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const uint64_t messages = validationMessages();
+  CaseResult result = runConformance(folder, setup);
+  if (validationMessages() > messages) {
+    result.status = CaseStatus::Fail;
+    result.reason = fmt::format("{} messages of the Vulkan validation layers", validationMessages() - messages);
+  }
+  return toJson(result).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 class ConformanceLane {
@@ -170,26 +176,25 @@ Status describeDevices(const Options& options, ResultFile& file) {
   return failure;
 }
 
-int conformance(const Options& options, const std::string& commandLine) {
-  const auto folders = chosenFolders(options);
-  if (!folders) return reportBadInput(folders.error());
+Result<int> conformance(const Options& options, const std::string& commandLine) {
+  OPKIT_ASSIGN(const auto folders, chosenFolders(options));
   ResultFile file;
-  if (Status status = file.open(options.json, commandLine); !status.isOk()) return reportBadInput(status);
-  if (Status status = describeDevices(options, file); !status.isOk()) return reportBadInput(status);
+  OPKIT_TRY(file.open(options.json, commandLine));
+  OPKIT_TRY(describeDevices(options, file));
   bool failed = false;
   size_t executed = 0;
   for (const std::string& backend : options.backend.backends) {
     ConformanceLane lane(options, backend, file);
-    if (Status status = lane.run(*folders); !status.isOk()) return reportBadInput(status);
+    OPKIT_TRY(lane.run(folders));
     failed = failed || lane.failed();
     executed += lane.executed();
   }
   file.writeSummary();
   if (executed == 0) {
-    fmt::print(stderr, "op-harness: none of {} models was executed\n", folders->size());
-    return kNothingExecuted;
+    fmt::print(stderr, "op-harness: none of {} models was executed\n", folders.size());
+    return cli::kNothingRan;
   }
-  return failed ? kCheckFailed : kSuccess;
+  return failed ? cli::kCheckFailed : cli::kSuccess;
 }
 
 }  // namespace
@@ -210,7 +215,9 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
       "Examples:\n"
       "  op-harness conformance --backend cpu,vulkan\n"
       "  op-harness conformance ~/networks --backend vulkan --verbose");
-  command->callback([options, &context] { context.exitCode = conformance(*options, context.commandLine); });
+  command->callback([options, &context] {
+    context.run = [options, &context] { return conformance(*options, context.commandLine); };
+  });
 }
 
 }  // namespace opkit::harness

@@ -24,27 +24,26 @@ std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::s
   return text.empty() ? "-" : text;
 }
 
-int list(const CaseOptions& options, bool showCases) {
+Result<int> list(const CaseOptions& options, bool showCases) {
   const OpRegistry& registry = ops::builtinOps();
-  auto catalogue = loadCases(options, registry);
-  if (!catalogue) return reportBadInput(catalogue.error());
+  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options, registry));
   if (showCases) {
-    for (const CaseGroup& group : catalogue->groups)
+    for (const CaseGroup& group : catalogue.groups)
       for (const Case& c : group.cases) fmt::print("{}\n", c.id());
-    return catalogue->groups.empty() ? kNothingExecuted : kSuccess;
+    return catalogue.groups.empty() ? cli::kNothingRan : cli::kSuccess;
   }
   Table table({"operator", "folder", "cases", "cpu", "vulkan", "summary"});
   for (const OpDef* def : registry.all()) {
-    const size_t cases = countCases(*catalogue, def->type);
+    const size_t cases = countCases(catalogue, def->type);
     if (cases == 0 && (!options.ops.empty() || !options.filter.empty() || !options.id.empty())) continue;
     table.add({def->type, def->folder, std::to_string(cases), kernelsOf(registry, *def, "cpu"),
                kernelsOf(registry, *def, "vulkan"), def->summary});
   }
   fmt::print("{}", table.toString());
-  return table.empty() ? kNothingExecuted : kSuccess;
+  return table.empty() ? cli::kNothingRan : cli::kSuccess;
 }
 
-int devices() {
+Result<int> devices() {
   Table table({"backend", "index", "name", "driver", "kind", "uuid"});
   for (const BackendKind& kind : backendKinds()) {
     const auto found = kind.devices();
@@ -57,7 +56,7 @@ int devices() {
                  device.software ? "software" : "hardware", device.uuid});
   }
   fmt::print("{}", table.toString());
-  return kSuccess;
+  return cli::kSuccess;
 }
 
 }  // namespace
@@ -68,12 +67,13 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto showCases = std::make_shared<bool>(false);
   options->add(*command);
   command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
-  command->callback([options, showCases, &context] { context.exitCode = list(*options, *showCases); });
+  command->callback(
+      [options, showCases, &context] { context.run = [options, showCases] { return list(*options, *showCases); }; });
 }
 
 void addDevicesCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("devices", "Backends of this build and the devices they find");
-  command->callback([&context] { context.exitCode = devices(); });
+  command->callback([&context] { context.run = devices; });
 }
 
 }  // namespace opkit::harness

@@ -119,6 +119,11 @@ void CaseResult::check(const std::string& checkName, const Status& verdict) {
   reason = checkName + ": " + verdict.message();
 }
 
+bool CaseResult::failed(std::string_view checkName) const {
+  return std::any_of(subChecks.begin(), subChecks.end(),
+                     [&](const SubCheck& sub) { return sub.name == checkName && !sub.ok; });
+}
+
 Json toJson(const CaseResult& result) {
   Json line = {{"record", "case"},
                {"kind", result.kind},
@@ -168,7 +173,7 @@ Status ResultFile::open(const std::string& path, const std::string& command, uin
   writeLine({{"record", "run"},
              {"schema", 1},
              {"tool", "op-harness"},
-             {"version", OPKIT_VERSION},
+             {"version", OPKIT_PROGRAM_VERSION},
              {"command", command},
              {"started", utcNow()},
              {"commit", OPKIT_COMMIT},

@@ -78,6 +78,8 @@ struct CaseResult {
 
   /// Appends a sub-check; a failed one makes the status `Fail` and its message the reason, unless there is one.
   void check(const std::string& checkName, const Status& verdict);
+  /// Whether that sub-check was made and failed.
+  bool failed(std::string_view checkName) const;
 };
 
 nlohmann::json toJson(const CaseResult& result);

@@ -65,13 +65,6 @@ std::string Table::toString() const {
   return text;
 }
 
-std::string formatNs(double ns) {
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.1f} us", ns * 1e-3);
-  if (ns < 1e9) return fmt::format("{:.2f} ms", ns * 1e-6);
-  return fmt::format("{:.2f} s", ns * 1e-9);
-}
-
 std::string formatNumber(double value) { return fmt::format("{:.3g}", value); }
 
 std::string failureBlock(const CaseResult& result, const std::string& repeatCommand) {

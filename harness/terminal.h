@@ -41,8 +41,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "1.23 ms", "45.6 us", "789 ns".
-std::string formatNs(double ns);
 /// A short number: "0.04", "1.2e-07", "-".
 std::string formatNumber(double value);
 
