@@ -21,7 +21,7 @@ enum class Break {
 void addBrokenCpu(OpRegistry& registry, Break how);
 
 #ifdef OPKIT_HAS_VULKAN
-/// The same for (vulkan, Relu); compiles the shader the first time.
+/// The same for (vulkan, Relu); the shader is test_shaders/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how);
 #endif
 

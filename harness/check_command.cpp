@@ -9,6 +9,9 @@
 namespace opkit::harness {
 namespace {
 
+// Blocks printed per operator and backend; the JSON lines hold every failure.
+constexpr size_t kBlocksPerOperator = 5;
+
 struct Options {
   BackendOptions backend;
   CaseOptions cases;
@@ -76,6 +79,7 @@ class CheckRun {
       fmt::print("{} {} on {} {}\n", nameOf(result.status), result.id, result.backend, result.reason);
       return;
     }
+    if (++shown_[{result.op, result.backend}] > kBlocksPerOperator) return;
     const bool isError = result.id.starts_with("error:");
     fmt::print(
         "{}",
@@ -85,6 +89,10 @@ class CheckRun {
   }
 
   int finish() {
+    for (const auto& [key, number] : shown_)
+      if (number > kBlocksPerOperator)
+        fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n", number - kBlocksPerOperator,
+                   key.first, key.second);
     Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
     for (const auto& [key, tally] : tallies_) {
       size_t failed = 0, pass = 0, unsupported = 0;
@@ -140,6 +148,7 @@ class CheckRun {
   ResultFile file_;
   std::vector<Checker> checkers_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;
+  std::map<std::pair<std::string, std::string>, size_t> shown_;  // failure blocks per operator and backend
   std::map<CaseStatus, size_t> total_;
   size_t executed_ = 0;
 };

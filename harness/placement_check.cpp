@@ -52,7 +52,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     result.flops += row.flops;
     if (!row.fellBack) continue;
     refused = refusalsOf(row, backend);
-    if (refused.empty()) refused = "no kernel for this operator";
+    if (refused.empty()) refused = "no kernel";
     result.fallbacks.push_back({row.node, row.type, refused});
   }
   if (const auto declared = c.fallback.find(backend); declared != c.fallback.end()) {

@@ -85,7 +85,9 @@ TEST(Program, ResultsFollowTheSchema) {
       EXPECT_EQ(json["kind"], "check");
       EXPECT_TRUE(json["accuracy"].contains("margin"));
     }
-    if (json.value("record", "") == "summary") EXPECT_EQ(json["pass"], 2);
+    if (json.value("record", "") == "summary") {
+      EXPECT_EQ(json["pass"], 2);
+    }
   }
   EXPECT_EQ(records, (std::map<std::string, int>{{"run", 1}, {"device", 1}, {"case", 2}, {"summary", 1}}));
 }

@@ -83,7 +83,7 @@ std::string failureBlock(const CaseResult& result, const std::string& repeatComm
   std::string checks;
   for (const SubCheck& sub : result.subChecks) {
     checks += fmt::format(" {}{}", sub.ok ? "" : "!", sub.name);
-    const bool known = result.reason == sub.name + ": " + sub.message;
+    const bool known = result.reason == sub.name + ": " + sub.message || sub.message.ends_with(result.reason);
     if (!sub.ok && !known) text += fmt::format("  also     {}: {}\n", sub.name, sub.message);
   }
   if (!checks.empty()) text += fmt::format("  checks  {}\n", checks);
