@@ -1,9 +1,11 @@
 // Loops: the nested loops of an element-wise operator over broadcast operands, merged into as few as possible.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/tensor/shape.h"
 
 namespace opkit {
@@ -21,6 +23,15 @@ Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& str
 /// The merged loops over `shape` of operands of shapes `operands`, each of which must broadcast to
 /// `shape`: equal shapes give one loop, scalars none.
 Loops loopsOver(const Shape& shape, const std::vector<Shape>& operands);
+
+/// Extents or strides as the push constants of a kernel take them; REQUIRES at most N values that fit.
+template <size_t N>
+std::array<uint32_t, N> packed(const std::vector<int64_t>& values) {
+  OPKIT_CHECK(values.size() <= N);
+  std::array<uint32_t, N> result{};
+  for (size_t i = 0; i < values.size(); ++i) result[i] = static_cast<uint32_t>(values[i]);
+  return result;
+}
 
 /// Calls body(i, offsets): output element i in row-major order, and the element of each operand it reads.
 template <class Body>

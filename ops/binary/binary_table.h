@@ -18,28 +18,15 @@
 #define LOGIC(id, Name, value)
 #endif
 
+// clang-format off
 BINARY(0, Add, OneRounding, kNumbers, -4, 4, x + y, wrapAdd(x, y), x + y, x + y)
 BINARY(1, Sub, OneRounding, kNumbers, -4, 4, x - y, wrapSub(x, y), x - y, x - y)
-BINARY(2, Mul, OneRounding, kNumbers, -4, 4, x* y, wrapMul(x, y), x* y, x* y)
+BINARY(2, Mul, OneRounding, kNumbers, -4, 4, x * y, wrapMul(x, y), x * y, x * y)
 BINARY(3, Div, FewRoundings, kNumbers, -4, 4, x / y, divide(x, y), x / y, divide(x, y))
-BINARY(4, Max, Exact, kNumbers, -4, 4,
-       isNan(x) ? x
-       : x >= y ? x
-                : y,
-       x < y ? y : x,
-       isNan(x) ? x
-       : x >= y ? x
-                : y,
-       x < y ? y : x)
-BINARY(5, Min, Exact, kNumbers, -4, 4,
-       isNan(x) ? x
-       : x <= y ? x
-                : y,
-       x < y ? x : y,
-       isNan(x) ? x
-       : x <= y ? x
-                : y,
-       x < y ? x : y)
+BINARY(4, Max, Exact, kNumbers, -4, 4, isNan(x) ? x : x >= y ? x : y, x < y ? y : x,
+       isNan(x) ? x : isNan(y) ? y : x >= y ? x : y, x < y ? y : x)
+BINARY(5, Min, Exact, kNumbers, -4, 4, isNan(x) ? x : x <= y ? x : y, x < y ? x : y,
+       isNan(x) ? x : isNan(y) ? y : x <= y ? x : y, x < y ? x : y)
 BINARY(6, Pow, Transcendental, kNumbers, 0, 4, std::pow(x, y), integerPower(x, y), mathPow(x, y), integerPower(x, y))
 // Sign of the divisor, as Python's %; and sign of the dividend, as C's fmod
 BINARY(7, Mod, Exact, kIntegers, -4, 4, NAN, floorModulo(x, y), x, floorModulo(x, y))
@@ -48,7 +35,7 @@ BINARY(9, PRelu, OneRounding, kNumbers, -4, 4, x < 0 ? x * y : x, isNegative(x) 
        x < ARITH(0) ? x * y : x)
 BINARY(10, ShiftLeft, Exact, kUnsigned, 0, 9, NAN, shiftLeft(x, y), x, shiftLeft(x, y))
 BINARY(11, ShiftRight, Exact, kUnsigned, 0, 9, NAN, shiftRight(x, y), x, shiftRight(x, y))
-BINARY(12, BitwiseAnd, Exact, kIntegers, 0, 99, NAN, x& y, x, x& y)
+BINARY(12, BitwiseAnd, Exact, kIntegers, 0, 99, NAN, x & y, x, x & y)
 BINARY(13, BitwiseOr, Exact, kIntegers, 0, 99, NAN, x | y, x, x | y)
 BINARY(14, BitwiseXor, Exact, kIntegers, 0, 99, NAN, x ^ y, x, x ^ y)
 
@@ -62,6 +49,7 @@ LOGIC(5, And, x != 0 && y != 0)
 LOGIC(6, Or, x != 0 || y != 0)
 LOGIC(7, Xor, (x != 0) != (y != 0))
 
+// clang-format on
 #undef BINARY
 #undef COMPARE
 #undef LOGIC

@@ -56,9 +56,15 @@ std::vector<Function> makeFunctions() {
   const auto row = [&](std::string_view name) {
     return std::find_if(rows.begin(), rows.end(), [&](const Function& function) { return function.name == name; });
   };
-#define UNARY_INTEGER(Name, value, unsignedValue)                   \
-  row(#Name)->integer = [](int64_t x) -> int64_t { return value; }; \
-  row(#Name)->unsignedInteger = [](uint64_t x) -> uint64_t { return unsignedValue; };
+#define UNARY_INTEGER(id, Name, value, unsignedValue)        \
+  row(#Name)->integer = [](int64_t x) -> int64_t {           \
+    using T [[maybe_unused]] = int64_t;                      \
+    return value;                                            \
+  };                                                         \
+  row(#Name)->unsignedInteger = [](uint64_t x) -> uint64_t { \
+    using T [[maybe_unused]] = uint64_t;                     \
+    return unsignedValue;                                    \
+  };
 #include "ops/unary/unary_table.h"
   return rows;
 }

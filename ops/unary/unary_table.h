@@ -6,28 +6,30 @@
 //   low, high     the domain the harness draws from
 //   real, glsl    the value for x, in C++ on double and in GLSL on float (helpers: shaders/include/math.glsl).
 //                 Written with comparisons, never max and min, so that NaN passes through.
-// UNARY_INTEGER(Name, value, unsignedValue)   the same operator on int64_t x; on unsigned types
+// UNARY_INTEGER(id, Name, value, unsignedValue)   the same operator on int64_t x; on unsigned types. One text for
+//                 C++ and GLSL, where x is of the variant's ARITH and T is that type
 // UNARY_TEST(id, Name, alpha, beta, real, glsl)   float in, bool out
 #ifndef UNARY
 #define UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl)
 #endif
 #ifndef UNARY_INTEGER
-#define UNARY_INTEGER(Name, value, unsignedValue)
+#define UNARY_INTEGER(id, Name, value, unsignedValue)
 #endif
 #ifndef UNARY_TEST
 #define UNARY_TEST(id, Name, alpha, beta, real, glsl)
 #endif
 
+// clang-format off
 // Piecewise linear
 UNARY(0, Relu, Exact, 0, 0, -4, 4, x < 0 ? 0 : x, x < 0.0 ? 0.0 : x)
 UNARY(1, LeakyRelu, OneRounding, 0.01f, 0, -4, 4, x < 0 ? a * x : x, x < 0.0 ? a * x : x)
 UNARY(2, ThresholdedRelu, Exact, 1, 0, -4, 4, x <= a ? 0 : x, x <= a ? 0.0 : x)
-UNARY(3, Clip, Exact, -INFINITY, INFINITY, -4, 4, x<a ? (a < b ? a : b) : x> b ? b : x,
-      x<a ? (a < b ? a : b) : x> b ? b : x)
-UNARY(4, HardSigmoid, Transcendental, 0.2f, 0.5f, -6, 6, limit(a* x + b), limit(a* x + b))
-UNARY(5, HardSwish, Transcendental, 0, 0, -6, 6, x* limit(x / 6 + 0.5), x* limit(x*(1.0 / 6.0) + 0.5))
-UNARY(6, Shrink, OneRounding, 0.5f, 0, -4, 4, x<-a ? x + b : x> a ? x - b : x * 0,
-      x<-a ? x + b : x> a ? x - b : x * 0.0)
+UNARY(3, Clip, Exact, -INFINITY, INFINITY, -4, 4, x < a ? (a < b ? a : b) : x > b ? b : x,
+      x < a ? (a < b ? a : b) : x > b ? b : x)
+UNARY(4, HardSigmoid, Transcendental, 0.2f, 0.5f, -6, 6, limit(a * x + b), limit(a * x + b))
+UNARY(5, HardSwish, Transcendental, 0, 0, -6, 6, x * limit(x / 6 + 0.5), x * limit(x * (1.0 / 6.0) + 0.5))
+UNARY(6, Shrink, OneRounding, 0.5f, 0, -4, 4, x < -a ? x + b : x > a ? x - b : x * 0,
+      x < -a ? x + b : x > a ? x - b : x * 0.0)
 UNARY(7, Abs, Exact, 0, 0, -4, 4, std::fabs(x), abs(x))
 UNARY(8, Neg, Exact, 0, 0, -4, 4, -x, -x)
 UNARY(9, Sign, Exact, 0, 0, -4, 4, x > 0 ? 1 : x < 0 ? -1 : x, x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x)
@@ -46,10 +48,10 @@ UNARY(17, Log, Transcendental, 0, 0, 0, 100, std::log(x), mathLog(x))
 UNARY(18, Sigmoid, Transcendental, 0, 0, -20, 20, 1 / (1 + std::exp(-x)), mathSigmoid(x))
 UNARY(19, Softplus, Transcendental, 0, 0, -20, 20, softplus(x), mathSoftplus(x))
 UNARY(20, Elu, Transcendental, 1, 0, -8, 8, x < 0 ? a * std::expm1(x) : x, x < 0.0 ? a * mathExpm1(x) : x)
-UNARY(21, Selu, Transcendental, 1.67326319f, 1.05070102f, -8, 8, b*(x > 0 ? x : a * std::expm1(x)),
-      b*(x > 0.0 ? x : a * mathExpm1(x)))
+UNARY(21, Selu, Transcendental, 1.67326319f, 1.05070102f, -8, 8, b * (x > 0 ? x : a * std::expm1(x)),
+      b * (x > 0.0 ? x : a * mathExpm1(x)))
 UNARY(22, Celu, Transcendental, 1, 0, -8, 8, x < 0 ? a * std::expm1(x / a) : x, x < 0.0 ? a * mathExpm1(x / a) : x)
-UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x* std::tanh(softplus(x)), x* mathTanh(mathSoftplus(x)))
+UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), x * mathTanh(mathSoftplus(x)))
 
 // Error function
 UNARY(24, Erf, Transcendental, 0, 0, -5, 5, std::erf(x), mathErf(x))
@@ -75,14 +77,15 @@ UNARY(36, Asin, Transcendental, 0, 0, -1, 1, std::asin(x), mathAsin(x))
 UNARY(37, Acos, Transcendental, 0, 0, -1, 1, std::acos(x), mathAcos(x))
 UNARY(38, Atan, Transcendental, 0, 0, -20, 20, std::atan(x), mathAtan(x))
 
-UNARY_INTEGER(Relu, x < 0 ? 0 : x, x)
-UNARY_INTEGER(Abs, x < 0 ? -x : x, x)
-UNARY_INTEGER(Neg, -x, -x)
-UNARY_INTEGER(Sign, x > 0 ? 1 : x < 0 ? -1 : 0, x == 0 ? 0 : 1)
+UNARY_INTEGER(0, Relu, x < T(0) ? T(0) : x, x)
+UNARY_INTEGER(7, Abs, x < T(0) ? -x : x, x)
+UNARY_INTEGER(8, Neg, -x, x)
+UNARY_INTEGER(9, Sign, x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0), x == T(0) ? T(0) : T(1))
 
 UNARY_TEST(64, IsNaN, 0, 0, std::isnan(x), isNan(x))
 UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (x > 0.0 ? a : b) != 0.0)
 
+// clang-format on
 #undef UNARY
 #undef UNARY_INTEGER
 #undef UNARY_TEST

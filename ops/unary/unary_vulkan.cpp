@@ -1,0 +1,80 @@
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/unary/unary.h"
+#include "shaders/unary/logical_not.h"
+#include "shaders/unary/unary.h"
+#include "shaders/unary/unary_integer.h"
+#include "shaders/unary/unary_test.h"
+
+namespace opkit::ops::unary {
+namespace {
+
+/// Runs shader S, one of the three that take a function of the table.
+template <class S>
+class UnaryVulkan final : public vulkan::VulkanExecution {
+ public:
+  UnaryVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend),
+        function_(functionOf(args.def.type)),
+        coefficients_(coefficientsOf(function_, args.params<UnaryParams>())) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const int64_t count = outputs[0]->desc.elements();
+    typename S::PushConstants push{};
+    push.count = static_cast<uint32_t>(count);
+    if constexpr (!std::is_same_v<S, shaders::UnaryInteger>) {
+      push.a = coefficients_.a;
+      push.b = coefficients_.b;
+    }
+    return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]}, push,
+                               vulkan::Groups::linear(count, 64), {.function = function_.id});
+  }
+
+ private:
+  const Function& function_;
+  Coefficients coefficients_;
+};
+
+class NotVulkan final : public vulkan::VulkanExecution {
+ public:
+  NotVulkan(const CreateArgs&, Backend& backend) : VulkanExecution(backend) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const int64_t count = outputs[0]->desc.elements();
+    return encoder.dispatch<shaders::LogicalNot>({}, {.x = inputs[0], .y = outputs[0]},
+                                                 {.count = static_cast<uint32_t>(count)},
+                                                 vulkan::Groups::linear(count, 64));
+  }
+};
+
+template <class S>
+Status supports(const CreateArgs& args) {
+  const DType dtype = args.input(0).dtype;
+  if (sizeOf(dtype) == 8 && !args.device.int64)
+    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
+  return vulkan::requireStorage<S>(args, dtype);
+}
+
+template <class S>
+void addKernel(OpRegistry& registry, const char* type) {
+  registry.addCreator("vulkan", type, vulkan::creatorOf<UnaryVulkan<S>>(supports<S>));
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) {
+  for (const Function& function : functions()) {
+    if (function.test)
+      addKernel<shaders::UnaryTest>(registry, function.name);
+    else
+      addKernel<shaders::Unary>(registry, function.name);
+    if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name);
+  }
+  registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>([](const CreateArgs& args) {
+                        return args.device.storage8
+                                   ? Status::ok()
+                                   : Status::unsupported("Not: the device cannot load bool from buffers");
+                      }));
+}
+
+}  // namespace opkit::ops::unary
