@@ -55,11 +55,10 @@ UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), x * mat
 
 // Error function
 UNARY(24, Erf, Transcendental, 0, 0, -5, 5, std::erf(x), mathErf(x))
-UNARY(25, Gelu, Transcendental, 0, 0, -6, 6, 0.5 * x * std::erfc(-x * M_SQRT1_2),
-      0.5 * x * (1.0 + mathErf(x * 0.70710678118)))
+UNARY(25, Gelu, Transcendental, 0, 0, -6, 6, 0.5 * x * std::erfc(-x * M_SQRT1_2), mathGelu(x))
 UNARY(26, GeluTanh, Transcendental, 0, 0, -6, 6,
       0.5 * x * (1 + std::tanh(0.79788456080286536 * (x + 0.044715 * x * x * x))),
-      0.5 * x * (1.0 + mathTanh(0.79788456080 * (x + 0.044715 * x * x * x))))
+      x * mathSigmoid(1.59576912161 * (x + 0.044715 * x * x * x)))
 
 // Hyperbolic
 UNARY(27, Tanh, Transcendental, 0, 0, -10, 10, std::tanh(x), mathTanh(x))

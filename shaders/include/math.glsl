@@ -31,6 +31,18 @@ float scale(float x, int k) {
   return x * powerOfTwo(half_) * powerOfTwo(k - half_);
 }
 
+/// The rounding error of the product x * y, given that product. Dekker; |x|, |y| < 2^100.
+float productError(float x, float y, float product) {
+  precise float bigX = x * 4097.0f;
+  precise float highX = bigX - (bigX - x);
+  precise float lowX = x - highX;
+  precise float bigY = y * 4097.0f;
+  precise float highY = bigY - (bigY - y);
+  precise float lowY = y - highY;
+  precise float error = ((highX * highY - product) + highX * lowY + lowX * highY) + lowX * lowY;
+  return error;
+}
+
 /// e^(x + low), where low is below an ULP of x.
 float mathExpSplit(float x, float low) {
   if (isNan(x)) return x;
@@ -127,6 +139,20 @@ float mathErf(float x) {
   const float q = 0.0007658977797f + a * (1.125893652f + a * (0.6391412576f + a * (0.1032811176f + a * (-0.02260477224f +
                   a * (0.003432351381f + a * (-0.0003169370225f + a * 1.327236181e-5f))))));
   return withSign(1.0f - mathExp(-q), x);
+}
+
+/// x * (1 + erf(x / sqrt 2)) / 2, 7 ULP: the negative side through erfc, so that nothing cancels.
+float mathGelu(float x) {
+  if (x > -1.0f) return 0.5f * x * (1.0f + mathErf(x * 0.70710678119f));
+  if (isNan(x)) return x;
+  if (x < -14.5f) return isInf(x) ? kNaN : -0.0f;  // -Inf * 0, as the formula says
+  // log(erfc(a) / t) + a^2 with a = -x / sqrt 2 and t = 2 / (2 + a)
+  const float t = 2.0f / (2.0f - x * 0.70710678119f);
+  const float g = -1.2654809067f + t * (0.99923428992f + t * (0.38270376957f + t * (0.042738260518f + t * (0.029697272788f +
+                  t * (-0.28946291592f + t * (-0.15667682099f + t * (0.43175837317f - t * 0.17509485829f)))))));
+  precise float square = x * x;
+  const float low = -0.5f * productError(x, x, square);
+  return 0.5f * x * t * (mathExpSplit(-0.5f * square, low) * mathExp(g));
 }
 
 /// 4 ULP.
@@ -244,18 +270,6 @@ float mathAtan(float x) {
   const float tail = t * z * (-0.3333333175f + z * (0.1999953879f + z * (-0.1426389711f + z * (0.1074309967f -
                      z * 0.06449835225f))));
   return withSign(offset + (t + tail), x);
-}
-
-/// The rounding error of the product x * y, given that product. Dekker; |x|, |y| < 2^100.
-float productError(float x, float y, float product) {
-  precise float bigX = x * 4097.0f;
-  precise float highX = bigX - (bigX - x);
-  precise float lowX = x - highX;
-  precise float bigY = y * 4097.0f;
-  precise float highY = bigY - (bigY - y);
-  precise float lowY = y - highY;
-  precise float error = ((highX * highY - product) + highX * lowY + lowX * highY) + lowX * lowY;
-  return error;
 }
 
 /// x^y for finite x > 0 and finite y, 2 ULP: log(x) in two floats, times y in two floats, then e to that.

@@ -1,7 +1,8 @@
 // One reduction of ops/reduce/reduce_table.h; `function` selects it. The input is two nests of loops: one over the
 // outputs, one over the elements folded into each. With `team` 1 an invocation folds an output on its own; with
 // `team` 64 a work group does, each invocation taking every 64th element. Float sums are compensated (Kahan), so
-// that their error does not grow with the number of elements. Driven by ops/reduce/reduce_vulkan.cpp.
+// that their error does not grow with the number of elements; the compensation goes through the team's tree, too.
+// Driven by ops/reduce/reduce_vulkan.cpp.
 //! variant STORAGE: f32 f16 i32 u32 i64
 #version 450
 #include "common.glsl"
@@ -36,6 +37,7 @@ const uint kSum = 0, kMean = 1, kMax = 2, kMin = 3, kProd = 4, kL1 = 5, kL2 = 6,
 #endif
 
 shared ARITH partial[64];
+shared ARITH partialLost[64];
 
 uint keptOffset(uint index) {
   uint offset = 0, rest = index;
@@ -96,40 +98,55 @@ ARITH start(uint how, ARITH first) {
   return how == kProd ? ARITH(1) : ARITH(0);
 }
 
-/// Folds the elements first, first + step, ... of the output whose elements begin at `base`.
-ARITH foldSome(uint how, uint base, uint first, uint step, ARITH shift) {
-  const uint folded = push.folded;
-  ARITH sum = start(how, folded > 0 ? LOAD(x, base) : ARITH(0));
+/// Whether sums of `how` carry a compensation.
+bool compensates(uint how) { return IS_FLOAT == 1 && how != kMax && how != kMin && how != kProd; }
+
+/// a + b, adding the rounding error to `lost`: the exact sum is the result minus `lost`.
+ARITH addExactly(ARITH a, ARITH b, inout ARITH lost) {
+  precise ARITH sum = a + b;
 #if IS_FLOAT
-  if (how != kMax && how != kMin && how != kProd) {
-    precise float lost = 0.0;
-    for (uint i = first; i < folded; i += step) {
-      precise float added = term(how, LOAD(x, base + reducedOffset(i)), shift) - lost;
-      precise float next = sum + added;
-      lost = (next - sum) - added;
-      // An infinite sum would leave NaN behind.
-      if (isNan(lost) || isInf(lost)) lost = 0.0;
-      sum = next;
-    }
-    return sum;
-  }
+  precise float partOfB = sum - a;
+  precise float error = (a - (sum - partOfB)) + (b - partOfB);
+  if (!isNan(error) && !isInf(error)) lost -= error;  // an infinite sum has no error
 #endif
-  for (uint i = first; i < folded; i += step) sum = combine(how, sum, term(how, LOAD(x, base + reducedOffset(i)), shift));
+  return sum;
+}
+
+/// Folds the elements first, first + step, ... of the output whose elements begin at `base`.
+ARITH foldSome(uint how, uint base, uint first, uint step, ARITH shift, out ARITH lost) {
+  const uint folded = push.folded;
+  lost = ARITH(0);
+  ARITH sum = start(how, folded > 0 ? LOAD(x, base) : ARITH(0));
+  for (uint i = first; i < folded; i += step) {
+    const ARITH added = term(how, LOAD(x, base + reducedOffset(i)), shift);
+    if (compensates(how)) sum = addExactly(sum, added, lost);
+    else sum = combine(how, sum, added);
+  }
   return sum;
 }
 
 /// The fold of the whole output; with a team every invocation gets it.
 ARITH fold(uint how, uint base, ARITH shift) {
-  if (team == 1) return foldSome(how, base, 0, 1, shift);
+  ARITH lost;
+  if (team == 1) {
+    const ARITH sum = foldSome(how, base, 0, 1, shift, lost);
+    return sum - lost;
+  }
   const uint lane = gl_LocalInvocationIndex;
   barrier();  // the previous fold's partials were read
-  partial[lane] = foldSome(how, base, lane, team, shift);
+  partial[lane] = foldSome(how, base, lane, team, shift, lost);
+  partialLost[lane] = lost;
   barrier();
   for (uint half_ = team / 2; half_ > 0; half_ /= 2) {
-    if (lane < half_) partial[lane] = combine(how, partial[lane], partial[lane + half_]);
+    if (lane < half_) {
+      lost = partialLost[lane] + partialLost[lane + half_];
+      if (compensates(how)) partial[lane] = addExactly(partial[lane], partial[lane + half_], lost);
+      else partial[lane] = combine(how, partial[lane], partial[lane + half_]);
+      partialLost[lane] = lost;
+    }
     barrier();
   }
-  return partial[0];
+  return partial[0] - partialLost[0];
 }
 
 ARITH finish(ARITH sum, ARITH shift) {
