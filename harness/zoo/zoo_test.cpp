@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/import/onnx/onnx_proto.h"
+#include "harness/zoo/load_model.h"
 
 namespace opkit {
 namespace {
@@ -55,6 +56,20 @@ TEST(Zoo, UnknownNamesListTheKnownOnes) {
   const auto bytes = buildZoo("alexnet");
   ASSERT_FALSE(bytes.has_value());
   EXPECT_NE(bytes.error().message().find("mobilenet_v2, resnet50, squeezenet, transformer"), std::string::npos);
+}
+
+TEST(Zoo, EveryNetworkImportsAndSurvivesTheModelFile) {
+  for (const std::string& name : zooNames()) {
+    const Result<Model> model = loadModel("zoo:" + name);
+    ASSERT_TRUE(model.has_value()) << model.error().toString();
+    EXPECT_EQ(model->inputs.size(), 1u);
+    EXPECT_EQ(model->tensors[static_cast<size_t>(model->inputs[0])].desc.shape[0], kDynamic);
+    const auto bytes = writeModel(*model);
+    ASSERT_TRUE(bytes.has_value());
+    const Result<Model> read = readModel(*bytes);
+    ASSERT_TRUE(read.has_value()) << read.error().toString();
+    EXPECT_EQ(read->nodes.size(), model->nodes.size());
+  }
 }
 
 }  // namespace
