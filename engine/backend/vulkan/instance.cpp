@@ -77,7 +77,8 @@ Status createHandle(Validation mode, VkInstance* handle) {
   return toStatus(result, "creating the instance");
 }
 
-/// volk's function pointers are process-wide; instances of both kinds use the loader's same trampolines.
+/// Guards volk's process-wide function pointers while they are loaded, once: they are the loader's trampolines, which
+/// serve every instance, and other threads may be calling them.
 std::mutex mutex;
 std::array<std::weak_ptr<Instance>, 3> live;
 
@@ -90,11 +91,11 @@ Result<std::shared_ptr<Instance>> Instance::create(bool validation) {
   const Validation mode = validationMode(validation);
   std::weak_ptr<Instance>& slot = live[static_cast<size_t>(mode)];
   if (std::shared_ptr<Instance> existing = slot.lock()) return existing;
-  if (volkInitialize() != VK_SUCCESS)
+  if (!vkGetInstanceProcAddr && volkInitialize() != VK_SUCCESS)
     return Status::unsupported("vulkan: no Vulkan loader on this system (libvulkan.so.1; Debian: libvulkan1)");
   std::shared_ptr<Instance> instance(new Instance);
   OPKIT_TRY(createHandle(mode, &instance->handle_));
-  volkLoadInstanceOnly(instance->handle_);
+  if (!volkGetLoadedInstance()) volkLoadInstanceOnly(instance->handle_);
   if (mode != Validation::Off) {
     const auto create = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
         vkGetInstanceProcAddr(instance->handle_, "vkCreateDebugUtilsMessengerEXT"));
