@@ -6,7 +6,7 @@
 #include "common.glsl"
 #include "storage.glsl"
 
-layout(local_size_x = 64) in;
+layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint rank = 6;
 
 layout(binding = 0) readonly buffer X { WORD_TYPE x[]; };
