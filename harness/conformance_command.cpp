@@ -50,9 +50,8 @@ class ConformanceLane {
         folders.size(), options_.workers, options_.timeoutSeconds,
         [&](size_t i) { return runJob(folders[i], setup, options_.backend); },
         [&](size_t i, const JobOutcome& outcome) {
+          record(folders[i], outcome, progress);
           progress.step(folders[i].id);
-          progress.clear();
-          record(folders[i], outcome);
         }));
     progress.clear();
     printSummary();
@@ -63,7 +62,7 @@ class ConformanceLane {
   size_t executed() const { return executed_; }
 
  private:
-  void record(const ConformanceFolder& folder, const JobOutcome& outcome) {
+  void record(const ConformanceFolder& folder, const JobOutcome& outcome, Progress& progress) {
     Json line;
     if (outcome.kind == JobOutcome::Kind::Answered) line = Json::parse(outcome.answer, nullptr, false);
     if (!line.is_object()) line = Json::object();
@@ -79,10 +78,10 @@ class ConformanceLane {
       line["reason"] = fmt::format("no answer within {} s", options_.timeoutSeconds);
     }
     file_.writeCase(line);
-    count(folder, line);
+    count(folder, line, progress);
   }
 
-  void count(const ConformanceFolder& folder, const Json& line) {
+  void count(const ConformanceFolder& folder, const Json& line, Progress& progress) {
     const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
     const std::string reason = line.value("reason", "");
     ++suites_[folder.id.substr(0, folder.id.find('/'))][status];
@@ -92,6 +91,7 @@ class ConformanceLane {
     if (status == CaseStatus::Unsupported) ++reasons_[reason];
     for (const Json& note : line.value("fallbacks", Json::array())) ++fallbacks_[note.value("op", "?")];
     if (!isFailure(status) && !options_.verbose) return;
+    progress.clear();
     fmt::print("{} {} on {}: {}\n", coloured(status, nameOf(status)), folder.path, backend_, reason);
   }
 
