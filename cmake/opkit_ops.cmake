@@ -4,7 +4,7 @@
 #   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
-#   anything else .cpp  compiled along (the oracle in <op>_reference.cpp, helpers)
+#   anything else .cpp  compiled along (the oracle in <op>_reference.cpp, helpers); *_vulkan.cpp only with Vulkan
 # The build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
 
 # Writes text to a file only when it differs, so that nothing is rebuilt for nothing.
@@ -63,15 +63,14 @@ function(opkit_discover_ops root sources headers)
       get_filename_component(name ${file} NAME)
       if(name MATCHES "_test\\.cpp$")
         continue()
+      elseif(name MATCHES "_vulkan\\.cpp$" AND NOT OPKIT_VULKAN)
+        continue()
       elseif(name MATCHES "\\.fbs$")
         opkit_fbs(${file} ops/${op} found_headers)
       elseif(name STREQUAL "${op}_cpu.cpp")
         string(APPEND declarations "void addCpu(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addCpu(registry);\n")
       elseif(name STREQUAL "${op}_vulkan.cpp")
-        if(NOT OPKIT_VULKAN)
-          continue()
-        endif()
         string(APPEND declarations "void addVulkan(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addVulkan(registry);\n")
       elseif(name STREQUAL "${op}_onnx.cpp")
