@@ -25,6 +25,8 @@ struct DeviceCaps {
   bool storage16 = true;                 // 16-bit loads and stores in device buffers
   bool int64 = true;                     // 64-bit integer arithmetic
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
+  bool prefersTexels = false;            // vec4s load faster through texel buffers than through storage buffers
+  uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
 };
 
 /// What a Creator sees of a node, at resize.

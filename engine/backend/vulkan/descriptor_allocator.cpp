@@ -14,14 +14,19 @@ constexpr uint32_t kDescriptorsPerSet = 4;
 
 }  // namespace
 
+VkDescriptorType descriptorType(Access access) {
+  return access == Access::Texel ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
+
 Status DescriptorAllocator::addPool(uint32_t minimumDescriptors) {
   const uint32_t sets = pools_.empty() ? kFirstSets : kSets;
   const uint32_t descriptors = std::max(sets * kDescriptorsPerSet, minimumDescriptors);
-  const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors};
+  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, descriptors},
+                                        {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, descriptors}};
   VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
   info.maxSets = sets;
-  info.poolSizeCount = 1;
-  info.pPoolSizes = &size;
+  info.poolSizeCount = 2;
+  info.pPoolSizes = sizes;
   VkDescriptorPool pool = VK_NULL_HANDLE;
   OPKIT_VK(device_->vk().vkCreateDescriptorPool(device_->handle(), &info, nullptr, &pool),
            "creating a descriptor pool");
@@ -32,8 +37,8 @@ Status DescriptorAllocator::addPool(uint32_t minimumDescriptors) {
 }
 
 Result<VkDescriptorSet> DescriptorAllocator::allocate(VkDescriptorSetLayout layout,
-                                                      std::span<const VkDescriptorBufferInfo> buffers) {
-  const auto count = static_cast<uint32_t>(buffers.size());
+                                                      std::span<const BufferBinding> bindings) {
+  const auto count = static_cast<uint32_t>(bindings.size());
   if (setsLeft_ == 0 || descriptorsLeft_ < count) OPKIT_TRY(addPool(count));
   --setsLeft_;
   descriptorsLeft_ -= count;
@@ -45,8 +50,8 @@ Result<VkDescriptorSet> DescriptorAllocator::allocate(VkDescriptorSetLayout layo
   OPKIT_VK(device_->vk().vkAllocateDescriptorSets(device_->handle(), &info, &set), "allocating a descriptor set");
   std::vector<VkWriteDescriptorSet> writes;
   for (uint32_t i = 0; i < count; ++i)
-    writes.push_back({VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, i, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-                      nullptr, &buffers[i], nullptr});
+    writes.push_back({VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, i, 0, 1, bindings[i].type, nullptr,
+                      &bindings[i].buffer, &bindings[i].view});
   device_->vk().vkUpdateDescriptorSets(device_->handle(), count, writes.data(), 0, nullptr);
   return set;
 }

@@ -4,15 +4,26 @@
 #include <vector>
 
 #include "engine/backend/vulkan/device.h"
+#include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
+
+/// How the shader reads or writes a binding, as a kind of descriptor.
+VkDescriptorType descriptorType(Access access);
+
+/// What one binding of a set is bound to.
+struct BufferBinding {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+  VkDescriptorBufferInfo buffer{};
+  VkBufferView view = VK_NULL_HANDLE;  // of texel buffers
+};
 
 class DescriptorAllocator {
  public:
   explicit DescriptorAllocator(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
-  /// A set of `layout`, which binds buffers.size() storage buffers, filled in.
-  Result<VkDescriptorSet> allocate(VkDescriptorSetLayout layout, std::span<const VkDescriptorBufferInfo> buffers);
+  /// A set of `layout`, which binds bindings.size() buffers of their kinds, filled in.
+  Result<VkDescriptorSet> allocate(VkDescriptorSetLayout layout, std::span<const BufferBinding> bindings);
 
  private:
   Status addPool(uint32_t minimumDescriptors);

@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/pipeline_cache.h"
 
+#include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
@@ -53,7 +54,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const S
 Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
   std::vector<VkDescriptorSetLayoutBinding> bindings;
   for (uint32_t i = 0; i < code.bindings.size(); ++i)
-    bindings.push_back({i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+    bindings.push_back({i, descriptorType(code.bindings[i]), 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
   VkDescriptorSetLayoutCreateInfo setInfo{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
   setInfo.bindingCount = static_cast<uint32_t>(bindings.size());
   setInfo.pBindings = bindings.data();

@@ -77,6 +77,36 @@ Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const c
   return VkDescriptorBufferInfo{buffer->handle(), tensor.offsetBytes, range};
 }
 
+Result<BufferBinding> Recording::bindingOf(const Tensor& tensor, Access access, const char* user) {
+  BufferBinding binding{descriptorType(access), {}, VK_NULL_HANDLE};
+  OPKIT_ASSIGN(binding.buffer, describe(tensor, user));
+  if (access == Access::Texel) {
+    OPKIT_ASSIGN(binding.view, viewTexels(tensor, binding.buffer, user));
+  }
+  return binding;
+}
+
+/// The tensor as a texel buffer of four floats each.
+Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer,
+                                           const char* user) {
+  const bool isHalf = tensor.desc.dtype == DType::Float16;
+  const VkDeviceSize alignment = context_.device->limits().minTexelBufferOffsetAlignment;
+  if (tensor.desc.elements() % 4 != 0 || tensor.desc.elements() == 0 || buffer.offset % alignment != 0 ||
+      !(isHalf || tensor.desc.dtype == DType::Float32))
+    return Status::internal("vulkan: {}: expected vec4s of f32 or f16 at a multiple of {} bytes, got {} at {}", user,
+                            alignment, tensor.desc.toString(), buffer.offset);
+  VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
+  info.buffer = buffer.buffer;
+  info.format = isHalf ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
+  info.offset = buffer.offset;
+  info.range = tensor.sizeBytes();
+  VkBufferView view = VK_NULL_HANDLE;
+  OPKIT_VK(context_.device->vk().vkCreateBufferView(context_.device->handle(), &info, nullptr, &view),
+           "viewing a buffer as texels");
+  views_.emplace_back(*context_.device, view, context_.device->vk().vkDestroyBufferView);
+  return view;
+}
+
 void Recording::barrier(VkCommandBuffer commands) {
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites, kReads | kWrites};
   context_.device->vk().vkCmdPipelineBarrier(commands, kWork, kWork, 0, 1, &barrier, 0, nullptr, 0, nullptr);
@@ -112,16 +142,16 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
   if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
   OPKIT_TRY(checkCall(code, tensors.size(), push.size(), constants.size()));
   OPKIT_TRY(checkGroups(code, groups, context_.device->limits()));
-  std::vector<VkDescriptorBufferInfo> buffers;
+  std::vector<BufferBinding> bindings;
   std::vector<ByteAccess> accesses;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i]) return Status::internal("vulkan: {}: binding {} is null", code.name, i);
-    OPKIT_ASSIGN(const VkDescriptorBufferInfo buffer, describe(*tensors[i], code.name));
-    buffers.push_back(buffer);
-    accesses.push_back(accessOf(*tensors[i], code.bindings[i] != Access::Read));
+    OPKIT_ASSIGN(const BufferBinding binding, bindingOf(*tensors[i], code.bindings[i], code.name));
+    bindings.push_back(binding);
+    accesses.push_back(accessOf(*tensors[i], writes(code.bindings[i])));
   }
   OPKIT_ASSIGN(const PipelineCache::Entry entry, context_.pipelines->get(code, constants));
-  OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), buffers));
+  OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), bindings));
   if (entry.created) {
     ++context_.counters->pipelinesCreated;
     OPKIT_TRY(warmUp(*entry.pipeline, set, push));

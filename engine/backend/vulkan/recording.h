@@ -52,6 +52,8 @@ class Recording {
   void bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
   Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
   Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
+  Result<BufferBinding> bindingOf(const Tensor& tensor, Access access, const char* user);
+  Result<VkBufferView> viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer, const char* user);
   void barrier(VkCommandBuffer commands);
   void placeBarrier(std::span<const ByteAccess> accesses);
 
@@ -59,6 +61,7 @@ class Recording {
   CommandBuffer commands_;
   std::optional<CommandBuffer> warmup_;  // empty dispatches of pipelines created during this recording
   DescriptorAllocator descriptors_;
+  std::vector<Owned<VkBufferView>> views_;
   TimestampPool timestamps_;
   HazardTracker hazards_;
   uint64_t dispatches_ = 0;

@@ -15,7 +15,15 @@ struct Tensor;
 
 namespace opkit::vulkan {
 
-enum class Access : uint8_t { Read, Write, ReadWrite };
+enum class Access : uint8_t {
+  Read,
+  Write,
+  ReadWrite,
+  Texel,  // read as vec4s through a texel buffer view, whose format follows from the tensor's dtype
+};
+
+/// Whether a shader may change what it accesses in this way.
+constexpr bool writes(Access access) { return access == Access::Write || access == Access::ReadWrite; }
 
 struct ShaderCode {
   const char* name;  // "softmax/softmax STORAGE=f16"

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "engine/backend/vulkan/vulkan_raster.h"
 #include "engine/backend/vulkan/vulkan_status.h"
@@ -13,9 +14,19 @@ constexpr size_t kStagingBytes = size_t{16} << 20;
 // Vector loads of up to 16 bytes never straddle a tensor, and tensors do not share cache lines.
 constexpr size_t kMinAlignment = 64;
 
+// Software devices turn each lane's storage buffer load into scalar code, but vectorise texel fetches; GPUs have the
+// shorter path to storage buffers (shaders/include/read4.glsl). OPKIT_VULKAN_TEXELS=0 or 1 in the environment
+// decides otherwise, so that either path can be tested on any device.
+bool prefersTexels(const PhysicalDevice& physical) {
+  const char* choice = std::getenv("OPKIT_VULKAN_TEXELS");
+  return choice && *choice ? std::string_view(choice) != "0" : physical.info.software;
+}
+
 DeviceCaps capsOf(const PhysicalDevice& physical) {
-  return {physical.storage8, physical.storage16, physical.int64,
-          std::min<uint64_t>(physical.properties.limits.maxStorageBufferRange, physical.maxAllocationBytes)};
+  const VkPhysicalDeviceLimits& limits = physical.properties.limits;
+  return {physical.storage8,       physical.storage16,
+          physical.int64,          std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
+          prefersTexels(physical), limits.maxTexelBufferElements};
 }
 
 /// Elements [first, first + count) of a tensor as a flat tensor.
@@ -41,7 +52,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       registry_(&registry),
       config_(config),
       caps_(capsOf(runtime_->vulkanDevice()->physical())),
-      alignment_(std::max<size_t>(runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment, kMinAlignment)) {}
+      alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
+                                   runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})) {}
 
 VulkanBackend::~VulkanBackend() = default;
 

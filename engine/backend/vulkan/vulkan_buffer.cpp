@@ -24,7 +24,8 @@ Status VulkanBuffer::allocate(MemoryUse use) {
   allocatedBytes_ = (sizeBytes() / kGranularityBytes + 1) * kGranularityBytes;
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
   info.size = allocatedBytes_;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   VkBuffer handle = VK_NULL_HANDLE;
   OPKIT_VK(vk.vkCreateBuffer(device_->handle(), &info, nullptr, &handle), "creating a buffer");
   handle_ = Owned<VkBuffer>(*device_, handle, vk.vkDestroyBuffer);

@@ -174,8 +174,20 @@ const char* accessName(vulkan::Access access) {
     case vulkan::Access::Read: return "Read";
     case vulkan::Access::Write: return "Write";
     case vulkan::Access::ReadWrite: return "ReadWrite";
+    case vulkan::Access::Texel: return "Texel";
   }
   return "";
+}
+
+/// How one variant uses each binding: as the interface says, but for those that it reads through texels.
+std::string accessText(const Variant& variant, const Interface& interface) {
+  std::string text;
+  for (size_t i = 0; i < interface.access.size(); ++i) {
+    const auto own = variant.reflection.bindings.find(static_cast<uint32_t>(i));
+    const bool texels = own != variant.reflection.bindings.end() && own->second.access == vulkan::Access::Texel;
+    text += fmt::format("vulkan::Access::{}, ", accessName(texels ? vulkan::Access::Texel : interface.access[i]));
+  }
+  return text;
 }
 
 }  // namespace
@@ -227,14 +239,15 @@ std::string sourceText(const Shader& shader, const Interface& interface) {
       shader.name);
   for (size_t v = 0; v < shader.variants.size(); ++v)
     text += fmt::format("constexpr uint32_t kSpirv{}[] = {{{}}};\n", v, wordsText(shader.variants[v].spirv));
-  text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{{", interface.access.size());
-  for (const vulkan::Access access : interface.access) text += fmt::format("vulkan::Access::{}, ", accessName(access));
-  text += fmt::format("}};\nconstexpr vulkan::ShaderCode kCodes[] = {{\n");
+  for (size_t v = 0; v < shader.variants.size(); ++v)
+    text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{}{{{}}};\n", interface.access.size(), v,
+                        accessText(shader.variants[v], interface));
+  text += fmt::format("constexpr vulkan::ShaderCode kCodes[] = {{\n");
   for (size_t v = 0; v < shader.variants.size(); ++v) {
     const auto& local = shader.variants[v].reflection.localSize;
     text +=
-        fmt::format("    {{\"{}\", kSpirv{}, kAccess, {}, {}, {{{}, {}, {}}}}},\n", label(shader, shader.variants[v]),
-                    v, interface.pushBytes, interface.constants.size(), local[0], local[1], local[2]);
+        fmt::format("    {{\"{}\", kSpirv{}, kAccess{}, {}, {}, {{{}, {}, {}}}}},\n", label(shader, shader.variants[v]),
+                    v, v, interface.pushBytes, interface.constants.size(), local[0], local[1], local[2]);
   }
   text += fmt::format("}};\n\n}}  // namespace\n\nconst vulkan::ShaderCode& {}::code({}const Variant& variant) {{\n",
                       name, shader.axes.empty() ? "[[maybe_unused]] " : "");

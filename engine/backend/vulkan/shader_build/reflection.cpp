@@ -48,14 +48,14 @@ Status refuseOtherResources(const Module& module) {
   static constexpr std::pair<spvc_resource_type, const char*> kKinds[] = {
       {SPVC_RESOURCE_TYPE_UNIFORM_BUFFER, "uniform buffer"},
       {SPVC_RESOURCE_TYPE_STORAGE_IMAGE, "storage image"},
-      {SPVC_RESOURCE_TYPE_SAMPLED_IMAGE, "sampled image"},
       {SPVC_RESOURCE_TYPE_SEPARATE_IMAGE, "image"},
       {SPVC_RESOURCE_TYPE_SEPARATE_SAMPLERS, "sampler"},
       {SPVC_RESOURCE_TYPE_ATOMIC_COUNTER, "atomic counter"},
       {SPVC_RESOURCE_TYPE_ACCELERATION_STRUCTURE, "acceleration structure"}};
   for (const auto& [type, what] : kKinds)
     for (const auto& resource : module.list(type))
-      return Status::invalidArgument("'{}' is a {}: only storage buffers can be bound", resource.name, what);
+      return Status::invalidArgument("'{}' is a {}: only storage buffers and samplerBuffers can be bound",
+                                     resource.name, what);
   return Status::ok();
 }
 
@@ -75,11 +75,27 @@ Result<BindingInfo> reflectBinding(const Module& module, const spvc_reflected_re
                               : vulkan::Access::ReadWrite};
 }
 
+/// A samplerBuffer: the means of reading that a device profile may prefer (shaders/include/read4.glsl).
+Result<BindingInfo> reflectTexels(const Module& module, const spvc_reflected_resource& resource) {
+  const spvc_type type = spvc_compiler_get_type_handle(module.compiler(), resource.base_type_id);
+  if (spvc_type_get_image_dimension(type) != SpvDimBuffer ||
+      spvc_compiler_get_decoration(module.compiler(), resource.id, SpvDecorationDescriptorSet) != 0)
+    return Status::invalidArgument("'{}' is a sampled image: only samplerBuffers of descriptor set 0 can be bound",
+                                   resource.name);
+  return BindingInfo{{resource.name}, vulkan::Access::Texel};
+}
+
 Status reflectBindings(const Module& module, Reflection& result) {
   for (const auto& block : module.list(SPVC_RESOURCE_TYPE_STORAGE_BUFFER)) {
     const unsigned number = spvc_compiler_get_decoration(module.compiler(), block.id, SpvDecorationBinding);
     OPKIT_ASSIGN(BindingInfo info, reflectBinding(module, block));
     mergeBinding(info, result.bindings[number]);
+  }
+  for (const auto& resource : module.list(SPVC_RESOURCE_TYPE_SAMPLED_IMAGE)) {
+    const unsigned number = spvc_compiler_get_decoration(module.compiler(), resource.id, SpvDecorationBinding);
+    OPKIT_ASSIGN(BindingInfo info, reflectTexels(module, resource));
+    if (!result.bindings.emplace(number, info).second)
+      return Status::invalidArgument("'{}' shares binding {} with a buffer block", info.names.front(), number);
   }
   return Status::ok();
 }
@@ -177,8 +193,9 @@ Status reflectConstants(const Module& module, Reflection& result) {
 void mergeBinding(const BindingInfo& from, BindingInfo& into) {
   if (into.names.empty())
     into.access = from.access;
-  else if (into.access != from.access)
-    into.access = vulkan::Access::ReadWrite;
+  else if (into.access != from.access)  // a buffer that some variants read through texels is only read
+    into.access =
+        vulkan::writes(into.access) || vulkan::writes(from.access) ? vulkan::Access::ReadWrite : vulkan::Access::Read;
   for (const std::string& name : from.names)
     if (std::find(into.names.begin(), into.names.end(), name) == into.names.end()) into.names.push_back(name);
 }

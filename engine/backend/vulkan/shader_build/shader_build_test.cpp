@@ -108,9 +108,9 @@ void main() {
         "static_assert(offsetof(ProbeShader::PushConstants, wide) == 32);"})
     EXPECT_TRUE(contains(output->header, line)) << line << "\nis not in\n" << output->header;
   EXPECT_TRUE(
-      contains(output->source, "kAccess{vulkan::Access::Read, vulkan::Access::Write, vulkan::Access::ReadWrite"))
+      contains(output->source, "kAccess0{vulkan::Access::Read, vulkan::Access::Write, vulkan::Access::ReadWrite"))
       << output->source.substr(output->source.find("kAccess"), 120);
-  EXPECT_TRUE(contains(output->source, "\"group/probe_shader STORAGE=f16\", kSpirv1, kAccess, 40, 3, {8, 1, 1}"));
+  EXPECT_TRUE(contains(output->source, "\"group/probe_shader STORAGE=f16\", kSpirv1, kAccess1, 40, 3, {8, 1, 1}"));
 }
 
 TEST_F(ShaderBuildTest, AShaderMayDeclareNothing) {
@@ -220,12 +220,28 @@ void main() { y[0] = float(push.a); })");
   EXPECT_TRUE(contains(push, "MODE=b: push constants differ")) << push;
 }
 
+TEST_F(ShaderBuildTest, OneVariantMayReadThroughTexelsWhatAnotherReadsFromABuffer) {
+  const auto output = build(std::string("//! variant READ: ssbo texel\n") + kHead + R"(#include "read4.glsl"
+READ4_BUFFER(0, X, x, vec4)
+layout(binding = 1) writeonly buffer Y { float y[]; };
+void main() { y[0] = READ4(x, 3).y; })");
+  ASSERT_TRUE(output) << output.error().message();
+  EXPECT_TRUE(contains(output->source, "kAccess0{vulkan::Access::Read, vulkan::Access::Write"));
+  EXPECT_TRUE(contains(output->source, "kAccess1{vulkan::Access::Texel, vulkan::Access::Write"));
+  const std::string image = errorOf(std::string(kHead) +
+                                    "layout(binding = 0) uniform sampler2D x;\n"
+                                    "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+                                    "void main() { y[0] = texelFetch(x, ivec2(0), 0).x; }\n");
+  EXPECT_TRUE(contains(image, "'x' is a sampled image: only samplerBuffers")) << image;
+}
+
 TEST_F(ShaderBuildTest, WhatTheEncoderCannotBindIsRefused) {
   const std::string uniform = errorOf(std::string(kHead) +
                                       "layout(binding = 0) uniform U { float u[4]; };\n"
                                       "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
                                       "void main() { y[0] = u[1]; }\n");
-  EXPECT_TRUE(contains(uniform, "is a uniform buffer: only storage buffers can be bound")) << uniform;
+  EXPECT_TRUE(contains(uniform, "is a uniform buffer: only storage buffers and samplerBuffers can be bound"))
+      << uniform;
   const std::string gap = errorOf(
       std::string(kHead) + "layout(binding = 1) writeonly buffer Y { float y[]; };\nvoid main() { y[0] = 1; }\n");
   EXPECT_TRUE(contains(gap, "'y' has 1, expected 0")) << gap;
