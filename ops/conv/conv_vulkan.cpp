@@ -1,0 +1,151 @@
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/conv/conv.h"
+#include "ops/gemm/gemm_tiles_vulkan.h"
+
+namespace opkit::ops::conv {
+namespace {
+
+using gemm::GemmTiles;
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+
+// A convolution as products of matrices: which elements are rows, inner products and positions.
+struct ConvProduct {
+  gemm::WeightLayout w;
+  gemm::PositionLayout x;  // of one image
+  int64_t outputRows;      // rows of positions
+  int64_t rowsPerOutput;   // laid-out rows from one output row to the next
+  int64_t rowsPerKernel;   // and from one kernel row to the next
+};
+
+bool isPointwise(const ConvPlan& plan) {
+  for (const WindowAxis& axis : plan.axes)
+    if (axis.kernel != 1 || axis.stride != 1 || axis.padBegin != 0 || axis.padEnd != 0) return false;
+  return true;
+}
+
+gemm::WeightLayout weightsOf(const ConvPlan& plan, int64_t kernelHeight, int64_t kernelWidth) {
+  const int64_t taps = kernelHeight * kernelWidth;
+  return {.matrices = plan.groups,
+          .rows = plan.groupOutputs,
+          .channels = plan.groupInputs,
+          .kernelHeight = kernelHeight,
+          .kernelWidth = kernelWidth,
+          .matrixStride = plan.groupOutputs * plan.groupInputs * taps,
+          .rowStride = plan.groupInputs * taps,
+          .channelStride = taps,
+          .kernelRowStride = kernelWidth,
+          .kernelColumnStride = 1};
+}
+
+ConvProduct productOf(const ConvPlan& plan) {
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+  const WindowAxis &high = axes[0], &wide = axes[1];
+  ConvProduct product{weightsOf(plan, high.kernel, wide.kernel), {}, 1, 0, 0};
+  gemm::PositionLayout& x = product.x;
+  x.channels = plan.groups * plan.groupInputs;
+  x.channelStride = plan.inputPositions();
+  x.imageStride = x.channels * x.channelStride;
+  if (isPointwise(plan)) {  // the image is one long row
+    x.columns = x.width = x.rowStride = plan.inputPositions();
+    return product;
+  }
+  const bool oneKernelRow = high.kernel == 1;  // then only the rows that outputs read are laid out
+  product.outputRows = high.output;
+  product.rowsPerOutput = oneKernelRow ? 1 : high.stride;
+  product.rowsPerKernel = high.dilation;
+  x.rows = oneKernelRow ? high.output
+                        : std::max<int64_t>(high.output - 1, 0) * high.stride + (high.kernel - 1) * high.dilation + 1;
+  x.kernelWidth = wide.kernel;
+  x.columns = wide.output;
+  x.height = high.input;
+  x.width = wide.input;
+  x.rowStride = wide.input;
+  x.rowStep = oneKernelRow ? high.stride : 1;
+  x.columnStep = wide.stride;
+  x.dilation = wide.dilation;
+  x.padTop = high.padBegin;
+  x.padLeft = wide.padBegin;
+  return product;
+}
+
+GemmTiles::Shader::PushConstants pushOf(const ConvPlan& plan, const ConvProduct& product) {
+  const int64_t pitch4 = product.x.pitch() / 4;
+  const int64_t step = product.x.rows * pitch4;
+  const int64_t depth = plan.groupInputs * product.w.kernelWidth;
+  const int64_t positions = plan.outputPositions();
+  return {.rows = u32(plan.groupOutputs),
+          .depth = u32(depth),
+          .outer = u32(product.w.kernelHeight),
+          .width = u32(product.x.columns),
+          .positions4 = u32(product.outputRows * pitch4),
+          .groups = u32(plan.groups),
+          .xStep = u32(step),
+          .xOuter = u32(product.rowsPerKernel * pitch4),
+          .xRow = u32(product.rowsPerOutput * pitch4),
+          .xImage = u32(product.x.elementsPerImage() / 4),
+          .xGroup = u32(depth * step),
+          .wGroup = u32(GemmTiles::packedVec4s(product.w)),
+          .yStep = u32(positions),
+          .yImage = u32(plan.groups * plan.groupOutputs * positions),
+          .yGroup = u32(plan.groupOutputs * positions),
+          .biasRow = 1,
+          .biasGroup = u32(plan.groupOutputs),
+          .alpha = 1,
+          .beta = 1};
+}
+
+class ConvVulkan final : public vulkan::VulkanExecution {
+ public:
+  ConvVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend),
+        params_(args.params<ConvParams>()),
+        tiles_(backend),
+        maxScratchBytes_(static_cast<int64_t>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX))),
+        constantWeights_(args.constant(1) != nullptr) {
+    if (constantWeights_) tiles_.setConstantWeights(*args.constant(1));
+  }
+
+  bool readsInput(size_t index) const override { return index != 1 || !constantWeights_; }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
+    OPKIT_ASSIGN(const ConvPlan plan, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, nullptr));
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    ConvProduct product = productOf(plan);
+    GemmTiles::Shader::PushConstants push = pushOf(plan, product);
+    OPKIT_ASSIGN(const Tensor* w, tiles_.weights(product.w, inputs[1], encoder));
+    product.x.images = plan.batch;
+    const int64_t imageBytes = product.x.elementsPerImage() * static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
+    const int64_t together = product.x.isInPlace() ? plan.batch : std::max<int64_t>(1, maxScratchBytes_ / imageBytes);
+    for (int64_t first = 0; first < plan.batch; first += together) {
+      product.x.images = std::min(together, plan.batch - first);
+      push.yBase = u32(first) * push.yImage;
+      OPKIT_ASSIGN(const Tensor* x, tiles_.positions(product.x, inputs[0], first, encoder));
+      OPKIT_TRY(tiles_.multiply(*x, *w, bias, *outputs[0], push, product.x.images, encoder));
+    }
+    return Status::ok();
+  }
+
+ private:
+  ConvParamsT params_;
+  GemmTiles tiles_;
+  int64_t maxScratchBytes_;
+  bool constantWeights_;
+};
+
+Status supports(const CreateArgs& args) {
+  const Shape& x = args.input(0).shape;
+  if (x.size() > 4)
+    return Status::unsupported("Conv: the Vulkan kernel takes 1 or 2 spatial axes, got {}", x.size() - 2);
+  OPKIT_ASSIGN(const ConvPlan plan, planConv(args.params<ConvParams>(), x, args.input(1).shape, nullptr));
+  const ConvProduct product = productOf(plan);
+  return GemmTiles::supports(args, product.w, product.x);
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) { registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports)); }
+
+}  // namespace opkit::ops::conv

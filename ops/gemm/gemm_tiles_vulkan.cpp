@@ -1,0 +1,190 @@
+#include "ops/gemm/gemm_tiles_vulkan.h"
+
+#include "shaders/gemm/gemm_expand.h"
+#include "shaders/gemm/gemm_pack.h"
+
+namespace opkit::ops::gemm {
+namespace {
+
+constexpr uint32_t kTiles[] = {4, 8, 16};
+constexpr int64_t kMaxGroups = 65535;
+constexpr uint32_t kMaxLocalSize = 128;  // every device allows it
+constexpr uint32_t kCopyLocalSize = 64;
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Nothing may be bound to an empty buffer, so an operand without elements (a product over no terms) takes one vec4.
+int64_t atLeastOneVec4(int64_t elements) { return std::max<int64_t>(elements, 4); }
+
+int64_t packedElements(const WeightLayout& layout, uint32_t tile) {
+  return layout.matrices * ceilDivide(layout.rows, tile) * tile * layout.channels * layout.kernelHeight *
+         layout.kernelWidth;
+}
+
+// Copies words of T in the order of gemm_pack.comp.
+template <class T>
+void packOnHost(const WeightLayout& layout, uint32_t tile, std::span<const T> from, std::span<T> to) {
+  size_t at = 0;
+  for (int64_t matrix = 0; matrix < layout.matrices; ++matrix)
+    for (int64_t first = 0; first < layout.rows; first += tile)
+      for (int64_t ky = 0; ky < layout.kernelHeight; ++ky)
+        for (int64_t channel = 0; channel < layout.channels; ++channel)
+          for (int64_t kx = 0; kx < layout.kernelWidth; ++kx)
+            for (int64_t row = first; row < first + tile; ++row, ++at)
+              if (row < layout.rows)
+                to[at] = from[static_cast<size_t>(matrix * layout.matrixStride + row * layout.rowStride +
+                                                  channel * layout.channelStride + ky * layout.kernelRowStride +
+                                                  kx * layout.kernelColumnStride)];
+}
+
+// Copies words of T in the order of gemm_expand.comp; matrices only (one kernel column, one row, no padding).
+template <class T>
+void layOutOnHost(const PositionLayout& layout, std::span<const T> from, std::span<T> to) {
+  for (int64_t image = 0; image < layout.images; ++image)
+    for (int64_t channel = 0; channel < layout.channels; ++channel)
+      for (int64_t column = 0; column < layout.columns; ++column)
+        to[static_cast<size_t>((image * layout.channels + channel) * layout.pitch() + column)] =
+            from[static_cast<size_t>(image * layout.imageStride + channel * layout.channelStride +
+                                     column * layout.columnStride)];
+}
+
+// A host tensor of `elements` words of `source`'s type, filled by copy(from, to) as words of their size.
+template <class Copy>
+Result<Tensor> rearranged(const Tensor& source, int64_t elements, Copy&& copy) {
+  OPKIT_ASSIGN(Tensor result, Tensor::onHost({source.desc.dtype, {elements}}));
+  if (sizeOf(source.desc.dtype) == 2)
+    copy(std::span<const uint16_t>(reinterpret_cast<const uint16_t*>(source.bytes().data()), source.bytes().size() / 2),
+         std::span<uint16_t>(reinterpret_cast<uint16_t*>(result.bytes().data()), static_cast<size_t>(elements)));
+  else
+    copy(std::span<const uint32_t>(reinterpret_cast<const uint32_t*>(source.bytes().data()), source.bytes().size() / 4),
+         std::span<uint32_t>(reinterpret_cast<uint32_t*>(result.bytes().data()), static_cast<size_t>(elements)));
+  return result;
+}
+
+}  // namespace
+
+bool PositionLayout::isInPlace() const {
+  const bool plain = kernelWidth == 1 && rowStep == 1 && columnStep == 1 && padTop == 0 && padLeft == 0;
+  const bool whole = rows == height && columns == width && columns == pitch() && columnStride == 1;
+  const bool dense = (rows == 1 || rowStride == columns) && (channels == 1 || channelStride == rows * columns) &&
+                     (images == 1 || imageStride == channels * rows * columns);
+  return plain && whole && dense;
+}
+
+uint32_t GemmTiles::tileFor(int64_t rows) {
+  if (rows <= 4) return kTiles[0];
+  // A large tile reads less, but its last one may be mostly padding.
+  return rows > 48 || ceilDivide(rows, kTiles[2]) * kTiles[2] == ceilDivide(rows, kTiles[1]) * kTiles[1] ? kTiles[2]
+                                                                                                         : kTiles[1];
+}
+
+Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
+  const DType dtype = args.outputs[0].dtype;
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, dtype));
+  // Shaders count elements in 32 bits.
+  const auto limit = static_cast<int64_t>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX));
+  const int64_t elements = std::max(packedElements(w, tileFor(w.rows)), x.elements());
+  if (elements * static_cast<int64_t>(sizeOf(dtype)) > limit)
+    return Status::unsupported("{}: an operand laid out for the Vulkan kernel has {} elements, more than {} bytes hold",
+                               args.def.type, elements, limit);
+  return Status::ok();
+}
+
+int64_t GemmTiles::packedVec4s(const WeightLayout& layout) {
+  WeightLayout one = layout;
+  one.matrices = 1;
+  return packedElements(one, tileFor(layout.rows)) / 4;
+}
+
+Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tensor* source, vulkan::Encoder& encoder) {
+  const uint32_t tile = tileFor(layout.rows);
+  const int64_t elements = atLeastOneVec4(packedElements(layout, tile));
+  if (constantWeights_ && !packedWeights_) {
+    OPKIT_ASSIGN(const Tensor packed, rearranged(*constantWeights_, elements,
+                                                 [&](auto from, auto to) { packOnHost(layout, tile, from, to); }));
+    OPKIT_ASSIGN(packedWeights_, vulkan::uploadConstant(backend_, packed));
+  }
+  if (packedWeights_) return static_cast<const Tensor*>(&*packedWeights_);
+
+  using Pack = shaders::GemmPack;
+  OPKIT_ASSIGN(const Tensor* packed, encoder.scratch({source->desc.dtype, {elements}}));
+  OPKIT_TRY(encoder.dispatch<Pack>({*Pack::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = packed},
+                                   {.count = u32(packedElements(layout, tile)),
+                                    .tile = tile,
+                                    .tiles = u32(ceilDivide(layout.rows, tile)),
+                                    .rows = u32(layout.rows),
+                                    .channels = u32(layout.channels),
+                                    .kernelHeight = u32(layout.kernelHeight),
+                                    .kernelWidth = u32(layout.kernelWidth),
+                                    .matrixStride = u32(layout.matrixStride),
+                                    .rowStride = u32(layout.rowStride),
+                                    .channelStride = u32(layout.channelStride),
+                                    .kernelRowStride = u32(layout.kernelRowStride),
+                                    .kernelColumnStride = u32(layout.kernelColumnStride)},
+                                   vulkan::Groups::linear(packedElements(layout, tile), kCopyLocalSize)));
+  return packed;
+}
+
+Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const Tensor* source, int64_t first,
+                                           vulkan::Encoder& encoder) {
+  const int64_t elements = atLeastOneVec4(layout.elements());
+  if (constantPositions_ && !laidOutPositions_) {
+    OPKIT_ASSIGN(const Tensor host, rearranged(*constantPositions_, elements,
+                                               [&](auto from, auto to) { layOutOnHost(layout, from, to); }));
+    OPKIT_ASSIGN(laidOutPositions_, vulkan::uploadConstant(backend_, host));
+  }
+  if (laidOutPositions_) return static_cast<const Tensor*>(&*laidOutPositions_);
+  if (layout.isInPlace() && first == 0 && layout.elements() > 0) return source;
+
+  using Expand = shaders::GemmExpand;
+  OPKIT_ASSIGN(const Tensor* laidOut, encoder.scratch({source->desc.dtype, {elements}}));
+  OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
+                                     {.count = u32(layout.elements()),
+                                      .pitch = u32(layout.pitch()),
+                                      .rows = u32(layout.rows),
+                                      .kernelWidth = u32(layout.kernelWidth),
+                                      .channels = u32(layout.channels),
+                                      .height = u32(layout.height),
+                                      .width = u32(layout.width),
+                                      .offset = u32(first * layout.imageStride),
+                                      .imageStride = u32(layout.imageStride),
+                                      .channelStride = u32(layout.channelStride),
+                                      .rowStride = u32(layout.rowStride),
+                                      .columnStride = u32(layout.columnStride),
+                                      .rowStep = static_cast<int32_t>(layout.rowStep),
+                                      .columnStep = static_cast<int32_t>(layout.columnStep),
+                                      .dilation = static_cast<int32_t>(layout.dilation),
+                                      .padTop = static_cast<int32_t>(layout.padTop),
+                                      .padLeft = static_cast<int32_t>(layout.padLeft)},
+                                     vulkan::Groups::linear(layout.elements(), kCopyLocalSize)));
+  return laidOut;
+}
+
+Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias, const Tensor& y,
+                           Shader::PushConstants push, int64_t images, vulkan::Encoder& encoder) const {
+  const uint32_t tile = tileFor(push.rows);
+  const DeviceCaps& caps = backend_.caps();
+  const auto most = static_cast<uint64_t>(std::max(x.desc.elements(), w.desc.elements())) / 4;
+  const bool texels = caps.prefersTexels && most <= caps.maxTexels;
+  const Shader::Variant variant{.storage = *Shader::storageOf(y.desc.dtype),
+                                .tile = tile == 4   ? Shader::Tile::V4
+                                        : tile == 8 ? Shader::Tile::V8
+                                                    : Shader::Tile::V16,
+                                .read = texels ? Shader::Read::Texel : Shader::Read::Ssbo};
+  // lavapipe runs 8 lanes in lockstep and gains nothing from more; GPUs run 32 or 64.
+  uint32_t localSize = texels ? 8 : 32;
+  while (ceilDivide(push.positions4, localSize) > kMaxGroups && localSize < kMaxLocalSize) localSize *= 2;
+  push.hasBias = bias ? 1 : 0;
+  const int64_t total = images * push.groups;
+  for (int64_t first = 0; first < total; first += kMaxGroups) {
+    push.firstImage = u32(first);
+    const vulkan::Groups groups{u32(ceilDivide(push.rows, tile)), u32(ceilDivide(push.positions4, localSize)),
+                                u32(std::min(kMaxGroups, total - first))};
+    OPKIT_TRY(encoder.dispatch<Shader>(variant, {.x = &x, .w = &w, .bias = bias ? bias : &x, .y = &y}, push, groups,
+                                       {.localSizeX = localSize}));
+  }
+  return Status::ok();
+}
+
+}  // namespace opkit::ops::gemm

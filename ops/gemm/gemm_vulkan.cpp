@@ -1,0 +1,76 @@
+#include "engine/op/op_registry.h"
+#include "ops/gemm/gemm.h"
+#include "ops/gemm/gemm_tiles_vulkan.h"
+
+namespace opkit::ops::gemm {
+namespace {
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+
+WeightLayout rowsOf(const GemmPlan& plan) {
+  return {.rows = plan.rows, .channels = plan.depth, .rowStride = plan.aRowStride, .channelStride = plan.aDepthStride};
+}
+
+PositionLayout columnsOf(const GemmPlan& plan) {
+  return {.channels = plan.depth,
+          .columns = plan.columns,
+          .width = plan.columns,
+          .channelStride = plan.bDepthStride,
+          .columnStride = plan.bColumnStride};
+}
+
+class GemmVulkan final : public vulkan::VulkanExecution {
+ public:
+  GemmVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), params_(args.params<GemmParams>()), tiles_(backend) {
+    const GemmPlan plan = *planGemm(params_, args.input(0).shape, args.input(1).shape, nullptr);
+    packsA_ = args.constant(0) != nullptr;
+    laysOutB_ = args.constant(1) != nullptr && !columnsOf(plan).isInPlace();
+    if (packsA_) tiles_.setConstantWeights(*args.constant(0));
+    if (laysOutB_) tiles_.setConstantPositions(*args.constant(1));
+  }
+
+  bool readsInput(size_t index) const override { return index == 0 ? !packsA_ : index == 1 ? !laysOutB_ : true; }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const Tensor* c = inputs.size() > 2 ? inputs[2] : nullptr;
+    OPKIT_ASSIGN(const GemmPlan plan,
+                 planGemm(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, c ? &c->desc.shape : nullptr));
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const PositionLayout columns = columnsOf(plan);
+    OPKIT_ASSIGN(const Tensor* w, tiles_.weights(rowsOf(plan), inputs[0], encoder));
+    OPKIT_ASSIGN(const Tensor* x, tiles_.positions(columns, inputs[1], 0, encoder));
+    return tiles_.multiply(*x, *w, c, *outputs[0],
+                           {.rows = u32(plan.rows),
+                            .depth = u32(plan.depth),
+                            .outer = 1,
+                            .width = u32(plan.columns),
+                            .positions4 = u32(columns.pitch() / 4),
+                            .groups = 1,
+                            .xStep = u32(columns.pitch() / 4),
+                            .yStep = u32(plan.columns),
+                            .biasRow = u32(plan.cRowStride),
+                            .biasColumn = u32(plan.cColumnStride),
+                            .alpha = params_.alpha,
+                            .beta = params_.beta},
+                           1, encoder);
+  }
+
+ private:
+  GemmParamsT params_;
+  GemmTiles tiles_;
+  bool packsA_ = false;
+  bool laysOutB_ = false;
+};
+
+Status supports(const CreateArgs& args) {
+  OPKIT_ASSIGN(const GemmPlan plan,
+               planGemm(args.params<GemmParams>(), args.input(0).shape, args.input(1).shape, nullptr));
+  return GemmTiles::supports(args, rowsOf(plan), columnsOf(plan));
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) { registry.addCreator("vulkan", "Gemm", vulkan::creatorOf<GemmVulkan>(supports)); }
+
+}  // namespace opkit::ops::gemm

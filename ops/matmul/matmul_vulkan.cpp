@@ -1,0 +1,136 @@
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/gemm/gemm_tiles_vulkan.h"
+#include "ops/matmul/matmul.h"
+
+namespace opkit::ops::matmul {
+namespace {
+
+using gemm::GemmTiles;
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+
+// One axis of the batch; strides count matrices, 0 where an operand is repeated.
+struct BatchAxis {
+  int64_t size = 1;
+  int64_t a = 0;
+  int64_t b = 0;
+};
+
+// The batch with axes of size 1 dropped and neighbours merged where both operands allow it.
+std::vector<BatchAxis> mergedBatch(const MatMulPlan& plan) {
+  std::vector<BatchAxis> axes;
+  for (size_t d = 0; d < plan.batch.size(); ++d) {
+    const BatchAxis axis{plan.batch[d], plan.aBatchStrides[d], plan.bBatchStrides[d]};
+    if (axis.size == 1) continue;
+    BatchAxis* last = axes.empty() ? nullptr : &axes.back();
+    if (last && last->a == axis.a * axis.size && last->b == axis.b * axis.size)
+      *last = {last->size * axis.size, axis.a, axis.b};
+    else
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+int64_t matrixCount(const Shape& shape) { return shape.size() > 2 ? elementCount(shape, 0, shape.size() - 2) : 1; }
+
+gemm::WeightLayout rowsOf(const MatMulPlan& plan, const Shape& a) {
+  return {.matrices = matrixCount(a),
+          .rows = plan.rows,
+          .channels = plan.depth,
+          .matrixStride = plan.rows * plan.depth,
+          .rowStride = plan.depth,
+          .channelStride = 1};
+}
+
+gemm::PositionLayout columnsOf(const MatMulPlan& plan, const Shape& b) {
+  return {.images = matrixCount(b),
+          .channels = plan.depth,
+          .columns = plan.columns,
+          .width = plan.columns,
+          .imageStride = plan.depth * plan.columns,
+          .channelStride = plan.columns,
+          .rowStride = plan.columns};
+}
+
+class MatMulVulkan final : public vulkan::VulkanExecution {
+ public:
+  MatMulVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), tiles_(backend) {
+    const MatMulPlan plan = *planMatMul(args.input(0).shape, args.input(1).shape);
+    packsA_ = args.constant(0) != nullptr;
+    laysOutB_ = args.constant(1) != nullptr && !columnsOf(plan, args.input(1).shape).isInPlace();
+    if (packsA_) tiles_.setConstantWeights(*args.constant(0));
+    if (laysOutB_) tiles_.setConstantPositions(*args.constant(1));
+  }
+
+  bool readsInput(size_t index) const override { return index == 0 ? !packsA_ : !laysOutB_; }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const Shape &a = inputs[0]->desc.shape, &b = inputs[1]->desc.shape;
+    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const gemm::WeightLayout rows = rowsOf(plan, a);
+    const gemm::PositionLayout columns = columnsOf(plan, b);
+    OPKIT_ASSIGN(const Tensor* w, tiles_.weights(rows, inputs[0], encoder));
+    OPKIT_ASSIGN(const Tensor* x, tiles_.positions(columns, inputs[1], 0, encoder));
+
+    std::vector<BatchAxis> batch = mergedBatch(plan);
+    batch.insert(batch.begin(), batch.size() < 2 ? 2 - batch.size() : 0, BatchAxis{});
+    const BatchAxis image = batch[batch.size() - 2], group = batch.back();
+    const int64_t outputMatrix = plan.rows * plan.columns;
+    const int64_t wMatrix = GemmTiles::packedVec4s(rows), xMatrix = columns.elementsPerImage() / 4;
+    GemmTiles::Shader::PushConstants push{.rows = u32(plan.rows),
+                                          .depth = u32(plan.depth),
+                                          .outer = 1,
+                                          .width = u32(plan.columns),
+                                          .positions4 = u32(columns.pitch() / 4),
+                                          .groups = u32(group.size),
+                                          .xStep = u32(columns.pitch() / 4),
+                                          .xImage = u32(image.b * xMatrix),
+                                          .xGroup = u32(group.b * xMatrix),
+                                          .wImage = u32(image.a * wMatrix),
+                                          .wGroup = u32(group.a * wMatrix),
+                                          .yStep = u32(plan.columns),
+                                          .yImage = u32(group.size * outputMatrix),
+                                          .yGroup = u32(outputMatrix),
+                                          .alpha = 1};
+    // Axes beyond the two that a dispatch walks take a dispatch per index.
+    Shape outer;
+    for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
+    Status status;
+    int64_t done = 0;
+    encoder.beginDisjoint();
+    forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+      int64_t aMatrix = 0, bMatrix = 0;
+      for (size_t d = 0; d < index.size(); ++d) {
+        aMatrix += index[d] * batch[d].a;
+        bMatrix += index[d] * batch[d].b;
+      }
+      push.wBase = u32(aMatrix * wMatrix);
+      push.xBase = u32(bMatrix * xMatrix);
+      push.yBase = u32(done++ * image.size * group.size * outputMatrix);
+      if (status.isOk()) status = tiles_.multiply(*x, *w, nullptr, *outputs[0], push, image.size, encoder);
+    });
+    encoder.endDisjoint();
+    return status;
+  }
+
+ private:
+  GemmTiles tiles_;
+  bool packsA_ = false;
+  bool laysOutB_ = false;
+};
+
+Status supports(const CreateArgs& args) {
+  const Shape &a = args.input(0).shape, &b = args.input(1).shape;
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
+  return GemmTiles::supports(args, rowsOf(plan, a), columnsOf(plan, b));
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) {
+  registry.addCreator("vulkan", "MatMul", vulkan::creatorOf<MatMulVulkan>(supports));
+}
+
+}  // namespace opkit::ops::matmul

@@ -1,0 +1,60 @@
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/pool/pool.h"
+#include "shaders/pool/pool.h"
+
+namespace opkit::ops::pool {
+namespace {
+
+using Shader = shaders::Pool;
+
+Result<PoolPlan> planOf(bool global, const PoolParamsT& params, const Shape& x) {
+  return global ? planGlobalPool(x) : planPool(params, x);
+}
+
+template <Shader::Mode kMode, bool kGlobal>
+class PoolVulkan final : public vulkan::VulkanExecution {
+ public:
+  PoolVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend) {
+    if (!kGlobal) params_ = args.params<PoolParams>();
+  }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params_, inputs[0]->desc.shape));
+    const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
+    const int64_t count = outputs[0]->desc.elements();
+    Shader::PushConstants push{.count = static_cast<uint32_t>(count),
+                               .countPadding = params_.count_include_pad ? 1u : 0u};
+    for (size_t d = 0; d < 3; ++d) {
+      push.inputs[d] = static_cast<uint32_t>(axes[d].input);
+      push.outputs[d] = static_cast<uint32_t>(axes[d].output);
+      push.kernel[d] = static_cast<uint32_t>(axes[d].kernel);
+      push.stride[d] = static_cast<int32_t>(axes[d].stride);
+      push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
+      push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
+      push.padEnd[d] = static_cast<int32_t>(axes[d].padEnd);
+    }
+    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
+                                    {.x = inputs[0], .y = outputs[0]}, push, vulkan::Groups::linear(count, 64));
+  }
+
+ private:
+  PoolParamsT params_;
+};
+
+Status supports(const CreateArgs& args) {
+  if (args.outputs.size() > 1) return Status::unsupported("{}: the Vulkan kernel gives no indices", args.def.type);
+  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) {
+  using Mode = Shader::Mode;
+  registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports));
+  registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports));
+  registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports));
+  registry.addCreator("vulkan", "GlobalAveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, true>>(supports));
+}
+
+}  // namespace opkit::ops::pool
