@@ -1,0 +1,51 @@
+#include "engine/op/loops.h"
+
+#include <gtest/gtest.h>
+
+namespace opkit {
+namespace {
+
+TEST(Loops, EqualShapesAreOneLoop) {
+  const Loops loops = loopsOver({2, 3, 4}, {{2, 3, 4}, {2, 3, 4}});
+  EXPECT_EQ(loops.size, (Shape{24}));
+  EXPECT_EQ(loops.strides[0], (std::vector<int64_t>{1}));
+}
+
+TEST(Loops, ScalarsNeedNone) {
+  EXPECT_TRUE(loopsOver({1, 1}, {{}, {1}}).size.empty());
+  EXPECT_TRUE(loopsOver({}, {{}}).size.empty());
+}
+
+TEST(Loops, MergeStopsWhereOneOperandRepeats) {
+  const Loops loops = loopsOver({2, 3, 4}, {{2, 3, 4}, {3, 1}});
+  EXPECT_EQ(loops.size, (Shape{2, 3, 4}));
+  EXPECT_EQ(loops.strides[0], (std::vector<int64_t>{12, 4, 1}));
+  EXPECT_EQ(loops.strides[1], (std::vector<int64_t>{0, 1, 0}));
+}
+
+TEST(Loops, RepeatedAxesMergeWithEachOther) {
+  const Loops loops = loopsOver({2, 3, 4}, {{2, 3, 4}, {4}});
+  EXPECT_EQ(loops.size, (Shape{6, 4}));
+  EXPECT_EQ(loops.strides[1], (std::vector<int64_t>{0, 1}));
+}
+
+TEST(Loops, VisitElementsInOrderWithEachOperandsOffset) {
+  std::vector<int64_t> first, second;
+  size_t next = 0;
+  forEachElement(loopsOver({2, 3}, {{2, 1}, {3}}), [&](size_t i, const std::vector<int64_t>& at) {
+    EXPECT_EQ(i, next++);
+    first.push_back(at[0]);
+    second.push_back(at[1]);
+  });
+  EXPECT_EQ(first, (std::vector<int64_t>{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(second, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
+}
+
+TEST(Loops, EmptyShapesVisitNothing) {
+  forEachElement(loopsOver({3, 0}, {{3, 0}}), [](size_t, const std::vector<int64_t>&) { FAIL(); });
+}
+
+TEST(Loops, PackPadsWithZeros) { EXPECT_EQ(packed<4>({7, 5}), (std::array<uint32_t, 4>{7, 5, 0, 0})); }
+
+}  // namespace
+}  // namespace opkit

@@ -1,0 +1,24 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/space_depth/space_depth_generated.h"
+
+namespace opkit::ops::space_depth {
+namespace {
+
+Status rule(OnnxNode& node) {
+  SpaceDepthParamsT params;
+  params.block = static_cast<int>(node.intAttribute("blocksize", 0));
+  const std::string mode = node.stringAttribute("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    return Status::invalidArgument("{}: mode must be DCR or CRD, got '{}'", node.opType(), mode);
+  params.order = mode == "DCR" ? Order::DepthColumnRow : Order::ColumnRowDepth;
+  return node.emit(node.opType(), node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("DepthToSpace", {"blocksize", "mode"}, rule);
+  rules.add("SpaceToDepth", {"blocksize"}, rule);
+}
+
+}  // namespace opkit::ops::space_depth

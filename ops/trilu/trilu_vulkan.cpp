@@ -1,0 +1,50 @@
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/op_registry.h"
+#include "ops/trilu/trilu.h"
+#include "shaders/trilu/trilu.h"
+
+namespace opkit::ops::trilu {
+namespace {
+
+using Shader = shaders::Trilu;
+
+class TriluVulkan final : public vulkan::VulkanExecution {
+ public:
+  TriluVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), upper_(args.params<TriluParams>().upper), hasDiagonal_(args.hasInput(1)) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const TensorDesc& output = outputs[0]->desc;
+    const int64_t count = output.elements();
+    // Without k its binding still needs a buffer; the kernel does not read it.
+    return encoder.dispatch<Shader>({*Shader::wordOfBytes(sizeOf(output.dtype))},
+                                    {.x = inputs[0], .k = hasDiagonal_ ? inputs[1] : inputs[0], .y = outputs[0]},
+                                    {.count = static_cast<uint32_t>(count),
+                                     .rows = static_cast<uint32_t>(output.shape[output.shape.size() - 2]),
+                                     .columns = static_cast<uint32_t>(output.shape.back())},
+                                    vulkan::Groups::linear(count, 64), {.upper = upper_, .hasDiagonal = hasDiagonal_});
+  }
+
+ private:
+  bool upper_;
+  bool hasDiagonal_;
+};
+
+Status supports(const CreateArgs& args) {
+  const TensorDesc& output = args.outputs[0];
+  const size_t bytes = sizeOf(output.dtype);
+  if ((bytes == 1 && !args.device.storage8) || (bytes == 2 && !args.device.storage16))
+    return Status::unsupported("Trilu: the device cannot load {} from buffers", nameOf(output.dtype));
+  if (output.sizeBytes() > args.device.maxTensorBytes)
+    return Status::unsupported("Trilu: output {} exceeds the device limit of {} bytes per buffer", output.toString(),
+                               args.device.maxTensorBytes);
+  return Status::ok();
+}
+
+}  // namespace
+
+void addVulkan(OpRegistry& registry) {
+  registry.addCreator("vulkan", "Trilu", vulkan::creatorOf<TriluVulkan>(supports));
+}
+
+}  // namespace opkit::ops::trilu
