@@ -34,7 +34,8 @@ Status reference(const OracleArgs& args) {
   const OracleTensor& x = args.input(0);
   OracleTensor& y = args.output();
   const DType to = y.desc.dtype;
-  for (size_t i = 0; i < static_cast<size_t>(x.elements()); ++i) {
+  const auto count = static_cast<size_t>(x.elements());
+  for (size_t i = 0; i < count; ++i) {
     if (y.isReal())
       y.real[i] = x.isReal() ? x.real[i] : widen(x.integer[i], x.desc.dtype);
     else if (!x.isReal())

@@ -15,7 +15,8 @@ Status reference(const Function& function, const OracleArgs& args) {
   const auto [a, b] = coefficientsOf(function, args.params<UnaryParams>());
   const OracleTensor& x = args.input(0);
   OracleTensor& y = args.output();
-  for (size_t i = 0; i < static_cast<size_t>(x.elements()); ++i) {
+  const auto count = static_cast<size_t>(x.elements());
+  for (size_t i = 0; i < count; ++i) {
     if (function.test)
       y.integer[i] = function.test(x.real[i], a, b);
     else if (x.isReal())
