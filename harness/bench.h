@@ -1,5 +1,6 @@
-// bench: what one case costs on one backend: making a Session, resizing it for the first time and to a shape it
-// knows, running it as seen by the host and by the device. The answer is checked before anything is timed.
+// bench: what one case costs on one backend: making a Session, resizing it on a Runtime that has no
+// pipeline yet and to a shape it knows, running it as seen by the host and by the device. The answer is checked before
+// anything is timed.
 #pragma once
 
 #include "harness/check.h"
