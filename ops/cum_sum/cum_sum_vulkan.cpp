@@ -37,7 +37,7 @@ class CumSumVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   const DType dtype = args.outputs[0].dtype;
   if (!args.constant(1)) return Status::unsupported("CumSum: the Vulkan kernel needs a constant axis");
-  if (dtype == DType::Int64 && !args.device.int64)
+  if (sizeOf(dtype) == 8 && !args.device.int64)
     return Status::unsupported("CumSum: the device has no 64-bit integers");
   return vulkan::requireStorage<Shader>(args, dtype);
 }

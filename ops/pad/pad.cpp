@@ -7,6 +7,8 @@
 namespace opkit::ops::pad {
 namespace {
 
+constexpr size_t kMaxRegions = 65536;  // of one Pad; more would cost more than a kernel of its own
+
 struct Padding {
   int64_t before = 0;  // negative crops
   int64_t after = 0;
@@ -70,37 +72,37 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   return std::vector{output};
 }
 
-/// Source position of output position `at` (counted from the first unpadded element), -1 when it is filled.
-int64_t sourceOf(Mode mode, int64_t at, int64_t extent) {
-  if (at >= 0 && at < extent) return at;
-  switch (mode) {
-    case Mode::Constant: return -1;
-    case Mode::Edge: return std::clamp<int64_t>(at, 0, extent - 1);
-    case Mode::Wrap: return ((at % extent) + extent) % extent;
-    case Mode::Reflect: break;
+/// The longest run that begins at output position `at` (counted from the first unpadded element) and has at most
+/// `limit` elements; start is -1 where the fill shows through.
+Run runAt(Mode mode, int64_t at, int64_t extent, int64_t limit) {
+  const auto run = [&](int64_t start, int64_t step, int64_t count) {
+    return Run{at, start, step, std::min(count, limit)};
+  };
+  if (at >= 0 && at < extent) return run(at, 1, extent - at);
+  const int64_t outside = at < 0 ? -at : limit;  // elements until the middle, or until the end
+  if (mode == Mode::Constant) return run(-1, 0, outside);
+  if (mode == Mode::Edge) return run(at < 0 ? 0 : extent - 1, 0, outside);
+  if (mode == Mode::Wrap) {
+    const int64_t phase = ((at % extent) + extent) % extent;
+    return run(phase, 1, extent - phase);
   }
-  if (extent == 1) return 0;
+  if (extent == 1) return run(0, 0, outside);
   const int64_t period = 2 * (extent - 1);
   const int64_t phase = ((at % period) + period) % period;
-  return phase < extent ? phase : period - phase;
+  if (phase < extent - 1) return run(phase, 1, extent - 1 - phase);  // towards the last element
+  return run(period - phase, -1, period - phase);                    // and back towards the first
 }
 
 /// Cuts one output axis into runs of constant step.
-std::vector<Run> runsOf(Mode mode, Padding padding, int64_t extent, int64_t padded) {
+Result<std::vector<Run>> runsOf(Mode mode, Padding padding, int64_t extent, int64_t padded) {
   std::vector<Run> runs;
-  for (int64_t position = 0; position < padded; ++position) {
-    const int64_t source = sourceOf(mode, position - padding.before, extent);
-    if (source < 0) continue;
-    if (!runs.empty() && runs.back().position + runs.back().count == position) {
-      Run& last = runs.back();
-      const int64_t step = source - (last.start + (last.count - 1) * last.step);
-      if (last.count == 1 && step >= -1 && step <= 1) last.step = step;
-      if (step == last.step) {
-        ++last.count;
-        continue;
-      }
-    }
-    runs.push_back({position, source, 1, 1});
+  for (int64_t position = 0; position < padded;) {
+    Run run = runAt(mode, position - padding.before, extent, padded - position);
+    run.position = position;
+    position += run.count;
+    if (run.start >= 0) runs.push_back(run);
+    if (runs.size() > kMaxRegions)
+      return Status::unsupported("an axis of {} padded to {} repeats more than {} times", extent, padded, kMaxRegions);
   }
   return runs;
 }
@@ -127,9 +129,12 @@ Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const Ten
   const std::vector<int64_t> sourceStrides = contiguousStrides(args.shape(0));
   const std::vector<int64_t> strides = contiguousStrides(outputs[0].shape);
   RegionList list{{Region{}}};
-  for (size_t d = 0; d < paddings.size(); ++d)
-    appendAxis(list.regions, runsOf(mode, paddings[d], args.shape(0)[d], outputs[0].shape[d]), sourceStrides[d],
-               strides[d]);
+  for (size_t d = 0; d < paddings.size(); ++d) {
+    OPKIT_ASSIGN(const auto runs, runsOf(mode, paddings[d], args.shape(0)[d], outputs[0].shape[d]));
+    if (runs.size() * list.regions.size() > kMaxRegions)
+      return Status::unsupported("the padding needs more than {} copies", kMaxRegions);
+    appendAxis(list.regions, runs, sourceStrides[d], strides[d]);
+  }
   if (mode == Mode::Constant) {
     list.fill = args.hasInput(2) ? RegionList::Fill::Input : RegionList::Fill::Zero;
     list.fillInput = args.hasInput(2) ? 2 : -1;

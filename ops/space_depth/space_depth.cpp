@@ -8,7 +8,7 @@ namespace {
 
 Status checkInput(const ShapeArgs& args) {
   const int block = args.params<SpaceDepthParams>().block;
-  if (block < 1 || block > 65535) return Status::invalidArgument("block must be in [1, 65535], got {}", block);
+  if (block < 1 || block > 1024) return Status::invalidArgument("block must be in [1, 1024], got {}", block);
   if (args.shape(0).size() != 4)
     return Status::invalidArgument("x must be [batch, channels, height, width], got {}", toString(args.shape(0)));
   return Status::ok();

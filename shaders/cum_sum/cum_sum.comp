@@ -1,6 +1,6 @@
 // Running sums along rows of `extent` elements that lie `inner` apart. One invocation per row; float sums are
 // compensated (Kahan). Driven by ops/cum_sum/cum_sum_vulkan.cpp.
-//! variant STORAGE: f32 f16 i32 u32 i64
+//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "common.glsl"
 #include "storage.glsl"

@@ -3,7 +3,7 @@
 // `team` 64 a work group does, each invocation taking every 64th element. Float sums are compensated (Kahan), so
 // that their error does not grow with the number of elements; the compensation goes through the team's tree, too.
 // Driven by ops/reduce/reduce_vulkan.cpp.
-//! variant STORAGE: f32 f16 i32 u32 i64
+//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "common.glsl"
 #include "math.glsl"
