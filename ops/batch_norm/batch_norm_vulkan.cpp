@@ -8,32 +8,39 @@ namespace {
 
 using Shader = shaders::BatchNorm;
 
+constexpr int64_t kRun = 8;  // elements, or vec4s, that share one load of the channel's factors
+
 class BatchNormVulkan final : public vulkan::VulkanExecution {
  public:
   BatchNormVulkan(const CreateArgs& args, Backend& backend)
-      : VulkanExecution(backend), params_(args.params<BatchNormParams>()) {}
+      : VulkanExecution(backend), params_(args.params<BatchNormParams>()), caps_(args.device) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Shape& shape = inputs[0]->desc.shape;
-    const int64_t count = inputs[0]->desc.elements();
+    const Tensor& x = *inputs[0];
+    const Shape& shape = x.desc.shape;
+    if (x.desc.elements() == 0) return Status::ok();
+    const int64_t channels = shape.size() > 1 ? shape[1] : 1;
+    const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
+    const bool texels =
+        caps_.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+    const int64_t inner = texels ? elements / 4 : elements;
+    const int64_t stride = (inner + kRun - 1) / kRun;
+    const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(outputs[0]->desc.dtype), *Shader::affineOf(inputs[1]->desc.dtype),
-         *Shader::statisticOf(inputs[3]->desc.dtype)},
-        {.x = inputs[0],
-         .scale = inputs[1],
-         .bias = inputs[2],
-         .mean = inputs[3],
-         .variance = inputs[4],
-         .y = outputs[0]},
+         *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
+        {.x = &x, .scale = inputs[1], .bias = inputs[2], .mean = inputs[3], .variance = inputs[4], .y = outputs[0]},
         {.count = static_cast<uint32_t>(count),
-         .channels = static_cast<uint32_t>(shape.size() > 1 ? shape[1] : 1),
-         .inner = static_cast<uint32_t>(shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1),
+         .stride = static_cast<uint32_t>(stride),
+         .inner = static_cast<uint32_t>(inner),
+         .channels = static_cast<uint32_t>(channels),
          .epsilon = params_.epsilon},
         vulkan::Groups::linear(count, 64));
   }
 
  private:
   BatchNormParamsT params_;
+  DeviceCaps caps_;
 };
 
 Status supports(const CreateArgs& args) {

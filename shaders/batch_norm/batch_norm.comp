@@ -1,15 +1,22 @@
-// y = (x - mean) / sqrt(variance + epsilon) * scale + bias per channel. One invocation per element.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias per channel. One invocation makes up to kRun elements (or
+// vec4s) of one channel of one image, `stride` apart, so that the channel's factors are loaded once for all of them.
 // Driven by ops/batch_norm/batch_norm_vulkan.cpp.
 //! variant STORAGE: f32 f16
 //! variant AFFINE: f32 f16
 //! variant STATISTIC: f32 f16
+//! variant READ: ssbo texel
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
+#include "read4.glsl"
 
 layout(local_size_x = 64) in;
 
+#ifdef READ_TEXEL
+READ4_BUFFER(0, X, x, STORAGE4)
+#else
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
+#endif
 layout(binding = 1) readonly buffer Scale { AFFINE_TYPE scale[]; };
 layout(binding = 2) readonly buffer Bias { AFFINE_TYPE bias[]; };
 layout(binding = 3) readonly buffer Mean { STATISTIC_TYPE mean[]; };
@@ -17,16 +24,30 @@ layout(binding = 4) readonly buffer Variance { STATISTIC_TYPE variance[]; };
 layout(binding = 5) writeonly buffer Y { STORAGE y[]; };
 
 layout(push_constant) uniform Push {
-  uint count;
+  uint count;   // invocations
+  uint stride;  // invocations per channel of an image
+  uint inner;   // elements, or vec4s of them, in a channel of an image
   uint channels;
-  uint inner;  // elements of one channel of one image
   float epsilon;
 } push;
 
 void main() {
   const uint i = linearIndex();
   if (i >= push.count) return;
-  const uint c = i / push.inner % push.channels;
+  const uint stride = push.stride, inner = push.inner;
+  const uint plane = i / stride, c = plane % push.channels;
   const float factor = AFFINE_LOAD(scale, c) / sqrt(STATISTIC_LOAD(variance, c) + push.epsilon);
-  STORE(y, i, (LOAD(x, i) - STATISTIC_LOAD(mean, c)) * factor + AFFINE_LOAD(bias, c));
+  const float center = STATISTIC_LOAD(mean, c), shift = AFFINE_LOAD(bias, c);
+  for (uint k = i % stride; k < inner; k += stride) {
+    const uint at = plane * inner + k;
+#ifdef READ_TEXEL
+    const vec4 value = (READ4(x, at) - center) * factor + shift;
+    STORE(y, 4 * at, value.x);
+    STORE(y, 4 * at + 1, value.y);
+    STORE(y, 4 * at + 2, value.z);
+    STORE(y, 4 * at + 3, value.w);
+#else
+    STORE(y, at, (LOAD(x, at) - center) * factor + shift);
+#endif
+  }
 }
