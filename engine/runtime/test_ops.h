@@ -9,5 +9,4 @@ namespace opkit::test {
 /// contents), Concat2 (lowered, two regions), Stateful (a CPU Creator that refuses odd element counts).
 OpRegistry makeTestOps();
 
-
 }  // namespace opkit::test

@@ -37,8 +37,7 @@ class CumSumVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   const DType dtype = args.outputs[0].dtype;
   if (!args.constant(1)) return Status::unsupported("CumSum: the Vulkan kernel needs a constant axis");
-  if (sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("CumSum: the device has no 64-bit integers");
+  if (sizeOf(dtype) == 8 && !args.device.int64) return Status::unsupported("CumSum: the device has no 64-bit integers");
   return vulkan::requireStorage<Shader>(args, dtype);
 }
 
