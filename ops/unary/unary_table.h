@@ -1,7 +1,6 @@
 // The unary family, one row per operator; C++ and GLSL include this file and define what a row becomes.
 // Undefined row kinds vanish. Ids select the function in shaders/unary/unary.comp: never reuse one in a build.
 //
-// clang-format off
 // UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl)
 //   alpha, beta   defaults of parameters a and b (0 where the function has none)
 //   low, high     the domain the harness draws from
