@@ -13,9 +13,12 @@ namespace {
 constexpr uint32_t kFormatVersion = 1;
 constexpr size_t kAlignment = 16;
 
+/// Copies bytes: the Verifier does not check that 8-byte elements are aligned.
 template <class T>
 std::vector<T> toVector(const flatbuffers::Vector<T>* values) {
-  return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
+  std::vector<T> copy(values ? values->size() : 0);
+  if (!copy.empty()) std::memcpy(copy.data(), values->Data(), copy.size() * sizeof(T));
+  return copy;
 }
 
 std::string toString(const flatbuffers::String* text) { return text ? text->str() : std::string(); }

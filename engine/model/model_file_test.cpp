@@ -5,6 +5,7 @@
 #include <random>
 
 #include "engine/model/model.h"
+#include "engine/model/model_generated.h"
 #include "engine/model/model_structure.h"
 
 namespace opkit {
@@ -92,6 +93,22 @@ TEST(ModelFile, DamagedBytesNeverCrash) {
       ++refused;
   }
   EXPECT_GT(refused, 1000u);
+}
+
+TEST(ModelFile, ConstantsCannotShareBytesToClaimMemory) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto data = builder.CreateVector(std::vector<uint8_t>(1000));
+  const auto shape = builder.CreateVector(std::vector<int64_t>{1000});
+  std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
+  for (int i = 0; i < 100; ++i) {
+    const auto name = builder.CreateString(fmt::format("t{}", i));
+    tensors.push_back(file::CreateTensorRecord(builder, name, static_cast<uint8_t>(DType::UInt8), shape, true, data));
+  }
+  file::FinishModelRecordBuffer(builder,
+                                file::CreateModelRecord(builder, 1, 0, builder.CreateVector(tensors), 0, 0, 0));
+  const auto read = readModel(std::span(builder.GetBufferPointer(), builder.GetSize()));
+  ASSERT_FALSE(read.has_value());
+  EXPECT_NE(read.error().message().find("claim more than"), std::string::npos) << read.error().message();
 }
 
 TEST(ModelFile, RefusesOtherFiles) {
