@@ -7,7 +7,7 @@ build=$1
 pattern=${2:-.}
 # clang reads GCC's command lines but for the precompiled header and the warnings that only GCC has.
 mkdir -p "$build/tidy"
-sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-overflow)//g' \
+sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-overflow)//g; s/-I([^ ]*\/generated)/-isystem \1/g' \
   "$build/compile_commands.json" >"$build/tidy/compile_commands.json"
 mapfile -t sources < <(git ls-files '*.cpp' | grep -v '_test\.cpp$' | grep -E "$pattern" |
   while IFS= read -r file; do ! grep -qF "$PWD/$file\"" "$build/tidy/compile_commands.json" || echo "$file"; done)
