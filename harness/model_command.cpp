@@ -49,11 +49,12 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
   }
   OPKIT_ASSIGN(compare.runtime, createRuntime(backend, {options.backend.device, options.backend.validation}));
   OPKIT_ASSIGN(compare.referenceRuntime, createRuntime(options.reference));
+  OPKIT_ASSIGN(CaseResult result, compareModel(options.model, std::move(model), ops::builtinOps(), compare));
   const DeviceInfo& device = compare.runtime->device();
   fmt::print("{}: {}{}, against {}\n", backend, device.name, device.software ? " (software device)" : "",
              options.reference);
   file.write(device);
-  return compareModel(options.model, std::move(model), ops::builtinOps(), compare);
+  return result;
 }
 
 Result<int> compareModels(const Options& options, const std::string& commandLine) {

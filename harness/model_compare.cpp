@@ -117,8 +117,8 @@ class ModelComparison {
 
 }  // namespace
 
-CaseResult compareModel(const std::string& name, Model model, const OpRegistry& registry,
-                        const ModelCompareOptions& options) {
+Result<CaseResult> compareModel(const std::string& name, Model model, const OpRegistry& registry,
+                                const ModelCompareOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   CaseResult result;
   result.kind = "model";
@@ -129,6 +129,7 @@ CaseResult compareModel(const std::string& name, Model model, const OpRegistry& 
   const auto interpreter = Interpreter::create(std::move(model), registry);
   const Status status =
       interpreter ? ModelComparison((*interpreter)->model(), options, result).run(**interpreter) : interpreter.error();
+  if (status.code() == StatusCode::InvalidArgument) return status;
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
     result.reason = status.message();

@@ -26,7 +26,8 @@ struct ModelCompareOptions {
 /// NMSE exceeds the gate, when an element is off by more than 1e-3 of the larger of itself and the tensor's root
 /// mean square (so a wrong row does not hide among millions), or when NaN and infinities differ. Integers must be
 /// equal. Floating inputs are uniform in [-1, 1], integers in [0, 9].
-CaseResult compareModel(const std::string& name, Model model, const OpRegistry& registry,
-                        const ModelCompareOptions& options);
+/// InvalidArgument for shapes that do not fit the model's inputs; nothing was compared then.
+Result<CaseResult> compareModel(const std::string& name, Model model, const OpRegistry& registry,
+                                const ModelCompareOptions& options);
 
 }  // namespace opkit::harness

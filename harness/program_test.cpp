@@ -45,6 +45,7 @@ TEST(Program, BadUsageIsOneLineAndTwo) {
   expectOneLine(run("check --backend cpu --cases " + fileWith("bad.json", "{")), "not JSON");
   expectOneLine(run("conformance /no/such/place"), "/no/such/place");
   expectOneLine(run("model /no/such/model.onnx --backend cpu"), "/no/such/model.onnx");
+  expectOneLine(run("model zoo:transformer --backend cpu --resize nope=1x2"), "nope");
   expectOneLine(run("check --backend cpu --op Relu --json /no/such/place/x.jsonl"), "/no/such/place");
   expectOneLine(run("frobnicate"), "--help");
 }
