@@ -95,6 +95,9 @@ Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescrip
       !(isHalf || tensor.desc.dtype == DType::Float32))
     return Status::internal("vulkan: {}: expected vec4s of f32 or f16 at a multiple of {} bytes, got {} at {}", user,
                             alignment, tensor.desc.toString(), buffer.offset);
+  if (tensor.desc.elements() / 4 > context_.device->limits().maxTexelBufferElements)
+    return Status::unsupported("vulkan: {}: {} exceeds the device limit of {} texels per buffer", user,
+                               tensor.desc.toString(), context_.device->limits().maxTexelBufferElements);
   VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
   info.buffer = buffer.buffer;
   info.format = isHalf ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
