@@ -13,8 +13,7 @@ Result<int> keptConstant(OnnxNode& node) {
 Status dropout(OnnxNode& node) {
   if (node.input(2) >= 0) {
     const Tensor* training = node.constantInput(2);
-    if (!training)
-      return Status::unsupported("Dropout: training_mode must be a constant false, got a computed tensor");
+    if (!training) return Status::unsupported("Dropout: training_mode must be a constant false, got a computed tensor");
     if (toInt64(*training).at(0) != 0)
       return Status::unsupported("Dropout: training_mode must be false, OpKit runs inference");
   }

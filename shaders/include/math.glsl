@@ -4,6 +4,8 @@
 // function, measured against double on correctly rounded arithmetic; ops/unary/math_test.cpp compiles this very
 // file as C++ and asserts them. NaN gives NaN, and infinities give the limits of the function. Polynomials are
 // Chebyshev fits to the function named beside them. Every literal carries an f: in C++ it would be a double.
+// Do not call these inside an [[unroll]] loop: spirv-opt's copies of the body lose `precise`, and with it up to 9 ULP
+// of exp and the small results of asinh and atanh.
 #ifndef OPKIT_MATH_GLSL
 #define OPKIT_MATH_GLSL
 
