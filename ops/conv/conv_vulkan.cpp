@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv.h"
+#include "ops/conv/conv_depthwise_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
 namespace opkit::ops::conv {

@@ -49,6 +49,13 @@ void layOutOnHost(const PositionLayout& layout, std::span<const T> from, std::sp
                                      column * layout.columnStride)];
 }
 
+// Invocations of a group that works along a row of `columns`: a power of two that wastes few.
+uint32_t laneCount(int64_t columns) {
+  uint32_t lanes = 8;
+  while (lanes < 64 && lanes < columns) lanes *= 2;
+  return lanes;
+}
+
 // A host tensor of `elements` words of `source`'s type, filled by copy(from, to) as words of their size.
 template <class Copy>
 Result<Tensor> rearranged(const Tensor& source, int64_t elements, Copy&& copy) {
@@ -77,6 +84,11 @@ uint32_t GemmTiles::tileFor(int64_t rows) {
   // A large tile reads less, but its last one may be mostly padding.
   return rows > 48 || ceilDivide(rows, kTiles[2]) * kTiles[2] == ceilDivide(rows, kTiles[1]) * kTiles[1] ? kTiles[2]
                                                                                                          : kTiles[1];
+}
+
+uint32_t GemmTiles::rowGroups(const DeviceCaps& caps, int64_t rows) {
+  constexpr int64_t kRowsPerGroup = 32;
+  return u32(std::min(caps.prefersTexels ? ceilDivide(rows, kRowsPerGroup) : rows, kMaxGroups));
 }
 
 Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
@@ -139,10 +151,14 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
 
   using Expand = shaders::GemmExpand;
   OPKIT_ASSIGN(const Tensor* laidOut, encoder.scratch({source->desc.dtype, {elements}}));
+  const int64_t planes = layout.images * layout.channels;
+  const uint32_t localSize = laneCount(layout.pitch());
+  const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), rowGroups(backend_.caps(), layout.rows),
+                              u32(std::min(planes, kMaxGroups))};
   OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
-                                     {.count = u32(layout.elements()),
-                                      .pitch = u32(layout.pitch()),
+                                     {.planes = u32(planes),
                                       .rows = u32(layout.rows),
+                                      .pitch = u32(layout.pitch()),
                                       .kernelWidth = u32(layout.kernelWidth),
                                       .channels = u32(layout.channels),
                                       .height = u32(layout.height),
@@ -157,7 +173,7 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
                                       .dilation = static_cast<int32_t>(layout.dilation),
                                       .padTop = static_cast<int32_t>(layout.padTop),
                                       .padLeft = static_cast<int32_t>(layout.padLeft)},
-                                     vulkan::Groups::linear(layout.elements(), kCopyLocalSize)));
+                                     groups, {.localSizeX = localSize}));
   return laidOut;
 }
 

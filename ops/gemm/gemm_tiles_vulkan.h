@@ -65,6 +65,9 @@ class GemmTiles {
 
   /// Rows that one invocation makes, for products of this many rows.
   static uint32_t tileFor(int64_t rows);
+  /// Work groups for kernels that step over `rows` rows: as many as a GPU can use, few where starting one costs a
+  /// microsecond (software devices).
+  static uint32_t rowGroups(const DeviceCaps& caps, int64_t rows);
   /// OK when the kernel exists for the output's dtype and both operands, laid out, fit into the device's buffers.
   static Status supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
 

@@ -1,0 +1,101 @@
+#include "ops/conv/conv_depthwise_vulkan.h"
+
+#include "engine/backend/vulkan/vulkan_execution.h"
+#include "ops/conv/conv.h"
+#include "ops/gemm/gemm_tiles_vulkan.h"
+#include "shaders/conv/conv_depthwise.h"
+
+namespace opkit::ops::conv {
+namespace {
+
+using Shader = shaders::ConvDepthwise;
+
+constexpr int64_t kMaxGroups = 65535;
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The weights with every channel's taps padded to whole vec4s.
+Result<Tensor> padTaps(const Tensor& weights, int64_t channels, int64_t taps) {
+  const int64_t padded = ceilDivide(taps, 4) * 4;
+  OPKIT_ASSIGN(Tensor result, Tensor::onHost({weights.desc.dtype, {channels, padded}}));
+  const auto size = static_cast<int64_t>(sizeOf(weights.desc.dtype));
+  for (int64_t c = 0; c < channels; ++c)
+    std::copy_n(weights.bytes().begin() + c * taps * size, taps * size, result.bytes().begin() + c * padded * size);
+  return result;
+}
+
+class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
+ public:
+  ConvDepthwiseVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend),
+        backend_(backend),
+        params_(args.params<ConvParams>()),
+        hostWeights_(*args.constant(1)),
+        caps_(args.device) {}
+
+  bool readsInput(size_t index) const override { return index != 1; }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const Tensor &x = *inputs[0], &y = *outputs[0];
+    const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
+    OPKIT_ASSIGN(const ConvPlan plan, planConv(params_, x.desc.shape, inputs[1]->desc.shape, nullptr));
+    if (y.desc.elements() == 0) return Status::ok();
+    const int64_t channels = plan.groups * plan.groupOutputs, taps = plan.kernelTaps();
+    if (!weights_) {
+      OPKIT_ASSIGN(const Tensor padded, padTaps(hostWeights_, channels, taps));
+      OPKIT_ASSIGN(weights_, vulkan::uploadConstant(backend_, padded));
+    }
+    const Shader::PushConstants push = pushOf(plan, bias != nullptr);
+    const bool texels = caps_.prefersTexels && x.desc.elements() % 4 == 0 &&
+                        static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+    uint32_t localSize = 8;
+    while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;
+    const vulkan::Groups groups{u32(ceilDivide(push.outputs[1], localSize)),
+                                gemm::GemmTiles::rowGroups(caps_, push.outputs[0]),
+                                u32(std::min<int64_t>(push.planes, kMaxGroups))};
+    return encoder.dispatch<Shader>(
+        {*Shader::storageOf(y.desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
+        {.x = &x, .w = &*weights_, .bias = bias ? bias : &x, .y = &y}, push, groups, {.localSizeX = localSize});
+  }
+
+ private:
+  static Shader::PushConstants pushOf(const ConvPlan& plan, bool hasBias) {
+    const int64_t channels = plan.groups * plan.groupOutputs;
+    Shader::PushConstants push{.planes = u32(plan.batch * channels),
+                               .channels = u32(channels),
+                               .multiplier = u32(plan.groupOutputs),
+                               .taps4 = u32(ceilDivide(plan.kernelTaps(), 4)),
+                               .hasBias = hasBias ? 1u : 0u};
+    const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+    for (size_t d = 0; d < 2; ++d) {
+      push.inputs[d] = u32(axes[d].input);
+      push.outputs[d] = u32(axes[d].output);
+      push.kernel[d] = u32(axes[d].kernel);
+      push.stride[d] = static_cast<int32_t>(axes[d].stride);
+      push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
+      push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
+    }
+    return push;
+  }
+
+  Backend& backend_;
+  ConvParamsT params_;
+  Tensor hostWeights_;
+  DeviceCaps caps_;
+  std::optional<Tensor> weights_;  // on the device
+};
+
+Status supports(const CreateArgs& args) {
+  const Shape &x = args.input(0).shape, &w = args.input(1).shape;
+  if (x.size() > 4) return Status::unsupported("Conv: depthwise takes 1 or 2 spatial axes, got {}", x.size() - 2);
+  if (w[1] != 1) return Status::unsupported("Conv: depthwise takes 1 input channel per group, got {}", w[1]);
+  if (!args.constant(1)) return Status::unsupported("Conv: depthwise takes constant weights");
+  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+}
+
+}  // namespace
+
+Creator depthwiseCreator() { return vulkan::creatorOf<ConvDepthwiseVulkan>(supports); }
+
+}  // namespace opkit::ops::conv
