@@ -90,6 +90,7 @@ class ConformanceLane {
     executed_ += isExecuted(status);
     if (status == CaseStatus::Unsupported) ++reasons_[reason];
     for (const Json& note : line.value("fallbacks", Json::array())) ++fallbacks_[note.value("op", "?")];
+    notes_ += line.contains("note");
     if (!isFailure(status) && !options_.verbose) return;
     progress.clear();
     fmt::print("{} {} on {}: {}\n", coloured(status, nameOf(status)), folder.path, backend_, reason);
@@ -112,6 +113,11 @@ class ConformanceLane {
     for (const auto& [suite, counts] : suites_) addRow(table, suite, counts);
     addRow(table, "all", total_);
     fmt::print("{}", table.toString());
+    if (notes_ > 0)
+      fmt::print(
+          "{} of these expect outputs whose elements are all the same: they show that a network runs, not that it "
+          "computes\n",
+          notes_);
   }
 
   void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
@@ -130,6 +136,7 @@ class ConformanceLane {
   std::map<std::string, size_t> fallbacks_;
   size_t failures_ = 0;
   size_t executed_ = 0;
+  size_t notes_ = 0;
 };
 
 Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {

@@ -139,6 +139,7 @@ Json toJson(const CaseResult& result) {
   addText("dtype", result.dtype);
   addText("device", result.device);
   addText("provider", result.provider);
+  addText("note", result.note);
   if (result.status != CaseStatus::Pass) line["reason"] = result.reason;
   for (const SubCheck& sub : result.subChecks) {
     line["checks"].push_back(sub.name);

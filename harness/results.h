@@ -65,6 +65,7 @@ struct CaseResult {
   std::string provider;  // of the kernel that ran; "raster" or "folded" where there was none
   CaseStatus status = CaseStatus::Pass;
   std::string reason;  // why not pass
+  std::string note;    // what a reader should know about a pass
   std::vector<SubCheck> subChecks;
   std::optional<Comparison> accuracy;
   Shape worstShape;  // of the output that holds accuracy->worst
