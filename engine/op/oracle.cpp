@@ -2,7 +2,7 @@
 
 namespace opkit {
 
-OracleTensor::OracleTensor(TensorDesc d) { reset(d); }
+OracleTensor::OracleTensor(const TensorDesc& d) { reset(d); }
 
 OracleTensor OracleTensor::fromTensor(const Tensor& tensor) {
   OracleTensor result(tensor.desc);

@@ -21,7 +21,7 @@ struct OracleTensor {
   std::vector<double> magnitude;  // per element S = sum |terms|, when asked for and the operator sums
   int64_t terms = 1;              // K, the number of accumulated terms per element, when it sums
 
-  explicit OracleTensor(TensorDesc d = {});
+  explicit OracleTensor(const TensorDesc& d = {});
   /// Widens a host tensor.
   static OracleTensor fromTensor(const Tensor& tensor);
   /// fromTensor into this object: the elements' memory is reused when it is large enough.

@@ -5,7 +5,7 @@ namespace opkit::ops::binary {
 namespace {
 
 /// Before opset 7 broadcasting was asked for, with the axis of x at which y begins.
-OnnxRule legacyBroadcast(std::string type) {
+OnnxRule legacyBroadcast(const std::string& type) {
   return [type](OnnxNode& node) {
     BinaryParamsT params;
     if (node.intAttribute("broadcast", 0) != 0 && node.hasAttribute("axis"))

@@ -21,7 +21,7 @@ Result<ParamBytes> paramsOf(const OnnxNode& node) {
 }
 
 /// Opset 1 to 10: pads (called paddings in opset 1) and value are attributes.
-OnnxRule attributes(std::string padsName) {
+OnnxRule attributes(const std::string& padsName) {
   return [padsName](OnnxNode& node) -> Status {
     OPKIT_ASSIGN(ParamBytes params, paramsOf(node));
     std::vector<int> inputs = {node.input(0), node.addConstant("pads", node.intsAttribute(padsName))};
