@@ -166,7 +166,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"
-      "  op-harness check --op Softmax --backend vulkan --validation\n"
+      "  op-harness check --op Softmax --backend vulkan --validation core\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
   command->callback([options, &context] {
     context.run = [options, &context] { return CheckRun(*options, ops::builtinOps()).run(context.commandLine); };

@@ -30,7 +30,7 @@ void addConformanceCommand(CLI::App& app, CommandContext& context);
 struct BackendOptions {
   std::vector<std::string> backends;
   std::string device;
-  bool validation = false;
+  Validation validation = Validation::Off;
 
   void add(CLI::App& command, const std::string& defaultBackends);
 };

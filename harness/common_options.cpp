@@ -10,7 +10,11 @@ void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) 
   command.add_option("--backend", backends, "Backends, separated by commas (default " + defaultBackends + ")")
       ->delimiter(',');
   command.add_option("--device", device, "Device by index, part of its name, or UUID");
-  command.add_flag("--validation", validation, "Run under the Vulkan validation layers; any message fails the run");
+  command
+      .add_option_function<std::string>(
+          "--validation", [this](const std::string& name) { validation = *parseValidation(name); },
+          "Run under the Vulkan validation layers: core, sync or gpu; any message fails the run")
+      ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
 }
 
 Result<std::vector<BackendLane>> openBackends(const BackendOptions& options) {

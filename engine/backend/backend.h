@@ -33,12 +33,16 @@ struct DeviceInfo {
 
 enum class RecordMode { Indirect, Direct };
 enum class Precision { High, Normal, Low };
+/// How a device keeps the tensors of kernels that can do with either: linear buffers, or NC4HW4 images.
+enum class Storage { Auto, Buffer, Image };
 
 struct BackendConfig {
   size_t threads = 0;                        // CPU worker threads; 0 is one per core
   RecordMode record = RecordMode::Indirect;  // one command buffer per segment, or one per Execution
   Precision precision = Precision::High;     // Normal and Low store floats as fp16 on the device
   bool deviceTimestamps = false;             // time every Execution on the device
+  Storage storage = Storage::Auto;           // Auto follows the device's profile
+  bool tune = false;                         // time kernel choices that the tuning cache does not know
 };
 
 /// Monotonic counters since the Backend was made.
@@ -50,6 +54,7 @@ struct BackendCounters {
   uint64_t submits = 0;
   uint64_t bytesUploaded = 0;
   uint64_t bytesDownloaded = 0;
+  uint64_t measurements = 0;  // timings made to tune
 };
 
 class Backend {

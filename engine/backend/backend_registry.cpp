@@ -30,4 +30,12 @@ Result<std::shared_ptr<Runtime>> createRuntime(const std::string& backend, const
   return Status::invalidArgument("expected a backend ({}), got '{}'", known, backend);
 }
 
+Result<Validation> parseValidation(const std::string& name) {
+  if (name == "off") return Validation::Off;
+  if (name == "core") return Validation::Core;
+  if (name == "sync") return Validation::Sync;
+  if (name == "gpu") return Validation::Gpu;
+  return Status::invalidArgument("validation: expected off, core, sync or gpu, got '{}'", name);
+}
+
 }  // namespace opkit

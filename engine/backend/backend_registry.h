@@ -9,9 +9,19 @@
 
 namespace opkit {
 
+/// Checks by the Vulkan validation layers: of the API's use, of synchronisation too, of shaders' accesses too. Also
+/// chosen by OPKIT_VALIDATION=core|sync|gpu (1 is core) where nothing else was asked for.
+enum class Validation { Off, Core, Sync, Gpu };
+
+/// "off", "core", "sync", "gpu"; InvalidArgument for anything else.
+Result<Validation> parseValidation(const std::string& name);
+
 struct RuntimeOptions {
-  std::string device;       // index, part of a name, or UUID; empty takes the best device
-  bool validation = false;  // Vulkan validation layers; also switched on by OPKIT_VALIDATION=1
+  std::string device;  // index, part of a name, or UUID; empty takes the best device
+  Validation validation = Validation::Off;
+  // Folder in which compiled pipelines and tuning results outlive the process. Empty: OPKIT_CACHE_DIR, else opkit in
+  // XDG_CACHE_HOME or ~/.cache. "off", here or in the variable, keeps nothing.
+  std::string cacheDir;
 };
 
 struct BackendKind {

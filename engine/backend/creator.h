@@ -27,6 +27,7 @@ struct DeviceCaps {
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
   bool prefersTexels = false;            // vec4s load faster through texel buffers than through storage buffers
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
+  bool images = false;                   // tensors are wanted as NC4HW4 images where a kernel can use them
 };
 
 /// What a Creator sees of a node, at resize.
@@ -51,6 +52,7 @@ struct Creator {
   std::string provider = "opkit";
   std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
   std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
+  Layout layout = Layout::NCHW;  // in which its Executions expect their inputs and leave their outputs
 };
 
 /// A faster choice that said no.

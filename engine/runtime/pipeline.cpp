@@ -259,6 +259,7 @@ BackendCounters Pipeline::counters() const {
     sum.submits += one.submits;
     sum.bytesUploaded += one.bytesUploaded;
     sum.bytesDownloaded += one.bytesDownloaded;
+    sum.measurements += one.measurements;
   }
   return sum;
 }

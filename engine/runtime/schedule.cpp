@@ -253,8 +253,8 @@ Result<BackendSet> BackendSet::create(const OpRegistry& registry, const SessionC
   BackendSet set;
   set.registry_ = &registry;
   set.config_ = config;
-  OPKIT_ASSIGN(auto backend,
-               runtime.createBackend(registry, {config.threads, config.record, config.precision, config.profile}));
+  OPKIT_ASSIGN(auto backend, runtime.createBackend(registry, {config.threads, config.record, config.precision,
+                                                              config.profile, config.storage, config.tune}));
   set.backends_.push_back(std::move(backend));
   return set;
 }
@@ -263,8 +263,9 @@ Result<size_t> BackendSet::fallback() {
   for (size_t i = 0; i < backends_.size(); ++i)
     if (backends_[i]->name() == "cpu") return i;
   OPKIT_ASSIGN(cpuRuntime_, createRuntime("cpu"));
-  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(
-                                 *registry_, {config_.threads, config_.record, Precision::High, config_.profile}));
+  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(*registry_, {.threads = config_.threads,
+                                                                     .record = config_.record,
+                                                                     .deviceTimestamps = config_.profile}));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;
 }

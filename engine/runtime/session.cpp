@@ -50,7 +50,7 @@ Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRe
 }
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config) {
-  OPKIT_ASSIGN(auto runtime, createRuntime(config.backend, {config.device, config.validation}));
+  OPKIT_ASSIGN(auto runtime, createRuntime(config.backend, {config.device, config.validation, config.cacheDir}));
   return createSession(config, std::move(runtime));
 }
 

@@ -24,14 +24,17 @@ namespace opkit {
 
 struct SessionConfig {
   std::string backend = "cpu";
-  std::string device;       // see RuntimeOptions::device
-  bool validation = false;  // Vulkan validation layers
-  size_t threads = 0;       // 0 is one per core
+  std::string device;  // see RuntimeOptions, as the next two
+  Validation validation = Validation::Off;
+  std::string cacheDir;
+  size_t threads = 0;  // 0 is one per core
   RecordMode record = RecordMode::Indirect;
   Precision precision = Precision::High;
   std::string provider;       // when set, only this provider's Creators are used
   bool allowFallback = true;  // false: a node the backend refuses is an error, not a CPU node
   bool profile = false;       // per-Execution device timestamps
+  Storage storage = Storage::Auto;
+  bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
   // For harnesses:
   bool keepTensors = false;  // every tensor keeps its own memory and can be read after run
   size_t guardBytes = 0;     // canaries around every tensor, see Session::checkGuards

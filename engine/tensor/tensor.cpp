@@ -21,6 +21,31 @@ To convertElement(From value) {
     return static_cast<To>(value);
 }
 
+/// As above; to bool, anything but zero is true.
+template <class To, class From>
+To convertElement(From value, DType to) {
+  return to == DType::Bool ? convertElement<To>(convertElement<double>(value) != 0.0) : convertElement<To>(value);
+}
+
+/// Element by element, from one order to another.
+void convertLayout(const Tensor& from, const Tensor& to) {
+  OPKIT_CHECK(from.desc.shape == to.desc.shape);
+  const LayoutView source(from.desc.shape, from.layout);
+  const LayoutView target(to.desc.shape, to.layout);
+  if (to.layout == Layout::NC4HW4 && to.sizeBytes() > 0) std::memset(to.bytes().data(), 0, to.sizeBytes());
+  visitDType(from.desc.dtype, [&](auto fromTag) {
+    visitDType(to.desc.dtype, [&](auto toTag) {
+      const auto read = from.data<decltype(fromTag)>();
+      const auto write = to.data<decltype(toTag)>();
+      for (int64_t n = 0; n < source.batch; ++n)
+        for (int64_t c = 0; c < source.channels; ++c)
+          for (int64_t s = 0; s < source.spatial; ++s)
+            write[static_cast<size_t>(target.at(n, c, s))] =
+                convertElement<decltype(toTag)>(read[static_cast<size_t>(source.at(n, c, s))], to.desc.dtype);
+    });
+  });
+}
+
 }  // namespace
 
 Result<TensorDesc> parseTensorDesc(const std::string& text) {
@@ -66,6 +91,7 @@ Result<Tensor> Tensor::onHost(TensorDesc desc) {
 
 void convertElements(const Tensor& from, const Tensor& to) {
   OPKIT_CHECK(from.desc.elements() == to.desc.elements());
+  if (from.layout != to.layout) return convertLayout(from, to);
   if (from.desc.dtype == to.desc.dtype) {
     if (from.sizeBytes() > 0) std::memcpy(to.bytes().data(), from.bytes().data(), from.sizeBytes());
     return;
@@ -76,11 +102,7 @@ void convertElements(const Tensor& from, const Tensor& to) {
       using To = decltype(toTag);
       const std::span<From> source = from.data<From>();
       const std::span<To> target = to.data<To>();
-      const bool toBool = to.desc.dtype == DType::Bool;
-      for (size_t i = 0; i < source.size(); ++i) {
-        target[i] =
-            toBool ? convertElement<To>(convertElement<double>(source[i]) != 0.0) : convertElement<To>(source[i]);
-      }
+      for (size_t i = 0; i < source.size(); ++i) target[i] = convertElement<To>(source[i], to.desc.dtype);
     });
   });
 }

@@ -2,7 +2,8 @@
 //
 // TensorDesc is a value. Buffer is memory owned by some backend; HostBuffer is the one every backend can
 // copy from and to. A Tensor borrows a range of a Buffer (planned memory) or shares one (constants, host
-// tensors). Elements are row-major and contiguous. Not thread-safe; treat like a container.
+// tensors). Elements are row-major and contiguous unless a Layout says otherwise. Not thread-safe; treat like a
+// container.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "engine/base/status.h"
 #include "engine/tensor/dtype.h"
 #include "engine/tensor/half.h"
+#include "engine/tensor/layout.h"
 #include "engine/tensor/shape.h"
 
 namespace opkit {
@@ -69,6 +71,7 @@ struct Tensor {
   std::shared_ptr<Buffer> buffer;  // shared: planned tensors of one arena, constants of several sessions
   size_t offsetBytes = 0;
   size_t guardBytes = 0;  // writable bytes around the range that kernels must leave alone (harness only)
+  Layout layout = Layout::NCHW;
 
   /// Allocates host memory for `desc`.
   static Result<Tensor> onHost(TensorDesc desc);
@@ -76,18 +79,22 @@ struct Tensor {
   template <class T>
   static Result<Tensor> fromValues(TensorDesc desc, const std::vector<T>& values);
 
-  /// The elements; REQUIRES host-accessible memory and sizeof(T) == sizeOf(dtype).
+  /// The elements as stored; REQUIRES host-accessible memory and sizeof(T) == sizeOf(dtype).
   template <class T>
   std::span<T> data() const {
     OPKIT_CHECK(sizeof(T) == sizeOf(desc.dtype));
-    return {reinterpret_cast<T*>(bytes().data()), static_cast<size_t>(desc.elements())};
+    return {reinterpret_cast<T*>(bytes().data()), sizeBytes() / sizeof(T)};
   }
   /// The tensor's bytes; REQUIRES host-accessible memory.
   std::span<std::byte> bytes() const {
     OPKIT_CHECK(buffer && buffer->hostData());
-    return {buffer->hostData() + offsetBytes, desc.sizeBytes()};
+    return {buffer->hostData() + offsetBytes, sizeBytes()};
   }
-  size_t sizeBytes() const { return desc.sizeBytes(); }
+  /// What the layout stores, padding included.
+  size_t sizeBytes() const {
+    return layout == Layout::NCHW ? desc.sizeBytes()
+                                  : static_cast<size_t>(storedElements(desc.shape, layout)) * sizeOf(desc.dtype);
+  }
 };
 
 template <class T>
@@ -119,7 +126,8 @@ decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
   std::abort();
 }
 
-/// Copies host elements between dtypes with C++ conversion rules (to bool: non-zero); REQUIRES equal counts.
+/// Copies host elements between dtypes with C++ conversion rules (to bool: non-zero) and between layouts; REQUIRES
+/// equal counts, and equal shapes where layouts differ.
 void convertElements(const Tensor& from, const Tensor& to);
 
 /// The elements of a host tensor of any integer or bool dtype, widened.

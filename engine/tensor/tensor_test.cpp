@@ -86,5 +86,31 @@ TEST(Tensor, ConvertsBetweenDTypes) {
   EXPECT_EQ(toInt64(truth), (std::vector<int64_t>{0, 1, 1, 1}));
 }
 
+/// What the layout promises, element by element.
+TEST(Layout, EveryPairConvertsAndPadsWithZero) {
+  const TensorDesc desc{DType::Float32, {2, 6, 3, 5}};
+  std::vector<float> values(static_cast<size_t>(desc.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
+  const Tensor plain = *Tensor::fromValues(desc, values);
+  const auto stored = [&](Layout layout, DType dtype) {
+    Tensor tensor = *Tensor::onHost({DType::UInt8, {storedElements(desc.shape, layout) * 4}});
+    tensor.desc = {dtype, desc.shape};
+    tensor.layout = layout;
+    std::fill(tensor.bytes().begin(), tensor.bytes().end(), std::byte{0x55});
+    return tensor;
+  };
+  const Tensor nhwc = stored(Layout::NHWC, DType::Float32);
+  convertElements(plain, nhwc);
+  EXPECT_EQ(nhwc.data<float>()[7], values[15 + 1]);  // pixel 1, channel 1
+  const Tensor packed = stored(Layout::NC4HW4, DType::Float16);
+  convertElements(nhwc, packed);
+  ASSERT_EQ(packed.data<Half>().size(), 2u * 8 * 15);
+  EXPECT_EQ(toFloat(packed.data<Half>()[60 + 4 + 1]), values[5 * 15 + 1]);  // second block, pixel 1, channel 5
+  EXPECT_EQ(packed.data<Half>()[60 + 4 + 2].bits, 0);                       // channel 6 does not exist
+  const Tensor back = *Tensor::onHost(desc);
+  convertElements(packed, back);
+  EXPECT_EQ(std::vector<float>(back.data<float>().begin(), back.data<float>().end()), values);
+}
+
 }  // namespace
 }  // namespace opkit

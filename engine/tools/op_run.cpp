@@ -61,7 +61,10 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--record", options.record, "One command buffer for all commands, or one for each")
       ->check(CLI::IsMember({"indirect", "direct"}))
       ->capture_default_str();
-  app.add_flag("--validation", options.session.validation, "Vulkan validation layers");
+  app.add_option_function<std::string>(
+         "--validation", [&options](const std::string& name) { options.session.validation = *parseValidation(name); },
+         "Vulkan validation layers: core, sync or gpu")
+      ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
 }
 

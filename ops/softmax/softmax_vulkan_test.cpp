@@ -36,7 +36,7 @@ Status runOnDevice(Backend& backend, const SoftmaxParamsT& params, const Tensor&
 }
 
 TEST(SoftmaxVulkan, AgreesWithTheReference) {
-  const auto runtime = vulkan::createRuntime({.device = "", .validation = true});
+  const auto runtime = vulkan::createRuntime({.device = "", .validation = Validation::Core});
   ASSERT_TRUE(runtime) << runtime.error().message();
   const TensorDesc desc{DType::Float32, {5, 70, 3}};
   const Tensor x = *Tensor::onHost(desc);

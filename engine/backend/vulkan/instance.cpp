@@ -33,11 +33,12 @@ VkDebugUtilsMessengerCreateInfoEXT messengerInfo() {
   return info;
 }
 
-Validation validationMode(bool asked) {
+Result<Validation> validationMode(Validation asked) {
   const char* variable = std::getenv("OPKIT_VALIDATION");
-  if (variable && std::strcmp(variable, "sync") == 0) return Validation::Synchronization;
-  const bool on = variable && *variable != '\0' && std::strcmp(variable, "0") != 0;
-  return asked || on ? Validation::Core : Validation::Off;
+  if (asked != Validation::Off || !variable || *variable == '\0' || std::strcmp(variable, "0") == 0) return asked;
+  if (std::strcmp(variable, "1") == 0) return Validation::Core;
+  auto mode = parseValidation(variable);
+  return mode ? mode : Result<Validation>(mode.error().withContext("OPKIT_VALIDATION"));
 }
 
 Status requireLayer() {
@@ -59,11 +60,15 @@ Status createHandle(Validation mode, VkInstance* handle) {
   info.pApplicationInfo = &application;
   VkDebugUtilsMessengerCreateInfoEXT messenger = messengerInfo();  // reports on creation and destruction too
   const char* extension = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
-  static constexpr VkValidationFeatureEnableEXT kSync = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-  VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT, &messenger, 1, &kSync, 0, nullptr};
+  static constexpr VkValidationFeatureEnableEXT kFeatures[] = {
+      VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT, VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT,
+      VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_RESERVE_BINDING_SLOT_EXT};
+  const VkValidationFeaturesEXT features{
+      VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,           &messenger, mode == Validation::Gpu ? 2u : 1u,
+      mode == Validation::Gpu ? kFeatures + 1 : kFeatures, 0,          nullptr};
   if (mode != Validation::Off) {
     OPKIT_TRY(requireLayer());
-    info.pNext = mode == Validation::Synchronization ? static_cast<const void*>(&features) : &messenger;
+    info.pNext = mode == Validation::Core ? static_cast<const void*>(&messenger) : &features;
     info.enabledLayerCount = 1;
     info.ppEnabledLayerNames = &kLayer;
     info.enabledExtensionCount = 1;
@@ -80,15 +85,15 @@ Status createHandle(Validation mode, VkInstance* handle) {
 /// Guards volk's process-wide function pointers while they are loaded, once: they are the loader's trampolines, which
 /// serve every instance, and other threads may be calling them.
 std::mutex mutex;
-std::array<std::weak_ptr<Instance>, 3> live;
+std::array<std::weak_ptr<Instance>, 4> live;
 
 }  // namespace
 
 uint64_t validationMessageCount() { return messageCount; }
 
-Result<std::shared_ptr<Instance>> Instance::create(bool validation) {
+Result<std::shared_ptr<Instance>> Instance::create(Validation validation) {
   const std::lock_guard<std::mutex> lock(mutex);
-  const Validation mode = validationMode(validation);
+  OPKIT_ASSIGN(const Validation mode, validationMode(validation));
   std::weak_ptr<Instance>& slot = live[static_cast<size_t>(mode)];
   if (std::shared_ptr<Instance> existing = slot.lock()) return existing;
   if (!vkGetInstanceProcAddr && volkInitialize() != VK_SUCCESS)

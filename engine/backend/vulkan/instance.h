@@ -8,19 +8,15 @@
 
 #include <memory>
 
-#include "engine/base/status.h"
+#include "engine/backend/backend_registry.h"
 
 namespace opkit::vulkan {
 
-/// What OPKIT_VALIDATION asks for: unset or 0, 1, or `sync` (adds synchronisation validation, which also reports
-/// disjoint writes of one buffer and is therefore for tests that make none).
-enum class Validation { Off, Core, Synchronization };
-
 class Instance {
  public:
-  /// `validation` true raises Off to Core. Messages of the layers are printed to stderr and counted, see
+  /// Off follows OPKIT_VALIDATION. Messages of the layers are printed to stderr and counted, see
   /// validationMessageCount() in vulkan_runtime.h.
-  static Result<std::shared_ptr<Instance>> create(bool validation);
+  static Result<std::shared_ptr<Instance>> create(Validation validation);
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;

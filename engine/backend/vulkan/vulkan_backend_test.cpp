@@ -38,7 +38,7 @@ TEST_F(VulkanTest, TensorsOfEveryDTypeSurviveARoundTrip) { expectRoundTrips(*mak
 TEST_F(VulkanTest, StagedTransfersSurviveARoundTrip) {
   runtime_.reset();
   setenv("OPKIT_VULKAN_STAGING", "1", 1);
-  runtime_ = *createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS != 0});
+  runtime_ = *createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS ? Validation::Core : Validation::Off});
   unsetenv("OPKIT_VULKAN_STAGING");
   const auto backend = makeBackend({.precision = Precision::Normal});
   EXPECT_EQ((*backend->allocate(16))->hostData(), nullptr);

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& 
 }
 
 Result<std::vector<DeviceInfo>> devices() {
-  OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(false));
+  OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(Validation::Off));
   OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
   std::vector<DeviceInfo> infos;
   for (const PhysicalDevice& device : physical) infos.push_back(device.info);

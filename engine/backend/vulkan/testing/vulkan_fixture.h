@@ -62,7 +62,8 @@ class VulkanTest : public testing::Test {
  protected:
   void SetUp() override {
     messagesBefore_ = validationMessageCount();
-    auto runtime = createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS != 0});
+    auto runtime =
+        createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS ? Validation::Core : Validation::Off});
     ASSERT_TRUE(runtime) << runtime.error().message();
     runtime_ = *runtime;
   }
