@@ -1,5 +1,7 @@
 #include "engine/graph/encoder.h"
 
+#include "engine/op/decomposition.h"
+
 namespace opkit {
 namespace {
 
@@ -63,14 +65,35 @@ bool isView(const RegionList& list, const TensorDesc& source, const TensorDesc& 
 
 }  // namespace
 
-struct GraphEncoder::NodeView {
+int EncodedGraph::addTensor(std::string name) {
+  const int index = static_cast<int>(descs.size());
+  descs.emplace_back();
+  contents.emplace_back();
+  constant.push_back(false);
+  alias.push_back(index);
+  partNames.push_back(std::move(name));
+  return index;
+}
+
+/// Where a node stands: itself in the model, or a part of node `index` somewhere inside its decomposition.
+struct GraphEncoder::NodePlace {
   size_t index;
+  size_t* nextOrdinal = nullptr;  // of parts: commands emitted for the node so far
+  size_t depth = 0;
+
+  bool isPart() const { return nextOrdinal != nullptr; }
+  size_t ordinal(size_t output) const { return isPart() ? (*nextOrdinal)++ : output; }
+};
+
+struct GraphEncoder::NodeView {
+  NodePlace place;
   const ModelNode& node;
   const OpDef& def;
   std::vector<const TensorDesc*> inputs;
   std::vector<const Tensor*> contents;
 
   ShapeArgs shapeArgs() const { return {node.params, inputs, contents, node.outputs.size()}; }
+  std::optional<ParamBytes> ownParams() const { return place.isPart() ? std::optional(node.params) : std::nullopt; }
 };
 
 Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
@@ -119,13 +142,12 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
     graph.contents[static_cast<size_t>(model_.inputs[i])] = inputs[i];
   }
   for (size_t n = 0; n < model_.nodes.size(); ++n)
-    OPKIT_TRY(encodeNode(n, graph).withContext(nodeContext(model_.nodes[n])));
+    OPKIT_TRY(encodeNode(model_.nodes[n], {n}, graph).withContext(nodeContext(model_.nodes[n])));
   return graph;
 }
 
-Status GraphEncoder::encodeNode(size_t index, EncodedGraph& graph) {
-  const ModelNode& node = model_.nodes[index];
-  NodeView view{index, node, *registry_.find(node.type), {}, {}};
+Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph) {
+  NodeView view{place, node, *registry_.find(node.type), {}, {}};
   bool allKnown = true;
   for (int input : node.inputs) {
     const auto t = static_cast<size_t>(input);
@@ -138,18 +160,24 @@ Status GraphEncoder::encodeNode(size_t index, EncodedGraph& graph) {
     if (node.outputs[i] >= 0) graph.descs[static_cast<size_t>(node.outputs[i])] = outputs[i];
   if (allKnown || view.def.shapeOnly) return fold(view, outputs, graph);
   if (view.def.lower) return lower(view, outputs, graph);
+  if (view.def.decompose) return decompose(view, outputs, graph);
   const double flops = view.def.flops ? view.def.flops(view.shapeArgs(), outputs)
                                       : static_cast<double>(outputs.empty() ? 0 : outputs[0].elements());
-  graph.commands.push_back({&view.def, static_cast<int>(index), 0, node.inputs, node.outputs, std::nullopt, flops});
+  graph.commands.push_back({&view.def, static_cast<int>(place.index), place.ordinal(0), node.inputs, node.outputs,
+                            std::nullopt, flops, view.ownParams()});
   return Status::ok();
 }
 
 Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
-  bool constant = !view.def.shapeOnly;
+  // A decomposition may differ between shapes, so what its parts fold to is not constant.
+  bool constant = !view.def.shapeOnly && !view.place.isPart();
   for (int input : view.node.inputs) constant = constant && (input < 0 || graph.constant[static_cast<size_t>(input)]);
   ++graph.foldedNodes;
 
-  const auto isKept = [&](int output) { return output < 0 || foldedConstants_[static_cast<size_t>(output)]; };
+  const auto isKept = [&](int output) {
+    const auto t = static_cast<size_t>(output);
+    return output < 0 || (t < foldedConstants_.size() && foldedConstants_[t]);
+  };
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);
   std::vector<Tensor> values;
   if (!kept) {
@@ -164,7 +192,7 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
     const auto t = static_cast<size_t>(view.node.outputs[i]);
     graph.contents[t] = kept ? foldedConstants_[t] : std::optional<Tensor>(values[i]);
     graph.constant[t] = constant;
-    if (constant) foldedConstants_[t] = graph.contents[t];
+    if (constant && t < foldedConstants_.size()) foldedConstants_[t] = graph.contents[t];
   }
   return Status::ok();
 }
@@ -172,26 +200,96 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
 Status GraphEncoder::lower(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
   OPKIT_ASSIGN(auto lists, view.def.lower(view.shapeArgs(), outputs));
   OPKIT_CHECK(lists.size() >= outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (view.node.outputs[i] >= 0) addRaster(view, i, std::move(lists[i]), graph);
+  return Status::ok();
+}
+
+void GraphEncoder::addRaster(const NodeView& view, size_t i, RegionList list, EncodedGraph& graph) {
+  const int output = view.node.outputs[i];
+  const TensorDesc& desc = graph.descs[static_cast<size_t>(output)];
+  const int source = list.regions.empty() ? -1 : view.node.inputs[static_cast<size_t>(list.regions[0].source)];
+  const bool known = source >= 0 && graph.contents[static_cast<size_t>(source)].has_value();
+  if (options_.views && source >= 0 && !known && isView(list, graph.descs[static_cast<size_t>(source)], desc)) {
+    graph.alias[static_cast<size_t>(output)] = graph.alias[static_cast<size_t>(source)];
+    return;
+  }
+  EncodedCommand command{
+      &view.def, static_cast<int>(view.place.index), view.place.ordinal(i), view.node.inputs, {output}};
+  command.ownParams = view.ownParams();
+  // A raster touches only the inputs that its regions name.
+  std::vector<bool> used(command.inputs.size(), false);
+  for (const Region& region : list.regions) used[static_cast<size_t>(region.source)] = true;
+  if (list.fill == RegionList::Fill::Input) used[static_cast<size_t>(list.fillInput)] = true;
+  for (size_t k = 0; k < used.size(); ++k)
+    if (!used[k]) command.inputs[k] = -1;
+  command.regions = std::move(list);
+  graph.commands.push_back(std::move(command));
+}
+
+namespace {
+
+constexpr size_t kMaxDecompositionDepth = 16;  // an operator made of itself is a mistake, not a hang
+
+/// Tensors for the values of a decomposition: the node's own where a value is its input or one of its outputs.
+std::vector<int> tensorsOf(const Decomposition& parts, const ModelNode& node, EncodedGraph& graph) {
+  std::vector<int> tensors(parts.valueCount(), -1);
+  std::vector<bool> made(parts.valueCount(), false);
+  std::copy(node.inputs.begin(), node.inputs.end(), tensors.begin());
+  for (const Decomposition::Part& part : parts.parts())
+    for (int value : part.outputs) made[static_cast<size_t>(value)] = true;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const auto value = static_cast<size_t>(parts.outputs()[i]);
+    if (made[value] && tensors[value] < 0 && node.outputs[i] >= 0) tensors[value] = node.outputs[i];
+  }
+  for (size_t value = node.inputs.size(); value < tensors.size(); ++value)
+    if (tensors[value] < 0) tensors[value] = graph.addTensor(fmt::format("{}/{}", node.name, value));
+  for (const auto& [value, constant] : parts.constants()) {
+    const auto t = static_cast<size_t>(tensors[static_cast<size_t>(value)]);
+    graph.descs[t] = constant.desc;
+    graph.contents[t] = constant;
+  }
+  return tensors;
+}
+
+}  // namespace
+
+Status GraphEncoder::decompose(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
+  const std::string& type = view.def.type;
+  if (view.place.depth == kMaxDecompositionDepth)
+    return Status::internal("{}: its decomposition is nested more than {} deep", type, kMaxDecompositionDepth);
+  Decomposition parts(view.node.inputs.size(), view.node.outputs.size());
+  OPKIT_TRY(view.def.decompose(view.shapeArgs(), outputs, parts).withContext(type));
+  for (size_t i = 0; i < parts.outputs().size(); ++i)
+    if (parts.outputs()[i] == Decomposition::kAbsent)
+      return Status::internal("{}: its decomposition leaves output {} undefined", type, i);
+  const std::vector<int> tensors = tensorsOf(parts, view.node, graph);
+  const auto tensorsFor = [&](const std::vector<int>& values) {
+    std::vector<int> list;
+    for (int value : values) list.push_back(value < 0 ? -1 : tensors[static_cast<size_t>(value)]);
+    return list;
+  };
+  size_t firstOrdinal = 0;
+  const NodePlace place{view.place.index, view.place.isPart() ? view.place.nextOrdinal : &firstOrdinal,
+                        view.place.depth + 1};
+  for (const Decomposition::Part& part : parts.parts()) {
+    const OpDef* def = registry_.find(part.type);
+    if (!def) return Status::unsupported("{}: is made of '{}', which this build does not have", type, part.type);
+    const ModelNode node{view.node.name, part.type, def->version, tensorsFor(part.inputs), tensorsFor(part.outputs),
+                         part.params,    {}};
+    OPKIT_TRY(encodeNode(node, place, graph).withContext(type));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (view.node.outputs[i] < 0) continue;
+    const int source = tensors[static_cast<size_t>(parts.outputs()[i])];
     const int output = view.node.outputs[i];
-    const int source =
-        lists[i].regions.empty() ? -1 : view.node.inputs[static_cast<size_t>(lists[i].regions[0].source)];
-    const bool known = source >= 0 && graph.contents[static_cast<size_t>(source)].has_value();
-    if (options_.views && source >= 0 && !known &&
-        isView(lists[i], graph.descs[static_cast<size_t>(source)], outputs[i])) {
-      graph.alias[static_cast<size_t>(output)] = graph.alias[static_cast<size_t>(source)];
-      continue;
-    }
-    EncodedCommand command{&view.def, static_cast<int>(view.index), i, view.node.inputs, {output}, {}, 0};
-    // A raster touches only the inputs that its regions name.
-    std::vector<bool> used(command.inputs.size(), false);
-    for (const Region& region : lists[i].regions) used[static_cast<size_t>(region.source)] = true;
-    if (lists[i].fill == RegionList::Fill::Input) used[static_cast<size_t>(lists[i].fillInput)] = true;
-    for (size_t k = 0; k < used.size(); ++k)
-      if (!used[k]) command.inputs[k] = -1;
-    command.regions = std::move(lists[i]);
-    graph.commands.push_back(std::move(command));
+    const TensorDesc& made = graph.descs[static_cast<size_t>(source)];
+    if (made != outputs[i])
+      return Status::internal("{}: its decomposition makes output {} as {}, the shape rule says {}", type, i,
+                              made.toString(), outputs[i].toString());
+    if (output < 0 || source == output) continue;
+    const ModelNode copy{view.node.name, type, view.def.version, {source}, {output}, view.node.params, {}};
+    const NodeView copyView{place, copy, view.def, {}, {}};
+    addRaster(copyView, 0, {{contiguousRegion(0, 0, 0, outputs[i].elements())}}, graph);
   }
   return Status::ok();
 }

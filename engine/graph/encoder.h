@@ -18,13 +18,19 @@ namespace opkit {
 struct EncodedCommand {
   const OpDef* def = nullptr;
   int node = -1;                      // index in Model::nodes
-  size_t outputOrdinal = 0;           // which output of the node, for rasters
+  size_t ordinal = 0;                 // tells apart the commands of one node
   std::vector<int> inputs;            // tensor indices, -1 where absent
   std::vector<int> outputs;           // tensor indices, -1 where unused
   std::optional<RegionList> regions;  // set: a raster; Region::source indexes `inputs`
   double flops = 0;
+  std::optional<ParamBytes> ownParams;  // of a part of a decomposed node; else the node's count
+
+  const ParamBytes& params(const Model& model) const {
+    return ownParams ? *ownParams : model.nodes[static_cast<size_t>(node)].params;
+  }
 };
 
+/// Tensors are numbered as in the model; those between the parts of decomposed nodes follow.
 struct EncodedGraph {
   std::vector<TensorDesc> descs;                // per tensor; meaningful where reachable
   std::vector<std::optional<Tensor>> contents;  // per tensor: host values known at resize
@@ -32,6 +38,13 @@ struct EncodedGraph {
   std::vector<EncodedCommand> commands;         // in execution order
   std::vector<int> alias;                       // per tensor: the tensor whose memory it is a view of, or itself
   size_t foldedNodes = 0;
+  std::vector<std::string> partNames;  // of the tensors that the model does not have
+
+  const std::string& tensorName(const Model& model, int tensor) const {
+    const auto t = static_cast<size_t>(tensor);
+    return t < model.tensors.size() ? model.tensors[t].name : partNames[t - model.tensors.size()];
+  }
+  int addTensor(std::string name);
 };
 
 struct EncodeOptions {
@@ -50,10 +63,13 @@ class GraphEncoder {
   Result<EncodedGraph> encode(std::span<const Tensor> inputs);
 
  private:
+  struct NodePlace;
   struct NodeView;
-  Status encodeNode(size_t index, EncodedGraph& graph);
+  Status encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph);
   Status fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
   Status lower(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
+  void addRaster(const NodeView& view, size_t output, RegionList list, EncodedGraph& graph);
+  Status decompose(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
 
   const Model& model_;
   const OpRegistry& registry_;

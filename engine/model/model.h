@@ -21,14 +21,7 @@ struct ModelTensor {
   std::optional<Tensor> constant;  // host values
 };
 
-struct ModelNode {
-  std::string name;
-  std::string type;
-  int version = 1;
-  std::vector<int> inputs;   // tensor indices; -1 where an optional input is absent
-  std::vector<int> outputs;  // -1 where an output is not used
-  ParamBytes params;
-};
+struct ModelNode;
 
 struct Model {
   std::string producer;
@@ -45,6 +38,23 @@ struct Model {
                            size_t outputCount = 1);
   /// Index of the tensor called `name`, or -1.
   int findTensor(std::string_view name) const;
+};
+
+/// A model inside a node of control flow. Its inputs are those that the operator defines, then one per capture.
+struct Subgraph {
+  std::string name;           // "then_branch", "body"
+  Model model;                // input descriptions are not binding: values decide
+  std::vector<int> captures;  // positions among the node's inputs of the values around it that the model reads
+};
+
+struct ModelNode {
+  std::string name;
+  std::string type;
+  int version = 1;
+  std::vector<int> inputs;   // tensor indices; -1 where an optional input is absent
+  std::vector<int> outputs;  // -1 where an output is not used
+  ParamBytes params;
+  std::vector<Subgraph> subgraphs = {};  // of control flow
 };
 
 /// Corrupt when indices, order or uniqueness are broken; Unsupported names an operator the registry lacks;

@@ -16,6 +16,9 @@
 
 namespace opkit {
 
+class Decomposition;  // engine/op/decomposition.h
+struct ControlArgs;   // engine/op/control.h
+
 /// One input or output of an operator.
 struct Port {
   enum class Kind { Required, Optional, Variadic };  // Optional and Variadic only at the end
@@ -49,6 +52,11 @@ struct ShapeArgs {
 using ShapeFn = std::function<Result<std::vector<TensorDesc>>(const ShapeArgs&)>;
 /// Regions per output; called after the shape rule with the output descriptions it gave.
 using LowerFn = std::function<Result<std::vector<RegionList>>(const ShapeArgs&, std::span<const TensorDesc>)>;
+/// Builds the operator from other operators; called after the shape rule with the output descriptions it gave. The
+/// parts run instead of the operator on every backend.
+using DecomposeFn = std::function<Status(const ShapeArgs&, std::span<const TensorDesc> outputs, Decomposition&)>;
+/// Carries out a control-flow operator on the host by running its subgraphs; see engine/op/control.h.
+using ControlFn = std::function<Result<std::vector<Tensor>>(const ControlArgs&)>;
 /// Floating-point operations of one execution.
 using FlopsFn = std::function<double(const ShapeArgs&, std::span<const TensorDesc> outputs)>;
 
@@ -83,10 +91,17 @@ struct OpDef {
   Domain domain = {};
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;
+  /// The inputs whose memory output 0 may take over, where such an input has output 0's description: element i of
+  /// the output is computed from element i of that input, which nothing reads afterwards.
+  std::vector<int> inPlace = {};
   ShapeFn inferShapes;
-  LowerFn lower;  // set for operators that only move data
-  FlopsFn flops;  // null means one per output element, or zero for lowered operators
+  LowerFn lower;                    // set for operators that only move data
+  DecomposeFn decompose = nullptr;  // set for operators made of others; the oracle then stays their truth
+  FlopsFn flops;                    // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;
+  /// Control flow: the subgraphs a node must bring, by name, and what runs them. Such a card needs no shape rule.
+  std::vector<std::string> subgraphs = {};
+  ControlFn control = nullptr;
 };
 
 /// The port an input index belongs to (the last one for variadic tails); null when the index is out of range.

@@ -1,9 +1,12 @@
 #include "engine/op/op_registry.h"
 
+#include "engine/graph/pass.h"
+
 namespace opkit {
 
 void OpRegistry::add(OpDef def) {
-  OPKIT_CHECK(!def.type.empty() && def.inferShapes);
+  OPKIT_CHECK(!def.type.empty() && (def.inferShapes || def.control));
+  OPKIT_CHECK(!def.decompose || def.oracle);
   OPKIT_CHECK(!defs_.contains(def.type));
   def.folder = folder_;
   std::string type = def.type;
@@ -19,6 +22,13 @@ void OpRegistry::addFirstCreator(const std::string& backend, const std::string& 
   OPKIT_CHECK(defs_.contains(type));
   std::vector<Creator>& table = creators_[{backend, type}];
   table.insert(table.begin(), std::move(creator));
+}
+
+void OpRegistry::addPass(GraphPass pass) {
+  for (const auto& known : passes_) OPKIT_CHECK(known->name != pass.name);
+  OPKIT_CHECK(static_cast<bool>(pass.rewriteModel) == (pass.position == GraphPass::Position::BeforeLowering));
+  OPKIT_CHECK(static_cast<bool>(pass.rewriteGraph) != static_cast<bool>(pass.rewriteModel));
+  passes_.push_back(std::make_shared<const GraphPass>(std::move(pass)));
 }
 
 const OpDef* OpRegistry::find(std::string_view type) const {

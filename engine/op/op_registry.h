@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 
 namespace opkit {
 
+struct GraphPass;  // engine/graph/pass.h
+
 class OpRegistry {
  public:
   /// Adds a card; aborts on a duplicate type or a card without a shape rule (a programmer's mistake).
@@ -23,6 +26,10 @@ class OpRegistry {
   void addCreator(const std::string& backend, const std::string& type, Creator creator);
   /// Puts a Creator in front of the table, as providers added at run time do.
   void addFirstCreator(const std::string& backend, const std::string& type, Creator creator);
+
+  /// Adds a graph pass after those of its position; aborts on a duplicate name.
+  void addPass(GraphPass pass);
+  const std::vector<std::shared_ptr<const GraphPass>>& passes() const { return passes_; }
 
   /// Null when unknown.
   const OpDef* find(std::string_view type) const;
@@ -38,6 +45,7 @@ class OpRegistry {
   using Key = std::pair<std::string, std::string>;  // backend, type
   std::map<std::string, OpDef, std::less<>> defs_;
   std::map<Key, std::vector<Creator>, std::less<>> creators_;
+  std::vector<std::shared_ptr<const GraphPass>> passes_;  // shared: copies of a registry hold the same passes
   std::string folder_;
 };
 

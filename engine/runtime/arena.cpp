@@ -58,7 +58,7 @@ Status Arena::poison(Backend& backend) {
   return backend.upload(image_, whole());
 }
 
-Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Model& model) {
+Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const EncodedGraph& graph, const Model& model) {
   if (guardBytes_ == 0 || plan_.peakBytes == 0) return Status::ok();
   OPKIT_ASSIGN(const Tensor now, Tensor::onHost(whole().desc));
   OPKIT_TRY(backend.download(whole(), now));
@@ -70,7 +70,7 @@ Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Mode
       const bool before = bytes[tensor.offsetBytes - 1 - i] != guard;
       const bool after = bytes[tensor.offsetBytes + tensor.sizeBytes() + i] != guard;
       if (!before && !after) continue;
-      const std::string& name = model.tensors[static_cast<size_t>(schedule.slots[member].tensor)].name;
+      const std::string& name = graph.tensorName(model, schedule.slots[member].tensor);
       return Status::internal("a kernel wrote {} byte{} {} tensor '{}' {}", i + 1, i == 0 ? "" : "s",
                               before ? "before" : "past the end of", name, tensor.desc.toString());
     }

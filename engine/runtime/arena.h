@@ -19,7 +19,7 @@ class Arena {
   /// Fills the arena with poison (0xFF: NaN for floats) and the guards with their pattern.
   Status poison(Backend& backend);
   /// Internal naming the first slot whose guard bytes changed since poison().
-  Status checkGuards(Backend& backend, const Schedule& schedule, const Model& model);
+  Status checkGuards(Backend& backend, const Schedule& schedule, const EncodedGraph& graph, const Model& model);
 
   size_t peakBytes() const { return plan_.peakBytes; }
   size_t lowerBoundBytes() const { return plan_.lowerBoundBytes; }

@@ -197,7 +197,8 @@ Result<Tensor> Pipeline::readTensor(int tensor, std::span<const Tensor> inputs) 
 }
 
 Status Pipeline::checkGuards() {
-  for (size_t b = 0; b < arenas_.size(); ++b) OPKIT_TRY(arenas_[b].checkGuards(backends_.at(b), schedule_, model_));
+  for (size_t b = 0; b < arenas_.size(); ++b)
+    OPKIT_TRY(arenas_[b].checkGuards(backends_.at(b), schedule_, graph_, model_));
   return Status::ok();
 }
 
@@ -224,7 +225,7 @@ std::vector<Placement> Pipeline::placement() const {
       if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
     if (step.isCopy()) {
       row.type = "Copy";
-      row.node = model_.tensors[static_cast<size_t>(schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor)].name;
+      row.node = graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor);
       row.copiedBytes = step.inputTensors[0]->sizeBytes();
     } else {
       row.type = step.command->def->type;

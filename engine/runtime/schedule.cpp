@@ -22,8 +22,8 @@ class Scheduler {
         config_(config),
         backends_(backends),
         executions_(executions),
-        home_(model.tensors.size(), -1),
-        isInput_(model.tensors.size(), false) {
+        home_(graph.descs.size(), -1),
+        isInput_(graph.descs.size(), false) {
     for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
   }
 
@@ -45,7 +45,7 @@ class Scheduler {
   Result<Chosen> choose(const EncodedCommand& command);
   Descs describe(const EncodedCommand& command, size_t backend) const;
   CreateArgs argsOf(const EncodedCommand& command, const Descs& descs, size_t backend) {
-    return {*command.def,  nodeOf(command).params, descs.inputList,
+    return {*command.def,  command.params(model_), descs.inputList,
             descs.outputs, descs.constants,        backends_.at(backend).caps()};
   }
   int addSlot(Slot::Kind kind, int tensor, size_t backend);
@@ -272,8 +272,10 @@ Result<size_t> BackendSet::fallback() {
 
 Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
                                        const Creator* creator, const CreateArgs* args) {
-  Entry& entry = entries_[{command.node, command.outputOrdinal, backendIndex}];
-  if (!entry.execution || entry.creator != creator) {
+  Entry& entry = entries_[{command.node, command.ordinal, backendIndex}];
+  // The parts of a decomposed node may change with its shapes; a node's own parameters never do.
+  const ParamBytes params = command.ownParams.value_or(ParamBytes());
+  if (!entry.execution || entry.creator != creator || entry.params != params) {
     entry.execution.reset();
     if (creator) {
       OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
@@ -281,6 +283,7 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
       OPKIT_ASSIGN(entry.execution, backend.createRaster());
     }
     entry.creator = creator;
+    entry.params = params;
     ++created_;
     ++backend.counters().executionsCreated;
   }

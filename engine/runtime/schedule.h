@@ -81,6 +81,7 @@ class ExecutionCache {
   };
   struct Entry {
     const Creator* creator = nullptr;  // null for rasters
+    ParamBytes params;                 // of a part of a decomposed node
     std::unique_ptr<Execution> execution;
   };
   std::map<Key, Entry> entries_;

@@ -49,6 +49,25 @@ TEST(Session, RunsOperatorsAndRegions) {
   EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, Shape{4});
 }
 
+TEST(Session, RunsDecomposedOperatorsAsTheirParts) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  model.outputs = model.addNode("MirrorPlusOne", "composite", {x}, {}, 2);
+  for (const bool keep : {false, true}) {
+    auto session = sessionOf(model, {.keepTensors = keep, .guardBytes = keep ? 32u : 0u});
+    for (const int64_t rows : {1, 2, 1}) {
+      const std::vector<float> y = runOn(*session, {rows, 2}, 0);
+      EXPECT_EQ(y, rows == 1 ? (std::vector<float>{2, 1}) : (std::vector<float>{4, 3, 2, 1}));
+      EXPECT_EQ(session->output("composite:1")->data<float>()[1], 1);
+      EXPECT_TRUE(session->checkGuards().isOk());
+    }
+    std::vector<std::string> types;
+    for (const Placement& row : session->placement()) types.push_back(row.type);
+    const std::vector<std::string> parts{"Mirror", "Plus"};
+    EXPECT_TRUE(std::equal(parts.begin(), parts.end(), types.begin())) << types.size();
+  }
+}
+
 TEST(Session, SameShapesResizeOnce) {
   auto session = sessionOf(chain({"AddOne"}));
   runOn(*session, {2, 3}, 0);

@@ -1,5 +1,7 @@
 #include "engine/runtime/test_ops.h"
 
+#include "engine/op/decomposition.h"
+
 namespace opkit::test {
 namespace {
 
@@ -40,6 +42,30 @@ Result<std::vector<RegionList>> concat(const ShapeArgs& args, std::span<const Te
       RegionList{{contiguousRegion(0, 0, 0, first), contiguousRegion(1, 0, first, args.input(1).elements())}}};
 }
 
+Status mirrorPlusOne(const OracleArgs& args) {
+  const std::vector<double>& x = args.input(0).real;
+  for (size_t i = 0; i < x.size(); ++i) args.output(0).real[i] = x[x.size() - 1 - i] + 1;
+  if (args.outputs.size() > 1) args.output(1).real = x;
+  return Status::ok();
+}
+
+/// y = Mirror(x) + one, by way of a constant that the shapes decide; z = x.
+Status mirrorParts(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
+  OPKIT_ASSIGN(Tensor shape, Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(args.shape(0).size())}},
+                                                         args.shape(0)));
+  OPKIT_ASSIGN(Tensor one, Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const auto ones = parts.add("FillTo", {parts.constant(std::move(shape)), parts.constant(std::move(one))});
+  parts.setOutput(0, parts.add("Plus", {parts.add("Mirror", {parts.input(0)}), ones}));
+  if (outputs.size() > 1) parts.setOutput(1, parts.input(0));
+  return Status::ok();
+}
+
+Status plus(const OracleArgs& args) {
+  for (size_t i = 0; i < args.input(0).real.size(); ++i)
+    args.output().real[i] = args.input(0).real[i] + args.input(1).real[i];
+  return Status::ok();
+}
+
 Result<std::vector<TensorDesc>> flatten(const ShapeArgs& args) {
   return std::vector{TensorDesc{args.input(0).dtype, {args.input(0).elements()}}};
 }
@@ -52,6 +78,19 @@ OpRegistry makeTestOps() {
       {.type = "AddOne", .inputs = {{"x", kFloats}}, .outputs = {{"y"}}, .inferShapes = sameShape, .oracle = addOne});
   registry.add(
       {.type = "Negate", .inputs = {{"x", kFloats}}, .outputs = {{"y"}}, .inferShapes = sameShape, .oracle = negate});
+  registry.add({.type = "Plus",
+                .inputs = {{"a", kFloats}, {"b", kFloats}},
+                .outputs = {{"y"}},
+                .inferShapes = sameShape,
+                .oracle = plus});
+  registry.add({.type = "MirrorPlusOne",
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}, {"z", kAnyDType, Port::Kind::Optional}},
+                .inferShapes = [](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{args.input(0), args.input(0)};
+                },
+                .decompose = mirrorParts,
+                .oracle = mirrorPlusOne});
   registry.add({.type = "View", .inputs = {{"x"}}, .outputs = {{"y"}}, .inferShapes = flatten, .lower = view});
   registry.add({.type = "Mirror", .inputs = {{"x"}}, .outputs = {{"y"}}, .inferShapes = sameShape, .lower = mirror});
   registry.add(

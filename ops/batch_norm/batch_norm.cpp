@@ -32,6 +32,7 @@ void define(OpRegistry& registry) {
        .inputs = {{"x", kFloats}, {"scale", kFloats}, {"bias", kFloats}, {"mean", kFloats}, {"variance", kFloats}},
        .outputs = {{"y"}},
        .numeric = NumericClass::Norm,
+       .inPlace = {0},
        .inferShapes = shapeRule,
        .flops = [](const ShapeArgs& args, auto) { return 2.0 * args.input(0).elements(); },
        .oracle = reference});

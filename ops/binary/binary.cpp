@@ -78,6 +78,7 @@ void define(OpRegistry& registry) {
                   .outputs = {{"z", toBool ? kBool : function.dtypes}},
                   .numeric = function.numeric,
                   .domain = function.domain,
+                  .inPlace = {0, 1},
                   .inferShapes = shapeRuleOf(function),
                   .oracle = function.oracle});
   }

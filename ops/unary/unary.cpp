@@ -36,6 +36,7 @@ void define(OpRegistry& registry) {
                   .outputs = {{"y", function.test ? kBool : dtypesOf(function)}},
                   .numeric = function.numeric,
                   .domain = function.domain,
+                  .inPlace = {0},
                   .inferShapes = function.test ? shapeOfTest : shapeOfValue,
                   .oracle = function.oracle});
   }
@@ -43,6 +44,7 @@ void define(OpRegistry& registry) {
                 .summary = "each element: logical negation",
                 .inputs = {{"x", kBool}},
                 .outputs = {{"y", kBool}},
+                .inPlace = {0},
                 .inferShapes = shapeOfValue,
                 .oracle = notReference});
 }

@@ -21,6 +21,7 @@ void define(OpRegistry& registry) {
                 .summary = "each element: x where the condition holds, else y; broadcast",
                 .inputs = {{"condition", kBool}, {"x"}, {"y"}},
                 .outputs = {{"z"}},
+                .inPlace = {0, 1, 2},
                 .inferShapes = shapeRule,
                 .oracle = reference});
 }

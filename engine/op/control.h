@@ -1,0 +1,42 @@
+// ControlArgs: what a control-flow operator (OpDef::control) sees at run: host values and its subgraphs to run.
+//
+// A model with such operators is cut into stages around them; the values that cross are host tensors, the nodes of
+// each stage and of each subgraph run on the session's backend. Used by the thread of the session.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/op/params.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit {
+
+/// One subgraph of a node, ready to run on the session's backend. Plans are kept for shapes seen before.
+class SubgraphRunner {
+ public:
+  virtual ~SubgraphRunner() = default;
+  /// Inputs that the operator defines, without the captures.
+  virtual size_t inputCount() const = 0;
+  virtual size_t outputCount() const = 0;
+  /// Runs with `inputs` as its first inputs; InvalidArgument when their number is wrong. The outputs are the
+  /// caller's to keep.
+  virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
+  /// Descriptions of the outputs for inputs of these shapes, without running. Unsupported when only values decide.
+  virtual Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) = 0;
+};
+
+struct ControlArgs {
+  std::span<const uint8_t> paramBytes;
+  std::span<const Tensor> inputs;              // the node's inputs on the host; without a buffer where absent
+  std::span<SubgraphRunner* const> subgraphs;  // in the order of OpDef::subgraphs
+  size_t outputCount = 1;
+
+  template <class Table>
+  typename Table::NativeTableType params() const {
+    return unpackParams<Table>(paramBytes);
+  }
+  bool hasInput(size_t i) const { return i < inputs.size() && inputs[i].buffer != nullptr; }
+};
+
+}  // namespace opkit
