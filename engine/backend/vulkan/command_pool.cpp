@@ -10,7 +10,8 @@ Result<std::shared_ptr<CommandPool>> CommandPool::create(std::shared_ptr<Device>
   VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   info.queueFamilyIndex = owner.physical().computeFamily;
   VkCommandPool handle = VK_NULL_HANDLE;
-  OPKIT_VK(owner.vk().vkCreateCommandPool(owner.handle(), &info, nullptr, &handle), "creating a command pool");
+  OPKIT_VK_CREATE(owner, owner.vk().vkCreateCommandPool(owner.handle(), &info, nullptr, &handle),
+                  "creating a command pool");
   pool->handle_ = Owned<VkCommandPool>(owner, handle, owner.vk().vkDestroyCommandPool);
   return pool;
 }
@@ -22,7 +23,8 @@ Result<CommandBuffer> CommandBuffer::create(std::shared_ptr<CommandPool> pool) {
   info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   info.commandBufferCount = 1;
   VkCommandBuffer handle = nullptr;
-  OPKIT_VK(device.vk().vkAllocateCommandBuffers(device.handle(), &info, &handle), "allocating a command buffer");
+  OPKIT_VK_CREATE(device, device.vk().vkAllocateCommandBuffers(device.handle(), &info, &handle),
+                  "allocating a command buffer");
   CommandBuffer buffer(std::move(pool), handle);
   const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   OPKIT_VK(device.vk().vkBeginCommandBuffer(handle, &begin), "beginning a command buffer");

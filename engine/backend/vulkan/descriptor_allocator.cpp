@@ -28,8 +28,8 @@ Status DescriptorAllocator::addPool(uint32_t minimumDescriptors) {
   info.poolSizeCount = 2;
   info.pPoolSizes = sizes;
   VkDescriptorPool pool = VK_NULL_HANDLE;
-  OPKIT_VK(device_->vk().vkCreateDescriptorPool(device_->handle(), &info, nullptr, &pool),
-           "creating a descriptor pool");
+  OPKIT_VK_CREATE(*device_, device_->vk().vkCreateDescriptorPool(device_->handle(), &info, nullptr, &pool),
+                  "creating a descriptor pool");
   pools_.emplace_back(*device_, pool, device_->vk().vkDestroyDescriptorPool);
   setsLeft_ = sets;
   descriptorsLeft_ = descriptors;
@@ -47,7 +47,8 @@ Result<VkDescriptorSet> DescriptorAllocator::allocate(VkDescriptorSetLayout layo
   info.descriptorSetCount = 1;
   info.pSetLayouts = &layout;
   VkDescriptorSet set = VK_NULL_HANDLE;
-  OPKIT_VK(device_->vk().vkAllocateDescriptorSets(device_->handle(), &info, &set), "allocating a descriptor set");
+  OPKIT_VK_CREATE(*device_, device_->vk().vkAllocateDescriptorSets(device_->handle(), &info, &set),
+                  "allocating a descriptor set");
   std::vector<VkWriteDescriptorSet> writes;
   for (uint32_t i = 0; i < count; ++i)
     writes.push_back({VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, i, 0, 1, bindings[i].type, nullptr,

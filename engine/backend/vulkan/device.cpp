@@ -45,10 +45,25 @@ Result<std::shared_ptr<Device>> Device::create(std::shared_ptr<Instance> instanc
 Device::~Device() {
   if (!handle_) return;
   table_.vkDeviceWaitIdle(handle_);
+  memory_.releaseAll();
   table_.vkDestroyDevice(handle_, nullptr);
 }
 
+Status Device::requireAlive() const {
+  return lost_ ? Status::deviceLost("vulkan: {} was lost earlier; make a new session on a new Runtime",
+                                    physical_.info.name)
+               : Status::ok();
+}
+
 Status Device::submitAndWait(VkCommandBuffer commands, VkFence fence) {
+  OPKIT_TRY(requireAlive());
+  Status status =
+      faults_.submissionFails() ? toStatus(VK_ERROR_DEVICE_LOST, "submitting work") : submit(commands, fence);
+  if (status.code() == StatusCode::DeviceLost) lost_ = true;
+  return status;
+}
+
+Status Device::submit(VkCommandBuffer commands, VkFence fence) {
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
   info.commandBufferCount = 1;
   info.pCommandBuffers = &commands;
@@ -84,7 +99,7 @@ Result<Device::MemoryType> Device::memoryType(MemoryUse use, uint32_t allowed) c
 Result<Owned<VkFence>> createFence(const Device& device) {
   const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
   VkFence fence = VK_NULL_HANDLE;
-  OPKIT_VK(device.vk().vkCreateFence(device.handle(), &info, nullptr, &fence), "creating a fence");
+  OPKIT_VK_CREATE(device, device.vk().vkCreateFence(device.handle(), &info, nullptr, &fence), "creating a fence");
   return Owned<VkFence>(device, fence, device.vk().vkDestroyFence);
 }
 

@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "engine/backend/vulkan/faults.h"
+#include "engine/backend/vulkan/memory_allocator.h"
 #include "engine/backend/vulkan/physical_device.h"
 
 namespace opkit::vulkan {
@@ -28,8 +30,14 @@ class Device {
   const PhysicalDevice& physical() const { return physical_; }
   const VkPhysicalDeviceLimits& limits() const { return physical_.properties.limits; }
 
-  /// Submits a command buffer and waits until it has run; `fence` is unsignalled before and after.
+  /// Submits a command buffer and waits until it has run; `fence` is unsignalled before and after. DeviceLost, now
+  /// and from then on, when the device is gone.
   Status submitAndWait(VkCommandBuffer commands, VkFence fence);
+  /// DeviceLost once a submission has lost the device.
+  Status requireAlive() const;
+
+  MemoryAllocator& memory() { return memory_; }
+  Faults& faults() const { return faults_; }
 
   /// The best memory type of `allowed` (a bit mask) for a use, and whether the host can map it.
   struct MemoryType {
@@ -39,6 +47,7 @@ class Device {
   Result<MemoryType> memoryType(MemoryUse use, uint32_t allowed) const;
 
  private:
+  Status submit(VkCommandBuffer commands, VkFence fence);
   Device(std::shared_ptr<Instance> instance, PhysicalDevice physical)
       : instance_(std::move(instance)), physical_(std::move(physical)) {}
 
@@ -48,6 +57,9 @@ class Device {
   VkQueue queue_ = VK_NULL_HANDLE;
   VolkDeviceTable table_{};
   std::mutex queueMutex_;  // a VkQueue serves one thread at a time
+  MemoryAllocator memory_{*this};
+  mutable Faults faults_;
+  std::atomic<bool> lost_{false};
 };
 
 /// A Vulkan object that dies with its owner. The Device must outlive it.
@@ -84,3 +96,7 @@ class Owned {
 Result<Owned<VkFence>> createFence(const Device& device);
 
 }  // namespace opkit::vulkan
+
+/// OPKIT_VK for calls that make an object on `device`; fails where the device's Faults say so.
+#define OPKIT_VK_CREATE(device, call, what) \
+  OPKIT_VK((device).faults().creationFails() ? VK_ERROR_OUT_OF_DEVICE_MEMORY : (call), what)

@@ -59,8 +59,8 @@ Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
   setInfo.bindingCount = static_cast<uint32_t>(bindings.size());
   setInfo.pBindings = bindings.data();
   VkDescriptorSetLayout setLayout = VK_NULL_HANDLE;
-  OPKIT_VK(device.vk().vkCreateDescriptorSetLayout(device.handle(), &setInfo, nullptr, &setLayout),
-           "creating a descriptor set layout");
+  OPKIT_VK_CREATE(device, device.vk().vkCreateDescriptorSetLayout(device.handle(), &setInfo, nullptr, &setLayout),
+                  "creating a descriptor set layout");
   setLayout_ = Owned<VkDescriptorSetLayout>(device, setLayout, device.vk().vkDestroyDescriptorSetLayout);
 
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, code.pushConstantBytes};
@@ -70,7 +70,8 @@ Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
   info.pushConstantRangeCount = code.pushConstantBytes > 0 ? 1 : 0;
   info.pPushConstantRanges = &range;
   VkPipelineLayout layout = VK_NULL_HANDLE;
-  OPKIT_VK(device.vk().vkCreatePipelineLayout(device.handle(), &info, nullptr, &layout), "creating a pipeline layout");
+  OPKIT_VK_CREATE(device, device.vk().vkCreatePipelineLayout(device.handle(), &info, nullptr, &layout),
+                  "creating a pipeline layout");
   layout_ = Owned<VkPipelineLayout>(device, layout, device.vk().vkDestroyPipelineLayout);
   return Status::ok();
 }
@@ -81,7 +82,8 @@ Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std:
   moduleInfo.codeSize = code.spirv.size_bytes();
   moduleInfo.pCode = code.spirv.data();
   VkShaderModule module = VK_NULL_HANDLE;
-  OPKIT_VK(device.vk().vkCreateShaderModule(device.handle(), &moduleInfo, nullptr, &module), "loading a shader");
+  OPKIT_VK_CREATE(device, device.vk().vkCreateShaderModule(device.handle(), &moduleInfo, nullptr, &module),
+                  "loading a shader");
   const Owned<VkShaderModule> moduleOwner(device, module, device.vk().vkDestroyShaderModule);
 
   std::vector<VkSpecializationMapEntry> entries;
@@ -97,8 +99,9 @@ Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std:
   info.stage.pSpecializationInfo = &specialization;
   info.layout = layout_.get();
   VkPipeline handle = VK_NULL_HANDLE;
-  OPKIT_VK(device.vk().vkCreateComputePipelines(device.handle(), driverCache, 1, &info, nullptr, &handle),
-           "creating a pipeline");
+  OPKIT_VK_CREATE(device,
+                  device.vk().vkCreateComputePipelines(device.handle(), driverCache, 1, &info, nullptr, &handle),
+                  "creating a pipeline");
   handle_ = Owned<VkPipeline>(device, handle, device.vk().vkDestroyPipeline);
   return Status::ok();
 }
@@ -108,7 +111,8 @@ Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& code, std::spa
   if (!driverCache_) {
     const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     VkPipelineCache cache = VK_NULL_HANDLE;
-    OPKIT_VK(device_->vk().vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache), "creating a cache");
+    OPKIT_VK_CREATE(*device_, device_->vk().vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache),
+                    "creating a cache");
     driverCache_ = Owned<VkPipelineCache>(*device_, cache, device_->vk().vkDestroyPipelineCache);
   }
   Key key{code.spirv.data(), {constants.begin(), constants.end()}};

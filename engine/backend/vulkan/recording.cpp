@@ -104,8 +104,9 @@ Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescrip
   info.offset = buffer.offset;
   info.range = tensor.sizeBytes();
   VkBufferView view = VK_NULL_HANDLE;
-  OPKIT_VK(context_.device->vk().vkCreateBufferView(context_.device->handle(), &info, nullptr, &view),
-           "viewing a buffer as texels");
+  OPKIT_VK_CREATE(*context_.device,
+                  context_.device->vk().vkCreateBufferView(context_.device->handle(), &info, nullptr, &view),
+                  "viewing a buffer as texels");
   views_.emplace_back(*context_.device, view, context_.device->vk().vkDestroyBufferView);
   return view;
 }

@@ -19,7 +19,7 @@ Status TimestampPool::begin(VkCommandBuffer commands) {
     info.queryType = VK_QUERY_TYPE_TIMESTAMP;
     info.queryCount = kQueriesPerPool;
     VkQueryPool pool = VK_NULL_HANDLE;
-    OPKIT_VK(vk.vkCreateQueryPool(device_->handle(), &info, nullptr, &pool), "creating a query pool");
+    OPKIT_VK_CREATE(*device_, vk.vkCreateQueryPool(device_->handle(), &info, nullptr, &pool), "creating a query pool");
     pools_.emplace_back(*device_, pool, vk.vkDestroyQueryPool);
     vk.vkCmdResetQueryPool(commands, pool, 0, kQueriesPerPool);
   }

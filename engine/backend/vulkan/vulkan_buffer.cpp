@@ -27,27 +27,16 @@ Status VulkanBuffer::allocate(MemoryUse use) {
   info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT |
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   VkBuffer handle = VK_NULL_HANDLE;
-  OPKIT_VK(vk.vkCreateBuffer(device_->handle(), &info, nullptr, &handle), "creating a buffer");
+  OPKIT_VK_CREATE(*device_, vk.vkCreateBuffer(device_->handle(), &info, nullptr, &handle), "creating a buffer");
   handle_ = Owned<VkBuffer>(*device_, handle, vk.vkDestroyBuffer);
-
   VkMemoryRequirements requirements;
   vk.vkGetBufferMemoryRequirements(device_->handle(), handle, &requirements);
-  OPKIT_ASSIGN(const Device::MemoryType type, device_->memoryType(use, requirements.memoryTypeBits));
-  VkMemoryAllocateInfo allocation{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
-  allocation.allocationSize = requirements.size;
-  allocation.memoryTypeIndex = type.index;
-  VkDeviceMemory memory = VK_NULL_HANDLE;
-  OPKIT_VK(vk.vkAllocateMemory(device_->handle(), &allocation, nullptr, &memory), "allocating device memory");
-  memory_ = Owned<VkDeviceMemory>(*device_, memory, vk.vkFreeMemory);
-  OPKIT_VK(vk.vkBindBufferMemory(device_->handle(), handle, memory, 0), "binding device memory");
-  if (!type.mapped) return Status::ok();
-  void* mapped = nullptr;
-  OPKIT_VK(vk.vkMapMemory(device_->handle(), memory, 0, VK_WHOLE_SIZE, 0, &mapped), "mapping device memory");
-  mapped_ = static_cast<std::byte*>(mapped);
-  return Status::ok();
+  OPKIT_ASSIGN(memory_, device_->memory().allocate(use, requirements));
+  return toStatus(vk.vkBindBufferMemory(device_->handle(), handle, memory_.memory(), memory_.offset()),
+                  "binding device memory");
 }
 
-/// The buffer goes before its memory; freeing the memory unmaps it.
+/// The buffer goes before its memory.
 VulkanBuffer::~VulkanBuffer() = default;
 
 }  // namespace opkit::vulkan

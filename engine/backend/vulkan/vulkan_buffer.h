@@ -13,19 +13,20 @@ class VulkanBuffer final : public Buffer {
   static Result<std::shared_ptr<VulkanBuffer>> create(std::shared_ptr<Device> device, size_t sizeBytes, MemoryUse use);
   ~VulkanBuffer() override;
 
-  std::byte* hostData() override { return mapped_; }
+  std::byte* hostData() override { return memory_.mapped(); }
   VkBuffer handle() const { return handle_.get(); }
   size_t allocatedBytes() const { return allocatedBytes_; }
+  /// Where its bytes are, for images that share them.
+  const MemoryAllocator::Range& memory() const { return memory_; }
 
  private:
   VulkanBuffer(std::shared_ptr<Device> device, size_t sizeBytes) : Buffer(sizeBytes), device_(std::move(device)) {}
   Status allocate(MemoryUse use);
 
   std::shared_ptr<Device> device_;  // shared: buffers may outlive the Backend that made them
-  Owned<VkDeviceMemory> memory_;
+  MemoryAllocator::Range memory_;
   Owned<VkBuffer> handle_;
   size_t allocatedBytes_ = 0;
-  std::byte* mapped_ = nullptr;
 };
 
 }  // namespace opkit::vulkan

@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 
+#include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
@@ -13,6 +14,7 @@ VulkanRuntime::~VulkanRuntime() = default;
 const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
 
 Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry, const BackendConfig& config) {
+  OPKIT_TRY(device_->requireAlive());
   return VulkanBackend::create(shared_from_this(), registry, config);
 }
 

@@ -1,0 +1,32 @@
+// Faults: where tests make a driver fail, because no driver fails when asked. Thread-safe.
+//
+// Every creation of a Vulkan object, every range of memory handed out and every submission passes here first
+// (OPKIT_VK_CREATE, Device::submitAndWait). Counters below zero do nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace opkit::vulkan {
+
+class Faults {
+ public:
+  /// The creation after `succeed` more fails once, with VK_ERROR_OUT_OF_DEVICE_MEMORY.
+  void failCreationAfter(int64_t succeed) { creations_ = succeed; }
+  /// The submission after `succeed` more loses the device.
+  void loseDeviceAfter(int64_t succeed) { submissions_ = succeed; }
+  /// Forgets what has not happened yet; true when there was something.
+  bool clear() { return (creations_.exchange(-1) >= 0) | (submissions_.exchange(-1) >= 0); }
+
+  bool creationFails() { return strikes(creations_); }
+  bool submissionFails() { return strikes(submissions_); }
+
+ private:
+  /// Counts down to zero, at which it strikes.
+  static bool strikes(std::atomic<int64_t>& left) { return left.load() >= 0 && left.fetch_sub(1) == 0; }
+
+  std::atomic<int64_t> creations_{-1};
+  std::atomic<int64_t> submissions_{-1};
+};
+
+}  // namespace opkit::vulkan
