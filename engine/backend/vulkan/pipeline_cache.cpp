@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/pipeline_cache.h"
 
+#include "engine/backend/vulkan/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
@@ -106,15 +107,45 @@ Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std:
   return Status::ok();
 }
 
+PipelineCache::PipelineCache(std::shared_ptr<Device> device, std::filesystem::path path, std::string key)
+    : device_(std::move(device)), path_(std::move(path)), key_(std::move(key)) {
+  if (path_.empty()) return;
+  CacheRead file = readCacheFile(path_, key_);
+  if (!file.warning.empty()) warnAboutCache(file.warning);
+  if (file.payload) loaded_ = *std::move(file.payload);
+}
+
+/// The driver ignores data of another driver by itself; data that it cannot take at all must not stand in the way.
+Status PipelineCache::createDriverCache() {
+  const VolkDeviceTable& vk = device_->vk();
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  info.initialDataSize = loaded_.size();
+  info.pInitialData = loaded_.data();
+  VkPipelineCache cache = VK_NULL_HANDLE;
+  if (loaded_.empty() || vk.vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache) != VK_SUCCESS) {
+    info.initialDataSize = 0;
+    OPKIT_VK_CREATE(*device_, vk.vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache), "creating a cache");
+  }
+  driverCache_ = Owned<VkPipelineCache>(*device_, cache, vk.vkDestroyPipelineCache);
+  return Status::ok();
+}
+
+Status PipelineCache::save() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (path_.empty() || !dirty_) return Status::ok();
+  const VolkDeviceTable& vk = device_->vk();
+  size_t bytes = 0;
+  OPKIT_VK(vk.vkGetPipelineCacheData(device_->handle(), driverCache_.get(), &bytes, nullptr), "reading the cache");
+  std::vector<std::byte> data(bytes);
+  OPKIT_VK(vk.vkGetPipelineCacheData(device_->handle(), driverCache_.get(), &bytes, data.data()), "reading the cache");
+  data.resize(bytes);
+  dirty_ = false;
+  return writeCacheFile(path_, key_, data);
+}
+
 Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& code, std::span<const uint32_t> constants) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!driverCache_) {
-    const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    VkPipelineCache cache = VK_NULL_HANDLE;
-    OPKIT_VK_CREATE(*device_, device_->vk().vkCreatePipelineCache(device_->handle(), &info, nullptr, &cache),
-                    "creating a cache");
-    driverCache_ = Owned<VkPipelineCache>(*device_, cache, device_->vk().vkDestroyPipelineCache);
-  }
+  if (!driverCache_) OPKIT_TRY(createDriverCache());
   Key key{code.spirv.data(), {constants.begin(), constants.end()}};
   const auto found = pipelines_.find(key);
   if (found != pipelines_.end()) return Entry{found->second.get(), false};
@@ -122,6 +153,7 @@ Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& code, std::spa
   if (!pipeline) return pipeline.error().withContext(code.name);
   const Pipeline* made = pipeline->get();
   pipelines_.emplace(std::move(key), *std::move(pipeline));
+  dirty_ = true;
   return Entry{made, true};
 }
 

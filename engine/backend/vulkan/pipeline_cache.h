@@ -1,8 +1,10 @@
 // PipelineCache: the compute pipelines of a device, each made once per (shader variant, specialisation).
 //
-// Owned by the Runtime, so that sessions share pipelines. Thread-safe; a pipeline lives as long as the cache.
+// Owned by the Runtime, so that sessions share pipelines. What the driver compiled is kept in a file from one process
+// to the next. Thread-safe; a pipeline lives as long as the cache.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -34,7 +36,8 @@ class Pipeline {
 
 class PipelineCache {
  public:
-  explicit PipelineCache(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  /// Starts with what save() wrote to `path` under the same key; no path, no file.
+  PipelineCache(std::shared_ptr<Device> device, std::filesystem::path path, std::string key);
 
   struct Entry {
     const Pipeline* pipeline;
@@ -42,11 +45,22 @@ class PipelineCache {
   };
   Result<Entry> get(const ShaderCode& code, std::span<const uint32_t> constants);
 
+  /// Writes the driver's data when pipelines were made since the last time.
+  Status save();
+  /// Of the driver's data that came from the file.
+  size_t loadedBytes() const { return loaded_.size(); }
+
  private:
+  Status createDriverCache();
+
   // The SPIR-V's address identifies a variant: generated code is constant for the life of the process.
   using Key = std::pair<const uint32_t*, std::vector<uint32_t>>;
 
   std::shared_ptr<Device> device_;
+  std::filesystem::path path_;
+  std::string key_;
+  std::vector<std::byte> loaded_;
+  bool dirty_ = false;
   std::mutex mutex_;
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;

@@ -1,15 +1,42 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 
+#include "engine/backend/vulkan/cache_file.h"
 #include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
+#include "engine/backend/vulkan/shader_hash.h"
+#include "engine/backend/vulkan/tuning_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {
 
-VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device)
-    : device_(std::move(device)), pipelines_(std::make_unique<PipelineCache>(device_)) {}
+namespace {
 
-VulkanRuntime::~VulkanRuntime() = default;
+/// What compiled pipelines and measurements depend on.
+std::string cacheKey(const PhysicalDevice& physical) {
+  return fmt::format("device {} driver {:x} {} shaders {}", physical.info.uuid, physical.properties.driverVersion,
+                     physical.info.driver, kShaderHash);
+}
+
+std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder, const Device& device,
+                             const char* suffix) {
+  return folder ? *folder / (device.physical().info.uuid + suffix) : std::filesystem::path();
+}
+
+}  // namespace
+
+VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder)
+    : device_(std::move(device)) {
+  const std::string key = cacheKey(device_->physical());
+  pipelines_ = std::make_unique<PipelineCache>(device_, fileIn(cacheFolder, *device_, ".pipelines"), key);
+  tuning_ = std::make_unique<TuningCache>(fileIn(cacheFolder, *device_, ".tuning"), key);
+}
+
+VulkanRuntime::~VulkanRuntime() { saveCaches(); }
+
+void VulkanRuntime::saveCaches() {
+  for (const Status& status : {pipelines_->save(), tuning_->save()})
+    if (!status.isOk()) warnAboutCache(status.message());
+}
 
 const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
 
@@ -31,7 +58,7 @@ Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
   OPKIT_ASSIGN(const PhysicalDevice chosen, chooseDevice(physical, options.device));
   OPKIT_ASSIGN(std::shared_ptr<Device> device, Device::create(instance, chosen));
-  return std::shared_ptr<Runtime>(std::make_shared<VulkanRuntime>(std::move(device)));
+  return std::shared_ptr<Runtime>(std::make_shared<VulkanRuntime>(std::move(device), cacheFolder(options.cacheDir)));
 }
 
 }  // namespace opkit::vulkan

@@ -3,7 +3,9 @@
 // A missing loader, driver or device is an Unsupported status that says which and what to install. Thread-safe.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,12 @@ namespace opkit::vulkan {
 
 class Device;
 class PipelineCache;
+class TuningCache;
 
 class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<VulkanRuntime> {
  public:
-  explicit VulkanRuntime(std::shared_ptr<Device> device);
+  /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime goes.
+  VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
   ~VulkanRuntime() override;
 
   const DeviceInfo& device() const override;
@@ -25,10 +29,14 @@ class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<
 
   const std::shared_ptr<Device>& vulkanDevice() const { return device_; }
   PipelineCache& pipelines() { return *pipelines_; }
+  TuningCache& tuning() { return *tuning_; }
+  /// Writes what is new; what cannot be written is a warning on stderr.
+  void saveCaches();
 
  private:
   std::shared_ptr<Device> device_;  // shared: buffers keep it too
   std::unique_ptr<PipelineCache> pipelines_;
+  std::unique_ptr<TuningCache> tuning_;
 };
 
 /// Hardware before software.

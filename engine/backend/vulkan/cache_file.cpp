@@ -1,0 +1,105 @@
+#include "engine/backend/vulkan/cache_file.h"
+
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace opkit::vulkan {
+namespace {
+
+// magic, format, length of the key, length of the payload, checksum of both; then key and payload.
+struct Header {
+  char magic[8] = {'O', 'P', 'K', 'C', 'A', 'C', 'H', 'E'};
+  uint64_t format = 1;
+  uint64_t keyBytes = 0;
+  uint64_t payloadBytes = 0;
+  uint64_t checksum = 0;
+};
+
+uint64_t checksum(const std::string& key, std::span<const std::byte> payload) {
+  return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(key.data(), key.size()));
+}
+
+std::vector<std::byte> readAll(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::byte> bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> cacheFolder(const std::string& option) {
+  std::string chosen = option;
+  if (const char* asked = variable("OPKIT_CACHE_DIR"); chosen.empty() && asked) chosen = asked;
+  if (chosen == "off") return std::nullopt;
+  if (!chosen.empty()) return chosen;
+  if (const char* xdg = variable("XDG_CACHE_HOME")) return std::filesystem::path(xdg) / "opkit";
+  if (const char* home = variable("HOME")) return std::filesystem::path(home) / ".cache" / "opkit";
+  return std::nullopt;
+}
+
+CacheRead readCacheFile(const std::filesystem::path& path, const std::string& key) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return {};
+  const auto bad = [&](const char* why) {
+    return CacheRead{std::nullopt, fmt::format("{}: {}; it is ignored and will be replaced", path.string(), why)};
+  };
+  const std::vector<std::byte> bytes = readAll(path);
+  const Header expected;
+  Header header;
+  if (bytes.size() < sizeof(Header)) return bad("the cache file is cut short");
+  std::memcpy(&header, bytes.data(), sizeof(Header));
+  if (std::memcmp(header.magic, expected.magic, sizeof(header.magic)) != 0) return bad("not a cache file of OpKit");
+  if (header.format != expected.format) return bad("the cache file has another format");
+  const size_t rest = bytes.size() - sizeof(Header);
+  if (header.keyBytes > rest || header.payloadBytes != rest - header.keyBytes)
+    return bad("the cache file is cut short");
+  const auto* text = reinterpret_cast<const char*>(bytes.data()) + sizeof(Header);
+  const std::string found(text, header.keyBytes);
+  const std::span<const std::byte> payload(bytes.data() + sizeof(Header) + header.keyBytes, header.payloadBytes);
+  if (header.checksum != checksum(found, payload)) return bad("the cache file is damaged");
+  if (found != key) return bad("the cache file belongs to another device, driver or build");
+  return {std::vector<std::byte>(payload.begin(), payload.end()), ""};
+}
+
+Status writeCacheFile(const std::filesystem::path& path, const std::string& key, std::span<const std::byte> payload) {
+  static std::atomic<uint64_t> serial{0};
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  const std::filesystem::path temporary = fmt::format("{}.{}.{}", path.string(), ::getpid(), serial++);
+  Header header;
+  header.keyBytes = key.size();
+  header.payloadBytes = payload.size();
+  header.checksum = checksum(key, payload);
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&header), sizeof(header));
+    file.write(key.data(), static_cast<std::streamsize>(key.size()));
+    file.write(reinterpret_cast<const char*>(payload.data()), static_cast<std::streamsize>(payload.size()));
+    file.close();
+    if (!file) {
+      std::filesystem::remove(temporary, error);
+      return Status::unsupported("cache file {} cannot be written", temporary.string());
+    }
+  }
+  std::filesystem::rename(temporary, path, error);
+  if (!error) return Status::ok();
+  const std::string why = error.message();
+  std::filesystem::remove(temporary, error);
+  return Status::unsupported("cache file {} cannot be replaced: {}", path.string(), why);
+}
+
+void warnAboutCache(const std::string& message) { fmt::print(stderr, "opkit: warning: {}\n", message); }
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,69 @@
+#include "engine/backend/vulkan/tuning_cache.h"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "engine/backend/vulkan/cache_file.h"
+
+namespace opkit::vulkan {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<TuningCache::Entry> parseEntry(const Json& json) {
+  if (!json.is_object() || !json.contains("choice") || !json["choice"].is_number_unsigned()) return std::nullopt;
+  TuningCache::Entry entry{json["choice"].get<size_t>(), {}};
+  for (const Json& ns : json.value("ns", Json::array()))
+    if (ns.is_number()) entry.ns.push_back(ns.get<double>());
+  return entry.choice < entry.ns.size() ? std::optional(entry) : std::nullopt;
+}
+
+}  // namespace
+
+TuningCache::TuningCache(std::filesystem::path path, std::string key)
+    : path_(std::move(path)), key_(std::move(key)), entries_(read(true)) {}
+
+std::map<std::string, TuningCache::Entry> TuningCache::read(bool warn) const {
+  std::map<std::string, Entry> entries;
+  if (path_.empty()) return entries;
+  const CacheRead file = readCacheFile(path_, key_);
+  if (warn && !file.warning.empty()) warnAboutCache(file.warning);
+  if (!file.payload) return entries;
+  const auto* text = reinterpret_cast<const char*>(file.payload->data());
+  const Json json = Json::parse(text, text + file.payload->size(), nullptr, false);
+  if (json.is_object())
+    for (const auto& [name, value] : json.items())
+      if (auto entry = parseEntry(value)) entries[name] = *std::move(entry);
+  return entries;
+}
+
+std::optional<TuningCache::Entry> TuningCache::find(const std::string& name) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TuningCache::put(const std::string& name, Entry entry) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_[name] = std::move(entry);
+  dirty_ = true;
+}
+
+size_t TuningCache::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return entries_.size();
+}
+
+Status TuningCache::save() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (path_.empty() || !dirty_) return Status::ok();
+  for (auto& [name, entry] : read(false)) entries_.try_emplace(name, std::move(entry));
+  Json json = Json::object();
+  for (const auto& [name, entry] : entries_) json[name] = {{"choice", entry.choice}, {"ns", entry.ns}};
+  const std::string text = json.dump(1);
+  OPKIT_TRY(writeCacheFile(path_, key_, std::as_bytes(std::span(text))));
+  dirty_ = false;
+  return Status::ok();
+}
+
+}  // namespace opkit::vulkan

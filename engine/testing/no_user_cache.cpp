@@ -1,0 +1,6 @@
+// Part of every test program: caches on disk are off unless a test, or whoever runs it, names a folder.
+#include <cstdlib>
+
+namespace {
+const int kCacheIsOff = setenv("OPKIT_CACHE_DIR", "off", 0);
+}  // namespace
