@@ -14,7 +14,7 @@ function(opkit_embed_cases root source)
   opkit_write_if_different(${output} "// Generated from ops/*/*.cases.json.
 #include <array>
 
-#include \"harness/case_file.h\"
+#include \"harness/cases/case_file.h\"
 
 namespace opkit::harness {
 namespace {

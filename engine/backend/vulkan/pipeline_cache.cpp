@@ -143,8 +143,15 @@ Status PipelineCache::save() {
   return writeCacheFile(path_, key_, data);
 }
 
-Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& code, std::span<const uint32_t> constants) {
+void PipelineCache::setSource(ShaderSource source) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  source_ = std::move(source);
+}
+
+Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::span<const uint32_t> constants) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ShaderCode code = built;
+  if (source_) code.spirv = source_(built);
   if (!driverCache_) OPKIT_TRY(createDriverCache());
   Key key{code.spirv.data(), {constants.begin(), constants.end()}};
   const auto found = pipelines_.find(key);

@@ -39,11 +39,14 @@ class PipelineCache {
   /// Starts with what save() wrote to `path` under the same key; no path, no file.
   PipelineCache(std::shared_ptr<Device> device, std::filesystem::path path, std::string key);
 
+  /// See VulkanRuntime::setShaderSource.
+  void setSource(ShaderSource source);
+
   struct Entry {
     const Pipeline* pipeline;
     bool created;  // by this call
   };
-  Result<Entry> get(const ShaderCode& code, std::span<const uint32_t> constants);
+  Result<Entry> get(const ShaderCode& built, std::span<const uint32_t> constants);
 
   /// Writes the driver's data when pipelines were made since the last time.
   Status save();
@@ -53,7 +56,7 @@ class PipelineCache {
  private:
   Status createDriverCache();
 
-  // The SPIR-V's address identifies a variant: generated code is constant for the life of the process.
+  // The SPIR-V's address identifies a variant: code is constant for the life of the Runtime.
   using Key = std::pair<const uint32_t*, std::vector<uint32_t>>;
 
   std::shared_ptr<Device> device_;
@@ -62,6 +65,7 @@ class PipelineCache {
   std::vector<std::byte> loaded_;
   bool dirty_ = false;
   std::mutex mutex_;
+  ShaderSource source_;  // null: shaders are what the build made of them
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
 };

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 namespace opkit {
@@ -33,5 +34,9 @@ struct ShaderCode {
   uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
   std::array<uint32_t, 3> localSize;  // as compiled; specialisation may change it
 };
+
+/// Chooses the SPIR-V of a shader in place of what the build compiled: harnesses watch, recompile and mutate shaders.
+/// Answers words that outlive the Runtime; `code.spirv` itself changes nothing.
+using ShaderSource = std::function<std::span<const uint32_t>(const ShaderCode& code)>;
 
 }  // namespace opkit::vulkan

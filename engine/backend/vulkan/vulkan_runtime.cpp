@@ -40,6 +40,8 @@ void VulkanRuntime::saveCaches() {
 
 const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
 
+void VulkanRuntime::setShaderSource(ShaderSource source) { pipelines_->setSource(std::move(source)); }
+
 Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry, const BackendConfig& config) {
   OPKIT_TRY(device_->requireAlive());
   return VulkanBackend::create(shared_from_this(), registry, config);

@@ -11,6 +11,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
 
@@ -32,6 +33,9 @@ class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<
   TuningCache& tuning() { return *tuning_; }
   /// Writes what is new; what cannot be written is a warning on stderr.
   void saveCaches();
+
+  /// Asked for every dispatch that is recorded from now on, by whichever thread records it.
+  void setShaderSource(ShaderSource source);
 
  private:
   std::shared_ptr<Device> device_;  // shared: buffers keep it too

@@ -1,0 +1,309 @@
+#include "harness/cases/case_file.h"
+
+#include <nlohmann/json.hpp>
+
+namespace opkit::harness {
+namespace {
+
+using Json = nlohmann::json;
+using Letters = std::map<char, std::string>;  // 'T' -> "f32"
+
+bool isLetterKey(const std::string& key) { return key.size() == 1 && key[0] >= 'A' && key[0] <= 'Z'; }
+
+Result<std::vector<std::optional<TensorDesc>>> readInputs(const Json& list, const Letters& letters) {
+  if (!list.is_array())
+    return Status::invalidArgument("a shape set must be a list of descriptions, got {}", list.dump());
+  std::vector<std::optional<TensorDesc>> inputs;
+  for (const Json& item : list) {
+    if (!item.is_string())
+      return Status::invalidArgument("expected a description such as \"f32[2,3]\", got {}", item.dump());
+    std::string text = item.get<std::string>();
+    if (text.size() > 1 && text[1] == '[') {
+      const auto letter = letters.find(text[0]);
+      if (letter == letters.end()) return Status::invalidArgument("'{}' uses a letter without dtypes", text);
+      text.replace(0, 1, letter->second);
+    }
+    OPKIT_ASSIGN(auto one, parseInputList(text));
+    if (one.size() != 1) return Status::invalidArgument("expected one description, got '{}'", text);
+    inputs.push_back(std::move(one[0]));
+  }
+  return inputs;
+}
+
+Result<std::vector<size_t>> readIndices(const Json& list) {
+  if (!list.is_array())
+    return Status::invalidArgument("\"constant\" must be a list of input indices, got {}", list.dump());
+  std::vector<size_t> indices;
+  for (const Json& item : list) {
+    if (!item.is_number_unsigned())
+      return Status::invalidArgument("\"constant\" must be a list of input indices, got {}", list.dump());
+    indices.push_back(item.get<size_t>());
+  }
+  return indices;
+}
+
+Result<std::vector<std::string>> readData(const Json& list) {
+  if (!list.is_array())
+    return Status::invalidArgument("\"data\" must be a list, one form or null per input, got {}", list.dump());
+  std::vector<std::string> data;
+  for (const Json& form : list) {
+    data.push_back(form.is_null() ? "" : form.dump());
+    if (!form.is_null()) OPKIT_TRY(checkDataForm(data.back()));
+  }
+  return data;
+}
+
+Result<std::string> readString(const Json& entry, const char* key, const std::string& fallback = "") {
+  if (!entry.contains(key)) return fallback;
+  if (!entry[key].is_string())
+    return Status::invalidArgument("\"{}\" must be a string, got {}", key, entry[key].dump());
+  return entry[key].get<std::string>();
+}
+
+Status checkKeys(const Json& entry, std::initializer_list<std::string_view> known, bool letters) {
+  if (!entry.is_object()) return Status::invalidArgument("expected an object, got {}", entry.dump());
+  for (const auto& [key, value] : entry.items()) {
+    if (letters && isLetterKey(key)) continue;
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return Status::invalidArgument("unknown key \"{}\"; known are {}", key, fmt::join(known, ", "));
+  }
+  return Status::ok();
+}
+
+Status readFallback(const Json& entry, Case& base) {
+  if (!entry.contains("fallback")) return Status::ok();
+  const Json& fallback = entry["fallback"];
+  if (!fallback.is_object())
+    return Status::invalidArgument("\"fallback\" must be {{\"backend\": \"reason\"}}, got {}", fallback.dump());
+  for (const auto& [backend, reason] : fallback.items()) {
+    if (!reason.is_string() || reason.get<std::string>().empty())
+      return Status::invalidArgument("\"fallback\" of {} must be part of the reason it refuses with", backend);
+    base.fallback[backend] = reason.get<std::string>();
+  }
+  return Status::ok();
+}
+
+/// The fields that every case of the entry shares.
+Result<Case> readBase(const Json& entry) {
+  Case base;
+  OPKIT_ASSIGN(base.op, readString(entry, "op"));
+  OPKIT_ASSIGN(base.name, readString(entry, "name"));
+  OPKIT_ASSIGN(base.reason, readString(entry, "reason"));
+  if (entry.contains("constant")) {
+    OPKIT_ASSIGN(base.constants, readIndices(entry["constant"]));
+  }
+  if (entry.contains("data")) {
+    OPKIT_ASSIGN(base.data, readData(entry["data"]));
+  }
+  OPKIT_TRY(readFallback(entry, base));
+  for (const char* key : {"outputs", "seed"})
+    if (entry.contains(key) && !entry[key].is_number_unsigned())
+      return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
+  base.outputs = entry.value("outputs", size_t{0});
+  base.seed = entry.value("seed", kDefaultSeed);
+  if (entry.contains("bench") && !entry["bench"].is_boolean())
+    return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
+  base.bench = entry.value("bench", false);
+  if (entry.contains("boundScale")) {
+    if (!entry["boundScale"].is_number()) return Status::invalidArgument("\"boundScale\" must be a number");
+    base.boundScale = entry["boundScale"].get<double>();
+    if (base.reason.empty()) return Status::invalidArgument("\"boundScale\" needs a \"reason\" beside it");
+  }
+  return base;
+}
+
+Result<std::vector<std::string>> readParams(const Json& entry, const OpDef& def) {
+  std::vector<std::string> list;
+  if (!entry.contains("params")) return std::vector<std::string>{"{}"};
+  const Json params = entry["params"].is_array() ? entry["params"] : Json::array({entry["params"]});
+  for (const Json& item : params) {
+    if (!item.is_object())
+      return Status::invalidArgument("\"params\" must be an object or a list of them, got {}", item.dump());
+    OPKIT_TRY(paramsFromJson(def.params, item.dump()).error());
+    list.push_back(item.dump());
+  }
+  return list;
+}
+
+Result<std::vector<Lane>> readLanes(const Json& entry) {
+  if (!entry.contains("lanes")) return std::vector<Lane>{entry.contains("data") ? Lane::Designed : Lane::Normal};
+  std::vector<Lane> lanes;
+  for (const Json& item : entry["lanes"]) {
+    const auto lane = laneFromName(item.is_string() ? item.get<std::string>() : "");
+    if (!lane)
+      return Status::invalidArgument("\"lanes\" must be a list of normal, exact, designed, specials, got {}",
+                                     item.dump());
+    lanes.push_back(*lane);
+  }
+  return lanes;
+}
+
+/// Every combination of the dtypes of the entry's letters.
+Result<std::vector<Letters>> readLetters(const Json& entry) {
+  std::vector<Letters> combinations(1);
+  for (const auto& [key, value] : entry.items()) {
+    if (!isLetterKey(key)) continue;
+    const Json names = value.is_array() ? value : Json::array({value});
+    std::vector<Letters> extended;
+    for (const Json& name : names) {
+      if (!name.is_string() || !dtypeFromName(name.get<std::string>()))
+        return Status::invalidArgument("\"{}\" must list dtypes such as f32, got {}", key, name.dump());
+      for (Letters letters : combinations) {
+        letters[key[0]] = name.get<std::string>();
+        extended.push_back(std::move(letters));
+      }
+    }
+    combinations = std::move(extended);
+  }
+  return combinations;
+}
+
+/// Cases with equal keys differ in extents only and may share a Session.
+std::string walkKey(const Case& c) {
+  std::string key;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (!c.inputs[i])
+      key += "-,";
+    else if (c.isConstant(i))
+      key += c.inputs[i]->toString() + ",";
+    else
+      key += fmt::format("{}:{},", opkit::nameOf(c.inputs[i]->dtype), c.inputs[i]->shape.size());
+  }
+  return key;
+}
+
+Status checkCase(const Case& c) {
+  for (const size_t index : c.constants)
+    if (index >= c.inputs.size() || !c.inputs[index])
+      return Status::invalidArgument("\"constant\" names input {}, the shape set '{}' has none there", index,
+                                     c.inputText());
+  if (c.data.size() > c.inputs.size())
+    return Status::invalidArgument("\"data\" has {} forms for the {} inputs of '{}'", c.data.size(), c.inputs.size(),
+                                   c.inputText());
+  return Status::ok();
+}
+
+/// One walk per combination of ranks among the shape sets.
+Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base, Catalogue& catalogue) {
+  std::map<std::string, size_t> groupOf;
+  for (const Json& set : shapeSets) {
+    Case c = base;
+    OPKIT_ASSIGN(c.inputs, readInputs(set, letters));
+    OPKIT_TRY(checkCase(c));
+    const auto [found, isNew] = groupOf.try_emplace(walkKey(c), catalogue.groups.size());
+    if (isNew) catalogue.groups.emplace_back();
+    catalogue.groups[found->second].cases.push_back(std::move(c));
+  }
+  return Status::ok();
+}
+
+Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
+  OPKIT_TRY(checkKeys(entry,
+                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback",
+                       "boundScale", "reason", "seed", "bench"},
+                      true));
+  OPKIT_ASSIGN(Case base, readBase(entry));
+  const OpDef* def = registry.find(base.op);
+  if (!def) return Status::invalidArgument("unknown operator \"{}\"", base.op);
+  if (!entry.contains("inputs") || !entry["inputs"].is_array() || entry["inputs"].empty())
+    return Status::invalidArgument("\"inputs\" must be a list of shape sets such as [[\"f32[2,3]\"]]");
+  OPKIT_ASSIGN(const auto paramsList, readParams(entry, *def));
+  OPKIT_ASSIGN(const auto lanes, readLanes(entry));
+  OPKIT_ASSIGN(const auto lettersList, readLetters(entry));
+  for (const std::string& params : paramsList)
+    for (const Letters& letters : lettersList)
+      for (const Lane lane : lanes) {
+        base.params = params;
+        base.lane = lane;
+        OPKIT_TRY(addGroups(entry["inputs"], letters, base, catalogue));
+      }
+  return Status::ok();
+}
+
+Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
+  OPKIT_TRY(checkKeys(entry, {"name", "op", "params", "inputs", "data", "constant", "outputs", "error"}, false));
+  ErrorCase result;
+  OPKIT_ASSIGN(result.op, readString(entry, "op"));
+  OPKIT_ASSIGN(result.error, readString(entry, "error"));
+  if (!registry.find(result.op)) return Status::invalidArgument("unknown operator \"{}\"", result.op);
+  if (result.error.empty()) return Status::invalidArgument("\"error\" must be part of the expected message");
+  if (entry.contains("params")) result.params = entry["params"].dump();
+  if (entry.contains("constant")) {
+    OPKIT_ASSIGN(result.constants, readIndices(entry["constant"]));
+  }
+  if (entry.contains("data")) {
+    OPKIT_ASSIGN(result.data, readData(entry["data"]));
+  }
+  if (!entry.contains("inputs"))
+    return Status::invalidArgument("\"inputs\" must be one shape set such as [\"f32[2,3]\"]");
+  OPKIT_ASSIGN(result.inputs, readInputs(entry["inputs"], {}));
+  if (entry.contains("outputs") && !entry["outputs"].is_number_unsigned())
+    return Status::invalidArgument("\"outputs\" must be a whole number, got {}", entry["outputs"].dump());
+  result.outputs = entry.value("outputs", size_t{0});
+  OPKIT_TRY(checkCase(result.asCase()));
+  catalogue.errors.push_back(std::move(result));
+  return Status::ok();
+}
+
+using Expand = Status (*)(const Json&, const OpRegistry&, Catalogue&);
+
+Status expandList(const Json& file, const char* key, Expand expand, const OpRegistry& registry, Catalogue& catalogue) {
+  if (!file.contains(key)) return Status::ok();
+  if (!file[key].is_array()) return Status::invalidArgument("\"{}\" must be a list", key);
+  for (size_t i = 0; i < file[key].size(); ++i) {
+    const Json& entry = file[key][i];
+    const std::string name = entry.is_object() && entry.contains("name") ? entry["name"].dump() : "";
+    OPKIT_TRY(expand(entry, registry, catalogue)
+                  .withContext(fmt::format("{}[{}]{}{}", key, i, name.empty() ? "" : " ", name)));
+  }
+  return Status::ok();
+}
+
+Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue& catalogue) {
+  Json file;
+  try {
+    file = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    return Status::invalidArgument("not JSON: {}", error.what());
+  }
+  if (!file.is_object() || !file.contains("cases"))
+    return Status::invalidArgument("expected {{\"cases\": [..], \"errors\": [..]}}");
+  OPKIT_TRY(checkKeys(file, {"cases", "errors"}, false));
+  OPKIT_TRY(expandList(file, "cases", expandCase, registry, catalogue));
+  return expandList(file, "errors", expandError, registry, catalogue);
+}
+
+}  // namespace
+
+Case ErrorCase::asCase() const {
+  Case c;
+  c.op = op;
+  c.params = params;
+  c.inputs = inputs;
+  c.constants = constants;
+  c.outputs = outputs;
+  c.data = data;
+  return c;
+}
+
+void Catalogue::append(Catalogue other) {
+  std::move(other.groups.begin(), other.groups.end(), std::back_inserter(groups));
+  std::move(other.errors.begin(), other.errors.end(), std::back_inserter(errors));
+}
+
+Result<Catalogue> parseCaseFile(const std::string& fileName, const std::string& text, const OpRegistry& registry) {
+  Catalogue catalogue;
+  OPKIT_TRY(parseInto(text, registry, catalogue).withContext(fileName));
+  return catalogue;
+}
+
+Result<Catalogue> builtinCatalogue(const OpRegistry& registry) {
+  Catalogue catalogue;
+  for (const EmbeddedFile& file : builtinCaseFiles()) {
+    OPKIT_ASSIGN(Catalogue one, parseCaseFile(std::string(file.name), std::string(file.text), registry));
+    catalogue.append(std::move(one));
+  }
+  return catalogue;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,53 @@
+#include "harness/cases/case_file.h"
+
+namespace opkit::harness {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
+}
+
+Status checkOps(const std::vector<std::string>& ops, const OpRegistry& registry) {
+  for (const std::string& op : ops)
+    if (!registry.find(op))
+      return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+  return Status::ok();
+}
+
+/// The group that holds the case, the case first; or a group of its own.
+Result<Catalogue> only(Catalogue catalogue, const std::string& id, const OpRegistry& registry) {
+  OPKIT_ASSIGN(Case wanted, parseCaseId(id));
+  if (!registry.find(wanted.op)) return Status::invalidArgument("case '{}': unknown operator '{}'", id, wanted.op);
+  const std::string canonical = wanted.id();
+  for (CaseGroup& group : catalogue.groups)
+    for (size_t i = 0; i < group.cases.size(); ++i)
+      if (group.cases[i].id() == canonical) {
+        std::rotate(group.cases.begin(), group.cases.begin() + static_cast<std::ptrdiff_t>(i), group.cases.end());
+        return Catalogue{{std::move(group)}, {}};
+      }
+  return Catalogue{{CaseGroup{{std::move(wanted)}}}, {}};
+}
+
+}  // namespace
+
+Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, const OpRegistry& registry) {
+  OPKIT_TRY(checkOps(filter.ops, registry));
+  if (filter.seed)
+    for (CaseGroup& group : catalogue.groups)
+      for (Case& c : group.cases) c.seed = *filter.seed;
+  if (!filter.id.empty()) return only(std::move(catalogue), filter.id, registry);
+  const auto matches = [&](const Case& c) {
+    return contains(filter.ops, c.op) && (filter.text.empty() || c.id().find(filter.text) != std::string::npos ||
+                                          c.name.find(filter.text) != std::string::npos);
+  };
+  Catalogue result;
+  for (CaseGroup& group : catalogue.groups) {
+    std::erase_if(group.cases, [&](const Case& c) { return !matches(c); });
+    if (!group.cases.empty()) result.groups.push_back(std::move(group));
+  }
+  for (ErrorCase& error : catalogue.errors)
+    if (matches(error.asCase())) result.errors.push_back(std::move(error));
+  return result;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,201 @@
+#include "harness/cases/data.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "harness/cases/rng.h"
+
+namespace opkit::harness {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Stores value(i) in every element, rounded once to the dtype. Integers take whole numbers as they are.
+template <class Value>
+void fill(const Tensor& tensor, Value&& value) {
+  visitDType(tensor.desc.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const std::span<T> elements = tensor.data<T>();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const auto v = value(i);
+      if constexpr (std::is_same_v<T, Half>)
+        elements[i] = toHalf(static_cast<double>(v));
+      else if (tensor.desc.dtype == DType::Bool)
+        elements[i] = static_cast<T>(v != 0);
+      else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<std::decay_t<decltype(v)>>)
+        elements[i] = static_cast<T>(static_cast<int64_t>(v));
+      else
+        elements[i] = static_cast<T>(v);
+    }
+  });
+}
+
+bool isUnsigned(DType dtype) {
+  return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
+}
+
+void fillNormal(const Tensor& tensor, Rng& rng, const Domain& domain) {
+  const DType dtype = tensor.desc.dtype;
+  const Domain standard;
+  const bool stated = domain.low != standard.low || domain.high != standard.high;
+  if (dtype == DType::Bool) {
+    fill(tensor, [&](size_t) { return rng.integer(0, 1); });
+  } else if (isFloat(dtype)) {
+    fill(tensor, [&](size_t) { return rng.uniform(domain.low, domain.high); });
+  } else if (isUnsigned(dtype)) {
+    const int64_t low = stated ? std::max<int64_t>(0, std::llround(std::ceil(domain.low))) : 0;
+    const int64_t high = stated ? std::max<int64_t>(low, std::llround(std::floor(domain.high))) : 20;
+    fill(tensor, [&](size_t) { return rng.integer(low, high); });
+  } else {
+    const int64_t low = stated ? std::llround(std::ceil(domain.low)) : -10;
+    const int64_t high = stated ? std::max<int64_t>(low, std::llround(std::floor(domain.high))) : 10;
+    fill(tensor, [&](size_t) { return rng.integer(low, high); });
+  }
+}
+
+/// Non-zero and small: sums of 2^20 products of two of them stay below 2^24 + 2^24, exact in fp32.
+void fillExact(const Tensor& tensor, Rng& rng) {
+  const DType dtype = tensor.desc.dtype;
+  if (dtype == DType::Bool) return fill(tensor, [&](size_t) { return rng.integer(0, 1); });
+  fill(tensor, [&](size_t) {
+    const int64_t magnitude = rng.integer(1, 4);
+    return !isUnsigned(dtype) && rng.integer(0, 1) ? -magnitude : magnitude;
+  });
+}
+
+template <class T>
+std::vector<double> specialValues() {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if constexpr (std::is_same_v<T, Half>)
+    return {0.0, -0.0, 0x1p-24, -0x1p-24, 0x1p-14, 65504, -65504, infinity, -infinity, std::nan(""), 1, -1, 0.5, -2.75};
+  else if constexpr (std::is_floating_point_v<T>)
+    return {0.0,
+            -0.0,
+            std::numeric_limits<T>::denorm_min(),
+            -std::numeric_limits<T>::denorm_min(),
+            std::numeric_limits<T>::min(),
+            std::numeric_limits<T>::max(),
+            std::numeric_limits<T>::lowest(),
+            infinity,
+            -infinity,
+            std::nan(""),
+            1,
+            -1,
+            0.5,
+            -2.75};
+  else
+    return {};
+}
+
+void fillSpecials(const Tensor& tensor, Rng& rng, const Domain& domain) {
+  visitDType(tensor.desc.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const std::vector<double> specials = specialValues<T>();
+    if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>) {
+      fill(tensor, [&](size_t i) {
+        if (i < specials.size()) return specials[i];
+        return rng.integer(0, 2) == 0 ? specials[rng.next() % specials.size()] : rng.uniform(domain.low, domain.high);
+      });
+    } else if (tensor.desc.dtype == DType::Bool) {
+      fillNormal(tensor, rng, domain);
+    } else {
+      const std::array<T, 5> limits = {0, 1, std::numeric_limits<T>::max(), std::numeric_limits<T>::min(),
+                                       static_cast<T>(std::numeric_limits<T>::max() - 1)};
+      fill(tensor, [&](size_t) { return limits[rng.next() % limits.size()]; });
+    }
+  });
+}
+
+double numberOf(const Json& value) {
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  if (value == "nan") return std::nan("");
+  if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
+  return value.get<double>();
+}
+
+void fillValues(const Tensor& tensor, const std::vector<Json>& values) {
+  if (values.empty()) return;
+  if (isFloat(tensor.desc.dtype)) return fill(tensor, [&](size_t i) { return numberOf(values[i % values.size()]); });
+  fill(tensor, [&](size_t i) -> int64_t {  // not through double: 64-bit limits must survive
+    const Json& value = values[i % values.size()];
+    return value.is_number_integer() ? value.get<int64_t>() : static_cast<int64_t>(numberOf(value));
+  });
+}
+
+void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
+  const auto count = static_cast<uint64_t>(tensor.desc.elements());
+  if (pattern == "negative") {
+    fill(tensor, [&](size_t) { return rng.uniform(-9, -1); });
+  } else if (pattern == "spike") {
+    const uint64_t at = count == 0 ? 0 : rng.next() % count;
+    fill(tensor, [&](size_t i) { return i == at ? 10000.0 : rng.uniform(0.005, 0.015); });
+  } else if (pattern == "alternating") {
+    fill(tensor, [&](size_t i) { return (i % 2 ? -1 : 1) * rng.uniform(999, 1001); });
+  } else if (pattern == "rows") {
+    const int64_t row = tensor.desc.shape.empty() ? 1 : std::max<int64_t>(tensor.desc.shape.back(), 1);
+    double value = 0;
+    fill(tensor, [&](size_t i) {
+      if (static_cast<int64_t>(i) % row == 0) value = rng.uniform(-4, 4);
+      return value;
+    });
+  } else {  // ramp
+    fill(tensor, [](size_t i) { return static_cast<int64_t>(i); });
+  }
+}
+
+void fillForm(const Tensor& tensor, Rng& rng, const Json& form) {
+  const std::string key = form.begin().key();
+  const Json& value = form.begin().value();
+  if (key == "range" && isFloat(tensor.desc.dtype)) {
+    fill(tensor, [&](size_t) { return rng.uniform(value[0].get<double>(), value[1].get<double>()); });
+  } else if (key == "range") {
+    const auto low = static_cast<int64_t>(std::ceil(value[0].get<double>()));
+    const auto high = std::max(low, static_cast<int64_t>(std::floor(value[1].get<double>())));
+    fill(tensor, [&](size_t) { return rng.integer(low, high); });
+  } else if (key == "values") {
+    fillValues(tensor, value.get<std::vector<Json>>());
+  } else if (key == "value") {
+    fillValues(tensor, {value});
+  } else {
+    fillPattern(tensor, rng, value.get<std::string>());
+  }
+}
+
+/// The seed leaves the other inputs out, so a constant is the same at every stop of a resize walk.
+uint64_t seedOf(const Case& c, size_t index) {
+  return hashText(
+      fmt::format("{}{}/{}/{}/{}={}", c.op, c.params, nameOf(c.lane), c.seed, index, c.inputs[index]->toString()));
+}
+
+}  // namespace
+
+void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high) {
+  Rng rng(seed);
+  fillNormal(tensor, rng, {low, high});
+}
+
+Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def) {
+  std::vector<std::optional<Tensor>> tensors;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (!c.inputs[i]) {
+      tensors.emplace_back(std::nullopt);
+      continue;
+    }
+    OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(*c.inputs[i]));
+    Rng rng(seedOf(c, i));
+    if (i < c.data.size() && !c.data[i].empty())
+      fillForm(tensor, rng, Json::parse(c.data[i]));
+    else if (c.lane == Lane::Exact)
+      fillExact(tensor, rng);
+    else if (c.lane == Lane::Specials)
+      fillSpecials(tensor, rng, def.domain);
+    else
+      fillNormal(tensor, rng, def.domain);
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,19 @@
+// Input data of a case, by lane and by form (harness/cases.md). Seeded from what identifies the input, so equal
+// ids mean equal bytes on every machine. Values are rounded to the dtype here, before anybody sees them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/op/op_def.h"
+#include "harness/cases/case.h"
+
+namespace opkit::harness {
+
+/// Host tensors for every input of the case; nothing where an input is absent. OutOfMemory when too large.
+Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def);
+
+/// Fills a host tensor uniformly from [low, high] (whole numbers for integers, a coin for bool).
+void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high);
+
+}  // namespace opkit::harness

@@ -1,0 +1,94 @@
+#include "harness/cases/data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "harness/cases/rng.h"
+
+namespace opkit::harness {
+namespace {
+
+Tensor inputOf(const std::string& id, size_t index = 0, Domain domain = {}) {
+  const auto c = parseCaseId(id);
+  EXPECT_TRUE(c) << c.error().message();
+  OpDef def;
+  def.domain = domain;
+  auto inputs = makeInputs(*c, def);
+  EXPECT_TRUE(inputs);
+  return *(*inputs)[index];
+}
+
+TEST(Rng, IsTheSameEverywhere) {
+  Rng rng(7);  // computed once with the published reference algorithms
+  const uint64_t first = rng.next();
+  Rng again(7);
+  EXPECT_EQ(again.next(), first);
+  EXPECT_NE(Rng(8).next(), first);
+  for (int i = 0; i < 1000; ++i) {
+    const double u = rng.uniform();
+    EXPECT_GE(u, 0);
+    EXPECT_LT(u, 1);
+    const int64_t k = rng.integer(-2, 2);
+    EXPECT_LE(std::abs(k), 2);
+  }
+}
+
+TEST(Data, SeededByWhatIdentifiesTheInput) {
+  const auto values = [](const std::string& id) {
+    const Tensor tensor = inputOf(id);
+    const std::span<float> data = tensor.data<float>();
+    return std::vector<float>(data.begin(), data.end());
+  };
+  EXPECT_EQ(values("Relu/f32[9]/normal/seed=7"), values("Relu/f32[9]/normal/seed=7"));
+  EXPECT_NE(values("Relu/f32[9]/normal/seed=7"), values("Relu/f32[9]/normal/seed=8"));
+  EXPECT_EQ(values("Add/f32[9],f32[1]/normal/seed=7"), values("Add/f32[9],f32[9]/normal/seed=7"))
+      << "a constant must be the same at every stop of a walk";
+}
+
+TEST(Data, NormalStaysInTheDomain) {
+  const Tensor tensor = inputOf("Log/f32[1000]/normal/seed=7", 0, {0.5, 2});
+  for (const float x : tensor.data<float>()) {
+    EXPECT_GE(x, 0.5f);
+    EXPECT_LE(x, 2.0f);
+  }
+}
+
+TEST(Data, ExactIsSmallNonZeroIntegers) {
+  const Tensor tensor = inputOf("MatMul/f16[1000]/exact/seed=7");
+  for (const Half h : tensor.data<Half>()) {
+    const float x = toFloat(h);
+    EXPECT_EQ(x, std::nearbyint(x));
+    EXPECT_NE(x, 0);
+    EXPECT_LE(std::fabs(x), 4);
+  }
+}
+
+TEST(Data, SpecialsHoldThemAll) {
+  const Tensor tensor = inputOf("Relu/f32[64]/specials/seed=7");
+  int nan = 0, infinite = 0, denormal = 0;
+  for (const float x : tensor.data<float>()) {
+    nan += std::isnan(x);
+    infinite += std::isinf(x);
+    denormal += std::fpclassify(x) == FP_SUBNORMAL;
+  }
+  EXPECT_GE(nan, 1);
+  EXPECT_GE(infinite, 2);
+  EXPECT_GE(denormal, 2);
+}
+
+TEST(Data, FormsDoWhatTheySay) {
+  const Tensor limits = inputOf(R"(Slice/i64[2]/designed/seed=7/data=[{"values":[9223372036854775807,-1]}])");
+  EXPECT_EQ(limits.data<int64_t>()[0], INT64_MAX);
+  const Tensor spike = inputOf(R"(Relu/f32[100]/designed/seed=7/data=[{"pattern":"spike"}])");
+  const std::span<float> values = spike.data<float>();
+  EXPECT_EQ(std::count(values.begin(), values.end(), 10000.0f), 1);
+  const Tensor rows = inputOf(R"(Relu/f32[3,5]/designed/seed=7/data=[{"pattern":"rows"}])");
+  EXPECT_EQ(rows.data<float>()[0], rows.data<float>()[4]);
+  EXPECT_NE(rows.data<float>()[0], rows.data<float>()[5]);
+  const Tensor special = inputOf(R"(Relu/f32[3]/designed/seed=7/data=[{"values":["inf","-inf","nan"]}])");
+  EXPECT_TRUE(std::isnan(special.data<float>()[2]));
+}
+
+}  // namespace
+}  // namespace opkit::harness

@@ -1,0 +1,91 @@
+#include "harness/check/op_model.h"
+
+#include <cstring>
+
+#include "harness/compare/compare.h"
+#include "harness/compare/expected.h"
+
+namespace opkit::harness {
+namespace {
+
+std::string inputName(size_t i) { return fmt::format("in{}", i); }
+
+TensorDesc withFreeExtents(TensorDesc desc) {
+  std::fill(desc.shape.begin(), desc.shape.end(), kDynamic);
+  return desc;
+}
+
+Status sameBits(const Tensor& a, const Tensor& b, size_t output) {
+  if (a.desc != b.desc)
+    return Status::internal("output {} is {} in one and {} in the other", output, a.desc.toString(), b.desc.toString());
+  const std::span<std::byte> x = a.bytes();
+  const std::span<std::byte> y = b.bytes();
+  const auto [left, right] = std::mismatch(x.begin(), x.end(), y.begin());
+  if (left == x.end()) return Status::ok();
+  size_t differing = 0;
+  const size_t size = sizeOf(a.desc.dtype);
+  for (size_t i = 0; i < x.size(); i += size) differing += std::memcmp(&x[i], &y[i], size) != 0;
+  const auto element = static_cast<int64_t>(static_cast<size_t>(left - x.begin()) / size);
+  return Status::internal("output {} differs in {} of {} elements, first at {}", output, differing, a.desc.elements(),
+                          coordinates(a.desc.shape, element));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
+                                                       const HostInputs& inputs) {
+  const OpDef* def = registry.find(c.op);
+  if (!def) return Status::invalidArgument("unknown operator '{}'", c.op);
+  OPKIT_ASSIGN(ParamBytes params, paramsFromJson(def->params, c.params));
+  Model model;
+  model.producer = "op-harness";
+  std::vector<int> indices;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i])
+      indices.push_back(-1);
+    else if (c.isConstant(i))
+      indices.push_back(model.addConstant(inputName(i), *inputs[i]));
+    else
+      indices.push_back(model.addInput(inputName(i), withFreeExtents(inputs[i]->desc)));
+  }
+  const size_t outputs = c.outputs ? c.outputs : requiredOutputs(*def);
+  model.outputs = model.addNode(c.op, "node", std::move(indices), std::move(params), outputs);
+  return Interpreter::create(std::move(model), registry);
+}
+
+Status feed(Session& session, const Case& c, const HostInputs& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || c.isConstant(i)) continue;
+    OPKIT_TRY(session.resizeInput(inputName(i), inputs[i]->desc.shape));
+    const Tensor* target = session.input(inputName(i));
+    if (!target || target->desc != inputs[i]->desc)
+      return Status::internal("the session's input {} is not {}", inputName(i), inputs[i]->desc.toString());
+    std::ranges::copy(inputs[i]->bytes(), target->bytes().begin());
+  }
+  return Status::ok();
+}
+
+Result<Tensor> copyOf(const Tensor& host) {
+  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(host.desc));
+  std::ranges::copy(host.bytes(), copy.bytes().begin());
+  return copy;
+}
+
+Result<std::vector<Tensor>> copyOutputs(const Session& session) {
+  std::vector<Tensor> outputs;
+  for (const std::string& name : session.outputNames()) {
+    const Tensor* output = session.output(name);
+    if (!output) return Status::internal("the session has no output '{}'", name);
+    OPKIT_ASSIGN(Tensor copy, copyOf(*output));
+    outputs.push_back(std::move(copy));
+  }
+  return outputs;
+}
+
+Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  if (a.size() != b.size()) return Status::internal("{} outputs in one and {} in the other", a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) OPKIT_TRY(sameBits(a[i], b[i], i));
+  return Status::ok();
+}
+
+}  // namespace opkit::harness

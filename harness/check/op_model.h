@@ -1,0 +1,33 @@
+// A case as a model of one node, and a Session that runs it and keeps copies of what came out.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/session.h"
+#include "harness/cases/case.h"
+
+namespace opkit::harness {
+
+using HostInputs = std::vector<std::optional<Tensor>>;
+
+/// The Interpreter of the one-node model of a case: its inputs are "in0", "in1" ... with free extents, the
+/// `constants` hold the given values, its outputs are the node's. Errors are those of parameters and validation.
+Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
+                                                       const HostInputs& inputs);
+
+/// Sets shapes and contents of every input that is not a constant; resizing is left to the caller.
+Status feed(Session& session, const Case& c, const HostInputs& inputs);
+
+/// Copies of all outputs, in model order.
+Result<std::vector<Tensor>> copyOutputs(const Session& session);
+
+/// A deep copy in host memory.
+Result<Tensor> copyOf(const Tensor& host);
+
+/// Whether two lists of tensors are the same, bit for bit; else says which output and element differ first.
+Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+
+}  // namespace opkit::harness

@@ -1,0 +1,96 @@
+#include "harness/check/placement_check.h"
+
+namespace opkit::harness {
+namespace {
+
+/// The refusals that come from `backend`; the others are those of the backend it fell back to.
+std::string refusalsOf(const Placement& row, const std::string& backend) {
+  std::string text;
+  for (const Refusal& refusal : row.refusals)
+    if (refusal.provider.starts_with(backend)) text += (text.empty() ? "" : "; ") + refusal.reason;
+  return text;
+}
+
+/// Whether some Execution has elements to write.
+bool hasWork(const Session& session) {
+  bool anyOutput = false;
+  for (const std::string& name : session.outputNames())
+    if (const Tensor* output = session.output(name)) anyOutput = anyOutput || output->desc.elements() > 0;
+  if (!anyOutput) return false;
+  for (const Placement& row : session.placement())
+    if (row.type != "Copy") return true;
+  return false;
+}
+
+void declaredRefusal(const std::string& expected, const std::string& refused, CaseResult& result) {
+  if (refused.empty()) {
+    result.check("placement", Status::internal("declared to refuse with '{}', but it ran", expected));
+  } else if (refused.find(expected) == std::string::npos) {
+    result.check("placement", Status::internal("declared to refuse with '{}', refused with '{}'", expected, refused));
+  } else {
+    result.check("placement", Status::ok());
+    result.status = CaseStatus::Unsupported;
+    result.reason = refused;
+  }
+}
+
+}  // namespace
+
+std::string refusalText(const Placement& row) {
+  std::string text;
+  for (const Refusal& refusal : row.refusals)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", refusal.provider, refusal.reason);
+  return text;
+}
+
+bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result) {
+  result.provider = "folded";
+  std::string refused;
+  for (const Placement& row : session.placement()) {
+    if (row.type == "Copy") continue;
+    result.provider = row.raster ? "raster" : row.provider;
+    result.flops += row.flops;
+    if (!row.fellBack) continue;
+    refused = refusalsOf(row, backend);
+    if (refused.empty()) refused = "no kernel";
+    result.fallbacks.push_back({row.node, row.type, refused});
+  }
+  if (const auto declared = c.fallback.find(backend); declared != c.fallback.end()) {
+    declaredRefusal(declared->second, refused, result);
+    return false;
+  }
+  if (refused.empty()) {
+    result.check("placement", Status::ok());
+    return true;
+  }
+  result.check("placement", Status::internal("ran on another backend: {}", refused));
+  result.status = CaseStatus::Fallback;
+  result.reason = refused;
+  return false;
+}
+
+Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after) {
+  if (after.pipelinesCreated != before.pipelinesCreated)
+    return Status::internal("the run created {} pipelines", after.pipelinesCreated - before.pipelinesCreated);
+  if (after.executionsCreated != before.executionsCreated)
+    return Status::internal("the run created {} Executions", after.executionsCreated - before.executionsCreated);
+  if (after.allocations != before.allocations)
+    return Status::internal("the run allocated {} buffers", after.allocations - before.allocations);
+  const size_t segments = session.statistics().segments;
+  if (after.submits - before.submits > segments)
+    return Status::internal("the run submitted {} times for {} segments", after.submits - before.submits, segments);
+  if (after.dispatches == before.dispatches && hasWork(session)) return Status::internal("the run dispatched nothing");
+  return Status::ok();
+}
+
+Status checkNothingNew(const BackendCounters& before, const BackendCounters& after) {
+  if (after.executionsCreated != before.executionsCreated)
+    return Status::internal("returning to a known shape created {} Executions",
+                            after.executionsCreated - before.executionsCreated);
+  if (after.pipelinesCreated != before.pipelinesCreated)
+    return Status::internal("returning to a known shape created {} pipelines",
+                            after.pipelinesCreated - before.pipelinesCreated);
+  return Status::ok();
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,134 @@
+#include "harness/bench/bench.h"
+#include "harness/commands/commands.h"
+#include "harness/run/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+struct Options {
+  BackendOptions backend;
+  CaseOptions cases;
+  BenchOptions bench;
+  std::string json;
+};
+
+struct Chosen {
+  const CaseGroup* group = nullptr;
+  size_t index = 0;
+};
+
+size_t bytesOf(const Chosen& chosen) {
+  size_t bytes = 0;
+  for (const auto& input : chosen.group->cases[chosen.index].inputs) bytes += input ? input->sizeBytes() : 0;
+  return bytes;
+}
+
+/// The entries marked "bench"; for operators without one, the largest fp32 case (else the largest of all). A case
+/// that a backend must refuse is never chosen.
+std::vector<Chosen> chooseCases(const Catalogue& catalogue, bool one) {
+  std::map<std::string, std::vector<Chosen>> marked;
+  std::map<std::string, Chosen> largest;
+  for (const CaseGroup& group : catalogue.groups) {
+    const Case& first = group.cases.front();
+    const Chosen chosen{&group, one ? 0 : largestCase(group)};
+    if (first.bench || one) marked[first.op].push_back(chosen);
+    if (!first.fallback.empty() || first.lane == Lane::Specials) continue;
+    const auto isF32 = [](const Chosen& c) {
+      const auto& input = c.group->cases[c.index].inputs;
+      return !input.empty() && input[0] && input[0]->dtype == DType::Float32;
+    };
+    const auto [best, isNew] = largest.try_emplace(first.op, chosen);
+    if (isNew) continue;
+    const auto rank = [&](const Chosen& c) { return std::pair(isF32(c), bytesOf(c)); };
+    if (rank(chosen) > rank(best->second)) best->second = chosen;
+  }
+  std::vector<Chosen> result;
+  for (const auto& [op, chosen] : largest) {
+    if (marked.contains(op)) continue;
+    result.push_back(chosen);
+  }
+  for (const auto& [op, list] : marked) result.insert(result.end(), list.begin(), list.end());
+  return result;
+}
+
+std::string rate(double amount, const Timing& timing) {
+  return timing.median() <= 0 ? "-" : fmt::format("{:.3g}", amount / timing.median());  // per ns: giga per second
+}
+
+void addRow(Table& table, const CaseResult& result) {
+  std::map<std::string, Timing> times(result.times.begin(), result.times.end());
+  const auto median = [&](const char* name) {
+    return times.contains(name) ? cli::formatNs(times[name].median()) : std::string("-");
+  };
+  const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
+  table.add({result.id.substr(0, 70), result.backend, result.provider, median("create"), median("resizeCold"),
+             median("resizeWarm"), median("executeWall"), median("executeDevice"), rate(result.flops, execute),
+             rate(result.bytes, execute)});
+}
+
+Result<int> bench(const Options& options, const std::string& commandLine) {
+  const OpRegistry& registry = ops::builtinOps();
+  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
+  OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
+  ResultFile file;
+  OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed)));
+  for (const BackendLane& lane : lanes) {
+    const DeviceInfo& device = lane.runtime->device();
+    fmt::print("{}: {}{}\n", lane.name, device.name, device.software ? " (software device)" : "");
+    file.write(device);
+  }
+  const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  Table table(
+      {"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "device", "GFLOP/s", "GB/s"});
+  Progress progress(chosen.size() * lanes.size());
+  bool failed = false;
+  size_t executed = 0;
+  for (const Chosen& c : chosen) {
+    const PreparedGroup prepared = prepareGroup(*c.group, registry);
+    for (const BackendLane& lane : lanes) {
+      progress.step(c.group->cases[c.index].op);
+      const CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
+      file.write(result);
+      executed += isExecuted(result.status);
+      if (result.status == CaseStatus::Pass) addRow(table, result);
+      if (!isFailure(result.status)) continue;
+      failed = true;
+      progress.clear();
+      fmt::print("{}",
+                 failureBlock(result, fmt::format("op-harness check --backend {} --case '{}'", lane.name, result.id)));
+    }
+  }
+  progress.clear();
+  fmt::print("{}", table.toString());
+  file.writeSummary();
+  if (executed == 0) {
+    fmt::print(stderr, "op-harness: no case was timed; see `op-harness list`\n");
+    return cli::kNothingRan;
+  }
+  return failed ? cli::kCheckFailed : cli::kSuccess;
+}
+
+}  // namespace
+
+void addBenchCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("bench", "Time making, resizing and running operators, answers checked first");
+  auto options = std::make_shared<Options>();
+  options->backend.backends = {"cpu", "vulkan"};
+  options->backend.add(*command, "cpu,vulkan");
+  options->cases.add(*command);
+  command->add_option("--samples", options->bench.samples, "Samples per figure, each of 1 ms or more")
+      ->capture_default_str()
+      ->check(CLI::Range(3, 10000));
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+  command->footer(
+      "Times are medians; the JSON lines hold every sample. Without --case, the entries marked \"bench\" in the case\n"
+      "files are timed, and the largest case of operators that mark none.\n"
+      "Examples:\n"
+      "  op-harness bench --op Conv,MatMul --backend cpu\n"
+      "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
+  command->callback(
+      [options, &context] { context.run = [options, &context] { return bench(*options, context.commandLine); }; });
+}
+
+}  // namespace opkit::harness

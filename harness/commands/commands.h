@@ -1,0 +1,60 @@
+// The commands of op-harness. Each add function registers a subcommand whose callback stores what to run; the
+// exit codes are those of engine/tools/cli.h, and running nothing is a failure of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend_registry.h"
+#include "engine/tools/cli.h"
+#include "harness/cases/case_file.h"
+
+namespace opkit::harness {
+
+/// What a command needs from the program, and the command that was chosen.
+struct CommandContext {
+  std::string commandLine;  // after the program's name, for the run line
+  std::function<Result<int>()> run;
+};
+
+void addListCommand(CLI::App& app, CommandContext& context);
+void addDevicesCommand(CLI::App& app, CommandContext& context);
+void addCheckCommand(CLI::App& app, CommandContext& context);
+void addBenchCommand(CLI::App& app, CommandContext& context);
+void addModelCommand(CLI::App& app, CommandContext& context);
+void addConformanceCommand(CLI::App& app, CommandContext& context);
+
+/// Options that several commands share.
+struct BackendOptions {
+  std::vector<std::string> backends;
+  std::string device;
+  Validation validation = Validation::Off;
+
+  void add(CLI::App& command, const std::string& defaultBackends);
+};
+
+struct BackendLane {
+  std::string name;
+  std::shared_ptr<Runtime> runtime;  // shared: every session of the lane uses it
+};
+/// One Runtime per named backend. Errors are those of createRuntime.
+Result<std::vector<BackendLane>> openBackends(const BackendOptions& options);
+
+struct CaseOptions {
+  std::vector<std::string> ops;
+  std::string filter;
+  std::string id;
+  std::string casesFile;
+  std::optional<uint64_t> seed;
+
+  void add(CLI::App& command);
+};
+/// The built-in cases or those of --cases, narrowed.
+Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
+
+/// Messages of the Vulkan validation layers in this process so far.
+uint64_t validationMessages();
+
+}  // namespace opkit::harness

@@ -1,0 +1,230 @@
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/commands/commands.h"
+#include "harness/conformance/conformance.h"
+#include "harness/run/isolated_jobs.h"
+#include "harness/run/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Options {
+  std::vector<std::string> directories;
+  BackendOptions backend;
+  std::string filter;
+  std::string json;
+  double timeoutSeconds = 300;
+  size_t workers = std::max(1u, std::thread::hardware_concurrency());
+  bool verbose = false;
+};
+
+/// Runs in a worker, which opens the device at its first case.
+std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, const BackendOptions& backend) {
+  if (!setup.runtime) {
+    auto runtime = createRuntime(setup.backend, {backend.device, backend.validation});
+    if (!runtime) return Json{{"status", "fail"}, {"reason", runtime.error().message()}}.dump();
+    setup.runtime = *std::move(runtime);
+  }
+  const uint64_t messages = validationMessages();
+  CaseResult result = runConformance(folder, setup);
+  if (validationMessages() > messages) {
+    result.status = CaseStatus::Fail;
+    result.reason = fmt::format("{} messages of the Vulkan validation layers", validationMessages() - messages);
+  }
+  return toJson(result).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+class ConformanceLane {
+ public:
+  ConformanceLane(const Options& options, std::string backend, ResultFile& file)
+      : options_(options), backend_(std::move(backend)), file_(file) {}
+
+  Status run(const std::vector<ConformanceFolder>& folders) {
+    ConformanceSetup setup{&ops::builtinOps(), &ops::builtinOnnxRules(), backend_, nullptr};
+    Progress progress(folders.size());
+    OPKIT_TRY(runIsolated(
+        folders.size(), options_.workers, options_.timeoutSeconds,
+        [&](size_t i) { return runJob(folders[i], setup, options_.backend); },
+        [&](size_t i, const JobOutcome& outcome) {
+          record(folders[i], outcome, progress);
+          progress.step(folders[i].id);
+        }));
+    progress.clear();
+    printSummary();
+    return Status::ok();
+  }
+
+  bool failed() const { return failures_ > 0; }
+  size_t executed() const { return executed_; }
+
+ private:
+  void record(const ConformanceFolder& folder, const JobOutcome& outcome, Progress& progress) {
+    Json line;
+    if (outcome.kind == JobOutcome::Kind::Answered) line = Json::parse(outcome.answer, nullptr, false);
+    if (!line.is_object()) line = Json::object();
+    line["record"] = "case";
+    line["kind"] = "conformance";
+    line["id"] = folder.id;
+    line["backend"] = backend_;
+    if (outcome.kind == JobOutcome::Kind::Crashed) {
+      line["status"] = "crash";
+      line["reason"] = "the worker process ended with " + outcome.answer;
+    } else if (outcome.kind == JobOutcome::Kind::TimedOut) {
+      line["status"] = "hang";
+      line["reason"] = fmt::format("no answer within {} s", options_.timeoutSeconds);
+    }
+    file_.writeCase(line);
+    count(folder, line, progress);
+  }
+
+  void count(const ConformanceFolder& folder, const Json& line, Progress& progress) {
+    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
+    const std::string reason = line.value("reason", "");
+    ++suites_[folder.id.substr(0, folder.id.find('/'))][status];
+    ++total_[status];
+    failures_ += isFailure(status);
+    executed_ += isExecuted(status);
+    if (status == CaseStatus::Unsupported) ++reasons_[reason];
+    for (const Json& note : line.value("fallbacks", Json::array())) ++fallbacks_[note.value("op", "?")];
+    notes_ += line.contains("note");
+    if (!isFailure(status) && !options_.verbose) return;
+    progress.clear();
+    fmt::print("{} {} on {}: {}\n", coloured(status, nameOf(status)), folder.path, backend_, reason);
+  }
+
+  void printSummary() const {
+    if (!reasons_.empty()) {
+      fmt::print("\nunsupported on {}, by reason:\n", backend_);
+      std::vector<std::pair<size_t, std::string>> sorted;
+      for (const auto& [reason, number] : reasons_) sorted.emplace_back(number, reason);
+      std::sort(sorted.begin(), sorted.end(), std::greater<>());
+      for (const auto& [number, reason] : sorted) fmt::print("{:6}  {}\n", number, reason);
+    }
+    if (!fallbacks_.empty()) {
+      fmt::print("\nfallbacks from {}, nodes by operator:\n", backend_);
+      for (const auto& [op, number] : fallbacks_) fmt::print("{:6}  {}\n", number, op);
+    }
+    fmt::print("\n");
+    Table table({"suite", "backend", "pass", "fail", "unsupported"});
+    for (const auto& [suite, counts] : suites_) addRow(table, suite, counts);
+    addRow(table, "all", total_);
+    fmt::print("{}", table.toString());
+    if (notes_ > 0)
+      fmt::print(
+          "{} of these expect outputs whose elements are all the same: they show that a network runs, not that it "
+          "computes\n",
+          notes_);
+  }
+
+  void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
+    size_t pass = 0, failed = 0, unsupported = 0;
+    for (const auto& [status, number] : counts)
+      (status == CaseStatus::Pass ? pass : isFailure(status) ? failed : unsupported) += number;
+    table.add({suite, backend_, std::to_string(pass), std::to_string(failed), std::to_string(unsupported)});
+  }
+
+  const Options& options_;
+  std::string backend_;
+  ResultFile& file_;
+  std::map<std::string, std::map<CaseStatus, size_t>> suites_;
+  std::map<CaseStatus, size_t> total_;
+  std::map<std::string, size_t> reasons_;
+  std::map<std::string, size_t> fallbacks_;
+  size_t failures_ = 0;
+  size_t executed_ = 0;
+  size_t notes_ = 0;
+};
+
+Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {
+  std::vector<std::string> directories = options.directories;
+  if (directories.empty()) {
+    OPKIT_ASSIGN(directories.emplace_back(), packagedTestData());
+  }
+  OPKIT_ASSIGN(auto folders, findConformanceFolders(directories));
+  std::erase_if(folders,
+                [&](const ConformanceFolder& folder) { return folder.id.find(options.filter) == std::string::npos; });
+  return folders;
+}
+
+/// Devices are described by a process of their own: this one must stay free of them, workers are its forks.
+Status describeDevices(const Options& options, ResultFile& file) {
+  std::vector<std::string> lines(options.backend.backends.size());
+  Status failure;
+  OPKIT_TRY(runIsolated(
+      lines.size(), 1, options.timeoutSeconds,
+      [&](size_t i) -> std::string {
+        auto runtime = createRuntime(options.backend.backends[i], {options.backend.device, options.backend.validation});
+        if (!runtime) return Json{{"error", runtime.error().message()}}.dump();
+        const DeviceInfo& device = (*runtime)->device();
+        return Json{{"backend", device.backend},
+                    {"name", device.name},
+                    {"driver", device.driver},
+                    {"uuid", device.uuid},
+                    {"software", device.software}}
+            .dump();
+      },
+      [&](size_t i, const JobOutcome& outcome) {
+        const Json facts = Json::parse(outcome.answer, nullptr, false);
+        if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object() || facts.contains("error")) {
+          const std::string why = facts.is_object() ? facts.value("error", "") : "its driver ended the process";
+          failure = Status::invalidArgument("--backend {}: {}", options.backend.backends[i], why);
+          return;
+        }
+        DeviceInfo device{facts.value("backend", ""), 0,
+                          facts.value("name", ""),    facts.value("driver", ""),
+                          facts.value("uuid", ""),    facts.value("software", false)};
+        fmt::print("{}: {}{}\n", device.backend, device.name, device.software ? " (software device)" : "");
+        file.write(device);
+      }));
+  return failure;
+}
+
+Result<int> conformance(const Options& options, const std::string& commandLine) {
+  OPKIT_ASSIGN(const auto folders, chosenFolders(options));
+  ResultFile file;
+  OPKIT_TRY(file.open(options.json, commandLine));
+  OPKIT_TRY(describeDevices(options, file));
+  bool failed = false;
+  size_t executed = 0;
+  for (const std::string& backend : options.backend.backends) {
+    ConformanceLane lane(options, backend, file);
+    OPKIT_TRY(lane.run(folders));
+    failed = failed || lane.failed();
+    executed += lane.executed();
+  }
+  file.writeSummary();
+  if (executed == 0) {
+    fmt::print(stderr, "op-harness: none of {} models was executed\n", folders.size());
+    return cli::kNothingRan;
+  }
+  return failed ? cli::kCheckFailed : cli::kSuccess;
+}
+
+}  // namespace
+
+void addConformanceCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("conformance", "Run ONNX backend tests: folders with model.onnx and data");
+  auto options = std::make_shared<Options>();
+  options->backend.backends = {"cpu"};
+  options->backend.add(*command, "cpu");
+  command->add_option("directories,--data", options->directories,
+                      "Directories with tests at any depth (default: the package libonnx-testdata)");
+  command->add_option("--filter", options->filter, "Only folders whose path contains this");
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+  command->add_option("--timeout", options->timeoutSeconds, "Seconds a model may take")->capture_default_str();
+  command->add_option("--workers", options->workers, "Worker processes")->capture_default_str();
+  command->add_flag("--verbose", options->verbose, "One line per model");
+  command->footer(
+      "Examples:\n"
+      "  op-harness conformance --backend cpu,vulkan\n"
+      "  op-harness conformance ~/networks --backend vulkan --verbose");
+  command->callback([options, &context] {
+    context.run = [options, &context] { return conformance(*options, context.commandLine); };
+  });
+}
+
+}  // namespace opkit::harness

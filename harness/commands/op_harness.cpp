@@ -1,0 +1,23 @@
+// op-harness: proves operators on every backend and measures them. See harness/commands/commands.h for the commands.
+#include "harness/commands/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace opkit::harness;
+  CLI::App app("Cross-checks and times operators on every backend of OpKit.", "op-harness");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  op-harness check --backend cpu,vulkan\n"
+      "  op-harness bench --op Softmax --backend vulkan\n"
+      "  op-harness model zoo:squeezenet --backend vulkan\n"
+      "  op-harness conformance --backend cpu");
+  CommandContext context;
+  for (int i = 1; i < argc; ++i) context.commandLine += (i > 1 ? " " : "") + std::string(argv[i]);
+  addListCommand(app, context);
+  addDevicesCommand(app, context);
+  addCheckCommand(app, context);
+  addBenchCommand(app, context);
+  addModelCommand(app, context);
+  addConformanceCommand(app, context);
+  return opkit::cli::runProgram(app, argc, argv, [&context] { return context.run(); });
+}

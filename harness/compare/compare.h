@@ -1,0 +1,43 @@
+// compare: does a tensor equal what the oracle expects, within a tolerance?
+//
+// Every element must make `error <= bound` true, so NaN fails; an infinity must be expected. The normalised
+// mean square error has a gate of its own, so that many small errors in one direction are seen as well.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/op/oracle.h"
+#include "harness/compare/tolerance.h"
+
+namespace opkit::harness {
+
+struct Comparison {
+  bool pass = false;
+  std::string reason;  // one line; empty on success
+  int64_t elements = 0;
+  int64_t failed = 0;     // elements outside their bound
+  int64_t unwritten = 0;  // of those, elements that still hold the poison (all bits set)
+  int64_t worst = -1;     // index of the element that uses most of its bound; -1 for an empty tensor
+  double expected = 0;    // at worst
+  double got = 0;         // at worst
+  double bound = 0;       // at worst
+  double maxAbs = 0;      // over finite pairs
+  double maxRel = 0;      // |error| / |expected|, where expected is not zero
+  double maxUlp = 0;      // in ULPs of the expected value
+  double nmse = 0;        // sum(error^2) / sum(expected^2)
+  double margin = 0;      // max(error / bound); at most 1 when passing
+  int64_t nanGot = 0, nanExpected = 0;
+  int64_t infGot = 0, infExpected = 0;
+};
+
+/// REQUIRES a host tensor. A different description is a failure, not an error.
+Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance);
+
+/// The later result into the earlier one: counts add up, the worse of the worst elements stays.
+void merge(Comparison& total, const Comparison& one);
+
+/// "[2,0,17]" for a flat index of a shape.
+std::string coordinates(const Shape& shape, int64_t index);
+
+}  // namespace opkit::harness

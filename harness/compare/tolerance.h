@@ -1,0 +1,27 @@
+// Tolerances: the error bound per element that a numeric class grants. The table and its sources are in
+// docs (numerics); the formulas stand here once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/op/op_def.h"
+#include "harness/cases/case.h"
+
+namespace opkit::harness {
+
+/// Distance between the neighbours of |value| among the numbers of a float dtype (denormals included).
+double ulpOf(DType dtype, double value);
+/// `value` rounded once to the dtype, as a double.
+double roundTo(DType dtype, double value);
+
+struct Tolerance {
+  std::vector<double> bound;  // per element; empty means exact
+  double nmseGate = 0;        // the normalised mean square error may not exceed this
+  bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
+};
+
+/// What a case of `def` grants one output. `scale` multiplies the bounds and, squared, the gate.
+Tolerance toleranceOf(const OpDef& def, Lane lane, const OracleTensor& expected, double scale = 1);
+
+}  // namespace opkit::harness

@@ -1,0 +1,80 @@
+#include "harness/compare/tolerance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace opkit::harness {
+namespace {
+
+constexpr double kU = 0x1p-24;
+
+OpDef cardOf(NumericClass numeric) {
+  OpDef def;
+  def.numeric = numeric;
+  return def;
+}
+
+OracleTensor one(double value, DType dtype = DType::Float32, double magnitude = -1, int64_t terms = 1) {
+  OracleTensor tensor({dtype, {1}});
+  tensor.real = {value};
+  if (magnitude >= 0) tensor.magnitude = {magnitude};
+  tensor.terms = terms;
+  return tensor;
+}
+
+double boundOf(NumericClass numeric, const OracleTensor& y, Lane lane = Lane::Normal, double scale = 1) {
+  return toleranceOf(cardOf(numeric), lane, y, scale).bound.at(0);
+}
+
+TEST(Tolerance, UlpIsTheSpacing) {
+  EXPECT_EQ(ulpOf(DType::Float32, 1.0), 0x1p-23);
+  EXPECT_EQ(ulpOf(DType::Float32, -1.5), 0x1p-23);
+  EXPECT_EQ(ulpOf(DType::Float32, 0), 0x1p-149);
+  EXPECT_EQ(ulpOf(DType::Float32, 0x1p-140), 0x1p-149);
+  EXPECT_EQ(ulpOf(DType::Float16, 1.0), 0x1p-10);
+  EXPECT_EQ(ulpOf(DType::Float16, 0x1p-20), 0x1p-24);
+  EXPECT_EQ(ulpOf(DType::Float64, 2.0), 0x1p-51);
+}
+
+TEST(Tolerance, FormulasOfTheTable) {
+  EXPECT_EQ(boundOf(NumericClass::OneRounding, one(3)), 0x1p-22);
+  EXPECT_EQ(boundOf(NumericClass::FewRoundings, one(1)), 3 * 0x1p-23);
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::Products, one(-2, DType::Float32, 50, 9)), kU * 50 * 9 + 2 * kU * 2);
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::Products, one(-2, DType::Float32, 50, 100)), kU * 50 * 40 + 2 * kU * 2);
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::Sum, one(1, DType::Float32, 7, 16)), 4 * kU * 4 * 7);
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::Transcendental, one(1)), 5e-7 + 4 * 0x1p-23);
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::Norm, one(1, DType::Float32, 3, 4)), 8 * kU * 2 * 3 + 4 * 0x1p-23);
+  const double p = std::exp(-2.0);
+  EXPECT_NEAR(boundOf(NumericClass::Softmax, one(p, DType::Float32, -1, 9)), p * (6 + 4 * 2 + 3) * 0x1p-23, 1e-15);
+  EXPECT_EQ(boundOf(NumericClass::Cast, one(1, DType::Float16)), 0x1p-10);
+}
+
+TEST(Tolerance, HalfStorageAddsOneHalfUlp) {
+  EXPECT_DOUBLE_EQ(boundOf(NumericClass::OneRounding, one(1, DType::Float16)), 0x1p-23 + 0x1p-10);
+  EXPECT_EQ(toleranceOf(cardOf(NumericClass::Products), Lane::Normal, one(1, DType::Float16)).nmseGate, 5e-7);
+}
+
+TEST(Tolerance, ExactClassesGrantNothing) {
+  EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Exact), Lane::Normal, one(1)).bound.empty());
+  OracleTensor integers({DType::Int32, {1}});
+  integers.integer = {3};
+  EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Products), Lane::Normal, integers).bound.empty());
+}
+
+TEST(Tolerance, ExactLaneIsZeroWhereRepresentable) {
+  EXPECT_EQ(boundOf(NumericClass::Products, one(1234, DType::Float32, 9999, 100), Lane::Exact), 0);
+  EXPECT_EQ(boundOf(NumericClass::Sum, one(1.0 / 3), Lane::Exact), 0x1p-25);
+}
+
+TEST(Tolerance, ScaleWidensBoundAndGate) {
+  EXPECT_EQ(boundOf(NumericClass::OneRounding, one(1), Lane::Normal, 4), 4 * 0x1p-23);
+  EXPECT_DOUBLE_EQ(toleranceOf(cardOf(NumericClass::OneRounding), Lane::Normal, one(1), 4).nmseGate, 16e-13);
+}
+
+TEST(Tolerance, SpecialsCompareByClass) {
+  EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Softmax), Lane::Specials, one(1)).byClass);
+}
+
+}  // namespace
+}  // namespace opkit::harness

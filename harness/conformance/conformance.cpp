@@ -1,0 +1,191 @@
+#include "harness/conformance/conformance.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+
+#include "engine/import/onnx/onnx_importer.h"
+#include "harness/check/placement_check.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kRelative = 1e-3;  // the defaults of ONNX's own backend tests
+constexpr double kAbsolute = 1e-7;
+
+Result<Tensor> readProto(const fs::path& path) {
+  OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
+  auto tensor = tensorFromProto(bytes);
+  if (!tensor) return tensor.error().withContext(path.filename().string());
+  return tensor;
+}
+
+Tolerance onnxTolerance(const OracleTensor& expected) {
+  Tolerance tolerance;
+  tolerance.nmseGate = std::numeric_limits<double>::infinity();
+  for (const double value : expected.real) tolerance.bound.push_back(kAbsolute + kRelative * std::fabs(value));
+  return tolerance;
+}
+
+/// One model on its Session, data set by data set.
+class ConformanceRun {
+ public:
+  ConformanceRun(Session& session, CaseResult& result) : session_(session), result_(result) {}
+
+  Status runSet(const fs::path& set) {
+    OPKIT_TRY(feedSet(set));
+    OPKIT_TRY(session_.run());
+    noteFallbacks();
+    return compareSet(set);
+  }
+
+  /// Whether some expected output holds more than one value; a network of constant weights may not.
+  bool varied() const { return varied_; }
+
+ private:
+  static bool isConstant(const OracleTensor& tensor) {
+    const auto same = [](const auto& values) {
+      return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
+    };
+    return tensor.elements() >= 100 && same(tensor.real) && same(tensor.integer);
+  }
+
+  Status feedSet(const fs::path& set) {
+    const std::vector<std::string> names = session_.inputNames();
+    std::vector<Tensor> values;
+    for (size_t i = 0; i < names.size(); ++i) {
+      OPKIT_ASSIGN(Tensor value, readProto(set / fmt::format("input_{}.pb", i)));
+      OPKIT_TRY(session_.resizeInput(names[i], value.desc.shape));
+      values.push_back(std::move(value));
+    }
+    if (fs::exists(set / fmt::format("input_{}.pb", names.size())))
+      return Status::internal("the data set has more inputs than the model's {}", names.size());
+    for (size_t i = 0; i < names.size(); ++i) {
+      const Tensor* target = session_.input(names[i]);
+      if (target->desc != values[i].desc)
+        return Status::internal("input '{}' is {}, the data set holds {}", names[i], target->desc.toString(),
+                                values[i].desc.toString());
+      std::ranges::copy(values[i].bytes(), target->bytes().begin());
+    }
+    return Status::ok();
+  }
+
+  Status compareSet(const fs::path& set) {
+    const std::vector<std::string> names = session_.outputNames();
+    if (names.empty()) return Status::internal("the model has no output to compare");
+    for (size_t i = 0; i < names.size(); ++i) {
+      OPKIT_ASSIGN(const Tensor value, readProto(set / fmt::format("output_{}.pb", i)));
+      const OracleTensor expected = OracleTensor::fromTensor(value);
+      varied_ = varied_ || !isConstant(expected);
+      const Tensor* got = session_.output(names[i]);
+      const Comparison one = compareTensor(expected, *got, onnxTolerance(expected));
+      if (!result_.accuracy || one.margin > result_.accuracy->margin) result_.worstShape = got->desc.shape;
+      if (!result_.accuracy)
+        result_.accuracy = one;
+      else
+        merge(*result_.accuracy, one);
+      if (!one.pass) return Status::internal("{} output '{}': {}", set.filename().string(), names[i], one.reason);
+    }
+    if (fs::exists(set / fmt::format("output_{}.pb", names.size())))
+      return Status::internal("the data set has more outputs than the model's {}", names.size());
+    return Status::ok();
+  }
+
+  void noteFallbacks() {
+    result_.fallbacks.clear();
+    for (const Placement& row : session_.placement()) {
+      if (row.fellBack) result_.fallbacks.push_back({row.node, row.type, refusalText(row)});
+      if (row.type != "Copy") result_.provider = row.raster ? "raster" : row.provider;
+    }
+  }
+
+  Session& session_;
+  CaseResult& result_;
+  bool varied_ = false;
+};
+
+std::vector<fs::path> dataSets(const fs::path& folder) {
+  std::vector<fs::path> sets;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().filename().string().starts_with("test_data_set_")) sets.push_back(entry.path());
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup, CaseResult& result) {
+  const std::vector<fs::path> sets = dataSets(folder.path);
+  OPKIT_ASSIGN(const auto bytes, readFile((fs::path(folder.path) / "model.onnx").string()));
+  OPKIT_ASSIGN(Model model, importOnnx(bytes, *setup.rules, *setup.registry));
+  if (!model.nodes.empty()) result.op = model.nodes.back().type;
+  if (sets.empty()) return Status::internal("no test_data_set_N: there is nothing to compare with");
+  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));
+  OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
+  ConformanceRun run(*session, result);
+  for (const fs::path& set : sets) OPKIT_TRY(run.runSet(set));
+  if (!run.varied())
+    result.note = "every expected element is the same: this shows that the network runs, not that it computes";
+  result.dispatches = session->counters().dispatches;
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<std::string>& directories) {
+  std::vector<ConformanceFolder> folders;
+  for (const std::string& directory : directories) {
+    std::error_code error;
+    if (!fs::is_directory(directory, error))
+      return Status::invalidArgument("{}: expected a directory with ONNX backend tests, found none", directory);
+    const auto add = [&](const fs::path& path) {
+      const std::string id = fs::relative(path, directory, error).string();
+      folders.push_back({path.string(), id == "." ? path.filename().string() : id});
+    };
+    if (fs::exists(fs::path(directory) / "model.onnx")) add(directory);
+    for (const auto& entry : fs::recursive_directory_iterator(directory, error))
+      if (entry.is_directory() && fs::exists(entry.path() / "model.onnx")) add(entry.path());
+  }
+  std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return folders;
+}
+
+Result<std::string> packagedTestData() {
+  std::FILE* listing = popen("dpkg -L libonnx-testdata 2>/dev/null", "r");
+  std::string found;
+  std::array<char, 4096> line = {};
+  while (listing && std::fgets(line.data(), static_cast<int>(line.size()), listing)) {
+    std::string path = line.data();
+    path.erase(path.find_last_not_of('\n') + 1);
+    if (path.ends_with("/libonnx-testdata/data")) found = path;
+  }
+  if (listing) pclose(listing);
+  if (found.empty())
+    return Status::invalidArgument("no ONNX test data: install the package libonnx-testdata, or name a directory");
+  return found;
+}
+
+CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup) {
+  const auto start = std::chrono::steady_clock::now();
+  CaseResult result;
+  result.kind = "conformance";
+  result.id = folder.id;
+  result.backend = setup.backend;
+  result.device = setup.runtime->device().name;
+  result.software = setup.runtime->device().software;
+  const Status status = runFolder(folder, setup, result);
+  if (!status.isOk()) {
+    result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
+    result.reason = status.message();
+  } else if (!result.accuracy) {
+    result.status = CaseStatus::Fail;
+    result.reason = "nothing was compared";
+  }
+  result.durationNs = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace opkit::harness

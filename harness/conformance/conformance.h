@@ -1,0 +1,39 @@
+// Conformance: folders of the ONNX backend-test form (model.onnx, test_data_set_N/input_K.pb, output_K.pb), whose
+// expected outputs nobody here computed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/import/onnx/onnx_rules.h"
+#include "engine/runtime/session.h"
+#include "harness/run/results.h"
+
+namespace opkit::harness {
+
+/// A folder with a model.onnx, and its path below the directory it was found in ("node/test_abs").
+struct ConformanceFolder {
+  std::string path;
+  std::string id;
+};
+
+/// Every such folder below `directories`, sorted. InvalidArgument names a directory that does not exist.
+Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<std::string>& directories);
+
+/// Where the Debian package libonnx-testdata keeps its data, as dpkg says. InvalidArgument says how to get it.
+Result<std::string> packagedTestData();
+
+struct ConformanceSetup {
+  const OpRegistry* registry = nullptr;
+  const OnnxRules* rules = nullptr;
+  std::string backend;
+  std::shared_ptr<Runtime> runtime;  // shared: every case of a process uses it
+};
+
+/// Imports and runs the model on every data set and compares shapes, dtypes and values (|got - expected| <=
+/// 1e-7 + 1e-3 |expected| for floats, exactly for the rest; NaN only where expected). Fallbacks are listed, not
+/// judged. Unsupported carries the importer's or the session's reason.
+CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
+
+}  // namespace opkit::harness

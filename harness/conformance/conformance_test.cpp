@@ -1,0 +1,91 @@
+#include "harness/conformance/conformance.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "engine/import/onnx/onnx_importer.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A copy of ONNX's test of Relu that a test may damage.
+class ConformanceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto data = packagedTestData();
+    ASSERT_TRUE(data) << data.error().message();
+    root_ = fs::path(testing::TempDir()) /
+            fmt::format("conformance_{}", testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_ / "node");
+    fs::copy(fs::path(*data) / "node" / "test_relu", root_ / "node" / "test_relu",
+             fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  fs::path output() const { return root_ / "node" / "test_relu" / "test_data_set_0" / "output_0.pb"; }
+
+  CaseResult run() {
+    const auto folders = findConformanceFolders({root_.string()});
+    EXPECT_TRUE(folders);
+    EXPECT_EQ(folders->size(), 1u);
+    EXPECT_EQ(folders->front().id, "node/test_relu");
+    return runConformance(folders->front(),
+                          {&ops::builtinOps(), &ops::builtinOnnxRules(), "cpu", *createRuntime("cpu")});
+  }
+
+  void rewriteOutput(const std::function<void(std::span<float>)>& change) {
+    const auto tensor = tensorFromProto(*readFile(output().string()));
+    ASSERT_TRUE(tensor);
+    change(tensor->data<float>());
+    ASSERT_TRUE(writeFile(output().string(), *tensorToProto(*tensor)).isOk());
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ConformanceTest, TheDataPasses) {
+  const CaseResult result = run();
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  EXPECT_GT(result.accuracy->elements, 0);
+}
+
+TEST_F(ConformanceTest, AWrongElementFails) {
+  rewriteOutput([](std::span<float> y) { y[y.size() / 2] += 1; });
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST_F(ConformanceTest, NanInTheDataIsNotAPass) {
+  rewriteOutput([](std::span<float> y) { y[0] = std::numeric_limits<float>::quiet_NaN(); });
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST_F(ConformanceTest, NothingToCompareFails) {
+  fs::remove(output());
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+  fs::remove_all(output().parent_path());
+  const CaseResult result = run();
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_NE(result.reason.find("test_data_set"), std::string::npos);
+}
+
+TEST_F(ConformanceTest, ATruncatedModelFails) {
+  const fs::path model = root_ / "node" / "test_relu" / "model.onnx";
+  const auto bytes = readFile(model.string());
+  ASSERT_TRUE(writeFile(model.string(), std::span(*bytes).first(bytes->size() / 2)).isOk());
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST(Conformance, MissingDirectoryIsNamed) {
+  const auto folders = findConformanceFolders({"/no/such/place"});
+  ASSERT_FALSE(folders);
+  EXPECT_NE(folders.error().message().find("/no/such/place"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opkit::harness

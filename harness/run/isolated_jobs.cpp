@@ -1,0 +1,198 @@
+#include "harness/run/isolated_jobs.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace opkit::harness {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool readAll(int fd, void* data, size_t size) {
+  auto* bytes = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = read(fd, bytes, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool writeAll(int fd, const void* data, size_t size) {
+  const auto* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t put = write(fd, bytes, size);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes += put;
+    size -= static_cast<size_t>(put);
+  }
+  return true;
+}
+
+/// A worker's life: an index comes in, the answer's length and text go out, until the pipe closes.
+[[noreturn]] void serve(int requests, int answers, const std::function<std::string(size_t)>& job) {
+  size_t index = 0;
+  while (readAll(requests, &index, sizeof(index))) {
+    const std::string answer = job(index);
+    const size_t length = answer.size();
+    if (!writeAll(answers, &length, sizeof(length)) || !writeAll(answers, answer.data(), length)) break;
+  }
+  _exit(0);  // without running the parent's destructors
+}
+
+struct Worker {
+  pid_t pid = -1;
+  int requests = -1;
+  int answers = -1;
+  size_t job = 0;
+  bool busy = false;
+  Clock::time_point deadline;
+};
+
+class Pool {
+ public:
+  Pool(size_t count, double timeoutSeconds, const std::function<std::string(size_t)>& job,
+       const std::function<void(size_t, const JobOutcome&)>& done)
+      : count_(count), timeout_(timeoutSeconds), job_(job), done_(done) {}
+  ~Pool() {
+    for (Worker& worker : workers_) stop(worker);
+  }
+
+  Status run(size_t workers) {
+    workers_.resize(std::min(workers, count_));
+    for (Worker& worker : workers_) OPKIT_TRY(assign(worker));
+    while (finished_ < count_) OPKIT_TRY(waitForSome());
+    return Status::ok();
+  }
+
+ private:
+  Status start(Worker& worker) {
+    int requests[2], answers[2];
+    if (pipe(requests) != 0) return Status::internal("no pipe for a worker: {}", std::strerror(errno));
+    if (pipe(answers) != 0) return Status::internal("no pipe for a worker: {}", std::strerror(errno));
+    std::fflush(nullptr);  // or the worker would print what is buffered again
+    worker.pid = fork();
+    if (worker.pid < 0) return Status::internal("no process for a worker: {}", std::strerror(errno));
+    if (worker.pid == 0) {
+      close(requests[1]);
+      close(answers[0]);
+      for (const Worker& other : workers_) {  // or the others would never see their pipes close
+        if (other.requests >= 0) close(other.requests);
+        if (other.answers >= 0) close(other.answers);
+      }
+      serve(requests[0], answers[1], job_);
+    }
+    close(requests[0]);
+    close(answers[1]);
+    worker.requests = requests[1];
+    worker.answers = answers[0];
+    return Status::ok();
+  }
+
+  /// Closes the pipes, ends the process if it still runs, and says how it ended.
+  std::string stop(Worker& worker) {
+    if (worker.pid < 0) return "";
+    close(worker.requests);
+    close(worker.answers);
+    if (worker.busy) kill(worker.pid, SIGKILL);
+    int state = 0;
+    waitpid(worker.pid, &state, 0);
+    worker = {};
+    if (WIFSIGNALED(state)) return fmt::format("signal {} ({})", WTERMSIG(state), strsignal(WTERMSIG(state)));
+    return fmt::format("exit code {}", WEXITSTATUS(state));
+  }
+
+  Status assign(Worker& worker) {
+    if (next_ == count_) return Status::ok();
+    if (worker.pid < 0) OPKIT_TRY(start(worker));
+    worker.job = next_++;
+    worker.busy = true;
+    worker.deadline =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
+    if (!writeAll(worker.requests, &worker.job, sizeof(worker.job)))
+      return Status::internal("a worker ended before its job");
+    return Status::ok();
+  }
+
+  Status finish(Worker& worker, const JobOutcome& outcome) {
+    worker.busy = false;
+    ++finished_;
+    const size_t job = worker.job;
+    if (outcome.kind != JobOutcome::Kind::Answered) worker.job = 0;
+    done_(job, outcome);
+    return assign(worker);
+  }
+
+  Status receive(Worker& worker) {
+    size_t length = 0;
+    JobOutcome outcome;
+    bool complete = readAll(worker.answers, &length, sizeof(length));
+    if (complete) {
+      outcome.answer.resize(length);
+      complete = readAll(worker.answers, outcome.answer.data(), length);
+    }
+    if (complete) return finish(worker, outcome);
+    const size_t job = worker.job;
+    worker.busy = false;  // it has ended by itself: reap it, no signal needed
+    outcome = {JobOutcome::Kind::Crashed, stop(worker)};
+    worker.job = job;
+    return finish(worker, outcome);
+  }
+
+  Status expire(Worker& worker) {
+    const size_t job = worker.job;
+    stop(worker);
+    worker.job = job;
+    return finish(worker, {JobOutcome::Kind::TimedOut, ""});
+  }
+
+  Status waitForSome() {
+    std::vector<pollfd> waits;
+    std::vector<Worker*> busy;
+    Clock::time_point earliest = Clock::time_point::max();
+    for (Worker& worker : workers_) {
+      if (!worker.busy) continue;
+      waits.push_back({worker.answers, POLLIN, 0});
+      busy.push_back(&worker);
+      earliest = std::min(earliest, worker.deadline);
+    }
+    if (busy.empty()) return Status::internal("{} of {} jobs were not run", count_ - finished_, count_);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(earliest - Clock::now()).count();
+    poll(waits.data(), waits.size(), static_cast<int>(std::clamp<int64_t>(left + 1, 1, 1000)));
+    for (size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].revents != 0)
+        OPKIT_TRY(receive(*busy[i]));
+      else if (Clock::now() >= busy[i]->deadline)
+        OPKIT_TRY(expire(*busy[i]));
+    }
+    return Status::ok();
+  }
+
+  size_t count_;
+  double timeout_;
+  const std::function<std::string(size_t)>& job_;
+  const std::function<void(size_t, const JobOutcome&)>& done_;
+  std::vector<Worker> workers_;
+  size_t next_ = 0;
+  size_t finished_ = 0;
+};
+
+}  // namespace
+
+Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
+                   const std::function<void(size_t, const JobOutcome&)>& done) {
+  std::signal(SIGPIPE, SIG_IGN);  // a worker that died is an outcome, not the end of this process
+  return Pool(count, timeoutSeconds, job, done).run(std::max<size_t>(workers, 1));
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,54 @@
+#include "harness/run/isolated_jobs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+
+namespace opkit::harness {
+namespace {
+
+using Kind = JobOutcome::Kind;
+
+std::map<size_t, JobOutcome> runAll(size_t count, size_t workers, const std::function<std::string(size_t)>& job) {
+  std::map<size_t, JobOutcome> outcomes;
+  const Status status = runIsolated(count, workers, 2, job, [&](size_t i, const JobOutcome& o) { outcomes[i] = o; });
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return outcomes;
+}
+
+TEST(IsolatedJobs, EveryJobAnswersOnce) {
+  const auto outcomes = runAll(50, 3, [](size_t i) { return std::string(i * 1000, 'x'); });
+  ASSERT_EQ(outcomes.size(), 50u);
+  for (const auto& [i, outcome] : outcomes) {
+    EXPECT_EQ(outcome.kind, Kind::Answered);
+    EXPECT_EQ(outcome.answer.size(), i * 1000);
+  }
+}
+
+TEST(IsolatedJobs, ACrashCostsOneJob) {
+  const auto outcomes = runAll(7, 2, [](size_t i) -> std::string {
+    if (i == 3) raise(SIGKILL);
+    if (i == 5) _exit(9);
+    return "done";
+  });
+  ASSERT_EQ(outcomes.size(), 7u);
+  for (const auto& [i, outcome] : outcomes)
+    EXPECT_EQ(outcome.kind, i == 3 || i == 5 ? Kind::Crashed : Kind::Answered) << i;
+  EXPECT_NE(outcomes.at(3).answer.find("signal 9"), std::string::npos);
+  EXPECT_EQ(outcomes.at(5).answer, "exit code 9");
+}
+
+TEST(IsolatedJobs, AHangCostsOneJob) {
+  const auto outcomes = runAll(4, 2, [](size_t i) -> std::string {
+    while (i == 1) pause();
+    return "done";
+  });
+  ASSERT_EQ(outcomes.size(), 4u);
+  EXPECT_EQ(outcomes.at(1).kind, Kind::TimedOut);
+  EXPECT_EQ(outcomes.at(2).kind, Kind::Answered);
+}
+
+}  // namespace
+}  // namespace opkit::harness

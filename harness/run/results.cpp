@@ -1,0 +1,224 @@
+#include "harness/run/results.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "harness/run/build_facts.h"
+
+namespace opkit::harness {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<const char*, 8> kStatusNames = {"pass",        "fail", "crash",    "hang",
+                                                     "unsupported", "skip", "fallback", "mistrusted"};
+
+/// JSON has no NaN and no infinity: those become strings.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json toJson(const Comparison& c, const Shape& shape) {
+  Json line = {{"elements", c.elements},
+               {"failed", c.failed},
+               {"maxAbs", number(c.maxAbs)},
+               {"maxRel", number(c.maxRel)},
+               {"maxUlp", number(c.maxUlp)},
+               {"nmse", number(c.nmse)},
+               {"margin", number(c.margin)},
+               {"tolerance", number(c.bound)},
+               {"nan", c.nanGot},
+               {"nanExpected", c.nanExpected},
+               {"inf", c.infGot},
+               {"infExpected", c.infExpected}};
+  if (c.worst >= 0) {
+    line["worstIndex"] = c.worst;
+    line["worst"] = coordinates(shape, c.worst);
+    line["expected"] = number(c.expected);
+    line["got"] = number(c.got);
+  }
+  return line;
+}
+
+Json toJson(const LayerResult& layer) {
+  const Comparison& c = layer.comparison;
+  return {{"tensor", layer.tensor},
+          {"op", layer.op},
+          {"maxAbs", number(c.maxAbs)},
+          {"maxUlp", number(c.maxUlp)},
+          {"nmse", number(c.nmse)},
+          {"margin", number(c.margin)},
+          {"status", layer.departs ? "fail" : "pass"}};
+}
+
+double medianOf(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+std::string cpuName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string utcNow() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text = {};
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+}  // namespace
+
+const char* nameOf(CaseStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
+
+std::optional<CaseStatus> statusFromName(std::string_view name) {
+  for (size_t i = 0; i < kStatusNames.size(); ++i)
+    if (name == kStatusNames[i]) return static_cast<CaseStatus>(i);
+  return std::nullopt;
+}
+
+bool isFailure(CaseStatus status) {
+  return status != CaseStatus::Pass && status != CaseStatus::Unsupported && status != CaseStatus::Skip;
+}
+
+bool isExecuted(CaseStatus status) { return status != CaseStatus::Unsupported && status != CaseStatus::Skip; }
+
+double Timing::min() const { return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end()); }
+double Timing::median() const { return medianOf(samples); }
+double Timing::mad() const {
+  const double center = median();
+  std::vector<double> deviations;
+  for (const double sample : samples) deviations.push_back(std::fabs(sample - center));
+  return medianOf(std::move(deviations));
+}
+
+void CaseResult::check(const std::string& checkName, const Status& verdict) {
+  subChecks.push_back({checkName, verdict.isOk(), verdict.message()});
+  if (verdict.isOk() || status != CaseStatus::Pass) return;
+  status = CaseStatus::Fail;
+  reason = checkName + ": " + verdict.message();
+}
+
+bool CaseResult::failed(std::string_view checkName) const {
+  return std::any_of(subChecks.begin(), subChecks.end(),
+                     [&](const SubCheck& sub) { return sub.name == checkName && !sub.ok; });
+}
+
+Json toJson(const CaseResult& result) {
+  Json line = {{"record", "case"},
+               {"kind", result.kind},
+               {"id", result.id},
+               {"op", result.op},
+               {"backend", result.backend},
+               {"status", nameOf(result.status)},
+               {"durationNs", result.durationNs}};
+  const auto addText = [&](const char* key, const std::string& text) {
+    if (!text.empty()) line[key] = text;
+  };
+  addText("name", result.name);
+  addText("dtype", result.dtype);
+  addText("device", result.device);
+  addText("provider", result.provider);
+  addText("note", result.note);
+  if (result.status != CaseStatus::Pass) line["reason"] = result.reason;
+  for (const SubCheck& sub : result.subChecks) {
+    line["checks"].push_back(sub.name);
+    if (!sub.ok && !line.contains("failedCheck")) line["failedCheck"] = sub.name;
+  }
+  if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
+  if (result.dispatches) line["dispatches"] = result.dispatches;
+  for (const FallbackNote& note : result.fallbacks)
+    line["fallbacks"].push_back({{"node", note.node}, {"op", note.op}, {"reason", note.reason}});
+  for (const auto& [name, timing] : result.times)
+    line["times"][name] = {
+        {"min", timing.min()}, {"median", timing.median()}, {"mad", timing.mad()}, {"samples", timing.samples}};
+  if (!result.times.empty()) {
+    line["flops"] = result.flops;
+    line["bytes"] = result.bytes;
+    line["software"] = result.software;
+  }
+  for (const LayerResult& layer : result.layers) line["layers"].push_back(toJson(layer));
+  return line;
+}
+
+ResultFile::~ResultFile() {
+  if (file_) std::fclose(file_);
+}
+
+Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed) {
+  if (path.empty()) return Status::ok();
+  file_ = std::fopen(path.c_str(), "a");
+  if (!file_) return Status::invalidArgument("--json {}: cannot be written: {}", path, std::strerror(errno));
+  utsname host = {};
+  uname(&host);
+  writeLine({{"record", "run"},
+             {"schema", 1},
+             {"tool", "op-harness"},
+             {"version", OPKIT_PROGRAM_VERSION},
+             {"command", command},
+             {"started", utcNow()},
+             {"commit", OPKIT_COMMIT},
+             {"dirty", OPKIT_DIRTY != 0},
+             {"compiler", OPKIT_COMPILER},
+             {"build", OPKIT_BUILD_TYPE},
+             {"host", host.nodename},
+             {"os", fmt::format("{} {} {}", host.sysname, host.release, host.machine)},
+             {"cpu", cpuName()},
+             {"cores", std::thread::hardware_concurrency()},
+             {"seed", seed}});
+  return Status::ok();
+}
+
+void ResultFile::writeLine(const Json& line) {
+  if (!file_) return;
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::fwrite(text.data(), 1, text.size(), file_);
+  std::fflush(file_);
+}
+
+void ResultFile::write(const DeviceInfo& device) {
+  writeLine({{"record", "device"},
+             {"backend", device.backend},
+             {"name", device.name},
+             {"driver", device.driver},
+             {"uuid", device.uuid},
+             {"software", device.software}});
+}
+
+void ResultFile::write(const CaseResult& result) {
+  if (file_) writeCase(toJson(result));
+}
+
+void ResultFile::writeCase(const Json& line) {
+  written_.push_back(statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail));
+  writeLine(line);
+}
+
+void ResultFile::writeSummary() {
+  Json line = {{"record", "summary"}, {"executed", std::count_if(written_.begin(), written_.end(), isExecuted)}};
+  for (const char* name : kStatusNames) line[name] = 0;
+  for (const CaseStatus status : written_) line[nameOf(status)] = line[nameOf(status)].get<int>() + 1;
+  writeLine(line);
+}
+
+}  // namespace opkit::harness

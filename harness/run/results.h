@@ -1,0 +1,112 @@
+// Results: what one case, layer or measurement came to, and its JSON line. The schema is reports/schema.md.
+#pragma once
+
+#include <cstdio>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "harness/compare/compare.h"
+
+namespace opkit::harness {
+
+enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted };
+
+const char* nameOf(CaseStatus status);
+std::optional<CaseStatus> statusFromName(std::string_view name);
+/// Whether the status makes a run fail.
+bool isFailure(CaseStatus status);
+/// Whether a kernel was really tried: unsupported and skipped cases do not count as executed.
+bool isExecuted(CaseStatus status);
+
+/// One named part of a check.
+struct SubCheck {
+  std::string name;
+  bool ok = true;
+  std::string message;  // why not
+};
+
+/// Samples in nanoseconds and their robust summary.
+struct Timing {
+  std::vector<double> samples;
+
+  double min() const;
+  double median() const;
+  /// Median absolute deviation from the median.
+  double mad() const;
+};
+
+/// A node that ran on another backend than asked.
+struct FallbackNote {
+  std::string node;
+  std::string op;
+  std::string reason;
+};
+
+/// One tensor of a model, compared between two backends.
+struct LayerResult {
+  std::string tensor;
+  std::string op;
+  Comparison comparison;
+  bool departs = false;
+};
+
+struct CaseResult {
+  std::string kind;  // "check", "bench", "conformance", "model"
+  std::string id;
+  std::string name;  // of the entry in the case file
+  std::string op;
+  std::string dtype;  // of the first input
+  std::string backend;
+  std::string device;
+  bool software = false;
+  std::string provider;  // of the kernel that ran; "raster" or "folded" where there was none
+  CaseStatus status = CaseStatus::Pass;
+  std::string reason;  // why not pass
+  std::string note;    // what a reader should know about a pass
+  std::vector<SubCheck> subChecks;
+  std::optional<Comparison> accuracy;
+  Shape worstShape;  // of the output that holds accuracy->worst
+  double flops = 0;
+  double bytes = 0;
+  uint64_t dispatches = 0;
+  double durationNs = 0;
+  std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice
+  std::vector<FallbackNote> fallbacks;
+  std::vector<LayerResult> layers;
+
+  /// Appends a sub-check; a failed one makes the status `Fail` and its message the reason, unless there is one.
+  void check(const std::string& checkName, const Status& verdict);
+  /// Whether that sub-check was made and failed.
+  bool failed(std::string_view checkName) const;
+};
+
+nlohmann::json toJson(const CaseResult& result);
+
+/// An append-only JSONL file; does nothing without a path. Every line is flushed, so a crash loses no result.
+class ResultFile {
+ public:
+  ResultFile() = default;
+  ~ResultFile();
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
+
+  /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
+  Status open(const std::string& path, const std::string& command, uint64_t seed = 0);
+  void write(const DeviceInfo& device);
+  void write(const CaseResult& result);
+  /// A case line that another process made.
+  void writeCase(const nlohmann::json& line);
+  /// Counts per status of everything written.
+  void writeSummary();
+
+ private:
+  void writeLine(const nlohmann::json& line);
+
+  std::FILE* file_ = nullptr;
+  std::vector<CaseStatus> written_;
+};
+
+}  // namespace opkit::harness

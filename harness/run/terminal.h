@@ -1,0 +1,50 @@
+// What the commands print: colour and a progress bar on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/run/results.h"
+
+namespace opkit::harness {
+
+/// `text` in the colour of a status when stdout is a terminal.
+std::string coloured(CaseStatus status, const std::string& text);
+
+/// A bar on stderr that is redrawn in place; silent when stderr is not a terminal.
+class Progress {
+ public:
+  explicit Progress(size_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void step(const std::string& label);
+  /// Removes the bar so that lines can be printed.
+  void clear();
+
+ private:
+  size_t total_;
+  size_t done_ = 0;
+  bool visible_;
+};
+
+/// Columns padded to their widest cell; the first row is the heading. Numbers are right-aligned.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading);
+  void add(std::vector<std::string> cells);
+  std::string toString() const;
+  bool empty() const { return rows_.size() == 1; }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A short number: "0.04", "1.2e-07", "-".
+std::string formatNumber(double value);
+
+/// The block printed for a failed case: id, sub-check, how many elements, the worst one, how to repeat it.
+std::string failureBlock(const CaseResult& result, const std::string& repeatCommand);
+
+}  // namespace opkit::harness
