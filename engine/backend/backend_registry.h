@@ -22,6 +22,9 @@ struct RuntimeOptions {
   // Folder in which compiled pipelines and tuning results outlive the process. Empty: OPKIT_CACHE_DIR, else opkit in
   // XDG_CACHE_HOME or ~/.cache. "off", here or in the variable, keeps nothing.
   std::string cacheDir;
+  // Vulkan: a device that pretends to lack things, "no-fp16,subgroup=4,shared=16k,workgroup=128"; see
+  // engine/backend/vulkan/capability_mask.h. Also chosen by OPKIT_VULKAN_MASK.
+  std::string mask;
 };
 
 struct BackendKind {

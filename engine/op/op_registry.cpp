@@ -13,6 +13,12 @@ void OpRegistry::add(OpDef def) {
   defs_.emplace(std::move(type), std::move(def));
 }
 
+void OpRegistry::replace(OpDef def) {
+  OPKIT_CHECK(defs_.contains(def.type) && def.inferShapes);
+  std::string type = def.type;
+  defs_[std::move(type)] = std::move(def);
+}
+
 void OpRegistry::addCreator(const std::string& backend, const std::string& type, Creator creator) {
   OPKIT_CHECK(defs_.contains(type));
   creators_[{backend, type}].push_back(std::move(creator));

@@ -22,6 +22,8 @@ class OpRegistry {
  public:
   /// Adds a card; aborts on a duplicate type or a card without a shape rule (a programmer's mistake).
   void add(OpDef def);
+  /// Replaces the card of a known operator: harnesses break cards, in copies of a registry, on purpose.
+  void replace(OpDef def);
   /// Appends a Creator to the table of (backend, op): fastest first. REQUIRES the operator to be known.
   void addCreator(const std::string& backend, const std::string& type, Creator creator);
   /// Puts a Creator in front of the table, as providers added at run time do.

@@ -29,6 +29,7 @@ void readProperties(PhysicalDevice& device) {
   vkGetPhysicalDeviceProperties2(device.handle, &properties);
   device.properties = properties.properties;
   device.maxAllocationBytes = properties11.maxMemoryAllocationSize;
+  device.subgroupSize = properties11.subgroupSize;
   device.info = {.backend = "vulkan",
                  .name = device.properties.deviceName,
                  .driver = fmt::format("{} {}", properties12.driverName, properties12.driverInfo),

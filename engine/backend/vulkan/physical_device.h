@@ -21,6 +21,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMemoryProperties memory;
   uint64_t maxAllocationBytes = 0;
   uint32_t computeFamily = 0;
+  uint32_t subgroupSize = 0;
   uint32_t timestampBits = 0;  // 0: no device clock on the compute queue
   // The device's memory is the host's: map instead of staging. OPKIT_VULKAN_STAGING in the environment denies it, so
   // that the other path can be tested on a software device.

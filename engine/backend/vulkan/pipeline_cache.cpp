@@ -2,6 +2,7 @@
 
 #include "engine/backend/vulkan/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
+#include "engine/backend/vulkan/spirv_facts.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
@@ -41,11 +42,30 @@ Status requireCapabilities(const PhysicalDevice& physical, const ShaderCode& cod
   return Status::ok();
 }
 
+/// Drivers may do anything with a work group that exceeds the device's limits; here it is a refusal.
+Status requireLimits(const PhysicalDevice& physical, const ShaderCode& code, std::span<const uint32_t> constants) {
+  const VkPhysicalDeviceLimits& limits = physical.properties.limits;
+  const SpirvFacts facts = factsOf(code.spirv, constants);
+  if (facts.invocations() > limits.maxComputeWorkGroupInvocations)
+    return Status::unsupported("vulkan: shader {} runs {} invocations per work group, {} allows {}", code.name,
+                               facts.invocations(), physical.info.name, limits.maxComputeWorkGroupInvocations);
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (facts.localSize[axis] > limits.maxComputeWorkGroupSize[axis])
+      return Status::unsupported("vulkan: shader {} has work groups of {} along {}, {} allows {}", code.name,
+                                 facts.localSize[axis], "xyz"[axis], physical.info.name,
+                                 limits.maxComputeWorkGroupSize[axis]);
+  if (facts.sharedBytes > limits.maxComputeSharedMemorySize)
+    return Status::unsupported("vulkan: shader {} shares {} bytes per work group, {} allows {}", code.name,
+                               facts.sharedBytes, physical.info.name, limits.maxComputeSharedMemorySize);
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const ShaderCode& code,
                                                    std::span<const uint32_t> constants, VkPipelineCache driverCache) {
   OPKIT_TRY(requireCapabilities(device.physical(), code));
+  OPKIT_TRY(requireLimits(device.physical(), code, constants));
   auto pipeline = std::make_unique<Pipeline>();
   OPKIT_TRY(pipeline->createLayouts(device, code));
   OPKIT_TRY(pipeline->createHandle(device, code, constants, driverCache));

@@ -1,0 +1,63 @@
+// A masked device refuses what a smaller one would, and SPIR-V tells what a shader asks for.
+#include "engine/backend/vulkan/capability_mask.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/backend/vulkan/spirv_facts.h"
+#include "shaders/testing/affine.h"
+
+namespace opkit::vulkan {
+namespace {
+
+PhysicalDevice largeDevice() {
+  PhysicalDevice device;
+  device.float16 = device.storage16 = true;
+  device.subgroupSize = 32;
+  device.properties.limits.maxComputeSharedMemorySize = 65536;
+  device.properties.limits.maxComputeWorkGroupInvocations = 1024;
+  for (uint32_t& size : device.properties.limits.maxComputeWorkGroupSize) size = 1024;
+  return device;
+}
+
+TEST(CapabilityMask, TakesAwayAndOnlyLowers) {
+  PhysicalDevice device = largeDevice();
+  ASSERT_TRUE(applyMask("no-fp16,subgroup=4,shared=16k,workgroup=128", device).isOk());
+  EXPECT_FALSE(device.float16);
+  EXPECT_TRUE(device.storage16);
+  EXPECT_EQ(device.subgroupSize, 4u);
+  EXPECT_EQ(device.properties.limits.maxComputeSharedMemorySize, 16384u);
+  EXPECT_EQ(device.properties.limits.maxComputeWorkGroupInvocations, 128u);
+  EXPECT_EQ(device.properties.limits.maxComputeWorkGroupSize[0], 128u);
+  EXPECT_NE(device.info.name.find("masked no-fp16"), std::string::npos);
+  ASSERT_TRUE(applyMask("shared=1m", device).isOk());
+  EXPECT_EQ(device.properties.limits.maxComputeSharedMemorySize, 16384u);
+}
+
+TEST(CapabilityMask, SaysWhatItKnows) {
+  for (const char* bad : {"no-fp17", "subgroup", "shared=", "shared=16q", "shared=-1", "workgroup=0"}) {
+    PhysicalDevice device = largeDevice();
+    const Status status = applyMask(bad, device);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << bad;
+    EXPECT_NE(status.message().find("no-fp16"), std::string::npos) << status.message();
+  }
+}
+
+TEST(SpirvFacts, ReadsAShader) {
+  const ShaderCode& code = shaders::Affine::code({});
+  const SpirvFacts facts = factsOf(code.spirv, {});
+  EXPECT_EQ(facts.words, code.spirv.size());
+  EXPECT_EQ(facts.localSize, code.localSize);
+  EXPECT_GT(facts.instructions, 0u);
+  EXPECT_GT(facts.loads, 0u);
+  EXPECT_GT(facts.stores, 0u);
+  EXPECT_GT(facts.arithmetic, 0u);
+}
+
+TEST(SpirvFacts, WordsThatAreNotSpirvGiveNothing) {
+  const std::array<uint32_t, 6> words = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(factsOf(words, {}).instructions, 0u);
+  EXPECT_EQ(factsOf({}, {}).words, 0u);
+}
+
+}  // namespace
+}  // namespace opkit::vulkan

@@ -1,0 +1,31 @@
+// SpirvFacts: what a compiled compute shader asks of a device and how large it is, read from its SPIR-V.
+//
+// Used before a pipeline is made (a driver need not refuse what exceeds its limits) and by harnesses for statistics.
+// Plain functions, thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+
+namespace opkit::vulkan {
+
+struct SpirvFacts {
+  size_t words = 0;
+  size_t instructions = 0;                     // inside functions
+  size_t loads = 0, stores = 0;                // OpLoad, OpStore and image accesses
+  size_t arithmetic = 0;                       // integer, floating and bit operations, extended instructions
+  size_t branches = 0;                         // conditional branches and switches
+  size_t barriers = 0;                         // control and memory barriers
+  size_t sharedBytes = 0;                      // of work group memory, at the given specialisation
+  std::array<uint32_t, 3> localSize{1, 1, 1};  // at the given specialisation
+
+  uint64_t invocations() const { return uint64_t{localSize[0]} * localSize[1] * localSize[2]; }
+};
+
+/// `constants` are the values of the specialisation constants with ids 0, 1, ...; those missing keep their defaults.
+/// Words that are not SPIR-V give zeros.
+SpirvFacts factsOf(std::span<const uint32_t> spirv, std::span<const uint32_t> constants);
+
+}  // namespace opkit::vulkan
