@@ -1,77 +1,73 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 
-<<<<<<< HEAD
-#include "engine/backend/vulkan/cache_file.h"
-#include "engine/backend/vulkan/device.h"
-    =======
 #include <cstdlib>
 
+#include "engine/backend/vulkan/cache_file.h"
 #include "engine/backend/vulkan/capability_mask.h"
-    >>>>>>> 61ae665 (vulkan: capability masks, SPIR-V facts, limits enforced before a pipeline is made; op: cards can be replaced)
+#include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/shader_hash.h"
 #include "engine/backend/vulkan/tuning_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
-    namespace opkit::vulkan {
+namespace opkit::vulkan {
 
-  namespace {
+namespace {
 
-  /// What compiled pipelines and measurements depend on.
-  std::string cacheKey(const PhysicalDevice& physical) {
-    return fmt::format("device {} driver {:x} {} shaders {}", physical.info.uuid, physical.properties.driverVersion,
-                       physical.info.driver, kShaderHash);
-  }
+/// What compiled pipelines and measurements depend on.
+std::string cacheKey(const PhysicalDevice& physical) {
+  return fmt::format("device {} driver {:x} {} shaders {}", physical.info.uuid, physical.properties.driverVersion,
+                     physical.info.driver, kShaderHash);
+}
 
-  std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder, const Device& device,
-                               const char* suffix) {
-    return folder ? *folder / (device.physical().info.uuid + suffix) : std::filesystem::path();
-  }
+std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder, const Device& device,
+                             const char* suffix) {
+  return folder ? *folder / (device.physical().info.uuid + suffix) : std::filesystem::path();
+}
 
-  }  // namespace
+}  // namespace
 
-  VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder)
-      : device_(std::move(device)) {
-    const std::string key = cacheKey(device_->physical());
-    pipelines_ = std::make_unique<PipelineCache>(device_, fileIn(cacheFolder, *device_, ".pipelines"), key);
-    tuning_ = std::make_unique<TuningCache>(fileIn(cacheFolder, *device_, ".tuning"), key);
-  }
+VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder)
+    : device_(std::move(device)) {
+  const std::string key = cacheKey(device_->physical());
+  pipelines_ = std::make_unique<PipelineCache>(device_, fileIn(cacheFolder, *device_, ".pipelines"), key);
+  tuning_ = std::make_unique<TuningCache>(fileIn(cacheFolder, *device_, ".tuning"), key);
+}
 
-  VulkanRuntime::~VulkanRuntime() { saveCaches(); }
+VulkanRuntime::~VulkanRuntime() { saveCaches(); }
 
-  void VulkanRuntime::saveCaches() {
-    for (const Status& status : {pipelines_->save(), tuning_->save()})
-      if (!status.isOk()) warnAboutCache(status.message());
-  }
+void VulkanRuntime::saveCaches() {
+  for (const Status& status : {pipelines_->save(), tuning_->save()})
+    if (!status.isOk()) warnAboutCache(status.message());
+}
 
-  const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
+const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
 
-  void VulkanRuntime::setShaderSource(ShaderSource source) { pipelines_->setSource(std::move(source)); }
+void VulkanRuntime::setShaderSource(ShaderSource source) { pipelines_->setSource(std::move(source)); }
 
-  Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry,
-                                                                const BackendConfig& config) {
-    OPKIT_TRY(device_->requireAlive());
-    return VulkanBackend::create(shared_from_this(), registry, config);
-  }
+Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry, const BackendConfig& config) {
+  OPKIT_TRY(device_->requireAlive());
+  return VulkanBackend::create(shared_from_this(), registry, config);
+}
 
-  Result<std::vector<DeviceInfo>> devices() {
-    OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(Validation::Off));
-    OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
-    std::vector<DeviceInfo> infos;
-    for (const PhysicalDevice& device : physical) infos.push_back(device.info);
-    return infos;
-  }
+Result<std::vector<DeviceInfo>> devices() {
+  OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(Validation::Off));
+  OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
+  std::vector<DeviceInfo> infos;
+  for (const PhysicalDevice& device : physical) infos.push_back(device.info);
+  return infos;
+}
 
-  Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
-    OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(options.validation));
-    OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
-    OPKIT_ASSIGN(PhysicalDevice chosen, chooseDevice(physical, options.device));
-    const char* fromEnvironment = std::getenv("OPKIT_VULKAN_MASK");
-    const std::string mask = options.mask.empty() && fromEnvironment ? fromEnvironment : options.mask;
-    OPKIT_TRY(applyMask(mask, chosen));
-    OPKIT_ASSIGN(std::shared_ptr<Device> device, Device::create(instance, chosen));
-    return std::shared_ptr<Runtime>(
-        std::make_shared<VulkanRuntime>(std::move(device), cacheFolder(mask.empty() ? options.cacheDir : "off")));
-  }
+Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
+  OPKIT_ASSIGN(const std::shared_ptr<Instance> instance, Instance::create(options.validation));
+  OPKIT_ASSIGN(const std::vector<PhysicalDevice> physical, listDevices(*instance));
+  OPKIT_ASSIGN(PhysicalDevice chosen, chooseDevice(physical, options.device));
+  const char* fromEnvironment = std::getenv("OPKIT_VULKAN_MASK");
+  const std::string mask = options.mask.empty() && fromEnvironment ? fromEnvironment : options.mask;
+  OPKIT_TRY(applyMask(mask, chosen));
+  OPKIT_ASSIGN(std::shared_ptr<Device> device, Device::create(instance, chosen));
+  return std::shared_ptr<Runtime>(
+      std::make_shared<VulkanRuntime>(std::move(device), cacheFolder(mask.empty() ? options.cacheDir : "off")));
+}
 
 }  // namespace opkit::vulkan
