@@ -8,6 +8,9 @@
 // calls onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run, per
 // segment, onExecuteBegin, onExecute of each Execution, onExecuteEnd; after that the results are visible to
 // download().
+//
+// A session keeps several plans (one per set of input shapes), each with Executions of its own. selectPlan says
+// which one the calls above are about; what was recorded for the others stays valid.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/constant_store.h"
 #include "engine/backend/creator.h"
 #include "engine/backend/execution.h"
 
@@ -35,6 +39,8 @@ enum class RecordMode { Indirect, Direct };
 enum class Precision { High, Normal, Low };
 /// How a device keeps the tensors of kernels that can do with either: linear buffers, or NC4HW4 images.
 enum class Storage { Auto, Buffer, Image };
+enum class MemoryHint { Normal, Low };  // Low: rather slow than large
+enum class PowerHint { Normal, Low };   // Low: rather slow than hot
 
 struct BackendConfig {
   size_t threads = 0;                        // CPU worker threads; 0 is one per core
@@ -43,6 +49,8 @@ struct BackendConfig {
   bool deviceTimestamps = false;             // time every Execution on the device
   Storage storage = Storage::Auto;           // Auto follows the device's profile
   bool tune = false;                         // time kernel choices that the tuning cache does not know
+  MemoryHint memory = MemoryHint::Normal;
+  PowerHint power = PowerHint::Normal;
 };
 
 /// Monotonic counters since the Backend was made.
@@ -55,6 +63,8 @@ struct BackendCounters {
   uint64_t bytesUploaded = 0;
   uint64_t bytesDownloaded = 0;
   uint64_t measurements = 0;  // timings made to tune
+
+  BackendCounters& operator+=(const BackendCounters& other);
 };
 
 class Backend {
@@ -67,6 +77,10 @@ class Backend {
   virtual std::span<const Creator> creators(const OpDef& def) const = 0;
   virtual Result<std::unique_ptr<RasterExecution>> createRaster() = 0;
 
+  /// Where kernels keep packed constants. A Backend has a store of its own until it is told to share one.
+  ConstantStore& constants() const { return *constants_; }
+  void shareConstants(std::shared_ptr<ConstantStore> store) { constants_ = std::move(store); }
+
   /// What the device can do; kernels refuse what it cannot.
   virtual const DeviceCaps& caps() const {
     static const DeviceCaps everything;
@@ -74,6 +88,8 @@ class Backend {
   }
   /// Device memory for tensors; contents undefined. OutOfMemory when refused.
   virtual Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) = 0;
+  /// Whether tensors live in host memory as the model declares them, so that host tensors need no copy.
+  virtual bool sharesHostMemory() const { return false; }
   /// Every tensor's offset in a buffer is a multiple of this.
   virtual size_t alignment() const = 0;
   /// The dtype in which the backend keeps a tensor that the model declares as `dtype` (fp16 for fp32 in
@@ -84,14 +100,20 @@ class Backend {
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;
 
+  /// The plan that resizes and runs are about from now on; 0 at first. Empty until its onResizeBegin.
+  virtual void selectPlan(size_t plan) { static_cast<void>(plan); }
+  /// Frees what was recorded for a plan. Nothing happens when there is none.
+  virtual void dropPlan(size_t plan) { static_cast<void>(plan); }
+
+  /// Begins the selected plan anew: what was recorded for it is gone.
   virtual Status onResizeBegin() { return Status::ok(); }
   virtual Status beginSegment(size_t) { return Status::ok(); }
   virtual Status endSegment(size_t) { return Status::ok(); }
   virtual Status onExecuteBegin(size_t) { return Status::ok(); }
   virtual Status onExecuteEnd(size_t) { return Status::ok(); }
 
-  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the last run, in the order of their
-  /// onResize. Empty where the backend has no device clock.
+  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in the order
+  /// of their onResize. Empty where the backend has no device clock.
   virtual Result<std::vector<double>> deviceTimesNs() { return std::vector<double>(); }
 
   const BackendCounters& counters() const { return counters_; }
@@ -99,7 +121,12 @@ class Backend {
 
  private:
   BackendCounters counters_;
+  std::shared_ptr<ConstantStore> constants_ = std::make_shared<ConstantStore>();  // shared with other sessions
 };
+
+/// Asks an Execution for its scratch needs, allocates them on `backend`, and resizes it: what a pipeline does, for
+/// those who run a single Execution by hand.
+Status resizeAlone(Backend& backend, Execution& execution, TensorList inputs, TensorList outputs);
 
 class Runtime {
  public:

@@ -45,7 +45,7 @@ class KernelRunner {
     const Tensor output = *Tensor::onHost(outputDescs_[0]);
     std::ranges::fill(output.bytes(), std::byte{0xFF});
     const std::vector<const Tensor*> outputs = {&output};
-    const Status resized = execution_->onResize(list, outputs);
+    const Status resized = resizeAlone(*backend_, *execution_, list, outputs);
     EXPECT_TRUE(resized.isOk()) << resized.toString();
     const uint64_t allocations = backend_->counters().allocations;
     const Status ran = execution_->onExecute(list, outputs);

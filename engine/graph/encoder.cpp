@@ -12,7 +12,7 @@ Status runRegions(Backend& reference, const RegionList& regions, std::span<const
   OPKIT_ASSIGN(auto raster, reference.createRaster());
   raster->setRegions(regions);
   const Tensor* const outputs[] = {&output};
-  OPKIT_TRY(raster->onResize(inputs, outputs));
+  OPKIT_TRY(resizeAlone(reference, *raster, inputs, outputs));
   return raster->onExecute(inputs, outputs);
 }
 
@@ -28,7 +28,7 @@ Status runOracle(Backend& reference, const OpDef& def, std::span<const uint8_t> 
   OPKIT_ASSIGN(auto execution, choice.creator->create(args, reference));
   std::vector<const Tensor*> outputList;
   for (const Tensor& output : outputs) outputList.push_back(&output);
-  OPKIT_TRY(execution->onResize(inputs, outputList));
+  OPKIT_TRY(resizeAlone(reference, *execution, inputs, outputList));
   return execution->onExecute(inputs, outputList);
 }
 

@@ -18,7 +18,8 @@ Status Arena::place(Schedule& schedule, size_t backendIndex, Backend& backend, c
   std::vector<Lifetime> lifetimes;
   for (size_t s = 0; s < schedule.slots.size(); ++s) {
     const Slot& slot = schedule.slots[s];
-    const bool placed = slot.kind == Slot::Kind::Planned || slot.kind == Slot::Kind::Input;
+    const bool placed =
+        slot.kind == Slot::Kind::Planned || slot.kind == Slot::Kind::Input || slot.kind == Slot::Kind::Scratch;
     if (!placed || slot.backend != backendIndex) continue;
     members_.push_back(s);
     // Empty tensors still get an address of their own.
@@ -70,9 +71,11 @@ Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Enco
       const bool before = bytes[tensor.offsetBytes - 1 - i] != guard;
       const bool after = bytes[tensor.offsetBytes + tensor.sizeBytes() + i] != guard;
       if (!before && !after) continue;
-      const std::string& name = graph.tensorName(model, schedule.slots[member].tensor);
-      return Status::internal("a kernel wrote {} byte{} {} tensor '{}' {}", i + 1, i == 0 ? "" : "s",
-                              before ? "before" : "past the end of", name, tensor.desc.toString());
+      const Slot& slot = schedule.slots[member];
+      return Status::internal("a kernel wrote {} byte{} {} {} '{}' {}", i + 1, i == 0 ? "" : "s",
+                              before ? "before" : "past the end of",
+                              slot.kind == Slot::Kind::Scratch ? "the scratch memory of" : "tensor",
+                              graph.tensorName(model, slot.tensor), tensor.desc.toString());
     }
   }
   return Status::ok();

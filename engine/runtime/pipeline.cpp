@@ -49,10 +49,43 @@ Status Pipeline::resize(std::span<const Tensor> inputs) {
   staging_.clear();
   OPKIT_ASSIGN(graph_, encoder_->encode(inputs));
   OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_));
+  OPKIT_TRY(planScratch());
   OPKIT_TRY(placeMemory());
   OPKIT_TRY(resizeExecutions());
   deviceNs_.assign(schedule_.steps.size(), -1);
   planned_ = true;
+  return Status::ok();
+}
+
+/// Slots may have been added; the addresses of those that are there now stay good until the next call.
+void Pipeline::linkTensors() {
+  const auto list = [&](const std::vector<int>& slots) {
+    std::vector<const Tensor*> tensors;
+    for (int slot : slots) tensors.push_back(slot < 0 ? nullptr : &schedule_.slots[static_cast<size_t>(slot)].device);
+    return tensors;
+  };
+  for (Step& step : schedule_.steps) {
+    step.inputTensors = list(step.inputs);
+    step.outputTensors = list(step.outputs);
+  }
+}
+
+Status Pipeline::planScratch() {
+  linkTensors();
+  std::vector<Slot> added;
+  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+    Step& step = schedule_.steps[i];
+    if (step.isCopy()) continue;
+    OPKIT_ASSIGN(const size_t bytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
+    if (bytes == 0) continue;
+    step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
+    Slot slot{.kind = Slot::Kind::Scratch, .tensor = step.command->outputs[0], .backend = step.backend};
+    slot.first = slot.last = i;
+    slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
+    added.push_back(std::move(slot));
+  }
+  std::ranges::move(added, std::back_inserter(schedule_.slots));
+  linkTensors();
   return Status::ok();
 }
 
@@ -65,15 +98,6 @@ Status Pipeline::placeMemory() {
     const Tensor& owner = schedule_.slots[static_cast<size_t>(slot.owner)].device;
     slot.device.buffer = owner.buffer;
     slot.device.offsetBytes = owner.offsetBytes;
-  }
-  const auto list = [&](const std::vector<int>& slots) {
-    std::vector<const Tensor*> tensors;
-    for (int slot : slots) tensors.push_back(slot < 0 ? nullptr : &schedule_.slots[static_cast<size_t>(slot)].device);
-    return tensors;
-  };
-  for (Step& step : schedule_.steps) {
-    step.inputTensors = list(step.inputs);
-    step.outputTensors = list(step.outputs);
   }
   return Status::ok();
 }
@@ -113,6 +137,7 @@ Status Pipeline::resizeExecutions() {
     }
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.beginSegment(step.segment));
+    step.execution->setScratch(step.scratch < 0 ? Tensor{} : schedule_.slots[static_cast<size_t>(step.scratch)].device);
     OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors)
                   .withContext(fmt::format("node '{}'", model_.nodes[static_cast<size_t>(step.command->node)].name)));
     if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.endSegment(step.segment));

@@ -35,6 +35,8 @@ class Pipeline {
   Pipeline(const Interpreter& interpreter, const SessionConfig& config)
       : model_(interpreter.model()), registry_(interpreter.registry()), config_(config) {}
 
+  void linkTensors();
+  Status planScratch();
   Status placeMemory();
   Status placeConstants();
   Status resizeExecutions();

@@ -21,6 +21,7 @@ struct Slot {
     Constant,  // memory of its own, written at resize
     Unread,    // a description without memory: the Execution keeps its own copy
     View,      // the memory of slot `owner`
+    Scratch,   // arena memory of one step, see Execution::scratchBytes
   };
   Kind kind = Kind::Planned;
   int tensor = -1;     // index in the model
@@ -39,8 +40,9 @@ struct Step {
   std::vector<Refusal> refusals;
   std::vector<int> inputs;   // slots, -1 where absent; the source of a copy
   std::vector<int> outputs;  // slots, -1 where unused; the destination of a copy
+  int scratch = -1;          // slot
   size_t segment = 0;
-  std::vector<const Tensor*> inputTensors;  // of `inputs`, filled once memory is placed
+  std::vector<const Tensor*> inputTensors;  // of `inputs`; set by linkTensors
   std::vector<const Tensor*> outputTensors;
 
   bool isCopy() const { return command == nullptr; }

@@ -75,17 +75,17 @@ Result<TensorDesc> parseTensorDesc(const std::string& text) {
 
 void HostBuffer::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(kHostAlignment)); }
 
-Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes) {
+Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes, Fill fill) {
   void* data = ::operator new(std::max<size_t>(sizeBytes, 1), std::align_val_t(kHostAlignment), std::nothrow);
   if (!data) return Status::outOfMemory("the host refused {} bytes", sizeBytes);
-  std::memset(data, 0, sizeBytes);
+  if (fill == Fill::Zero) std::memset(data, 0, sizeBytes);
   return std::shared_ptr<HostBuffer>(
       new HostBuffer(sizeBytes, std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(data))));
 }
 
-Result<Tensor> Tensor::onHost(TensorDesc desc) {
+Result<Tensor> Tensor::onHost(TensorDesc desc, Fill fill) {
   OPKIT_TRY(checkShape(desc.shape));
-  OPKIT_ASSIGN(auto buffer, HostBuffer::create(desc.sizeBytes()));
+  OPKIT_ASSIGN(auto buffer, HostBuffer::create(desc.sizeBytes(), fill));
   return Tensor{std::move(desc), std::move(buffer), 0, 0};
 }
 

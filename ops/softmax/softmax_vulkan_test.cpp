@@ -27,7 +27,7 @@ Status runOnDevice(Backend& backend, const SoftmaxParamsT& params, const Tensor&
   OPKIT_TRY(backend.upload(x, deviceX));
   OPKIT_TRY(backend.onResizeBegin());
   OPKIT_TRY(backend.beginSegment(0));
-  OPKIT_TRY(execution->onResize({&in, 1}, {&out, 1}));
+  OPKIT_TRY(resizeAlone(backend, *execution, {&in, 1}, {&out, 1}));
   OPKIT_TRY(backend.endSegment(0));
   OPKIT_TRY(backend.onExecuteBegin(0));
   OPKIT_TRY(execution->onExecute({&in, 1}, {&out, 1}));

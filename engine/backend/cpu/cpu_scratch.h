@@ -1,27 +1,23 @@
-// Scratch: float memory that a CPU kernel keeps between runs. It only grows, so that returning to a shape
-// seen before allocates nothing. Not thread-safe.
+// Memory of CPU kernels: scratch sizes in floats, and constants packed into floats once per device.
 #pragma once
 
-#include <memory>
+#include <functional>
 
 #include "engine/backend/backend.h"
 
 namespace opkit::cpu {
 
-class Scratch {
- public:
-  /// Makes room for `count` floats, 64-byte aligned; contents undefined. OutOfMemory when refused.
-  Status reserve(Backend& backend, int64_t count) {
-    const size_t wanted = static_cast<size_t>(count) * sizeof(float);
-    if (buffer_ && buffer_->sizeBytes() >= wanted) return Status::ok();
-    OPKIT_ASSIGN(buffer_, backend.allocate(wanted));
-    return Status::ok();
-  }
-  /// REQUIRES reserve.
-  float* data() const { return reinterpret_cast<float*>(buffer_->hostData()); }
+/// Floats of one part of a kernel's scratch, rounded so that the next part is 64-byte aligned too.
+inline int64_t scratchPart(int64_t floats) { return (floats + 15) / 16 * 16; }
+inline size_t scratchBytesOf(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
+/// Float `first` of an Execution's scratch; null when it has none.
+inline float* scratchFloats(const Tensor& scratch, int64_t first = 0) {
+  return scratch.buffer ? reinterpret_cast<float*>(scratch.bytes().data()) + first : nullptr;
+}
 
- private:
-  std::shared_ptr<Buffer> buffer_;
-};
+/// The `count` floats, 64-byte aligned, that `pack` writes from `constant`; packed once for all who ask `backend`'s
+/// store. `form` names the packing and everything it depends on. OutOfMemory when refused.
+Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
+                                                   int64_t count, const std::function<void(float*)>& pack);
 
 }  // namespace opkit::cpu

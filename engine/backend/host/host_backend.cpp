@@ -10,7 +10,7 @@ Result<std::unique_ptr<RasterExecution>> HostBackend::createRaster() {
 
 Result<std::shared_ptr<Buffer>> HostBackend::allocate(size_t sizeBytes) {
   ++counters().allocations;
-  OPKIT_ASSIGN(auto buffer, HostBuffer::create(sizeBytes));
+  OPKIT_ASSIGN(auto buffer, HostBuffer::create(sizeBytes, Fill::None));
   return std::shared_ptr<Buffer>(std::move(buffer));
 }
 

@@ -30,6 +30,7 @@ class HostBackend : public Backend {
   Result<std::unique_ptr<RasterExecution>> createRaster() override;
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
   size_t alignment() const override { return 64; }
+  bool sharesHostMemory() const override { return true; }
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;
 

@@ -4,15 +4,21 @@
 
 namespace opkit::vulkan {
 
-Result<const Tensor*> ScratchMemory::take(Backend& backend, TensorDesc desc) {
-  if (used_ == tensors_.size()) tensors_.push_back(std::make_unique<Tensor>());
-  Tensor& tensor = *tensors_[used_];
-  if (!tensor.buffer || tensor.buffer->sizeBytes() < desc.sizeBytes()) {
-    OPKIT_ASSIGN(tensor.buffer, backend.allocate(desc.sizeBytes()));
-  }
-  tensor.desc = std::move(desc);
-  ++used_;
-  return static_cast<const Tensor*>(&tensor);
+void ScratchMemory::restart(size_t alignment, const Tensor& memory) {
+  tensors_.clear();
+  memory_ = memory;
+  alignment_ = alignment;
+  usedBytes_ = 0;
+}
+
+Result<const Tensor*> ScratchMemory::take(TensorDesc desc) {
+  const size_t first = usedBytes_;
+  usedBytes_ += (desc.sizeBytes() + alignment_ - 1) / alignment_ * alignment_;
+  if (memory_.buffer && usedBytes_ > memory_.sizeBytes())
+    return Status::internal("vulkan: scratch of {} bytes was planned, a kernel takes {}", memory_.sizeBytes(),
+                            usedBytes_);
+  tensors_.push_back(std::make_unique<Tensor>(Tensor{std::move(desc), memory_.buffer, memory_.offsetBytes + first, 0}));
+  return static_cast<const Tensor*>(tensors_.back().get());
 }
 
 Status CommandEncoder::fillZero(const Tensor& tensor) {

@@ -1,26 +1,50 @@
-// CommandEncoder: the Encoder that operators see, over a Recording and an Execution's scratch memory.
+// CommandEncoder: the Encoder that operators see, over a Recording and an Execution's scratch memory; and
+// MeasuringEncoder, which records nothing and finds out how much scratch memory that will be.
 #pragma once
 
 #include "engine/backend/vulkan/recording.h"
 
 namespace opkit::vulkan {
 
-/// Scratch tensors of one Execution. Memory is kept from one resize to the next where it is large enough.
+/// Scratch tensors of one Execution, one after the other in the memory that was planned for it.
 class ScratchMemory {
  public:
-  /// Makes all memory available again; tensors handed out before are invalid.
-  void restart() { used_ = 0; }
-  Result<const Tensor*> take(Backend& backend, TensorDesc desc);
+  /// Tensors handed out before are invalid. Without `memory` those to come are only counted.
+  void restart(size_t alignment, const Tensor& memory);
+  /// Internal when the memory does not suffice.
+  Result<const Tensor*> take(TensorDesc desc);
+  size_t usedBytes() const { return usedBytes_; }
 
  private:
   std::vector<std::unique_ptr<Tensor>> tensors_;  // unique_ptr: addresses are handed out
-  size_t used_ = 0;
+  Tensor memory_;
+  size_t alignment_ = 1;
+  size_t usedBytes_ = 0;
+};
+
+class MeasuringEncoder final : public Encoder {
+ public:
+  MeasuringEncoder(const Device& device, ScratchMemory& scratch) : device_(device), scratch_(scratch) {}
+
+  Status fillZero(const Tensor&) override { return Status::ok(); }
+  Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun>) override { return Status::ok(); }
+  size_t shortestRunBytes() const override { return opkit::vulkan::shortestRunBytes(device_); }
+  void beginDisjoint() override {}
+  void endDisjoint() override {}
+  Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Status dispatchRaw(const ShaderCode&, std::span<const Tensor* const>, std::span<const std::byte>,
+                     std::span<const uint32_t>, Groups) override {
+    return Status::ok();
+  }
+
+ private:
+  const Device& device_;
+  ScratchMemory& scratch_;
 };
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(Backend& backend, Recording& recording, ScratchMemory& scratch)
-      : backend_(backend), recording_(recording), scratch_(scratch) {}
+  CommandEncoder(Recording& recording, ScratchMemory& scratch) : recording_(recording), scratch_(scratch) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
@@ -29,14 +53,13 @@ class CommandEncoder final : public Encoder {
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
-  Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(backend_, std::move(desc)); }
+  Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
   Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                      std::span<const uint32_t> constants, Groups groups) override {
     return recording_.dispatch(code, tensors, push, constants, groups);
   }
 
  private:
-  Backend& backend_;
   Recording& recording_;
   ScratchMemory& scratch_;
 };

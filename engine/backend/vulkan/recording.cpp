@@ -196,8 +196,8 @@ Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const
 }
 
 /// A software device copies by memcpy, and its shaders load one lane at a time; a GPU's copy engine wants long runs.
-size_t Recording::shortestRunBytes() const {
-  return context_.device->physical().info.software ? kShortestRunSoftware : kShortestRunHardware;
+size_t shortestRunBytes(const Device& device) {
+  return device.physical().info.software ? kShortestRunSoftware : kShortestRunHardware;
 }
 
 Status Recording::finish(VkFence fence) {

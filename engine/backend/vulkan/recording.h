@@ -24,6 +24,9 @@ struct RecordingContext {
   bool timestamps = false;
 };
 
+/// See Encoder::shortestRunBytes.
+size_t shortestRunBytes(const Device& device);
+
 class Recording {
  public:
   static Result<std::unique_ptr<Recording>> create(const RecordingContext& context);
@@ -37,7 +40,7 @@ class Recording {
   /// REQUIRES sizeBytes() of the tensor to be a multiple of 4.
   Status fillZero(const Tensor& tensor);
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs);
-  size_t shortestRunBytes() const;
+  size_t shortestRunBytes() const { return opkit::vulkan::shortestRunBytes(*context_.device); }
   HazardTracker& hazards() { return hazards_; }
 
   /// Ends the recording and makes the driver compile the pipelines that were new to it.

@@ -141,10 +141,17 @@ Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
   return transfer(host, device, false);
 }
 
+void VulkanBackend::dropPlan(size_t plan) {
+  const auto found = plans_.find(plan);
+  if (found == plans_.end()) return;
+  if (plan_ == &found->second)
+    found->second = {};
+  else
+    plans_.erase(found);
+}
+
 Status VulkanBackend::onResizeBegin() {
-  ++resize_;
-  recordings_.clear();
-  segments_.clear();
+  *plan_ = {++resizes_, {}, {}};
   open_ = nullptr;
   inSegment_ = false;
   return Status::ok();
@@ -152,16 +159,16 @@ Status VulkanBackend::onResizeBegin() {
 
 Result<Recording*> VulkanBackend::addRecording() {
   OPKIT_ASSIGN(std::unique_ptr<Recording> recording, Recording::create(context_));
-  recordings_.push_back(std::move(recording));
-  return recordings_.back().get();
+  plan_->recordings.push_back(std::move(recording));
+  return plan_->recordings.back().get();
 }
 
 Status VulkanBackend::beginSegment(size_t segment) {
   inSegment_ = true;
   if (config_.record == RecordMode::Direct) return Status::ok();
   OPKIT_ASSIGN(open_, addRecording());
-  segments_.resize(std::max(segments_.size(), segment + 1), nullptr);
-  segments_[segment] = open_;
+  plan_->segments.resize(std::max(plan_->segments.size(), segment + 1), nullptr);
+  plan_->segments[segment] = open_;
   return Status::ok();
 }
 
@@ -172,13 +179,12 @@ Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, Tensor
   if (config_.record == RecordMode::Direct) {
     OPKIT_ASSIGN(recording, addRecording());
   }
-  scratch.restart();
   OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*this, *recording, scratch);
+  CommandEncoder encoder(*recording, scratch);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
   if (config_.record == RecordMode::Direct) OPKIT_TRY(recording->finish(fence_.get()));
-  return EncodedCommands{recordings_.size() - 1, resize_};
+  return EncodedCommands{plan_->recordings.size() - 1, plan_->resize};
 }
 
 Status VulkanBackend::endSegment(size_t) {
@@ -189,22 +195,22 @@ Status VulkanBackend::endSegment(size_t) {
 
 Status VulkanBackend::execute(const EncodedCommands& commands) {
   if (config_.record == RecordMode::Indirect) return Status::ok();
-  if (commands.resize != resize_ || commands.recording >= recordings_.size())
+  if (commands.resize != plan_->resize || commands.recording >= plan_->recordings.size())
     return Status::internal("vulkan: onExecute of an Execution that was not resized with the others");
-  return recordings_[commands.recording]->run(fence_.get());
+  return plan_->recordings[commands.recording]->run(fence_.get());
 }
 
 Status VulkanBackend::onExecuteEnd(size_t segment) {
   if (config_.record == RecordMode::Direct) return Status::ok();
-  if (segment >= segments_.size() || !segments_[segment])
+  if (segment >= plan_->segments.size() || !plan_->segments[segment])
     return Status::internal("vulkan: segment {} was not recorded", segment);
-  return segments_[segment]->run(fence_.get());
+  return plan_->segments[segment]->run(fence_.get());
 }
 
 Result<std::vector<double>> VulkanBackend::deviceTimesNs() {
   std::vector<double> times;
   if (!context_.timestamps) return times;
-  for (const auto& recording : recordings_) OPKIT_TRY(recording->readNs(times));
+  for (const auto& recording : plan_->recordings) OPKIT_TRY(recording->readNs(times));
   return times;
 }
 

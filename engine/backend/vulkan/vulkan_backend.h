@@ -5,16 +5,18 @@
 // thread at a time; several Backends share a Runtime.
 #pragma once
 
+#include <map>
+
 #include "engine/backend/vulkan/command_encoder.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 
 namespace opkit::vulkan {
 
-/// What encode() recorded, for execute(). Valid until the next onResizeBegin.
+/// What encode() recorded, for execute(). Valid until the plan's next onResizeBegin.
 struct EncodedCommands {
   size_t recording = 0;
-  uint64_t resize = 0;  // which one it belongs to
+  uint64_t resize = 0;  // which one it belongs to, over all plans
 };
 
 class VulkanBackend final : public Backend {
@@ -34,6 +36,8 @@ class VulkanBackend final : public Backend {
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;
 
+  void selectPlan(size_t plan) override { plan_ = &plans_[plan]; }
+  void dropPlan(size_t plan) override;
   Status onResizeBegin() override;
   Status beginSegment(size_t segment) override;
   Status endSegment(size_t segment) override;
@@ -43,10 +47,17 @@ class VulkanBackend final : public Backend {
   /// Records one Execution. REQUIRES an open segment.
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
                                  ScratchMemory& scratch);
+  const Device& device() const { return *context_.device; }
   /// Runs what was encoded, in direct mode; in indirect mode the segment's end does.
   Status execute(const EncodedCommands& commands);
 
  private:
+  struct Plan {
+    uint64_t resize = 0;
+    std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
+    std::vector<Recording*> segments;                    // indirect mode; null until recorded
+  };
+
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
   Status start();
   Result<Recording*> addRecording();
@@ -61,10 +72,10 @@ class VulkanBackend final : public Backend {
   RecordingContext context_;
   Owned<VkFence> fence_;
   std::shared_ptr<VulkanBuffer> staging_;  // null where tensors are mapped
-  uint64_t resize_ = 0;
-  std::vector<std::unique_ptr<Recording>> recordings_;  // of this resize, in the order of their Executions
-  std::vector<Recording*> segments_;                    // indirect mode; null until recorded
-  Recording* open_ = nullptr;                           // the segment being recorded, indirect mode
+  uint64_t resizes_ = 0;
+  std::map<size_t, Plan> plans_;
+  Plan* plan_ = &plans_[0];    // the selected one
+  Recording* open_ = nullptr;  // the segment being recorded, indirect mode
   bool inSegment_ = false;
 };
 

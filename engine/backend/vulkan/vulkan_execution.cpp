@@ -33,7 +33,15 @@ VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(s
 
 VulkanExecution::~VulkanExecution() = default;
 
+Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
+  state_->scratch.restart(backend_.alignment(), {});
+  MeasuringEncoder encoder(static_cast<VulkanBackend&>(backend_).device(), state_->scratch);
+  OPKIT_TRY(onEncode(inputs, outputs, encoder));
+  return state_->scratch.usedBytes();
+}
+
 Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
+  state_->scratch.restart(backend_.alignment(), scratch());
   OPKIT_ASSIGN(state_->commands, static_cast<VulkanBackend&>(backend_).encode(*this, inputs, outputs, state_->scratch));
   return Status::ok();
 }
@@ -42,11 +50,16 @@ Status VulkanExecution::onExecute(TensorList, TensorList) {
   return static_cast<VulkanBackend&>(backend_).execute(state_->commands);
 }
 
-Result<Tensor> uploadConstant(Backend& backend, const Tensor& host) {
-  Tensor device{{backend.storageDType(host.desc.dtype), host.desc.shape}, nullptr, 0, 0};
-  OPKIT_ASSIGN(device.buffer, backend.allocate(device.sizeBytes()));
-  OPKIT_TRY(backend.upload(host, device));
-  return device;
+Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
+                                                   const std::function<Result<Tensor>()>& pack) {
+  const DType dtype = backend.storageDType(constant.desc.dtype);
+  return backend.constants().get<Tensor>(constant, fmt::format("{} {}", form, nameOf(dtype)), [&]() -> Result<Tensor> {
+    OPKIT_ASSIGN(const Tensor host, pack());
+    Tensor device{{dtype, host.desc.shape}, nullptr, 0, 0};
+    OPKIT_ASSIGN(device.buffer, backend.allocate(device.sizeBytes()));
+    OPKIT_TRY(backend.upload(host, device));
+    return device;
+  });
 }
 
 }  // namespace opkit::vulkan

@@ -64,7 +64,8 @@ class Encoder {
   /// among them, though they touch the same tensors.
   virtual void beginDisjoint() = 0;
   virtual void endDisjoint() = 0;
-  /// Device memory that lives until this Execution's next onResize; contents undefined.
+  /// Device memory for this Execution while it runs; contents undefined.
+  /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
 
   virtual Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
@@ -77,9 +78,11 @@ class VulkanExecution : public Execution {
   explicit VulkanExecution(Backend& backend);
   ~VulkanExecution() override;
 
-  /// Records the operator for the shapes of `inputs` and `outputs`. Called once per resize.
+  /// Records the operator for the shapes of `inputs` and `outputs`. Called twice per resize: first with an Encoder
+  /// that only measures scratch memory, while tensors have no memory yet, and must ask for the same both times.
   virtual Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) = 0;
 
+  Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) final;
   Status onResize(TensorList inputs, TensorList outputs) final;
   Status onExecute(TensorList inputs, TensorList outputs) final;
 
@@ -103,8 +106,10 @@ Status requireStorage(const CreateArgs& args, DType dtype) {
   return Status::ok();
 }
 
-/// A device copy of a host tensor, for packed weights; made in create or in the first onEncode.
-Result<Tensor> uploadConstant(Backend& backend, const Tensor& host);
+/// The device copy of what `pack` makes of a host constant: packed and uploaded once for all who ask `backend`'s store.
+/// `form` names the packing and everything it depends on. For create or onEncode.
+Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
+                                                   const std::function<Result<Tensor>()>& pack);
 
 /// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).
 template <class E, class Supports>

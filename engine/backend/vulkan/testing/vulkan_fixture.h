@@ -41,7 +41,7 @@ struct Step {
 
 inline Status resizeSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
   OPKIT_TRY(backend.beginSegment(segment));
-  for (const Step& step : steps) OPKIT_TRY(step.execution->onResize(step.inputs, step.outputs));
+  for (const Step& step : steps) OPKIT_TRY(resizeAlone(backend, *step.execution, step.inputs, step.outputs));
   return backend.endSegment(segment);
 }
 

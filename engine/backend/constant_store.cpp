@@ -1,0 +1,30 @@
+#include "engine/backend/constant_store.h"
+
+namespace opkit {
+
+std::shared_ptr<ConstantStore::Entry> ConstantStore::find(const Key& key, const Tensor& source) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Entry>& entry = entries_[key];
+  if (!entry) {
+    entry = std::make_shared<Entry>();
+    entry->source = source.buffer;
+  }
+  return entry;
+}
+
+void ConstantStore::dropUnreachable() {
+  const std::lock_guard lock(mutex_);
+  // One buffer may be the source of several entries.
+  std::map<const Buffer*, long> ours;
+  for (const auto& [key, entry] : entries_) ++ours[key.buffer];
+  std::erase_if(entries_, [&](const auto& item) {
+    const std::shared_ptr<Entry>& entry = item.second;
+    // Whoever is making an entry holds it, and the source too.
+    const bool reachable = entry.use_count() > 1 || entry->source.use_count() > ours[item.first.buffer];
+    if (reachable || entry->value.use_count() > 1) return false;
+    bytes_ -= entry->bytes;
+    return true;
+  });
+}
+
+}  // namespace opkit
