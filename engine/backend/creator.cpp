@@ -1,20 +1,64 @@
 #include "engine/backend/creator.h"
 
 namespace opkit {
+namespace {
 
-Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const std::string& provider) {
+/// Why the Creator cannot run the node whatever the policy says; OK when it can.
+Status verdictOf(const Creator& creator, const CreateArgs& args) {
+  const DType dtype = keyDType(args);
+  if (!creator.dtypes.contains(dtype))
+    return Status::unsupported("{}: the {} kernel takes {}, got {}", args.def.type, creator.provider,
+                               creator.dtypes.toString(), nameOf(dtype));
+  return creator.supports(args);
+}
+
+/// The table in the order in which the policy tries it.
+std::vector<const Creator*> orderOf(std::span<const Creator> table, std::string_view type,
+                                    const ProviderPolicy& policy) {
+  std::vector<const Creator*> order;
+  for (const Creator& creator : table) order.push_back(&creator);
+  if (!policy.rules.empty())
+    std::stable_sort(order.begin(), order.end(), [&](const Creator* a, const Creator* b) {
+      return policy.preference(type, a->provider) < policy.preference(type, b->provider);
+    });
+  return order;
+}
+
+}  // namespace
+
+DType keyDType(const CreateArgs& args) {
+  const TensorDesc* first = nullptr;
+  for (const TensorDesc* input : args.inputs) {
+    if (!input) continue;
+    if (input->dtype != DType::Bool) return input->dtype;
+    if (!first) first = input;
+  }
+  if (!first && !args.outputs.empty()) first = &args.outputs[0];
+  return first ? first->dtype : DType::Float32;
+}
+
+Status checkNewCreator(std::span<const Creator> table, const Creator& creator, std::string_view backend,
+                       std::string_view type) {
+  for (const Creator& other : table)
+    if (other.provider == creator.provider && other.kernel == creator.kernel && other.dtypes.intersects(creator.dtypes))
+      return Status::invalidArgument("duplicate kernel ({}, {}{}{}, {}, {}): the key is taken by one for {}", backend,
+                                     creator.provider, creator.kernel.empty() ? "" : ":", creator.kernel,
+                                     creator.dtypes.toString(), type, other.dtypes.toString());
+  return Status::ok();
+}
+
+Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy) {
   Choice choice;
-  for (const Creator& creator : table) {
-    if (!provider.empty() && creator.provider != provider) {
-      choice.refusals.push_back({creator.provider, fmt::format("provider {} was asked for", provider)});
-      continue;
+  for (const Creator* creator : orderOf(table, args.def.type, policy)) {
+    if (std::string reason = policy.refusal(args.def.type, creator->provider); !reason.empty()) {
+      choice.refusals.push_back({creator->provider, std::move(reason)});
+    } else if (!choice.creator) {
+      const Status verdict = verdictOf(*creator, args);
+      if (verdict.isOk())
+        choice.creator = creator;
+      else
+        choice.refusals.push_back({creator->provider, verdict.message()});
     }
-    const Status verdict = creator.supports(args);
-    if (verdict.isOk()) {
-      choice.creator = &creator;
-      return choice;
-    }
-    choice.refusals.push_back({creator.provider, verdict.message()});
   }
   return choice;
 }

@@ -1,7 +1,9 @@
 // Creator: an entry in the ordered table of kernels of (backend, operator), fastest first.
 //
 // supports() answers OK or says in one line why not; every refusal is kept and shown. A Creator belongs to a
-// provider ("opkit", "onednn", "reference", a plugin's name), by which it can be chosen.
+// provider ("opkit", "onednn", "reference", a plugin's name), by which it can be preferred, forbidden or forced
+// (see provider_policy.h). Its key is (backend, provider, dtype, operator); a provider with several kernels for
+// one key tells them apart by `kernel`.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "engine/backend/execution.h"
+#include "engine/backend/provider_policy.h"
 #include "engine/op/op_def.h"
 
 namespace opkit {
@@ -53,7 +56,17 @@ struct Creator {
   std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
   std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
   Layout layout = Layout::NCHW;  // in which its Executions expect their inputs and leave their outputs
+  DTypeSet dtypes = kAnyDType;  // of keyDType(); others are refused before supports() is asked
+  std::string kernel;           // "depthwise"; empty where the provider has one kernel for the key
 };
+
+/// The dtype that a node's kernels are keyed by: of the first input that is not bool, else of the first
+/// input, else of the first output.
+DType keyDType(const CreateArgs& args);
+
+/// InvalidArgument when `creator` has the key of one in `table`, the table of (backend, operator).
+Status checkNewCreator(std::span<const Creator> table, const Creator& creator, std::string_view backend,
+                       std::string_view type);
 
 /// A faster choice that said no.
 struct Refusal {
@@ -67,7 +80,8 @@ struct Choice {
   std::vector<Refusal> refusals;     // of the Creators tried before
 };
 
-/// The first Creator of the table that supports the node. `provider`, when not empty, rules out all others.
-Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const std::string& provider = "");
+/// The first Creator that supports the node: preferred providers first, then in the order of the table. What
+/// the policy rules out is refused, also behind the chosen one.
+Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy = {});
 
 }  // namespace opkit

@@ -1,16 +1,32 @@
 #include "engine/op/op_registry.h"
 
+#include "engine/backend/extra_creators.h"
 #include "engine/graph/pass.h"
 
 namespace opkit {
 
-void OpRegistry::add(OpDef def) {
-  OPKIT_CHECK(!def.type.empty() && (def.inferShapes || def.control));
-  OPKIT_CHECK(!def.decompose || def.oracle);
-  OPKIT_CHECK(!defs_.contains(def.type));
+namespace {
+
+void require(const Status& status) {
+  if (!status.isOk()) fmt::print(stderr, "{}\n", status.message());
+  OPKIT_CHECK(status.isOk());
+}
+
+}  // namespace
+
+void OpRegistry::add(OpDef def) { require(tryAdd(std::move(def))); }
+
+Status OpRegistry::tryAdd(OpDef def) {
+  if (def.type.empty()) return Status::invalidArgument("operator: expected a type, got an empty one");
+  if (!def.inferShapes && !def.control)
+    return Status::invalidArgument("operator {}: expected a shape rule, got none", def.type);
+  if (def.decompose && !def.oracle)
+    return Status::invalidArgument("operator {}: a composite operator needs an oracle", def.type);
+  if (defs_.contains(def.type)) return Status::invalidArgument("operator {}: the type is taken", def.type);
   def.folder = folder_;
   std::string type = def.type;
   defs_.emplace(std::move(type), std::move(def));
+  return Status::ok();
 }
 
 void OpRegistry::replace(OpDef def) {
@@ -20,14 +36,20 @@ void OpRegistry::replace(OpDef def) {
 }
 
 void OpRegistry::addCreator(const std::string& backend, const std::string& type, Creator creator) {
-  OPKIT_CHECK(defs_.contains(type));
-  creators_[{backend, type}].push_back(std::move(creator));
+  require(tryAddCreator(backend, type, std::move(creator)));
 }
 
 void OpRegistry::addFirstCreator(const std::string& backend, const std::string& type, Creator creator) {
-  OPKIT_CHECK(defs_.contains(type));
+  require(tryAddCreator(backend, type, std::move(creator), Place::First));
+}
+
+Status OpRegistry::tryAddCreator(const std::string& backend, const std::string& type, Creator creator, Place place) {
+  if (!defs_.contains(type))
+    return Status::invalidArgument("kernel ({}, {}): unknown operator '{}'", backend, creator.provider, type);
   std::vector<Creator>& table = creators_[{backend, type}];
-  table.insert(table.begin(), std::move(creator));
+  OPKIT_TRY(checkNewCreator(table, creator, backend, type));
+  table.insert(place == Place::First ? table.begin() : table.end(), std::move(creator));
+  return Status::ok();
 }
 
 void OpRegistry::addPass(GraphPass pass) {
@@ -45,6 +67,19 @@ const OpDef* OpRegistry::find(std::string_view type) const {
 std::span<const Creator> OpRegistry::creators(std::string_view backend, std::string_view type) const {
   const auto found = creators_.find(Key(backend, type));
   return found == creators_.end() ? std::span<const Creator>() : std::span<const Creator>(found->second);
+}
+
+std::set<std::string> OpRegistry::providers(std::string_view type) const {
+  std::set<std::string> names;
+  std::set<std::string> backends = {"cpu", "vulkan"};
+  for (const auto& [key, table] : creators_) backends.insert(key.first);
+  for (const auto& [name, def] : defs_) {
+    if (!type.empty() && name != type) continue;
+    if (def.oracle) names.insert("reference");
+    for (const std::string& backend : backends)
+      for (const Creator& creator : creatorTable(*this, backend, def)) names.insert(creator.provider);
+  }
+  return names;
 }
 
 std::vector<const OpDef*> OpRegistry::all() const {

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,11 @@ struct GraphPass;  // engine/graph/pass.h
 
 class OpRegistry {
  public:
-  /// Adds a card; aborts on a duplicate type or a card without a shape rule (a programmer's mistake).
+  /// Adds a card; aborts where tryAdd fails (a programmer's mistake).
   void add(OpDef def);
   /// Replaces the card of a known operator: harnesses break cards, in copies of a registry, on purpose.
   void replace(OpDef def);
-  /// Appends a Creator to the table of (backend, op): fastest first. REQUIRES the operator to be known.
+  /// Appends a Creator to the table of (backend, op): fastest first. Aborts where tryAddCreator fails.
   void addCreator(const std::string& backend, const std::string& type, Creator creator);
   /// Puts a Creator in front of the table, as providers added at run time do.
   void addFirstCreator(const std::string& backend, const std::string& type, Creator creator);
@@ -33,10 +34,19 @@ class OpRegistry {
   void addPass(GraphPass pass);
   const std::vector<std::shared_ptr<const GraphPass>>& passes() const { return passes_; }
 
+  /// As above for cards and Creators from outside (plugins). InvalidArgument for a card without type or shape
+  /// rule, a type that is taken, an unknown operator, or a Creator whose key is taken.
+  Status tryAdd(OpDef def);
+  enum class Place { Last, First };
+  Status tryAddCreator(const std::string& backend, const std::string& type, Creator creator, Place place = Place::Last);
+
   /// Null when unknown.
   const OpDef* find(std::string_view type) const;
   /// Empty when the backend has no kernel for the operator.
   std::span<const Creator> creators(std::string_view backend, std::string_view type) const;
+  /// The providers that have a kernel for the operator on any backend, "reference" where there is an oracle,
+  /// and what sources of extra Creators offer; of every operator when `type` is empty.
+  std::set<std::string> providers(std::string_view type = {}) const;
   /// All cards, sorted by type.
   std::vector<const OpDef*> all() const;
 

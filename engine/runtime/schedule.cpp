@@ -137,7 +137,8 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
     chosen.refusals.push_back({backends_.main().name(), raster.error().message()});
   } else {
     const Descs descs = describe(command, 0);
-    Choice choice = chooseCreator(backends_.main().creators(*command.def), argsOf(command, descs, 0), config_.provider);
+    Choice choice =
+        chooseCreator(backends_.main().creators(*command.def), argsOf(command, descs, 0), config_.providers);
     for (Refusal& refusal : choice.refusals)
       chosen.refusals.push_back({backends_.main().name() + "/" + refusal.provider, refusal.reason});
     chosen.creator = choice.creator;
@@ -151,8 +152,8 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   OPKIT_ASSIGN(chosen.backend, backends_.fallback());
   if (command.regions) return chosen;
   const Descs descs = describe(command, chosen.backend);
-  Choice choice =
-      chooseCreator(backends_.at(chosen.backend).creators(*command.def), argsOf(command, descs, chosen.backend));
+  Choice choice = chooseCreator(backends_.at(chosen.backend).creators(*command.def),
+                                argsOf(command, descs, chosen.backend), config_.providers);
   for (Refusal& refusal : choice.refusals) chosen.refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
   chosen.creator = choice.creator;
   if (!chosen.creator)
@@ -250,6 +251,7 @@ void Scheduler::numberSegments() {
 }  // namespace
 
 Result<BackendSet> BackendSet::create(const OpRegistry& registry, const SessionConfig& config, Runtime& runtime) {
+  OPKIT_TRY(config.providers.check(registry));
   BackendSet set;
   set.registry_ = &registry;
   set.config_ = config;

@@ -30,7 +30,7 @@ struct SessionConfig {
   size_t threads = 0;  // 0 is one per core
   RecordMode record = RecordMode::Indirect;
   Precision precision = Precision::High;
-  std::string provider;       // when set, only this provider's Creators are used
+  ProviderPolicy providers;   // preferred, forbidden and forced providers, also on the fallback
   bool allowFallback = true;  // false: a node the backend refuses is an error, not a CPU node
   bool profile = false;       // per-Execution device timestamps
   Storage storage = Storage::Auto;

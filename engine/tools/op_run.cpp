@@ -19,6 +19,7 @@ constexpr const char* kFooter =
 Examples:
   op-run zoo:resnet50 --backend vulkan --placement
   op-run zoo:transformer --resize input=1x16x128 --resize input=1x64x128
+  op-run zoo:resnet50 --forbid reference --force Conv=opkit --placement
   op-run model.onnx --input x=input_0.pb --expect y=output_0.pb)";
 
 struct Options {
@@ -35,6 +36,7 @@ struct Options {
   size_t repeat = 1;
   std::string precision = "high";
   std::string record = "indirect";
+  std::vector<std::string> prefer, forbid, force;
 };
 
 void describe(CLI::App& app, Options& options) {
@@ -65,6 +67,12 @@ void describe(CLI::App& app, Options& options) {
          "--validation", [&options](const std::string& name) { options.session.validation = *parseValidation(name); },
          "Vulkan validation layers: core, sync or gpu")
       ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
+  const auto addRule = [&app](const char* name, std::vector<std::string>& rules, const char* text) {
+    app.add_option(name, rules, text)->type_name("[OPERATOR=]PROVIDER");
+  };
+  addRule("--prefer", options.prefer, "Try this provider's kernels first; several in the order given");
+  addRule("--forbid", options.forbid, "Do not use this provider's kernels");
+  addRule("--force", options.force, "Use no other provider's kernels");
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
 }
 
@@ -236,8 +244,12 @@ nlohmann::json compare(const Options& options, const std::vector<Expectation>& e
   return list;
 }
 
-SessionConfig sessionConfig(const Options& options) {
+Result<SessionConfig> sessionConfig(const Options& options) {
   SessionConfig config = options.session;
+  using Kind = ProviderRule::Kind;
+  for (const std::string& text : options.prefer) OPKIT_TRY(config.providers.add(Kind::Prefer, text));
+  for (const std::string& text : options.forbid) OPKIT_TRY(config.providers.add(Kind::Forbid, text));
+  for (const std::string& text : options.force) OPKIT_TRY(config.providers.add(Kind::Force, text));
   if (options.precision != "high") config.precision = options.precision == "low" ? Precision::Low : Precision::Normal;
   config.record = options.record == "direct" ? RecordMode::Direct : RecordMode::Indirect;
   return config;
@@ -246,7 +258,8 @@ SessionConfig sessionConfig(const Options& options) {
 Result<int> run(const Options& options) {
   OPKIT_ASSIGN(Model model, loadModel(options.model));
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
-  OPKIT_ASSIGN(const auto session, interpreter->createSession(sessionConfig(options)));
+  OPKIT_ASSIGN(const SessionConfig config, sessionConfig(options));
+  OPKIT_ASSIGN(const auto session, interpreter->createSession(config));
   OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());

@@ -219,8 +219,6 @@ class GemmConvCpu final : public ConvCpu {
 // ---- table
 
 Status supportsGemm(const CreateArgs& args) {
-  if (args.input(0).dtype != DType::Float32)
-    return Status::unsupported("Conv: the CPU kernels compute f32, got {}", nameOf(args.input(0).dtype));
   const size_t axes = args.input(0).shape.size() - 2;
   if (axes > 2) return Status::unsupported("Conv: the CPU kernels take 1 or 2 spatial axes, got {}", axes);
   return Status::ok();
@@ -238,12 +236,13 @@ Status supportsDepthwise(const CreateArgs& args) {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  registry.addCreator(
-      "cpu", "Conv",
-      {"opkit", supportsDepthwise, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
-       }});
-  registry.addCreator("cpu", "Conv", {"opkit", supportsGemm, GemmConvCpu::create});
+  registry.addCreator("cpu", "Conv",
+                      {"opkit", supportsDepthwise,
+                       [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+                         return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
+                       },
+                       DTypeSet(DType::Float32), "depthwise"});
+  registry.addCreator("cpu", "Conv", {"opkit", supportsGemm, GemmConvCpu::create, DTypeSet(DType::Float32), "gemm"});
 }
 
 }  // namespace opkit::ops::conv

@@ -101,7 +101,7 @@ TEST(ConvCpu, RefusalsNameTheReason) {
 
   const Tensor half = *Tensor::onHost({DType::Float16, {1, 2, 4, 4}});
   runner.create("Conv", {}, {half, half});
-  EXPECT_EQ(runner.choice().refusals[0].reason, "Conv: the CPU kernels compute f32, got f16");
+  EXPECT_EQ(runner.choice().refusals[0].reason, "Conv: the opkit kernel takes f32, got f16");
 }
 
 }  // namespace

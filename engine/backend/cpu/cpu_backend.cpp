@@ -1,7 +1,6 @@
 #include "engine/backend/cpu/cpu_backend.h"
 
-#include <map>
-
+#include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
 #include "engine/backend/reference/oracle_execution.h"
@@ -16,19 +15,13 @@ class CpuBackend final : public HostBackend {
       : HostBackend("cpu"), registry_(registry), pool_(config.threads) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
-    const auto [entry, isNew] = tables_.try_emplace(def.type);
-    if (isNew) {
-      const std::span<const Creator> own = registry_.creators(name(), def.type);
-      entry->second.assign(own.begin(), own.end());
-      entry->second.push_back(reference::oracleCreator());
-    }
-    return entry->second;
+    return tables_.of(registry_, name(), def, {reference::oracleCreator()});
   }
   ThreadPool& pool() { return pool_; }
 
  private:
   const OpRegistry& registry_;
-  mutable std::map<std::string, std::vector<Creator>> tables_;  // filled on demand; a Backend is single-threaded
+  mutable CreatorTables tables_;  // filled on demand; a Backend is single-threaded
   ThreadPool pool_;
 };
 

@@ -74,7 +74,7 @@ const std::string& VulkanBackend::name() const {
 }
 
 std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
-  return registry_->creators(name(), def.type);
+  return tables_.of(*registry_, name(), def);
 }
 
 Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {

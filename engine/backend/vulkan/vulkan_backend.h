@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "engine/backend/extra_creators.h"
 #include "engine/backend/vulkan/command_encoder.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
@@ -66,6 +67,7 @@ class VulkanBackend final : public Backend {
 
   std::shared_ptr<VulkanRuntime> runtime_;  // shared: device and pipelines of every session on it
   const OpRegistry* registry_;
+  mutable CreatorTables tables_;  // filled on demand; a Backend is single-threaded
   BackendConfig config_;
   DeviceCaps caps_;
   size_t alignment_ = 0;

@@ -1,0 +1,62 @@
+// Extra Creators: kernels offered at run time by functions that sessions ask, for operators that the
+// registry knows. Use it where a kernel cannot be put into an OpRegistry beforehand: a library found at run
+// time, an application's own kernel for one operator.
+//
+//   const ExtraCreators mine = ExtraCreators::add(ExtraCreators::Order::First, [](auto backend, auto& def) {
+//     return backend == "cpu" && def.type == "Softmax" ? std::vector{mySoftmax()} : std::vector<Creator>();
+//   });
+//
+// Process-wide and thread-safe: sources may be added and removed while sessions run. A Backend asks once per
+// operator, when it first meets it, and keeps the Creators it got as long as it lives; so a source added
+// later serves new sessions, and the code of its Creators must outlive the sessions that used them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend/creator.h"
+
+namespace opkit {
+
+/// The Creators for an operator on a backend, fastest first; empty for none. Called from any thread, and must
+/// neither add nor remove sources.
+using CreatorSource = std::function<std::vector<Creator>(std::string_view backend, const OpDef& def)>;
+
+/// One source, registered as long as the object lives. The destructor waits for calls that are under way.
+class ExtraCreators {
+ public:
+  enum class Order {
+    First,      // stand before the registry's Creators
+    WhenEmpty,  // asked only where the registry has none; on the CPU, still before the oracle
+  };
+  [[nodiscard]] static ExtraCreators add(Order order, CreatorSource source);
+  ~ExtraCreators();
+  ExtraCreators(ExtraCreators&& other) noexcept;
+  ExtraCreators& operator=(ExtraCreators&&) = delete;
+
+ private:
+  explicit ExtraCreators(uint64_t id) : id_(id) {}
+  uint64_t id_;  // 0: moved from
+};
+
+/// What the sources of one order offer, in the order of their registration.
+std::vector<Creator> searchExtraCreators(ExtraCreators::Order order, std::string_view backend, const OpDef& def);
+
+/// The full table of an operator on a backend: extra Creators asked first, the registry's, and those asked
+/// when it has none. An extra Creator whose key is taken refuses every node and says so.
+std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view backend, const OpDef& def);
+
+/// The tables of one Backend, made on demand. Not thread-safe, like the Backend that owns it.
+class CreatorTables {
+ public:
+  /// `last` closes every table (the oracle, on the CPU).
+  std::span<const Creator> of(const OpRegistry& registry, std::string_view backend, const OpDef& def,
+                              const std::vector<Creator>& last = {});
+
+ private:
+  std::map<std::string, std::vector<Creator>> tables_;
+};
+
+}  // namespace opkit
