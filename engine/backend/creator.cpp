@@ -12,6 +12,8 @@ Status verdictOf(const Creator& creator, const CreateArgs& args) {
   return creator.supports(args);
 }
 
+std::string textOf(DTypeSet dtypes) { return dtypes == kAnyDType ? "any dtype" : dtypes.toString(); }
+
 /// The table in the order in which the policy tries it.
 std::vector<const Creator*> orderOf(std::span<const Creator> table, std::string_view type,
                                     const ProviderPolicy& policy) {
@@ -43,7 +45,7 @@ Status checkNewCreator(std::span<const Creator> table, const Creator& creator, s
     if (other.provider == creator.provider && other.kernel == creator.kernel && other.dtypes.intersects(creator.dtypes))
       return Status::invalidArgument("duplicate kernel ({}, {}{}{}, {}, {}): the key is taken by one for {}", backend,
                                      creator.provider, creator.kernel.empty() ? "" : ":", creator.kernel,
-                                     creator.dtypes.toString(), type, other.dtypes.toString());
+                                     textOf(creator.dtypes), type, textOf(other.dtypes));
   return Status::ok();
 }
 

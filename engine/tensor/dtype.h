@@ -50,6 +50,7 @@ class DTypeSet {
     both.bits_ = bits_ | other.bits_;
     return both;
   }
+  constexpr bool operator==(const DTypeSet&) const = default;
   constexpr bool intersects(DTypeSet other) const { return (bits_ & other.bits_) != 0; }
   /// "f32, f16"
   std::string toString() const;

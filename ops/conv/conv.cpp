@@ -1,5 +1,6 @@
 #include "ops/conv/conv.h"
 
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv_schema.h"
 
@@ -25,7 +26,7 @@ Status checkShapes(const ConvParamsT& params, const Shape& x, const Shape& w, co
   if (!params.kernel_shape.empty() && params.kernel_shape != kernel)
     return Status::invalidArgument("kernel_shape must be {} for weights {}, got {}", toString(kernel), toString(w),
                                    toString(params.kernel_shape));
-  return Status::ok();
+  return clampOf(params).check();
 }
 
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {

@@ -79,7 +79,7 @@ class DepthwiseCpu final : public ConvCpu {
       for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
         const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
         computeDepthwise({padded, offsets_.data(), floatsOf(*inputs[1]) + output * taps, taps, image_.outputRowStride(),
-                          bias ? bias[output] : 0.0f,
+                          bias ? bias[output] : 0.0f, params_.clamp_low, params_.clamp_high,
                           floatsOf(*outputs[0]) + (i * plan_.groupOutputs + m) * plan_.outputPositions(),
                           axes_[0].output, axes_[1].output});
       }
@@ -187,6 +187,8 @@ class GemmConvCpu final : public ConvCpu {
                      .slack = !direct_};
     problem.cRowStride = dims_.n;
     problem.epilogue.biasRowStride = 1;
+    problem.epilogue.low = params_.clamp_low;
+    problem.epilogue.high = params_.clamp_high;
     problems_.assign(static_cast<size_t>(count), problem);
   }
 

@@ -34,12 +34,20 @@ HWY_INLINE void computeRun(const DepthwisePlane& plane, const float* from, float
     for (int v = 0; v < kVecs; ++v) sum[v] = hn::MulAdd(weight, hn::LoadU(d, source + v * kLanes), sum[v]);
   }
   const V bias = hn::Set(d, plane.bias);
+  const V low = hn::Set(d, plane.low);
+  const V high = hn::Set(d, plane.high);
+  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
+    sum[v] = hn::Add(sum[v], bias);
+    // Not Min and Max: comparisons leave a NaN alone on every instruction set.
+    sum[v] = hn::IfThenElse(hn::Lt(sum[v], low), low, sum[v]);
+    sum[v] = hn::IfThenElse(hn::Gt(sum[v], high), high, sum[v]);
+  }
   if (count == kVecs * kLanes) {
-    HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::StoreU(hn::Add(sum[v], bias), d, to + v * kLanes);
+    HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::StoreU(sum[v], d, to + v * kLanes);
     return;
   }
   HWY_ALIGN float lanes[kVecs * kLanes];
-  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::Store(hn::Add(sum[v], bias), d, lanes + v * kLanes);
+  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::Store(sum[v], d, lanes + v * kLanes);
   for (int64_t i = 0; i < kVecs * kLanes; ++i)
     if (i < count) to[i] = lanes[i];
 }

@@ -13,13 +13,15 @@ struct DepthwisePlane {
   int64_t taps;
   int64_t rowStride;  // PaddedImage::outputRowStride
   float bias;
+  float low;  // sums are brought into [low, high]
+  float high;
   float* output;  // [rows, columns]
   int64_t rows;
   int64_t columns;
 };
 inline constexpr int64_t kDepthwiseSlack = 128;
 
-/// Sums the taps in order, then adds the bias.
+/// Sums the taps in order, then adds the bias and clamps.
 void computeDepthwise(const DepthwisePlane& plane);
 
 }  // namespace opkit::ops::conv

@@ -46,7 +46,9 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
       OPKIT_ASSIGN(weights_, vulkan::packConstant(backend_, hostWeights_, fmt::format("taps {} x {}", channels, taps),
                                                   [&] { return padTaps(hostWeights_, channels, taps); }));
     }
-    const Shader::PushConstants push = pushOf(plan, bias != nullptr);
+    Shader::PushConstants push = pushOf(plan, bias != nullptr);
+    push.low = params_.clamp_low;
+    push.high = params_.clamp_high;
     const bool texels = caps_.prefersTexels && x.desc.elements() % 4 == 0 &&
                         static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     uint32_t localSize = 8;

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/op/clamp.h"
 #include "ops/conv/conv.h"
 
 namespace opkit::ops::conv {
@@ -66,10 +67,12 @@ Status reference(const OracleArgs& args) {
   const OracleTensor& w = args.input(1);
   OracleTensor& y = args.output();
   const Shape* biasShape = args.hasInput(2) ? &args.input(2).shape() : nullptr;
-  OPKIT_ASSIGN(ConvPlan plan, planConv(args.params<ConvParams>(), x.shape(), w.shape(), biasShape));
+  const auto params = args.params<ConvParams>();
+  OPKIT_ASSIGN(ConvPlan plan, planConv(params, x.shape(), w.shape(), biasShape));
   plan.axes = padWindowRank(std::move(plan.axes), 3);
   if (biasShape) addBias(plan, args.input(2).real, y.real);
   accumulate(plan, x.real.data(), w.real.data(), y.real.data());
+  clampOf(params).apply(y.real);
   y.terms = plan.groupInputs * plan.kernelTaps() + (biasShape ? 1 : 0);
   if (!args.wantMagnitude) return Status::ok();
 

@@ -116,6 +116,8 @@ class ConvVulkan final : public vulkan::VulkanExecution {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
     ConvProduct product = productOf(plan);
     GemmTiles::Shader::PushConstants push = pushOf(plan, product);
+    push.low = params_.clamp_low;
+    push.high = params_.clamp_high;
     OPKIT_ASSIGN(const Tensor* w, tiles_.weights(product.w, inputs[1], encoder));
     product.x.images = plan.batch;
     const int64_t imageBytes = product.x.elementsPerImage() * static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));

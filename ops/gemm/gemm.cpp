@@ -1,5 +1,6 @@
 #include "ops/gemm/gemm.h"
 
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm_schema.h"
 
@@ -26,6 +27,7 @@ double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
 Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape& b, const Shape* c) {
   if (a.size() != 2 || b.size() != 2)
     return Status::invalidArgument("a and b must have rank 2, got {} and {}", toString(a), toString(b));
+  OPKIT_TRY(clampOf(params).check());
   GemmPlan plan;
   plan.rows = a[params.trans_a ? 1 : 0];
   plan.depth = a[params.trans_a ? 0 : 1];

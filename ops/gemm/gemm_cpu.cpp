@@ -41,6 +41,8 @@ class GemmCpu final : public HostExecution {
     problem_.cRowStride = shapes.columns;
     problem_.epilogue.alpha = params_.alpha;
     problem_.epilogue.beta = params_.beta;
+    problem_.epilogue.low = params_.clamp_low;
+    problem_.epilogue.high = params_.clamp_high;
     problem_.epilogue.biasRowStride = shapes.cRowStride;
     problem_.epilogue.biasColumnStride = shapes.cColumnStride;
     plan_ = planOf(shapes);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/op/clamp.h"
 #include "ops/gemm/gemm.h"
 
 namespace opkit::ops::gemm {
@@ -44,6 +45,7 @@ Status reference(const OracleArgs& args) {
               params.beta};
   OracleTensor& y = args.output();
   compute(plan, in, y.real);
+  clampOf(params).apply(y.real);
   // The products, the addition of C, and one rounding each for alpha and beta.
   y.terms = plan.depth + (c ? 1 : 0) + (params.alpha != 1 ? 1 : 0) + (c && params.beta != 1 ? 1 : 0);
   if (!args.wantMagnitude) return Status::ok();

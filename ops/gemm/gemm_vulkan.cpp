@@ -52,7 +52,9 @@ class GemmVulkan final : public vulkan::VulkanExecution {
                             .biasRow = u32(plan.cRowStride),
                             .biasColumn = u32(plan.cColumnStride),
                             .alpha = params_.alpha,
-                            .beta = params_.beta},
+                            .beta = params_.beta,
+                            .low = params_.clamp_low,
+                            .high = params_.clamp_high},
                            1, encoder);
   }
 

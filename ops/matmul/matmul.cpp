@@ -1,6 +1,8 @@
 #include "ops/matmul/matmul.h"
 
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
+#include "ops/matmul/matmul_schema.h"
 
 namespace opkit::ops::matmul {
 namespace {
@@ -11,6 +13,10 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   if (args.input(0).dtype != args.input(1).dtype)
     return Status::invalidArgument("both inputs must have one type, got {} and {}", nameOf(args.input(0).dtype),
                                    nameOf(args.input(1).dtype));
+  const Clamp clamp = clampOf(args.params<MatMulParams>());
+  OPKIT_TRY(clamp.check());
+  if (clamp.isActive() && !isFloat(args.input(0).dtype))
+    return Status::unsupported("a clamp needs floating inputs, got {}", nameOf(args.input(0).dtype));
   OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1)));
   return std::vector{TensorDesc{args.input(0).dtype, plan.output}};
 }
@@ -54,6 +60,7 @@ Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
 void define(OpRegistry& registry) {
   registry.add({.type = "MatMul",
                 .summary = "matrix product, batched and broadcast as in NumPy",
+                .params = paramsSchema<MatMulParams>(kMatmulSchema),
                 .inputs = {{"a", kTypes}, {"b", kTypes}},
                 .outputs = {{"y"}},
                 .numeric = NumericClass::Products,

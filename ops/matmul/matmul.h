@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/op/op_def.h"
+#include "ops/matmul/matmul_generated.h"
 
 namespace opkit::ops::matmul {
 

@@ -18,11 +18,12 @@ class MatMulCpu final : public HostExecution {
  public:
   /// Packs constant right matrices. OutOfMemory when refused.
   static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
-    auto execution = std::make_unique<MatMulCpu>(backend);
+    auto execution = std::make_unique<MatMulCpu>(args, backend);
     if (args.constant(1)) OPKIT_TRY(execution->packRight(*args.constant(1), backend));
     return std::unique_ptr<Execution>(std::move(execution));
   }
-  explicit MatMulCpu(Backend& backend) : HostExecution(backend), pool_(cpu::threadPool(backend)) {}
+  MatMulCpu(const CreateArgs& args, Backend& backend)
+      : HostExecution(backend), pool_(cpu::threadPool(backend)), params_(args.params<MatMulParams>()) {}
 
   bool readsInput(size_t index) const override { return index != 1 || !packed_; }
 
@@ -38,6 +39,8 @@ class MatMulCpu final : public HostExecution {
     problem.right = packed_ ? gemm::Right{.form = gemm::Right::Form::Packed}
                             : gemm::Right{.depthStride = dims_.n, .columnStride = 1};
     problem.cRowStride = dims_.n;
+    problem.epilogue.low = params_.clamp_low;
+    problem.epilogue.high = params_.clamp_high;
     problems_.assign(static_cast<size_t>(plan_.batch()), problem);
     return Status::ok();
   }
@@ -85,6 +88,7 @@ class MatMulCpu final : public HostExecution {
   }
 
   ThreadPool& pool_;
+  MatMulParamsT params_;
   MatMulPlan shapes_{};
   gemm::Dims dims_;  // of one product
   gemm::Plan plan_;

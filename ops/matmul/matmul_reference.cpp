@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/op/clamp.h"
+
 namespace opkit::ops::matmul {
 namespace {
 
@@ -44,6 +46,7 @@ Status reference(const OracleArgs& args) {
     return Status::ok();
   }
   accumulate(plan, a.real, b.real, y.real);
+  clampOf(args.params<MatMulParams>()).apply(y.real);
   if (!args.wantMagnitude) return Status::ok();
   y.magnitude.assign(y.real.size(), 0.0);
   accumulate(plan, absolute(a.real), absolute(b.real), y.magnitude);

@@ -55,7 +55,8 @@ gemm::PositionLayout columnsOf(const MatMulPlan& plan, const Shape& b) {
 
 class MatMulVulkan final : public vulkan::VulkanExecution {
  public:
-  MatMulVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), tiles_(backend) {
+  MatMulVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), params_(args.params<MatMulParams>()), tiles_(backend) {
     const MatMulPlan plan = *planMatMul(args.input(0).shape, args.input(1).shape);
     packsA_ = args.constant(0) != nullptr;
     laysOutB_ = args.constant(1) != nullptr && !columnsOf(plan, args.input(1).shape).isInPlace();
@@ -93,7 +94,9 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
                                           .yStep = u32(plan.columns),
                                           .yImage = u32(group.size * outputMatrix),
                                           .yGroup = u32(outputMatrix),
-                                          .alpha = 1};
+                                          .alpha = 1,
+                                          .low = params_.clamp_low,
+                                          .high = params_.clamp_high};
     // Axes beyond the two that a dispatch walks take a dispatch per index.
     Shape outer;
     for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
@@ -116,6 +119,7 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
   }
 
  private:
+  MatMulParamsT params_;
   GemmTiles tiles_;
   bool packsA_ = false;
   bool laysOutB_ = false;

@@ -56,8 +56,10 @@ Status supports(const CreateArgs& args) {
 }
 
 template <class S>
-void addKernel(OpRegistry& registry, const char* type) {
-  registry.addCreator("vulkan", type, vulkan::creatorOf<UnaryVulkan<S>>(supports<S>));
+void addKernel(OpRegistry& registry, const char* type, DTypeSet dtypes) {
+  Creator creator = vulkan::creatorOf<UnaryVulkan<S>>(supports<S>);
+  creator.dtypes = dtypes;
+  registry.addCreator("vulkan", type, std::move(creator));
 }
 
 }  // namespace
@@ -65,10 +67,10 @@ void addKernel(OpRegistry& registry, const char* type) {
 void addVulkan(OpRegistry& registry) {
   for (const Function& function : functions()) {
     if (function.test)
-      addKernel<shaders::UnaryTest>(registry, function.name);
+      addKernel<shaders::UnaryTest>(registry, function.name, kFloats);
     else
-      addKernel<shaders::Unary>(registry, function.name);
-    if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name);
+      addKernel<shaders::Unary>(registry, function.name, kFloats);
+    if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
   }
   registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>([](const CreateArgs& args) {
                         return args.device.storage8

@@ -35,6 +35,8 @@ layout(push_constant) uniform Push {
   int stride[2];
   int dilation[2];
   int padBegin[2];
+  float low;  // results are brought into [low, high]
+  float high;
 } push;
 
 float convolve(uint plane, uint channel, uint row, uint column) {
@@ -62,7 +64,10 @@ void main() {
     const uint channel = plane % push.channels;
     float shift = 0.0;
     if (push.hasBias != 0) shift = LOAD(bias, channel);
-    for (uint row = gl_WorkGroupID.y; row < rows; row += gl_NumWorkGroups.y)
-      STORE(y, (plane * rows + row) * columns + column, convolve(plane, channel, row, column) + shift);
+    for (uint row = gl_WorkGroupID.y; row < rows; row += gl_NumWorkGroups.y) {
+      const float value = convolve(plane, channel, row, column) + shift;
+      STORE(y, (plane * rows + row) * columns + column,
+            value < push.low ? push.low : value > push.high ? push.high : value);  // a NaN stays
+    }
   }
 }

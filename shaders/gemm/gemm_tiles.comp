@@ -47,6 +47,8 @@ layout(push_constant) uniform Push {
   uint biasGroup;
   float alpha;
   float beta;
+  float low;  // results are brought into [low, high]
+  float high;
 } push;
 
 void main() {
@@ -96,6 +98,7 @@ void main() {
         float value = push.alpha * product;
         if (push.hasBias != 0)
           value += push.beta * LOAD(bias, group * push.biasGroup + row * push.biasRow + spot * push.biasColumn);
+        value = value < push.low ? push.low : value > push.high ? push.high : value;  // a NaN stays
         STORE(y, push.yBase + image * push.yImage + group * push.yGroup + row * push.yStep + spot, value);
       }
     }
