@@ -238,13 +238,17 @@ Status supportsDepthwise(const CreateArgs& args) {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
+  const auto createDepthwise = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+    return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
+  };
   registry.addCreator("cpu", "Conv",
-                      {"opkit", supportsDepthwise,
-                       [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-                         return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
-                       },
-                       DTypeSet(DType::Float32), "depthwise"});
-  registry.addCreator("cpu", "Conv", {"opkit", supportsGemm, GemmConvCpu::create, DTypeSet(DType::Float32), "gemm"});
+                      {.supports = supportsDepthwise,
+                       .create = createDepthwise,
+                       .dtypes = DTypeSet(DType::Float32),
+                       .kernel = "depthwise"});
+  registry.addCreator(
+      "cpu", "Conv",
+      {.supports = supportsGemm, .create = GemmConvCpu::create, .dtypes = DTypeSet(DType::Float32), .kernel = "gemm"});
 }
 
 }  // namespace opkit::ops::conv
