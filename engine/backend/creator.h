@@ -56,8 +56,8 @@ struct Creator {
   std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
   std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
   Layout layout = Layout::NCHW;  // in which its Executions expect their inputs and leave their outputs
-  DTypeSet dtypes = kAnyDType;  // of keyDType(); others are refused before supports() is asked
-  std::string kernel;           // "depthwise"; empty where the provider has one kernel for the key
+  DTypeSet dtypes = kAnyDType;   // of keyDType(); others are refused before supports() is asked
+  std::string kernel;            // "depthwise"; empty where the provider has one kernel for the key
 };
 
 /// The dtype that a node's kernels are keyed by: of the first input that is not bool, else of the first

@@ -73,9 +73,7 @@ const std::string& VulkanBackend::name() const {
   return name;
 }
 
-std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
-  return tables_.of(*registry_, name(), def);
-}
+std::span<const Creator> VulkanBackend::creators(const OpDef& def) const { return tables_.of(*registry_, name(), def); }
 
 Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {
   return std::unique_ptr<RasterExecution>(std::make_unique<VulkanRaster>(*this));
