@@ -12,41 +12,56 @@ size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) 
 
 }  // namespace
 
-Status Arena::place(Schedule& schedule, size_t backendIndex, Backend& backend, const SessionConfig& config) {
+Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config) {
   guardBytes_ = alignUp(config.guardBytes, backend.alignment());
+  poisons_ = config.poison || guardBytes_ > 0;
   members_.clear();
   std::vector<Lifetime> lifetimes;
   for (size_t s = 0; s < schedule.slots.size(); ++s) {
     const Slot& slot = schedule.slots[s];
-    const bool placed =
-        slot.kind == Slot::Kind::Planned || slot.kind == Slot::Kind::Input || slot.kind == Slot::Kind::Scratch;
-    if (!placed || slot.backend != backendIndex) continue;
+    if (!slot.isPlaced() || slot.backend != backendIndex) continue;
     members_.push_back(s);
     // Empty tensors still get an address of their own.
     lifetimes.push_back({std::max<size_t>(slot.device.sizeBytes(), 1) + 2 * guardBytes_, slot.first, slot.last});
   }
   plan_ = planMemory(lifetimes, backend.alignment());
-  if (!buffer_ || buffer_->sizeBytes() < plan_.peakBytes) {
-    buffer_.reset();
-    OPKIT_ASSIGN(buffer_, backend.allocate(std::max<size_t>(plan_.peakBytes, 1)));
-  }
+  return Status::ok();
+}
+
+Status Arena::bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer) {
+  buffer_ = buffer;
   for (size_t i = 0; i < members_.size(); ++i) {
     Tensor& tensor = schedule.slots[members_[i]].device;
     tensor.buffer = buffer_;
     tensor.offsetBytes = plan_.offsets[i] + guardBytes_;
     tensor.guardBytes = guardBytes_;
   }
-  image_ = {};
-  return config.poison || guardBytes_ > 0 ? buildImage(schedule, members_) : Status::ok();
+  return poisons_ && !image_.buffer ? buildImage(schedule) : Status::ok();
+}
+
+void Arena::unbind(Schedule& schedule) {
+  for (const size_t member : members_) schedule.slots[member].device.buffer = nullptr;
+  buffer_ = nullptr;
+}
+
+void Arena::addMemory(const Schedule& schedule, MemoryStatistics& memory) const {
+  memory.plannedPeakBytes = plan_.peakBytes;
+  memory.lowerBoundBytes = plan_.lowerBoundBytes;
+  for (const size_t member : members_) {
+    const Slot& slot = schedule.slots[member];
+    const size_t bytes = slot.device.sizeBytes();
+    if (slot.kind == Slot::Kind::Scratch) memory.largestScratchBytes = std::max(memory.largestScratchBytes, bytes);
+    (slot.storage == StorageClass::DynamicSeparate ? memory.separateBytes : memory.dynamicBytes) += bytes;
+  }
 }
 
 Tensor Arena::whole() const { return {{DType::UInt8, {static_cast<int64_t>(plan_.peakBytes)}}, buffer_, 0, 0}; }
 
-Status Arena::buildImage(const Schedule& schedule, const std::vector<size_t>& members) {
-  OPKIT_ASSIGN(image_, Tensor::onHost(whole().desc));
+Status Arena::buildImage(const Schedule& schedule) {
+  OPKIT_ASSIGN(image_, Tensor::onHost(whole().desc, Fill::None));
   std::byte* bytes = image_.bytes().data();
   std::memset(bytes, kPoison, plan_.peakBytes);
-  for (size_t member : members) {
+  for (size_t member : members_) {
     const Tensor& tensor = schedule.slots[member].device;
     std::memset(bytes + tensor.offsetBytes - guardBytes_, kGuard, guardBytes_);
     std::memset(bytes + tensor.offsetBytes + tensor.sizeBytes(), kGuard, guardBytes_);
@@ -61,7 +76,7 @@ Status Arena::poison(Backend& backend) {
 
 Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const EncodedGraph& graph, const Model& model) {
   if (guardBytes_ == 0 || plan_.peakBytes == 0) return Status::ok();
-  OPKIT_ASSIGN(const Tensor now, Tensor::onHost(whole().desc));
+  OPKIT_ASSIGN(const Tensor now, Tensor::onHost(whole().desc, Fill::None));
   OPKIT_TRY(backend.download(whole(), now));
   const std::byte* bytes = now.bytes().data();
   const std::byte guard{kGuard};

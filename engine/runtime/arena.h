@@ -1,7 +1,8 @@
-// Arena: the planned memory of one backend in one session.
+// Arena: where the planned tensors of one pipeline stand in the memory of one backend.
 //
-// Places every planned tensor of a schedule in one buffer. For harnesses it can surround each tensor with
-// guard bytes and fill everything else with poison before a run. Grows, never shrinks.
+// plan() gives every planned tensor of a schedule an offset, bind() an address in a buffer that is large enough; the
+// pipelines of a session bind to one buffer in turn. For harnesses an arena can surround each tensor with guard bytes
+// and fill everything else with poison before a run.
 #pragma once
 
 #include <string>
@@ -14,22 +15,28 @@ namespace opkit {
 
 class Arena {
  public:
-  /// Places the planned and input slots of `backend` in `schedule`. OutOfMemory when the device refuses.
-  Status place(Schedule& schedule, size_t backendIndex, Backend& backend, const SessionConfig& config);
+  /// Places the planned, input and scratch slots of `backend` in `schedule`.
+  Status plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config);
+  /// Bytes that the buffer must have; 0 when nothing stands here.
+  size_t sizeBytes() const { return members_.empty() ? 0 : std::max<size_t>(plan_.peakBytes, 1); }
+  /// Gives the slots their memory. REQUIRES a buffer of sizeBytes(); null will do for 0.
+  Status bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer);
+  void unbind(Schedule& schedule);
   /// Fills the arena with poison (0xFF: NaN for floats) and the guards with their pattern.
   Status poison(Backend& backend);
   /// Internal naming the first slot whose guard bytes changed since poison().
   Status checkGuards(Backend& backend, const Schedule& schedule, const EncodedGraph& graph, const Model& model);
 
-  size_t peakBytes() const { return plan_.peakBytes; }
-  size_t lowerBoundBytes() const { return plan_.lowerBoundBytes; }
+  /// Adds peak, lower bound and the sizes of each kind of tensor.
+  void addMemory(const Schedule& schedule, MemoryStatistics& memory) const;
 
  private:
   Tensor whole() const;
-  Status buildImage(const Schedule& schedule, const std::vector<size_t>& members);
+  Status buildImage(const Schedule& schedule);
 
   MemoryPlan plan_;
-  std::shared_ptr<Buffer> buffer_;  // shared with the tensors placed in it
+  std::shared_ptr<Buffer> buffer_;  // shared with the tensors placed in it; null while not bound
+  bool poisons_ = false;
   size_t guardBytes_ = 0;
   std::vector<size_t> members_;  // slots placed here
   Tensor image_;                 // host bytes that poison() writes

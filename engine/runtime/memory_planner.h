@@ -1,7 +1,8 @@
 // planMemory: offline placement of tensors with known lifetimes in one arena.
 //
-// Largest first, each at the lowest offset where it overlaps no placed tensor that lives at the same time.
-// Deterministic. O(n^2) in the number of tensors.
+// Tensors are placed one after the other, each where it overlaps no placed tensor that lives at the same time. In which
+// order and in which of the gaps decides how good the plan is, and no rule is always best: several are tried until one
+// meets the lower bound, and the smallest plan is taken. Deterministic. O(n^2) in the number of tensors per try.
 #pragma once
 
 #include <cstddef>

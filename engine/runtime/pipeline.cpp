@@ -4,57 +4,81 @@
 
 namespace opkit {
 
-Result<std::unique_ptr<Pipeline>> Pipeline::create(const Interpreter& interpreter, const SessionConfig& config,
-                                                   Runtime& runtime) {
-  std::unique_ptr<Pipeline> pipeline(new Pipeline(interpreter, config));
-  OPKIT_ASSIGN(pipeline->referenceRuntime_, createRuntime("reference"));
-  OPKIT_ASSIGN(pipeline->reference_,
-               pipeline->referenceRuntime_->createBackend(interpreter.registry(), {.threads = 1}));
-  // A harness that reads or guards every tensor wants each to have memory of its own.
-  const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0};
-  pipeline->encoder_ =
-      std::make_unique<GraphEncoder>(pipeline->model_, pipeline->registry_, *pipeline->reference_, options);
-  OPKIT_ASSIGN(pipeline->backends_, BackendSet::create(interpreter.registry(), config, runtime));
-  return pipeline;
-}
+Pipeline::Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions)
+    : parts_(parts),
+      model_(parts.model),
+      config_(parts.config),
+      backends_(parts.backends),
+      id_(id),
+      executions_(std::move(executions)) {}
 
-bool Pipeline::isCurrent(std::span<const Tensor> inputs) const {
-  if (!planned_) return false;
+Pipeline::~Pipeline() { unbind(); }
+
+bool Pipeline::fits(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!(inputs[i].desc == plannedInputs_[i])) return false;
-  const std::vector<int>& watched = encoder_->contentPlan().inputs;
-  for (size_t k = 0; k < watched.size(); ++k) {
-    const std::span<std::byte> now = inputs[static_cast<size_t>(watched[k])].bytes();
+  for (size_t k = 0; k < parts_.watched.size(); ++k) {
+    const std::span<std::byte> now = inputs[static_cast<size_t>(parts_.watched[k])].bytes();
     if (!std::equal(now.begin(), now.end(), plannedContents_[k].begin(), plannedContents_[k].end())) return false;
   }
   return true;
 }
 
 void Pipeline::rememberInputs(std::span<const Tensor> inputs) {
-  plannedInputs_.clear();
-  plannedContents_.clear();
   for (const Tensor& input : inputs) plannedInputs_.push_back(input.desc);
-  for (int position : encoder_->contentPlan().inputs) {
+  for (int position : parts_.watched) {
     const std::span<std::byte> bytes = inputs[static_cast<size_t>(position)].bytes();
     plannedContents_.emplace_back(bytes.begin(), bytes.end());
   }
 }
 
-Status Pipeline::resize(std::span<const Tensor> inputs) {
-  planned_ = false;
+/// The inputs, with copies of those whose values become part of the plan: the caller will write others.
+Result<std::vector<Tensor>> Pipeline::keepContents(std::span<const Tensor> inputs) const {
+  std::vector<Tensor> kept(inputs.begin(), inputs.end());
+  for (int position : parts_.watched) {
+    const auto i = static_cast<size_t>(position);
+    OPKIT_ASSIGN(kept[i], Tensor::onHost(inputs[i].desc, Fill::None));
+    convertElements(inputs[i], kept[i]);
+  }
+  return kept;
+}
+
+Status Pipeline::plan(std::span<const Tensor> inputs) {
   rememberInputs(inputs);
-  // Recordings refer to the old memory; they go before it does.
-  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(backends_.at(b).onResizeBegin());
-  schedule_ = {};
-  staging_.clear();
-  OPKIT_ASSIGN(graph_, encoder_->encode(inputs));
+  OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
+  OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
   OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_));
   OPKIT_TRY(planScratch());
+  arenas_.resize(backends_.size());
+  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
+  deviceNs_.assign(schedule_.steps.size(), -1);
+  return Status::ok();
+}
+
+Status Pipeline::bind() {
+  // A backend that fell back in came after pipelines that do not use it.
+  arenas_.resize(backends_.size());
+  for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).selectPlan(id_);
+  if (bound_) return Status::ok();
+  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(backends_.at(b).onResizeBegin());
   OPKIT_TRY(placeMemory());
   OPKIT_TRY(resizeExecutions());
-  deviceNs_.assign(schedule_.steps.size(), -1);
-  planned_ = true;
+  bound_ = true;
   return Status::ok();
+}
+
+void Pipeline::unbind() {
+  bound_ = false;
+  for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).dropPlan(id_);
+  for (Arena& arena : arenas_) arena.unbind(schedule_);
+}
+
+void Pipeline::forgetPlanning() {
+  for (const Slot& slot : schedule_.slots) {
+    // Values that no output shows are on their backends by now.
+    const bool shown = std::ranges::find(model_.outputs, slot.tensor) != model_.outputs.end();
+    if (slot.kind == Slot::Kind::Constant && !shown) graph_.contents[static_cast<size_t>(slot.tensor)].reset();
+  }
 }
 
 /// Slots may have been added; the addresses of those that are there now stay good until the next call.
@@ -90,8 +114,7 @@ Status Pipeline::planScratch() {
 }
 
 Status Pipeline::placeMemory() {
-  arenas_.resize(backends_.size());
-  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(arenas_[b].place(schedule_, b, backends_.at(b), config_));
+  for (size_t b = 0; b < arenas_.size(); ++b) OPKIT_TRY(arenas_[b].bind(schedule_, parts_.arenas[b]));
   OPKIT_TRY(placeConstants());
   for (Slot& slot : schedule_.slots) {
     if (slot.kind != Slot::Kind::View) continue;
@@ -103,20 +126,36 @@ Status Pipeline::placeMemory() {
 }
 
 Status Pipeline::placeConstants() {
-  for (Slot& slot : schedule_.slots) {
-    if (slot.kind != Slot::Kind::Constant) continue;
-    const auto t = static_cast<size_t>(slot.tensor);
-    const std::pair key{slot.tensor, slot.backend};
-    const auto cached = constantCache_.find(key);
-    if (graph_.constant[t] && cached != constantCache_.end()) {
-      slot.device = cached->second;
-      continue;
-    }
-    Backend& backend = backends_.at(slot.backend);
-    OPKIT_ASSIGN(slot.device.buffer, backend.allocate(std::max<size_t>(slot.device.sizeBytes(), 1)));
-    OPKIT_TRY(backend.upload(*graph_.contents[t], slot.device));
-    if (graph_.constant[t]) constantCache_[key] = slot.device;
+  for (Slot& slot : schedule_.slots)
+    if (slot.kind == Slot::Kind::Constant && !slot.device.buffer) OPKIT_TRY(placeConstant(slot));
+  return Status::ok();
+}
+
+/// Constants of the model are uploaded once per device, values of these shapes once per plan; neither where the
+/// backend can read them in place.
+Status Pipeline::placeConstant(Slot& slot) {
+  const auto t = static_cast<size_t>(slot.tensor);
+  const Tensor& host = *graph_.contents[t];
+  Backend& backend = backends_.at(slot.backend);
+  const bool sameForm = host.desc == slot.device.desc && host.layout == slot.device.layout;
+  const bool aligned = reinterpret_cast<uintptr_t>(host.bytes().data()) % backend.alignment() == 0;
+  if (backend.sharesHostMemory() && sameForm && aligned) {
+    slot.device = host;
+    return Status::ok();
   }
+  const auto upload = [&]() -> Result<Tensor> {
+    Tensor device = slot.device;
+    OPKIT_ASSIGN(device.buffer, backend.allocate(std::max<size_t>(device.sizeBytes(), 1)));
+    OPKIT_TRY(backend.upload(host, device));
+    return device;
+  };
+  if (!graph_.constant[t]) {
+    OPKIT_ASSIGN(slot.device, upload());
+    return Status::ok();
+  }
+  const std::string form = fmt::format("as {} {}", slot.device.desc.toString(), nameOf(slot.device.layout));
+  OPKIT_ASSIGN(const auto shared, backend.constants().get<Tensor>(host, form, upload));
+  slot.device = *shared;
   return Status::ok();
 }
 
@@ -265,29 +304,9 @@ std::vector<Placement> Pipeline::placement() const {
 }
 
 void Pipeline::addStatistics(SessionStatistics& statistics) const {
-  if (!arenas_.empty()) {
-    statistics.plannedPeakBytes = arenas_.front().peakBytes();
-    statistics.lowerBoundBytes = arenas_.front().lowerBoundBytes();
-  }
   statistics.foldedNodes = graph_.foldedNodes;
-  statistics.executionsCreated = executions_.created();
   statistics.segments = schedule_.segments;
-}
-
-BackendCounters Pipeline::counters() const {
-  BackendCounters sum;
-  for (size_t b = 0; b < backends_.size(); ++b) {
-    const BackendCounters& one = backends_.at(b).counters();
-    sum.executionsCreated += one.executionsCreated;
-    sum.pipelinesCreated += one.pipelinesCreated;
-    sum.allocations += one.allocations;
-    sum.dispatches += one.dispatches;
-    sum.submits += one.submits;
-    sum.bytesUploaded += one.bytesUploaded;
-    sum.bytesDownloaded += one.bytesDownloaded;
-    sum.measurements += one.measurements;
-  }
-  return sum;
+  statistics.inPlace = schedule_.inPlace;
 }
 
 }  // namespace opkit

@@ -1,7 +1,8 @@
-// Pipeline: plans a model for given input shapes (resize) and runs the plan (run).
+// Pipeline: the plan of a model for one set of input shapes, and how to run it.
 //
-// Resize encodes the graph, assigns backends, places memory, and calls onResize of each Execution, segment by
-// segment. Run uploads inputs, executes the steps in order, copies where backends meet, downloads outputs.
+// plan() encodes the graph, assigns backends and decides where tensors go; bind() gives them memory and calls onResize
+// of each Execution, segment by segment; run() uploads inputs, executes the steps in order, copies where backends
+// meet, downloads outputs. PipelineCache keeps the pipelines of a session, which share its backends and arenas.
 #pragma once
 
 #include <memory>
@@ -12,57 +13,80 @@
 
 namespace opkit {
 
+/// What the pipelines of one session share.
+struct PipelineParts {
+  const Model& model;
+  const OpRegistry& registry;
+  SessionConfig config;
+  std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are handed out as shared
+  std::unique_ptr<Backend> reference = nullptr;
+  std::unique_ptr<GraphEncoder> encoder = nullptr;  // null once the session's shapes are fixed
+  std::vector<int> watched = {};                    // inputs whose contents shapes depend on, as positions
+  BackendSet backends = {};
+  std::vector<std::shared_ptr<Buffer>> arenas = {};  // per backend; shared with the tensors placed there
+};
+
 class Pipeline {
  public:
-  static Result<std::unique_ptr<Pipeline>> create(const Interpreter& interpreter, const SessionConfig& config,
-                                                  Runtime& runtime);
+  /// `id` names the pipeline's recordings in the backends; `executions` of a dropped pipeline are reused where the
+  /// same kernels are chosen.
+  Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions);
+  ~Pipeline();
 
-  /// True when a plan exists for exactly these input shapes and contents.
-  bool isCurrent(std::span<const Tensor> inputs) const;
-  Status resize(std::span<const Tensor> inputs);
-  /// Descriptions of the outputs; valid after resize.
+  /// True when the plan is for exactly these input shapes and contents.
+  bool fits(std::span<const Tensor> inputs) const;
+  Status plan(std::span<const Tensor> inputs);
+  /// What bind() needs of the arena of a backend.
+  size_t arenaBytes(size_t backend) const { return backend < arenas_.size() ? arenas_[backend].sizeBytes() : 0; }
+  /// Makes this the pipeline that the backends run. Takes memory and records, unless it has and did.
+  /// REQUIRES arenas of arenaBytes().
+  Status bind();
+  /// Gives up memory and recordings, until the next bind().
+  void unbind();
+  /// Frees what only plan() needs. The last call but run().
+  void forgetPlanning();
+  ExecutionCache releaseExecutions() { return std::move(executions_); }
+
+  /// Descriptions of the outputs.
   std::vector<TensorDesc> outputDescs() const;
-  /// REQUIRES isCurrent(inputs); `outputs` are host tensors of outputDescs().
+  /// REQUIRES bind() and fits(inputs); `outputs` are host tensors of outputDescs().
   Status run(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
   Result<Tensor> readTensor(int tensor, std::span<const Tensor> inputs);
   Status checkGuards();
   std::vector<Placement> placement() const;
   void addStatistics(SessionStatistics& statistics) const;
-  BackendCounters counters() const;
+  void addMemory(size_t backend, MemoryStatistics& memory) const { arenas_[backend].addMemory(schedule_, memory); }
+  size_t executionsCreated() const { return executions_.created(); }
 
  private:
-  Pipeline(const Interpreter& interpreter, const SessionConfig& config)
-      : model_(interpreter.model()), registry_(interpreter.registry()), config_(config) {}
-
+  void rememberInputs(std::span<const Tensor> inputs);
+  Result<std::vector<Tensor>> keepContents(std::span<const Tensor> inputs) const;
   void linkTensors();
   Status planScratch();
   Status placeMemory();
   Status placeConstants();
+  Status placeConstant(Slot& slot);
   Status resizeExecutions();
   Status copyStep(const Step& step);
   Status runSegments();
   Status readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();
-  void rememberInputs(std::span<const Tensor> inputs);
 
+  PipelineParts& parts_;
   const Model& model_;
-  const OpRegistry& registry_;
-  SessionConfig config_;
-  std::shared_ptr<Runtime> referenceRuntime_;  // shared: runtimes are handed out as shared
-  std::unique_ptr<Backend> reference_;
-  std::unique_ptr<GraphEncoder> encoder_;
-  BackendSet backends_;
+  const SessionConfig& config_;
+  BackendSet& backends_;
+  size_t id_;
   ExecutionCache executions_;
 
-  bool planned_ = false;
+  bool bound_ = false;
   EncodedGraph graph_;
   Schedule schedule_;
-  std::vector<Arena> arenas_;                               // per backend
-  std::map<std::pair<int, size_t>, Tensor> constantCache_;  // (tensor, backend) -> device copy
-  std::map<const Step*, Tensor> staging_;                   // host memory of copies between two devices
+  std::vector<Arena> arenas_;              // per backend
+  std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
-  std::vector<std::vector<std::byte>> plannedContents_;  // of the inputs that shapes depend on
+  std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
   std::vector<double> deviceNs_;                         // per step, last run
 };
 

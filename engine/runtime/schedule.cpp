@@ -44,6 +44,7 @@ class Scheduler {
   Status addCommand(const EncodedCommand& command);
   Result<Chosen> choose(const EncodedCommand& command);
   Descs describe(const EncodedCommand& command, size_t backend) const;
+  bool isWithheld(int tensor, size_t backend) const;
   CreateArgs argsOf(const EncodedCommand& command, const Descs& descs, size_t backend) {
     return {*command.def,  command.params(model_), descs.inputList,
             descs.outputs, descs.constants,        backends_.at(backend).caps()};
@@ -54,6 +55,12 @@ class Scheduler {
   void touch(int slot);
   void numberSegments();
   void keepEverything();
+  void reuseInputs();
+  int reusableInput(size_t step) const;
+  size_t ownerOf(int slot) const {
+    const int owner = schedule_.slots[static_cast<size_t>(slot)].owner;
+    return static_cast<size_t>(owner >= 0 ? owner : slot);
+  }
 
   const ModelNode& nodeOf(const EncodedCommand& command) const {
     return model_.nodes[static_cast<size_t>(command.node)];
@@ -87,7 +94,10 @@ Result<Schedule> Scheduler::build() {
     const Slot& view = schedule_.slots[static_cast<size_t>(slot)];
     schedule_.slots[static_cast<size_t>(view.owner >= 0 ? view.owner : slot)].last = schedule_.steps.size();
   }
-  if (config_.keepTensors) keepEverything();
+  if (config_.keepTensors)
+    keepEverything();
+  else if (config_.guardBytes == 0)  // guards want memory of its own for every tensor
+    reuseInputs();
   numberSegments();
   return std::move(schedule_);
 }
@@ -161,6 +171,14 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   return chosen;
 }
 
+/// Kernels keep packed copies of what they are promised never to change. With little memory, large constants are not
+/// promised where they can be read in place.
+bool Scheduler::isWithheld(int tensor, size_t backend) const {
+  constexpr size_t kLargeBytes = size_t{64} << 10;
+  return config_.memory == MemoryHint::Low && backends_.at(backend).sharesHostMemory() &&
+         graph_.descs[static_cast<size_t>(tensor)].sizeBytes() >= kLargeBytes;
+}
+
 Scheduler::Descs Scheduler::describe(const EncodedCommand& command, size_t backend) const {
   Descs descs;
   const auto stored = [&](int tensor) {
@@ -173,7 +191,7 @@ Scheduler::Descs Scheduler::describe(const EncodedCommand& command, size_t backe
   for (size_t i = 0; i < command.inputs.size(); ++i) {
     const int tensor = command.inputs[i];
     descs.inputList.push_back(tensor < 0 ? nullptr : &descs.inputs[i]);
-    const bool constant = tensor >= 0 && graph_.constant[static_cast<size_t>(tensor)];
+    const bool constant = tensor >= 0 && graph_.constant[static_cast<size_t>(tensor)] && !isWithheld(tensor, backend);
     descs.constants.push_back(constant ? &*graph_.contents[static_cast<size_t>(tensor)] : nullptr);
   }
   return descs;
@@ -197,6 +215,7 @@ int Scheduler::slotFor(int tensor, size_t backend) {
   int slot = -1;
   if (graph_.contents[t]) {
     slot = addSlot(Slot::Kind::Constant, tensor, backend);
+    schedule_.slots.back().storage = StorageClass::Static;
   } else if (graph_.alias[t] != tensor) {
     const int owner = slotFor(graph_.alias[t], backend);
     slot = addSlot(Slot::Kind::View, tensor, backend);
@@ -233,8 +252,49 @@ void Scheduler::touch(int slot) {
 
 void Scheduler::keepEverything() {
   for (Slot& slot : schedule_.slots) {
+    slot.storage = StorageClass::DynamicSeparate;
     slot.first = 0;
     slot.last = schedule_.steps.size();
+  }
+}
+
+/// The slot of an input that nothing reads after this step, and that the card lets the first output overwrite; or -1.
+int Scheduler::reusableInput(size_t index) const {
+  const Step& step = schedule_.steps[index];
+  if (step.isCopy() || step.command->regions || step.outputs[0] < 0) return -1;
+  const std::vector<int>& allowed = step.command->def->inPlace;
+  const Tensor& output = schedule_.slots[static_cast<size_t>(step.outputs[0])].device;
+  for (const int port : allowed) {
+    if (static_cast<size_t>(port) >= step.inputs.size() || step.inputs[static_cast<size_t>(port)] < 0) continue;
+    const int slot = step.inputs[static_cast<size_t>(port)];
+    const Tensor& input = schedule_.slots[static_cast<size_t>(slot)].device;
+    const Slot& owner = schedule_.slots[ownerOf(slot)];
+    const bool dies = owner.isPlaced() && owner.backend == step.backend && owner.last == index;
+    if (!dies || input.desc != output.desc || input.layout != output.layout) continue;
+    // Another input in the same memory must be read element by element too.
+    bool alone = true;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.inputs[i] >= 0 && ownerOf(step.inputs[i]) == ownerOf(slot))
+        alone = alone && std::ranges::find(allowed, static_cast<int>(i)) != allowed.end() &&
+                schedule_.slots[static_cast<size_t>(step.inputs[i])].device.desc == output.desc;
+    if (alone) return slot;
+  }
+  return -1;
+}
+
+void Scheduler::reuseInputs() {
+  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+    const int input = reusableInput(i);
+    if (input < 0) continue;
+    const auto taken = static_cast<size_t>(schedule_.steps[i].outputs[0]);
+    const size_t owner = ownerOf(input);
+    Slot& output = schedule_.slots[taken];
+    schedule_.slots[owner].last = std::max(schedule_.slots[owner].last, output.last);
+    output.kind = Slot::Kind::View;
+    output.owner = static_cast<int>(owner);
+    for (Slot& view : schedule_.slots)  // views have one owner, never a chain
+      if (view.owner == static_cast<int>(taken)) view.owner = static_cast<int>(owner);
+    ++schedule_.inPlace;
   }
 }
 
@@ -250,13 +310,16 @@ void Scheduler::numberSegments() {
 
 }  // namespace
 
-Result<BackendSet> BackendSet::create(const OpRegistry& registry, const SessionConfig& config, Runtime& runtime) {
-  OPKIT_TRY(config.providers.check(registry));
+Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const SessionConfig& config,
+                                      const std::shared_ptr<Runtime>& runtime) {
+  OPKIT_TRY(config.providers.check(interpreter.registry()));
   BackendSet set;
-  set.registry_ = &registry;
+  set.interpreter_ = &interpreter;
   set.config_ = config;
-  OPKIT_ASSIGN(auto backend, runtime.createBackend(registry, {config.threads, config.record, config.precision,
-                                                              config.profile, config.storage, config.tune}));
+  OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(),
+                                                    {config.threads, config.record, config.precision, config.profile,
+                                                     config.storage, config.tune, config.memory, config.power}));
+  backend->shareConstants(interpreter.constantsOn(*runtime));
   set.backends_.push_back(std::move(backend));
   return set;
 }
@@ -264,10 +327,13 @@ Result<BackendSet> BackendSet::create(const OpRegistry& registry, const SessionC
 Result<size_t> BackendSet::fallback() {
   for (size_t i = 0; i < backends_.size(); ++i)
     if (backends_[i]->name() == "cpu") return i;
-  OPKIT_ASSIGN(cpuRuntime_, createRuntime("cpu"));
-  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(*registry_, {.threads = config_.threads,
-                                                                     .record = config_.record,
-                                                                     .deviceTimestamps = config_.profile}));
+  OPKIT_ASSIGN(cpuRuntime_, interpreter_->runtimeOf({.backend = "cpu"}));
+  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), {.threads = config_.threads,
+                                                                                   .record = config_.record,
+                                                                                   .deviceTimestamps = config_.profile,
+                                                                                   .memory = config_.memory,
+                                                                                   .power = config_.power}));
+  backend->shareConstants(interpreter_->constantsOn(*cpuRuntime_));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;
 }

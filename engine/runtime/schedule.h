@@ -1,7 +1,7 @@
 // Schedule: encoded commands assigned to backends, with copies inserted and segments numbered.
 //
 // A Slot is one tensor on one backend. A Step is one thing to do at run: execute on a backend, or copy a
-// tensor between two. The pipeline rebuilds the schedule at every resize; Executions outlive it.
+// tensor between two. Every pipeline has a schedule of its own.
 #pragma once
 
 #include <map>
@@ -14,6 +14,13 @@
 
 namespace opkit {
 
+/// What memory a slot takes.
+enum class StorageClass {
+  Static,           // written once, shared by all plans and sessions: constants
+  Dynamic,          // planned: the bytes serve other tensors before and after
+  DynamicSeparate,  // planned, but the bytes are the slot's alone: what must outlive its last use in a run
+};
+
 struct Slot {
   enum class Kind {
     Planned,   // arena memory, written by a step
@@ -24,12 +31,16 @@ struct Slot {
     Scratch,   // arena memory of one step, see Execution::scratchBytes
   };
   Kind kind = Kind::Planned;
+  StorageClass storage = StorageClass::Dynamic;
   int tensor = -1;     // index in the model
   size_t backend = 0;  // index in the pipeline's backends
   int owner = -1;      // for views
   size_t first = 0;    // lifetime in steps
   size_t last = 0;
   Tensor device;
+
+  /// Whether it stands in the arena of its backend, at a place of its own.
+  bool isPlaced() const { return kind == Kind::Planned || kind == Kind::Input || kind == Kind::Scratch; }
 };
 
 struct Step {
@@ -51,7 +62,9 @@ struct Step {
 /// The backends of one session: the one it asked for, and the CPU once something fell back.
 class BackendSet {
  public:
-  static Result<BackendSet> create(const OpRegistry& registry, const SessionConfig& config, Runtime& runtime);
+  BackendSet() = default;
+  static Result<BackendSet> create(const Interpreter& interpreter, const SessionConfig& config,
+                                   const std::shared_ptr<Runtime>& runtime);
 
   Backend& main() const { return *backends_.front(); }
   Backend& at(size_t index) const { return *backends_[index]; }
@@ -60,13 +73,13 @@ class BackendSet {
   Result<size_t> fallback();
 
  private:
-  const OpRegistry* registry_ = nullptr;
+  const Interpreter* interpreter_ = nullptr;
   SessionConfig config_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::shared_ptr<Runtime> cpuRuntime_;  // shared: runtimes are handed out as shared
 };
 
-/// Executions kept between resizes, by (node, output ordinal, backend).
+/// The Executions of one pipeline, by (node, output ordinal, backend); a pipeline for other shapes takes them over.
 class ExecutionCache {
  public:
   /// The cached Execution when it was made by the same Creator, else a new one.
@@ -94,6 +107,7 @@ struct Schedule {
   std::vector<Slot> slots;
   std::vector<Step> steps;
   size_t segments = 0;
+  size_t inPlace = 0;        // outputs that took over the memory of an input
   std::vector<int> outputs;  // per model output: its slot, or -1 when its value is known on the host
 };
 

@@ -1,8 +1,11 @@
 #include "engine/runtime/session.h"
 
 #include <chrono>
+#include <map>
+#include <mutex>
+#include <tuple>
 
-#include "engine/runtime/pipeline.h"
+#include "engine/runtime/pipeline_cache.h"
 
 namespace opkit {
 namespace {
@@ -49,8 +52,41 @@ Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRe
   return interpreter;
 }
 
+/// Weak: sessions own what they share.
+struct Interpreter::Shared {
+  using RuntimeKey = std::tuple<std::string, std::string, Validation, std::string>;
+  std::mutex mutex;
+  std::map<RuntimeKey, std::weak_ptr<Runtime>> runtimes;
+  std::map<const Runtime*, std::weak_ptr<ConstantStore>> constants;
+};
+
+Interpreter::Interpreter(Model model, const OpRegistry& registry)
+    : model_(std::move(model)), registry_(&registry), shared_(std::make_unique<Shared>()) {}
+
+Interpreter::~Interpreter() = default;
+
+Result<std::shared_ptr<Runtime>> Interpreter::runtimeOf(const SessionConfig& config) const {
+  const std::lock_guard lock(shared_->mutex);
+  std::weak_ptr<Runtime>& known =
+      shared_->runtimes[{config.backend, config.device, config.validation, config.cacheDir}];
+  if (std::shared_ptr<Runtime> runtime = known.lock()) return runtime;
+  OPKIT_ASSIGN(std::shared_ptr<Runtime> runtime,
+               createRuntime(config.backend, {config.device, config.validation, config.cacheDir}));
+  known = runtime;
+  return runtime;
+}
+
+std::shared_ptr<ConstantStore> Interpreter::constantsOn(const Runtime& runtime) const {
+  const std::lock_guard lock(shared_->mutex);
+  std::weak_ptr<ConstantStore>& known = shared_->constants[&runtime];
+  if (std::shared_ptr<ConstantStore> store = known.lock()) return store;
+  auto store = std::make_shared<ConstantStore>();
+  known = store;
+  return store;
+}
+
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config) {
-  OPKIT_ASSIGN(auto runtime, createRuntime(config.backend, {config.device, config.validation, config.cacheDir}));
+  OPKIT_ASSIGN(auto runtime, runtimeOf(config));
   return createSession(config, std::move(runtime));
 }
 
@@ -66,8 +102,18 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig c
 
 Session::~Session() = default;
 
+Result<std::unique_ptr<Session>> Session::clone() const {
+  std::unique_ptr<Session> copy(new Session(interpreter_, config_, runtime_));
+  OPKIT_TRY(copy->start());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    OPKIT_ASSIGN(copy->inputs_[i], Tensor::onHost(inputs_[i].desc, Fill::None));
+    convertElements(inputs_[i], copy->inputs_[i]);
+  }
+  return copy;
+}
+
 Status Session::start() {
-  OPKIT_ASSIGN(pipeline_, Pipeline::create(*interpreter_, config_, *runtime_));
+  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config_, runtime_));
   const Model& model = interpreter_->model();
   for (int input : model.inputs) {
     const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
@@ -93,25 +139,31 @@ Status Session::resizeInput(const std::string& name, const Shape& shape) {
   return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name, listNames(inputNames()));
 }
 
-Status Session::resize() {
-  if (pipeline_->isCurrent(inputs_)) return Status::ok();
+Status Session::resize() { return config_.resizeMode == ResizeMode::Defer ? Status::ok() : resizeNow(); }
+
+Status Session::resizeNow() {
+  if (pipelines_->isCurrent(inputs_)) {
+    ++statistics_.resizesUnchanged;
+    return Status::ok();
+  }
   const Stopwatch watch;
-  OPKIT_TRY(pipeline_->resize(inputs_));
-  const std::vector<TensorDesc> descs = pipeline_->outputDescs();
+  OPKIT_TRY(pipelines_->resize(inputs_));
+  const std::vector<TensorDesc> descs = pipelines_->current().outputDescs();
   outputs_.resize(descs.size());
   for (size_t i = 0; i < descs.size(); ++i) {
     if (outputs_[i].buffer && outputs_[i].desc == descs[i]) continue;
-    OPKIT_ASSIGN(outputs_[i], Tensor::onHost(descs[i]));
+    OPKIT_ASSIGN(outputs_[i], Tensor::onHost(descs[i], Fill::None));
   }
+  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
   ++statistics_.resizes;
   statistics_.lastResizeNs = watch.elapsedNs();
   return Status::ok();
 }
 
 Status Session::run() {
-  OPKIT_TRY(resize());
+  OPKIT_TRY(resizeNow());
   const Stopwatch watch;
-  OPKIT_TRY(pipeline_->run(inputs_, outputs_));
+  OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
   statistics_.lastRunNs = watch.elapsedNs();
   return Status::ok();
 }
@@ -148,21 +200,24 @@ Result<Tensor> Session::readTensor(const std::string& name) {
   if (tensor < 0) return Status::invalidArgument("no tensor is called '{}'", name);
   if (!config_.keepTensors)
     return Status::invalidArgument("tensor '{}' can only be read from a session with keepTensors", name);
-  return pipeline_->readTensor(tensor, inputs_);
+  if (!pipelines_->hasCurrent()) return Status::invalidArgument("tensor '{}' can only be read after a run", name);
+  return pipelines_->current().readTensor(tensor, inputs_);
 }
 
-Status Session::checkGuards() { return pipeline_->checkGuards(); }
+Status Session::checkGuards() { return pipelines_->hasCurrent() ? pipelines_->current().checkGuards() : Status::ok(); }
 
 const DeviceInfo& Session::device() const { return runtime_->device(); }
 
-std::vector<Placement> Session::placement() const { return pipeline_->placement(); }
+std::vector<Placement> Session::placement() const {
+  return pipelines_->hasCurrent() ? pipelines_->current().placement() : std::vector<Placement>();
+}
 
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
-  pipeline_->addStatistics(statistics);
+  pipelines_->addStatistics(statistics);
   return statistics;
 }
 
-BackendCounters Session::counters() const { return pipeline_->counters(); }
+BackendCounters Session::counters() const { return pipelines_->counters(); }
 
 }  // namespace opkit

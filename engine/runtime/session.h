@@ -22,6 +22,13 @@
 
 namespace opkit {
 
+/// When shapes are planned for, and how often.
+enum class ResizeMode {
+  Direct,  // by Session::resize
+  Defer,   // by the next run: resize only notes that it is wanted
+  Fixed,   // once: what planning needs is freed afterwards, and a resize to other shapes is an error
+};
+
 struct SessionConfig {
   std::string backend = "cpu";
   std::string device;  // see RuntimeOptions, as the next two
@@ -35,6 +42,11 @@ struct SessionConfig {
   bool profile = false;       // per-Execution device timestamps
   Storage storage = Storage::Auto;
   bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
+  ResizeMode resizeMode = ResizeMode::Direct;
+  size_t planCacheSize = 4;     // sets of shapes whose plans are kept, at least 1
+  size_t memoryLimitBytes = 0;  // of arenas and constants on the session's devices; 0 is none
+  MemoryHint memory = MemoryHint::Normal;
+  PowerHint power = PowerHint::Normal;
   // For harnesses:
   bool keepTensors = false;  // every tensor keeps its own memory and can be read after run
   size_t guardBytes = 0;     // canaries around every tensor, see Session::checkGuards
@@ -56,22 +68,41 @@ struct Placement {
   double deviceNs = -1;  // last run, with SessionConfig::profile; negative when not measured
 };
 
+/// Memory of a session on one backend. Host tensors and the model's own constants are not counted.
+struct MemoryStatistics {
+  std::string backend;
+  size_t arenaBytes = 0;           // of the one buffer that all plans use in turn
+  size_t constantBytes = 0;        // uploaded or packed; shared by all sessions of the Interpreter on this Runtime
+  size_t plannedPeakBytes = 0;     // of the current plan in the arena
+  size_t lowerBoundBytes = 0;      // largest sum of its live tensors at any moment: no plan can be smaller
+  size_t dynamicBytes = 0;         // sum of its tensors and scratch whose bytes are used in turn
+  size_t separateBytes = 0;        // sum of its tensors that have bytes of their own
+  size_t largestScratchBytes = 0;  // of one kernel, planned among the tensors
+};
+
 struct SessionStatistics {
-  size_t resizes = 0;            // that did work
-  size_t plannedPeakBytes = 0;   // arena of the session's backend
-  size_t lowerBoundBytes = 0;    // largest sum of live tensors at any moment
-  size_t foldedNodes = 0;        // computed at resize from constants
-  size_t executionsCreated = 0;  // over the life of the session
+  size_t resizes = 0;                    // that did work
+  size_t resizesUnchanged = 0;           // calls of resize and run that found the shapes unchanged
+  size_t plansMade = 0;                  // for shapes not seen before, or forgotten
+  size_t plansFound = 0;                 // resizes that went back to a plan that was kept
+  size_t plansKept = 0;                  // now
+  std::vector<MemoryStatistics> memory;  // per backend, the session's own first
+  size_t plannedPeakBytes = 0;           // arena of the session's backend
+  size_t lowerBoundBytes = 0;            // largest sum of live tensors at any moment
+  size_t foldedNodes = 0;                // computed at resize from constants
+  size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
+  size_t inPlace = 0;  // outputs of the current plan that took over the memory of an input
   double lastResizeNs = 0;
   double lastRunNs = 0;
 };
 
-class Pipeline;
+class PipelineCache;
 class Session;
 
 class Interpreter {
  public:
+  ~Interpreter();
   /// Takes the model after validateModel; `registry` must outlive the Interpreter.
   static Result<std::shared_ptr<Interpreter>> create(Model model, const OpRegistry& registry);
 
@@ -79,25 +110,37 @@ class Interpreter {
   /// As above on a Runtime the caller already has (sessions share its device and caches).
   Result<std::unique_ptr<Session>> createSession(const SessionConfig& config, std::shared_ptr<Runtime> runtime);
 
+  /// The Runtime that sessions of this configuration share: made for the first, gone with the last. Thread-safe.
+  Result<std::shared_ptr<Runtime>> runtimeOf(const SessionConfig& config) const;
+  /// Where the sessions on `runtime` keep uploaded and packed constants; gone with the last of them. Thread-safe.
+  std::shared_ptr<ConstantStore> constantsOn(const Runtime& runtime) const;
+
   const Model& model() const { return model_; }
   const OpRegistry& registry() const { return *registry_; }
 
  private:
-  Interpreter(Model model, const OpRegistry& registry) : model_(std::move(model)), registry_(&registry) {}
+  Interpreter(Model model, const OpRegistry& registry);
   std::weak_ptr<Interpreter> self_;  // sessions keep their interpreter alive
   Model model_;
   const OpRegistry* registry_;
+  struct Shared;
+  std::unique_ptr<Shared> shared_;  // what sessions have in common on each device
 };
 
 class Session {
  public:
   ~Session();
 
+  /// Another session of the same configuration on the same Runtime, with this one's input shapes and values. Uploaded
+  /// and packed constants are shared. May be called while no other call of this session is running.
+  Result<std::unique_ptr<Session>> clone() const;
+
   /// Sets an input's shape for the next resize. InvalidArgument for an unknown name (lists the known ones)
   /// or a shape that contradicts the model's fixed extents or rank.
   Status resizeInput(const std::string& name, const Shape& shape);
   /// Plans for the current input shapes; nothing happens when they and the contents that shapes depend on
-  /// are unchanged. Errors name the node.
+  /// are unchanged, and shapes seen before find their plan. Errors name the node; OutOfMemory when the device or
+  /// memoryLimitBytes refuses. After an error the session can be resized again.
   Status resize();
   /// Resizes if needed, then runs. Outputs are on the host afterwards.
   Status run();
@@ -127,11 +170,12 @@ class Session {
   friend class Interpreter;
   Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
   Status start();
+  Status resizeNow();
 
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
   std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<PipelineCache> pipelines_;
   std::vector<Tensor> inputs_;   // host, in model order
   std::vector<Tensor> outputs_;  // host, in model order
   SessionStatistics statistics_;

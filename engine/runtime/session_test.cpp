@@ -77,8 +77,8 @@ TEST(Session, SameShapesResizeOnce) {
   EXPECT_EQ(session->statistics().resizes, 2u);
 }
 
-TEST(Session, ResizeReusesExecutions) {
-  auto session = sessionOf(chain({"AddOne", "Mirror", "Negate"}));
+TEST(Session, NewShapesTakeOverTheExecutionsOfDroppedPlans) {
+  auto session = sessionOf(chain({"AddOne", "Mirror", "Negate"}), {.planCacheSize = 1});
   runOn(*session, {2, 3}, 0);
   const uint64_t created = session->counters().executionsCreated;
   EXPECT_GE(created, 3u);

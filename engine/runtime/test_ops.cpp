@@ -78,6 +78,12 @@ OpRegistry makeTestOps() {
       {.type = "AddOne", .inputs = {{"x", kFloats}}, .outputs = {{"y"}}, .inferShapes = sameShape, .oracle = addOne});
   registry.add(
       {.type = "Negate", .inputs = {{"x", kFloats}}, .outputs = {{"y"}}, .inferShapes = sameShape, .oracle = negate});
+  registry.add({.type = "NegateInPlace",
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}},
+                .inPlace = {0},
+                .inferShapes = sameShape,
+                .oracle = negate});
   registry.add({.type = "Plus",
                 .inputs = {{"a", kFloats}, {"b", kFloats}},
                 .outputs = {{"y"}},

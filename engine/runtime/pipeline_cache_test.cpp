@@ -1,0 +1,248 @@
+#include "engine/runtime/pipeline_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/runtime/test_ops.h"
+
+namespace opkit {
+namespace {
+
+/// y = x + weight: keeps a packed copy of a constant weight and needs scratch as large as x.
+class PackedPlus final : public Execution {
+ public:
+  PackedPlus(const CreateArgs& args, std::shared_ptr<const Tensor> packed)
+      : packed_(std::move(packed)), count_(args.input(1).elements()) {}
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override { return inputs[0]->sizeBytes(); }
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+  Status onExecute(TensorList inputs, TensorList outputs) override {
+    const std::span<float> x = inputs[0]->data<float>(), y = outputs[0]->data<float>();
+    const std::span<float> weight = packed_ ? packed_->data<float>() : inputs[1]->data<float>();
+    float* sums = cpu::scratchFloats(scratch());
+    for (size_t i = 0; i < x.size(); ++i) sums[i] = x[i] + weight[i % static_cast<size_t>(count_)];
+    std::copy_n(sums, x.size(), y.begin());
+    return Status::ok();
+  }
+  bool readsInput(size_t index) const override { return index != 1 || !packed_; }
+
+ private:
+  std::shared_ptr<const Tensor> packed_;
+  int64_t count_;
+};
+
+Result<std::unique_ptr<Execution>> createPackedPlus(const CreateArgs& args, Backend& backend) {
+  std::shared_ptr<const Tensor> packed;
+  if (const Tensor* weight = args.constant(1)) {
+    const auto values = weight->data<float>();
+    OPKIT_ASSIGN(packed, cpu::packConstant(backend, *weight, "packed plus", weight->desc.elements(),
+                                           [&](float* to) { std::ranges::copy(values, to); }));
+  }
+  return std::unique_ptr<Execution>(std::make_unique<PackedPlus>(args, std::move(packed)));
+}
+
+const OpRegistry& ops() {
+  static const OpRegistry registry = [] {
+    OpRegistry made = test::makeTestOps();
+    made.addCreator("cpu", "Plus", {"test", [](const CreateArgs&) { return Status::ok(); }, createPackedPlus});
+    return made;
+  }();
+  return registry;
+}
+
+constexpr int64_t kWeights = 16384;
+
+/// y = Mirror(x + weight), weight f32[kWeights] constant.
+Model plusModel() {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const std::vector<float> ones(kWeights, 1.0f);
+  const int weight = model.addConstant("weight", *Tensor::fromValues<float>({DType::Float32, {kWeights}}, ones));
+  model.outputs = model.addNode("Mirror", "mirror", model.addNode("Plus", "plus", {x, weight}));
+  return model;
+}
+
+std::shared_ptr<Interpreter> interpreterOf(Model model) {
+  auto interpreter = Interpreter::create(std::move(model), ops());
+  EXPECT_TRUE(interpreter) << interpreter.error().toString();
+  return *interpreter;
+}
+
+std::unique_ptr<Session> sessionOf(const std::shared_ptr<Interpreter>& interpreter, const SessionConfig& config = {}) {
+  auto session = interpreter->createSession(config);
+  EXPECT_TRUE(session) << session.error().toString();
+  return *std::move(session);
+}
+
+Status run(Session& session, const Shape& shape, float value) {
+  OPKIT_TRY(session.resizeInput("x", shape));
+  std::ranges::fill(session.input("x")->data<float>(), value);
+  return session.run();
+}
+
+void expectRun(Session& session, const Shape& shape, float value) {
+  const Status status = run(session, shape, value);
+  ASSERT_TRUE(status.isOk()) << status.toString();
+  const Tensor& y = *session.output(session.outputNames()[0]);
+  EXPECT_EQ(y.desc.shape, shape);
+  for (const float element : y.data<float>()) ASSERT_EQ(element, value + 1);
+}
+
+TEST(PipelineCache, ShapesSeenBeforeFindTheirPlan) {
+  auto session = sessionOf(interpreterOf(plusModel()));
+  expectRun(*session, {2, 3}, 1);
+  expectRun(*session, {50, 40}, 2);  // the arena grows: the first plan gives up its place
+  expectRun(*session, {2, 3}, 3);
+  const BackendCounters before = session->counters();
+  for (int i = 0; i < 3; ++i) {
+    expectRun(*session, {50, 40}, 4);
+    expectRun(*session, {2, 3}, 5);
+  }
+  const BackendCounters after = session->counters();
+  EXPECT_EQ(after.executionsCreated, before.executionsCreated);
+  EXPECT_EQ(after.allocations, before.allocations);
+  const SessionStatistics statistics = session->statistics();
+  EXPECT_EQ(statistics.plansMade, 2u);
+  EXPECT_EQ(statistics.plansFound, 7u);
+  EXPECT_EQ(statistics.plansKept, 2u);
+  EXPECT_EQ(statistics.resizes, 9u);
+}
+
+TEST(PipelineCache, UnchangedShapesAreCountedAndDoNothing) {
+  auto session = sessionOf(interpreterOf(plusModel()));
+  expectRun(*session, {2, 3}, 1);
+  EXPECT_EQ(session->statistics().resizesUnchanged, 0u);
+  EXPECT_TRUE(session->resize().isOk());
+  expectRun(*session, {2, 3}, 2);
+  EXPECT_EQ(session->statistics().resizesUnchanged, 2u);
+  EXPECT_EQ(session->statistics().resizes, 1u);
+}
+
+TEST(PipelineCache, TheOldestPlanMakesRoom) {
+  auto session = sessionOf(interpreterOf(plusModel()), {.planCacheSize = 2});
+  for (const int64_t rows : {1, 2, 1, 3, 1, 2}) expectRun(*session, {rows, 3}, static_cast<float>(rows));
+  const SessionStatistics statistics = session->statistics();
+  EXPECT_EQ(statistics.plansKept, 2u);
+  EXPECT_EQ(statistics.plansMade, 4u);  // 1, 2, 3, and 2 again: 1 was always used later
+  EXPECT_EQ(statistics.plansFound, 2u);
+  EXPECT_EQ(statistics.executionsCreated, 2u * 2);  // two plans of two commands; others took theirs over
+}
+
+TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
+  Model model;
+  const int shape = model.addInput("shape", {DType::Int64, {2}});
+  const int value = model.addInput("value", {DType::Float32, {1}});
+  model.outputs = model.addNode("FillTo", "fill", {shape, value});
+  auto session = sessionOf(interpreterOf(std::move(model)));
+  session->input("value")->data<float>()[0] = 4;
+  for (const int64_t columns : {3, 5, 3, 5, 3}) {
+    session->input("shape")->data<int64_t>()[0] = 2;
+    session->input("shape")->data<int64_t>()[1] = columns;
+    ASSERT_TRUE(session->run().isOk());
+    EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, (Shape{2, columns}));
+  }
+  EXPECT_EQ(session->statistics().plansMade, 2u);
+}
+
+TEST(PipelineCache, SessionsAndClonesShareConstants) {
+  const auto interpreter = interpreterOf(plusModel());
+  auto first = sessionOf(interpreter);
+  expectRun(*first, {2, 3}, 1);
+  EXPECT_EQ(first->statistics().memory[0].constantBytes, kWeights * sizeof(float));
+  const uint64_t allocations = first->counters().allocations;
+  auto second = sessionOf(interpreter);
+  auto clone = first->clone();
+  ASSERT_TRUE(clone) << clone.error().toString();
+  EXPECT_EQ((*clone)->input("x")->desc.shape, (Shape{2, 3}));
+  EXPECT_EQ((*clone)->input("x")->data<float>()[0], 1);
+  for (Session* other : {second.get(), clone->get()}) {
+    expectRun(*other, {2, 3}, 2);
+    EXPECT_EQ(other->statistics().memory[0].constantBytes, kWeights * sizeof(float));
+    EXPECT_EQ(other->counters().allocations, allocations - 1);  // all but the packed weight
+  }
+  // The store goes with the last session, so that another one packs again.
+  first.reset(), second.reset(), clone->reset();
+  auto late = sessionOf(interpreter);
+  expectRun(*late, {2, 3}, 1);
+  EXPECT_EQ(late->counters().allocations, allocations);
+}
+
+TEST(PipelineCache, ScratchIsPlannedAmongTheTensors) {
+  auto session = sessionOf(interpreterOf(plusModel()));
+  expectRun(*session, {64, 64}, 1);
+  const MemoryStatistics memory = session->statistics().memory[0];
+  EXPECT_EQ(memory.largestScratchBytes, 64u * 64 * sizeof(float));
+  // x, scratch and sum live together; the mirrored output takes the place of x or scratch.
+  EXPECT_EQ(memory.plannedPeakBytes, 3u * 64 * 64 * sizeof(float));
+  EXPECT_EQ(memory.arenaBytes, memory.plannedPeakBytes);
+  auto guarded = sessionOf(interpreterOf(plusModel()), {.guardBytes = 64, .poison = true});
+  expectRun(*guarded, {3, 5}, 1);
+  EXPECT_TRUE(guarded->checkGuards().isOk());
+}
+
+TEST(PipelineCache, MemoryOverTheLimitIsRefusedAndTheSessionGoesOn) {
+  const size_t weights = kWeights * sizeof(float);
+  auto session = sessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights + 3 * 4096});
+  expectRun(*session, {32, 32}, 1);
+  const Status refused = run(*session, {64, 64}, 2);
+  EXPECT_EQ(refused.code(), StatusCode::OutOfMemory);
+  EXPECT_NE(refused.message().find("the limit is 77824"), std::string::npos) << refused.message();
+  EXPECT_TRUE(session->placement().empty());
+  expectRun(*session, {32, 32}, 3);
+  expectRun(*session, {8, 8}, 4);
+  auto tight = sessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights});
+  EXPECT_EQ(run(*tight, {1, 1}, 1).code(), StatusCode::OutOfMemory);
+}
+
+TEST(PipelineCache, LowMemoryKeepsNoPackedCopiesAndOnePlan) {
+  auto session = sessionOf(interpreterOf(plusModel()), {.memory = MemoryHint::Low});
+  expectRun(*session, {2, 3}, 1);
+  expectRun(*session, {4, 3}, 2);
+  EXPECT_EQ(session->statistics().memory[0].constantBytes, 0u);
+  EXPECT_EQ(session->statistics().plansKept, 1u);
+}
+
+TEST(PipelineCache, DeferredResizesHappenAtTheNextRun) {
+  auto session = sessionOf(interpreterOf(plusModel()), {.resizeMode = ResizeMode::Defer});
+  ASSERT_TRUE(session->resizeInput("x", {5, 5}).isOk());
+  EXPECT_TRUE(session->resize().isOk());
+  EXPECT_EQ(session->statistics().plansMade, 0u);
+  EXPECT_TRUE(session->placement().empty());
+  expectRun(*session, {2, 3}, 1);
+  EXPECT_EQ(session->statistics().plansMade, 1u);
+}
+
+TEST(PipelineCache, FixedShapesStay) {
+  auto session = sessionOf(interpreterOf(plusModel()), {.resizeMode = ResizeMode::Fixed});
+  expectRun(*session, {2, 3}, 1);
+  expectRun(*session, {2, 3}, 2);
+  const Status refused = run(*session, {4, 3}, 3);
+  EXPECT_EQ(refused.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(refused.message().find("keeps the shapes of its first resize"), std::string::npos) << refused.message();
+  expectRun(*session, {2, 3}, 4);
+}
+
+TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const int once = model.addNode("NegateInPlace", "once", {x})[0];
+  const int view = model.addNode("View", "view", {once})[0];
+  const int twice = model.addNode("NegateInPlace", "twice", {view})[0];
+  const int thrice = model.addNode("NegateInPlace", "thrice", {twice})[0];
+  model.outputs = {model.addNode("Concat2", "both", {twice, thrice})[0]};  // so `thrice` must leave `twice` alone
+  const auto interpreter = interpreterOf(std::move(model));
+  auto session = sessionOf(interpreter);
+  ASSERT_TRUE(run(*session, {16, 16}, 5).isOk());
+  const std::span<float> y = session->output(session->outputNames()[0])->data<float>();
+  EXPECT_EQ(y[0], 5);
+  EXPECT_EQ(y[255], 5);
+  EXPECT_EQ(y[256], -5);
+  EXPECT_EQ(session->statistics().inPlace, 2u);
+  EXPECT_EQ(session->statistics().plannedPeakBytes, (1u + 1 + 2) * 256 * sizeof(float));
+  auto keeping = sessionOf(interpreter, {.keepTensors = true});
+  ASSERT_TRUE(run(*keeping, {16, 16}, 5).isOk());
+  EXPECT_EQ(keeping->statistics().inPlace, 0u);
+  EXPECT_EQ(keeping->readTensor("once")->data<float>()[0], -5);
+}
+
+}  // namespace
+}  // namespace opkit
