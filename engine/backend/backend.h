@@ -96,6 +96,18 @@ class Backend {
   /// Precision::Normal). upload and download convert.
   virtual DType storageDType(DType dtype) const { return dtype; }
 
+  /// Bytes that a tensor takes on the device in its layout. Unsupported when it cannot be kept so.
+  virtual Result<size_t> storedBytes(const Tensor& tensor) const { return tensor.sizeBytes(); }
+  /// An Execution that brings its input into the layout of its output. For backends whose Creators have layouts.
+  virtual Result<std::unique_ptr<Execution>> createConversion() {
+    return Status::internal("{}: tensors have one layout", name());
+  }
+  /// The layout in which a raster would have its inputs and its output, given the layouts of the inputs.
+  virtual Layout rasterLayout(const RegionList& regions, const CreateArgs& args) const {
+    static_cast<void>(regions), static_cast<void>(args);
+    return Layout::NCHW;
+  }
+
   /// Copies a host tensor to the device and back; shapes are equal, float dtypes may differ.
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;

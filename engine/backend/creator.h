@@ -30,7 +30,7 @@ struct DeviceCaps {
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
   bool prefersTexels = false;            // vec4s load faster through texel buffers than through storage buffers
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
-  bool images = false;                   // tensors are wanted as NC4HW4 images where a kernel can use them
+  uint64_t imageExtent = 0;              // texels each way that an NC4HW4 image may have; 0 where images are not wanted
 };
 
 /// What a Creator sees of a node, at resize.
@@ -41,6 +41,7 @@ struct CreateArgs {
   std::span<const TensorDesc> outputs;
   std::span<const Tensor* const> constants;  // host values of inputs that never change, else null
   const DeviceCaps& device;
+  std::span<const Layout> layouts = {};  // of the inputs as they are kept so far; empty where unknown
 
   template <class Table>
   typename Table::NativeTableType params() const {
@@ -48,6 +49,7 @@ struct CreateArgs {
   }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   const TensorDesc& input(size_t i) const { return *inputs[i]; }
+  Layout layout(size_t i) const { return i < layouts.size() ? layouts[i] : Layout::NCHW; }
   const Tensor* constant(size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
 };
 
@@ -55,9 +57,10 @@ struct Creator {
   std::string provider = "opkit";
   std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
   std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
-  Layout layout = Layout::NCHW;  // in which its Executions expect their inputs and leave their outputs
-  DTypeSet dtypes = kAnyDType;   // of keyDType(); others are refused before supports() is asked
-  std::string kernel;            // "depthwise"; empty where the provider has one kernel for the key
+  // In which its Executions expect the inputs that are not constant, and leave their outputs.
+  Layout layout = Layout::NCHW;
+  DTypeSet dtypes = kAnyDType;  // of keyDType(); others are refused before supports() is asked
+  std::string kernel;           // "depthwise"; empty where the provider has one kernel for the key
 };
 
 /// The dtype that a node's kernels are keyed by: of the first input that is not bool, else of the first

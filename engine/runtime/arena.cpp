@@ -20,9 +20,10 @@ Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend&
   for (size_t s = 0; s < schedule.slots.size(); ++s) {
     const Slot& slot = schedule.slots[s];
     if (!slot.isPlaced() || slot.backend != backendIndex) continue;
-    members_.push_back(s);
+    OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(slot.device));
+    members_.push_back({s, bytes});
     // Empty tensors still get an address of their own.
-    lifetimes.push_back({std::max<size_t>(slot.device.sizeBytes(), 1) + 2 * guardBytes_, slot.first, slot.last});
+    lifetimes.push_back({std::max<size_t>(bytes, 1) + 2 * guardBytes_, slot.first, slot.last});
   }
   plan_ = planMemory(lifetimes, backend.alignment());
   return Status::ok();
@@ -31,7 +32,7 @@ Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend&
 Status Arena::bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer) {
   buffer_ = buffer;
   for (size_t i = 0; i < members_.size(); ++i) {
-    Tensor& tensor = schedule.slots[members_[i]].device;
+    Tensor& tensor = schedule.slots[members_[i].slot].device;
     tensor.buffer = buffer_;
     tensor.offsetBytes = plan_.offsets[i] + guardBytes_;
     tensor.guardBytes = guardBytes_;
@@ -40,16 +41,16 @@ Status Arena::bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer) {
 }
 
 void Arena::unbind(Schedule& schedule) {
-  for (const size_t member : members_) schedule.slots[member].device.buffer = nullptr;
+  for (const Member& member : members_) schedule.slots[member.slot].device.buffer = nullptr;
   buffer_ = nullptr;
 }
 
 void Arena::addMemory(const Schedule& schedule, MemoryStatistics& memory) const {
   memory.plannedPeakBytes = plan_.peakBytes;
   memory.lowerBoundBytes = plan_.lowerBoundBytes;
-  for (const size_t member : members_) {
-    const Slot& slot = schedule.slots[member];
-    const size_t bytes = slot.device.sizeBytes();
+  for (const Member& member : members_) {
+    const Slot& slot = schedule.slots[member.slot];
+    const size_t bytes = member.sizeBytes;
     if (slot.kind == Slot::Kind::Scratch) memory.largestScratchBytes = std::max(memory.largestScratchBytes, bytes);
     (slot.storage == StorageClass::DynamicSeparate ? memory.separateBytes : memory.dynamicBytes) += bytes;
   }
@@ -61,10 +62,10 @@ Status Arena::buildImage(const Schedule& schedule) {
   OPKIT_ASSIGN(image_, Tensor::onHost(whole().desc, Fill::None));
   std::byte* bytes = image_.bytes().data();
   std::memset(bytes, kPoison, plan_.peakBytes);
-  for (size_t member : members_) {
-    const Tensor& tensor = schedule.slots[member].device;
+  for (const Member& member : members_) {
+    const Tensor& tensor = schedule.slots[member.slot].device;
     std::memset(bytes + tensor.offsetBytes - guardBytes_, kGuard, guardBytes_);
-    std::memset(bytes + tensor.offsetBytes + tensor.sizeBytes(), kGuard, guardBytes_);
+    std::memset(bytes + tensor.offsetBytes + member.sizeBytes, kGuard, guardBytes_);
   }
   return Status::ok();
 }
@@ -80,13 +81,13 @@ Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Enco
   OPKIT_TRY(backend.download(whole(), now));
   const std::byte* bytes = now.bytes().data();
   const std::byte guard{kGuard};
-  for (size_t member : members_) {
-    const Tensor& tensor = schedule.slots[member].device;
+  for (const Member& member : members_) {
+    const Tensor& tensor = schedule.slots[member.slot].device;
     for (size_t i = 0; i < guardBytes_; ++i) {
       const bool before = bytes[tensor.offsetBytes - 1 - i] != guard;
-      const bool after = bytes[tensor.offsetBytes + tensor.sizeBytes() + i] != guard;
+      const bool after = bytes[tensor.offsetBytes + member.sizeBytes + i] != guard;
       if (!before && !after) continue;
-      const Slot& slot = schedule.slots[member];
+      const Slot& slot = schedule.slots[member.slot];
       return Status::internal("a kernel wrote {} byte{} {} {} '{}' {}", i + 1, i == 0 ? "" : "s",
                               before ? "before" : "past the end of",
                               slot.kind == Slot::Kind::Scratch ? "the scratch memory of" : "tensor",

@@ -32,13 +32,17 @@ class Arena {
 
  private:
   Tensor whole() const;
+  struct Member {
+    size_t slot;
+    size_t sizeBytes;  // on the device, without guards
+  };
   Status buildImage(const Schedule& schedule);
 
   MemoryPlan plan_;
   std::shared_ptr<Buffer> buffer_;  // shared with the tensors placed in it; null while not bound
   bool poisons_ = false;
   size_t guardBytes_ = 0;
-  std::vector<size_t> members_;  // slots placed here
+  std::vector<Member> members_;  // slots placed here
   Tensor image_;                 // host bytes that poison() writes
 };
 

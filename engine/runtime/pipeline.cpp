@@ -103,7 +103,9 @@ Status Pipeline::planScratch() {
     OPKIT_ASSIGN(const size_t bytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
     if (bytes == 0) continue;
     step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
-    Slot slot{.kind = Slot::Kind::Scratch, .tensor = step.command->outputs[0], .backend = step.backend};
+    Slot slot{.kind = Slot::Kind::Scratch,
+              .tensor = schedule_.slots[static_cast<size_t>(step.outputs[0])].tensor,
+              .backend = step.backend};
     slot.first = slot.last = i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
     added.push_back(std::move(slot));
@@ -177,8 +179,7 @@ Status Pipeline::resizeExecutions() {
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.beginSegment(step.segment));
     step.execution->setScratch(step.scratch < 0 ? Tensor{} : schedule_.slots[static_cast<size_t>(step.scratch)].device);
-    OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors)
-                  .withContext(fmt::format("node '{}'", model_.nodes[static_cast<size_t>(step.command->node)].name)));
+    OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
     if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.endSegment(step.segment));
   }
   return Status::ok();
@@ -204,6 +205,13 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
   return config_.profile ? collectTimes() : Status::ok();
 }
 
+/// For messages.
+std::string Pipeline::describe(const Step& step) const {
+  if (step.command) return fmt::format("node '{}'", model_.nodes[static_cast<size_t>(step.command->node)].name);
+  return fmt::format("conversion of '{}'",
+                     graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor));
+}
+
 Status Pipeline::runSegments() {
   const std::vector<Step>& steps = schedule_.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -215,8 +223,13 @@ Status Pipeline::runSegments() {
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.onExecuteBegin(step.segment));
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
-      return status.withContext(fmt::format("node '{}'", model_.nodes[static_cast<size_t>(step.command->node)].name));
-    if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.onExecuteEnd(step.segment));
+      return status.withContext(describe(step));
+    if (i + 1 < steps.size() && steps[i + 1].segment == step.segment) continue;
+    if (Status status = backend.onExecuteEnd(step.segment); !status.isOk()) {
+      size_t first = i;
+      while (first > 0 && steps[first - 1].segment == step.segment) --first;
+      return status.withContext(first == i ? describe(step) : describe(steps[first]) + " to " + describe(step));
+    }
   }
   return Status::ok();
 }
@@ -287,9 +300,10 @@ std::vector<Placement> Pipeline::placement() const {
     row.deviceNs = deviceNs_.empty() ? -1 : deviceNs_[i];
     for (const Tensor* output : step.outputTensors)
       if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
-    if (step.isCopy()) {
-      row.type = "Copy";
+    if (!step.command) {
+      row.type = step.isCopy() ? "Copy" : "Convert";
       row.node = graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor);
+      if (step.isConversion()) row.outputs += fmt::format(" {}", nameOf(step.outputTensors[0]->layout));
       row.copiedBytes = step.inputTensors[0]->sizeBytes();
     } else {
       row.type = step.command->def->type;

@@ -69,6 +69,7 @@ class Pipeline {
   Status placeConstant(Slot& slot);
   Status resizeExecutions();
   Status copyStep(const Step& step);
+  std::string describe(const Step& step) const;
   Status runSegments();
   Status readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();

@@ -23,6 +23,7 @@ class Scheduler {
         backends_(backends),
         executions_(executions),
         home_(graph.descs.size(), -1),
+        homeLayout_(graph.descs.size(), Layout::NCHW),
         isInput_(graph.descs.size(), false) {
     for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
   }
@@ -39,6 +40,7 @@ class Scheduler {
     std::vector<TensorDesc> inputs, outputs;
     std::vector<const TensorDesc*> inputList;
     std::vector<const Tensor*> constants;
+    std::vector<Layout> layouts;
   };
 
   Status addCommand(const EncodedCommand& command);
@@ -46,12 +48,13 @@ class Scheduler {
   Descs describe(const EncodedCommand& command, size_t backend) const;
   bool isWithheld(int tensor, size_t backend) const;
   CreateArgs argsOf(const EncodedCommand& command, const Descs& descs, size_t backend) {
-    return {*command.def,  command.params(model_), descs.inputList,
-            descs.outputs, descs.constants,        backends_.at(backend).caps()};
+    return {*command.def,    command.params(model_),       descs.inputList, descs.outputs,
+            descs.constants, backends_.at(backend).caps(), descs.layouts};
   }
-  int addSlot(Slot::Kind kind, int tensor, size_t backend);
-  int slotFor(int tensor, size_t backend);
+  int addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout = Layout::NCHW);
+  Result<int> slotFor(int tensor, size_t backend, Layout layout = Layout::NCHW);
   void appendCopy(int from, int to);
+  Status appendConversion(int from, int to);
   void touch(int slot);
   void numberSegments();
   void keepEverything();
@@ -71,9 +74,10 @@ class Scheduler {
   const SessionConfig& config_;
   BackendSet& backends_;
   ExecutionCache& executions_;
-  std::vector<int> home_;  // per tensor: the backend of the step that writes it
+  std::vector<int> home_;           // per tensor: the backend of the step that writes it
+  std::vector<Layout> homeLayout_;  // per tensor: as that step leaves it
   std::vector<bool> isInput_;
-  std::map<std::pair<int, size_t>, int> slotIndex_;  // (tensor, backend)
+  std::map<std::tuple<int, size_t, Layout>, int> slotIndex_;  // (tensor, backend, layout)
   Schedule schedule_;
 };
 
@@ -89,7 +93,7 @@ Result<Schedule> Scheduler::build() {
       continue;
     }
     const size_t backend = home_[root] >= 0 ? static_cast<size_t>(home_[root]) : 0;
-    const int slot = slotFor(output, backend);
+    OPKIT_ASSIGN(const int slot, slotFor(output, backend));
     schedule_.outputs.push_back(slot);
     const Slot& view = schedule_.slots[static_cast<size_t>(slot)];
     schedule_.slots[static_cast<size_t>(view.owner >= 0 ? view.owner : slot)].last = schedule_.steps.size();
@@ -109,6 +113,9 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
   const CreateArgs args = argsOf(command, descs, chosen.backend);
   OPKIT_ASSIGN(Execution * execution, executions_.get(command, chosen.backend, backend, chosen.creator, &args));
 
+  const Layout layout = chosen.creator    ? chosen.creator->layout
+                        : command.regions ? backend.rasterLayout(*command.regions, args)
+                                          : Layout::NCHW;
   Step step;
   step.backend = chosen.backend;
   step.command = &command;
@@ -121,8 +128,11 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
       step.inputs.push_back(-1);
     else if (!execution->readsInput(i))
       step.inputs.push_back(addSlot(Slot::Kind::Unread, tensor, chosen.backend));
-    else
-      step.inputs.push_back(slotFor(tensor, chosen.backend));  // may append a copy
+    else {
+      const bool constant = graph_.contents[static_cast<size_t>(tensor)].has_value();
+      OPKIT_ASSIGN(const int slot, slotFor(tensor, chosen.backend, constant ? Layout::NCHW : layout));
+      step.inputs.push_back(slot);  // may have appended a copy or a conversion
+    }
   }
   for (int slot : step.inputs) touch(slot);
   for (int tensor : command.outputs) {
@@ -131,8 +141,9 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
       continue;
     }
     home_[static_cast<size_t>(tensor)] = static_cast<int>(chosen.backend);
-    const int slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend);
-    slotIndex_[{tensor, chosen.backend}] = slot;
+    homeLayout_[static_cast<size_t>(tensor)] = layout;
+    const int slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend, layout);
+    slotIndex_[{tensor, chosen.backend, layout}] = slot;
     step.outputs.push_back(slot);
   }
   schedule_.steps.push_back(std::move(step));
@@ -193,11 +204,13 @@ Scheduler::Descs Scheduler::describe(const EncodedCommand& command, size_t backe
     descs.inputList.push_back(tensor < 0 ? nullptr : &descs.inputs[i]);
     const bool constant = tensor >= 0 && graph_.constant[static_cast<size_t>(tensor)] && !isWithheld(tensor, backend);
     descs.constants.push_back(constant ? &*graph_.contents[static_cast<size_t>(tensor)] : nullptr);
+    const bool isHome = tensor >= 0 && home_[static_cast<size_t>(tensor)] == static_cast<int>(backend);
+    descs.layouts.push_back(isHome ? homeLayout_[static_cast<size_t>(tensor)] : Layout::NCHW);
   }
   return descs;
 }
 
-int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend) {
+int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout) {
   Slot slot;
   slot.kind = kind;
   slot.tensor = tensor;
@@ -205,19 +218,26 @@ int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend) {
   slot.first = slot.last = schedule_.steps.size();
   slot.device.desc = graph_.descs[static_cast<size_t>(tensor)];
   slot.device.desc.dtype = backends_.at(backend).storageDType(slot.device.desc.dtype);
+  slot.device.layout = layout;
   schedule_.slots.push_back(std::move(slot));
   return static_cast<int>(schedule_.slots.size()) - 1;
 }
 
-int Scheduler::slotFor(int tensor, size_t backend) {
-  if (const auto found = slotIndex_.find({tensor, backend}); found != slotIndex_.end()) return found->second;
+Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
+  if (const auto found = slotIndex_.find({tensor, backend, layout}); found != slotIndex_.end()) return found->second;
   const auto t = static_cast<size_t>(tensor);
+  const bool isHome = home_[t] == static_cast<int>(backend);
+  const Layout kept = isHome ? homeLayout_[t] : Layout::NCHW;
   int slot = -1;
-  if (graph_.contents[t]) {
+  if (kept != layout) {
+    OPKIT_ASSIGN(const int source, slotFor(tensor, backend, kept));
+    slot = addSlot(Slot::Kind::Planned, tensor, backend, layout);
+    OPKIT_TRY(appendConversion(source, slot));
+  } else if (graph_.contents[t]) {
     slot = addSlot(Slot::Kind::Constant, tensor, backend);
     schedule_.slots.back().storage = StorageClass::Static;
   } else if (graph_.alias[t] != tensor) {
-    const int owner = slotFor(graph_.alias[t], backend);
+    OPKIT_ASSIGN(const int owner, slotFor(graph_.alias[t], backend));
     slot = addSlot(Slot::Kind::View, tensor, backend);
     schedule_.slots[static_cast<size_t>(slot)].owner = owner;
   } else if (home_[t] < 0) {
@@ -225,12 +245,27 @@ int Scheduler::slotFor(int tensor, size_t backend) {
     slot = addSlot(Slot::Kind::Input, tensor, backend);
     schedule_.slots[static_cast<size_t>(slot)].first = 0;
   } else {
-    const int source = slotIndex_.at({tensor, static_cast<size_t>(home_[t])});
+    OPKIT_ASSIGN(const int source, slotFor(tensor, static_cast<size_t>(home_[t])));
     slot = addSlot(Slot::Kind::Planned, tensor, backend);
     appendCopy(source, slot);
   }
-  slotIndex_[{tensor, backend}] = slot;
+  slotIndex_[{tensor, backend, layout}] = slot;
   return slot;
+}
+
+/// Both slots are on one backend.
+Status Scheduler::appendConversion(int from, int to) {
+  const Slot& target = schedule_.slots[static_cast<size_t>(to)];
+  Step step;
+  step.backend = target.backend;
+  OPKIT_ASSIGN(step.execution, executions_.conversion(target.tensor, target.backend, target.device.layout,
+                                                      backends_.at(target.backend)));
+  step.provider = "opkit";
+  step.inputs = {from};
+  step.outputs = {to};
+  touch(from);
+  schedule_.steps.push_back(std::move(step));
+  return Status::ok();
 }
 
 void Scheduler::appendCopy(int from, int to) {
@@ -261,7 +296,7 @@ void Scheduler::keepEverything() {
 /// The slot of an input that nothing reads after this step, and that the card lets the first output overwrite; or -1.
 int Scheduler::reusableInput(size_t index) const {
   const Step& step = schedule_.steps[index];
-  if (step.isCopy() || step.command->regions || step.outputs[0] < 0) return -1;
+  if (!step.command || step.command->regions || step.outputs[0] < 0) return -1;
   const std::vector<int>& allowed = step.command->def->inPlace;
   const Tensor& output = schedule_.slots[static_cast<size_t>(step.outputs[0])].device;
   for (const int port : allowed) {
@@ -357,6 +392,16 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
   }
   if (command.regions) static_cast<RasterExecution&>(*entry.execution).setRegions(*command.regions);
   return entry.execution.get();
+}
+
+Result<Execution*> ExecutionCache::conversion(int tensor, size_t backendIndex, Layout layout, Backend& backend) {
+  std::unique_ptr<Execution>& entry = conversions_[{tensor, backendIndex, layout}];
+  if (!entry) {
+    OPKIT_ASSIGN(entry, backend.createConversion());
+    ++created_;
+    ++backend.counters().executionsCreated;
+  }
+  return entry.get();
 }
 
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,

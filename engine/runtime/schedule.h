@@ -1,7 +1,8 @@
 // Schedule: encoded commands assigned to backends, with copies inserted and segments numbered.
 //
-// A Slot is one tensor on one backend. A Step is one thing to do at run: execute on a backend, or copy a
-// tensor between two. Every pipeline has a schedule of its own.
+// A Slot is one tensor on one backend in one layout. A Step is one thing to do at run: execute on a backend, copy a
+// tensor between two, or convert one between layouts on its backend (an Execution without a command). Every pipeline
+// has a schedule of its own.
 #pragma once
 
 #include <map>
@@ -45,7 +46,7 @@ struct Slot {
 
 struct Step {
   size_t backend = 0;
-  const EncodedCommand* command = nullptr;  // null for copies
+  const EncodedCommand* command = nullptr;  // null for copies and conversions
   Execution* execution = nullptr;           // null for copies
   std::string provider;
   std::vector<Refusal> refusals;
@@ -56,7 +57,8 @@ struct Step {
   std::vector<const Tensor*> inputTensors;  // of `inputs`; set by linkTensors
   std::vector<const Tensor*> outputTensors;
 
-  bool isCopy() const { return command == nullptr; }
+  bool isCopy() const { return execution == nullptr; }
+  bool isConversion() const { return execution != nullptr && command == nullptr; }
 };
 
 /// The backends of one session: the one it asked for, and the CPU once something fell back.
@@ -85,6 +87,8 @@ class ExecutionCache {
   /// The cached Execution when it was made by the same Creator, else a new one.
   Result<Execution*> get(const EncodedCommand& command, size_t backendIndex, Backend& backend, const Creator* creator,
                          const CreateArgs* args);
+  /// The one that makes `tensor` of `layout` on its backend.
+  Result<Execution*> conversion(int tensor, size_t backendIndex, Layout layout, Backend& backend);
   size_t created() const { return created_; }
 
  private:
@@ -100,6 +104,7 @@ class ExecutionCache {
     std::unique_ptr<Execution> execution;
   };
   std::map<Key, Entry> entries_;
+  std::map<std::tuple<int, size_t, Layout>, std::unique_ptr<Execution>> conversions_;
   size_t created_ = 0;
 };
 

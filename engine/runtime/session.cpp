@@ -139,7 +139,18 @@ Status Session::resizeInput(const std::string& name, const Shape& shape) {
   return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name, listNames(inputNames()));
 }
 
-Status Session::resize() { return config_.resizeMode == ResizeMode::Defer ? Status::ok() : resizeNow(); }
+Status Session::remember(Status status) {
+  if (status.code() == StatusCode::DeviceLost)
+    lost_ = status.withContext("this session's device was lost, make a new session on a new Runtime");
+  return status;
+}
+
+Status Session::resize() {
+  if (!lost_.isOk()) return lost_;
+  return config_.resizeMode == ResizeMode::Defer ? Status::ok() : remember(resizeNow());
+}
+
+Status Session::run() { return lost_.isOk() ? remember(runNow()) : lost_; }
 
 Status Session::resizeNow() {
   if (pipelines_->isCurrent(inputs_)) {
@@ -160,7 +171,7 @@ Status Session::resizeNow() {
   return Status::ok();
 }
 
-Status Session::run() {
+Status Session::runNow() {
   OPKIT_TRY(resizeNow());
   const Stopwatch watch;
   OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));

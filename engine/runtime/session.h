@@ -142,7 +142,8 @@ class Session {
   /// are unchanged, and shapes seen before find their plan. Errors name the node; OutOfMemory when the device or
   /// memoryLimitBytes refuses. After an error the session can be resized again.
   Status resize();
-  /// Resizes if needed, then runs. Outputs are on the host afterwards.
+  /// Resizes if needed, then runs. Outputs are on the host afterwards. After DeviceLost every call is refused with
+  /// DeviceLost; a new session on a new Runtime works.
   Status run();
 
   std::vector<std::string> inputNames() const;
@@ -171,6 +172,9 @@ class Session {
   Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
   Status start();
   Status resizeNow();
+  Status runNow();
+  /// Keeps in mind that the device was lost.
+  Status remember(Status status);
 
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
@@ -179,6 +183,7 @@ class Session {
   std::vector<Tensor> inputs_;   // host, in model order
   std::vector<Tensor> outputs_;  // host, in model order
   SessionStatistics statistics_;
+  Status lost_;  // why nothing runs any more, once the device was lost
 };
 
 }  // namespace opkit

@@ -73,6 +73,19 @@ void describe(CLI::App& app, Options& options) {
   addRule("--prefer", options.prefer, "Try this provider's kernels first; several in the order given");
   addRule("--forbid", options.forbid, "Do not use this provider's kernels");
   addRule("--force", options.force, "Use no other provider's kernels");
+  app.add_option_function<std::string>(
+         "--storage",
+         [&options](const std::string& name) {
+           options.session.storage = name == "image"    ? Storage::Image
+                                     : name == "buffer" ? Storage::Buffer
+                                                        : Storage::Auto;
+         },
+         "How Vulkan keeps tensors of convolutions and the like: auto, buffer or image")
+      ->check(CLI::IsMember({"auto", "buffer", "image"}));
+  app.add_flag("--tune", options.session.tune, "Time kernel choices at resize and remember the fastest");
+  app.add_option("--cache-dir", options.session.cacheDir,
+                 "Folder of compiled pipelines and tuning results, or off (default: OPKIT_CACHE_DIR, ~/.cache/opkit)")
+      ->type_name("DIR");
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
 }
 

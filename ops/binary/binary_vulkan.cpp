@@ -1,7 +1,9 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary.h"
 #include "shaders/binary/binary.h"
+#include "shaders/binary/binary_image.h"
 #include "shaders/binary/compare.h"
 
 namespace opkit::ops::binary {
@@ -34,6 +36,42 @@ class BinaryVulkan final : public vulkan::VulkanExecution {
   BinaryParamsT params_;
 };
 
+/// Arithmetic on two NC4HW4 images of one shape.
+class BinaryImageVulkan final : public vulkan::VulkanExecution {
+ public:
+  using Shader = shaders::BinaryImage;
+
+  BinaryImageVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), function_(functionOf(args.def.type)) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const vulkan::ImageShape shape(outputs[0]->desc.shape);
+    const Shader::PushConstants push{.count = static_cast<uint32_t>(shape.texels()),
+                                     .columns = static_cast<uint32_t>(shape.width),
+                                     .blocks = static_cast<uint32_t>(shape.blocks),
+                                     .channels = static_cast<uint32_t>(shape.channels)};
+    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)},
+                                    {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, push,
+                                    vulkan::Groups::linear(shape.texels(), 64), {.function = function_.id});
+  }
+
+ private:
+  const Function& function_;
+};
+
+/// Images stay images; buffers are not made images for this alone.
+Status supportsImage(const CreateArgs& args) {
+  const TensorDesc* tensors[] = {&args.input(0), &args.input(1), args.outputs.data()};
+  OPKIT_TRY(vulkan::requireImages(args, tensors));
+  if (args.input(0) != args.input(1))
+    return Status::unsupported("{}: the image kernel takes inputs of one shape, got {} and {}", args.def.type,
+                               args.input(0).toString(), args.input(1).toString());
+  if (args.constant(0) || args.constant(1)) return Status::unsupported("{}: constants are no images", args.def.type);
+  if (args.layout(0) != Layout::NC4HW4 && args.layout(1) != Layout::NC4HW4)
+    return Status::unsupported("{}: no input is an image", args.def.type);
+  return Status::ok();
+}
+
 template <class S>
 Status supports(const CreateArgs& args) {
   const DType dtype = args.input(0).dtype;
@@ -53,6 +91,9 @@ Status supports(const CreateArgs& args) {
 
 void addVulkan(OpRegistry& registry) {
   for (const Function& function : functions()) {
+    if (function.kind == Function::Kind::Arithmetic)
+      registry.addCreator("vulkan", function.name,
+                          vulkan::creatorOf<BinaryImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
     registry.addCreator("vulkan", function.name,
                         function.kind == Function::Kind::Arithmetic
                             ? vulkan::creatorOf<BinaryVulkan<shaders::Binary>>(supports<shaders::Binary>)

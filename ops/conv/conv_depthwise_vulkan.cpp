@@ -98,6 +98,6 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-Creator depthwiseCreator() { return vulkan::creatorOf<ConvDepthwiseVulkan>(supports); }
+Creator depthwiseCreator() { return vulkan::creatorOf<ConvDepthwiseVulkan>(supports, Layout::NCHW, "depthwise"); }
 
 }  // namespace opkit::ops::conv

@@ -2,6 +2,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv.h"
 #include "ops/conv/conv_depthwise_vulkan.h"
+#include "ops/conv/conv_image_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
 namespace opkit::ops::conv {
@@ -71,7 +72,7 @@ ConvProduct productOf(const ConvPlan& plan) {
   return product;
 }
 
-GemmTiles::Shader::PushConstants pushOf(const ConvPlan& plan, const ConvProduct& product) {
+GemmTiles::Shader::PushConstants pushOf(const ConvPlan& plan, const ConvProduct& product, const GemmTiles& tiles) {
   const int64_t pitch4 = product.x.pitch() / 4;
   const int64_t step = product.x.rows * pitch4;
   const int64_t depth = plan.groupInputs * product.w.kernelWidth;
@@ -87,7 +88,7 @@ GemmTiles::Shader::PushConstants pushOf(const ConvPlan& plan, const ConvProduct&
           .xRow = u32(product.rowsPerOutput * pitch4),
           .xImage = u32(product.x.elementsPerImage() / 4),
           .xGroup = u32(depth * step),
-          .wGroup = u32(GemmTiles::packedVec4s(product.w)),
+          .wGroup = u32(tiles.packedVec4s(product.w)),
           .yStep = u32(positions),
           .yImage = u32(plan.groups * plan.groupOutputs * positions),
           .yGroup = u32(plan.groupOutputs * positions),
@@ -111,27 +112,37 @@ class ConvVulkan final : public vulkan::VulkanExecution {
   bool readsInput(size_t index) const override { return index != 1 || !constantWeights_; }
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
     OPKIT_ASSIGN(const ConvPlan plan, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, nullptr));
     if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const std::string shapes = fmt::format("conv {} {}x{}x{} at {}", plan.batch, plan.groups, plan.groupOutputs,
+                                           plan.groupInputs * plan.kernelTaps(), plan.outputPositions());
+    return tiles_.encodeTuned(shapes, plan.groupOutputs, inputs, outputs, encoder,
+                              [&](GemmTiles& tiles, TensorList in, TensorList out, vulkan::Encoder& target) {
+                                return encode(plan, tiles, in, out, target);
+                              });
+  }
+
+ private:
+  Status encode(const ConvPlan& plan, GemmTiles& tiles, TensorList inputs, TensorList outputs,
+                vulkan::Encoder& encoder) const {
+    const Tensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
     ConvProduct product = productOf(plan);
-    GemmTiles::Shader::PushConstants push = pushOf(plan, product);
+    GemmTiles::Shader::PushConstants push = pushOf(plan, product, tiles);
     push.low = params_.clamp_low;
     push.high = params_.clamp_high;
-    OPKIT_ASSIGN(const Tensor* w, tiles_.weights(product.w, inputs[1], encoder));
+    OPKIT_ASSIGN(const Tensor* w, tiles.weights(product.w, inputs[1], encoder));
     product.x.images = plan.batch;
     const int64_t imageBytes = product.x.elementsPerImage() * static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
     const int64_t together = product.x.isInPlace() ? plan.batch : std::max<int64_t>(1, maxScratchBytes_ / imageBytes);
     for (int64_t first = 0; first < plan.batch; first += together) {
       product.x.images = std::min(together, plan.batch - first);
       push.yBase = u32(first) * push.yImage;
-      OPKIT_ASSIGN(const Tensor* x, tiles_.positions(product.x, inputs[0], first, encoder));
-      OPKIT_TRY(tiles_.multiply(*x, *w, bias, *outputs[0], push, product.x.images, encoder));
+      OPKIT_ASSIGN(const Tensor* x, tiles.positions(product.x, inputs[0], first, encoder));
+      OPKIT_TRY(tiles.multiply(*x, *w, bias, *outputs[0], push, product.x.images, encoder));
     }
     return Status::ok();
   }
 
- private:
   ConvParamsT params_;
   GemmTiles tiles_;
   int64_t maxScratchBytes_;
@@ -149,6 +160,11 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-void addVulkan(OpRegistry& registry) { registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports)); }
+void addVulkan(OpRegistry& registry) {
+  registry.addCreator("vulkan", "Conv", imageCreator());
+  registry.addCreator("vulkan", "Conv", depthwiseImageCreator());
+  registry.addCreator("vulkan", "Conv", depthwiseCreator());
+  registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports));
+}
 
 }  // namespace opkit::ops::conv

@@ -114,14 +114,37 @@ Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const 
   return Status::ok();
 }
 
-int64_t GemmTiles::packedVec4s(const WeightLayout& layout) {
+int64_t GemmTiles::packedVec4s(const WeightLayout& layout) const {
   WeightLayout one = layout;
   one.matrices = 1;
-  return packedElements(one, tileFor(layout.rows)) / 4;
+  return packedElements(one, tile(layout.rows)) / 4;
+}
+
+void GemmTiles::useTile(uint32_t tile) {
+  if (tile != tile_) packedWeights_.reset();
+  tile_ = tile;
+}
+
+Status GemmTiles::encodeTuned(const std::string& shapes, int64_t rows, TensorList inputs, TensorList outputs,
+                              vulkan::Encoder& encoder, const Encode& encode) {
+  const std::string name = fmt::format("gemm_tiles {} {}", nameOf(outputs[0]->desc.dtype), shapes);
+  if (name != tunedAs_) {  // once per resize: scratch is measured first, and must not change afterwards
+    const auto standard = std::find(std::begin(kTiles), std::end(kTiles), tileFor(rows)) - std::begin(kTiles);
+    const vulkan::Alternatives tiles{name, std::size(kTiles), static_cast<size_t>(standard),
+                                     [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
+                                       GemmTiles copy = *this;
+                                       copy.useTile(kTiles[choice]);
+                                       return encode(copy, in, out, trial);
+                                     }};
+    OPKIT_ASSIGN(const size_t choice, encoder.choose(tiles, inputs, outputs));
+    useTile(kTiles[choice]);
+    tunedAs_ = name;
+  }
+  return encode(*this, inputs, outputs, encoder);
 }
 
 Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tensor* source, vulkan::Encoder& encoder) {
-  const uint32_t tile = tileFor(layout.rows);
+  const uint32_t tile = this->tile(layout.rows);
   const int64_t elements = atLeastOneVec4(packedElements(layout, tile));
   if (constantWeights_ && !packedWeights_) {
     const auto pack = [&] {
@@ -192,7 +215,7 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
 
 Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias, const Tensor& y,
                            Shader::PushConstants push, int64_t images, vulkan::Encoder& encoder) const {
-  const uint32_t tile = tileFor(push.rows);
+  const uint32_t tile = this->tile(push.rows);
   const DeviceCaps& caps = backend_.caps();
   const auto most = static_cast<uint64_t>(std::max(x.desc.elements(), w.desc.elements())) / 4;
   const bool texels = caps.prefersTexels && most <= caps.maxTexels;

@@ -63,8 +63,13 @@ class GemmTiles {
   void setConstantWeights(const Tensor& host) { constantWeights_ = host; }
   void setConstantPositions(const Tensor& host) { constantPositions_ = host; }
 
-  /// Rows that one invocation makes, for products of this many rows.
+  /// Rows that one invocation makes, for products of this many rows, where nothing was measured.
   static uint32_t tileFor(int64_t rows);
+  /// Records an Execution with the tile that is fastest on this device (Encoder::choose). `encode` records all of it
+  /// with the GemmTiles it is given, which is this one or, to time it, a copy; `shapes` says what its speed depends on.
+  using Encode = std::function<Status(GemmTiles&, TensorList, TensorList, vulkan::Encoder&)>;
+  Status encodeTuned(const std::string& shapes, int64_t rows, TensorList inputs, TensorList outputs,
+                     vulkan::Encoder& encoder, const Encode& encode);
   /// Work groups for kernels that step over `rows` rows: as many as a GPU can use, few where starting one costs a
   /// microsecond (software devices).
   static uint32_t rowGroups(const DeviceCaps& caps, int64_t rows);
@@ -81,10 +86,15 @@ class GemmTiles {
                   int64_t images, vulkan::Encoder& encoder) const;
 
   /// Vec4s of one matrix of packed weights.
-  static int64_t packedVec4s(const WeightLayout& layout);
+  int64_t packedVec4s(const WeightLayout& layout) const;
 
  private:
+  uint32_t tile(int64_t rows) const { return tile_ != 0 ? tile_ : tileFor(rows); }
+  void useTile(uint32_t tile);
+
   Backend& backend_;
+  uint32_t tile_ = 0;                      // 0: tileFor
+  std::string tunedAs_;                    // what tile_ was chosen for
   std::optional<Tensor> constantWeights_;  // host
   std::optional<Tensor> constantPositions_;
   std::shared_ptr<const Tensor> packedWeights_;  // device; shared by all that multiply with these constants

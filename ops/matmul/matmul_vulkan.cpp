@@ -70,16 +70,28 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
     const Shape &a = inputs[0]->desc.shape, &b = inputs[1]->desc.shape;
     OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
     if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const std::string shapes =
+        fmt::format("matmul {}x{}x{}x{}", matrixCount(outputs[0]->desc.shape), plan.rows, plan.depth, plan.columns);
+    return tiles_.encodeTuned(shapes, plan.rows, inputs, outputs, encoder,
+                              [&](GemmTiles& tiles, TensorList in, TensorList out, vulkan::Encoder& target) {
+                                return encode(plan, tiles, in, out, target);
+                              });
+  }
+
+ private:
+  Status encode(const MatMulPlan& plan, GemmTiles& tiles, TensorList inputs, TensorList outputs,
+                vulkan::Encoder& encoder) const {
+    const Shape &a = inputs[0]->desc.shape, &b = inputs[1]->desc.shape;
     const gemm::WeightLayout rows = rowsOf(plan, a);
     const gemm::PositionLayout columns = columnsOf(plan, b);
-    OPKIT_ASSIGN(const Tensor* w, tiles_.weights(rows, inputs[0], encoder));
-    OPKIT_ASSIGN(const Tensor* x, tiles_.positions(columns, inputs[1], 0, encoder));
+    OPKIT_ASSIGN(const Tensor* w, tiles.weights(rows, inputs[0], encoder));
+    OPKIT_ASSIGN(const Tensor* x, tiles.positions(columns, inputs[1], 0, encoder));
 
     std::vector<BatchAxis> batch = mergedBatch(plan);
     batch.insert(batch.begin(), batch.size() < 2 ? 2 - batch.size() : 0, BatchAxis{});
     const BatchAxis image = batch[batch.size() - 2], group = batch.back();
     const int64_t outputMatrix = plan.rows * plan.columns;
-    const int64_t wMatrix = GemmTiles::packedVec4s(rows), xMatrix = columns.elementsPerImage() / 4;
+    const int64_t wMatrix = tiles.packedVec4s(rows), xMatrix = columns.elementsPerImage() / 4;
     GemmTiles::Shader::PushConstants push{.rows = u32(plan.rows),
                                           .depth = u32(plan.depth),
                                           .outer = 1,
@@ -112,13 +124,12 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
       push.wBase = u32(aMatrix * wMatrix);
       push.xBase = u32(bMatrix * xMatrix);
       push.yBase = u32(done++ * image.size * group.size * outputMatrix);
-      if (status.isOk()) status = tiles_.multiply(*x, *w, nullptr, *outputs[0], push, image.size, encoder);
+      if (status.isOk()) status = tiles.multiply(*x, *w, nullptr, *outputs[0], push, image.size, encoder);
     });
     encoder.endDisjoint();
     return status;
   }
 
- private:
   MatMulParamsT params_;
   GemmTiles tiles_;
   bool packsA_ = false;

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_image_vulkan.h"
 #include "shaders/pool/pool.h"
 
 namespace opkit::ops::pool {
@@ -51,6 +52,7 @@ Status supports(const CreateArgs& args) {
 
 void addVulkan(OpRegistry& registry) {
   using Mode = Shader::Mode;
+  addImageKernels(registry);
   registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports));
   registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports));
   registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports));

@@ -1,8 +1,10 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/op_registry.h"
 #include "ops/unary/unary.h"
 #include "shaders/unary/logical_not.h"
 #include "shaders/unary/unary.h"
+#include "shaders/unary/unary_image.h"
 #include "shaders/unary/unary_integer.h"
 #include "shaders/unary/unary_test.h"
 
@@ -34,6 +36,41 @@ class UnaryVulkan final : public vulkan::VulkanExecution {
   const Function& function_;
   Coefficients coefficients_;
 };
+
+/// As UnaryVulkan, on NC4HW4 images.
+class UnaryImageVulkan final : public vulkan::VulkanExecution {
+ public:
+  using Shader = shaders::UnaryImage;
+
+  UnaryImageVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend),
+        function_(functionOf(args.def.type)),
+        coefficients_(coefficientsOf(function_, args.params<UnaryParams>())) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const vulkan::ImageShape shape(outputs[0]->desc.shape);
+    const Shader::PushConstants push{.count = static_cast<uint32_t>(shape.texels()),
+                                     .columns = static_cast<uint32_t>(shape.width),
+                                     .blocks = static_cast<uint32_t>(shape.blocks),
+                                     .channels = static_cast<uint32_t>(shape.channels),
+                                     .a = coefficients_.a,
+                                     .b = coefficients_.b};
+    return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
+                                    push, vulkan::Groups::linear(shape.texels(), 64), {.function = function_.id});
+  }
+
+ private:
+  const Function& function_;
+  Coefficients coefficients_;
+};
+
+/// An image stays one; a buffer is not made one for this.
+Status supportsImage(const CreateArgs& args) {
+  const TensorDesc* tensors[] = {&args.input(0)};
+  OPKIT_TRY(vulkan::requireImages(args, tensors));
+  if (args.layout(0) != Layout::NC4HW4) return Status::unsupported("{}: the input is no image", args.def.type);
+  return Status::ok();
+}
 
 class NotVulkan final : public vulkan::VulkanExecution {
  public:
@@ -68,8 +105,11 @@ void addVulkan(OpRegistry& registry) {
   for (const Function& function : functions()) {
     if (function.test)
       addKernel<shaders::UnaryTest>(registry, function.name, kFloats);
-    else
+    else {
+      registry.addCreator("vulkan", function.name,
+                          vulkan::creatorOf<UnaryImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
       addKernel<shaders::Unary>(registry, function.name, kFloats);
+    }
     if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
   }
   registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>([](const CreateArgs& args) {

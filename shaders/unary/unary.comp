@@ -18,20 +18,10 @@ layout(push_constant) uniform Push {
   float b;
 } push;
 
-/// Into [0, 1]; NaN stays.
-float limit(float value) { return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value; }
-
-float apply(float x, float a, float b) {
-#define UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl) \
-  if (function == uint(id)) return glsl;
-#include "ops/unary/unary_table.h"
-  return 0.0;
-}
+#include "unary_functions.glsl"
 
 void main() {
   const uint i = linearIndex();
   if (i >= push.count) return;
-  const float value = LOAD(x, i);
-  // The table's comparisons keep NaN, but a device may rewrite them as max and min, which need not.
-  STORE(y, i, isNan(value) ? value : apply(value, push.a, push.b));
+  STORE(y, i, applyOrNan(LOAD(x, i), push.a, push.b));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/backend/vulkan/recording.h"
+#include "engine/backend/vulkan/tuner.h"
 
 namespace opkit::vulkan {
 
@@ -24,14 +25,19 @@ class ScratchMemory {
 
 class MeasuringEncoder final : public Encoder {
  public:
-  MeasuringEncoder(const Device& device, ScratchMemory& scratch) : device_(device), scratch_(scratch) {}
+  MeasuringEncoder(const Device& device, ScratchMemory& scratch, Tuner& tuner)
+      : device_(device), scratch_(scratch), tuner_(tuner) {}
 
   Status fillZero(const Tensor&) override { return Status::ok(); }
   Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun>) override { return Status::ok(); }
+  Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
   size_t shortestRunBytes() const override { return opkit::vulkan::shortestRunBytes(device_); }
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
+    return tuner_.choose(alternatives, inputs, outputs);
+  }
   Status dispatchRaw(const ShaderCode&, std::span<const Tensor* const>, std::span<const std::byte>,
                      std::span<const uint32_t>, Groups) override {
     return Status::ok();
@@ -40,20 +46,28 @@ class MeasuringEncoder final : public Encoder {
  private:
   const Device& device_;
   ScratchMemory& scratch_;
+  Tuner& tuner_;
 };
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(Recording& recording, ScratchMemory& scratch) : recording_(recording), scratch_(scratch) {}
+  CommandEncoder(Recording& recording, ScratchMemory& scratch, Tuner& tuner)
+      : recording_(recording), scratch_(scratch), tuner_(tuner) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
     return recording_.copyRuns(from, to, runs);
   }
+  Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) override {
+    return recording_.copyChannels(from, to, firstChannel);
+  }
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
+    return tuner_.choose(alternatives, inputs, outputs);
+  }
   Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                      std::span<const uint32_t> constants, Groups groups) override {
     return recording_.dispatch(code, tensors, push, constants, groups);
@@ -62,6 +76,7 @@ class CommandEncoder final : public Encoder {
  private:
   Recording& recording_;
   ScratchMemory& scratch_;
+  Tuner& tuner_;
 };
 
 }  // namespace opkit::vulkan

@@ -16,6 +16,7 @@ struct BufferBinding {
   VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   VkDescriptorBufferInfo buffer{};
   VkBufferView view = VK_NULL_HANDLE;  // of texel buffers
+  VkDescriptorImageInfo image{};       // of images
 };
 
 class DescriptorAllocator {

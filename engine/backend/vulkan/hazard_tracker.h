@@ -21,6 +21,11 @@ class HazardTracker {
  public:
   /// Whether a barrier must precede a command with these accesses; then remembers them.
   bool add(std::span<const ByteAccess> accesses);
+  /// A barrier stands here for another reason.
+  void barrierPlaced() {
+    since_.clear();
+    group_.clear();
+  }
   /// Commands until endDisjoint() are promised not to depend on each other, only on what came before.
   void beginDisjoint() { disjoint_ = true; }
   void endDisjoint();

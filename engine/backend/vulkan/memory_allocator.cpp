@@ -46,8 +46,11 @@ VkDeviceMemory MemoryAllocator::Range::memory() const { return block_->memory.ge
 
 std::byte* MemoryAllocator::Range::mapped() const { return block_->mapped ? block_->mapped + offset_ : nullptr; }
 
-Result<MemoryAllocator::Range> MemoryAllocator::allocate(MemoryUse use, const VkMemoryRequirements& requirements) {
-  OPKIT_ASSIGN(const Device::MemoryType type, device_.memoryType(use, requirements.memoryTypeBits));
+Result<MemoryAllocator::Range> MemoryAllocator::allocate(MemoryUse use, const VkMemoryRequirements& needed) {
+  OPKIT_ASSIGN(const Device::MemoryType type, device_.memoryType(use, needed.memoryTypeBits));
+  // Ranges may come to hold images, which must not share a page of the device's granularity with buffers.
+  const VkDeviceSize page = std::max(device_.limits().bufferImageGranularity, needed.alignment);
+  const VkMemoryRequirements requirements{(needed.size + page - 1) / page * page, page, needed.memoryTypeBits};
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto refused = [&](const std::string& why) {
     return Status::outOfMemory("vulkan: {} bytes refused ({}); {} bytes are in use in {} allocations of {} bytes",

@@ -77,13 +77,36 @@ Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const c
   return VkDescriptorBufferInfo{buffer->handle(), tensor.offsetBytes, range};
 }
 
+/// Also remembers the access for placeBarrier().
 Result<BufferBinding> Recording::bindingOf(const Tensor& tensor, Access access, const char* user) {
-  BufferBinding binding{descriptorType(access), {}, VK_NULL_HANDLE};
+  if (isImage(access) != (tensor.layout == Layout::NC4HW4))
+    return Status::internal("vulkan: {}: expected {} as {}, got it in {}", user, tensor.desc.toString(),
+                            isImage(access) ? "an image" : "a buffer", nameOf(tensor.layout));
+  BufferBinding binding{descriptorType(access), {}, VK_NULL_HANDLE, {}};
+  if (isImage(access)) {
+    OPKIT_TRY(useImage(tensor, writes(access), binding).error().withContext(user));
+    return binding;
+  }
   OPKIT_ASSIGN(binding.buffer, describe(tensor, user));
+  useBuffer(tensor, writes(access));
   if (access == Access::Texel) {
     OPKIT_ASSIGN(binding.view, viewTexels(tensor, binding.buffer, user));
   }
   return binding;
+}
+
+void Recording::useBuffer(const Tensor& tensor, bool write) {
+  accesses_.push_back(accessOf(tensor, write));
+  if (write) context_.images->overwrite(accesses_.back());
+}
+
+Result<VkImage> Recording::useImage(const Tensor& tensor, bool write, BufferBinding& binding) {
+  OPKIT_ASSIGN(const ImageSet::Use use, context_.images->use(tensor, write));
+  accesses_.push_back(use.access);
+  if (use.initialise) fresh_.push_back(use.image->handle.get());
+  binding.image = {VK_NULL_HANDLE, use.image->view.get(), VK_IMAGE_LAYOUT_GENERAL};
+  OPKIT_ASSIGN(binding.image.sampler, context_.images->sampler());
+  return use.image->handle.get();
 }
 
 /// The tensor as a texel buffer of four floats each.
@@ -111,13 +134,28 @@ Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescrip
   return view;
 }
 
-void Recording::barrier(VkCommandBuffer commands) {
+void Recording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh) {
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites, kReads | kWrites};
-  context_.device->vk().vkCmdPipelineBarrier(commands, kWork, kWork, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  std::vector<VkImageMemoryBarrier> images;
+  for (const VkImage image : fresh) {
+    VkImageMemoryBarrier begin{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, nullptr, kReads | kWrites, kReads | kWrites};
+    begin.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    begin.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+    begin.srcQueueFamilyIndex = begin.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+    begin.image = image;
+    begin.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    images.push_back(begin);
+  }
+  context_.device->vk().vkCmdPipelineBarrier(commands, kWork, kWork, 0, 1, &barrier, 0, nullptr,
+                                             static_cast<uint32_t>(images.size()), images.data());
 }
 
-void Recording::placeBarrier(std::span<const ByteAccess> accesses) {
-  if (hazards_.add(accesses)) barrier(commands_.handle());
+/// What the command about to be recorded needs; its accesses are known.
+void Recording::placeBarrier() {
+  if (!fresh_.empty()) hazards_.barrierPlaced();
+  if (hazards_.add(accesses_) || !fresh_.empty()) barrier(commands_.handle(), fresh_);
+  accesses_.clear();
+  fresh_.clear();
 }
 
 void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set,
@@ -130,12 +168,14 @@ void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescr
                           static_cast<uint32_t>(push.size()), push.data());
 }
 
-Status Recording::warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push) {
+/// The images lose what they hold, which at resize is nothing.
+Status Recording::warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
+                         std::span<const VkImage> images) {
   if (!warmup_) {
     OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
     warmup_.emplace(std::move(commands));
   }
-  barrier(warmup_->handle());  // for the validation layers: they do not see that nothing is dispatched
+  barrier(warmup_->handle(), images);  // for the validation layers: they do not see that nothing is dispatched
   bind(warmup_->handle(), pipeline, set, push);
   context_.device->vk().vkCmdDispatch(warmup_->handle(), 0, 1, 1);
   return Status::ok();
@@ -146,32 +186,47 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
   if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
   OPKIT_TRY(checkCall(code, tensors.size(), push.size(), constants.size()));
   OPKIT_TRY(checkGroups(code, groups, context_.device->limits()));
+  accesses_.clear();
+  fresh_.clear();
   std::vector<BufferBinding> bindings;
-  std::vector<ByteAccess> accesses;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!tensors[i]) return Status::internal("vulkan: {}: binding {} is null", code.name, i);
     OPKIT_ASSIGN(const BufferBinding binding, bindingOf(*tensors[i], code.bindings[i], code.name));
     bindings.push_back(binding);
-    accesses.push_back(accessOf(*tensors[i], writes(code.bindings[i])));
   }
   OPKIT_ASSIGN(const PipelineCache::Entry entry, context_.pipelines->get(code, constants));
   OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), bindings));
   if (entry.created) {
     ++context_.counters->pipelinesCreated;
-    OPKIT_TRY(warmUp(*entry.pipeline, set, push));
+    std::vector<VkImage> images;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (isImage(code.bindings[i])) {
+        OPKIT_ASSIGN(const VulkanImage* image, context_.images->imageOf(*tensors[i]));
+        images.push_back(image->handle.get());
+      }
+    OPKIT_TRY(warmUp(*entry.pipeline, set, push, images));
   }
-  placeBarrier(accesses);
+  placeBarrier();
   bind(commands_.handle(), *entry.pipeline, set, push);
   context_.device->vk().vkCmdDispatch(commands_.handle(), groups.x, groups.y, groups.z);
   ++dispatches_;
   return Status::ok();
 }
 
+Status Recording::initialise(const Tensor& image) {
+  BufferBinding unused;
+  OPKIT_TRY(useImage(image, true, unused).error());
+  placeBarrier();
+  return Status::ok();
+}
+
 Status Recording::fillZero(const Tensor& tensor) {
   if (tensor.sizeBytes() == 0) return Status::ok();
   OPKIT_ASSIGN(const VkDescriptorBufferInfo range, describe(tensor, "fill"));
-  const ByteAccess access = accessOf(tensor, true);
-  placeBarrier({&access, 1});
+  accesses_.clear();
+  fresh_.clear();
+  useBuffer(tensor, true);
+  placeBarrier();
   context_.device->vk().vkCmdFillBuffer(commands_.handle(), range.buffer, range.offset, tensor.sizeBytes(), 0);
   ++dispatches_;
   return Status::ok();
@@ -187,10 +242,35 @@ Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const
     OPKIT_CHECK(run.from + run.sizeBytes <= from.sizeBytes() && run.to + run.sizeBytes <= to.sizeBytes());
     copies.push_back({source.offset + run.from, target.offset + run.to, run.sizeBytes});
   }
-  const ByteAccess accesses[2] = {accessOf(from, false), accessOf(to, true)};
-  placeBarrier(accesses);
+  accesses_.clear();
+  fresh_.clear();
+  useBuffer(from, false);
+  useBuffer(to, true);
+  placeBarrier();
   context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source.buffer, target.buffer,
                                         static_cast<uint32_t>(copies.size()), copies.data());
+  ++dispatches_;
+  return Status::ok();
+}
+
+Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) {
+  const ImageShape source(from.desc.shape);
+  const ImageShape target(to.desc.shape);
+  OPKIT_CHECK(firstChannel % 4 == 0 && source.rows() == target.rows() && source.width == target.width);
+  accesses_.clear();
+  fresh_.clear();
+  BufferBinding unused;
+  OPKIT_ASSIGN(const VkImage read, useImage(from, false, unused));
+  OPKIT_ASSIGN(const VkImage written, useImage(to, true, unused));
+  placeBarrier();
+  constexpr VkImageSubresourceLayers kLayers{VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+  const VkImageCopy copy{kLayers,
+                         {0, 0, 0},
+                         kLayers,
+                         {static_cast<int32_t>(firstChannel / 4 * target.width), 0, 0},
+                         {static_cast<uint32_t>(source.columns()), static_cast<uint32_t>(source.rows()), 1}};
+  context_.device->vk().vkCmdCopyImage(commands_.handle(), read, VK_IMAGE_LAYOUT_GENERAL, written,
+                                       VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
   ++dispatches_;
   return Status::ok();
 }

@@ -12,6 +12,7 @@
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/timestamp_pool.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_image.h"
 
 namespace opkit::vulkan {
 
@@ -22,6 +23,7 @@ struct RecordingContext {
   std::shared_ptr<CommandPool> pool;
   BackendCounters* counters = nullptr;
   bool timestamps = false;
+  ImageSet* images = nullptr;  // of the plan that is recorded
 };
 
 /// See Encoder::shortestRunBytes.
@@ -37,11 +39,16 @@ class Recording {
 
   Status dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                   std::span<const uint32_t> constants, Groups groups);
+  /// Makes an image readable whatever it holds.
+  Status initialise(const Tensor& image);
   /// REQUIRES sizeBytes() of the tensor to be a multiple of 4.
   Status fillZero(const Tensor& tensor);
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs);
+  /// See Encoder::copyChannels.
+  Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel);
   size_t shortestRunBytes() const { return opkit::vulkan::shortestRunBytes(*context_.device); }
   HazardTracker& hazards() { return hazards_; }
+  VkCommandBuffer commands() const { return commands_.handle(); }
 
   /// Ends the recording and makes the driver compile the pipelines that were new to it.
   Status finish(VkFence fence);
@@ -53,12 +60,15 @@ class Recording {
  private:
   explicit Recording(const RecordingContext& context, CommandBuffer commands);
   void bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
-  Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
+  Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
+                std::span<const VkImage> images);
   Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
   Result<BufferBinding> bindingOf(const Tensor& tensor, Access access, const char* user);
   Result<VkBufferView> viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer, const char* user);
-  void barrier(VkCommandBuffer commands);
-  void placeBarrier(std::span<const ByteAccess> accesses);
+  Result<VkImage> useImage(const Tensor& tensor, bool write, BufferBinding& binding);
+  void useBuffer(const Tensor& tensor, bool write);
+  void barrier(VkCommandBuffer commands, std::span<const VkImage> fresh = {});
+  void placeBarrier();
 
   RecordingContext context_;
   CommandBuffer commands_;
@@ -67,6 +77,8 @@ class Recording {
   std::vector<Owned<VkBufferView>> views_;
   TimestampPool timestamps_;
   HazardTracker hazards_;
+  std::vector<ByteAccess> accesses_;  // of the command being recorded
+  std::vector<VkImage> fresh_;        // images that it initialises
   uint64_t dispatches_ = 0;
   bool ran_ = false;
 };

@@ -20,11 +20,16 @@ enum class Access : uint8_t {
   Read,
   Write,
   ReadWrite,
-  Texel,  // read as vec4s through a texel buffer view, whose format follows from the tensor's dtype
+  Texel,       // read as vec4s through a texel buffer view, whose format follows from the tensor's dtype
+  Image,       // read as texels of an image, for tensors of Layout::NC4HW4 (shaders/include/image4.glsl)
+  ImageWrite,  // written as such
 };
 
 /// Whether a shader may change what it accesses in this way.
-constexpr bool writes(Access access) { return access == Access::Write || access == Access::ReadWrite; }
+constexpr bool writes(Access access) {
+  return access == Access::Write || access == Access::ReadWrite || access == Access::ImageWrite;
+}
+constexpr bool isImage(Access access) { return access == Access::Image || access == Access::ImageWrite; }
 
 struct ShaderCode {
   const char* name;  // "softmax/softmax STORAGE=f16"

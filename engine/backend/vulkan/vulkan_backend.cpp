@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/backend/vulkan/image_conversion.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 #include "engine/op/op_registry.h"
@@ -19,6 +20,13 @@ constexpr size_t kMinAlignment = 64;
 // decides otherwise, so that either path can be tested on any device.
 bool prefersTexels(const PhysicalDevice& physical) {
   const char* choice = std::getenv("OPKIT_VULKAN_TEXELS");
+  return choice && *choice ? std::string_view(choice) != "0" : physical.info.software;
+}
+
+// Software devices vectorise reads and writes of texels; GPUs have caches and paths for buffers that are as good.
+// OPKIT_VULKAN_IMAGES=0 or 1 decides otherwise.
+bool prefersImages(const PhysicalDevice& physical) {
+  const char* choice = std::getenv("OPKIT_VULKAN_IMAGES");
   return choice && *choice ? std::string_view(choice) != "0" : physical.info.software;
 }
 
@@ -53,9 +61,10 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       config_(config),
       caps_(capsOf(runtime_->vulkanDevice()->physical())),
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
-                                   runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})) {}
+                                   runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
+      tuner_(*this, config.tune) {}
 
-VulkanBackend::~VulkanBackend() = default;
+VulkanBackend::~VulkanBackend() { runtime_->saveCaches(); }
 
 Status VulkanBackend::start() {
   const std::shared_ptr<Device>& device = runtime_->vulkanDevice();
@@ -63,9 +72,41 @@ Status VulkanBackend::start() {
   context_ = {device, &runtime_->pipelines(), std::move(pool), &counters(),
               config_.deviceTimestamps && device->physical().timestampBits > 0};
   OPKIT_ASSIGN(fence_, createFence(*device));
+  OPKIT_TRY(startImages());
   if (device->physical().unified) return Status::ok();
   OPKIT_ASSIGN(staging_, VulkanBuffer::create(device, kStagingBytes, MemoryUse::Staging));
   return Status::ok();
+}
+
+/// Images take the memory that was planned for tensors, so its alignment must suit both.
+Status VulkanBackend::startImages() {
+  const std::shared_ptr<Device>& device = context_.device;
+  if (config_.storage == Storage::Buffer || (config_.storage == Storage::Auto && !prefersImages(device->physical())))
+    return Status::ok();
+  const Result<VkMemoryRequirements> needed = imageRequirements(*device, {DType::Float32, {1, 4, 16, 16}});
+  if (!needed) return needed.error();
+  const Result<Device::MemoryType> type = device->memoryType(MemoryUse::Tensor, ~0u);
+  if (!type || !(needed->memoryTypeBits >> type->index & 1u)) {
+    if (config_.storage == Storage::Auto) return Status::ok();
+    return Status::unsupported("vulkan: {} keeps images in other memory than buffers", device->physical().info.name);
+  }
+  caps_.imageExtent = device->limits().maxImageDimension2D;
+  alignment_ = std::max<size_t>({alignment_, needed->alignment, device->limits().bufferImageGranularity});
+  return Status::ok();
+}
+
+Result<size_t> VulkanBackend::storedBytes(const Tensor& tensor) const {
+  if (tensor.layout != Layout::NC4HW4) return tensor.sizeBytes();
+  OPKIT_ASSIGN(const VkMemoryRequirements needed, imageRequirements(*context_.device, tensor.desc));
+  return static_cast<size_t>(needed.size);
+}
+
+Result<std::unique_ptr<Execution>> VulkanBackend::createConversion() {
+  return std::unique_ptr<Execution>(std::make_unique<ImageConversion>(*this));
+}
+
+Layout VulkanBackend::rasterLayout(const RegionList& regions, const CreateArgs& args) const {
+  return caps_.imageExtent > 0 && joinsChannels(regions, args) ? Layout::NC4HW4 : Layout::NCHW;
 }
 
 const std::string& VulkanBackend::name() const {
@@ -134,8 +175,26 @@ Status VulkanBackend::upload(const Tensor& host, const Tensor& device) {
   return transfer(host, device, true);
 }
 
+/// A copy of an image in a buffer.
+Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
+  Tensor plain{image.desc, nullptr, 0, 0};
+  OPKIT_ASSIGN(plain.buffer, allocate(plain.sizeBytes()));
+  context_.images = plan_->images.get();
+  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context_));
+  ScratchMemory scratch;
+  CommandEncoder encoder(*recording, scratch, tuner_);
+  OPKIT_TRY(encodeConversion(image, plain, caps_, encoder));
+  OPKIT_TRY(recording->finish(fence_.get()));
+  OPKIT_TRY(recording->run(fence_.get()));
+  return plain;
+}
+
 Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
   counters().bytesDownloaded += device.sizeBytes();
+  if (device.layout == Layout::NC4HW4) {
+    OPKIT_ASSIGN(const Tensor plain, unpacked(device));
+    return transfer(host, plain, false);
+  }
   return transfer(host, device, false);
 }
 
@@ -149,13 +208,22 @@ void VulkanBackend::dropPlan(size_t plan) {
 }
 
 Status VulkanBackend::onResizeBegin() {
-  *plan_ = {++resizes_, {}, {}};
+  *plan_ = {++resizes_, std::make_unique<ImageSet>(context_.device), {}, {}};
   open_ = nullptr;
   inSegment_ = false;
   return Status::ok();
 }
 
+Result<std::unique_ptr<Recording>> VulkanBackend::trialRecording(ImageSet& images) {
+  RecordingContext context = context_;
+  context.images = &images;
+  context.timestamps = false;
+  return Recording::create(context);
+}
+
 Result<Recording*> VulkanBackend::addRecording() {
+  if (!plan_->images) plan_->images = std::make_unique<ImageSet>(context_.device);
+  context_.images = plan_->images.get();
   OPKIT_ASSIGN(std::unique_ptr<Recording> recording, Recording::create(context_));
   plan_->recordings.push_back(std::move(recording));
   return plan_->recordings.back().get();
@@ -178,7 +246,7 @@ Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, Tensor
     OPKIT_ASSIGN(recording, addRecording());
   }
   OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*recording, scratch);
+  CommandEncoder encoder(*recording, scratch, tuner_);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
   if (config_.record == RecordMode::Direct) OPKIT_TRY(recording->finish(fence_.get()));

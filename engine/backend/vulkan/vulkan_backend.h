@@ -33,6 +33,9 @@ class VulkanBackend final : public Backend {
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
   size_t alignment() const override { return alignment_; }
   DType storageDType(DType dtype) const override;
+  Result<size_t> storedBytes(const Tensor& tensor) const override;
+  Result<std::unique_ptr<Execution>> createConversion() override;
+  Layout rasterLayout(const RegionList& regions, const CreateArgs& args) const override;
 
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;
@@ -49,18 +52,28 @@ class VulkanBackend final : public Backend {
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
                                  ScratchMemory& scratch);
   const Device& device() const { return *context_.device; }
+  const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
+  VulkanRuntime& runtime() { return *runtime_; }
+  Tuner& tuner() { return tuner_; }
+  /// A recording outside of any plan, for the Tuner: made ready by finishTrial, run any number of times by runTrial.
+  Result<std::unique_ptr<Recording>> trialRecording(ImageSet& images);
+  Status finishTrial(Recording& recording) { return recording.finish(fence_.get()); }
+  Status runTrial(Recording& recording) { return context_.device->submitAndWait(recording.commands(), fence_.get()); }
   /// Runs what was encoded, in direct mode; in indirect mode the segment's end does.
   Status execute(const EncodedCommands& commands);
 
  private:
   struct Plan {
     uint64_t resize = 0;
+    std::unique_ptr<ImageSet> images;
     std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
     std::vector<Recording*> segments;                    // indirect mode; null until recorded
   };
 
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
   Status start();
+  Status startImages();
+  Result<Tensor> unpacked(const Tensor& image);
   Result<Recording*> addRecording();
   Status transfer(const Tensor& host, const Tensor& device, bool toDevice);
   Status copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice);
@@ -72,6 +85,7 @@ class VulkanBackend final : public Backend {
   DeviceCaps caps_;
   size_t alignment_ = 0;
   RecordingContext context_;
+  Tuner tuner_;
   Owned<VkFence> fence_;
   std::shared_ptr<VulkanBuffer> staging_;  // null where tensors are mapped
   uint64_t resizes_ = 0;

@@ -35,7 +35,8 @@ VulkanExecution::~VulkanExecution() = default;
 
 Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
   state_->scratch.restart(backend_.alignment(), {});
-  MeasuringEncoder encoder(static_cast<VulkanBackend&>(backend_).device(), state_->scratch);
+  auto& backend = static_cast<VulkanBackend&>(backend_);
+  MeasuringEncoder encoder(backend.device(), state_->scratch, backend.tuner());
   OPKIT_TRY(onEncode(inputs, outputs, encoder));
   return state_->scratch.usedBytes();
 }
@@ -48,6 +49,22 @@ Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
 
 Status VulkanExecution::onExecute(TensorList, TensorList) {
   return static_cast<VulkanBackend&>(backend_).execute(state_->commands);
+}
+
+Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors) {
+  if (args.device.imageExtent == 0) return Status::unsupported("{}: images are not in use", args.def.type);
+  const auto limit = static_cast<int64_t>(args.device.imageExtent);
+  for (const TensorDesc* desc : tensors) {
+    if (desc->dtype != DType::Float32 && desc->dtype != DType::Float16)
+      return Status::unsupported("{}: images hold floats, got {}", args.def.type, desc->toString());
+    if (desc->shape.size() < 2 || desc->shape.size() > 4 || desc->elements() == 0)
+      return Status::unsupported("{}: images hold tensors of rank 2 to 4 with elements, got {}", args.def.type,
+                                 desc->toString());
+    const ImageShape image(desc->shape);
+    if (image.columns() > limit || image.rows() > limit)
+      return Status::unsupported("{}: {} as an image exceeds {} texels", args.def.type, desc->toString(), limit);
+  }
+  return Status::ok();
 }
 
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,

@@ -39,6 +39,17 @@ struct ByteRun {
   size_t sizeBytes = 0;
 };
 
+class Encoder;
+
+/// Ways to carry out one Execution, of which the fastest on this device is wanted.
+struct Alternatives {
+  std::string name;     // the kernel, its dtype, and everything of the shapes that speed depends on
+  size_t count = 1;     // numbered from 0
+  size_t standard = 0;  // the one to take when nothing was measured
+  /// Records one of them. Called with tensors as described but in other memory, whose contents are undefined.
+  std::function<Status(size_t choice, TensorList inputs, TensorList outputs, Encoder& encoder)> encode;
+};
+
 /// Records the commands of one Execution. Valid only inside onEncode.
 class Encoder {
  public:
@@ -58,6 +69,9 @@ class Encoder {
   virtual Status fillZero(const Tensor& tensor) = 0;
   /// Copies runs of bytes between two tensors, as one command.
   virtual Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) = 0;
+  /// All channels of an image (Layout::NC4HW4), behind each other from `firstChannel` of another of the same batch and
+  /// spatial extents. REQUIRES firstChannel to be a multiple of 4.
+  virtual Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) = 0;
   /// How many bytes a run must have on this device to be copied faster than a shader moves it.
   virtual size_t shortestRunBytes() const = 0;
   /// Commands between these two write disjoint elements and read none that the others write: no barrier is placed
@@ -67,6 +81,10 @@ class Encoder {
   /// Device memory for this Execution while it runs; contents undefined.
   /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
+
+  /// Which alternative to encode: what the device's tuning cache knows, else, in a session that tunes, what timing them
+  /// says, else the standard.
+  virtual Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) = 0;
 
   virtual Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
                              std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) = 0;
@@ -106,6 +124,10 @@ Status requireStorage(const CreateArgs& args, DType dtype) {
   return Status::ok();
 }
 
+/// OK when the device wants images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
+/// Layout::NC4HW4.
+Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors);
+
 /// The device copy of what `pack` makes of a host constant: packed and uploaded once for all who ask `backend`'s store.
 /// `form` names the packing and everything it depends on. For create or onEncode.
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
@@ -113,10 +135,13 @@ Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tenso
 
 /// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).
 template <class E, class Supports>
-Creator creatorOf(Supports supports) {
-  return {"opkit", supports, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+Creator creatorOf(Supports supports, Layout layout = Layout::NCHW, std::string kernel = "") {
+  return {.supports = supports,
+          .create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
             return std::unique_ptr<Execution>(std::make_unique<E>(args, backend));
-          }};
+          },
+          .layout = layout,
+          .kernel = std::move(kernel)};
 }
 
 }  // namespace opkit::vulkan

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_raster.h"
 
 #include <limits>
+#include <optional>
 
 #include "engine/backend/host/host_raster.h"
 #include "shaders/raster/raster.h"
@@ -133,10 +134,61 @@ Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to
   return dispatchRegion(region, *Shader::wordOfBytes(bytes), from, to, encoder);
 }
 
+/// The regions as whole inputs along the channels: for each, its first channel. Nothing when they are something else.
+std::optional<std::vector<int64_t>> joinedChannels(const RegionList& list, std::span<const TensorDesc* const> inputs,
+                                                   const TensorDesc& output) {
+  if (list.fill != RegionList::Fill::None || output.shape.size() < 2 || output.shape.size() > 4) return std::nullopt;
+  const int64_t plane = elementCount({output.shape.begin() + 2, output.shape.end()});
+  std::vector<int64_t> firsts;
+  int64_t channel = 0;
+  for (const Region& region : list.regions) {
+    const auto source = static_cast<size_t>(region.source);
+    if (source >= inputs.size() || !inputs[source] || channel % 4 != 0) return std::nullopt;
+    const Shape& shape = inputs[source]->shape;
+    if (shape.size() != output.shape.size() || shape[0] != output.shape[0] || shape[1] == 0 ||
+        !std::equal(shape.begin() + 2, shape.end(), output.shape.begin() + 2))
+      return std::nullopt;
+    const int64_t length = shape[1] * plane;
+    const Region whole =
+        collapse({region.source, 0, channel * plane, {shape[0], length}, {length, 1}, {output.shape[1] * plane, 1}});
+    const Region found = collapse(region);
+    if (found.sourceOffset != whole.sourceOffset || found.offset != whole.offset || found.size != whole.size ||
+        found.sourceStrides != whole.sourceStrides || found.strides != whole.strides)
+      return std::nullopt;
+    firsts.push_back(channel);
+    channel += shape[1];
+  }
+  return channel == output.shape[1] ? std::optional(firsts) : std::nullopt;
+}
+
+Status joinImages(const RegionList& list, TensorList inputs, const Tensor& output, Encoder& encoder) {
+  std::vector<const TensorDesc*> descs;
+  for (const Tensor* input : inputs) descs.push_back(input ? &input->desc : nullptr);
+  const auto firsts = joinedChannels(list, descs, output.desc);
+  if (!firsts) return Status::internal("raster: these regions do not join images to {}", output.desc.toString());
+  for (size_t i = 0; i < list.regions.size(); ++i)
+    OPKIT_TRY(encoder.copyChannels(*inputs[static_cast<size_t>(list.regions[i].source)], output, (*firsts)[i]));
+  return Status::ok();
+}
+
 }  // namespace
+
+bool joinsChannels(const RegionList& regions, const CreateArgs& args) {
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    if (args.layout(i) != Layout::NC4HW4) return false;
+  const TensorDesc* output = args.outputs.data();
+  return !args.inputs.empty() && requireImages(args, {&output, 1}).isOk() &&
+         joinedChannels(regions, args.inputs, *output).has_value();
+}
 
 Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) {
   const Tensor& output = *outputs[0];
+  if (output.layout == Layout::NC4HW4) {
+    encoder.beginDisjoint();
+    OPKIT_TRY(joinImages(list, inputs, output, encoder));
+    encoder.endDisjoint();
+    return Status::ok();
+  }
   if (list.fill == RegionList::Fill::Zero) OPKIT_TRY(encoder.fillZero(output));
   if (list.fill == RegionList::Fill::Input) {
     OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));

@@ -5,6 +5,9 @@
 
 namespace opkit::vulkan {
 
+/// Whether the regions put inputs that are images behind each other along the channels, in whole texels.
+bool joinsChannels(const RegionList& regions, const CreateArgs& args);
+
 class VulkanRaster final : public RasterExecution {
  public:
   explicit VulkanRaster(Backend& backend) : kernel_(backend) {}

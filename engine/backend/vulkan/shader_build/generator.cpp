@@ -175,6 +175,8 @@ const char* accessName(vulkan::Access access) {
     case vulkan::Access::Write: return "Write";
     case vulkan::Access::ReadWrite: return "ReadWrite";
     case vulkan::Access::Texel: return "Texel";
+    case vulkan::Access::Image: return "Image";
+    case vulkan::Access::ImageWrite: return "ImageWrite";
   }
   return "";
 }

@@ -47,15 +47,15 @@ class Module {
 Status refuseOtherResources(const Module& module) {
   static constexpr std::pair<spvc_resource_type, const char*> kKinds[] = {
       {SPVC_RESOURCE_TYPE_UNIFORM_BUFFER, "uniform buffer"},
-      {SPVC_RESOURCE_TYPE_STORAGE_IMAGE, "storage image"},
       {SPVC_RESOURCE_TYPE_SEPARATE_IMAGE, "image"},
       {SPVC_RESOURCE_TYPE_SEPARATE_SAMPLERS, "sampler"},
       {SPVC_RESOURCE_TYPE_ATOMIC_COUNTER, "atomic counter"},
       {SPVC_RESOURCE_TYPE_ACCELERATION_STRUCTURE, "acceleration structure"}};
   for (const auto& [type, what] : kKinds)
     for (const auto& resource : module.list(type))
-      return Status::invalidArgument("'{}' is a {}: only storage buffers and samplerBuffers can be bound",
-                                     resource.name, what);
+      return Status::invalidArgument(
+          "'{}' is a {}: only storage buffers, samplerBuffers, sampler2Ds and writeonly image2Ds can be bound",
+          resource.name, what);
   return Status::ok();
 }
 
@@ -75,14 +75,21 @@ Result<BindingInfo> reflectBinding(const Module& module, const spvc_reflected_re
                               : vulkan::Access::ReadWrite};
 }
 
-/// A samplerBuffer: the means of reading that a device profile may prefer (shaders/include/read4.glsl).
-Result<BindingInfo> reflectTexels(const Module& module, const spvc_reflected_resource& resource) {
-  const spvc_type type = spvc_compiler_get_type_handle(module.compiler(), resource.base_type_id);
-  if (spvc_type_get_image_dimension(type) != SpvDimBuffer ||
-      spvc_compiler_get_decoration(module.compiler(), resource.id, SpvDecorationDescriptorSet) != 0)
-    return Status::invalidArgument("'{}' is a sampled image: only samplerBuffers of descriptor set 0 can be bound",
-                                   resource.name);
-  return BindingInfo{{resource.name}, vulkan::Access::Texel};
+/// A samplerBuffer, the means of reading that a device profile may prefer (shaders/include/read4.glsl), or a sampler2D
+/// or image2D (shaders/include/image4.glsl).
+Result<BindingInfo> reflectTexels(const Module& module, const spvc_reflected_resource& resource, bool stored) {
+  spvc_compiler compiler = module.compiler();
+  const SpvDim dimension =
+      spvc_type_get_image_dimension(spvc_compiler_get_type_handle(compiler, resource.base_type_id));
+  const bool bound = spvc_compiler_get_decoration(compiler, resource.id, SpvDecorationDescriptorSet) == 0;
+  if (!stored && bound && dimension == SpvDimBuffer) return BindingInfo{{resource.name}, vulkan::Access::Texel};
+  if (!stored && bound && dimension == SpvDim2D) return BindingInfo{{resource.name}, vulkan::Access::Image};
+  if (stored && bound && dimension == SpvDim2D &&
+      spvc_compiler_has_decoration(compiler, resource.id, SpvDecorationNonReadable))
+    return BindingInfo{{resource.name}, vulkan::Access::ImageWrite};
+  return Status::invalidArgument(
+      "'{}' is an image: only samplerBuffers, sampler2Ds and writeonly image2Ds of descriptor set 0 can be bound",
+      resource.name);
 }
 
 Status reflectBindings(const Module& module, Reflection& result) {
@@ -91,12 +98,14 @@ Status reflectBindings(const Module& module, Reflection& result) {
     OPKIT_ASSIGN(BindingInfo info, reflectBinding(module, block));
     mergeBinding(info, result.bindings[number]);
   }
-  for (const auto& resource : module.list(SPVC_RESOURCE_TYPE_SAMPLED_IMAGE)) {
-    const unsigned number = spvc_compiler_get_decoration(module.compiler(), resource.id, SpvDecorationBinding);
-    OPKIT_ASSIGN(BindingInfo info, reflectTexels(module, resource));
-    if (!result.bindings.emplace(number, info).second)
-      return Status::invalidArgument("'{}' shares binding {} with a buffer block", info.names.front(), number);
-  }
+  for (const bool stored : {false, true})
+    for (const auto& resource :
+         module.list(stored ? SPVC_RESOURCE_TYPE_STORAGE_IMAGE : SPVC_RESOURCE_TYPE_SAMPLED_IMAGE)) {
+      const unsigned number = spvc_compiler_get_decoration(module.compiler(), resource.id, SpvDecorationBinding);
+      OPKIT_ASSIGN(BindingInfo info, reflectTexels(module, resource, stored));
+      if (!result.bindings.emplace(number, info).second)
+        return Status::invalidArgument("'{}' shares binding {} with another", info.names.front(), number);
+    }
   return Status::ok();
 }
 

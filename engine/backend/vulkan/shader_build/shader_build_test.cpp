@@ -228,11 +228,24 @@ void main() { y[0] = READ4(x, 3).y; })");
   ASSERT_TRUE(output) << output.error().message();
   EXPECT_TRUE(contains(output->source, "kAccess0{vulkan::Access::Read, vulkan::Access::Write"));
   EXPECT_TRUE(contains(output->source, "kAccess1{vulkan::Access::Texel, vulkan::Access::Write"));
-  const std::string image = errorOf(std::string(kHead) +
-                                    "layout(binding = 0) uniform sampler2D x;\n"
-                                    "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
-                                    "void main() { y[0] = texelFetch(x, ivec2(0), 0).x; }\n");
-  EXPECT_TRUE(contains(image, "'x' is a sampled image: only samplerBuffers")) << image;
+}
+
+TEST_F(ShaderBuildTest, ImagesAreReadBySamplersAndWrittenWhole) {
+  const auto output = build(std::string("//! variant STORAGE: f32 f16\n") + kHead + R"(#include "image4.glsl"
+IMAGE_IN(0, x)
+IMAGE_OUT(1, y)
+void main() { IMAGE_STORE(y, 0, 1, IMAGE_LOAD(x, 2, 3)); })");
+  ASSERT_TRUE(output) << output.error().message();
+  EXPECT_TRUE(contains(output->source, "kAccess1{vulkan::Access::Image, vulkan::Access::ImageWrite"));
+  const std::string readable = errorOf(std::string(kHead) +
+                                       "layout(binding = 0, rgba32f) uniform image2D x;\n"
+                                       "void main() { imageStore(x, ivec2(0), imageLoad(x, ivec2(1))); }\n");
+  EXPECT_TRUE(contains(readable, "'x' is an image: only samplerBuffers, sampler2Ds and writeonly")) << readable;
+  const std::string cube = errorOf(std::string(kHead) +
+                                   "layout(binding = 0) uniform sampler3D x;\n"
+                                   "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+                                   "void main() { y[0] = texelFetch(x, ivec3(0), 0).x; }\n");
+  EXPECT_TRUE(contains(cube, "'x' is an image: only samplerBuffers")) << cube;
 }
 
 TEST_F(ShaderBuildTest, WhatTheEncoderCannotBindIsRefused) {
@@ -240,8 +253,7 @@ TEST_F(ShaderBuildTest, WhatTheEncoderCannotBindIsRefused) {
                                       "layout(binding = 0) uniform U { float u[4]; };\n"
                                       "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
                                       "void main() { y[0] = u[1]; }\n");
-  EXPECT_TRUE(contains(uniform, "is a uniform buffer: only storage buffers and samplerBuffers can be bound"))
-      << uniform;
+  EXPECT_TRUE(contains(uniform, "is a uniform buffer: only storage buffers, samplerBuffers")) << uniform;
   const std::string gap = errorOf(
       std::string(kHead) + "layout(binding = 1) writeonly buffer Y { float y[]; };\nvoid main() { y[0] = 1; }\n");
   EXPECT_TRUE(contains(gap, "'y' has 1, expected 0")) << gap;

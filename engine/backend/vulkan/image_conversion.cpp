@@ -1,0 +1,39 @@
+#include "engine/backend/vulkan/image_conversion.h"
+
+#include "engine/backend/vulkan/vulkan_image.h"
+#include "shaders/image/image_pack.h"
+#include "shaders/image/image_unpack.h"
+
+namespace opkit::vulkan {
+namespace {
+
+constexpr uint32_t kLocalSize = 64;
+
+template <class S>
+typename S::PushConstants pushOf(const ImageShape& shape) {
+  return {.count = static_cast<uint32_t>(shape.texels()),
+          .channels = static_cast<uint32_t>(shape.channels),
+          .height = static_cast<uint32_t>(shape.height),
+          .width = static_cast<uint32_t>(shape.width)};
+}
+
+}  // namespace
+
+Status encodeConversion(const Tensor& from, const Tensor& to, const DeviceCaps& caps, Encoder& encoder) {
+  using Pack = shaders::ImagePack;
+  using Unpack = shaders::ImageUnpack;
+  if (!Pack::storageOf(from.desc.dtype) || from.desc != to.desc || from.layout == to.layout)
+    return Status::internal("vulkan: conversion of {} in {} to {} in {}", from.desc.toString(), nameOf(from.layout),
+                            to.desc.toString(), nameOf(to.layout));
+  const ImageShape shape(from.desc.shape);
+  const Groups groups = Groups::linear(shape.texels(), kLocalSize);
+  if (from.layout == Layout::NC4HW4)
+    return encoder.dispatch<Unpack>({*Unpack::storageOf(from.desc.dtype)}, {.x = &from, .y = &to},
+                                    pushOf<Unpack>(shape), groups);
+  const int64_t elements = from.desc.elements();
+  const bool texels = caps.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(elements) / 4 <= caps.maxTexels;
+  return encoder.dispatch<Pack>({*Pack::storageOf(from.desc.dtype), texels ? Pack::Read::Texel : Pack::Read::Ssbo},
+                                {.x = &from, .y = &to}, pushOf<Pack>(shape), groups);
+}
+
+}  // namespace opkit::vulkan

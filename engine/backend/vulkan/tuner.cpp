@@ -1,0 +1,90 @@
+#include "engine/backend/vulkan/tuner.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/backend/vulkan/tuning_cache.h"
+#include "engine/backend/vulkan/vulkan_backend.h"
+
+namespace opkit::vulkan {
+namespace {
+
+constexpr double kEnoughNs = 2e7;  // of runs of one alternative
+constexpr int kLeastRuns = 3;
+constexpr int kMostRuns = 50;
+constexpr double kNotAble = -1;
+
+/// Copies of `tensors` in memory of their own.
+Result<std::vector<Tensor>> ownTensors(VulkanBackend& backend, TensorList tensors) {
+  std::vector<Tensor> own;
+  for (const Tensor* tensor : tensors) {
+    own.push_back(tensor ? Tensor{tensor->desc, nullptr, 0, 0, tensor->layout} : Tensor{});
+    if (!tensor) continue;
+    OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(own.back()));
+    OPKIT_ASSIGN(own.back().buffer, backend.allocate(std::max<size_t>(bytes, 1)));
+  }
+  return own;
+}
+
+std::vector<const Tensor*> pointersTo(const std::vector<Tensor>& own, TensorList tensors) {
+  std::vector<const Tensor*> pointers;
+  for (size_t i = 0; i < own.size(); ++i) pointers.push_back(tensors[i] ? &own[i] : nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
+  OPKIT_CHECK(alternatives.standard < alternatives.count);
+  TuningCache& cache = backend_.runtime().tuning();
+  if (const auto known = cache.find(alternatives.name); known && known->ns.size() == alternatives.count)
+    return known->choice;
+  if (!enabled_ || alternatives.count == 1) return alternatives.standard;
+  TuningCache::Entry entry{alternatives.standard, {}};
+  for (size_t choice = 0; choice < alternatives.count; ++choice) {
+    const Result<double> ns = time(alternatives, choice, inputs, outputs);
+    ++backend_.counters().measurements;
+    // A device may be too small for an alternative; anything else is worth knowing.
+    if (!ns && ns.error().code() != StatusCode::Unsupported && ns.error().code() != StatusCode::OutOfMemory)
+      return ns.error().withContext(fmt::format("tuning {}", alternatives.name));
+    entry.ns.push_back(ns ? *ns : kNotAble);
+    const double best = entry.ns[entry.choice < entry.ns.size() ? entry.choice : 0];
+    if (ns && (best == kNotAble || *ns <= best || entry.choice >= entry.ns.size())) entry.choice = choice;
+  }
+  cache.put(alternatives.name, entry);
+  return entry.choice;
+}
+
+Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, TensorList inputs, TensorList outputs) {
+  OPKIT_ASSIGN(const std::vector<Tensor> ownInputs, ownTensors(backend_, inputs));
+  OPKIT_ASSIGN(const std::vector<Tensor> ownOutputs, ownTensors(backend_, outputs));
+  const std::vector<const Tensor*> in = pointersTo(ownInputs, inputs), out = pointersTo(ownOutputs, outputs);
+  ScratchMemory scratch;
+  scratch.restart(backend_.alignment(), {});
+  MeasuringEncoder measuring(backend_.device(), scratch, *this);
+  OPKIT_TRY(alternatives.encode(choice, in, out, measuring));
+  Tensor memory{{DType::UInt8, {static_cast<int64_t>(scratch.usedBytes())}}, nullptr, 0, 0};
+  if (scratch.usedBytes() > 0) {
+    OPKIT_ASSIGN(memory.buffer, backend_.allocate(scratch.usedBytes()));
+  }
+  scratch.restart(backend_.alignment(), memory);
+
+  ImageSet images(backend_.sharedDevice());
+  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, backend_.trialRecording(images));
+  for (const Tensor& tensor : ownInputs)
+    if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
+  CommandEncoder encoder(*recording, scratch, *this);
+  OPKIT_TRY(alternatives.encode(choice, in, out, encoder));
+  OPKIT_TRY(backend_.finishTrial(*recording));
+  double best = 0, total = 0;
+  for (int run = 0; run < kLeastRuns || (run < kMostRuns && total < kEnoughNs); ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    OPKIT_TRY(backend_.runTrial(*recording));
+    const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    best = run == 0 ? ns : std::min(best, ns);
+    total += ns;
+  }
+  return best;
+}
+
+}  // namespace opkit::vulkan

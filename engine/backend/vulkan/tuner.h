@@ -1,0 +1,30 @@
+// Tuner: decides between the alternatives of a kernel: by what the device's tuning cache knows, else by timing them,
+// else by the kernel's own standard.
+//
+// Alternatives are timed on tensors of their own, so a decision can be made before any memory is planned. Belongs to
+// one Backend and is used by its thread.
+#pragma once
+
+#include "engine/backend/vulkan/vulkan_execution.h"
+
+namespace opkit::vulkan {
+
+class VulkanBackend;
+
+class Tuner {
+ public:
+  /// With `enabled`, alternatives that the cache does not know are timed.
+  Tuner(VulkanBackend& backend, bool enabled) : backend_(backend), enabled_(enabled) {}
+
+  /// The alternative to encode; the same at every call with the same name on one Runtime.
+  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs);
+
+ private:
+  /// Nanoseconds of one run, or a refusal.
+  Result<double> time(const Alternatives& alternatives, size_t choice, TensorList inputs, TensorList outputs);
+
+  VulkanBackend& backend_;
+  bool enabled_;
+};
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,188 @@
+// Whole networks on Vulkan in the ways a session can run them: recordings, storage, failures, tuning.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "engine/backend/vulkan/device.h"
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/runtime/session.h"
+#include "harness/zoo/load_model.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+/// A small network that is quick to resize, and a way to run it.
+class VulkanSessionTest : public testing::Test {
+ protected:
+  static std::shared_ptr<Interpreter> load(const std::string& name) {
+    auto model = loadModel(name);
+    EXPECT_TRUE(model) << model.error().message();
+    return *Interpreter::create(*std::move(model), ops::builtinOps());
+  }
+  static std::shared_ptr<Interpreter> transformer() { return load("zoo:transformer"); }
+
+  static Status prepare(Session& session) {
+    for (const std::string& name : session.inputNames()) {
+      Shape shape = session.input(name)->desc.shape;
+      if (shape.size() == 3) shape = {1, 4, shape[2]};
+      OPKIT_TRY(session.resizeInput(name, shape));
+      fill(*session.input(name));
+    }
+    return session.resize();
+  }
+  static void fill(const Tensor& tensor) {
+    size_t i = 0;
+    for (float& value : tensor.data<float>()) value = std::sin(static_cast<float>(++i));
+  }
+  static std::vector<float> result(const Session& session) {
+    const auto values = session.output(session.outputNames().front())->data<float>();
+    return {values.begin(), values.end()};
+  }
+  /// The output of one run; empty, with a test failure, when something goes wrong.
+  static std::vector<float> runOnce(const std::shared_ptr<Interpreter>& interpreter, const SessionConfig& config) {
+    auto session = interpreter->createSession(config);
+    EXPECT_TRUE(session) << session.error().message();
+    if (!session) return {};
+    Status status = prepare(**session);
+    if (status.isOk()) status = (*session)->run();
+    EXPECT_TRUE(status.isOk()) << status.message();
+    return status.isOk() ? result(**session) : std::vector<float>();
+  }
+  static void expectClose(const std::vector<float>& actual, const std::vector<float>& expected) {
+    ASSERT_EQ(actual.size(), expected.size());
+    float scale = 0;
+    for (const float value : expected) scale = std::max(scale, std::abs(value));
+    ASSERT_GT(scale, 0.0f);
+    for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-3f * scale) << i;
+  }
+};
+
+TEST_F(VulkanSessionTest, IndirectAndDirectRecordingGiveTheSameBits) {
+  for (const char* name : {"zoo:transformer", "zoo:squeezenet"}) {
+    const auto interpreter = load(name);
+    for (const Storage storage : {Storage::Buffer, Storage::Image}) {
+      SessionConfig config{.backend = "vulkan", .storage = storage};
+      const std::vector<float> indirect = runOnce(interpreter, config);
+      config.record = RecordMode::Direct;
+      const std::vector<float> direct = runOnce(interpreter, config);
+      ASSERT_FALSE(indirect.empty());
+      EXPECT_EQ(indirect, direct) << name;
+    }
+  }
+}
+
+TEST_F(VulkanSessionTest, ImagesAndBuffersAgreeAndImagesAreUsed) {
+  const auto interpreter = load("zoo:squeezenet");
+  const std::vector<float> buffers = runOnce(interpreter, {.backend = "vulkan", .storage = Storage::Buffer});
+  auto session = *interpreter->createSession({.backend = "vulkan", .storage = Storage::Image});
+  ASSERT_TRUE(prepare(*session).isOk());
+  ASSERT_TRUE(session->run().isOk());
+  expectClose(result(*session), buffers);
+  size_t conversions = 0;
+  for (const Placement& row : session->placement()) conversions += row.type == "Convert";
+  EXPECT_GE(conversions, 2u);  // into images and back
+  EXPECT_LE(conversions, 4u);  // and nowhere in between
+}
+
+TEST_F(VulkanSessionTest, EveryFailedAllocationIsReportedAndRecoveredFrom) {
+  const auto interpreter = transformer();
+  const std::vector<float> expected = runOnce(interpreter, {.backend = "vulkan"});
+  auto runtime = *createRuntime("vulkan");
+  auto& device = *static_cast<vulkan::VulkanRuntime&>(*runtime).vulkanDevice();
+  const size_t rangesBefore = device.memory().statistics().ranges;
+  int failures = 0;
+  bool finished = false;
+  // Every creation while there are few, then ever larger steps: a network makes hundreds.
+  for (int64_t after = 0; !finished; after += 1 + after / 8) {
+    {
+      device.faults().failCreationAfter(after);
+      auto session = interpreter->createSession({.backend = "vulkan"}, runtime);
+      if (session) {
+        Status status = prepare(**session);
+        if (status.isOk()) status = (*session)->run();
+        finished = device.faults().clear();
+        if (!finished) {
+          EXPECT_EQ(status.code(), StatusCode::OutOfMemory) << status.message();
+          ++failures;
+        }
+        status = prepare(**session);
+        if (status.isOk()) status = (*session)->run();
+        ASSERT_TRUE(status.isOk()) << status.message();
+        EXPECT_EQ(result(**session), expected) << "after failure " << after;
+      } else {
+        EXPECT_EQ(session.error().code(), StatusCode::OutOfMemory) << session.error().message();
+        ++failures;
+      }
+    }
+    EXPECT_EQ(device.memory().statistics().ranges, rangesBefore) << "after failure " << after;
+  }
+  EXPECT_GT(failures, 15);
+}
+
+TEST_F(VulkanSessionTest, AResizeThatFitsRecoversFromOneThatDoesNot) {
+  const auto interpreter = transformer();
+  auto runtime = *createRuntime("vulkan");
+  auto& memory = static_cast<vulkan::VulkanRuntime&>(*runtime).vulkanDevice()->memory();
+  auto session = *interpreter->createSession({.backend = "vulkan"}, runtime);
+  ASSERT_TRUE(prepare(*session).isOk());
+  memory.setCapBytes(memory.statistics().usedBytes + (size_t{1} << 20));
+  const std::string input = session->inputNames().front();
+  const Shape small = session->input(input)->desc.shape;
+  ASSERT_TRUE(session->resizeInput(input, {1, 1024, small[2]}).isOk());
+  const Status refused = session->run();
+  EXPECT_EQ(refused.code(), StatusCode::OutOfMemory) << refused.message();
+  EXPECT_NE(refused.message().find("bytes refused"), std::string::npos) << refused.message();
+  ASSERT_TRUE(session->resizeInput(input, small).isOk());
+  fill(*session->input(input));
+  const Status status = session->run();
+  EXPECT_TRUE(status.isOk()) << status.message();
+}
+
+TEST_F(VulkanSessionTest, ALostDeviceEndsTheSessionAndANewOneWorks) {
+  const auto interpreter = transformer();
+  for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
+    auto runtime = *createRuntime("vulkan");
+    auto session = *interpreter->createSession({.backend = "vulkan", .record = record}, runtime);
+    ASSERT_TRUE(prepare(*session).isOk());
+    static_cast<vulkan::VulkanRuntime&>(*runtime).vulkanDevice()->faults().loseDeviceAfter(0);
+    const Status lost = session->run();
+    EXPECT_EQ(lost.code(), StatusCode::DeviceLost);
+    EXPECT_NE(lost.message().find("node '"), std::string::npos) << lost.message();
+    const Status again = session->run();
+    EXPECT_EQ(again.code(), StatusCode::DeviceLost);
+    EXPECT_NE(again.message().find("make a new session"), std::string::npos) << again.message();
+    EXPECT_EQ(session->resize().code(), StatusCode::DeviceLost);
+    EXPECT_EQ(interpreter->createSession({.backend = "vulkan"}, runtime).error().code(), StatusCode::DeviceLost);
+    EXPECT_FALSE(runOnce(interpreter, {.backend = "vulkan", .record = record}).empty());
+  }
+}
+
+TEST_F(VulkanSessionTest, WhatOneSessionTunesAnotherProcessReads) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "opkit_tune_XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const auto interpreter = transformer();
+  SessionConfig config{.backend = "vulkan", .cacheDir = pattern, .storage = Storage::Buffer, .tune = true};
+  const auto measure = [&] {
+    auto session = interpreter->createSession(config);  // a Runtime of its own, as in another process
+    EXPECT_TRUE(session) << session.error().message();
+    const Status status = prepare(**session);
+    EXPECT_TRUE(status.isOk()) << status.message();
+    EXPECT_TRUE((*session)->run().isOk());
+    return std::pair((*session)->counters().measurements, result(**session));
+  };
+  const auto [first, tuned] = measure();
+  EXPECT_GT(first, 0u);
+  const auto [second, read] = measure();
+  EXPECT_EQ(second, 0u);
+  EXPECT_EQ(read, tuned);  // the same choices
+  config.tune = false;
+  EXPECT_EQ(measure().first, 0u);
+  expectClose(tuned, runOnce(interpreter, {.backend = "vulkan", .storage = Storage::Buffer}));
+  std::filesystem::remove_all(pattern);
+}
+
+}  // namespace
+}  // namespace opkit::harness

@@ -1,0 +1,11 @@
+// Pooling kernels over NC4HW4 images, for ops/pool/pool_vulkan.cpp.
+#pragma once
+
+#include "engine/op/op_registry.h"
+
+namespace opkit::ops::pool {
+
+/// Registered before the kernels over buffers: faster where images are in use.
+void addImageKernels(OpRegistry& registry);
+
+}  // namespace opkit::ops::pool
