@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "harness/check/kernel_rig.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -9,33 +11,23 @@ double nowNs() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Times one subject. `subject` returns the nanoseconds that count, so that setting up can be left out.
-template <class Subject>
-Result<Timing> sample(const BenchOptions& options, Subject&& subject) {
-  Timing timing;
-  OPKIT_TRY(subject().error());  // warm-up
-  const double start = nowNs();
-  while (timing.samples.size() < options.samples) {
-    double total = 0;
-    size_t repeats = 0;
-    const double sampleStart = nowNs();
-    // What is left out counts too here: a cheap subject behind a dear set-up must end as well.
-    do {
-      OPKIT_ASSIGN(const double elapsed, subject());
-      total += elapsed;
-      ++repeats;
-    } while (total < options.minSampleNs && nowNs() - sampleStart < 50 * options.minSampleNs);
-    timing.samples.push_back(total / static_cast<double>(repeats));
-    if (timing.samples.size() >= 3 && nowNs() - start > options.maxSubjectNs) break;
-  }
-  return timing;
+// More than the last-level cache of most processors.
+constexpr size_t kCacheBytes = size_t{64} << 20;
+constexpr double kRepeatedNs = 2e5;  // of device time in one command buffer
+constexpr size_t kMaxCopies = 64;
+
+/// Leaves nothing of a case in the processor's caches.
+void overwriteCaches() {
+  static std::vector<unsigned char> memory(kCacheBytes);
+  for (size_t i = 0; i < memory.size(); i += 64) memory[i] = static_cast<unsigned char>(memory[i] + 1);
 }
 
 class Bench {
  public:
-  Bench(const PreparedGroup& group, size_t index, const std::string& backend, std::shared_ptr<Runtime> runtime,
-        const BenchOptions& options, CaseResult& result)
-      : group_(group),
+  Bench(const PreparedGroup& group, size_t index, const OpRegistry& registry, const std::string& backend,
+        std::shared_ptr<Runtime> runtime, const BenchOptions& options, CaseResult& result)
+      : registry_(registry),
+        group_(group),
         case_(group.cases[index]),
         backend_(backend),
         runtime_(std::move(runtime)),
@@ -44,9 +36,11 @@ class Bench {
 
   Status run(Interpreter& interpreter) {
     OPKIT_TRY(timeCreation(interpreter));
+    OPKIT_TRY(timeResizeParts());
     OPKIT_TRY(timeWarmResize(interpreter));
     OPKIT_TRY(timeExecution(interpreter));
-    return timeDevice(interpreter);
+    OPKIT_TRY(timeDevice(interpreter));
+    return timeRepeated();
   }
 
  private:
@@ -55,21 +49,58 @@ class Bench {
   }
 
   Status timeCreation(Interpreter& interpreter) {
-    OPKIT_ASSIGN(Timing create, sample(options_, [&]() -> Result<double> {
+    OPKIT_ASSIGN(Timing create, measure(options_, [&]() -> Result<double> {
                    const double start = nowNs();
                    OPKIT_ASSIGN(const auto session, makeSession(interpreter));
                    return nowNs() - start;
                  }));
     // Cold means a Runtime that has no pipeline yet. (A driver may still keep compiled shaders on disk.)
-    const BenchOptions once{.samples = 5, .minSampleNs = 1, .maxSubjectNs = options_.maxSubjectNs};
-    OPKIT_ASSIGN(Timing cold, sample(once, [&]() -> Result<double> {
-                   OPKIT_ASSIGN(auto runtime, createRuntime(backend_, {std::to_string(runtime_->device().index)}));
+    const MeasureOptions once{.samples = 5, .minSampleNs = 1, .maxSubjectNs = options_.maxSubjectNs};
+    OPKIT_ASSIGN(Timing cold, measure(once, [&]() -> Result<double> {
+                   OPKIT_ASSIGN(auto runtime,
+                                createRuntime(backend_,
+                                              {.device = std::to_string(runtime_->device().index), .cacheDir = "off"}));
                    OPKIT_ASSIGN(const auto session, interpreter.createSession({.backend = backend_}, runtime));
                    OPKIT_TRY(feed(*session, case_.description, case_.inputs));
                    return timed([&] { return session->resize(); });
                  }));
     result_.times.emplace_back("create", std::move(create));
     result_.times.emplace_back("resizeCold", std::move(cold));
+    return Status::ok();
+  }
+
+  /// The parts that the operator answers for; what a resize costs beyond them is the engine's planning.
+  Status timeResizeParts() {
+    std::map<std::string, Timing> parts;
+    for (size_t i = 0; i < 5; ++i) {
+      const auto rig = KernelRig::create(case_.description, case_.inputs, registry_, *runtime_, {});
+      if (!rig) return Status::ok();  // nothing that a rig can run by hand
+      OPKIT_ASSIGN(const RigRun ran, (*rig)->run(case_.inputs));
+      parts["resizeShape"].samples.push_back(ran.shapeNs);
+      parts["resizeCreate"].samples.push_back((*rig)->createNs());
+      parts["resizeKernel"].samples.push_back(ran.resizeNs);
+    }
+    for (auto& [name, timing] : parts) result_.times.emplace_back(name, std::move(timing));
+    return Status::ok();
+  }
+
+  /// Many copies of the node in one command buffer: what submitting costs is shared by all.
+  Status timeRepeated() {
+    const auto device = std::find_if(result_.times.begin(), result_.times.end(),
+                                     [](const auto& entry) { return entry.first == "executeDevice"; });
+    if (device == result_.times.end()) return Status::ok();
+    const double one = std::max(device->second.median(), 1.0);
+    const auto copies = std::clamp<size_t>(static_cast<size_t>(kRepeatedNs / one), 2, kMaxCopies);
+    OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(case_.description, registry_, case_.inputs, copies));
+    OPKIT_ASSIGN(const auto session, makeSession(*interpreter, true));
+    OPKIT_TRY(feed(*session, case_.description, case_.inputs));
+    OPKIT_ASSIGN(Timing repeated, measure(options_, [&]() -> Result<double> {
+                   OPKIT_TRY(session->run());
+                   double sum = 0;
+                   for (const Placement& row : session->placement()) sum += std::max(row.deviceNs, 0.0);
+                   return sum / static_cast<double>(copies);
+                 }));
+    if (repeated.median() > 0) result_.times.emplace_back("executeRepeated", std::move(repeated));
     return Status::ok();
   }
 
@@ -85,7 +116,7 @@ class Bench {
       return timed([&] { return session->resize(); });
     };
     OPKIT_TRY(visit(case_).error());
-    OPKIT_ASSIGN(Timing warm, sample(options_, [&]() -> Result<double> {
+    OPKIT_ASSIGN(Timing warm, measure(options_, [&]() -> Result<double> {
                    OPKIT_TRY(visit(*other).error());
                    return visit(case_);
                  }));
@@ -97,7 +128,10 @@ class Bench {
     OPKIT_ASSIGN(const auto session, makeSession(interpreter));
     OPKIT_TRY(feed(*session, case_.description, case_.inputs));
     OPKIT_TRY(session->resize());
-    OPKIT_ASSIGN(Timing wall, sample(options_, [&] { return timed([&] { return session->run(); }); }));
+    OPKIT_ASSIGN(Timing wall, measure(options_, [&]() -> Result<double> {
+                   if (options_.coldCache) overwriteCaches();
+                   return timed([&] { return session->run(); });
+                 }));
     result_.times.emplace_back("executeWall", std::move(wall));
     return Status::ok();
   }
@@ -107,7 +141,8 @@ class Bench {
     OPKIT_ASSIGN(const auto session, makeSession(interpreter, true));
     OPKIT_TRY(feed(*session, case_.description, case_.inputs));
     bool measured = true;
-    OPKIT_ASSIGN(Timing device, sample(options_, [&]() -> Result<double> {
+    OPKIT_ASSIGN(Timing device, measure(options_, [&]() -> Result<double> {
+                   if (options_.coldCache) overwriteCaches();
                    OPKIT_TRY(session->run());
                    double sum = 0;
                    for (const Placement& row : session->placement()) {
@@ -127,6 +162,7 @@ class Bench {
     return nowNs() - start;
   }
 
+  const OpRegistry& registry_;
   const PreparedGroup& group_;
   const PreparedCase& case_;
   std::string backend_;
@@ -142,7 +178,51 @@ double bytesMoved(const PreparedCase& c) {
   return bytes;
 }
 
+/// The least nanoseconds of a few runs of a case, by the device's clock where there is one.
+Result<double> bestNs(const std::string& id, const OpRegistry& registry, const std::string& backend,
+                      const std::shared_ptr<Runtime>& runtime, double& flops, double& bytes) {
+  OPKIT_ASSIGN(const Case c, parseCaseId(id));
+  const PreparedGroup group = prepareGroup({{c}}, registry);
+  const PreparedCase& prepared = group.cases[0];
+  OPKIT_TRY(prepared.status);
+  OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry, prepared.inputs));
+  OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend, .profile = true}, runtime));
+  OPKIT_TRY(feed(*session, c, prepared.inputs));
+  double best = 0;
+  for (int i = 0; i < 4; ++i) {
+    OPKIT_TRY(session->run());
+    double device = 0;
+    flops = 0;
+    for (const Placement& row : session->placement()) {
+      flops += row.flops;
+      device += std::max(row.deviceNs, 0.0);
+    }
+    if (device == 0) device = session->statistics().lastRunNs;
+    if (i > 0 && (best == 0 || device < best)) best = device;
+  }
+  bytes = bytesMoved(prepared);
+  return best;
+}
+
 }  // namespace
+
+double DevicePeaks::share(double flops, double bytes, double ns) const {
+  if (flopsPerNs <= 0 || bytesPerNs <= 0 || ns <= 0) return 0;
+  return std::max(flops / flopsPerNs, bytes / bytesPerNs) / ns;
+}
+
+Result<DevicePeaks> measurePeaks(const OpRegistry& registry, const std::string& backend,
+                                 const std::shared_ptr<Runtime>& runtime) {
+  DevicePeaks peaks;
+  double flops = 0, bytes = 0;
+  OPKIT_ASSIGN(const double product, bestNs("MatMul/f32[384,384],f32[384,384]/normal/seed=7/constant=1", registry,
+                                            backend, runtime, flops, bytes));
+  if (product > 0) peaks.flopsPerNs = flops / product;
+  OPKIT_ASSIGN(const double sum,
+               bestNs("Add/f32[1048576],f32[1048576]/normal/seed=7", registry, backend, runtime, flops, bytes));
+  if (sum > 0) peaks.bytesPerNs = bytes / sum;
+  return peaks;
+}
 
 size_t largestCase(const CaseGroup& group) {
   const auto bytes = [](const Case& c) {
@@ -159,13 +239,14 @@ size_t largestCase(const CaseGroup& group) {
 CaseResult benchCase(const PreparedGroup& group, size_t index, const OpRegistry& registry, const std::string& backend,
                      const std::shared_ptr<Runtime>& runtime, const BenchOptions& options) {
   const PreparedCase& c = group.cases[index];
-  CaseResult result = Checker(registry, backend, runtime).checkGroup({{c}}).front();
+  CaseResult result = Checker(registry, backend, runtime).checkGroup({{c}, {}}).front();
   result.kind = "bench";
   if (result.status != CaseStatus::Pass) return result;
   const double start = nowNs();
   const auto interpreter = makeOpInterpreter(c.description, registry, c.inputs);
-  const Status status =
-      interpreter ? Bench(group, index, backend, runtime, options, result).run(**interpreter) : interpreter.error();
+  const Status status = interpreter
+                            ? Bench(group, index, registry, backend, runtime, options, result).run(**interpreter)
+                            : interpreter.error();
   if (!status.isOk()) result.check("bench", status);
   result.bytes = bytesMoved(c);
   result.durationNs = nowNs() - start;

@@ -1,17 +1,37 @@
-// bench: what one case costs on one backend: making a Session, resizing it on a Runtime that has no
-// pipeline yet and to a shape it knows, running it as seen by the host and by the device. The answer is checked before
-// anything is timed.
+// bench: what one case costs on one backend. The answer is checked before anything is timed.
+//
+//   create           making a Session
+//   resizeCold       its first resize on a Runtime that has no pipeline yet
+//   resizeShape      of a resize: the shape rule
+//   resizeCreate     of a resize: choosing and making the kernel
+//   resizeKernel     of a resize: the kernel's onResize
+//   resizeWarm       a resize to a shape the Session knows
+//   executeWall      a run as the host sees it, uploads and downloads included
+//   executeDevice    the kernel by the device's own clock
+//   executeRepeated  the same per kernel, many of them in one command buffer
 #pragma once
 
+#include "harness/bench/measure.h"
 #include "harness/check/check.h"
 
 namespace opkit::harness {
 
-struct BenchOptions {
-  size_t samples = 15;
-  double minSampleNs = 1e6;   // a sample repeats its subject until it lasts this long
-  double maxSubjectNs = 3e9;  // after this long a subject stops early, with at least 3 samples
+struct BenchOptions : MeasureOptions {
+  bool coldCache = false;  // the processor's caches are overwritten before every run
 };
+
+/// What a device can do at best, as measured on it.
+struct DevicePeaks {
+  double flopsPerNs = 0;
+  double bytesPerNs = 0;
+
+  /// The share of the roofline that `ns` for this much work is; 0 when peaks are unknown.
+  double share(double flops, double bytes, double ns) const;
+};
+
+/// By a large matrix product and a large addition.
+Result<DevicePeaks> measurePeaks(const OpRegistry& registry, const std::string& backend,
+                                 const std::shared_ptr<Runtime>& runtime);
 
 /// Times group.cases[index]; the other cases of the group are the second shape of the warm resize.
 CaseResult benchCase(const PreparedGroup& group, size_t index, const OpRegistry& registry, const std::string& backend,

@@ -38,6 +38,7 @@ struct Case {
   double boundScale = 1;
   std::string reason;                           // why boundScale
   std::map<std::string, std::string> fallback;  // backend -> part of the reason it must refuse with
+  bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
 
   /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7

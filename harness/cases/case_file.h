@@ -31,6 +31,7 @@ struct ErrorCase {
 struct Catalogue {
   std::vector<CaseGroup> groups;
   std::vector<ErrorCase> errors;
+  std::vector<std::string> notes;  // what a reader of the results should know about the cases
 
   void append(Catalogue other);
 };

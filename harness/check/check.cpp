@@ -3,8 +3,11 @@
 #include <chrono>
 
 #include "harness/cases/data.h"
+#include "harness/check/kernel_rig.h"
 #include "harness/check/placement_check.h"
-#include "harness/compare/expected.h"
+#include "harness/check/trust.h"
+#include "harness/check/walk.h"
+#include "harness/compare/diagnose.h"
 
 namespace opkit::harness {
 namespace {
@@ -15,68 +18,54 @@ double nowNs() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Status prepare(PreparedCase& c, const OpRegistry& registry) {
-  const OpDef* def = registry.find(c.description.op);
-  if (!def) return Status::invalidArgument("unknown operator '{}'", c.description.op);
-  OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def->params, c.description.params));
-  OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
-  OPKIT_ASSIGN(c.expected, expectedOutputs(*def, params, c.inputs, c.description.outputs));
-  return Status::ok();
-}
-
-/// Every output against the oracle; `shape` becomes that of the output with the worst element.
-Comparison compareAll(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& outputs, Shape& shape) {
+/// What comparing all outputs came to.
+struct Verdict {
   Comparison total;
+  Shape worstShape;              // of the output with the worst element
+  std::optional<size_t> failed;  // the first output that is wrong
+};
+
+Verdict compareAll(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& outputs) {
+  Verdict verdict;
+  Comparison& total = verdict.total;
   total.pass = outputs.size() == c.expected.size();
   if (!total.pass) total.reason = fmt::format("expected {} outputs, got {}", c.expected.size(), outputs.size());
   for (size_t i = 0; total.pass && i < outputs.size(); ++i) {
     const Tolerance tolerance = toleranceOf(def, c.description.lane, c.expected[i], c.description.boundScale);
     Comparison one = compareTensor(c.expected[i], outputs[i], tolerance);
-    if (i == 0 || one.margin > total.margin) shape = outputs[i].desc.shape;
+    if (i == 0 || one.margin > total.margin) verdict.worstShape = outputs[i].desc.shape;
+    if (!one.pass) verdict.failed = i;
     if (!one.pass && outputs.size() > 1) one.reason = fmt::format("output {}: {}", i, one.reason);
     if (i == 0)
       total = one;
     else
       merge(total, one);
   }
-  return total;
+  return verdict;
 }
 
-/// 0, 1, ..., n-1, n-2, ..., 0: every shape grown into, shrunk into and returned to.
-std::vector<size_t> walkOrder(size_t count) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < count; ++i) order.push_back(i);
-  for (size_t i = count; i-- > 0;) order.push_back(i);
-  return order;
+const char* accuracyName(Lane lane) {
+  return lane == Lane::Exact ? "exact" : lane == Lane::Specials ? "specials" : "accuracy";
+}
+
+/// Why `output` is wrong, and where, into the result.
+void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,
+             const std::vector<Tensor>* again, const std::vector<Tensor>* previous, CaseResult& result) {
+  if (!result.diagnosis.empty() || output >= got.size() || got[output].desc != c.expected[output].desc) return;
+  const Tolerance tolerance = toleranceOf(def, c.description.lane, c.expected[output], c.description.boundScale);
+  const auto at = [&](const std::vector<Tensor>* list) {
+    return list && output < list->size() ? &(*list)[output] : nullptr;
+  };
+  const Diagnosis found =
+      diagnose({def, c.description, c.inputs, c.expected, output, got[output], tolerance, at(again), at(previous)});
+  result.diagnosisKind = found.kind;
+  result.diagnosis = found.text;
+  std::vector<bool> wrong;
+  compareTensor(c.expected[output], got[output], tolerance, &wrong);
+  if (std::find(wrong.begin(), wrong.end(), true) != wrong.end()) result.map = errorMap(got[output].desc.shape, wrong);
 }
 
 }  // namespace
-
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry) {
-  PreparedGroup prepared;
-  for (const Case& c : group.cases) {
-    PreparedCase& one = prepared.cases.emplace_back();
-    one.description = c;
-    one.status = prepare(one, registry);
-  }
-  return prepared;
-}
-
-Status checkTrust(const OpDef& def, const PreparedCase& c) {
-  const bool sums = def.numeric == NumericClass::Products || def.numeric == NumericClass::Sum ||
-                    def.numeric == NumericClass::Softmax || def.numeric == NumericClass::Norm;
-  if (!sums || c.description.lane == Lane::Specials || c.description.lane == Lane::Designed) return Status::ok();
-  for (size_t i = 0; i < c.expected.size(); ++i) {
-    const std::vector<double>& y = c.expected[i].real;
-    const std::vector<double>& magnitude = c.expected[i].magnitude;
-    size_t zeros = 0;  // that are not sums of nothing (padding, no terms at all)
-    for (size_t k = 0; k < y.size(); ++k) zeros += y[k] == 0 && (magnitude.empty() || magnitude[k] > 0);
-    if (y.size() >= 8 && zeros * 10 > y.size() * 3)
-      return Status::invalidArgument("{} of {} expected elements of output {} are zero: the case proves little", zeros,
-                                     y.size(), i);
-  }
-  return Status::ok();
-}
 
 /// What a fresh Session gave at one shape.
 struct Checker::Fresh {
@@ -96,10 +85,6 @@ SessionConfig Checker::guarded() const {
   return config;
 }
 
-Result<std::unique_ptr<Session>> Checker::makeSession(Interpreter& interpreter, const SessionConfig& config) const {
-  return interpreter.createSession(config, runtime_);
-}
-
 CaseResult Checker::emptyResult(const Case& c) const {
   CaseResult result;
   result.kind = "check";
@@ -115,11 +100,11 @@ CaseResult Checker::emptyResult(const Case& c) const {
 }
 
 void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh) {
-  auto session = makeSession(interpreter, guarded());
+  auto session = interpreter.createSession(guarded(), runtime_);
   if (!session) return result.check("session", session.error());
   Session& s = **session;
   if (Status status = feed(s, c.description, c.inputs); !status.isOk()) return result.check("session", status);
-  if (Status status = s.resize(); !status.isOk()) return result.check("resize", status);
+  if (Status status = s.resize(); !status.isOk()) return result.check("session", status);
   if (!checkPlacement(s, c.description, backend_, result)) return;
 
   const BackendCounters before = s.counters();
@@ -133,58 +118,174 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   auto outputs = copyOutputs(s);
   if (!outputs) return result.check("run", outputs.error());
   fresh = {true, *std::move(outputs)};
+  const Status rerun = s.run();
+  auto again = copyOutputs(s);
+  checkAccuracy(c, again ? &*again : nullptr, result, fresh);
+  if (!rerun.isOk()) return result.check("repeat", rerun);
+  result.check("repeat", again ? sameBits(fresh.outputs, *again) : again.error());
+  result.check("clone", checkClone(s, fresh));
+}
+
+Status Checker::checkClone(const Session& session, const Fresh& fresh) const {
+  OPKIT_ASSIGN(const auto twin, session.clone());
+  OPKIT_TRY(twin->run());
+  OPKIT_ASSIGN(const auto outputs, copyOutputs(*twin));
+  return sameBits(fresh.outputs, outputs);
+}
+
+void Checker::checkAccuracy(const PreparedCase& c, const std::vector<Tensor>* again, CaseResult& result,
+                            const Fresh& fresh) {
   const OpDef& def = *registry_.find(c.description.op);
-  result.accuracy = compareAll(def, c, fresh.outputs, result.worstShape);
-  const Comparison& accuracy = *result.accuracy;
+  const Verdict verdict = compareAll(def, c, fresh.outputs);
+  result.accuracy = verdict.total;
+  result.worstShape = verdict.worstShape;
+  const Comparison& accuracy = verdict.total;
   result.check("poison", accuracy.unwritten == 0 ? Status::ok()
                                                  : Status::internal("{} of {} elements were never written",
                                                                     accuracy.unwritten, accuracy.elements));
-  result.check("accuracy", accuracy.pass ? Status::ok() : Status::internal("{}", accuracy.reason));
-
-  if (Status status = s.run(); !status.isOk()) return result.check("repeat", status);
-  auto again = copyOutputs(s);
-  result.check("repeat", again ? sameBits(fresh.outputs, *again) : again.error());
+  result.check(accuracyName(c.description.lane),
+               accuracy.pass ? Status::ok() : Status::internal("{}", accuracy.reason));
+  if (verdict.failed) explain(def, c, *verdict.failed, fresh.outputs, again, nullptr, result);
 }
 
-Status Checker::checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config) {
+Status Checker::checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
+                           std::shared_ptr<Runtime> runtime) {
   config.backend = backend_;
-  OPKIT_ASSIGN(const auto session, makeSession(interpreter, config));
+  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
   OPKIT_TRY(feed(*session, c.description, c.inputs));
   OPKIT_TRY(session->run());
   OPKIT_ASSIGN(const auto outputs, copyOutputs(*session));
   return sameBits(fresh.outputs, outputs);
 }
 
-void Checker::walk(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
-                   std::vector<CaseResult>& results) {
-  std::vector<size_t> stops;
-  for (size_t i = 0; i < fresh.size(); ++i)
-    if (fresh[i].ran) stops.push_back(i);
-  if (stops.empty()) return;
-  std::vector<Status> verdict(fresh.size());
-  const auto visit = [&](Session& session, size_t stop) -> Status {
-    const PreparedCase& c = group.cases[stop];
-    OPKIT_TRY(feed(session, c.description, c.inputs));
-    OPKIT_TRY(session.run());
-    OPKIT_TRY(session.checkGuards());
-    OPKIT_ASSIGN(const auto outputs, copyOutputs(session));
-    return sameBits(fresh[stop].outputs, outputs);
-  };
-  auto session = makeSession(interpreter, guarded());
-  BackendCounters known;
-  std::string path;
-  const std::vector<size_t> order = walkOrder(stops.size());
-  for (size_t step = 0; session && step < order.size(); ++step) {
-    const size_t stop = stops[order[step]];
-    if (step == stops.size()) known = (*session)->counters();
-    Status status = visit(**session, stop);
-    const BackendCounters now = (*session)->counters();
-    if (status.isOk() && step >= stops.size()) status = checkNothingNew(known, now);
-    known = step >= stops.size() ? now : known;
-    path += (path.empty() ? "" : " -> ") + group.cases[stop].description.inputText();
-    if (verdict[stop].isOk() && !status.isOk()) verdict[stop] = status.withContext("after " + path);
+/// The same work in other ways, which must give the same bits.
+void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
+                                const Fresh& fresh) {
+  if (!onHost()) {
+    result.check("recording", checkAgain(interpreter, c, fresh, {.record = RecordMode::Direct}, runtime_));
+    return;
   }
-  for (const size_t stop : stops) results[stop].check("resize", session ? verdict[stop] : session.error());
+  Status threads = checkAgain(interpreter, c, fresh, {.threads = 1}, runtime_).withContext("one thread");
+  if (threads.isOk())
+    threads = checkAgain(interpreter, c, fresh, {.threads = 3}, runtime_).withContext("three threads");
+  result.check("threads", threads);
+  if (result.provider != "folded") checkKernel(c, result, fresh);
+}
+
+/// What a kernel does to memory that is not its own, and to the heap; and what other providers make of the case.
+void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.threads = 1, .guardPages = true});
+  if (rig) {
+    const auto ran = (*rig)->run(c.inputs);
+    result.check("pages", ran.error());
+    // The oracle is plain loops, not a kernel: it may allocate.
+    const bool kernel = (*rig)->provider() != "reference";
+    if (ran && kernel)
+      result.check("heap", ran->heapAllocations == 0
+                               ? Status::ok()
+                               : Status::internal("onExecute allocated {} times on the heap", ran->heapAllocations));
+    if (!ran) return;
+    if (ran->outputs.size() == fresh.outputs.size() && !result.failed("pages")) {
+      const Status same = sameBits(fresh.outputs, ran->outputs);
+      if (!same.isOk()) result.check("pages", same.withContext("between guard pages"));
+    }
+  }
+  result.check("providers", checkProviders(c, result.provider));
+}
+
+Status Checker::checkProviders(const PreparedCase& c, const std::string& chosen) {
+  OPKIT_ASSIGN(const auto backend, runtime_->createBackend(registry_, {.threads = 1}));
+  const OpDef& def = *registry_.find(c.description.op);
+  std::set<std::string> others;
+  for (const Creator& creator : backend->creators(def))
+    if (creator.provider != chosen && creator.provider != "reference") others.insert(creator.provider);
+  for (const std::string& provider : others) {
+    const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.provider = provider});
+    if (!rig && rig.error().code() == StatusCode::Unsupported) continue;
+    if (!rig) return rig.error().withContext(provider);
+    const auto ran = (*rig)->run(c.inputs);
+    if (!ran) return ran.error().withContext(provider);
+    const Verdict verdict = compareAll(def, c, ran->outputs);
+    if (!verdict.total.pass) return Status::internal("{}: {}", provider, verdict.total.reason);
+  }
+  return Status::ok();
+}
+
+void Checker::checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                         std::vector<CaseResult>& results) {
+  std::vector<Stop> stops;
+  std::vector<CaseResult*> owner;  // where a stop's verdict goes
+  std::vector<Fresh> further(group.stops.size());
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (!fresh[i].ran || results[i].failed("canary")) continue;
+    stops.push_back({&group.cases[i], &fresh[i].outputs});
+    owner.push_back(&results[i]);
+  }
+  if (stops.empty()) return;
+  for (size_t i = 0; i < group.stops.size(); ++i) {
+    CaseResult unused = emptyResult(group.stops[i].description);
+    checkFresh(interpreter, group.stops[i], unused, further[i]);
+    if (!further[i].ran || unused.failed("canary")) continue;
+    stops.push_back({&group.stops[i], &further[i].outputs});
+    owner.push_back(owner.front());
+  }
+  const auto record = [&](const char* name, const std::vector<StopVerdict>& verdicts) {
+    std::map<CaseResult*, Status> worst;
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      const StopVerdict& verdict = verdicts[i];
+      Status& status = worst[owner[i]];
+      if (!status.isOk() || verdict.status.isOk()) continue;
+      status = verdict.status;
+      const OpDef& def = *registry_.find(stops[i].at->description.op);
+      explain(def, *stops[i].at, 0, verdict.got, nullptr, &verdict.previous, *owner[i]);
+    }
+    for (size_t i = 0; i < results.size(); ++i)
+      if (const auto found = worst.find(&results[i]); found != worst.end()) results[i].check(name, found->second);
+  };
+  if (results.front().provider != "folded")
+    if (const auto verdicts = walkKernel(stops, registry_, *runtime_)) record("reuse", *verdicts);
+  const auto session = interpreter.createSession(guarded(), runtime_);
+  if (!session) return owner.front()->check("resize", session.error());
+  record("resize", walkSession(**session, stops));
+}
+
+/// A Runtime made for this: no pipeline, no tuning result, nothing on disk.
+void Checker::checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                          std::vector<CaseResult>& results) {
+  if (!runtimeOptions_ || onHost()) return;
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (!fresh[i].ran || !cachesChecked_.insert(results[i].op + "/" + results[i].dtype).second) continue;
+    RuntimeOptions cold = *runtimeOptions_;
+    cold.cacheDir = "off";
+    auto runtime = createRuntime(backend_, cold);
+    results[i].check("caches",
+                     runtime ? checkAgain(interpreter, group.cases[i], fresh[i], {}, *runtime) : runtime.error());
+  }
+}
+
+CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh) {
+  CaseResult result = emptyResult(c.description);
+  const double start = nowNs();
+  if (!c.status.isOk()) {
+    result.check("oracle", c.status);
+    return result;
+  }
+  if (!interpreter) {
+    result.check("session", failure);
+    return result;
+  }
+  checkFresh(*interpreter, c, result, fresh);
+  // A kernel that writes outside its outputs must not run where there are no guards around them.
+  if (fresh.ran && !result.failed("canary")) checkAlternatives(*interpreter, c, result, fresh);
+  const OpDef& def = *registry_.find(c.description.op);
+  Status trust = checkZeros(def, c);
+  if (trust.isOk()) trust = checkSensitivity(def, c);
+  if (!trust.isOk() && result.status == CaseStatus::Pass) {
+    result.status = CaseStatus::Mistrusted;
+    result.reason = trust.message();
+  }
+  result.durationNs = nowNs() - start;
+  return result;
 }
 
 std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
@@ -192,33 +293,12 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   std::vector<Fresh> fresh(group.cases.size());
   const PreparedCase& first = group.cases.front();
   const auto interpreter = makeOpInterpreter(first.description, registry_, first.inputs);
-  for (size_t i = 0; i < group.cases.size(); ++i) {
-    const PreparedCase& c = group.cases[i];
-    CaseResult& result = results.emplace_back(emptyResult(c.description));
-    const double start = nowNs();
-    if (!c.status.isOk()) {
-      result.check("oracle", c.status);
-      continue;
-    }
-    if (!interpreter) {
-      result.check("session", interpreter.error());
-      continue;
-    }
-    checkFresh(**interpreter, c, result, fresh[i]);
-    // A kernel that writes outside its outputs must not run where there are no guards around them.
-    const bool contained = fresh[i].ran && !result.failed("canary");
-    if (contained && backend_ == "vulkan")
-      result.check("recording", checkAgain(**interpreter, c, fresh[i], {.record = RecordMode::Direct}));
-    else if (contained)
-      result.check("threads", checkAgain(**interpreter, c, fresh[i], {.threads = 1}));
-    const Status trust = checkTrust(*registry_.find(c.description.op), c);
-    if (!trust.isOk() && result.status == CaseStatus::Pass) {
-      result.status = CaseStatus::Mistrusted;
-      result.reason = trust.message();
-    }
-    result.durationNs = nowNs() - start;
-  }
-  if (interpreter) walk(**interpreter, group, fresh, results);
+  for (size_t i = 0; i < group.cases.size(); ++i)
+    results.push_back(
+        checkCase(interpreter ? interpreter->get() : nullptr, interpreter.error(), group.cases[i], fresh[i]));
+  if (!interpreter) return results;
+  checkWalks(**interpreter, group, fresh, results);
+  checkCaches(**interpreter, group, fresh, results);
   return results;
 }
 
@@ -230,7 +310,7 @@ CaseResult Checker::checkError(const ErrorCase& error) {
     const OpDef* def = registry_.find(c.op);
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *def));
     OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry_, inputs));
-    OPKIT_ASSIGN(const auto session, makeSession(*interpreter, {.backend = backend_}));
+    OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend_}, runtime_));
     OPKIT_TRY(feed(*session, c, inputs));
     return session->run();
   };

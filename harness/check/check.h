@@ -1,52 +1,44 @@
 // check: one group of cases on one backend, by named sub-checks.
 //
-//   placement  it ran on the backend that was asked (or refused as its case file declares)
-//   counters   onExecute allocated nothing, created no pipeline, submitted once per segment, dispatched something
-//   canary     nothing was written outside the outputs
-//   poison     every element of the outputs was written
-//   accuracy   every element is within the bound of its numeric class
-//   repeat     a second run gives the same bits
-//   recording  (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
-//   threads    (host) one thread and all threads give the same bits, also without guards around tensors
-//   resize     a walk over the group's shapes on one Session gives the bits of fresh Sessions and, on returning
-//              to a shape, creates nothing new
-//   error      (error cases) the input is refused with the expected message
+//   placement   it ran on the backend that was asked (or refused as its case file declares)
+//   counters    onExecute allocated no buffer, created no pipeline, submitted once per segment, dispatched something
+//   canary      nothing was written outside the outputs
+//   poison      every element of the outputs was written
+//   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
+//               bound is zero, and `specials` where values are compared by class
+//   repeat      a second run gives the same bits
+//   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
+//   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
+//   pages       (host) nothing was read or written outside any tensor, by guard pages
+//   heap        (host) onExecute allocated nothing on the heap
+//   providers   every other provider that accepts the case is within the same bounds
+//   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh one at each
+//   resize      the same walk on one Session, which on returning to a shape creates nothing new
+//   clone       a clone of the Session gives the same bits
+//   caches      (Vulkan) a Runtime whose caches are empty gives the bits of a warm one
+//   error       (error cases) the input is refused with the expected message
 //
-// A Checker belongs to one thread.
+// Those that cost much run on one case per group, `caches` on one group per operator and dtype. A Checker belongs to
+// one thread.
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "engine/runtime/session.h"
-#include "harness/cases/case_file.h"
-#include "harness/check/op_model.h"
+#include "harness/check/prepared.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
-
-/// A case with its data and what the oracle expects, made once for all backends.
-struct PreparedCase {
-  Case description;
-  HostInputs inputs;
-  std::vector<OracleTensor> expected;
-  double flops = 0;
-  Status status;  // of making the above
-};
-
-struct PreparedGroup {
-  std::vector<PreparedCase> cases;
-};
-
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry);
-
-/// OK unless the case proves nothing: over 30 % of what a sum, softmax or norm should give is zero.
-Status checkTrust(const OpDef& def, const PreparedCase& c);
 
 class Checker {
  public:
   /// Sessions are made on `runtime`; `registry` must outlive the Checker.
   Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime);
+
+  /// How another Runtime like the first is made, for `caches`; without it that sub-check is left out.
+  void setRuntimeOptions(const RuntimeOptions& options) { runtimeOptions_ = options; }
 
   /// One result per case of the group, in order.
   std::vector<CaseResult> checkGroup(const PreparedGroup& group);
@@ -54,22 +46,34 @@ class Checker {
 
   const std::string& backend() const { return backend_; }
   const DeviceInfo& device() const { return runtime_->device(); }
+  Runtime& runtime() const { return *runtime_; }
   /// Work that the device really did, over all checks.
   uint64_t dispatches() const { return dispatches_; }
 
  private:
   struct Fresh;
+  bool onHost() const { return backend_ != "vulkan"; }
   SessionConfig guarded() const;
-  Result<std::unique_ptr<Session>> makeSession(Interpreter& interpreter, const SessionConfig& config) const;
   CaseResult emptyResult(const Case& c) const;
+  CaseResult checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh);
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);
-  Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config);
-  void walk(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
-            std::vector<CaseResult>& results);
+  Status checkClone(const Session& session, const Fresh& fresh) const;
+  void checkAccuracy(const PreparedCase& c, const std::vector<Tensor>* again, CaseResult& result, const Fresh& fresh);
+  void checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
+                    std::shared_ptr<Runtime> runtime);
+  void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  Status checkProviders(const PreparedCase& c, const std::string& chosen);
+  void checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                  std::vector<CaseResult>& results);
+  void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                   std::vector<CaseResult>& results);
 
   const OpRegistry& registry_;
   std::string backend_;
   std::shared_ptr<Runtime> runtime_;  // shared: sessions keep the device alive
+  std::optional<RuntimeOptions> runtimeOptions_;
+  std::set<std::string> cachesChecked_;  // "op/dtype"
   uint64_t dispatches_ = 0;
 };
 

@@ -33,7 +33,7 @@ Status sameBits(const Tensor& a, const Tensor& b, size_t output) {
 }  // namespace
 
 Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
-                                                       const HostInputs& inputs) {
+                                                       const HostInputs& inputs, size_t copies) {
   const OpDef* def = registry.find(c.op);
   if (!def) return Status::invalidArgument("unknown operator '{}'", c.op);
   OPKIT_ASSIGN(ParamBytes params, paramsFromJson(def->params, c.params));
@@ -49,7 +49,11 @@ Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRe
       indices.push_back(model.addInput(inputName(i), withFreeExtents(inputs[i]->desc)));
   }
   const size_t outputs = c.outputs ? c.outputs : requiredOutputs(*def);
-  model.outputs = model.addNode(c.op, "node", std::move(indices), std::move(params), outputs);
+  for (size_t i = 0; i < copies; ++i) {
+    const std::string name = i == 0 ? "node" : fmt::format("node{}", i);
+    const std::vector<int> made = model.addNode(c.op, name, indices, params, outputs);
+    model.outputs.insert(model.outputs.end(), made.begin(), made.end());
+  }
   return Interpreter::create(std::move(model), registry);
 }
 

@@ -14,9 +14,10 @@ namespace opkit::harness {
 using HostInputs = std::vector<std::optional<Tensor>>;
 
 /// The Interpreter of the one-node model of a case: its inputs are "in0", "in1" ... with free extents, the
-/// `constants` hold the given values, its outputs are the node's. Errors are those of parameters and validation.
+/// `constants` hold the given values, its outputs are the node's. With `copies` there are as many nodes, each with
+/// outputs of its own. Errors are those of parameters and validation.
 Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
-                                                       const HostInputs& inputs);
+                                                       const HostInputs& inputs, size_t copies = 1);
 
 /// Sets shapes and contents of every input that is not a constant; resizing is left to the caller.
 Status feed(Session& session, const Case& c, const HostInputs& inputs);

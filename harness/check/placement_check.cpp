@@ -63,6 +63,12 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     result.check("placement", Status::ok());
     return true;
   }
+  if (c.anyFallback) {
+    result.check("placement", Status::ok());
+    result.status = CaseStatus::Unsupported;
+    result.reason = refused;
+    return false;
+  }
   result.check("placement", Status::internal("ran on another backend: {}", refused));
   result.status = CaseStatus::Fallback;
   result.reason = refused;

@@ -1,4 +1,6 @@
+#include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
+#include "harness/bench/statistics.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
 #include "ops/builtin_ops.h"
@@ -11,6 +13,9 @@ struct Options {
   CaseOptions cases;
   BenchOptions bench;
   std::string json;
+  std::string baseline;
+  size_t rounds = 5;
+  double threshold = 2;  // percent
 };
 
 struct Chosen {
@@ -62,25 +67,44 @@ void addRow(Table& table, const CaseResult& result) {
     return times.contains(name) ? cli::formatNs(times[name].median()) : std::string("-");
   };
   const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
+  const std::vector<double>& cpu = times["executeWall"].cpuSamples;
   table.add({result.id.substr(0, 70), result.backend, result.provider, median("create"), median("resizeCold"),
-             median("resizeWarm"), median("executeWall"), median("executeDevice"), rate(result.flops, execute),
-             rate(result.bytes, execute)});
+             median("resizeWarm"), median("executeWall"), cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)),
+             median("executeDevice"), median("executeRepeated"), rate(result.flops, execute),
+             rate(result.bytes, execute), result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
+}
+
+void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
+  for (const char* name : {"executeWall", "executeDevice", "executeRepeated"})
+    for (const auto& [figure, timing] : result.times)
+      if (figure == name) result.roofline = peaks.share(result.flops, result.bytes, timing.median());
 }
 
 Result<int> bench(const Options& options, const std::string& commandLine) {
   const OpRegistry& registry = ops::builtinOps();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
+  const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  if (!options.baseline.empty()) {
+    std::vector<std::string> ids;
+    for (const Chosen& c : chosen) ids.push_back(c.group->cases[c.index].id());
+    return compareWithBaseline(ids, {options.baseline, options.backend.backends, options.rounds, options.bench.samples,
+                                     options.threshold / 100});
+  }
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed)));
+  std::map<std::string, DevicePeaks> peaks;
   for (const BackendLane& lane : lanes) {
-    const DeviceInfo& device = lane.runtime->device();
-    fmt::print("{}: {}{}\n", lane.name, device.name, device.software ? " (software device)" : "");
-    file.write(device);
+    printDevice(lane.runtime->device());
+    file.write(lane.runtime->device());
+    const auto measured = measurePeaks(registry, lane.name, lane.runtime);
+    if (!measured) continue;
+    peaks[lane.name] = *measured;
+    fmt::print("{}: at best {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
+               measured->bytesPerNs);
   }
-  const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
-  Table table(
-      {"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "device", "GFLOP/s", "GB/s"});
+  Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "cpu", "device",
+               "repeated", "GFLOP/s", "GB/s", "roofline"});
   Progress progress(chosen.size() * lanes.size());
   bool failed = false;
   size_t executed = 0;
@@ -88,7 +112,8 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
     const PreparedGroup prepared = prepareGroup(*c.group, registry);
     for (const BackendLane& lane : lanes) {
       progress.step(c.group->cases[c.index].op);
-      const CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
+      CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
+      addRoofline(result, peaks[lane.name]);
       file.write(result);
       executed += isExecuted(result.status);
       if (result.status == CaseStatus::Pass) addRow(table, result);
@@ -121,11 +146,19 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->check(CLI::Range(3, 10000));
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+  command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
+  command->add_option("--baseline", options->baseline,
+                      "Compare with another op-harness program, run in turns with this one, or with a results file");
+  command->add_option("--rounds", options->rounds, "Turns with the baseline's program")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--threshold", options->threshold, "Percent below which a change is none")->capture_default_str();
   command->footer(
       "Times are medians; the JSON lines hold every sample. Without --case, the entries marked \"bench\" in the case\n"
       "files are timed, and the largest case of operators that mark none.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
+      "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
   command->callback(
       [options, &context] { context.run = [options, &context] { return bench(*options, context.commandLine); }; });

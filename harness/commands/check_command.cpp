@@ -1,22 +1,34 @@
-#include <chrono>
+#include <csignal>
 #include <set>
+#include <thread>
 
-#include "harness/check/check.h"
-#include "harness/commands/commands.h"
+#include "engine/model/model.h"
+#include "harness/check/shrink.h"
+#include "harness/commands/check_job.h"
+#include "harness/run/isolated_jobs.h"
+#include "harness/run/reports.h"
 #include "harness/run/terminal.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
 
+using Json = nlohmann::json;
+
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
+
+volatile std::sig_atomic_t interrupted = 0;
 
 struct Options {
   BackendOptions backend;
   CaseOptions cases;
-  std::string json;
+  std::string json, junit, saveFolder, shard;
+  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  double timeoutSeconds = 120;
+  size_t memoryMiB = 8192;
   bool verbose = false;
+  bool annotations = false;
 };
 
 /// What one operator came to on one backend.
@@ -25,74 +37,199 @@ struct Tally {
   double worstMargin = 0;
   double durationNs = 0;
   std::set<std::string> providers;
+  size_t blocks = 0;  // failures seen
 };
+
+/// "2/5": every fifth group, starting with the second.
+Status takeShard(const std::string& shard, std::vector<CheckUnit>& units) {
+  if (shard.empty()) return Status::ok();
+  size_t index = 0, count = 0;
+  char slash = 0;
+  std::istringstream text(shard);
+  if (!(text >> index >> slash >> count) || slash != '/' || index < 1 || index > count || !text.eof())
+    return Status::invalidArgument("--shard expects I/N with 1 <= I <= N, got '{}'", shard);
+  std::vector<CheckUnit> mine;
+  for (size_t i = index - 1; i < units.size(); i += count) mine.push_back(units[i]);
+  units = std::move(mine);
+  return Status::ok();
+}
 
 class CheckRun {
  public:
   CheckRun(const Options& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
 
   Result<int> run(const std::string& commandLine) {
-    OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options_.cases, registry_));
-    OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options_.backend));
+    OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
+    OPKIT_ASSIGN(const std::vector<DeviceInfo> devices, describeDevices(options_.backend));
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)));
-    for (const BackendLane& lane : lanes) {
-      printDevice(lane);
-      checkers_.emplace_back(registry_, lane.name, lane.runtime);
+    for (const DeviceInfo& device : devices) {
+      printDevice(device);
+      file_.write(device);
     }
-    checkAll(catalogue);
+    for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
+    std::vector<CheckUnit> units;
+    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
+    OPKIT_TRY(takeShard(options_.shard, units));
+    OPKIT_TRY(runUnits(units));
+    if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
     return finish();
   }
 
  private:
-  void printDevice(const BackendLane& lane) {
-    const DeviceInfo& device = lane.runtime->device();
-    fmt::print("{}: {}{}\n", lane.name, device.name, device.software ? " (software device)" : "");
-    file_.write(device);
+  /// Results are recorded in the order of the units, however the workers finish. What crashed is split and run again.
+  Status runUnits(const std::vector<CheckUnit>& units) {
+    std::vector<CheckUnit> broken;
+    OPKIT_TRY(runIsolatedUnits(units, [&](size_t i, const JobOutcome& outcome) {
+      if (units[i].error)
+        recordCrash(units[i], outcome, "");
+      else
+        addSingles(units[i], outcome, broken);
+    }));
+    bool reproduced = false;
+    OPKIT_TRY(runIsolatedUnits(broken, [&](size_t i, const JobOutcome& outcome) {
+      recordCrash(broken[i], outcome, "");
+      reproduced = true;
+    }));
+    if (!broken.empty() && !reproduced && !interrupted)
+      for (const auto& [unit, outcome] : crashed_)
+        recordCrash(unit, outcome, " on the walk through the group's shapes");
+    return Status::ok();
   }
 
-  void checkAll(const Catalogue& catalogue) {
-    Progress progress(catalogue.groups.size() + catalogue.errors.size());
-    for (const CaseGroup& group : catalogue.groups) {
-      progress.step(group.cases.front().op);
-      const PreparedGroup prepared = prepareGroup(group, registry_);
-      for (Checker& checker : checkers_)
-        for (const CaseResult& result : checker.checkGroup(prepared)) record(result, progress);
+  void addSingles(const CheckUnit& unit, const JobOutcome& outcome, std::vector<CheckUnit>& broken) {
+    crashed_.emplace_back(unit, outcome);
+    for (const std::string& backend : options_.backend.backends)
+      for (size_t i = 0; i < catalogue_.groups[unit.group].cases.size(); ++i)
+        broken.push_back({.group = unit.group, .only = i, .backend = backend});
+  }
+
+  Status runIsolatedUnits(const std::vector<CheckUnit>& units,
+                          const std::function<void(size_t, const JobOutcome&)>& onCrash) {
+    CheckJob job(registry_, catalogue_, options_.backend);
+    std::vector<std::optional<JobOutcome>> finished(units.size());
+    size_t next = 0;
+    Progress progress(units.size());
+    const IsolationLimits limits{options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20, &interrupted};
+    OPKIT_TRY(runIsolated(
+        units.size(), limits, [&](size_t i) { return job.run(units[i]).toText(); },
+        [&](size_t i, const JobOutcome& outcome) {
+          finished[i] = outcome;
+          progress.step(labelOf(units[i]));
+          for (; next < units.size() && finished[next]; ++next) {
+            progress.clear();
+            if (finished[next]->kind == JobOutcome::Kind::Answered)
+              recordAll(JobReports::fromText(finished[next]->answer));
+            else
+              onCrash(next, *finished[next]);
+            finished[next]->answer.clear();
+            ++unitsDone_;
+          }
+        }));
+    unitsTotal_ += units.size();
+    return Status::ok();
+  }
+
+  std::string labelOf(const CheckUnit& unit) const {
+    return unit.error ? catalogue_.errors[*unit.error].op : catalogue_.groups[unit.group].cases.front().op;
+  }
+
+  void recordAll(const JobReports& job) {
+    dispatches_ += job.dispatches;
+    for (const Json& report : job.reports) record(report.value("line", Json::object()), report.value("block", ""));
+  }
+
+  void recordCrash(const CheckUnit& unit, const JobOutcome& outcome, const std::string& where) {
+    const Case c = unit.error ? catalogue_.errors[*unit.error].asCase()
+                              : catalogue_.groups[unit.group].cases[unit.only.value_or(0)];
+    CaseResult result;
+    result.kind = "check";
+    result.id = (unit.error ? "error:" : "") + c.id();
+    result.name = c.name;
+    result.op = c.op;
+    result.backend = unit.backend.value_or(options_.backend.backends.front());
+    const bool hang = outcome.kind == JobOutcome::Kind::TimedOut;
+    result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
+    result.reason = hang ? fmt::format("no answer within {} s{}", options_.timeoutSeconds, where)
+                         : fmt::format("the worker process ended with {}{}", outcome.answer, where);
+    record(toJson(result), failureBlock(result, repeatCommand(options_.backend, result.backend, result.id, result.op)));
+  }
+
+  void record(const Json& line, const std::string& block) {
+    file_.writeCase(line);
+    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
+    Tally& tally = tallies_[{line.value("op", ""), line.value("backend", "")}];
+    ++tally.count[status];
+    ++total_[status];
+    tally.durationNs += line.value("durationNs", 0.0);
+    if (line.contains("provider")) tally.providers.insert(line.value("provider", ""));
+    if (line.contains("accuracy") && status == CaseStatus::Pass)
+      tally.worstMargin = std::max(tally.worstMargin, line["accuracy"].value("margin", 0.0));
+    if (!options_.junit.empty()) {
+      lines_.push_back(line);
+      blocks_.push_back(block);
     }
-    for (const ErrorCase& error : catalogue.errors) {
-      progress.step(error.op);
-      for (Checker& checker : checkers_) record(checker.checkError(error), progress);
+    if (isFailure(status)) {
+      if (++tally.blocks <= kBlocksPerOperator) fmt::print("{}", block);
+      if (tally.blocks == 1) firstFailures_.push_back(line);
+      if (options_.annotations) fmt::print("{}", githubAnnotation(line, folderOf(line.value("op", ""))));
+    } else if (options_.verbose) {
+      fmt::print("{} {} on {} {}\n", nameOf(status), line.value("id", ""), line.value("backend", ""),
+                 line.value("reason", ""));
     }
   }
 
-  void record(const CaseResult& result, Progress& progress) {
-    file_.write(result);
-    Tally& tally = tallies_[{result.op, result.backend}];
-    ++tally.count[result.status];
-    ++total_[result.status];
-    tally.durationNs += result.durationNs;
-    if (!result.provider.empty()) tally.providers.insert(result.provider);
-    if (result.accuracy && result.status == CaseStatus::Pass)
-      tally.worstMargin = std::max(tally.worstMargin, result.accuracy->margin);
-    if (!isFailure(result.status) && !options_.verbose) return;
-    progress.clear();
-    if (!isFailure(result.status)) {
-      fmt::print("{} {} on {} {}\n", nameOf(result.status), result.id, result.backend, result.reason);
-      return;
-    }
-    if (++shown_[{result.op, result.backend}] > kBlocksPerOperator) return;
-    const bool isError = result.id.starts_with("error:");
-    fmt::print(
-        "{}",
-        failureBlock(result,
-                     isError ? fmt::format("op-harness check --backend {} --op {}", result.backend, result.op)
-                             : fmt::format("op-harness check --backend {} --case '{}'", result.backend, result.id)));
+  std::string folderOf(const std::string& op) const {
+    const OpDef* def = registry_.find(op);
+    return def ? def->folder : op;
   }
 
-  int finish() {
-    for (const auto& [key, number] : shown_)
-      if (number > kBlocksPerOperator)
-        fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n", number - kBlocksPerOperator,
-                   key.first, key.second);
+  /// The first failure of each operator and backend, made small.
+  Status saveCapsules() {
+    for (const Json& line : firstFailures_) {
+      const std::string id = line.value("id", ""), backend = line.value("backend", "");
+      if (id.starts_with("error:") || interrupted) continue;
+      OPKIT_ASSIGN(const CapsuleFile saved,
+                   shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
+                                options_.saveFolder));
+      fmt::print("capsule  {} ({} to {} elements after {} trials): {}\n", saved.path, saved.elementsBefore,
+                 saved.elementsAfter, saved.trials, saved.id);
+    }
+    return Status::ok();
+  }
+
+  Result<int> finish() {
+    for (const auto& [key, tally] : tallies_)
+      if (tally.blocks > kBlocksPerOperator)
+        fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",
+                   tally.blocks - kBlocksPerOperator, key.first, key.second);
+    printTable();
+    file_.writeSummary();
+    if (!options_.junit.empty()) {
+      const std::string xml = junitXml(lines_, blocks_);
+      OPKIT_TRY(
+          writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
+    }
+    bool failed = !printTotals();
+    fmt::print("{} dispatches\n", dispatches_);
+    if (interrupted) {
+      fmt::print("interrupted: {} of {} groups were checked; their results are above{}\n", unitsDone_, unitsTotal_,
+                 options_.json.empty() ? "" : " and in " + options_.json);
+      return cli::kCheckFailed;
+    }
+    // Backends on which nothing ran have shown nothing, whatever their cases say.
+    if (dispatches_ == 0 && !onlyErrors()) {
+      fmt::print("fail: nothing was dispatched\n");
+      failed = true;
+    }
+    if (executed_ == 0) {
+      fmt::print(stderr, "op-harness: no case was executed; see `op-harness list`\n");
+      return cli::kNothingRan;
+    }
+    return failed ? cli::kCheckFailed : cli::kSuccess;
+  }
+
+  void printTable() const {
     Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
     for (const auto& [key, tally] : tallies_) {
       size_t failed = 0, pass = 0, unsupported = 0;
@@ -103,24 +240,6 @@ class CheckRun {
                  fmt::format("{}", fmt::join(tally.providers, ","))});
     }
     fmt::print("{}", table.toString());
-    file_.writeSummary();
-    bool failed = !printTotals();
-    for (const Checker& checker : checkers_) {
-      fmt::print("{}: {} dispatches\n", checker.backend(), checker.dispatches());
-      // A lane on which nothing ran has shown nothing, whatever its cases say.
-      if (checker.dispatches() > 0 || onlyErrors()) continue;
-      fmt::print("{}: fail: nothing was dispatched on {}\n", checker.backend(), checker.device().name);
-      failed = true;
-    }
-    if (const uint64_t messages = validationMessages(); messages > 0) {
-      fmt::print("fail: {} messages of the Vulkan validation layers\n", messages);
-      failed = true;
-    }
-    if (executed_ == 0) {
-      fmt::print(stderr, "op-harness: no case was executed; see `op-harness list`\n");
-      return cli::kNothingRan;
-    }
-    return failed ? cli::kCheckFailed : cli::kSuccess;
   }
 
   /// True when no case with outputs was executed, so that no dispatch is to be expected.
@@ -145,12 +264,17 @@ class CheckRun {
 
   const Options& options_;
   const OpRegistry& registry_;
+  Catalogue catalogue_;
   ResultFile file_;
-  std::vector<Checker> checkers_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;
-  std::map<std::pair<std::string, std::string>, size_t> shown_;  // failure blocks per operator and backend
   std::map<CaseStatus, size_t> total_;
+  std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
+  std::vector<Json> firstFailures_;
+  std::vector<Json> lines_;  // for JUnit
+  std::vector<std::string> blocks_;
   size_t executed_ = 0;
+  size_t unitsDone_ = 0, unitsTotal_ = 0;
+  uint64_t dispatches_ = 0;
 };
 
 }  // namespace
@@ -161,15 +285,33 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);
+  command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed");
+  command->add_option("--jobs", options->jobs, "Worker processes")->capture_default_str()->check(CLI::Range(1, 1024));
+  command->add_option("--shard", options->shard, "I/N: the I-th of N equal parts of the cases");
+  command->add_option("--timeout", options->timeoutSeconds, "Seconds for one group of cases")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--memory", options->memoryMiB, "Address space of one worker in MiB; 0 is unlimited")
+      ->capture_default_str();
+  command->add_option("--save", options->saveFolder,
+                      "Shrink the first failure per operator and save it here (.opcase)");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+  command->add_option("--junit", options->junit, "Write a JUnit XML report");
+  command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
   command->add_flag("--verbose", options->verbose, "One line per case");
   command->footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"
       "  op-harness check --op Softmax --backend vulkan --validation core\n"
+      "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
+      "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
   command->callback([options, &context] {
-    context.run = [options, &context] { return CheckRun(*options, ops::builtinOps()).run(context.commandLine); };
+    context.run = [options, &context]() -> Result<int> {
+      if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
+      std::signal(SIGINT, [](int) { interrupted = 1; });
+      return CheckRun(*options, ops::builtinOps()).run(context.commandLine);
+    };
   });
 }
 

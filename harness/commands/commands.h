@@ -25,22 +25,36 @@ void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
 void addModelCommand(CLI::App& app, CommandContext& context);
 void addConformanceCommand(CLI::App& app, CommandContext& context);
+void addReplayCommand(CLI::App& app, CommandContext& context);
+void addMutateCommand(CLI::App& app, CommandContext& context);
+void addWatchCommand(CLI::App& app, CommandContext& context);
+void addShadersCommand(CLI::App& app, CommandContext& context);
 
 /// Options that several commands share.
 struct BackendOptions {
   std::vector<std::string> backends;
   std::string device;
   Validation validation = Validation::Off;
+  std::string mask;
 
   void add(CLI::App& command, const std::string& defaultBackends);
+  /// What createRuntime of one of the backends gets: device, validation and mask go to the backend that has a choice.
+  RuntimeOptions runtimeOptions(const std::string& backend) const;
 };
 
 struct BackendLane {
   std::string name;
   std::shared_ptr<Runtime> runtime;  // shared: every session of the lane uses it
+  RuntimeOptions options;            // it was made with
 };
 /// One Runtime per named backend. Errors are those of createRuntime.
 Result<std::vector<BackendLane>> openBackends(const BackendOptions& options);
+
+/// The device of each backend, described by a process of its own: this one must stay free of devices when workers are
+/// to be its forks. InvalidArgument says which backend cannot be used and why.
+Result<std::vector<DeviceInfo>> describeDevices(const BackendOptions& options);
+/// "vulkan: llvmpipe (software device)"
+void printDevice(const DeviceInfo& device);
 
 struct CaseOptions {
   std::vector<std::string> ops;
@@ -48,6 +62,7 @@ struct CaseOptions {
   std::string id;
   std::string casesFile;
   std::optional<uint64_t> seed;
+  size_t fuzz = 0;  // further cases per operator, drawn from the cards
 
   void add(CLI::App& command);
 };

@@ -25,7 +25,7 @@ struct Options {
 /// Runs in a worker, which opens the device at its first case.
 std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, const BackendOptions& backend) {
   if (!setup.runtime) {
-    auto runtime = createRuntime(setup.backend, {backend.device, backend.validation});
+    auto runtime = createRuntime(setup.backend, backend.runtimeOptions(setup.backend));
     if (!runtime) return Json{{"status", "fail"}, {"reason", runtime.error().message()}}.dump();
     setup.runtime = *std::move(runtime);
   }
@@ -150,44 +150,15 @@ Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {
   return folders;
 }
 
-/// Devices are described by a process of their own: this one must stay free of them, workers are its forks.
-Status describeDevices(const Options& options, ResultFile& file) {
-  std::vector<std::string> lines(options.backend.backends.size());
-  Status failure;
-  OPKIT_TRY(runIsolated(
-      lines.size(), 1, options.timeoutSeconds,
-      [&](size_t i) -> std::string {
-        auto runtime = createRuntime(options.backend.backends[i], {options.backend.device, options.backend.validation});
-        if (!runtime) return Json{{"error", runtime.error().message()}}.dump();
-        const DeviceInfo& device = (*runtime)->device();
-        return Json{{"backend", device.backend},
-                    {"name", device.name},
-                    {"driver", device.driver},
-                    {"uuid", device.uuid},
-                    {"software", device.software}}
-            .dump();
-      },
-      [&](size_t i, const JobOutcome& outcome) {
-        const Json facts = Json::parse(outcome.answer, nullptr, false);
-        if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object() || facts.contains("error")) {
-          const std::string why = facts.is_object() ? facts.value("error", "") : "its driver ended the process";
-          failure = Status::invalidArgument("--backend {}: {}", options.backend.backends[i], why);
-          return;
-        }
-        DeviceInfo device{facts.value("backend", ""), 0,
-                          facts.value("name", ""),    facts.value("driver", ""),
-                          facts.value("uuid", ""),    facts.value("software", false)};
-        fmt::print("{}: {}{}\n", device.backend, device.name, device.software ? " (software device)" : "");
-        file.write(device);
-      }));
-  return failure;
-}
-
 Result<int> conformance(const Options& options, const std::string& commandLine) {
   OPKIT_ASSIGN(const auto folders, chosenFolders(options));
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine));
-  OPKIT_TRY(describeDevices(options, file));
+  OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
+  for (const DeviceInfo& device : devices) {
+    printDevice(device);
+    file.write(device);
+  }
   bool failed = false;
   size_t executed = 0;
   for (const std::string& backend : options.backend.backends) {

@@ -1,4 +1,8 @@
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "engine/model/model.h"
 
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
@@ -50,6 +54,45 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   return table.empty() ? cli::kNothingRan : cli::kSuccess;
 }
 
+/// What a run found, not what the cards claim: per operator and backend the dtypes that passed, and those that did not.
+Result<int> matrix(const std::string& path) {
+  OPKIT_ASSIGN(const auto bytes, readFile(path));
+  std::map<std::string, std::map<std::string, std::map<std::string, std::pair<size_t, size_t>>>> cells;
+  std::set<std::string> backends;
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  for (std::string text; std::getline(lines, text);) {
+    const auto line = nlohmann::json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("record", "") != "case" || line.value("kind", "") != "check") continue;
+    if (line.value("id", "").starts_with("error:")) continue;
+    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
+    backends.insert(line.value("backend", ""));
+    auto& [passed, failed] = cells[line.value("op", "")][line.value("backend", "")][line.value("dtype", "-")];
+    passed += status == CaseStatus::Pass;
+    failed += isFailure(status);
+  }
+  if (cells.empty())
+    return Status::invalidArgument("--matrix {}: expected results of `op-harness check --json`, found none", path);
+  std::vector<std::string> heading = {"operator"};
+  heading.insert(heading.end(), backends.begin(), backends.end());
+  Table table(heading);
+  for (const auto& [op, byBackend] : cells) {
+    std::vector<std::string> row = {op};
+    for (const std::string& backend : backends) {
+      std::string text;
+      const auto found = byBackend.find(backend);
+      if (found != byBackend.end())
+        for (const auto& [dtype, counts] : found->second) {
+          const auto& [passed, failed] = counts;
+          text += fmt::format("{}{}{}", text.empty() ? "" : " ", failed > 0 ? "!" : passed > 0 ? "" : "-", dtype);
+        }
+      row.push_back(text.empty() ? "." : text);
+    }
+    table.add(std::move(row));
+  }
+  fmt::print("{}dtype: passed; !dtype: failed; -dtype: refused by every case; .: not tried\n", table.toString());
+  return cli::kSuccess;
+}
+
 Result<int> devices(const std::string& json) {
   nlohmann::json document = nlohmann::json::array();
   Table table({"backend", "index", "name", "driver", "kind", "uuid"});
@@ -83,12 +126,18 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<CaseOptions>();
   auto showCases = std::make_shared<bool>(false);
   auto json = std::make_shared<std::string>();
+  auto results = std::make_shared<std::string>();
   options->add(*command);
+  command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed");
+  command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
   command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
   command->add_option("--json", *json, "Write the list as JSON");
-  command->footer("Examples:\n  op-harness list\n  op-harness list --ids --op Softmax");
-  command->callback([options, showCases, json, &context] {
-    context.run = [options, showCases, json] { return list(*options, *showCases, *json); };
+  command->footer(
+      "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl");
+  command->callback([options, showCases, json, results, &context] {
+    context.run = [options, showCases, json, results] {
+      return results->empty() ? list(*options, *showCases, *json) : matrix(*results);
+    };
   });
 }
 

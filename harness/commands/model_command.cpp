@@ -1,7 +1,10 @@
 #include "harness/commands/commands.h"
+#include "harness/model/bisect.h"
 #include "harness/model/model_compare.h"
 #include "harness/run/terminal.h"
+#include "harness/zoo/cut_onnx.h"
 #include "harness/zoo/load_model.h"
+#include "harness/zoo/zoo.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -15,6 +18,7 @@ struct Options {
   uint64_t seed = kDefaultSeed;
   bool allowFallback = false;
   bool all = false;
+  std::string bisect;  // where to save the smallest part that departs
   std::string json;
 };
 
@@ -35,6 +39,53 @@ void printLayers(const CaseResult& result, bool all) {
   fmt::print("{}", table.toString());
 }
 
+/// How the error grows along the network: ten depths, and the largest jump between neighbours.
+void printGrowth(const CaseResult& result) {
+  const std::vector<LayerResult>& layers = result.layers;
+  if (layers.size() < 2) return;
+  std::string text;
+  const size_t steps = std::min<size_t>(10, layers.size());
+  for (size_t k = 0; k < steps; ++k) {
+    const size_t i = k * (layers.size() - 1) / std::max<size_t>(steps - 1, 1);
+    text += fmt::format("{}{}", k ? " " : "", formatNumber(layers[i].comparison.nmse));
+  }
+  fmt::print("NMSE along the depth: {}\n", text);
+  double jump = 0;
+  size_t at = 0;
+  for (size_t i = 1; i < layers.size(); ++i) {
+    const double before = std::max(layers[i - 1].comparison.nmse, 1e-16), after = layers[i].comparison.nmse;
+    if (after / before > jump) jump = after / before, at = i;
+  }
+  if (jump > 2) fmt::print("largest step: x{} at '{}' ({})\n", formatNumber(jump), layers[at].tensor, layers[at].op);
+}
+
+/// Cuts out the smallest part that departs and saves it: ONNX where the network came as ONNX, else .opk.
+Status bisect(const Options& options, const Model& model, const CaseResult& result,
+              const ModelCompareOptions& compare) {
+  const auto first =
+      std::find_if(result.layers.begin(), result.layers.end(), [](const LayerResult& l) { return l.departs; });
+  if (first == result.layers.end()) {
+    fmt::print("bisect: nothing departs\n");
+    return Status::ok();
+  }
+  OPKIT_ASSIGN(const Bisection found, bisectModel(model, first->tensor, ops::builtinOps(), compare));
+  fmt::print("bisect: {} of {} nodes depart by themselves: {}: {}\n", found.nodes.size(), model.nodes.size(),
+             fmt::join(found.nodes, ", "), found.comparison.reason);
+  std::vector<CutInput> inputs;
+  for (size_t i = 0; i < found.inputs.size(); ++i)
+    inputs.push_back({found.part.tensors[static_cast<size_t>(found.part.inputs[i])].name, found.inputs[i].desc});
+  constexpr std::string_view kZooPrefix = "zoo:";
+  auto bytes = options.model.starts_with(kZooPrefix) ? buildZoo(options.model.substr(kZooPrefix.size()))
+                                                     : readFile(options.model);
+  if (!bytes) return bytes.error();
+  auto part = cutOnnx(*bytes, inputs, {found.output});
+  if (!part) part = writeModel(found.part);  // an .opk, or a name that the importer made
+  if (!part) return part.error();
+  OPKIT_TRY(writeFile(options.bisect, *part).withContext("--bisect"));
+  fmt::print("bisect: saved {}\n", options.bisect);
+  return Status::ok();
+}
+
 Result<CaseResult> compareOn(const Options& options, const std::string& backend, ResultFile& file) {
   OPKIT_ASSIGN(Model model, loadModel(options.model));
   ModelCompareOptions compare;
@@ -47,13 +98,15 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
     OPKIT_ASSIGN(Shape shape, cli::parseShape(entry.value));
     compare.shapes.emplace_back(entry.name, std::move(shape));
   }
-  OPKIT_ASSIGN(compare.runtime, createRuntime(backend, {options.backend.device, options.backend.validation}));
+  OPKIT_ASSIGN(compare.runtime, createRuntime(backend, options.backend.runtimeOptions(backend)));
   OPKIT_ASSIGN(compare.referenceRuntime, createRuntime(options.reference));
+  const Model whole = model;
   OPKIT_ASSIGN(CaseResult result, compareModel(options.model, std::move(model), ops::builtinOps(), compare));
   const DeviceInfo& device = compare.runtime->device();
   fmt::print("{}: {}{}, against {}\n", backend, device.name, device.software ? " (software device)" : "",
              options.reference);
   file.write(device);
+  if (!options.bisect.empty()) OPKIT_TRY(bisect(options, whole, result, compare));
   return result;
 }
 
@@ -65,6 +118,7 @@ Result<int> compareModels(const Options& options, const std::string& commandLine
     OPKIT_ASSIGN(const CaseResult result, compareOn(options, backend, file));
     file.write(result);
     printLayers(result, options.all);
+    printGrowth(result);
     if (!result.fallbacks.empty()) fmt::print("{} nodes ran on another backend\n", result.fallbacks.size());
     fmt::print("{} {} on {}: {} tensors{}{}\n", coloured(result.status, nameOf(result.status)), result.id, backend,
                result.layers.size(), result.reason.empty() ? "" : ": ", result.reason);
@@ -93,6 +147,7 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
   command->add_flag("--allow-fallback", options->allowFallback,
                     "Nodes that ran on another backend do not fail the run");
+  command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file");
   command->add_flag("--all", options->all, "Print every tensor");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
   command->footer(

@@ -16,6 +16,11 @@ int main(int argc, char** argv) {
   addListCommand(app, context);
   addDevicesCommand(app, context);
   addCheckCommand(app, context);
+  addReplayCommand(app, context);
+  addMutateCommand(app, context);
+#ifdef OPKIT_HAS_VULKAN
+  addWatchCommand(app, context);
+#endif
   addBenchCommand(app, context);
   addModelCommand(app, context);
   addConformanceCommand(app, context);

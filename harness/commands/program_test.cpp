@@ -93,6 +93,95 @@ TEST(Program, ResultsFollowTheSchema) {
   EXPECT_EQ(records, (std::map<std::string, int>{{"run", 1}, {"device", 1}, {"case", 2}, {"summary", 1}}));
 }
 
+/// The case lines of a results file without what a clock decides.
+std::vector<std::string> caseLines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || json.value("record", "") != "case") continue;
+    json.erase("durationNs");
+    lines.push_back(json.dump());
+  }
+  return lines;
+}
+
+std::vector<std::string> checkLines(const std::string& arguments) {
+  const std::string path = testing::TempDir() + "lines.jsonl";
+  std::remove(path.c_str());
+  const Ran ran = run("check --backend cpu --op Softmax,Relu " + arguments + " --json " + path);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  return caseLines(path);
+}
+
+TEST(Program, TheSameSeedGivesTheSameBytes) {
+  const auto first = checkLines("--seed 11 --fuzz 3 --jobs 2"), second = checkLines("--seed 11 --fuzz 3 --jobs 3");
+  EXPECT_GT(first.size(), 50u);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first, checkLines("--seed 12 --fuzz 3"));
+}
+
+TEST(Program, ShardsAreAPartition) {
+  auto all = checkLines(""), parts = checkLines("--shard 1/3");
+  for (const char* shard : {"2/3", "3/3"})
+    for (const std::string& line : checkLines(fmt::format("--shard {}", shard))) parts.push_back(line);
+  std::sort(all.begin(), all.end());
+  std::sort(parts.begin(), parts.end());
+  EXPECT_EQ(all, parts);
+  expectOneLine(run("check --backend cpu --op Relu --shard 4/3"), "--shard");
+}
+
+TEST(Program, AWorkerWithoutMemoryIsACrashWithItsRepeat) {
+  const Ran ran = run("check --backend cpu --case 'Relu/f32[9]/normal/seed=7' --memory 8");
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  EXPECT_NE(ran.text.find("crash Relu/f32[9]"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("repeat   op-harness check"), std::string::npos) << ran.text;
+}
+
+TEST(Program, AnInterruptKeepsWhatIsDone) {
+  const std::string path = testing::TempDir() + "interrupted.jsonl";
+  std::remove(path.c_str());
+  std::FILE* pipe = popen(
+      ("timeout -s INT 0.7 " + std::string(OPKIT_OP_HARNESS) + " check --backend cpu --jobs 1 --json " + path + " 2>&1")
+          .c_str(),
+      "r");
+  std::string text;
+  std::array<char, 4096> chunk = {};
+  while (const size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), got);
+  pclose(pipe);
+  EXPECT_NE(text.find("interrupted: "), std::string::npos) << text;
+  EXPECT_NE(text.find("results are above and in"), std::string::npos) << text;
+  std::ifstream file(path);
+  std::string last;
+  for (std::string line; std::getline(file, line);) last = line;
+  EXPECT_EQ(nlohmann::json::parse(last, nullptr, false).value("record", ""), "summary");
+}
+
+TEST(Program, TheMatrixComesFromResults) {
+  const std::string path = testing::TempDir() + "matrix.jsonl";
+  std::remove(path.c_str());
+  ASSERT_EQ(run("check --backend cpu --op Softmax --json " + path).code, 0);
+  const Ran ran = run("list --matrix " + path);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_NE(ran.text.find("Softmax   f16 f32"), std::string::npos) << ran.text;
+  expectOneLine(run("list --matrix " + fileWith("empty.jsonl", "")), "--matrix");
+}
+
+TEST(Program, JUnitIsWritten) {
+  const std::string path = testing::TempDir() + "junit.xml";
+  ASSERT_EQ(run("check --backend cpu --case 'Relu/f32[9]/normal/seed=7' --junit " + path).code, 0);
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(text.find("<testcase classname=\"cpu.Relu\" name=\"Relu/f32[9]/normal/seed=7\""), std::string::npos)
+      << text;
+}
+
+TEST(Program, MasksAreChecked) {
+  const Ran ran = run("check --backend vulkan --op Relu --mask no-such-thing");
+  EXPECT_EQ(ran.code, 2) << ran.text;
+  EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << ran.text;
+}
+
 TEST(Program, AnIdRepeatsExactlyThatCase) {
   const Ran ran = run("check --backend cpu --verbose --case 'Relu/f32[17]/normal/seed=5'");
   EXPECT_EQ(ran.code, 0) << ran.text;

@@ -14,12 +14,14 @@ struct Tally {
   double errorSquares = 0;
   double expectedSquares = 0;
   double worstRatio = -1;
+  std::vector<bool>* wrong = nullptr;
 
   void element(int64_t index, double expected, double got, double error, double bound, bool ok, bool poisoned) {
     ++result.elements;
     const double ratio =
         ok ? (bound > 0 ? error / bound : 0) : (bound > 0 && error > bound ? error / bound : kInfinity);
     if (!ok) ++result.failed;
+    if (wrong) wrong->push_back(!ok);
     if (!ok && poisoned) ++result.unwritten;
     if (ratio > worstRatio) {
       worstRatio = ratio;
@@ -35,6 +37,11 @@ struct Tally {
     result.maxAbs = std::max(result.maxAbs, error);
     if (expected != 0) result.maxRel = std::max(result.maxRel, error / std::fabs(expected));
     result.maxUlp = std::max(result.maxUlp, error / ulp);
+    countUlps(error / ulp);
+  }
+  void countUlps(double ulps) {
+    const auto bucket = std::find_if(kUlpBuckets.begin(), kUlpBuckets.end(), [&](double most) { return ulps <= most; });
+    ++result.ulps[static_cast<size_t>(bucket - kUlpBuckets.begin())];
   }
   void countSpecials(double expected, double got) {
     result.nanGot += std::isnan(got);
@@ -83,6 +90,7 @@ void compareReal(const OracleTensor& expected, const Tensor& got, const Toleranc
       // A value that rounds past the largest number may also stay just below it.
       if (!ok && !tolerance.byClass && std::isfinite(want) && std::isfinite(have)) ok = std::fabs(have - want) <= bound;
       error = ok ? 0 : kInfinity;
+      tally.countUlps(error);
     } else {
       // Nothing granted means the rounded value itself: an exact operator's oracle may still need rounding.
       const double target = bound == 0 ? rounded : want;
@@ -126,8 +134,11 @@ std::string coordinates(const Shape& shape, int64_t index) {
   return opkit::toString(position);
 }
 
-Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance) {
+Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance,
+                         std::vector<bool>* wrong) {
   Tally tally;
+  if (wrong) wrong->clear();
+  tally.wrong = wrong;
   if (expected.desc != got.desc) {
     tally.result.reason = fmt::format("expected {}, got {}", expected.desc.toString(), got.desc.toString());
     tally.result.failed = std::max<int64_t>(expected.elements(), 1);
@@ -173,6 +184,7 @@ void merge(Comparison& total, const Comparison& one) {
   total.nanExpected += one.nanExpected;
   total.infGot += one.infGot;
   total.infExpected += one.infExpected;
+  for (size_t i = 0; i < total.ulps.size(); ++i) total.ulps[i] += one.ulps[i];
 }
 
 }  // namespace opkit::harness

@@ -4,13 +4,20 @@
 // mean square error has a gate of its own, so that many small errors in one direction are seen as well.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/op/oracle.h"
 #include "harness/compare/tolerance.h"
 
 namespace opkit::harness {
+
+/// Upper bounds, in ULPs of the expected value, of the histogram's buckets; what exceeds the last (or is not finite)
+/// falls into one more.
+inline constexpr std::array<double, 10> kUlpBuckets = {0, 0.5, 1, 2, 4, 8, 16, 64, 256, 4096};
+using UlpHistogram = std::array<int64_t, kUlpBuckets.size() + 1>;
 
 struct Comparison {
   bool pass = false;
@@ -29,10 +36,13 @@ struct Comparison {
   double margin = 0;      // max(error / bound); at most 1 when passing
   int64_t nanGot = 0, nanExpected = 0;
   int64_t infGot = 0, infExpected = 0;
+  UlpHistogram ulps{};  // elements by the size of their error
 };
 
-/// REQUIRES a host tensor. A different description is a failure, not an error.
-Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance);
+/// REQUIRES a host tensor. A different description is a failure, not an error. `wrong`, where given, becomes one flag
+/// per element.
+Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance,
+                         std::vector<bool>* wrong = nullptr);
 
 /// The later result into the earlier one: counts add up, the worse of the worst elements stays.
 void merge(Comparison& total, const Comparison& one);

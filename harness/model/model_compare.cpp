@@ -12,23 +12,6 @@ namespace {
 
 constexpr double kRelative = 1e-3;
 
-/// Every element may be off by a thousandth of itself or of the tensor's root mean square, whichever is larger.
-Tolerance layerTolerance(const OracleTensor& expected, double nmseGate) {
-  Tolerance tolerance;
-  tolerance.nmseGate = nmseGate;
-  double squares = 0;
-  int64_t finite = 0;
-  for (const double value : expected.real) {
-    if (!std::isfinite(value)) continue;
-    squares += value * value;
-    ++finite;
-  }
-  const double scale = finite == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite));
-  for (const double value : expected.real)
-    tolerance.bound.push_back(kRelative * std::max(std::fabs(value), scale) + 1e-12);
-  return tolerance;
-}
-
 /// Free extents become 1 in front and 8 elsewhere, unless the caller gave the shape.
 Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options) {
   for (const auto& [name, shape] : options.shapes)
@@ -50,7 +33,7 @@ class ModelComparison {
     config.backend = options_.backend;
     OPKIT_ASSIGN(tested_, interpreter.createSession(config, options_.runtime));
     for (Session* session : {reference_.get(), tested_.get()}) {
-      OPKIT_TRY(feedInputs(*session).withContext(session->config().backend));
+      OPKIT_TRY(feedModelInputs(*session, model_, options_).withContext(session->config().backend));
       OPKIT_TRY(session->run().withContext(session->config().backend));
     }
     notePlacement();
@@ -63,18 +46,6 @@ class ModelComparison {
   }
 
  private:
-  Status feedInputs(Session& session) {
-    for (const auto& [name, shape] : options_.shapes) OPKIT_TRY(session.resizeInput(name, shape));
-    for (const int input : model_.inputs) {
-      const ModelTensor& declared = model_.tensors[static_cast<size_t>(input)];
-      OPKIT_TRY(session.resizeInput(declared.name, inputShape(declared, options_)));
-      const bool real = isFloat(declared.desc.dtype);
-      fillUniform(*session.input(declared.name), hashText(fmt::format("{}/{}", declared.name, options_.seed)),
-                  real ? -1 : 0, real ? 1 : 9);
-    }
-    return Status::ok();
-  }
-
   void notePlacement() {
     for (const Placement& row : tested_->placement()) {
       result_.flops += row.flops;
@@ -116,6 +87,34 @@ class ModelComparison {
 };
 
 }  // namespace
+
+Tolerance layerTolerance(const OracleTensor& expected, double nmseGate) {
+  Tolerance tolerance;
+  tolerance.nmseGate = nmseGate;
+  double squares = 0;
+  int64_t finite = 0;
+  for (const double value : expected.real) {
+    if (!std::isfinite(value)) continue;
+    squares += value * value;
+    ++finite;
+  }
+  const double scale = finite == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite));
+  for (const double value : expected.real)
+    tolerance.bound.push_back(kRelative * std::max(std::fabs(value), scale) + 1e-12);
+  return tolerance;
+}
+
+Status feedModelInputs(Session& session, const Model& model, const ModelCompareOptions& options) {
+  for (const auto& [name, shape] : options.shapes) OPKIT_TRY(session.resizeInput(name, shape));
+  for (const int input : model.inputs) {
+    const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
+    OPKIT_TRY(session.resizeInput(declared.name, inputShape(declared, options)));
+    const bool real = isFloat(declared.desc.dtype);
+    fillUniform(*session.input(declared.name), hashText(fmt::format("{}/{}", declared.name, options.seed)),
+                real ? -1 : 0, real ? 1 : 9);
+  }
+  return Status::ok();
+}
 
 Result<CaseResult> compareModel(const std::string& name, Model model, const OpRegistry& registry,
                                 const ModelCompareOptions& options) {

@@ -30,4 +30,10 @@ struct ModelCompareOptions {
 Result<CaseResult> compareModel(const std::string& name, Model model, const OpRegistry& registry,
                                 const ModelCompareOptions& options);
 
+/// Every element may be off by a thousandth of itself or of the tensor's root mean square, whichever is larger.
+Tolerance layerTolerance(const OracleTensor& expected, double nmseGate);
+
+/// Shapes and seeded values for every input of the model.
+Status feedModelInputs(Session& session, const Model& model, const ModelCompareOptions& options);
+
 }  // namespace opkit::harness

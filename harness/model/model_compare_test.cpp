@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/model/bisect.h"
 #include "harness/testing/broken_kernels.h"
 #include "ops/builtin_ops.h"
 
@@ -51,6 +52,25 @@ TEST(ModelCompare, ShapesOfInputsCanBeGiven) {
   const auto unknown = compare(ops::builtinOps(), {.shapes = {{"y", {5, 37}}}});
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message().find("no input is called 'y'"), std::string::npos) << unknown.error().message();
+}
+
+TEST(Bisect, CutsOutTheBrokenNode) {
+  OpRegistry registry = ops::builtinOps();
+  addBrokenCpu(registry, Break::FlipsSign);
+  ModelCompareOptions options;
+  options.backend = "cpu";
+  options.runtime = *createRuntime("cpu");
+  options.referenceBackend = "reference";
+  options.referenceRuntime = *createRuntime("reference");
+  const Model model = smallNetwork();
+  const std::string tensor = model.tensors[static_cast<size_t>(model.nodes[1].outputs[0])].name;
+  const auto found = bisectModel(model, tensor, registry, options);
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->nodes, std::vector<std::string>{"second"});
+  EXPECT_EQ(found->inputs.size(), 1u);
+  EXPECT_FALSE(found->comparison.pass);
+  EXPECT_FALSE(bisectModel(model, tensor, ops::builtinOps(), options)) << "nothing departs";
+  EXPECT_FALSE(bisectModel(model, "nope", registry, options));
 }
 
 }  // namespace

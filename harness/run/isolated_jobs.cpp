@@ -1,6 +1,7 @@
 #include "harness/run/isolated_jobs.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +41,10 @@ bool writeAll(int fd, const void* data, size_t size) {
 }
 
 /// A worker's life: an index comes in, the answer's length and text go out, until the pipe closes.
-[[noreturn]] void serve(int requests, int answers, const std::function<std::string(size_t)>& job) {
+[[noreturn]] void serve(int requests, int answers, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
+  std::signal(SIGINT, SIG_IGN);
+  const rlimit limit{memoryBytes, memoryBytes};
+  if (memoryBytes > 0) setrlimit(RLIMIT_AS, &limit);
   size_t index = 0;
   while (readAll(requests, &index, sizeof(index))) {
     const std::string answer = job(index);
@@ -61,9 +65,9 @@ struct Worker {
 
 class Pool {
  public:
-  Pool(size_t count, double timeoutSeconds, const std::function<std::string(size_t)>& job,
+  Pool(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
        const std::function<void(size_t, const JobOutcome&)>& done)
-      : count_(count), timeout_(timeoutSeconds), job_(job), done_(done) {}
+      : count_(count), limits_(limits), job_(job), done_(done) {}
   ~Pool() {
     for (Worker& worker : workers_) stop(worker);
   }
@@ -71,11 +75,13 @@ class Pool {
   Status run(size_t workers) {
     workers_.resize(std::min(workers, count_));
     for (Worker& worker : workers_) OPKIT_TRY(assign(worker));
-    while (finished_ < count_) OPKIT_TRY(waitForSome());
+    while (finished_ < count_ && !stopped()) OPKIT_TRY(waitForSome());
     return Status::ok();
   }
 
  private:
+  bool stopped() const { return limits_.stop && *limits_.stop != 0; }
+
   Status start(Worker& worker) {
     int requests[2], answers[2];
     if (pipe(requests) != 0) return Status::internal("no pipe for a worker: {}", std::strerror(errno));
@@ -90,7 +96,7 @@ class Pool {
         if (other.requests >= 0) close(other.requests);
         if (other.answers >= 0) close(other.answers);
       }
-      serve(requests[0], answers[1], job_);
+      serve(requests[0], answers[1], limits_.memoryBytes, job_);
     }
     close(requests[0]);
     close(answers[1]);
@@ -113,12 +119,12 @@ class Pool {
   }
 
   Status assign(Worker& worker) {
-    if (next_ == count_) return Status::ok();
+    if (next_ == count_ || stopped()) return Status::ok();
     if (worker.pid < 0) OPKIT_TRY(start(worker));
     worker.job = next_++;
     worker.busy = true;
-    worker.deadline =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
+    worker.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(limits_.timeoutSeconds));
     if (!writeAll(worker.requests, &worker.job, sizeof(worker.job)))
       return Status::internal("a worker ended before its job");
     return Status::ok();
@@ -169,6 +175,7 @@ class Pool {
     if (busy.empty()) return Status::internal("{} of {} jobs were not run", count_ - finished_, count_);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(earliest - Clock::now()).count();
     poll(waits.data(), waits.size(), static_cast<int>(std::clamp<int64_t>(left + 1, 1, 1000)));
+    if (stopped()) return Status::ok();
     for (size_t i = 0; i < waits.size(); ++i) {
       if (waits[i].revents != 0)
         OPKIT_TRY(receive(*busy[i]));
@@ -179,7 +186,7 @@ class Pool {
   }
 
   size_t count_;
-  double timeout_;
+  IsolationLimits limits_;
   const std::function<std::string(size_t)>& job_;
   const std::function<void(size_t, const JobOutcome&)>& done_;
   std::vector<Worker> workers_;
@@ -189,10 +196,15 @@ class Pool {
 
 }  // namespace
 
-Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
+Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done) {
   std::signal(SIGPIPE, SIG_IGN);  // a worker that died is an outcome, not the end of this process
-  return Pool(count, timeoutSeconds, job, done).run(std::max<size_t>(workers, 1));
+  return Pool(count, limits, job, done).run(std::max<size_t>(limits.workers, 1));
+}
+
+Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
+                   const std::function<void(size_t, const JobOutcome&)>& done) {
+  return runIsolated(count, IsolationLimits{.workers = workers, .timeoutSeconds = timeoutSeconds}, job, done);
 }
 
 }  // namespace opkit::harness

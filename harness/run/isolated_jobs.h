@@ -4,6 +4,7 @@
 // with a string.
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <string>
 
@@ -17,8 +18,18 @@ struct JobOutcome {
   std::string answer;  // of the job; for a crash, what ended the worker ("signal 11")
 };
 
-/// Runs job(0) ... job(count - 1), `workers` at a time, each within `timeoutSeconds`; calls done(index, outcome) in
-/// this process as they finish. Internal when the system refuses processes or pipes.
+struct IsolationLimits {
+  size_t workers = 1;
+  double timeoutSeconds = 300;                       // of one job
+  size_t memoryBytes = 0;                            // address space of one worker; 0 is unlimited
+  const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: no further job is handed out, running ones are ended
+};
+
+/// Runs job(0) ... job(count - 1), `limits.workers` at a time; calls done(index, outcome) in this process as they
+/// finish. Workers do not see SIGINT: whoever asks for a stop decides. Internal when the system refuses processes or
+/// pipes.
+Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
+                   const std::function<void(size_t, const JobOutcome&)>& done);
 Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done);
 

@@ -49,6 +49,10 @@ Json toJson(const Comparison& c, const Shape& shape) {
     line["expected"] = number(c.expected);
     line["got"] = number(c.got);
   }
+  Json ulps = Json::object();
+  for (size_t i = 0; i < c.ulps.size(); ++i)
+    if (c.ulps[i] > 0) ulps[i < kUlpBuckets.size() ? fmt::format("{}", kUlpBuckets[i]) : "more"] = c.ulps[i];
+  line["ulps"] = ulps;
   return line;
 }
 
@@ -145,6 +149,8 @@ Json toJson(const CaseResult& result) {
     line["checks"].push_back(sub.name);
     if (!sub.ok && !line.contains("failedCheck")) line["failedCheck"] = sub.name;
   }
+  if (!result.diagnosis.empty()) line["diagnosis"] = {{"kind", result.diagnosisKind}, {"text", result.diagnosis}};
+  addText("map", result.map);
   if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
   if (result.dispatches) line["dispatches"] = result.dispatches;
   for (const FallbackNote& note : result.fallbacks)
@@ -152,7 +158,10 @@ Json toJson(const CaseResult& result) {
   for (const auto& [name, timing] : result.times)
     line["times"][name] = {
         {"min", timing.min()}, {"median", timing.median()}, {"mad", timing.mad()}, {"samples", timing.samples}};
+  for (const auto& [name, timing] : result.times)
+    if (!timing.cpuSamples.empty()) line["times"][name]["cpu"] = medianOf(timing.cpuSamples);
   if (!result.times.empty()) {
+    if (result.roofline > 0) line["roofline"] = result.roofline;
     line["flops"] = result.flops;
     line["bytes"] = result.bytes;
     line["software"] = result.software;

@@ -31,6 +31,7 @@ struct SubCheck {
 /// Samples in nanoseconds and their robust summary.
 struct Timing {
   std::vector<double> samples;
+  std::vector<double> cpuSamples;  // of the whole process, beside each sample; empty where not measured
 
   double min() const;
   double median() const;
@@ -68,9 +69,13 @@ struct CaseResult {
   std::string note;    // what a reader should know about a pass
   std::vector<SubCheck> subChecks;
   std::optional<Comparison> accuracy;
-  Shape worstShape;  // of the output that holds accuracy->worst
+  Shape worstShape;           // of the output that holds accuracy->worst
+  std::string diagnosisKind;  // see harness/compare/diagnose.h; empty where nothing is wrong
+  std::string diagnosis;
+  std::string map;  // of the errors, lines separated by newlines
   double flops = 0;
   double bytes = 0;
+  double roofline = 0;  // share of what the device can do at best; 0 where unknown
   uint64_t dispatches = 0;
   double durationNs = 0;
   std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice

@@ -80,6 +80,12 @@ std::string failureBlock(const CaseResult& result, const std::string& repeatComm
         coordinates(result.worstShape, c.worst), c.expected, c.got, std::fabs(c.got - c.expected), c.bound,
         ulps(result), c.nmse);
   }
+  if (!result.diagnosis.empty()) text += fmt::format("  because  {} [{}]\n", result.diagnosis, result.diagnosisKind);
+  if (!result.map.empty()) {
+    std::string map = "  map      " + result.map;
+    for (size_t at = map.find('\n'); at != std::string::npos; at = map.find('\n', at + 1)) map.insert(at + 1, 11, ' ');
+    text += map + "\n";
+  }
   std::string checks;
   for (const SubCheck& sub : result.subChecks) {
     checks += fmt::format(" {}{}", sub.ok ? "" : "!", sub.name);

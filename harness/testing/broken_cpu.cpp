@@ -18,7 +18,7 @@ class BrokenCpu final : public Execution {
   }
 
   Status onExecute(TensorList inputs, TensorList outputs) override {
-    ++backend_.counters().dispatches;
+    if (how_ != Break::DispatchesNothing) ++backend_.counters().dispatches;
     const float* x = inputs[0]->data<float>().data();
     float* y = outputs[0]->data<float>().data();
     size_t count = count_;
@@ -26,36 +26,58 @@ class BrokenCpu final : public Execution {
     if (how_ == Break::KeepsStaleState) count = std::min(count, first_);
     for (size_t i = 0; i < count; ++i) {
       if (how_ == Break::LeavesOneUnwritten && i == count / 2) continue;
-      y[i] = std::max(x[i], 0.0f);
-      if (how_ == Break::FlipsSign) y[i] = -y[i];
-      if (how_ == Break::ReturnsNan) y[i] = std::numeric_limits<float>::quiet_NaN();
+      y[i] = broken(x[i]);
     }
     if (how_ == Break::WritesPastEnd && count > 0) y[count] = 1;
     if (how_ == Break::DiffersBetweenRuns && ++runs_ % 2 == 0)
       for (size_t i = 0; i < count; ++i) y[i] = std::nextafter(y[i], 9.0f);  // well within one rounding's bound
-    if (how_ == Break::AllocatesInExecute) return backend_.allocate(64).error();
-    return Status::ok();
+    return misbehave(x);
   }
 
  private:
+  float broken(float x) const {
+    const float y = std::max(x, 0.0f);
+    switch (how_) {
+      case Break::FlipsSign: return -y;
+      case Break::ReturnsNan: return std::numeric_limits<float>::quiet_NaN();
+      case Break::DropsNan: return x > 0 ? x : 0;
+      case Break::OneUlpOff: return y == 0 ? y : std::nextafter(y, 0.0f);
+      default: return y;
+    }
+  }
+
+  /// What is wrong beside the values.
+  Status misbehave(const float* x) {
+    if (how_ == Break::AllocatesInExecute) return backend_.allocate(64).error();
+    if (how_ == Break::CreatesPipelineInExecute) ++backend_.counters().pipelinesCreated;
+    if (how_ == Break::SubmitsTwice) backend_.counters().submits += 2;
+    if (how_ == Break::AllocatesOnHeap) leftover_ = std::make_unique<float>(1.0f);
+    if (how_ == Break::ReadsPastEnd) sink_ = *const_cast<const volatile float*>(x + count_ + 16);
+    return Status::ok();
+  }
+
   Break how_;
   Backend& backend_;
   size_t count_ = 0;
   size_t first_ = 0;
   size_t runs_ = 0;
+  std::unique_ptr<float> leftover_;
+  float sink_ = 0;
 };
 
 }  // namespace
 
-void addBrokenCpu(OpRegistry& registry, Break how) {
+void addBrokenCpu(OpRegistry& registry, Break how, std::shared_ptr<Instances> instances) {
   registry.addFirstCreator(
       "cpu", "Relu",
       {"broken",
        [](const CreateArgs& args) {
          return args.input(0).dtype == DType::Float32 ? Status::ok() : Status::unsupported("Relu: broken only for f32");
        },
-       [how](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         return std::unique_ptr<Execution>(std::make_unique<BrokenCpu>(how, backend));
+       [how, instances](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+         const size_t number = ++instances->made;
+         const bool broken = instances->broken == 0 || instances->broken == number;
+         return std::unique_ptr<Execution>(std::make_unique<BrokenCpu>(broken ? how : Break::Nothing, backend));
        }});
 }
 

@@ -1,4 +1,5 @@
 #include "harness/zoo/zoo.h"
+#include "harness/zoo/cut_onnx.h"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,23 @@ TEST(Zoo, EveryNetworkImportsAndSurvivesTheModelFile) {
     ASSERT_TRUE(read.has_value()) << read.error().toString();
     EXPECT_EQ(read->nodes.size(), model->nodes.size());
   }
+}
+
+TEST(CutOnnx, APartIsANetwork) {
+  const auto whole = buildZoo("squeezenet");
+  ASSERT_TRUE(whole);
+  onnx::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromArray(whole->data(), static_cast<int>(whole->size())));
+  const onnx::NodeProto& first = proto.graph().node(0);
+  const onnx::NodeProto& second = proto.graph().node(1);
+  const auto part = cutOnnx(*whole, {{first.output(0), {DType::Float32, {1, 64, 9, 9}}}}, {second.output(0)});
+  ASSERT_TRUE(part) << part.error().message();
+  onnx::ModelProto cut;
+  ASSERT_TRUE(cut.ParseFromArray(part->data(), static_cast<int>(part->size())));
+  EXPECT_EQ(cut.graph().node_size(), 1);
+  EXPECT_EQ(cut.graph().input(0).name(), first.output(0));
+  EXPECT_FALSE(cutOnnx(*whole, {}, {second.output(0)})) << "its input is missing";
+  EXPECT_FALSE(cutOnnx(*whole, {}, {"nope"}));
 }
 
 }  // namespace

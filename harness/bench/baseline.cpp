@@ -1,0 +1,127 @@
+#include "harness/bench/baseline.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/model/model.h"
+#include "harness/bench/statistics.h"
+#include "harness/run/terminal.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Figures = std::map<std::string, std::vector<double>>;  // "id\nbackend\nfigure" -> samples
+
+/// Runs a program without a shell; its output goes nowhere.
+int runQuietly(const std::vector<std::string>& arguments) {
+  std::vector<char*> list;
+  for (const std::string& argument : arguments) list.push_back(const_cast<char*>(argument.c_str()));
+  list.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(127);
+    execv(list[0], list.data());
+    _exit(127);
+  }
+  int state = 0;
+  if (child < 0 || waitpid(child, &state, 0) < 0) return -1;
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+Status readFigures(const std::string& path, Figures& figures) {
+  OPKIT_ASSIGN(const auto bytes, readFile(path));
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  for (std::string text; std::getline(lines, text);) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("kind", "") != "bench" || !line.contains("times")) continue;
+    for (const auto& [figure, timing] : line["times"].items()) {
+      std::vector<double>& all =
+          figures[fmt::format("{}\n{}\n{}", line.value("id", ""), line.value("backend", ""), figure)];
+      for (const double sample : timing.value("samples", std::vector<double>())) all.push_back(sample);
+    }
+  }
+  return Status::ok();
+}
+
+/// One turn of one program; what it measured is added.
+Status takeTurn(const std::string& program, const std::string& id, const BaselineOptions& options, Figures& figures) {
+  const std::string path = (fs::temp_directory_path() / fmt::format("op-harness-{}.jsonl", getpid())).string();
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  const int code =
+      runQuietly({program, "bench", "--case", id, "--backend", fmt::format("{}", fmt::join(options.backends, ",")),
+                  "--samples", std::to_string(options.samples), "--json", path});
+  if (code != 0) return Status::internal("{} bench --case '{}' ended with {}", program, id, code);
+  OPKIT_TRY(readFigures(path, figures));
+  fs::remove(path, ignored);
+  return Status::ok();
+}
+
+Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& options, Figures& base, Figures& now) {
+  const std::string self = fs::read_symlink("/proc/self/exe").string();
+  Progress progress(ids.size() * options.rounds);
+  for (const std::string& id : ids)
+    for (size_t round = 0; round < options.rounds; ++round) {
+      progress.step(id);
+      // Who goes first changes, so that neither always inherits the other's warm machine.
+      const bool baseFirst = round % 2 == 0;
+      OPKIT_TRY(takeTurn(baseFirst ? options.baseline : self, id, options, baseFirst ? base : now));
+      OPKIT_TRY(takeTurn(baseFirst ? self : options.baseline, id, options, baseFirst ? now : base));
+    }
+  return Status::ok();
+}
+
+std::string milli(double ns) { return fmt::format("{:.3g} us", ns / 1000); }
+
+int report(const Figures& base, const Figures& now, double threshold) {
+  Table table({"case", "backend", "figure", "baseline", "now", "ratio", "95 % interval", "p", "verdict"});
+  size_t slower = 0, rows = 0;
+  for (const auto& [key, samples] : now) {
+    const auto other = base.find(key);
+    if (other == base.end()) continue;
+    ++rows;
+    const RatioInterval interval = medianRatio(other->second, samples);
+    const double p = mannWhitney(other->second, samples);
+    const Change change = judge(p, interval, threshold);
+    slower += change == Change::Slower;
+    std::istringstream parts(key);
+    std::string id, backend, figure;
+    std::getline(parts, id), std::getline(parts, backend), std::getline(parts, figure);
+    table.add({id.substr(0, 60), backend, figure, milli(medianOf(other->second)), milli(medianOf(samples)),
+               fmt::format("{:.3f}", interval.ratio), fmt::format("{:.3f} to {:.3f}", interval.low, interval.high),
+               fmt::format("{:.2g}", p),
+               change == Change::Same     ? "same"
+               : change == Change::Faster ? "faster"
+                                          : "SLOWER"});
+  }
+  fmt::print("{}", table.toString());
+  if (rows == 0) fmt::print(stderr, "op-harness: nothing to compare: no case and figure is in both\n");
+  return rows == 0 ? 3 : slower > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+Result<int> compareWithBaseline(const std::vector<std::string>& ids, const BaselineOptions& options) {
+  if (access(options.baseline.c_str(), R_OK) != 0)
+    return Status::invalidArgument("--baseline {}: expected an op-harness program or a results file", options.baseline);
+  Figures base, now;
+  if (access(options.baseline.c_str(), X_OK) == 0 && !fs::is_directory(options.baseline)) {
+    OPKIT_TRY(takeTurns(ids, options, base, now));
+  } else {
+    fmt::print("note: the baseline's figures are those of another run: nothing was interleaved\n");
+    OPKIT_TRY(readFigures(options.baseline, base));
+    const std::string self = fs::read_symlink("/proc/self/exe").string();
+    for (const std::string& id : ids) OPKIT_TRY(takeTurn(self, id, options, now));
+  }
+  return report(base, now, options.threshold);
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,47 @@
+#include "harness/cases/fuzz.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/check/prepared.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+std::vector<std::string> drawn(uint64_t seed, std::vector<std::string> ops = {"Softmax", "Conv", "Add", "Concat"}) {
+  const auto catalogue = fuzzCatalogue({}, ops::builtinOps(), {std::move(ops), 5, seed, ""});
+  EXPECT_TRUE(catalogue) << catalogue.error().message();
+  std::vector<std::string> ids;
+  if (!catalogue) return ids;
+  EXPECT_EQ(catalogue->notes.size(), 1u);
+  for (const CaseGroup& group : catalogue->groups) ids.push_back(group.cases[0].id());
+  return ids;
+}
+
+TEST(Fuzz, TheSameSeedDrawsTheSameCases) {
+  EXPECT_EQ(drawn(3), drawn(3));
+  EXPECT_NE(drawn(3), drawn(4));
+}
+
+TEST(Fuzz, EveryDrawIsAValidCase) {
+  const auto ids = drawn(5, {"Softmax", "Add", "Concat"});
+  EXPECT_GE(ids.size(), 10u);
+  for (const std::string& id : ids) {
+    const auto c = parseCaseId(id);
+    ASSERT_TRUE(c) << c.error().message();
+    EXPECT_EQ(c->id(), id);
+    EXPECT_TRUE(prepareGroup({{*c}}, ops::builtinOps()).cases[0].status.isOk()) << id;
+  }
+}
+
+TEST(Fuzz, ExamplesHelpWhereCardsSayLittle) {
+  auto all = builtinCatalogue(ops::builtinOps());
+  ASSERT_TRUE(all);
+  const size_t before = all->groups.size();
+  const auto grown = fuzzCatalogue(*std::move(all), ops::builtinOps(), {{"Conv", "Gather"}, 4, 7, ""});
+  ASSERT_TRUE(grown) << grown.error().message();
+  EXPECT_EQ(grown->groups.size(), before + 8);
+}
+
+}  // namespace
+}  // namespace opkit::harness

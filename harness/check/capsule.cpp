@@ -1,0 +1,155 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/model/model.h"
+#include "harness/cases/data.h"
+#include "harness/cases/rng.h"
+#include "harness/check/check.h"
+#include "harness/check/shrink.h"
+#include "harness/run/build_facts.h"
+#include "harness/run/isolated_jobs.h"
+
+namespace opkit::harness {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kTrialSeconds = 60;
+constexpr int kFormat = 1;
+
+int64_t elementsOf(const Case& c) {
+  int64_t count = 0;
+  for (const auto& input : c.inputs) count += input ? input->elements() : 0;
+  return count;
+}
+
+/// "Conv-vulkan-exact.opcase"; characters that a shell would mind are left out.
+std::string fileName(const Case& c, const std::string& backend, const std::string& check) {
+  std::string name = fmt::format("{}-{}-{}.opcase", c.op, backend, check);
+  for (char& letter : name)
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-' && letter != '.') letter = '_';
+  return name;
+}
+
+Result<CaseGroup> groupOf(const Catalogue& catalogue, const std::string& id) {
+  for (const CaseGroup& group : catalogue.groups)
+    for (size_t i = 0; i < group.cases.size(); ++i)
+      if (group.cases[i].id() == id) {
+        CaseGroup found = group;
+        std::rotate(found.cases.begin(), found.cases.begin() + static_cast<std::ptrdiff_t>(i), found.cases.end());
+        return found;
+      }
+  return Status::invalidArgument("no case '{}'", id);
+}
+
+std::string answerOf(const CaseGroup& group, const std::string& backend, const RuntimeOptions& options,
+                     const OpRegistry& registry) {
+  auto runtime = createRuntime(backend, options);
+  if (!runtime) return Json{{"check", "session"}, {"reason", runtime.error().message()}}.dump();
+  Checker checker(registry, backend, *runtime);
+  checker.setRuntimeOptions(options);
+  const PreparedGroup prepared = prepareGroup(group, registry);
+  for (const PreparedCase& c : prepared.cases)
+    if (!c.status.isOk()) return "{}";  // no valid case any more: nothing fails
+  const CaseResult result = checker.checkGroup(prepared).front();
+  if (!isFailure(result.status)) return "{}";
+  for (const SubCheck& sub : result.subChecks)
+    if (!sub.ok) return Json{{"check", sub.name}, {"reason", result.reason}}.dump();
+  return Json{{"check", nameOf(result.status)}, {"reason", result.reason}}.dump();
+}
+
+}  // namespace
+
+std::optional<std::string> failsIsolated(const CaseGroup& group, const std::string& backend,
+                                         const RuntimeOptions& options, const OpRegistry& registry,
+                                         std::string* reason) {
+  std::optional<std::string> failed;
+  const Status status = runIsolated(
+      1, 1, kTrialSeconds, [&](size_t) { return answerOf(group, backend, options, registry); },
+      [&](size_t, const JobOutcome& outcome) {
+        if (outcome.kind == JobOutcome::Kind::Crashed) failed = "crash";
+        if (outcome.kind == JobOutcome::Kind::TimedOut) failed = "hang";
+        const Json answer = Json::parse(outcome.answer, nullptr, false);
+        if (answer.is_object() && answer.contains("check")) failed = answer.value("check", "");
+        if (reason) *reason = answer.is_object() ? answer.value("reason", "") : outcome.answer;
+      });
+  return status.isOk() ? failed : std::nullopt;
+}
+
+std::string dataHashOf(const CaseGroup& group, const OpRegistry& registry) {
+  uint64_t hash = 0;
+  for (const Case& c : group.cases) {
+    const auto inputs = makeInputs(c, *registry.find(c.op));
+    if (!inputs) continue;
+    for (const auto& input : *inputs) {
+      if (!input) continue;
+      const auto bytes = input->bytes();
+      hash = hash * 31 + hashText({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+Status writeCapsule(const std::string& path, const Capsule& capsule) {
+  Json cases = Json::array();
+  for (const Case& c : capsule.group.cases) cases.push_back(c.id());
+  const Json document = {{"opcase", kFormat},
+                         {"backend", capsule.backend},
+                         {"check", capsule.check},
+                         {"reason", capsule.reason},
+                         {"mask", capsule.mask},
+                         {"commit", capsule.commit},
+                         {"dataHash", capsule.dataHash},
+                         {"cases", cases},
+                         {"boundScale", capsule.group.cases.front().boundScale}};
+  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return writeFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry) {
+  OPKIT_ASSIGN(const auto bytes, readFile(path));
+  const Json document = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!document.is_object() || document.value("opcase", 0) != kFormat || !document.contains("cases") ||
+      !document["cases"].is_array() || document["cases"].empty())
+    return Status::corrupt("{}: expected a capsule {{\"opcase\": {}, \"cases\": [..], ..}}", path, kFormat);
+  Capsule capsule;
+  const auto text = [&](const char* key) {
+    return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string();
+  };
+  capsule.backend = text("backend");
+  capsule.check = text("check");
+  capsule.reason = text("reason");
+  capsule.mask = text("mask");
+  capsule.commit = text("commit");
+  capsule.dataHash = text("dataHash");
+  for (const Json& id : document["cases"]) {
+    OPKIT_ASSIGN(Case c, parseCaseId(id.is_string() ? id.get<std::string>() : id.dump()));
+    if (!registry.find(c.op)) return Status::invalidArgument("{}: unknown operator '{}'", path, c.op);
+    if (document.contains("boundScale") && document["boundScale"].is_number())
+      c.boundScale = document["boundScale"].get<double>();
+    capsule.group.cases.push_back(std::move(c));
+  }
+  return capsule;
+}
+
+Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& id, const std::string& backend,
+                                 const RuntimeOptions& options, const OpRegistry& registry, const std::string& folder) {
+  OPKIT_ASSIGN(const CaseGroup group, groupOf(catalogue, id));
+  std::string reason;
+  const auto failed = failsIsolated(group, backend, options, registry, &reason);
+  if (!failed) return Status::internal("'{}' on {} does not fail when it is run again", id, backend);
+  const Shrunk small = shrinkGroup(group, *failed, registry, [&](const CaseGroup& candidate) {
+    return failsIsolated(candidate, backend, options, registry, nullptr);
+  });
+  failsIsolated(small.group, backend, options, registry, &reason);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  CapsuleFile saved{(std::filesystem::path(folder) / fileName(group.cases[0], backend, *failed)).string(),
+                    small.group.cases[0].id(), elementsOf(group.cases[0]), elementsOf(small.group.cases[0]),
+                    small.trials};
+  OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, OPKIT_COMMIT, small.group,
+                                      dataHashOf(small.group, registry)}));
+  return saved;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,45 @@
+#include "harness/check/prepared.h"
+
+#include "harness/cases/data.h"
+#include "harness/cases/vary.h"
+
+namespace opkit::harness {
+namespace {
+
+constexpr size_t kMaxStopBytes = size_t{1} << 20;
+
+Status prepare(PreparedCase& c, const OpRegistry& registry) {
+  const OpDef* def = registry.find(c.description.op);
+  if (!def) return Status::invalidArgument("unknown operator '{}'", c.description.op);
+  OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def->params, c.description.params));
+  OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
+  OPKIT_ASSIGN(c.expected, expectedOutputs(*def, params, c.inputs, c.description.outputs));
+  return Status::ok();
+}
+
+size_t bytesOf(const Case& c) {
+  size_t bytes = 0;
+  for (const auto& input : c.inputs) bytes += input ? input->sizeBytes() : 0;
+  return bytes;
+}
+
+}  // namespace
+
+PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry) {
+  PreparedGroup prepared;
+  for (const Case& c : group.cases) {
+    PreparedCase& one = prepared.cases.emplace_back();
+    one.description = c;
+    one.status = prepare(one, registry);
+  }
+  if (group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
+  for (const Case& stop : walkStops(group.cases[0])) {
+    PreparedCase one;
+    one.description = stop;
+    one.status = prepare(one, registry);
+    if (one.status.isOk()) prepared.stops.push_back(std::move(one));
+  }
+  return prepared;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,84 @@
+#include "harness/commands/check_job.h"
+
+#include <new>
+
+#include "harness/run/terminal.h"
+
+namespace opkit::harness {
+
+using Json = nlohmann::json;
+
+std::string JobReports::toText() const {
+  return Json{{"reports", reports}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+JobReports JobReports::fromText(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  JobReports job;
+  if (!json.is_object()) return job;
+  job.reports = json.value("reports", std::vector<Json>());
+  job.dispatches = json.value("dispatches", uint64_t{0});
+  return job;
+}
+
+std::string repeatCommand(const BackendOptions& backends, const std::string& backend, const std::string& id,
+                          const std::string& op) {
+  std::string command = fmt::format("op-harness check --backend {}", backend);
+  if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + backends.mask;
+  const char* const validations[] = {"off", "core", "sync", "gpu"};
+  if (backends.validation != Validation::Off && backend == "vulkan")
+    command += fmt::format(" --validation {}", validations[static_cast<size_t>(backends.validation)]);
+  return command + (id.starts_with("error:") ? " --op " + op : fmt::format(" --case '{}'", id));
+}
+
+Status CheckJob::open() {
+  OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(backends_));
+  for (const BackendLane& lane : lanes) {
+    checkers_.emplace_back(registry_, lane.name, lane.runtime);
+    checkers_.back().setRuntimeOptions(lane.options);
+  }
+  return Status::ok();
+}
+
+void CheckJob::add(JobReports& job, std::vector<CaseResult> results, uint64_t messages) const {
+  if (messages > 0 && !results.empty())
+    results.front().check("validation", Status::internal("{} messages of the Vulkan validation layers", messages));
+  for (const CaseResult& result : results)
+    job.reports.push_back(
+        {{"line", toJson(result)},
+         {"block", isFailure(result.status)
+                       ? failureBlock(result, repeatCommand(backends_, result.backend, result.id, result.op))
+                       : ""}});
+}
+
+JobReports CheckJob::run(const CheckUnit& unit) {
+  JobReports job;
+  if (checkers_.empty())
+    if (const Status status = open(); !status.isOk()) {
+      CaseResult result;
+      result.kind = "check";
+      result.check("session", status);
+      add(job, {result}, 0);
+      return job;
+    }
+  PreparedGroup prepared;
+  if (!unit.error) {
+    CaseGroup group = catalogue_.groups[unit.group];
+    if (unit.only) group.cases = {group.cases[*unit.only]};
+    prepared = prepareGroup(group, registry_);
+  }
+  for (Checker& checker : checkers_) {
+    if (unit.backend && checker.backend() != *unit.backend) continue;
+    const uint64_t messages = validationMessages(), dispatches = checker.dispatches();
+    std::vector<CaseResult> results;
+    if (unit.error)
+      results.push_back(checker.checkError(catalogue_.errors[*unit.error]));
+    else
+      results = checker.checkGroup(prepared);
+    add(job, std::move(results), validationMessages() - messages);
+    job.dispatches += checker.dispatches() - dispatches;
+  }
+  return job;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,50 @@
+// CheckJob: what `check` does in a worker process, and how results travel back to the command: as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "harness/check/check.h"
+#include "harness/commands/commands.h"
+
+namespace opkit::harness {
+
+/// What one job came to. `reports` are {"line": a case's JSON line, "block": what to print for it}.
+struct JobReports {
+  std::vector<nlohmann::json> reports;
+  uint64_t dispatches = 0;
+
+  std::string toText() const;
+  static JobReports fromText(const std::string& text);
+};
+
+/// The unit of isolation: a group or an error case on every backend, or, after a crash, one case on one backend.
+struct CheckUnit {
+  size_t group = 0;
+  std::optional<size_t> error;         // an error case instead of a group
+  std::optional<size_t> only;          // this case of the group alone
+  std::optional<std::string> backend;  // this backend alone
+};
+
+class CheckJob {
+ public:
+  CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends)
+      : registry_(registry), catalogue_(catalogue), backends_(backends) {}
+
+  /// Opens the backends at its first call. What cannot be opened fails every unit.
+  JobReports run(const CheckUnit& unit);
+
+ private:
+  Status open();
+  void add(JobReports& job, std::vector<CaseResult> results, uint64_t messages) const;
+
+  const OpRegistry& registry_;
+  const Catalogue& catalogue_;
+  const BackendOptions& backends_;
+  std::vector<Checker> checkers_;
+};
+
+/// What repeats a case from the command line.
+std::string repeatCommand(const BackendOptions& backends, const std::string& backend, const std::string& id,
+                          const std::string& op);
+
+}  // namespace opkit::harness

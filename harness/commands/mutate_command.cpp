@@ -1,0 +1,123 @@
+#include <thread>
+
+#include "harness/commands/commands.h"
+#include "harness/mutate/mutation_run.h"
+#include "harness/run/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+struct Options {
+  CaseOptions cases;
+  MutationOptions mutation;
+  std::vector<std::string> backends = {"cpu", "vulkan"};
+  double threshold = 90;
+  std::string json;
+};
+
+void printSurvivors(const std::vector<MutantResult>& results) {
+  for (const MutantResult& result : results) {
+    if (result.fate != MutantResult::Fate::Survived) continue;
+    fmt::print("survived {} on {}: {}\n", result.subject, result.backend, result.where);
+    if (!result.before.empty())
+      fmt::print("  - {}\n  + {}\n", result.before, result.after.empty() ? "(dropped)" : result.after);
+  }
+}
+
+/// Per operator (CPU) and shader (Vulkan): how many were killed of those that count.
+double printTable(const std::vector<MutantResult>& results) {
+  struct Row {
+    size_t killed = 0, survived = 0, equivalent = 0, invalid = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Row> rows;
+  for (const MutantResult& result : results) {
+    Row& row = rows[{result.subject, result.backend}];
+    row.killed += result.fate == MutantResult::Fate::Killed;
+    row.survived += result.fate == MutantResult::Fate::Survived;
+    row.equivalent += result.fate == MutantResult::Fate::Equivalent;
+    row.invalid += result.fate == MutantResult::Fate::Invalid;
+  }
+  Table table({"subject", "backend", "killed", "survived", "equivalent", "invalid", "score"});
+  size_t killed = 0, counted = 0;
+  for (const auto& [key, row] : rows) {
+    const size_t all = row.killed + row.survived;
+    killed += row.killed;
+    counted += all;
+    table.add(
+        {key.first, key.second, std::to_string(row.killed), std::to_string(row.survived),
+         std::to_string(row.equivalent), std::to_string(row.invalid),
+         all == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(row.killed) / static_cast<double>(all))});
+  }
+  fmt::print("{}", table.toString());
+  const double score = counted == 0 ? 0 : 100.0 * static_cast<double>(killed) / static_cast<double>(counted);
+  fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
+  return counted == 0 ? -1 : score;
+}
+
+Result<int> mutate(const Options& options) {
+  const OpRegistry& registry = ops::builtinOps();
+  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
+  std::vector<MutantResult> results;
+  for (const std::string& backend : options.backends) {
+    if (backend != "cpu" && backend != "vulkan")
+      return Status::invalidArgument("--backend: mutants exist for cpu and vulkan, got '{}'", backend);
+    Progress progress(0);
+    const auto onResult = [&](const MutantResult& result) {
+      progress.step(fmt::format("{} {}", result.subject, result.where));
+      results.push_back(result);
+    };
+    if (backend == "cpu") {
+      OPKIT_TRY(mutateCpu(catalogue, registry, options.mutation, onResult));
+      continue;
+    }
+#ifdef OPKIT_HAS_VULKAN
+    OPKIT_TRY(mutateShaders(catalogue, registry, options.mutation, onResult));
+#else
+    return Status::unsupported("--backend vulkan: this build has no Vulkan backend");
+#endif
+  }
+  nlohmann::json document = nlohmann::json::array();
+  for (const MutantResult& result : results)
+    document.push_back({{"subject", result.subject},
+                        {"backend", result.backend},
+                        {"where", result.where},
+                        {"before", result.before},
+                        {"after", result.after},
+                        {"fate", nameOf(result.fate)},
+                        {"by", result.by}});
+  OPKIT_TRY(cli::writeJson(options.json, document));
+  printSurvivors(results);
+  const double score = printTable(results);
+  if (score < 0) return cli::kNothingRan;
+  if (score < options.threshold) fmt::print("fail: the score is below {:.1f} %\n", options.threshold);
+  return score < options.threshold ? cli::kCheckFailed : cli::kSuccess;
+}
+
+}  // namespace
+
+void addMutateCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("mutate", "Break kernels on purpose and see whether their cases notice");
+  auto options = std::make_shared<Options>();
+  options->cases.add(*command);
+  command->add_option("--backend", options->backends, "cpu, vulkan or both")->delimiter(',');
+  command->add_option("--limit", options->mutation.limit, "Mutants per shader; 0 is all of them")
+      ->capture_default_str();
+  command->add_option("--jobs", options->mutation.jobs, "Worker processes")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--timeout", options->mutation.timeoutSeconds, "Seconds for one mutant; longer counts as killed")
+      ->capture_default_str();
+  command->add_option("--threshold", options->threshold, "Least score in percent")->capture_default_str();
+  command->add_option("--source", options->mutation.source, "The source tree with shaders/ and ops/")
+      ->capture_default_str();
+  command->add_option("--json", options->json, "Write every mutant and its fate as JSON");
+  command->footer(
+      "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
+      "Examples:\n"
+      "  op-harness mutate --op Softmax\n"
+      "  op-harness mutate --backend vulkan --op Conv --limit 0");
+  command->callback([options, &context] { context.run = [options] { return mutate(*options); }; });
+}
+
+}  // namespace opkit::harness

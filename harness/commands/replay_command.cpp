@@ -1,0 +1,58 @@
+#include "harness/check/check.h"
+#include "harness/check/shrink.h"
+#include "harness/commands/check_job.h"
+#include "harness/run/isolated_jobs.h"
+#include "harness/run/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+struct Options {
+  std::string capsule;
+  BackendOptions backend;
+};
+
+/// Runs the capsule's group and prints what came of it. 1: it still fails; 0: it passes.
+Result<int> replay(Options options) {
+  const OpRegistry& registry = ops::builtinOps();
+  OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));
+  if (options.backend.backends.empty()) options.backend.backends = {capsule.backend};
+  if (options.backend.mask.empty()) options.backend.mask = capsule.mask;
+  OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
+  for (const DeviceInfo& device : devices) printDevice(device);
+  fmt::print("capsule: {} failed on {}: {}\n", capsule.check, capsule.backend, capsule.reason);
+  if (dataHashOf(capsule.group, registry) != capsule.dataHash)
+    fmt::print("note: the data are not those of the capsule; it was made by another version (commit {})\n",
+               capsule.commit);
+  Catalogue catalogue;
+  catalogue.groups.push_back(capsule.group);
+  CheckJob job(registry, catalogue, options.backend);
+  bool failed = false;
+  OPKIT_TRY(runIsolated(
+      1, 1, 120, [&](size_t) { return job.run({.group = 0}).toText(); },
+      [&](size_t, const JobOutcome& outcome) {
+        failed = outcome.kind != JobOutcome::Kind::Answered;
+        if (failed) fmt::print("crash or hang: {}\n", outcome.answer);
+        for (const auto& report : JobReports::fromText(outcome.answer).reports) {
+          const std::string block = report.value("block", "");
+          failed = failed || !block.empty();
+          fmt::print("{}", block);
+        }
+      }));
+  fmt::print("{}\n", failed ? "it still fails" : "it does not fail here");
+  return failed ? cli::kCheckFailed : cli::kSuccess;
+}
+
+}  // namespace
+
+void addReplayCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("replay", "Run a saved failure (.opcase) again");
+  auto options = std::make_shared<Options>();
+  command->add_option("CAPSULE", options->capsule, "Made by `check --save`")->required();
+  options->backend.add(*command, "the capsule's");
+  command->footer("Example:\n  op-harness replay /tmp/failures/Relu-cpu-canary.opcase");
+  command->callback([options, &context] { context.run = [options] { return replay(*options); }; });
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,40 @@
+// diagnose: why might this output be wrong?
+//
+// Cheap explanations are tried against the wrong output and the first that accounts for every wrong element is
+// given. They are hypotheses about a kernel, not proofs; docs/harness.md lists them with what they look like.
+// Plain functions; may run the oracle again, on altered inputs or parameters, when the case is small.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/check/op_model.h"
+#include "harness/compare/compare.h"
+
+namespace opkit::harness {
+
+/// One wrong output and what is known about it. Borrowed.
+struct Evidence {
+  const OpDef& def;
+  const Case& description;
+  const HostInputs& inputs;
+  const std::vector<OracleTensor>& expected;  // of every output
+  size_t output = 0;                          // the one that is wrong
+  const Tensor& got;                          // on the host, with expected[output]'s description
+  Tolerance tolerance;
+  const Tensor* again = nullptr;     // what a second run gave
+  const Tensor* previous = nullptr;  // what the same kernel gave at another shape just before
+};
+
+struct Diagnosis {
+  std::string kind;  // "race", "unwritten", "stale", "transposed", ...; "unknown" where nothing fits
+  std::string text;  // one sentence
+};
+
+Diagnosis diagnose(const Evidence& evidence);
+
+/// A map of at most 16 rows and 64 columns over the tensor seen as rows of its last axis: '.' right, '#' wrong, '+'
+/// some of each. Lines are separated by newlines; empty for an empty tensor.
+std::string errorMap(const Shape& shape, const std::vector<bool>& wrong);
+
+}  // namespace opkit::harness

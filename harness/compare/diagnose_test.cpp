@@ -1,0 +1,187 @@
+// For every hypothesis an output is made wrong in that way, and the diagnosis must be that one.
+#include "harness/compare/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "harness/cases/data.h"
+#include "harness/check/check.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+using Corrupt = std::function<void(OracleTensor& y)>;
+
+struct Row {
+  const char* kind;
+  const char* name;  // of the row
+  const char* id;    // a case
+  Corrupt corrupt;
+};
+
+std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.kind; }
+
+/// Calls body(index, value) for every element.
+template <class Body>
+void each(OracleTensor& y, Body&& body) {
+  size_t i = 0;
+  forEachIndex(y.desc.shape, [&](const std::vector<int64_t>& at) { body(at, y.real[i++]); });
+}
+
+/// What the oracle gives for a case's data with other inputs or other parameters.
+Corrupt outputOf(const std::string& id, const std::function<void(HostInputs&)>& change, const char* params = nullptr) {
+  return [=](OracleTensor& y) {
+    const Case c = *parseCaseId(id);
+    const OpDef& def = *ops::builtinOps().find(c.op);
+    HostInputs inputs = *makeInputs(c, def);
+    if (change) change(inputs);
+    y.real = (*expectedOutputs(def, *paramsFromJson(def.params, params ? params : c.params), inputs, 0))[0].real;
+  };
+}
+
+const char* const kAdd = "Add/f32[6,20],f32[6,20]/normal/seed=7";
+const char* const kConv = R"(Conv{"pads":[1,1,1,1]}/f32[1,3,9,10],f32[4,3,3,3],f32[4]/normal/seed=7)";
+const char* const kMatMul = "MatMul/f32[9,21],f32[21,10]/normal/seed=7";
+const char* const kSoftmax = R"(Softmax{"axis":0}/f32[6,6]/normal/seed=7)";
+
+const std::vector<Row> kRows = {
+    {"unwritten", "unwritten", kAdd,
+     [](OracleTensor& y) { each(y, [](const auto& at, double& v) { v = at[1] % 7 == 3 ? std::nan("") : v; }); }},
+    {"transposed", "transposed", "Add/f32[7,20],f32[7,20]/normal/seed=7",
+     [](OracleTensor& y) {
+       const std::vector<double> x = y.real;
+       for (size_t i = 0; i < x.size(); ++i) y.real[i] = x[i % 7 * 20 + i / 7];
+     }},
+    {"shifted", "shifted", kAdd,
+     [](OracleTensor& y) {
+       for (size_t i = y.real.size(); i-- > 1;) y.real[i] = y.real[i - 1];
+     }},
+    {"scaled", "scaled", kMatMul, [](OracleTensor& y) { each(y, [](const auto&, double& v) { v *= 0.5; }); }},
+    {"sign", "sign", kMatMul, [](OracleTensor& y) { each(y, [](const auto&, double& v) { v = -v; }); }},
+    {"offset", "offset", kAdd, [](OracleTensor& y) { each(y, [](const auto&, double& v) { v += 3; }); }},
+    {"zeros", "zeros", kAdd,
+     [](OracleTensor& y) { each(y, [](const auto& at, double& v) { v = at[1] % 5 == 0 && at[0] % 2 ? 0 : v; }); }},
+    {"clamped", "clamped", R"(MaxPool{"kernel_shape":[1,2]}/f32[1,2,6,7]/normal/seed=7)",
+     [](OracleTensor& y) { each(y, [](const auto&, double& v) { v = std::max(v, 0.0); }); }},
+    {"repeated", "repeated", kAdd,
+     [](OracleTensor& y) {
+       for (size_t i = 20; i < y.real.size(); ++i) y.real[i] = y.real[i % 20];
+     }},
+    {"input", "without_bias", kConv,
+     outputOf(kConv, [](HostInputs& in) { std::ranges::fill(in[2]->data<float>(), 0.0f); })},
+    {"broadcast", "broadcast", kAdd,
+     outputOf(kAdd, [](HostInputs& in) { std::ranges::fill(in[1]->data<float>(), in[1]->data<float>()[0]); })},
+    {"swapped", "swapped", "Sub/f32[6,20],f32[6,20]/normal/seed=7",
+     outputOf("Sub/f32[6,20],f32[6,20]/normal/seed=7", [](HostInputs& in) { std::swap(in[0], in[1]); })},
+    {"parameter", "parameter", kSoftmax, outputOf(kSoftmax, nullptr, "{}")},
+    {"tile", "tile", kMatMul,
+     outputOf(kMatMul,
+              [](HostInputs& in) {
+                for (size_t i = 0; i < 9 * 21; ++i)
+                  if (i % 21 >= 16) in[0]->data<float>()[i] = 0;
+              })},
+    {"lane", "lane", kAdd,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[1] % 4 == 3 ? 1.0 + 0.1 * double(at[0]) : 0; });
+     }},
+    {"edge", "edge", kAdd,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[1] == 19 ? 1.0 + 0.1 * double(at[0]) : 0; });
+     }},
+    {"tail", "tail", kMatMul,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[1] >= 8 ? 1.0 + double(at[0] * at[1]) : 0; });
+     }},
+    {"slice", "slice", kAdd,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[0] == 2 ? 1.0 + 0.1 * double(at[1]) : 0; });
+     }},
+    {"padding", "padding", kConv,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) {
+         const bool border = at[2] == 0 || at[3] == 0 || at[2] == 8 || at[3] == 9;
+         v += border ? 1.0 + double(at[2] * 3 + at[3]) : 0;
+       });
+     }},
+    {"suffix", "suffix", "Add/f32[200],f32[200]/normal/seed=7",
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[0] >= 128 ? 1.0 + 0.1 * double(at[0]) : 0; });
+     }},
+    {"specials", "specials", "Add/f32[40],f32[40]/specials/seed=7",
+     [](OracleTensor& y) { each(y, [](const auto&, double& v) { v = std::isnan(v) ? 1 : v; }); }},
+    {"half", "half", kMatMul,
+     [](OracleTensor& y) { each(y, [](const auto&, double& v) { v = roundTo(DType::Float16, v); }); }},
+    {"precision", "precision", kMatMul,
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += 1e-3 * std::sin(double(7 * at[0] + 3 * at[1])); });
+     }},
+    {"unknown", "unknown", kMatMul,
+     [](OracleTensor& y) {
+       each(y,
+            [](const auto& at, double& v) { v += (at[0] * 5 + at[1] * 3) % 7 == 0 ? 5 + double(at[1] * at[0]) : 0; });
+     }},
+};
+
+Diagnosis diagnosisOf(const Row& row, const Tensor* again = nullptr, const Tensor* previous = nullptr) {
+  const OpRegistry& registry = ops::builtinOps();
+  const auto c = parseCaseId(row.id);
+  EXPECT_TRUE(c) << c.error().message();
+  const PreparedGroup group = prepareGroup({{*c}}, registry);
+  const PreparedCase& prepared = group.cases[0];
+  EXPECT_TRUE(prepared.status.isOk()) << prepared.status.message();
+  OracleTensor wrong = prepared.expected[0];
+  row.corrupt(wrong);
+  const Tensor got = *Tensor::onHost(wrong.desc);
+  wrong.toTensor(got);
+  if (std::string(row.kind) == "unwritten")
+    for (size_t i = 0; i < wrong.real.size(); ++i)
+      if (std::isnan(wrong.real[i])) std::fill_n(got.bytes().begin() + static_cast<long>(4 * i), 4, std::byte{0xFF});
+  const OpDef& def = *registry.find(c->op);
+  const Tolerance tolerance = toleranceOf(def, c->lane, prepared.expected[0]);
+  return diagnose({def, *c, prepared.inputs, prepared.expected, 0, got, tolerance, again, previous});
+}
+
+class DiagnosisOf : public testing::TestWithParam<Row> {};
+
+TEST_P(DiagnosisOf, IsTheRightOne) {
+  const Row& row = GetParam();
+  const Diagnosis diagnosis = diagnosisOf(row);
+  EXPECT_EQ(diagnosis.kind, row.kind) << diagnosis.text;
+  EXPECT_FALSE(diagnosis.text.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DiagnosisOf, testing::ValuesIn(kRows), [](const auto& test) { return test.param.name; });
+
+TEST(Diagnosis, ASecondRunThatDiffersIsARace) {
+  const Row row{"scaled", "", kAdd, [](OracleTensor& y) { y.real[3] *= 2; }};
+  const Tensor again = *Tensor::onHost({DType::Float32, {6, 20}});
+  EXPECT_EQ(diagnosisOf(row, &again).kind, "race");
+}
+
+TEST(Diagnosis, ThePreviousOutputIsStale) {
+  const Tensor previous = *Tensor::onHost({DType::Float32, {3, 20}});
+  for (size_t i = 0; i < 60; ++i) previous.data<float>()[i] = 100 + static_cast<float>(i);
+  const Row row{"stale", "", kAdd, [](OracleTensor& y) {
+                  for (size_t i = 0; i < 60; ++i) y.real[i] = 100 + static_cast<double>(i);
+                }};
+  EXPECT_EQ(diagnosisOf(row, nullptr, &previous).kind, "stale");
+}
+
+TEST(ErrorMap, ShowsWhereErrorsLie) {
+  std::vector<bool> wrong(12, false);
+  wrong[3] = wrong[11] = true;
+  EXPECT_EQ(errorMap({3, 4}, wrong), "...#\n....\n...#");
+  EXPECT_EQ(errorMap({0}, {}), "");
+  EXPECT_EQ(errorMap({}, {true}), "#");
+  std::vector<bool> large(100 * 200, false);
+  large[0] = true;
+  const std::string map = errorMap({100, 200}, large);
+  EXPECT_EQ(std::count(map.begin(), map.end(), '\n'), 15);
+  EXPECT_EQ(map[0], '+');
+}
+
+}  // namespace
+}  // namespace opkit::harness

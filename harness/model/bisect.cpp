@@ -1,0 +1,127 @@
+#include "harness/model/bisect.h"
+
+#include <set>
+
+#include "harness/check/op_model.h"
+
+namespace opkit::harness {
+namespace {
+
+class Bisect {
+ public:
+  Bisect(const Model& model, const OpRegistry& registry, const ModelCompareOptions& options)
+      : model_(model), registry_(registry), options_(options), producer_(model.tensors.size(), -1) {
+    for (size_t n = 0; n < model.nodes.size(); ++n)
+      for (const int output : model.nodes[n].outputs)
+        if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(n);
+  }
+
+  Result<Bisection> run(int tensor) {
+    OPKIT_ASSIGN(const auto interpreter, Interpreter::create(model_, registry_));
+    OPKIT_ASSIGN(reference_, interpreter->createSession({.backend = options_.referenceBackend, .keepTensors = true},
+                                                        options_.referenceRuntime));
+    OPKIT_TRY(feedModelInputs(*reference_, model_, options_));
+    OPKIT_TRY(reference_->run());
+    std::set<int> nodes = {producer_[static_cast<size_t>(tensor)]};
+    for (bool grows = true; grows;) {
+      OPKIT_ASSIGN(Bisection part, cut(nodes, tensor));
+      OPKIT_TRY(compare(part));
+      if (!part.comparison.pass) return part;
+      const size_t before = nodes.size();
+      addProducers(nodes);
+      grows = nodes.size() > before;
+    }
+    return Status::internal("no part of the network departs at '{}' by itself",
+                            model_.tensors[static_cast<size_t>(tensor)].name);
+  }
+
+ private:
+  void addProducers(std::set<int>& nodes) const {
+    const std::set<int> present = nodes;
+    for (const int node : present)
+      for (const int input : model_.nodes[static_cast<size_t>(node)].inputs)
+        if (input >= 0 && producer_[static_cast<size_t>(input)] >= 0)
+          nodes.insert(producer_[static_cast<size_t>(input)]);
+  }
+
+  /// The part as a model whose inputs hold the reference's values.
+  Result<Bisection> cut(const std::set<int>& nodes, int output) {
+    Bisection part;
+    part.part.producer = model_.producer;
+    part.output = model_.tensors[static_cast<size_t>(output)].name;
+    std::map<int, int> index;  // tensor of the model -> of the part
+    for (const int n : nodes) {
+      const ModelNode& node = model_.nodes[static_cast<size_t>(n)];
+      ModelNode copy = node;
+      for (int& input : copy.inputs)
+        if (input >= 0) OPKIT_TRY(mapInput(input, nodes, index, part));
+      for (int& made : copy.outputs) {
+        if (made < 0) continue;
+        const std::string& name = model_.tensors[static_cast<size_t>(made)].name;
+        index[made] = part.part.addTensor(name);
+        made = index[made];
+      }
+      part.part.nodes.push_back(std::move(copy));
+      part.nodes.push_back(node.name);
+    }
+    part.part.outputs = {index.at(output)};
+    return part;
+  }
+
+  Status mapInput(int& input, const std::set<int>& nodes, std::map<int, int>& index, Bisection& part) {
+    const auto [found, isNew] = index.try_emplace(input, -1);
+    if (isNew) {
+      const ModelTensor& tensor = model_.tensors[static_cast<size_t>(input)];
+      const int maker = producer_[static_cast<size_t>(input)];
+      OPKIT_CHECK(maker < 0 || !nodes.contains(maker));  // nodes are visited in order
+      if (tensor.constant) {
+        found->second = part.part.addConstant(tensor.name, *tensor.constant);
+      } else {
+        OPKIT_ASSIGN(Tensor value, reference_->readTensor(tensor.name));
+        found->second = part.part.addInput(tensor.name, value.desc);
+        part.inputs.push_back(std::move(value));
+      }
+    }
+    input = found->second;
+    return Status::ok();
+  }
+
+  Result<Tensor> outputOf(Interpreter& interpreter, const Bisection& part, const std::string& backend,
+                          const std::shared_ptr<Runtime>& runtime) {
+    OPKIT_ASSIGN(const auto session, interpreter.createSession({.backend = backend}, runtime));
+    const std::vector<std::string> names = session->inputNames();
+    for (size_t i = 0; i < names.size(); ++i) {
+      OPKIT_TRY(session->resizeInput(names[i], part.inputs[i].desc.shape));
+      std::ranges::copy(part.inputs[i].bytes(), session->input(names[i])->bytes().begin());
+    }
+    OPKIT_TRY(session->run());
+    return copyOf(*session->output(session->outputNames()[0]));
+  }
+
+  Status compare(Bisection& part) {
+    OPKIT_ASSIGN(const auto interpreter, Interpreter::create(part.part, registry_));
+    OPKIT_ASSIGN(const Tensor expected,
+                 outputOf(*interpreter, part, options_.referenceBackend, options_.referenceRuntime));
+    OPKIT_ASSIGN(const Tensor got, outputOf(*interpreter, part, options_.backend, options_.runtime));
+    const OracleTensor oracle = OracleTensor::fromTensor(expected);
+    part.comparison = compareTensor(oracle, got, layerTolerance(oracle, options_.nmseGate));
+    return Status::ok();
+  }
+
+  const Model& model_;
+  const OpRegistry& registry_;
+  const ModelCompareOptions& options_;
+  std::vector<int> producer_;  // per tensor, the node that makes it
+  std::unique_ptr<Session> reference_;
+};
+
+}  // namespace
+
+Result<Bisection> bisectModel(const Model& model, const std::string& tensor, const OpRegistry& registry,
+                              const ModelCompareOptions& options) {
+  const int index = model.findTensor(tensor);
+  if (index < 0) return Status::invalidArgument("no tensor is called '{}'", tensor);
+  return Bisect(model, registry, options).run(index);
+}
+
+}  // namespace opkit::harness

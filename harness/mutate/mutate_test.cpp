@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/mutate/cpu_faults.h"
+#include "harness/mutate/glsl_mutants.h"
+#include "harness/mutate/mutation_run.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+const char* const kShader = R"(// a < b in a comment
+#version 450
+layout(push_constant) uniform Push {
+  uint count;
+} push;
+void main() {
+  const uint i = gl_GlobalInvocationID.x;
+  if (i >= push.count) return;
+  barrier();
+  float y = max(x[i], 0.0) * -1.0;  // i + 1
+  for (uint k = 0; k < 4; ++k) y += 1e-3;
+}
+)";
+
+TEST(GlslMutants, EveryKindOfMistake) {
+  std::set<std::string> changes, kinds;
+  for (const Mutant& mutant : mutantsOf(kShader)) {
+    changes.insert(mutant.change());
+    kinds.insert(mutant.kind);
+    EXPECT_NE(mutant.text, kShader);
+    EXPECT_GT(mutant.line, 5u) << "nothing above main changes: " << mutant.change();
+  }
+  EXPECT_TRUE(changes.contains("barrier(); => (dropped)"));
+  EXPECT_TRUE(changes.contains("if (i >= push.count) return; => (dropped)"));
+  EXPECT_TRUE(changes.contains("if (i >= push.count) return; => if (i > push.count) return;"));
+  EXPECT_TRUE(changes.contains("for (uint k = 0; k < 4; ++k) y += 1e-3; => for (uint k = 0; k <= 4; ++k) y += 1e-3;"));
+  for (const char* kind : {"bound", "guard", "barrier", "function", "operator", "constant", "component"})
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  for (const std::string& change : changes) EXPECT_EQ(change.find("1e+3"), std::string::npos) << "an exponent's sign";
+}
+
+TEST(GlslMutants, ASampleKeepsEveryKind) {
+  const std::vector<Mutant> all = mutantsOf(kShader);
+  const std::vector<Mutant> few = sample(all, 7);
+  EXPECT_LT(few.size(), all.size());
+  EXPECT_EQ(sample(all, 0).size(), all.size());
+  std::set<std::string> before, after;
+  for (const Mutant& mutant : all) before.insert(mutant.kind);
+  for (const Mutant& mutant : few) after.insert(mutant.kind);
+  EXPECT_EQ(before, after);
+}
+
+std::vector<MutantResult> mutateOnCpu(const std::string& cases) {
+  const auto catalogue = parseCaseFile("test", cases, ops::builtinOps());
+  EXPECT_TRUE(catalogue) << catalogue.error().message();
+  std::vector<MutantResult> results;
+  MutationOptions options;
+  options.jobs = 2;
+  const Status status =
+      mutateCpu(*catalogue, ops::builtinOps(), options, [&](const MutantResult& result) { results.push_back(result); });
+  EXPECT_TRUE(status.isOk()) << status.message();
+  return results;
+}
+
+TEST(MutateCpu, GoodCasesKillEveryFault) {
+  const auto results = mutateOnCpu(R"({"cases": [
+      {"op": "Softmax", "params": [{"axis": 0}], "inputs": [["f32[5,6]"], ["f32[3,9]"]]},
+      {"op": "Softmax", "inputs": [["f32[12]"]], "lanes": ["specials"]}]})");
+  EXPECT_EQ(results.size(), cpuFaults().size());
+  size_t killed = 0;
+  for (const MutantResult& result : results) {
+    EXPECT_NE(result.fate, MutantResult::Fate::Survived) << result.where;
+    killed += result.fate == MutantResult::Fate::Killed;
+  }
+  EXPECT_GE(killed, 10u);
+}
+
+TEST(MutateCpu, PoorCasesLetFaultsLive) {
+  size_t survived = 0;
+  for (const MutantResult& result :
+       mutateOnCpu(R"({"cases": [{"op": "Softmax", "params": [{"axis": -1}], "inputs": [["f32[1,2]"]]}]})"))
+    survived += result.fate == MutantResult::Fate::Survived;
+  EXPECT_GT(survived, 0u) << "the default axis: ignoring parameters cannot be seen";
+}
+
+#ifdef OPKIT_HAS_VULKAN
+TEST(MutateShaders, KillsAndSurvivorsAreTold) {
+  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  const auto catalogue =
+      parseCaseFile("test", R"({"cases": [{"op": "Softmax", "inputs": [["f32[3,5]"]]}]})", ops::builtinOps());
+  ASSERT_TRUE(catalogue);
+  MutationOptions options;
+  options.jobs = 2;
+  options.limit = 8;
+  std::vector<MutantResult> results;
+  const Status status = mutateShaders(*catalogue, ops::builtinOps(), options,
+                                      [&](const MutantResult& result) { results.push_back(result); });
+  ASSERT_TRUE(status.isOk()) << status.message();
+  size_t killed = 0;
+  for (const MutantResult& result : results) {
+    EXPECT_EQ(result.subject.substr(0, 7), "softmax") << result.subject;
+    killed += result.fate == MutantResult::Fate::Killed;
+  }
+  EXPECT_GE(killed, 2u);
+}
+#endif
+
+}  // namespace
+}  // namespace opkit::harness

@@ -1,0 +1,52 @@
+// Mutation testing: every mutant of a kernel is checked with the operator's ordinary cases until one of them fails.
+//
+// A mutant that crashes or hangs its worker process is killed too. What the cases let live names a missing case.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "harness/check/prepared.h"
+
+namespace opkit::harness {
+
+struct MutationOptions {
+  size_t limit = 30;  // per shader; 0 is all
+  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  double timeoutSeconds = 60;
+  std::string source = OPKIT_SOURCE_DIR;
+};
+
+struct MutantResult {
+  enum class Fate {
+    Killed,
+    Survived,
+    Equivalent,  // the same SPIR-V, or marked beside the operator with a reason
+    Invalid,     // does not compile, or spoils nothing
+  };
+  std::string subject;  // an operator, or a shader "softmax/softmax"
+  std::string backend;
+  std::string where;          // "line 12 (bound)", or the fault's name
+  std::string before, after;  // of a line of GLSL
+  Fate fate = Fate::Survived;
+  std::string by;  // the sub-check and case that killed it, or why it does not count
+};
+
+const char* nameOf(MutantResult::Fate fate);
+
+/// The table of cpu_faults.h on every operator of the catalogue.
+Status mutateCpu(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
+                 const std::function<void(const MutantResult&)>& done);
+
+/// Mutants of every shader that the catalogue's cases dispatch. Unsupported without a Vulkan device.
+Status mutateShaders(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
+                     const std::function<void(const MutantResult&)>& done);
+
+/// Checks groups in turn until one fails; answers "sub-check: case id", or "" when all pass.
+std::string firstFailure(const std::vector<const PreparedGroup*>& groups, const OpRegistry& registry,
+                         const std::string& backend, const std::shared_ptr<Runtime>& runtime);
+
+}  // namespace opkit::harness

@@ -1,0 +1,45 @@
+// ShaderWorkshop: the GLSL of the source tree, compiled again in this process, for mutation and for watching.
+//
+// A Runtime asks it for SPIR-V through VulkanRuntime::setShaderSource. Variants are compiled when they are first asked
+// for. Used by one thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+
+namespace opkit::harness {
+
+class ShaderWorkshop {
+ public:
+  /// `root` is a source tree: root/shaders/<op>/<name>.comp.
+  explicit ShaderWorkshop(std::string root) : root_(std::move(root)) {}
+
+  /// From now on the shader "softmax/softmax" has this text instead of its file's.
+  void setText(const std::string& shader, std::string text);
+  Result<std::string> fileText(const std::string& shader) const;
+  std::string pathOf(const std::string& shader) const;
+
+  /// SPIR-V of a variant by ShaderCode::name, "softmax/softmax STORAGE=f16". The words live as long as this object.
+  /// InvalidArgument holds "file:line: error: ..." lines.
+  Result<std::span<const uint32_t>> compile(const std::string& variantName);
+
+  /// Every file that was read for shaders compiled so far.
+  const std::set<std::string>& dependencies() const { return dependencies_; }
+
+ private:
+  std::string root_;
+  std::map<std::string, std::string> texts_;               // by shader
+  std::map<std::string, std::vector<uint32_t>> compiled_;  // by variant; of the present texts
+  std::vector<std::vector<uint32_t>> retired_;             // of earlier texts: pipelines may still use them
+  std::set<std::string> dependencies_;
+};
+
+/// "softmax/softmax" of "softmax/softmax STORAGE=f16".
+std::string shaderOf(const std::string& variantName);
+
+}  // namespace opkit::harness

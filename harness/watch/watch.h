@@ -1,0 +1,62 @@
+// watch: shaders and case files change, the cases that they concern run again.
+//
+// One round happens in a process of its own, so that a shader that hangs or crashes the driver ends the round and
+// nothing else. Shaders whose files changed since the watcher began are compiled from the source tree; all others are
+// those of the build.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/cases/case_file.h"
+
+namespace opkit::harness {
+
+struct WatchOptions {
+  std::vector<std::string> ops;  // at least one
+  std::string source = OPKIT_SOURCE_DIR;
+  double budgetSeconds = 0.7;  // groups are checked, smallest first, for as long
+  double timeoutSeconds = 20;
+};
+
+struct WatchRound {
+  std::string error;                  // of compiling or reading: nothing was checked
+  size_t groups = 0, groupsLeft = 0;  // checked; left for lack of time
+  size_t failures = 0;
+  std::vector<std::string> blocks;  // of the first failures
+  double margin = 0;                // the largest of the round
+  double deviceNs = 0;              // of the largest case that was checked, by the device's clock
+  size_t spirvWords = 0;            // of the changed shaders' variants that were dispatched
+  bool crashed = false;
+
+  bool good() const { return error.empty() && !crashed && failures == 0 && groups > 0; }
+};
+
+class Watcher {
+ public:
+  Watcher(WatchOptions options, const OpRegistry& registry);
+
+  /// Looks at every watched file; true when one changed since the last look (the first look sees none).
+  bool poll();
+  /// Checks with what has changed so far.
+  WatchRound run();
+  /// From now on every shader is compiled from the source tree, changed or not.
+  void takeAll() { all_ = true; }
+
+ private:
+  std::vector<std::string> watchedFiles() const;
+  Result<Catalogue> readCases() const;
+  std::string work() const;
+
+  WatchOptions options_;
+  const OpRegistry& registry_;
+  std::set<std::string> folders_;  // of the operators
+  std::map<std::string, std::filesystem::file_time_type> times_;
+  std::set<std::string> changed_;  // paths
+  bool all_ = false;
+};
+
+}  // namespace opkit::harness

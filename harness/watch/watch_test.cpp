@@ -1,0 +1,78 @@
+#include "harness/watch/watch.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "engine/backend/backend_registry.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A source tree of one operator, to be edited.
+fs::path copyOfTree() {
+  const fs::path root = fs::path(testing::TempDir()) / "watched", source = OPKIT_SOURCE_DIR;
+  fs::remove_all(root);
+  fs::create_directories(root / "ops" / "softmax");
+  fs::create_directories(root / "shaders");
+  fs::copy(source / "shaders" / "softmax", root / "shaders" / "softmax", fs::copy_options::recursive);
+  fs::copy(source / "shaders" / "include", root / "shaders" / "include", fs::copy_options::recursive);
+  fs::copy(source / "ops" / "softmax" / "softmax.cases.json", root / "ops" / "softmax" / "softmax.cases.json");
+  return root;
+}
+
+/// Replaces text in a file and makes the file look newer.
+void edit(const fs::path& path, const std::string& from, const std::string& to) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string all = text.str();
+  const size_t at = all.find(from);
+  ASSERT_NE(at, std::string::npos) << path;
+  all.replace(at, from.size(), to);
+  const auto before = fs::last_write_time(path);
+  std::ofstream(path) << all;
+  fs::last_write_time(path, before + std::chrono::seconds(2));
+}
+
+TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
+  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  const fs::path root = copyOfTree();
+  const fs::path shader = root / "shaders" / "softmax" / "softmax.comp";
+  Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0.5}, ops::builtinOps());
+  EXPECT_FALSE(watcher.poll());
+  const WatchRound first = watcher.run();
+  EXPECT_TRUE(first.good()) << first.error;
+  EXPECT_EQ(first.spirvWords, 0u) << "nothing changed: the build's shaders";
+
+  edit(shader, "1.0 / sum", "2.0 / sum");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound broken = watcher.run();
+  EXPECT_GT(broken.failures, 0u);
+  EXPECT_GT(broken.spirvWords, 0u);
+  ASSERT_FALSE(broken.blocks.empty());
+  EXPECT_NE(broken.blocks[0].find("multiplied by 2"), std::string::npos) << broken.blocks[0];
+
+  edit(shader, "2.0 / sum", "1.0 / ");
+  EXPECT_TRUE(watcher.poll());
+  EXPECT_NE(watcher.run().error.find("softmax.comp:"), std::string::npos) << "a compiler's message";
+
+  edit(shader, "1.0 / ;", "1.0 / sum;");
+  EXPECT_TRUE(watcher.poll());
+  EXPECT_TRUE(watcher.run().good());
+}
+
+TEST(Watch, ASavedCaseFileIsReadAgain) {
+  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  const fs::path root = copyOfTree();
+  Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0.3}, ops::builtinOps());
+  edit(root / "ops" / "softmax" / "softmax.cases.json", "\"cases\"", "\"casez\"");
+  EXPECT_TRUE(watcher.poll());
+  EXPECT_NE(watcher.run().error.find("casez"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opkit::harness
