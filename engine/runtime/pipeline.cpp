@@ -71,6 +71,8 @@ void Pipeline::unbind() {
   bound_ = false;
   for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).dropPlan(id_);
   for (Arena& arena : arenas_) arena.unbind(schedule_);
+  for (Slot& slot : schedule_.slots)
+    if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
 }
 
 void Pipeline::forgetPlanning() {
@@ -104,7 +106,7 @@ Status Pipeline::planScratch() {
     if (bytes == 0) continue;
     step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
     Slot slot{.kind = Slot::Kind::Scratch,
-              .tensor = schedule_.slots[static_cast<size_t>(step.outputs[0])].tensor,
+              .tensor = schedule_.slots[static_cast<size_t>(*std::ranges::max_element(step.outputs))].tensor,
               .backend = step.backend};
     slot.first = slot.last = i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
@@ -161,6 +163,14 @@ Status Pipeline::placeConstant(Slot& slot) {
   return Status::ok();
 }
 
+/// Borrowed: an Execution that still had it would keep the arena alive after unbind().
+Tensor Pipeline::scratchOf(const Step& step) const {
+  if (step.scratch < 0) return {};
+  Tensor scratch = schedule_.slots[static_cast<size_t>(step.scratch)].device;
+  scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
+  return scratch;
+}
+
 Status Pipeline::resizeExecutions() {
   const std::vector<Step>& steps = schedule_.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -178,7 +188,7 @@ Status Pipeline::resizeExecutions() {
     }
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.beginSegment(step.segment));
-    step.execution->setScratch(step.scratch < 0 ? Tensor{} : schedule_.slots[static_cast<size_t>(step.scratch)].device);
+    step.execution->setScratch(scratchOf(step));
     OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
     if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.endSegment(step.segment));
   }

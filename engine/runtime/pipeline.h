@@ -70,6 +70,7 @@ class Pipeline {
   Status placeMemory();
   Status placeConstants();
   Status placeConstant(Slot& slot);
+  Tensor scratchOf(const Step& step) const;
   Status resizeExecutions();
   Status copyStep(const Step& step);
   std::string describe(const Step& step) const;
