@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/op/op_registry.h"
 
@@ -87,6 +89,18 @@ TEST(NullBackend, AcceptsNothing) {
   const auto backend = std::move(*(*createRuntime("null"))->createBackend(registry, {}));
   EXPECT_TRUE(backend->creators(*registry.find("Any")).empty());
   EXPECT_EQ(backend->createRaster().error().code(), StatusCode::Unsupported);
+}
+
+TEST(CpuBackend, ThreadsAndThePowerHintDecideThePool) {
+  const OpRegistry registry;
+  const auto threadsOf = [&](const BackendConfig& config) {
+    const auto backend = (*createRuntime("cpu"))->createBackend(registry, config);
+    return cpu::threadPool(**backend).threadCount();
+  };
+  EXPECT_EQ(threadsOf({.threads = 3}), 3u);
+  EXPECT_EQ(threadsOf({.threads = 0}), std::max(std::thread::hardware_concurrency(), 1u));
+  EXPECT_EQ(threadsOf({.threads = 0, .power = PowerHint::Low}), 1u);
+  EXPECT_EQ(threadsOf({.threads = 3, .power = PowerHint::Low}), 3u);
 }
 
 }  // namespace

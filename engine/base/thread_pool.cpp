@@ -13,8 +13,8 @@ namespace {
 constexpr int kSpins = 2000;
 
 template <class Condition>
-bool spinUntil(const Condition& condition) {
-  for (int i = 0; i < kSpins; ++i) {
+bool spinUntil(int spins, const Condition& condition) {
+  for (int i = 0; i < spins; ++i) {
     if (condition()) return true;
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -29,7 +29,7 @@ bool spinUntil(const Condition& condition) {
 // the job when no index is left and then waits only for those that joined.
 class ThreadPool::Workers {
  public:
-  explicit Workers(size_t count) {
+  Workers(size_t count, int spins) : spins_(spins) {
     for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });
   }
 
@@ -61,7 +61,7 @@ class ThreadPool::Workers {
       open_ = false;
     }
     const auto finished = [this] { return joined_ == 0; };
-    if (spinUntil(finished)) return;
+    if (spinUntil(spins_, finished)) return;
     std::unique_lock lock(mutex_);
     done_.wait(lock, finished);
   }
@@ -69,7 +69,7 @@ class ThreadPool::Workers {
  private:
   void work(size_t threadIndex) {
     for (uint64_t seen = 0;;) {
-      spinUntil([&] { return epoch_ != seen; });
+      spinUntil(spins_, [&] { return epoch_ != seen; });
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return epoch_ != seen; });
@@ -89,6 +89,7 @@ class ThreadPool::Workers {
     for (size_t i = next_++; i < count_; i = next_++) (*body_)(i, threadIndex);
   }
 
+  const int spins_;
   std::mutex mutex_;
   std::condition_variable wake_;  // a new epoch
   std::condition_variable done_;  // the last worker left the job
@@ -102,9 +103,9 @@ class ThreadPool::Workers {
   std::vector<std::thread> threads_;
 };
 
-ThreadPool::ThreadPool(size_t threads) {
+ThreadPool::ThreadPool(size_t threads, bool spins) {
   if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1u);
-  if (threads > 1) workers_ = std::make_unique<Workers>(threads - 1);
+  if (threads > 1) workers_ = std::make_unique<Workers>(threads - 1, spins ? kSpins : 0);
 }
 
 ThreadPool::~ThreadPool() = default;

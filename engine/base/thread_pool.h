@@ -13,8 +13,9 @@ namespace opkit {
 
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 0 takes one per core. One thread runs everything on the caller.
-  explicit ThreadPool(size_t threads = 1);
+  /// `threads` counts the caller; 0 takes one per core. One thread runs everything on the caller. Without `spins`
+  /// idle threads sleep at once.
+  explicit ThreadPool(size_t threads = 1, bool spins = true);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -42,6 +42,13 @@ TEST(ThreadPool, ResultsAreVisibleAfterEachCall) {
   }
 }
 
+TEST(ThreadPool, WorksWithoutSpinning) {
+  ThreadPool pool(3, false);
+  std::vector<int> values(100, 0);
+  for (int round = 1; round <= 100; ++round) pool.parallelFor(values.size(), [&](size_t i, size_t) { ++values[i]; });
+  for (const int value : values) EXPECT_EQ(value, 100);
+}
+
 TEST(ThreadPool, ZeroTakesOnePerCore) { EXPECT_GE(ThreadPool(0).threadCount(), 1u); }
 
 }  // namespace

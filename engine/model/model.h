@@ -19,6 +19,7 @@ struct ModelTensor {
   std::string name;
   TensorDesc desc;                 // meaningful for inputs (extents may be kDynamic) and constants
   std::optional<Tensor> constant;  // host values
+  Shape startShape = {};           // of an input: what a session begins with; empty takes 1 for open extents
 };
 
 struct ModelNode;

@@ -55,7 +55,7 @@ class ModelReader {
       return Status::corrupt(".opk model: tensor '{}' has dtype number {}, which does not exist", name, record.dtype());
     const TensorDesc desc{static_cast<DType>(record.dtype()), toVector(record.shape())};
     if (!record.is_constant()) {
-      model.addTensor(name, desc);
+      model.tensors[static_cast<size_t>(model.addTensor(name, desc))].startShape = toVector(record.start_shape());
       return Status::ok();
     }
     OPKIT_TRY(checkShape(desc.shape).withContext(fmt::format(".opk model: constant '{}'", name)));
@@ -93,8 +93,10 @@ flatbuffers::Offset<file::TensorRecord> writeTensor(flatbuffers::FlatBufferBuild
   }
   const auto name = builder.CreateString(tensor.name);
   const auto shape = builder.CreateVector(tensor.desc.shape);
+  flatbuffers::Offset<flatbuffers::Vector<int64_t>> start;
+  if (!tensor.startShape.empty()) start = builder.CreateVector(tensor.startShape);
   return file::CreateTensorRecord(builder, name, static_cast<uint8_t>(tensor.desc.dtype), shape,
-                                  tensor.constant.has_value(), data);
+                                  tensor.constant.has_value(), data, start);
 }
 
 flatbuffers::Offset<file::NodeRecord> writeNode(flatbuffers::FlatBufferBuilder& builder, const ModelNode& node) {

@@ -71,6 +71,8 @@ void Pipeline::unbind() {
   bound_ = false;
   for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).dropPlan(id_);
   for (Arena& arena : arenas_) arena.unbind(schedule_);
+  for (Slot& slot : schedule_.slots)
+    if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
 }
 
 void Pipeline::forgetPlanning() {
@@ -104,7 +106,7 @@ Status Pipeline::planScratch() {
     if (bytes == 0) continue;
     step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
     Slot slot{.kind = Slot::Kind::Scratch,
-              .tensor = schedule_.slots[static_cast<size_t>(step.outputs[0])].tensor,
+              .tensor = schedule_.slots[static_cast<size_t>(*std::ranges::max_element(step.outputs))].tensor,
               .backend = step.backend};
     slot.first = slot.last = i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
@@ -161,6 +163,14 @@ Status Pipeline::placeConstant(Slot& slot) {
   return Status::ok();
 }
 
+/// Borrowed: an Execution that still had it would keep the arena alive after unbind().
+Tensor Pipeline::scratchOf(const Step& step) const {
+  if (step.scratch < 0) return {};
+  Tensor scratch = schedule_.slots[static_cast<size_t>(step.scratch)].device;
+  scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
+  return scratch;
+}
+
 Status Pipeline::resizeExecutions() {
   const std::vector<Step>& steps = schedule_.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -178,7 +188,7 @@ Status Pipeline::resizeExecutions() {
     }
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.beginSegment(step.segment));
-    step.execution->setScratch(step.scratch < 0 ? Tensor{} : schedule_.slots[static_cast<size_t>(step.scratch)].device);
+    step.execution->setScratch(scratchOf(step));
     OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
     if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.endSegment(step.segment));
   }
@@ -200,6 +210,7 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
     OPKIT_TRY(backends_.at(slot.backend).upload(inputs[static_cast<size_t>(position)], slot.device));
   }
   OPKIT_TRY(runSegments());
+  if (stopped_) return Status::ok();
   for (size_t i = 0; i < outputs.size(); ++i)
     OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs, outputs[i]));
   return config_.profile ? collectTimes() : Status::ok();
@@ -222,8 +233,10 @@ Status Pipeline::runSegments() {
     }
     Backend& backend = backends_.at(step.backend);
     if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.onExecuteBegin(step.segment));
+    if (isStoppedBy(before_, step)) return Status::ok();
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
       return status.withContext(describe(step));
+    if (isStoppedBy(after_, step)) return Status::ok();
     if (i + 1 < steps.size() && steps[i + 1].segment == step.segment) continue;
     if (Status status = backend.onExecuteEnd(step.segment); !status.isOk()) {
       size_t first = i;
@@ -232,6 +245,52 @@ Status Pipeline::runSegments() {
     }
   }
   return Status::ok();
+}
+
+Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallback& after,
+                               std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  before_ = before ? &before : nullptr;
+  after_ = after ? &after : nullptr;
+  const Status status = run(inputs, outputs);
+  before_ = after_ = nullptr;
+  const bool stopped = std::exchange(stopped_, false);
+  OPKIT_TRY(status);
+  return !stopped;
+}
+
+bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
+  if (!callback || !step.command) return false;
+  const auto names = [&](const std::vector<int>& slots) {
+    std::vector<std::string> list;
+    for (const int slot : slots)
+      list.push_back(slot < 0 ? "" : graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(slot)].tensor));
+    return list;
+  };
+  const CommandInfo command{model_.nodes[static_cast<size_t>(step.command->node)].name,
+                            step.command->def->type,
+                            backends_.at(step.backend).name(),
+                            names(step.inputs),
+                            names(step.outputs),
+                            [&](size_t i) { return readSlot(step.inputs, i); },
+                            [&](size_t i) { return readSlot(step.outputs, i); }};
+  stopped_ = !(*callback)(command);
+  return stopped_;
+}
+
+Result<Tensor> Pipeline::readSlot(const std::vector<int>& slots, size_t index) {
+  if (index >= slots.size() || slots[index] < 0)
+    return Status::invalidArgument("the command has no tensor {} there, of {}", index, slots.size());
+  const Slot& slot = schedule_.slots[static_cast<size_t>(slots[index])];
+  const auto t = static_cast<size_t>(slot.tensor);
+  OPKIT_ASSIGN(Tensor host, Tensor::onHost(graph_.descs[t], Fill::None));
+  if (slot.device.buffer) {
+    OPKIT_TRY(backends_.at(slot.backend).download(slot.device, host));
+  } else {  // a constant that the kernel keeps packed
+    if (!graph_.contents[t])
+      return Status::invalidArgument("tensor '{}' has no value any more", graph_.tensorName(model_, slot.tensor));
+    convertElements(*graph_.contents[t], host);
+  }
+  return host;
 }
 
 Status Pipeline::copyStep(const Step& step) {

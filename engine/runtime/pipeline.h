@@ -51,6 +51,9 @@ class Pipeline {
   std::vector<TensorDesc> outputDescs() const;
   /// REQUIRES bind() and fits(inputs); `outputs` are host tensors of outputDescs().
   Status run(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  /// As run, with callbacks around every command but copies. False, and no outputs, when one of them said so.
+  Result<bool> runWith(const CommandCallback& before, const CommandCallback& after, std::span<const Tensor> inputs,
+                       std::span<const Tensor> outputs);
 
   Result<Tensor> readTensor(int tensor, std::span<const Tensor> inputs);
   Status checkGuards();
@@ -67,10 +70,13 @@ class Pipeline {
   Status placeMemory();
   Status placeConstants();
   Status placeConstant(Slot& slot);
+  Tensor scratchOf(const Step& step) const;
   Status resizeExecutions();
   Status copyStep(const Step& step);
   std::string describe(const Step& step) const;
   Status runSegments();
+  bool isStoppedBy(const CommandCallback* callback, const Step& step);
+  Result<Tensor> readSlot(const std::vector<int>& slots, size_t index);
   Status readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();
 
@@ -88,7 +94,10 @@ class Pipeline {
   std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
-  std::vector<double> deviceNs_;                         // per step, last run
+  const CommandCallback* before_ = nullptr;              // of the run that is going on, or null
+  const CommandCallback* after_ = nullptr;
+  bool stopped_ = false;
+  std::vector<double> deviceNs_;  // per step, last run
 };
 
 }  // namespace opkit

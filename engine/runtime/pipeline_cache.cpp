@@ -103,6 +103,10 @@ void PipelineCache::fix() {
   for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) pipeline->forgetPlanning();
 }
 
+bool PipelineCache::runsStepwise() const {
+  return parts_.config.record == RecordMode::Direct || parts_.backends.main().sharesHostMemory();
+}
+
 void PipelineCache::addStatistics(SessionStatistics& statistics) const {
   statistics.plansMade = planned_;
   statistics.plansFound = found_;

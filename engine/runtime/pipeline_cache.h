@@ -28,6 +28,9 @@ class PipelineCache {
   /// Forgets what only another resize needs. Later calls of resize() for new shapes are an InvalidArgument.
   void fix();
 
+  /// Whether every command has run when its turn is over, so that its results can be read.
+  bool runsStepwise() const;
+  const std::string& mainName() const { return parts_.backends.main().name(); }
   void addStatistics(SessionStatistics& statistics) const;
   BackendCounters counters() const;
 

@@ -1,8 +1,10 @@
 #include "engine/runtime/session.h"
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <tuple>
 
 #include "engine/runtime/pipeline_cache.h"
@@ -26,14 +28,6 @@ std::string listNames(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-/// The shape a session starts with: the declared one, with 1 for every extent the model leaves open.
-TensorDesc initialDesc(const TensorDesc& declared) {
-  TensorDesc desc = declared;
-  for (int64_t& extent : desc.shape)
-    if (extent == kDynamic) extent = 1;
-  return desc;
-}
-
 Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared, const Shape& shape) {
   bool fits = shape.size() == declared.shape.size();
   for (size_t d = 0; fits && d < shape.size(); ++d)
@@ -41,6 +35,16 @@ Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared,
   if (fits) return checkShape(shape).withContext(fmt::format("input '{}'", name));
   return Status::invalidArgument("input '{}': the model declares {}, got shape {}", name, declared.toString(),
                                  toString(shape));
+}
+
+/// The shape a session starts with: the model's choice where it fits, else the declared one with 1 for open extents.
+TensorDesc initialDesc(const ModelTensor& input) {
+  TensorDesc desc = input.desc;
+  if (!input.startShape.empty() && checkAgainstDeclared(input.name, desc, input.startShape).isOk())
+    desc.shape = input.startShape;
+  for (int64_t& extent : desc.shape)
+    if (extent == kDynamic) extent = 1;
+  return desc;
 }
 
 }  // namespace
@@ -100,6 +104,19 @@ Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig&
 Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime)
     : interpreter_(std::move(interpreter)), config_(std::move(config)), runtime_(std::move(runtime)) {}
 
+/// The session's own backend, being made ready for the shapes that the CPU was first resized to.
+struct Session::Preparation {
+  std::vector<Tensor> inputs;
+  std::atomic<bool> done = false;  // the other thread touches nothing after setting it
+  Status status;
+  std::unique_ptr<PipelineCache> pipelines;
+  std::thread thread;
+
+  ~Preparation() {
+    if (thread.joinable()) thread.join();
+  }
+};
+
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::clone() const {
@@ -113,11 +130,18 @@ Result<std::unique_ptr<Session>> Session::clone() const {
 }
 
 Status Session::start() {
-  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config_, runtime_));
+  onCpu_ = config_.startOnCpu && config_.backend != "cpu";
+  SessionConfig config = config_;
+  std::shared_ptr<Runtime> runtime = runtime_;
+  if (onCpu_) {
+    config.backend = "cpu";
+    OPKIT_ASSIGN(runtime, interpreter_->runtimeOf({.backend = "cpu"}));
+  }
+  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config, runtime));
   const Model& model = interpreter_->model();
   for (int input : model.inputs) {
     const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
-    Result<Tensor> tensor = Tensor::onHost(initialDesc(declared.desc));
+    Result<Tensor> tensor = Tensor::onHost(initialDesc(declared));
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", declared.name));
     inputs_.push_back(*std::move(tensor));
   }
@@ -159,24 +183,91 @@ Status Session::resizeNow() {
   }
   const Stopwatch watch;
   OPKIT_TRY(pipelines_->resize(inputs_));
+  OPKIT_TRY(fitOutputs());
+  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
+  ++statistics_.resizes;
+  statistics_.lastResizeNs = watch.elapsedNs();
+  if (onCpu_ && !preparation_) prepareMove();
+  return Status::ok();
+}
+
+Status Session::fitOutputs() {
   const std::vector<TensorDesc> descs = pipelines_->current().outputDescs();
   outputs_.resize(descs.size());
   for (size_t i = 0; i < descs.size(); ++i) {
     if (outputs_[i].buffer && outputs_[i].desc == descs[i]) continue;
     OPKIT_ASSIGN(outputs_[i], Tensor::onHost(descs[i], Fill::None));
   }
-  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
-  ++statistics_.resizes;
-  statistics_.lastResizeNs = watch.elapsedNs();
   return Status::ok();
 }
 
+/// Everything slow happens on the other thread: kernels are chosen, tuned and compiled, constants packed and uploaded.
+void Session::prepareMove() {
+  preparation_ = std::make_unique<Preparation>();
+  for (const Tensor& input : inputs_) {
+    Result<Tensor> copy = Tensor::onHost(input.desc, Fill::None);
+    if (copy) convertElements(input, *copy);
+    preparation_->inputs.push_back(copy ? *std::move(copy) : Tensor{input.desc});
+    if (!copy) preparation_->status = copy.error();
+  }
+  preparation_->thread =
+      std::thread([this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {
+        const auto prepare = [&]() -> Status {
+          OPKIT_TRY(this_->status);
+          OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime));
+          return this_->pipelines->resize(this_->inputs);
+        };
+        this_->status = prepare();
+        this_->done = true;
+      });
+}
+
+/// Waits for the preparation. The CPU's plans and memory go.
+Status Session::moveOver() {
+  preparation_->thread.join();
+  const std::unique_ptr<Preparation> finished = std::move(preparation_);
+  onCpu_ = false;
+  if (!finished->status.isOk()) {
+    statistics_.moveError = finished->status.message();
+    return finished->status;
+  }
+  pipelines_ = std::move(finished->pipelines);
+  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
+  return fitOutputs();
+}
+
+Status Session::waitForMove() {
+  if (!preparation_) return Status::ok();
+  return moveOver();
+}
+
 Status Session::runNow() {
+  if (preparation_ && preparation_->done) static_cast<void>(moveOver());  // moveError says why it stays, if it does
   OPKIT_TRY(resizeNow());
   const Stopwatch watch;
   OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
   statistics_.lastRunNs = watch.elapsedNs();
+  if (onCpu_) ++statistics_.runsBeforeMove;
   return Status::ok();
+}
+
+Result<bool> Session::runWithCallback(const CommandCallback& before, const CommandCallback& after) {
+  OPKIT_TRY(lost_);
+  OPKIT_TRY(remember(resizeNow()));
+  PipelineCache* pipelines = pipelines_.get();
+  if (!pipelines->runsStepwise()) {
+    SessionConfig config = config_;
+    config.record = RecordMode::Direct;
+    config.planCacheSize = 1;
+    if (!stepwise_) {
+      OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_));
+    }
+    pipelines = stepwise_.get();
+    if (!pipelines->isCurrent(inputs_)) OPKIT_TRY(pipelines->resize(inputs_));
+  }
+  const Result<bool> ran = pipelines->current().runWith(before, after, inputs_, outputs_);
+  if (!ran) OPKIT_TRY(remember(ran.error()));
+  return ran;
 }
 
 std::vector<std::string> Session::inputNames() const {
@@ -225,6 +316,7 @@ std::vector<Placement> Session::placement() const {
 
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
+  statistics.runsOn = pipelines_->mainName();
   pipelines_->addStatistics(statistics);
   return statistics;
 }

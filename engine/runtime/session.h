@@ -12,6 +12,7 @@
 // one thread at a time. Inputs and outputs are host tensors; the session moves them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct SessionConfig {
   Storage storage = Storage::Auto;
   bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
   ResizeMode resizeMode = ResizeMode::Direct;
+  bool startOnCpu = false;      // run on the CPU until `backend` is ready, which is prepared on another thread
   size_t planCacheSize = 4;     // sets of shapes whose plans are kept, at least 1
   size_t memoryLimitBytes = 0;  // of arenas and constants on the session's devices; 0 is none
   MemoryHint memory = MemoryHint::Normal;
@@ -68,6 +70,19 @@ struct Placement {
   double deviceNs = -1;  // last run, with SessionConfig::profile; negative when not measured
 };
 
+/// One command of a run as callbacks see it; valid during the call.
+struct CommandInfo {
+  std::string node;
+  std::string type;  // operator type
+  std::string backend;
+  std::vector<std::string> inputs, outputs;  // names of tensors, empty where absent
+  /// Host copies in the model's dtype. InvalidArgument for an index out of range or an absent tensor; outputs have
+  /// values only after the command.
+  std::function<Result<Tensor>(size_t)> readInput, readOutput;
+};
+/// False stops the run.
+using CommandCallback = std::function<bool(const CommandInfo&)>;
+
 /// Memory of a session on one backend. Host tensors and the model's own constants are not counted.
 struct MemoryStatistics {
   std::string backend;
@@ -92,7 +107,10 @@ struct SessionStatistics {
   size_t foldedNodes = 0;                // computed at resize from constants
   size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
-  size_t inPlace = 0;  // outputs of the current plan that took over the memory of an input
+  size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input
+  std::string runsOn;         // the backend of the last resize: "cpu" while startOnCpu prepares another
+  size_t runsBeforeMove = 0;  // with startOnCpu: runs on the CPU before the session moved over
+  std::string moveError;      // why it stays on the CPU
   double lastResizeNs = 0;
   double lastRunNs = 0;
 };
@@ -142,9 +160,17 @@ class Session {
   /// are unchanged, and shapes seen before find their plan. Errors name the node; OutOfMemory when the device or
   /// memoryLimitBytes refuses. After an error the session can be resized again.
   Status resize();
-  /// Resizes if needed, then runs. Outputs are on the host afterwards. After DeviceLost every call is refused with
-  /// DeviceLost; a new session on a new Runtime works.
+  /// Resizes if needed, then runs. Outputs are on the host afterwards. With startOnCpu, a backend that has become
+  /// ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new session on a new
+  /// Runtime works.
   Status run();
+  /// As run, and calls `before` and `after` (either may be empty) around every command but copies. True when it ran to
+  /// the end, false when a callback stopped it: the outputs are then undefined. Backends that record run command by
+  /// command for this, from a plan that is made at the first call.
+  Result<bool> runWithCallback(const CommandCallback& before, const CommandCallback& after);
+  /// With startOnCpu: waits until the backend is ready and moves over. OK at once when there is nothing to wait for;
+  /// otherwise why the session stays on the CPU.
+  Status waitForMove();
 
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
@@ -175,11 +201,18 @@ class Session {
   Status runNow();
   /// Keeps in mind that the device was lost.
   Status remember(Status status);
+  Status fitOutputs();
+  void prepareMove();
+  Status moveOver();
+  struct Preparation;
 
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
   std::shared_ptr<Runtime> runtime_;
   std::unique_ptr<PipelineCache> pipelines_;
+  std::unique_ptr<PipelineCache> stepwise_;  // made by runWithCallback where pipelines_ records whole segments
+  std::unique_ptr<Preparation> preparation_;
+  bool onCpu_ = false;           // startOnCpu, and not moved yet
   std::vector<Tensor> inputs_;   // host, in model order
   std::vector<Tensor> outputs_;  // host, in model order
   SessionStatistics statistics_;

@@ -163,6 +163,78 @@ TEST(Session, ConstantsFoldOnce) {
   EXPECT_EQ(session->output(session->outputNames()[1])->data<float>()[0], 3);
 }
 
+TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
+  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne"}));
+  ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
+  session->input("x")->data<float>()[1] = 4;
+  std::vector<std::string> seen;
+  std::vector<float> read;
+  const auto before = [&](const CommandInfo& command) {
+    seen.push_back("before " + command.node + " " + command.inputs[0]);
+    read.push_back(command.readInput(0)->data<float>()[1]);
+    return true;
+  };
+  const auto after = [&](const CommandInfo& command) {
+    seen.push_back("after " + command.type + " " + command.outputs[0] + " on " + command.backend);
+    read.push_back(command.readOutput(0)->data<float>()[1]);
+    EXPECT_EQ(command.readOutput(1).error().code(), StatusCode::InvalidArgument);
+    return true;
+  };
+  EXPECT_TRUE(*session->runWithCallback(before, after));
+  EXPECT_EQ(seen, (std::vector<std::string>{"before AddOne0 x", "after AddOne AddOne0 on cpu", "before Negate1 AddOne0",
+                                            "after Negate Negate1 on cpu", "before AddOne2 Negate1",
+                                            "after AddOne AddOne2 on cpu"}));
+  EXPECT_EQ(read, (std::vector<float>{4, 5, 5, -5, -5, -4}));
+  EXPECT_EQ(session->output("AddOne2")->data<float>()[1], -4);
+  EXPECT_TRUE(*session->runWithCallback({}, {}));
+}
+
+TEST(Session, CallbacksStopTheRun) {
+  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne"}));
+  size_t calls = 0;
+  EXPECT_FALSE(*session->runWithCallback({}, [&](const CommandInfo&) { return ++calls < 2; }));
+  EXPECT_EQ(calls, 2u);
+  EXPECT_FALSE(*session->runWithCallback([&](const CommandInfo&) { return ++calls < 4; }, {}));
+  EXPECT_EQ(calls, 4u);
+  EXPECT_EQ(runOn(*session, {1, 1}, 1), (std::vector<float>{-1}));  // the next run is whole
+}
+
+TEST(Session, StartsOnTheCpuAndMovesOver) {
+  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
+  EXPECT_TRUE(session->waitForMove().isOk());  // nothing to wait for before the first shapes are known
+  ASSERT_TRUE(session->resizeInput("x", {1, 3}).isOk());
+  ASSERT_TRUE(session->resize().isOk());
+  EXPECT_EQ(session->statistics().runsOn, "cpu");
+  EXPECT_EQ(session->placement()[0].backend, "cpu");
+  const std::vector<float> expected{3, 2, 1};
+  ASSERT_TRUE(session->waitForMove().isOk());
+  EXPECT_EQ(session->statistics().runsOn, "reference");
+  EXPECT_EQ(runOn(*session, {1, 3}, 0), expected);
+  EXPECT_EQ(session->placement()[0].backend, "reference");
+  EXPECT_EQ(runOn(*session, {1, 4}, 0), (std::vector<float>{4, 3, 2, 1}));
+  EXPECT_EQ(session->statistics().moveError, "");
+}
+
+TEST(Session, RunsMoveOverByThemselvesOnceTheBackendIsReady) {
+  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
+  size_t runs = 0;
+  while (session->statistics().runsOn != "reference" && runs < 1000000) {
+    ASSERT_EQ(runOn(*session, {1, 3}, static_cast<float>(runs % 7)).back(), static_cast<float>(runs % 7) + 1);
+    ++runs;
+  }
+  EXPECT_EQ(session->statistics().runsOn, "reference");
+  EXPECT_EQ(session->statistics().runsBeforeMove, runs - 1);
+}
+
+TEST(Session, StaysOnTheCpuAndSaysWhyWhenTheBackendCannot) {
+  auto session = sessionOf(chain({"AddOne"}), {.backend = "null", .allowFallback = false, .startOnCpu = true});
+  EXPECT_EQ(runOn(*session, {1, 1}, 1), (std::vector<float>{2}));
+  static_cast<void>(session->waitForMove());
+  EXPECT_EQ(runOn(*session, {1, 1}, 2), (std::vector<float>{3}));
+  EXPECT_EQ(session->statistics().runsOn, "cpu");
+  EXPECT_NE(session->statistics().moveError.find("AddOne"), std::string::npos) << session->statistics().moveError;
+}
+
 TEST(Session, BadRequestsAreOneLine) {
   auto session = sessionOf(chain({"AddOne"}));
   EXPECT_EQ(session->resizeInput("y", {1, 1}).message(), "no input is called 'y'; the model's inputs are: x");

@@ -39,6 +39,20 @@ struct Options {
   std::vector<std::string> prefer, forbid, force;
 };
 
+void describeLimits(CLI::App& app, SessionConfig& session) {
+  app.add_option("--memory-limit", session.memoryLimitBytes, "Tensors and constants on the device, as 64MB; 0 is none")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
+  app.add_option("--plans", session.planCacheSize, "Sets of shapes whose plans are kept")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag_callback(
+      "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Rather slow than large");
+  app.add_flag_callback(
+      "--low-power", [&session] { session.power = PowerHint::Low; }, "Rather slow than hot");
+  app.add_flag("--start-on-cpu", session.startOnCpu, "Run on the CPU until the backend is ready");
+}
+
 void describe(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("MODEL", options.model, "Model to run")->required();
@@ -60,6 +74,7 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--precision", options.precision, "normal and low store floats as fp16 on the device")
       ->check(CLI::IsMember({"high", "normal", "low"}))
       ->capture_default_str();
+  describeLimits(app, options.session);
   app.add_option("--record", options.record, "One command buffer for all commands, or one for each")
       ->check(CLI::IsMember({"indirect", "direct"}))
       ->capture_default_str();
@@ -283,6 +298,7 @@ Result<int> run(const Options& options) {
     printStep(step);
     if (options.placement) printPlacement(step);
     if (options.session.profile) printProfile(step);
+    if (options.session.profile || options.placement) printMemory(step);
     stepList.push_back(stepJson(step));
     steps.push_back(std::move(step));
   }

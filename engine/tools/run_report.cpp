@@ -96,6 +96,20 @@ void printProfile(const RunStep& step) {
   printTotals(step.placement, sum);
 }
 
+void printMemory(const RunStep& step) {
+  for (const MemoryStatistics& memory : step.statistics.memory)
+    fmt::print(
+        "memory on {}: peak {} bytes, {} at least ({:.1f} % above); arena {}, constants {}, largest scratch {}; {} "
+        "outputs in place\n",
+        memory.backend, memory.plannedPeakBytes, memory.lowerBoundBytes,
+        100.0 * static_cast<double>(memory.plannedPeakBytes - memory.lowerBoundBytes) /
+            static_cast<double>(std::max<size_t>(memory.lowerBoundBytes, 1)),
+        memory.arenaBytes, memory.constantBytes, memory.largestScratchBytes, step.statistics.inPlace);
+  fmt::print("plans: {} made, {} found again, {} kept; runs on {}{}\n", step.statistics.plansMade,
+             step.statistics.plansFound, step.statistics.plansKept, step.statistics.runsOn,
+             step.statistics.moveError.empty() ? "" : ": " + step.statistics.moveError);
+}
+
 nlohmann::json deviceJson(const DeviceInfo& device) {
   return {{"backend", device.backend}, {"name", device.name},         {"driver", device.driver},
           {"uuid", device.uuid},       {"software", device.software}, {"index", device.index}};
@@ -131,6 +145,8 @@ nlohmann::json stepJson(const RunStep& step) {
           {"placement", placement},
           {"plannedPeakBytes", step.statistics.plannedPeakBytes},
           {"lowerBoundBytes", step.statistics.lowerBoundBytes},
+          {"arenaBytes", step.statistics.memory.empty() ? 0 : step.statistics.memory[0].arenaBytes},
+          {"constantBytes", step.statistics.memory.empty() ? 0 : step.statistics.memory[0].constantBytes},
           {"foldedNodes", step.statistics.foldedNodes},
           {"executionsCreated", step.statistics.executionsCreated}};
 }

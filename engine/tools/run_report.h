@@ -26,6 +26,9 @@ void printPlacement(const RunStep& step);
 /// One line per command with its device time, then totals per operator type.
 void printProfile(const RunStep& step);
 
+/// One line per backend: the plan's peak beside the lower bound, and what it is made of.
+void printMemory(const RunStep& step);
+
 nlohmann::json deviceJson(const DeviceInfo& device);
 nlohmann::json stepJson(const RunStep& step);
 

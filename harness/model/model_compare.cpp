@@ -12,10 +12,11 @@ namespace {
 
 constexpr double kRelative = 1e-3;
 
-/// Free extents become 1 in front and 8 elsewhere, unless the caller gave the shape.
+/// Free extents become 1 in front and 8 elsewhere, unless the caller or the model gave the shape.
 Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options) {
   for (const auto& [name, shape] : options.shapes)
     if (name == declared.name) return shape;
+  if (declared.startShape.size() == declared.desc.shape.size()) return declared.startShape;
   Shape shape = declared.desc.shape;
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] == kDynamic) shape[d] = d == 0 ? 1 : 8;

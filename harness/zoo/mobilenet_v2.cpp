@@ -18,7 +18,7 @@ class Mobilenet {
   std::vector<uint8_t> build() {
     zero_ = net_.scalar(0.0f);
     six_ = net_.scalar(6.0f);
-    std::string x = net_.input("input", {"N", 3, 224, 224});
+    std::string x = net_.input("input", {"N", 3, "H", "W"}, {1, 3, 224, 224});
     x = convNormRelu6(x, 3, 32, 3, {.stride = 2, .pad = 1});
     int64_t channels = 32;
     for (const Stage& stage : kStages) {

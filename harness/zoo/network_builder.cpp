@@ -45,10 +45,15 @@ NetworkBuilder::NetworkBuilder(const std::string& name, int opset, uint64_t seed
   graph_.set_name(name);
 }
 
-std::string NetworkBuilder::input(const std::string& name, const std::vector<Extent>& shape) {
+std::string NetworkBuilder::input(const std::string& name, const std::vector<Extent>& shape,
+                                  const std::vector<int64_t>& start) {
   onnx::ValueInfoProto& info = *graph_.add_input();
   info.set_name(name);
   setType(info, shape);
+  if (start.empty()) return name;
+  onnx::StringStringEntryProto& entry = *model_.add_metadata_props();
+  entry.set_key("opkit.start_shape." + name);
+  entry.set_value(fmt::format("{}", fmt::join(start, ",")));
   return name;
 }
 

@@ -31,7 +31,8 @@ class NetworkBuilder {
  public:
   NetworkBuilder(const std::string& name, int opset, uint64_t seed);
 
-  std::string input(const std::string& name, const std::vector<Extent>& shape);
+  /// `start` is the shape that sessions begin with, kept in the model's metadata.
+  std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {});
   std::string node(const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {});
 

@@ -35,7 +35,7 @@ std::string bottleneck(NetworkBuilder& net, const std::string& x, int64_t in, in
 
 std::vector<uint8_t> buildResnet50() {
   NetworkBuilder net("resnet50", 13, 1303);
-  std::string x = net.input("input", {"N", 3, 224, 224});
+  std::string x = net.input("input", {"N", 3, "H", "W"}, {1, 3, 224, 224});
   x = net.node("Relu", {convNorm(net, x, 3, 64, 7, {.stride = 2, .pad = 3})});
   using Ints = std::vector<int64_t>;
   x = net.node("MaxPool", {x}, {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints(4, 1)}});

@@ -26,7 +26,7 @@ std::string pool(NetworkBuilder& net, const std::string& x) {
 
 std::vector<uint8_t> buildSqueezenet() {
   NetworkBuilder net("squeezenet1.1", 13, 1101);
-  std::string x = net.input("input", {"N", 3, 224, 224});
+  std::string x = net.input("input", {"N", 3, "H", "W"}, {1, 3, 224, 224});
   x = pool(net, convRelu(net, x, 3, 64, 3, {.stride = 2, .bias = true}));
   x = fire(net, x, 64, 16, 64);
   x = pool(net, fire(net, x, 128, 16, 64));

@@ -2,7 +2,8 @@
 //
 // Nothing is downloaded, so that whole networks run on any machine. Weights are scaled by fan-in and drawn with
 // integer arithmetic alone: a network has the same bytes on every platform and standard library. The batch is
-// symbolic ("N"); images are 3x224x224, and the transformer's sequence length is symbolic ("S").
+// symbolic ("N"), and so are the height and width of images (sessions start with 224x224) and the transformer's
+// sequence length ("S").
 // Thread-safe: every call builds afresh.
 #pragma once
 

@@ -9,10 +9,15 @@
 namespace opkit::cpu {
 namespace {
 
+/// Rather slow than hot: one thread unless a number was asked for, and none that waits busily.
+size_t threadsFor(const BackendConfig& config) {
+  return config.power == PowerHint::Low && config.threads == 0 ? 1 : config.threads;
+}
+
 class CpuBackend final : public HostBackend {
  public:
   CpuBackend(const OpRegistry& registry, const BackendConfig& config)
-      : HostBackend("cpu"), registry_(registry), pool_(config.threads) {}
+      : HostBackend("cpu"), registry_(registry), pool_(threadsFor(config), config.power == PowerHint::Normal) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
     return tables_.of(registry_, name(), def, {reference::oracleCreator()});

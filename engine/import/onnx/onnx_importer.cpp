@@ -1,6 +1,7 @@
 #include "engine/import/onnx/onnx_importer.h"
 
 #include <set>
+#include <sstream>
 
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_node.h"
@@ -101,6 +102,17 @@ class GraphImport {
     return Status::ok();
   }
 
+  /// metadata_props "opkit.start_shape.NAME": "1,3,224,224"; empty when there is none or it is no list of numbers.
+  Shape startShapeOf(const std::string& input) const {
+    Shape shape;
+    for (const onnx::StringStringEntryProto& entry : proto_.metadata_props()) {
+      if (entry.key() != "opkit.start_shape." + input) continue;
+      std::istringstream text(entry.value());
+      for (int64_t extent = 0; text >> extent; text.ignore()) shape.push_back(extent);
+    }
+    return shape;
+  }
+
   Status readInputs() {
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       const int initializer = context_.find(input.name());
@@ -108,7 +120,8 @@ class GraphImport {
       Result<TensorDesc> desc = inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
       OPKIT_TRY(declare(input.name(), static_cast<int>(model().tensors.size()), "input"));
-      model().addInput(input.name(), *std::move(desc));
+      const int index = model().addInput(input.name(), *std::move(desc));
+      model().tensors[static_cast<size_t>(index)].startShape = startShapeOf(input.name());
     }
     return Status::ok();
   }
