@@ -5,7 +5,9 @@
 #include <mutex>
 #include <tuple>
 
+#include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
+#include "engine/runtime/staged_run.h"
 
 namespace opkit {
 namespace {
@@ -45,10 +47,18 @@ Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared,
 
 }  // namespace
 
-Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry) {
+Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
+                                                         InterpreterOptions options) {
   OPKIT_TRY(validateModel(model, registry));
+  OPKIT_TRY(checkPassNames(registry, options.disabledPasses));
+  OPKIT_ASSIGN(auto counts, rewriteModel(model, registry, options.disabledPasses));
   std::shared_ptr<Interpreter> interpreter(new Interpreter(std::move(model), registry));
   interpreter->self_ = interpreter;
+  interpreter->options_ = std::move(options);
+  interpreter->passCounts_ = std::move(counts);
+  if (hasControlFlow(interpreter->model_, registry)) {
+    OPKIT_ASSIGN(interpreter->stages_, StagePlan::create(interpreter->model_, registry, interpreter->options_));
+  }
   return interpreter;
 }
 
@@ -113,7 +123,11 @@ Result<std::unique_ptr<Session>> Session::clone() const {
 }
 
 Status Session::start() {
-  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config_, runtime_));
+  if (interpreter_->stages_) {
+    OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_));
+  } else {
+    OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config_, runtime_));
+  }
   const Model& model = interpreter_->model();
   for (int input : model.inputs) {
     const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
@@ -153,6 +167,7 @@ Status Session::resize() {
 Status Session::run() { return lost_.isOk() ? remember(runNow()) : lost_; }
 
 Status Session::resizeNow() {
+  if (staged_) return resizeFirstStage();
   if (pipelines_->isCurrent(inputs_)) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
@@ -171,10 +186,26 @@ Status Session::resizeNow() {
   return Status::ok();
 }
 
+Status Session::resizeFirstStage() {
+  const Stopwatch watch;
+  OPKIT_ASSIGN(const bool worked, staged_->resize(inputs_));
+  if (!worked) {
+    ++statistics_.resizesUnchanged;
+    return Status::ok();
+  }
+  ++statistics_.resizes;
+  statistics_.lastResizeNs = watch.elapsedNs();
+  return Status::ok();
+}
+
 Status Session::runNow() {
   OPKIT_TRY(resizeNow());
   const Stopwatch watch;
-  OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
+  if (staged_) {
+    OPKIT_ASSIGN(outputs_, staged_->run(inputs_));
+  } else {
+    OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
+  }
   statistics_.lastRunNs = watch.elapsedNs();
   return Status::ok();
 }
@@ -211,24 +242,32 @@ Result<Tensor> Session::readTensor(const std::string& name) {
   if (tensor < 0) return Status::invalidArgument("no tensor is called '{}'", name);
   if (!config_.keepTensors)
     return Status::invalidArgument("tensor '{}' can only be read from a session with keepTensors", name);
+  if (staged_) return staged_->readTensor(name);
   if (!pipelines_->hasCurrent()) return Status::invalidArgument("tensor '{}' can only be read after a run", name);
   return pipelines_->current().readTensor(tensor, inputs_);
 }
 
-Status Session::checkGuards() { return pipelines_->hasCurrent() ? pipelines_->current().checkGuards() : Status::ok(); }
+Status Session::checkGuards() {
+  if (staged_) return staged_->checkGuards();
+  return pipelines_->hasCurrent() ? pipelines_->current().checkGuards() : Status::ok();
+}
 
 const DeviceInfo& Session::device() const { return runtime_->device(); }
 
 std::vector<Placement> Session::placement() const {
+  if (staged_) return staged_->placement();
   return pipelines_->hasCurrent() ? pipelines_->current().placement() : std::vector<Placement>();
 }
 
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
-  pipelines_->addStatistics(statistics);
+  if (staged_)
+    staged_->addStatistics(statistics);
+  else
+    pipelines_->addStatistics(statistics);
   return statistics;
 }
 
-BackendCounters Session::counters() const { return pipelines_->counters(); }
+BackendCounters Session::counters() const { return staged_ ? staged_->counters() : pipelines_->counters(); }
 
 }  // namespace opkit
