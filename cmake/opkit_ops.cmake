@@ -4,6 +4,7 @@
 #   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
+#   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
 #   anything else .cpp  compiled along (the oracle in <op>_reference.cpp, helpers); *_vulkan.cpp only with Vulkan
 # The build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
 
@@ -73,6 +74,9 @@ function(opkit_discover_ops root sources headers)
       elseif(name STREQUAL "${op}_vulkan.cpp")
         string(APPEND declarations "void addVulkan(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addVulkan(registry);\n")
+      elseif(name STREQUAL "${op}_passes.cpp")
+        string(APPEND declarations "void addPasses(OpRegistry&);\n")
+        string(APPEND op_calls "  ${op}::addPasses(registry);\n")
       elseif(name STREQUAL "${op}_onnx.cpp")
         string(APPEND declarations "void addOnnx(OnnxRules&);\n")
         string(APPEND onnx_calls "  ${op}::addOnnx(rules);\n")
@@ -86,11 +90,14 @@ function(opkit_discover_ops root sources headers)
   set(list ${PROJECT_BINARY_DIR}/generated/ops/builtin_ops.cpp)
   opkit_write_if_different(${list} "// Generated from the folders of ops/.
 #include \"ops/builtin_ops.h\"
+
+#include \"engine/graph/passes/engine_passes.h\"
 ${declarations}
 namespace opkit::ops {
 namespace {
 OpRegistry makeOps() {
   OpRegistry registry;
+  addEnginePasses(registry);
 ${op_calls}  return registry;
 }
 OnnxRules makeOnnxRules() {

@@ -1,5 +1,6 @@
 #include "engine/graph/encoder.h"
 
+#include "engine/graph/run_passes.h"
 #include "engine/op/decomposition.h"
 
 namespace opkit {
@@ -54,16 +55,15 @@ Result<std::vector<Tensor>> evaluateShapeOnly(const OpDef& def, std::span<const 
   return outputs;
 }
 
-/// Whether the output is its source's bytes in the same order.
-bool isView(const RegionList& list, const TensorDesc& source, const TensorDesc& output) {
+}  // namespace
+
+bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output) {
   if (list.regions.size() != 1 || list.fill != RegionList::Fill::None) return false;
   if (source.elements() != output.elements() || source.dtype != output.dtype) return false;
   const Region region = collapse(list.regions.front());
   if (region.sourceOffset != 0 || region.offset != 0) return false;
   return region.size.empty() || (region.size.size() == 1 && region.sourceStrides[0] == 1 && region.strides[0] == 1);
 }
-
-}  // namespace
 
 int EncodedGraph::addTensor(std::string name) {
   const int index = static_cast<int>(descs.size());
@@ -143,6 +143,8 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   }
   for (size_t n = 0; n < model_.nodes.size(); ++n)
     OPKIT_TRY(encodeNode(model_.nodes[n], {n}, graph).withContext(nodeContext(model_.nodes[n])));
+  // Passes remove tensors, so whoever wants to see them all does without.
+  if (options_.views) OPKIT_TRY(rewriteGraph(graph, model_, registry_, options_.disabledPasses));
   return graph;
 }
 
@@ -210,7 +212,7 @@ void GraphEncoder::addRaster(const NodeView& view, size_t i, RegionList list, En
   const TensorDesc& desc = graph.descs[static_cast<size_t>(output)];
   const int source = list.regions.empty() ? -1 : view.node.inputs[static_cast<size_t>(list.regions[0].source)];
   const bool known = source >= 0 && graph.contents[static_cast<size_t>(source)].has_value();
-  if (options_.views && source >= 0 && !known && isView(list, graph.descs[static_cast<size_t>(source)], desc)) {
+  if (options_.views && source >= 0 && !known && isWholeView(list, graph.descs[static_cast<size_t>(source)], desc)) {
     graph.alias[static_cast<size_t>(output)] = graph.alias[static_cast<size_t>(source)];
     return;
   }

@@ -38,6 +38,8 @@ struct EncodedGraph {
   std::vector<EncodedCommand> commands;         // in execution order
   std::vector<int> alias;                       // per tensor: the tensor whose memory it is a view of, or itself
   size_t foldedNodes = 0;
+  size_t removedRasters = 0;           // tensors that fusion keeps from being made
+  size_t fusedRegions = 0;             // regions of the rasters that took their place
   std::vector<std::string> partNames;  // of the tensors that the model does not have
 
   const std::string& tensorName(const Model& model, int tensor) const {
@@ -47,8 +49,12 @@ struct EncodedGraph {
   int addTensor(std::string name);
 };
 
+/// Whether the output is its source's bytes in the same order.
+bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output);
+
 struct EncodeOptions {
-  bool views = true;  // whole-tensor reshapes share memory; off gives every tensor bytes of its own
+  bool views = true;  // whole-tensor reshapes share memory and passes run; off gives every tensor bytes of its own
+  std::vector<std::string> disabledPasses = {};
 };
 
 class GraphEncoder {

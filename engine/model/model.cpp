@@ -38,6 +38,24 @@ int Model::findTensor(std::string_view name) const {
   return -1;
 }
 
+namespace {
+
+Status checkSubgraphs(const ModelNode& node, const OpDef& def, const OpRegistry& registry) {
+  if (node.subgraphs.size() != def.subgraphs.size())
+    return Status::corrupt("node '{}': {} takes {} subgraphs, found {}", node.name, node.type, def.subgraphs.size(),
+                           node.subgraphs.size());
+  for (size_t i = 0; i < node.subgraphs.size(); ++i) {
+    if (node.subgraphs[i].name != def.subgraphs[i])
+      return Status::corrupt("node '{}': expected subgraph '{}', found '{}'", node.name, def.subgraphs[i],
+                             node.subgraphs[i].name);
+    OPKIT_TRY(validateModel(node.subgraphs[i].model, registry)
+                  .withContext(fmt::format("'{}' of node '{}'", def.subgraphs[i], node.name)));
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
 Status validateModel(const Model& model, const OpRegistry& registry) {
   OPKIT_TRY(checkStructure(model));
   for (const ModelNode& node : model.nodes) {
@@ -46,6 +64,7 @@ Status validateModel(const Model& model, const OpRegistry& registry) {
     if (node.version < 1 || node.version > def->version)
       return Status::unsupported("node '{}': expected {} of version 1 to {}, found version {}", node.name, node.type,
                                  def->version, node.version);
+    OPKIT_TRY(checkSubgraphs(node, *def, registry));
     OPKIT_TRY(verifyParams(def->params, node.params).withContext(fmt::format("{} '{}'", node.type, node.name)));
   }
   return Status::ok();

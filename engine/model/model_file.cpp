@@ -39,16 +39,21 @@ class ModelReader {
     if (record.format_version() != kFormatVersion)
       return Status::unsupported(".opk model: expected format version {}, found {}", kFormatVersion,
                                  record.format_version());
-    Model model{toString(record.producer()), {}, {}, toVector(record.inputs()), toVector(record.outputs())};
-    if (record.tensors())
-      for (const file::TensorRecord* tensor : *record.tensors()) OPKIT_TRY(readTensor(*tensor, model));
-    if (record.nodes())
-      for (const file::NodeRecord* node : *record.nodes()) readNode(*node, model);
+    OPKIT_ASSIGN(Model model, readGraph(record));
     OPKIT_TRY(checkStructure(model));
     return model;
   }
 
  private:
+  Result<Model> readGraph(const file::ModelRecord& record) {
+    Model model{toString(record.producer()), {}, {}, toVector(record.inputs()), toVector(record.outputs())};
+    if (record.tensors())
+      for (const file::TensorRecord* tensor : *record.tensors()) OPKIT_TRY(readTensor(*tensor, model));
+    if (record.nodes())
+      for (const file::NodeRecord* node : *record.nodes()) OPKIT_TRY(readNode(*node, model));
+    return model;
+  }
+
   Status readTensor(const file::TensorRecord& record, Model& model) {
     const std::string name = toString(record.name());
     if (!isValidDType(record.dtype()))
@@ -74,9 +79,23 @@ class ModelReader {
     return Status::ok();
   }
 
-  static void readNode(const file::NodeRecord& record, Model& model) {
-    model.nodes.push_back({toString(record.name()), toString(record.type()), record.version(),
-                           toVector(record.inputs()), toVector(record.outputs()), toVector(record.params())});
+  /// Nesting is bounded by the Verifier.
+  Status readNode(const file::NodeRecord& record, Model& model) {
+    ModelNode node{toString(record.name()),
+                   toString(record.type()),
+                   record.version(),
+                   toVector(record.inputs()),
+                   toVector(record.outputs()),
+                   toVector(record.params()),
+                   {}};
+    if (record.subgraphs()) {
+      for (const file::SubgraphRecord* subgraph : *record.subgraphs()) {
+        OPKIT_ASSIGN(Model inner, readGraph(*subgraph->model()));
+        node.subgraphs.push_back({toString(subgraph->name()), std::move(inner), toVector(subgraph->captures())});
+      }
+    }
+    model.nodes.push_back(std::move(node));
+    return Status::ok();
   }
 
   std::span<const uint8_t> bytes_;
@@ -99,14 +118,45 @@ flatbuffers::Offset<file::TensorRecord> writeTensor(flatbuffers::FlatBufferBuild
                                   tensor.constant.has_value(), data, start);
 }
 
+flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model);
+
 flatbuffers::Offset<file::NodeRecord> writeNode(flatbuffers::FlatBufferBuilder& builder, const ModelNode& node) {
+  std::vector<flatbuffers::Offset<file::SubgraphRecord>> subgraphs;
+  for (const Subgraph& subgraph : node.subgraphs) {
+    const auto model = writeGraph(builder, subgraph.model);
+    const auto name = builder.CreateString(subgraph.name);
+    subgraphs.push_back(file::CreateSubgraphRecord(builder, name, model, builder.CreateVector(subgraph.captures)));
+  }
   const auto type = builder.CreateString(node.type);
   const auto name = builder.CreateString(node.name);
   const auto inputs = builder.CreateVector(node.inputs);
   const auto outputs = builder.CreateVector(node.outputs);
   builder.ForceVectorAlignment(node.params.size(), 1, kAlignment);
   const auto params = builder.CreateVector(node.params);
-  return file::CreateNodeRecord(builder, type, node.version, name, inputs, outputs, params);
+  const auto subgraphVector = subgraphs.empty() ? 0 : builder.CreateVector(subgraphs);
+  return file::CreateNodeRecord(builder, type, node.version, name, inputs, outputs, params, subgraphVector);
+}
+
+flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model) {
+  std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
+  for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(builder, tensor));
+  std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;
+  for (const ModelNode& node : model.nodes) nodes.push_back(writeNode(builder, node));
+  const auto producer = builder.CreateString(model.producer);
+  const auto tensorVector = builder.CreateVector(tensors);
+  const auto nodeVector = builder.CreateVector(nodes);
+  const auto inputs = builder.CreateVector(model.inputs);
+  const auto outputs = builder.CreateVector(model.outputs);
+  return file::CreateModelRecord(builder, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs);
+}
+
+size_t constantBytesOf(const Model& model) {
+  size_t bytes = 0;
+  for (const ModelTensor& tensor : model.tensors)
+    if (tensor.constant) bytes += tensor.constant->sizeBytes();
+  for (const ModelNode& node : model.nodes)
+    for (const Subgraph& subgraph : node.subgraphs) bytes += constantBytesOf(subgraph.model);
+  return bytes;
 }
 
 }  // namespace
@@ -118,24 +168,12 @@ Result<Model> readModel(std::span<const uint8_t> bytes) {
 }
 
 Result<std::vector<uint8_t>> writeModel(const Model& model) {
-  size_t constantBytes = 0;
-  for (const ModelTensor& tensor : model.tensors)
-    if (tensor.constant) constantBytes += tensor.constant->sizeBytes();
+  const size_t constantBytes = constantBytesOf(model);
   if (constantBytes > FLATBUFFERS_MAX_BUFFER_SIZE / 16 * 15)
     return Status::unsupported(".opk models must be smaller than 2 GiB, this one has {} bytes of constants",
                                constantBytes);
   flatbuffers::FlatBufferBuilder builder(constantBytes + 4096);
-  std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
-  for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(builder, tensor));
-  std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;
-  for (const ModelNode& node : model.nodes) nodes.push_back(writeNode(builder, node));
-  const auto producer = builder.CreateString(model.producer);
-  const auto tensorVector = builder.CreateVector(tensors);
-  const auto nodeVector = builder.CreateVector(nodes);
-  const auto inputs = builder.CreateVector(model.inputs);
-  const auto outputs = builder.CreateVector(model.outputs);
-  file::FinishModelRecordBuffer(
-      builder, file::CreateModelRecord(builder, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs));
+  file::FinishModelRecordBuffer(builder, writeGraph(builder, model));
   return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
 }
 

@@ -97,7 +97,20 @@ class StructureCheck {
                                node.name, nameOfTensor(index));
       role(index) = Role::Made;
     }
+    for (const Subgraph& subgraph : node.subgraphs)
+      OPKIT_TRY(checkSubgraph(node, subgraph).withContext(fmt::format("'{}' of '{}'", subgraph.name, node.name)));
     return Status::ok();
+  }
+
+  static Status checkSubgraph(const ModelNode& node, const Subgraph& subgraph) {
+    if (subgraph.captures.size() > subgraph.model.inputs.size())
+      return Status::corrupt("model: it captures {} values and has {} inputs", subgraph.captures.size(),
+                             subgraph.model.inputs.size());
+    for (int capture : subgraph.captures)
+      if (capture < 0 || static_cast<size_t>(capture) >= node.inputs.size() ||
+          node.inputs[static_cast<size_t>(capture)] < 0)
+        return Status::corrupt("model: it captures input {} of a node with {} inputs", capture, node.inputs.size());
+    return checkStructure(subgraph.model);
   }
 
   Status checkOutputs() {

@@ -378,6 +378,8 @@ std::vector<Placement> Pipeline::placement() const {
 
 void Pipeline::addStatistics(SessionStatistics& statistics) const {
   statistics.foldedNodes = graph_.foldedNodes;
+  statistics.removedRasters = graph_.removedRasters;
+  statistics.fusedRegions = graph_.fusedRegions;
   statistics.segments = schedule_.segments;
   statistics.inPlace = schedule_.inPlace;
 }

@@ -7,7 +7,9 @@
 #include <thread>
 #include <tuple>
 
+#include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
+#include "engine/runtime/staged_run.h"
 
 namespace opkit {
 namespace {
@@ -49,10 +51,18 @@ TensorDesc initialDesc(const ModelTensor& input) {
 
 }  // namespace
 
-Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry) {
+Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
+                                                         InterpreterOptions options) {
   OPKIT_TRY(validateModel(model, registry));
+  OPKIT_TRY(checkPassNames(registry, options.disabledPasses));
+  OPKIT_ASSIGN(auto counts, rewriteModel(model, registry, options.disabledPasses));
   std::shared_ptr<Interpreter> interpreter(new Interpreter(std::move(model), registry));
   interpreter->self_ = interpreter;
+  interpreter->options_ = std::move(options);
+  interpreter->passCounts_ = std::move(counts);
+  if (hasControlFlow(interpreter->model_, registry)) {
+    OPKIT_ASSIGN(interpreter->stages_, StagePlan::create(interpreter->model_, registry, interpreter->options_));
+  }
   return interpreter;
 }
 
@@ -129,7 +139,7 @@ Result<std::unique_ptr<Session>> Session::clone() const {
   return copy;
 }
 
-Status Session::start() {
+Status Session::startPipelines() {
   onCpu_ = config_.startOnCpu && config_.backend != "cpu";
   SessionConfig config = config_;
   std::shared_ptr<Runtime> runtime = runtime_;
@@ -138,6 +148,15 @@ Status Session::start() {
     OPKIT_ASSIGN(runtime, interpreter_->runtimeOf({.backend = "cpu"}));
   }
   OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config, runtime));
+  return Status::ok();
+}
+
+Status Session::start() {
+  if (interpreter_->stages_) {  // startOnCpu has no effect: each stage is planned during the run
+    OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_));
+  } else {
+    OPKIT_TRY(startPipelines());
+  }
   const Model& model = interpreter_->model();
   for (int input : model.inputs) {
     const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
@@ -177,6 +196,7 @@ Status Session::resize() {
 Status Session::run() { return lost_.isOk() ? remember(runNow()) : lost_; }
 
 Status Session::resizeNow() {
+  if (staged_) return resizeFirstStage();
   if (pipelines_->isCurrent(inputs_)) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
@@ -241,11 +261,27 @@ Status Session::waitForMove() {
   return moveOver();
 }
 
+Status Session::resizeFirstStage() {
+  const Stopwatch watch;
+  OPKIT_ASSIGN(const bool worked, staged_->resize(inputs_));
+  if (!worked) {
+    ++statistics_.resizesUnchanged;
+    return Status::ok();
+  }
+  ++statistics_.resizes;
+  statistics_.lastResizeNs = watch.elapsedNs();
+  return Status::ok();
+}
+
 Status Session::runNow() {
   if (preparation_ && preparation_->done) static_cast<void>(moveOver());  // moveError says why it stays, if it does
   OPKIT_TRY(resizeNow());
   const Stopwatch watch;
-  OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
+  if (staged_) {
+    OPKIT_ASSIGN(outputs_, staged_->run(inputs_));
+  } else {
+    OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
+  }
   statistics_.lastRunNs = watch.elapsedNs();
   if (onCpu_) ++statistics_.runsBeforeMove;
   return Status::ok();
@@ -253,6 +289,8 @@ Status Session::runNow() {
 
 Result<bool> Session::runWithCallback(const CommandCallback& before, const CommandCallback& after) {
   OPKIT_TRY(lost_);
+  if (staged_)
+    return Status::unsupported("runWithCallback: the model has control flow, whose bodies are planned as they run");
   OPKIT_TRY(remember(resizeNow()));
   PipelineCache* pipelines = pipelines_.get();
   if (!pipelines->runsStepwise()) {
@@ -302,25 +340,35 @@ Result<Tensor> Session::readTensor(const std::string& name) {
   if (tensor < 0) return Status::invalidArgument("no tensor is called '{}'", name);
   if (!config_.keepTensors)
     return Status::invalidArgument("tensor '{}' can only be read from a session with keepTensors", name);
+  if (staged_) return staged_->readTensor(name);
   if (!pipelines_->hasCurrent()) return Status::invalidArgument("tensor '{}' can only be read after a run", name);
   return pipelines_->current().readTensor(tensor, inputs_);
 }
 
-Status Session::checkGuards() { return pipelines_->hasCurrent() ? pipelines_->current().checkGuards() : Status::ok(); }
+Status Session::checkGuards() {
+  if (staged_) return staged_->checkGuards();
+  return pipelines_->hasCurrent() ? pipelines_->current().checkGuards() : Status::ok();
+}
 
 const DeviceInfo& Session::device() const { return runtime_->device(); }
 
 std::vector<Placement> Session::placement() const {
+  if (staged_) return staged_->placement();
   return pipelines_->hasCurrent() ? pipelines_->current().placement() : std::vector<Placement>();
 }
 
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
-  statistics.runsOn = pipelines_->mainName();
-  pipelines_->addStatistics(statistics);
+  if (staged_) {
+    statistics.runsOn = config_.backend;
+    staged_->addStatistics(statistics);
+  } else {
+    statistics.runsOn = pipelines_->mainName();
+    pipelines_->addStatistics(statistics);
+  }
   return statistics;
 }
 
-BackendCounters Session::counters() const { return pipelines_->counters(); }
+BackendCounters Session::counters() const { return staged_ ? staged_->counters() : pipelines_->counters(); }
 
 }  // namespace opkit

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/graph/run_passes.h"
 #include "engine/model/model.h"
 #include "engine/op/op_registry.h"
 
@@ -28,6 +29,10 @@ enum class ResizeMode {
   Direct,  // by Session::resize
   Defer,   // by the next run: resize only notes that it is wanted
   Fixed,   // once: what planning needs is freed afterwards, and a resize to other shapes is an error
+};
+
+struct InterpreterOptions {
+  std::vector<std::string> disabledPasses = {};  // graph passes by name; "all" is every one
 };
 
 struct SessionConfig {
@@ -105,6 +110,8 @@ struct SessionStatistics {
   size_t plannedPeakBytes = 0;           // arena of the session's backend
   size_t lowerBoundBytes = 0;            // largest sum of live tensors at any moment
   size_t foldedNodes = 0;                // computed at resize from constants
+  size_t removedRasters = 0;             // copies that region fusion saves
+  size_t fusedRegions = 0;               // regions of the rasters that fusion made
   size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input
@@ -117,12 +124,16 @@ struct SessionStatistics {
 
 class PipelineCache;
 class Session;
+class StagedRun;
+struct StagePlan;
 
 class Interpreter {
  public:
   ~Interpreter();
-  /// Takes the model after validateModel; `registry` must outlive the Interpreter.
-  static Result<std::shared_ptr<Interpreter>> create(Model model, const OpRegistry& registry);
+  /// Takes the model after validateModel and the graph passes before lowering; InvalidArgument for an unknown pass;
+  /// `registry` must outlive the Interpreter.
+  static Result<std::shared_ptr<Interpreter>> create(Model model, const OpRegistry& registry,
+                                                     InterpreterOptions options = {});
 
   Result<std::unique_ptr<Session>> createSession(const SessionConfig& config);
   /// As above on a Runtime the caller already has (sessions share its device and caches).
@@ -135,12 +146,19 @@ class Interpreter {
 
   const Model& model() const { return model_; }
   const OpRegistry& registry() const { return *registry_; }
+  const InterpreterOptions& options() const { return options_; }
+  /// What the graph passes before lowering changed, one row per pass that ran.
+  const std::vector<PassCount>& passCounts() const { return passCounts_; }
 
  private:
+  friend class Session;
   Interpreter(Model model, const OpRegistry& registry);
   std::weak_ptr<Interpreter> self_;  // sessions keep their interpreter alive
   Model model_;
   const OpRegistry* registry_;
+  InterpreterOptions options_;
+  std::vector<PassCount> passCounts_;
+  std::shared_ptr<const StagePlan> stages_;  // of a model with control flow, else null; shared by its sessions
   struct Shared;
   std::unique_ptr<Shared> shared_;  // what sessions have in common on each device
 };
@@ -158,7 +176,8 @@ class Session {
   Status resizeInput(const std::string& name, const Shape& shape);
   /// Plans for the current input shapes; nothing happens when they and the contents that shapes depend on
   /// are unchanged, and shapes seen before find their plan. Errors name the node; OutOfMemory when the device or
-  /// memoryLimitBytes refuses. After an error the session can be resized again.
+  /// memoryLimitBytes refuses. After an error the session can be resized again. A model with control flow is planned up
+  /// to the first such node; what follows is planned as run learns the shapes.
   Status resize();
   /// Resizes if needed, then runs. Outputs are on the host afterwards. With startOnCpu, a backend that has become
   /// ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new session on a new
@@ -179,6 +198,11 @@ class Session {
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;
 
+  /// The host tensors to read after run, in the model's order; of a model with control flow empty before the first run.
+  std::span<const Tensor> outputs() const { return outputs_; }
+  /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
+  void bindInput(size_t i, Tensor value) { inputs_[i] = std::move(value); }
+
   /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument
   /// for names that do not exist or were folded away without a value.
   Result<Tensor> readTensor(const std::string& name);
@@ -197,7 +221,9 @@ class Session {
   friend class Interpreter;
   Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
   Status start();
+  Status startPipelines();
   Status resizeNow();
+  Status resizeFirstStage();
   Status runNow();
   /// Keeps in mind that the device was lost.
   Status remember(Status status);
@@ -209,8 +235,9 @@ class Session {
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
   std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<PipelineCache> pipelines_;
-  std::unique_ptr<PipelineCache> stepwise_;  // made by runWithCallback where pipelines_ records whole segments
+  std::unique_ptr<PipelineCache> pipelines_;  // of a model without control flow
+  std::unique_ptr<StagedRun> staged_;         // of a model with
+  std::unique_ptr<PipelineCache> stepwise_;   // made by runWithCallback where pipelines_ records whole segments
   std::unique_ptr<Preparation> preparation_;
   bool onCpu_ = false;           // startOnCpu, and not moved yet
   std::vector<Tensor> inputs_;   // host, in model order

@@ -1,5 +1,6 @@
 #include "engine/runtime/test_ops.h"
 
+#include "engine/graph/passes/engine_passes.h"
 #include "engine/op/decomposition.h"
 
 namespace opkit::test {
@@ -74,6 +75,7 @@ Result<std::vector<TensorDesc>> flatten(const ShapeArgs& args) {
 
 OpRegistry makeTestOps() {
   OpRegistry registry;
+  addEnginePasses(registry);
   registry.add(
       {.type = "AddOne", .inputs = {{"x", kFloats}}, .outputs = {{"y"}}, .inferShapes = sameShape, .oracle = addOne});
   registry.add(

@@ -22,29 +22,43 @@ std::string shortValue(const Tensor& tensor) {
   return fmt::format(" = {}", fmt::join(toInt64(tensor), ", "));
 }
 
-}  // namespace
-
-std::string listModel(const Model& model, const OpRegistry& registry) {
-  std::string text = fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer);
+/// `indent` precedes every line. Descriptions of a subgraph's inputs are not binding and not listed.
+std::string listGraph(const Model& model, const OpRegistry& registry, const std::string& indent) {
+  std::string text;
   for (int index : model.inputs) {
     const ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
-    text += fmt::format("input    {} {}\n", tensor.name, tensor.desc.toString());
+    text += fmt::format("{}input    {}{}\n", indent, tensor.name, indent.empty() ? " " + tensor.desc.toString() : "");
   }
-  for (int index : model.outputs) text += fmt::format("output   {}\n", nameOfTensor(model, index));
+  for (int index : model.outputs) text += fmt::format("{}output   {}\n", indent, nameOfTensor(model, index));
   size_t constantBytes = 0, constants = 0;
   for (const ModelTensor& tensor : model.tensors) {
     if (!tensor.constant) continue;
     constantBytes += tensor.constant->sizeBytes();
     ++constants;
-    text += fmt::format("constant {} {}{}\n", tensor.name, tensor.desc.toString(), shortValue(*tensor.constant));
+    text +=
+        fmt::format("{}constant {} {}{}\n", indent, tensor.name, tensor.desc.toString(), shortValue(*tensor.constant));
   }
   for (const ModelNode& node : model.nodes) {
     const OpDef* def = registry.find(node.type);
     const std::string params = def ? paramsToJson(def->params, node.params) : "";
-    text += fmt::format("node     {}{} '{}' ({}) -> {}\n", node.type, params == "{}" ? "" : params, node.name,
+    text += fmt::format("{}node     {}{} '{}' ({}) -> {}\n", indent, node.type, params == "{}" ? "" : params, node.name,
                         namesOf(model, node.inputs), namesOf(model, node.outputs));
+    for (const Subgraph& subgraph : node.subgraphs) {
+      std::vector<int> captured;
+      for (int position : subgraph.captures) captured.push_back(node.inputs[static_cast<size_t>(position)]);
+      text +=
+          fmt::format("{}  subgraph {}, its last inputs are ({})\n", indent, subgraph.name, namesOf(model, captured));
+      text += listGraph(subgraph.model, registry, indent + "    ");
+    }
   }
-  return text + fmt::format("{} nodes, {} constants of {} bytes\n", model.nodes.size(), constants, constantBytes);
+  return text +
+         fmt::format("{}{} nodes, {} constants of {} bytes\n", indent, model.nodes.size(), constants, constantBytes);
+}
+
+}  // namespace
+
+std::string listModel(const Model& model, const OpRegistry& registry) {
+  return fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer) + listGraph(model, registry, "");
 }
 
 }  // namespace opkit

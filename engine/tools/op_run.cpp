@@ -25,6 +25,7 @@ Examples:
 struct Options {
   std::string model;
   SessionConfig session;
+  InterpreterOptions interpreter;
   std::vector<std::string> inputs;
   std::vector<std::string> resizes;
   std::vector<std::string> expects;
@@ -33,6 +34,7 @@ struct Options {
   double rtol = 1e-3;
   double atol = 1e-5;
   bool placement = false;
+  bool passes = false;
   size_t repeat = 1;
   std::string precision = "high";
   std::string record = "indirect";
@@ -69,6 +71,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--atol", options.atol, "Absolute tolerance of --expect")->capture_default_str();
   app.add_flag("--profile", options.session.profile, "Time every command on the device");
   app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
+  app.add_option("--no-pass", options.interpreter.disabledPasses, "Graph pass to leave out; all leaves out every one")
+      ->type_name("NAME");
+  app.add_flag("--passes", options.passes, "List the graph passes and what they changed");
   app.add_option("--repeat", options.repeat, "Runs per shape")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")->capture_default_str();
   app.add_option("--precision", options.precision, "normal and low store floats as fp16 on the device")
@@ -285,12 +290,13 @@ Result<SessionConfig> sessionConfig(const Options& options) {
 
 Result<int> run(const Options& options) {
   OPKIT_ASSIGN(Model model, loadModel(options.model));
-  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
+  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps(), options.interpreter));
   OPKIT_ASSIGN(const SessionConfig config, sessionConfig(options));
   OPKIT_ASSIGN(const auto session, interpreter->createSession(config));
   OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());
+  if (options.passes) printPasses(*interpreter);
   std::vector<RunStep> steps;
   nlohmann::json stepList = nlohmann::json::array();
   for (size_t i = 0; i < plan.stepCount(); ++i) {

@@ -1,5 +1,7 @@
 #include "engine/tools/run_report.h"
 
+#include "engine/graph/pass.h"
+
 #include "engine/tools/cli.h"
 #include "engine/tools/run_values.h"
 
@@ -67,11 +69,26 @@ void printStep(const RunStep& step) {
   fmt::print("\n");
 }
 
+void printPasses(const Interpreter& interpreter) {
+  for (const auto& pass : interpreter.registry().passes()) {
+    std::string changes = "at each resize";
+    if (pass->position == GraphPass::Position::BeforeLowering) {
+      changes = "off";
+      for (const PassCount& count : interpreter.passCounts())
+        if (count.name == pass->name) changes = fmt::format("{} changes", count.changes);
+    }
+    fmt::print("pass {:20} {:16} {:16} {}\n", pass->name, nameOf(pass->position), changes, pass->summary);
+  }
+}
+
 void printPlacement(const RunStep& step) {
   const size_t width = widestType(step);
   fmt::print("placement of {} commands; {} nodes folded to constants; planned memory {} bytes, {} at least\n",
              step.placement.size(), step.statistics.foldedNodes, step.statistics.plannedPeakBytes,
              step.statistics.lowerBoundBytes);
+  if (step.statistics.removedRasters > 0)
+    fmt::print("region fusion: {} copies saved; {} regions in the fused rasters\n", step.statistics.removedRasters,
+               step.statistics.fusedRegions);
   for (const Placement& row : step.placement) {
     fmt::print("  {:{}}  {:20}  {}  {}{}{}\n", typeOf(row), width, whereOf(row), row.node, row.outputs,
                row.copiedBytes > 0 ? fmt::format("  {} bytes copied", row.copiedBytes) : "",
@@ -148,6 +165,8 @@ nlohmann::json stepJson(const RunStep& step) {
           {"arenaBytes", step.statistics.memory.empty() ? 0 : step.statistics.memory[0].arenaBytes},
           {"constantBytes", step.statistics.memory.empty() ? 0 : step.statistics.memory[0].constantBytes},
           {"foldedNodes", step.statistics.foldedNodes},
+          {"removedRasters", step.statistics.removedRasters},
+          {"fusedRegions", step.statistics.fusedRegions},
           {"executionsCreated", step.statistics.executionsCreated}};
 }
 

@@ -20,6 +20,8 @@ struct RunStep {
 };
 
 void printDevice(const DeviceInfo& device);
+/// One line per graph pass of the registry: its position, and what it changed in this model.
+void printPasses(const Interpreter& interpreter);
 void printStep(const RunStep& step);
 /// One line per command: where it ran, and every refusal below it.
 void printPlacement(const RunStep& step);

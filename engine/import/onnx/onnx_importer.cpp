@@ -48,38 +48,85 @@ Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
   return desc;
 }
 
+bool isOtherThanTensor(const onnx::ValueInfoProto& info) {
+  return info.has_type() && !info.type().has_tensor_type() &&
+         info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
+}
+
+/// What all graphs of a file share.
+struct FileContext {
+  const OnnxRules& rules;
+  std::map<std::string, int> opsets;                        // by domain
+  std::set<std::pair<std::string, std::string>> functions;  // domain, name
+};
+
+Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
+  for (const onnx::OperatorSetIdProto& opset : proto.opset_import()) {
+    if (opset.version() < 1 || opset.version() > OnnxRules::kAnyOpset)
+      return Status::invalidArgument("ONNX opset version of domain '{}' must be 1 or more, found {}", opset.domain(),
+                                     opset.version());
+    file.opsets[canonicalDomain(opset.domain())] = static_cast<int>(opset.version());
+  }
+  if (proto.ir_version() < 3) file.opsets.emplace("", 1);  // files older than opset_import
+  for (const onnx::FunctionProto& function : proto.functions())
+    file.functions.emplace(canonicalDomain(function.domain()), function.name());
+  return Status::ok();
+}
+
+/// Names that a graph reads and does not define, its own subgraphs included.
+std::set<std::string> freeNames(const onnx::GraphProto& graph) {
+  std::set<std::string> names, defined;
+  for (const onnx::ValueInfoProto& input : graph.input()) defined.insert(input.name());
+  for (const onnx::TensorProto& initializer : graph.initializer()) defined.insert(initializer.name());
+  for (const onnx::NodeProto& node : graph.node()) {
+    defined.insert(node.output().begin(), node.output().end());
+    names.insert(node.input().begin(), node.input().end());
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) names.merge(freeNames(attribute.g()));
+  }
+  for (const onnx::ValueInfoProto& output : graph.output()) names.insert(output.name());
+  for (const std::string& name : defined) names.erase(name);
+  return names;
+}
+
 class GraphImport {
  public:
-  GraphImport(const onnx::ModelProto& proto, const OnnxRules& rules, const OpRegistry& registry)
-      : proto_(proto), graph_(proto.graph()), rules_(rules), context_(registry) {}
+  /// `outer` is the context of the graph around a subgraph.
+  GraphImport(const onnx::GraphProto& graph, const FileContext& file, const OpRegistry& registry,
+              ImportContext* outer = nullptr, size_t depth = 0)
+      : graph_(graph), file_(file), context_(registry, outer), depth_(depth) {}
 
   Result<Model> run() {
-    context_.model.producer = proto_.producer_name();
-    OPKIT_TRY(readOpsets());
     OPKIT_TRY(readInitializers());
     OPKIT_TRY(readInputs());
     OPKIT_TRY(declareNodeOutputs());
     OPKIT_ASSIGN(const std::vector<size_t> order, nodeOrder());
     for (size_t index : order) OPKIT_TRY(importNode(graph_.node(static_cast<int>(index))));
     OPKIT_TRY(readOutputs());
+    for (const ImportContext::Capture& capture : context_.captures()) model().inputs.push_back(capture.inner);
     OPKIT_TRY(validateModel(context_.model, *context_.registry));
     return std::move(context_.model);
   }
 
- private:
-  Model& model() { return context_.model; }
+  /// After run: the tensors of the graph around this one that its last inputs stand for.
+  std::vector<int> captures() const {
+    std::vector<int> outer;
+    for (const ImportContext::Capture& capture : context_.captures()) outer.push_back(capture.outer);
+    return outer;
+  }
 
-  Status readOpsets() {
-    for (const onnx::OperatorSetIdProto& opset : proto_.opset_import()) {
-      if (opset.version() < 1 || opset.version() > OnnxRules::kAnyOpset)
-        return Status::invalidArgument("ONNX opset version of domain '{}' must be 1 or more, found {}", opset.domain(),
-                                       opset.version());
-      opsets_[canonicalDomain(opset.domain())] = static_cast<int>(opset.version());
-    }
-    if (proto_.ir_version() < 3) opsets_.emplace("", 1);  // files older than opset_import
-    for (const onnx::FunctionProto& function : proto_.functions())
-      functions_.emplace(canonicalDomain(function.domain()), function.name());
-    return Status::ok();
+ private:
+  static constexpr size_t kMaxDepth = 16;
+
+  Model& model() { return context_.model; }
+  bool isSubgraph() const { return depth_ > 0; }
+
+  Result<Subgraph> importSubgraph(const onnx::GraphProto& graph, const std::string& name) {
+    if (depth_ == kMaxDepth) return Status::unsupported("subgraphs may be nested {} deep", kMaxDepth);
+    GraphImport inner(graph, file_, *context_.registry, &context_, depth_ + 1);
+    auto imported = inner.run();
+    if (!imported) return imported.error().withContext(fmt::format("subgraph '{}'", name));
+    return Subgraph{name, *std::move(imported), inner.captures()};
   }
 
   Status declare(const std::string& name, int index, const char* what) {
@@ -117,7 +164,8 @@ class GraphImport {
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       const int initializer = context_.find(input.name());
       if (initializer >= 0 && context_.constant(initializer)) continue;  // a default value, not an input
-      Result<TensorDesc> desc = inputDesc(input);
+      // What a subgraph gets is known when it runs; its declaration often says nothing.
+      Result<TensorDesc> desc = isSubgraph() && !isOtherThanTensor(input) ? TensorDesc{} : inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
       OPKIT_TRY(declare(input.name(), static_cast<int>(model().tensors.size()), "input"));
       const int index = model().addInput(input.name(), *std::move(desc));
@@ -145,10 +193,13 @@ class GraphImport {
       ModelNode& copy = skeleton.nodes.emplace_back();
       for (const std::string& input : node.input()) {
         copy.inputs.push_back(input.empty() ? -1 : context_.find(input));
-        if (!input.empty() && copy.inputs.back() < 0)
+        if (!input.empty() && !context_.knows(input))
           return Status::invalidArgument("ONNX operator '{}' reads tensor '{}', which nothing defines",
                                          qualifiedType(node), input);
       }
+      for (const onnx::AttributeProto& attribute : node.attribute())
+        if (attribute.has_g())
+          for (const std::string& name : freeNames(attribute.g())) copy.inputs.push_back(context_.find(name));
       for (const std::string& output : node.output())
         if (!output.empty()) copy.outputs.push_back(context_.find(output));
     }
@@ -158,27 +209,21 @@ class GraphImport {
   Status importNode(const onnx::NodeProto& node) {
     const std::string type = qualifiedType(node);
     const std::string domain = canonicalDomain(node.domain());
-    if (functions_.contains({domain, node.op_type()}))
+    if (file_.functions.contains({domain, node.op_type()}))
       return Status::unsupported("ONNX operator '{}' is a function of the model; functions are not expanded", type);
-    const auto opset = opsets_.find(domain);
-    if (opset == opsets_.end())
+    const auto opset = file_.opsets.find(domain);
+    if (opset == file_.opsets.end())
       return Status::invalidArgument("ONNX operator '{}': the model imports no opset for its domain '{}'", type,
                                      domain);
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      OPKIT_TRY(checkNoSubgraph(attribute, type, opset->second));
-    const OnnxRules::Entry* entry = rules_.find(type, opset->second);
+    const OnnxRules::Entry* entry = file_.rules.find(type, opset->second);
     if (!entry)
       return Status::unsupported("ONNX operator '{}' (opset {}) has no rule in this build", type, opset->second);
     OPKIT_TRY(checkAttributes(node, type, opset->second, *entry));
-    ImportNode view(node, type, opset->second, context_);
+    ImportNode view(
+        node, type, opset->second, context_,
+        [this](const onnx::GraphProto& graph, const std::string& name) { return importSubgraph(graph, name); });
     if (view.outputCount() == 0) return Status::invalidArgument("ONNX operator '{}' has no outputs", type);
     return view.finish(entry->rule(view)).withContext(fmt::format("ONNX operator '{}' ('{}')", type, view.name()));
-  }
-
-  static Status checkNoSubgraph(const onnx::AttributeProto& attribute, const std::string& type, int opset) {
-    if (!attribute.has_g() && attribute.graphs_size() == 0) return Status::ok();
-    return Status::unsupported("ONNX operator '{}' (opset {}) has a subgraph in attribute '{}'; subgraphs do not run",
-                               type, opset, attribute.name());
   }
 
   static Status checkAttributes(const onnx::NodeProto& node, const std::string& type, int opset,
@@ -197,7 +242,7 @@ class GraphImport {
 
   Status readOutputs() {
     for (const onnx::ValueInfoProto& output : graph_.output()) {
-      const int index = context_.find(output.name());
+      const int index = context_.resolve(output.name());
       if (index < 0) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
       model().outputs.push_back(index);
     }
@@ -205,12 +250,10 @@ class GraphImport {
     return Status::ok();
   }
 
-  const onnx::ModelProto& proto_;
   const onnx::GraphProto& graph_;
-  const OnnxRules& rules_;
+  const FileContext& file_;
   ImportContext context_;
-  std::map<std::string, int> opsets_;                        // by domain
-  std::set<std::pair<std::string, std::string>> functions_;  // domain, name
+  size_t depth_;
 };
 
 }  // namespace
@@ -224,7 +267,11 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
                            bytes.size());
   if (!proto.has_graph())
     return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
-  return GraphImport(proto, rules, registry).run();
+  FileContext file{rules, {}, {}};
+  OPKIT_TRY(readOpsets(proto, file));
+  OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
+  model.producer = proto.producer_name();
+  return model;
 }
 
 }  // namespace opkit

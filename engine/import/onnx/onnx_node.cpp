@@ -19,6 +19,20 @@ int ImportContext::find(const std::string& name) const {
   return found == byName_.end() ? -1 : found->second;
 }
 
+int ImportContext::resolve(const std::string& name) {
+  const int known = find(name);
+  if (known >= 0 || !outer_) return known;
+  const int outside = outer_->resolve(name);
+  if (outside < 0) return -1;
+  const int index = model.addTensor(uniqueName(name));
+  byName_[name] = index;
+  if (const Tensor* value = outer_->constant(outside))
+    setConstant(index, *value);
+  else
+    captures_.push_back({index, outside});
+  return index;
+}
+
 std::string ImportContext::uniqueName(const std::string& base) {
   std::string name = base;
   for (int number = 2; !byName_.emplace(name, -1).second; ++number) name = fmt::format("{}_{}", base, number);
@@ -50,9 +64,15 @@ int attributeTypeOf(const onnx::AttributeProto& attribute) {
   return Type::UNDEFINED;
 }
 
-ImportNode::ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context)
-    : proto_(proto), opType_(std::move(opType)), opset_(opset), name_(proto.name()), context_(context) {
-  for (const std::string& input : proto.input()) inputs_.push_back(input.empty() ? -1 : context.find(input));
+ImportNode::ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context,
+                       ImportSubgraph importSubgraph)
+    : proto_(proto),
+      opType_(std::move(opType)),
+      opset_(opset),
+      name_(proto.name()),
+      context_(context),
+      importSubgraph_(std::move(importSubgraph)) {
+  for (const std::string& input : proto.input()) inputs_.push_back(input.empty() ? -1 : context.resolve(input));
   for (const std::string& output : proto.output()) {
     outputs_.push_back(output.empty() ? -1 : context.find(output));
     if (name_.empty()) name_ = output;
@@ -130,6 +150,26 @@ Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamB
   OPKIT_CHECK(!emitted_);
   emitted_ = true;
   addNode(type, std::move(inputs), outputs_, std::move(params));
+  return Status::ok();
+}
+
+Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
+                               ParamBytes params) {
+  std::vector<Subgraph> subgraphs;
+  for (const std::string& name : graphs) {
+    const onnx::AttributeProto* found = attributeOf(name, Type::GRAPH);
+    if (!found)
+      return attributeError_.isOk() ? Status::invalidArgument("needs a graph in attribute '{}'", name)
+                                    : attributeError_;
+    OPKIT_ASSIGN(Subgraph subgraph, importSubgraph_(found->g(), name));
+    for (int& capture : subgraph.captures) {
+      inputs.push_back(capture);
+      capture = static_cast<int>(inputs.size()) - 1;
+    }
+    subgraphs.push_back(std::move(subgraph));
+  }
+  OPKIT_TRY(emit(type, std::move(inputs), std::move(params)));
+  context_.model.nodes.back().subgraphs = std::move(subgraphs);
   return Status::ok();
 }
 

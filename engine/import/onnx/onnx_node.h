@@ -11,15 +11,26 @@ namespace opkit {
 
 class OpRegistry;
 
-/// The model under construction and where its ONNX names went.
+/// The model under construction and where its ONNX names went. A subgraph's context knows the one around it.
 class ImportContext {
  public:
-  explicit ImportContext(const OpRegistry& ops) : registry(&ops) {}
+  /// A value of the surrounding graph that this one reads: it is an input here.
+  struct Capture {
+    int inner;
+    int outer;
+  };
+
+  explicit ImportContext(const OpRegistry& ops, ImportContext* outer = nullptr) : registry(&ops), outer_(outer) {}
 
   /// Declares an ONNX value; false when the name is taken.
   bool declare(const std::string& name, int index) { return byName_.emplace(name, index).second; }
   /// Index of an ONNX value, -1 when nothing defines it.
   int find(const std::string& name) const;
+  /// As find, and looks in the graphs around this one: their constants are shared, other values are captured.
+  int resolve(const std::string& name);
+  /// Whether this graph or one around it defines the value.
+  bool knows(const std::string& name) const { return find(name) >= 0 || (outer_ && outer_->knows(name)); }
+  const std::vector<Capture>& captures() const { return captures_; }
   /// `base`, or `base` with a number that makes it unique in the model; the name is reserved.
   std::string uniqueName(const std::string& base);
   /// Marks a declared tensor as a constant.
@@ -31,14 +42,20 @@ class ImportContext {
   const OpRegistry* registry;
 
  private:
+  ImportContext* outer_;
+  std::vector<Capture> captures_;
   std::unordered_map<std::string, int> byName_;
   std::map<int, Tensor> constants_;  // a map: rules keep pointers while constants are added
 };
 
+/// Imports one subgraph of a node; its captures are still tensors of the graph around it.
+using ImportSubgraph = std::function<Result<Subgraph>(const onnx::GraphProto&, const std::string& name)>;
+
 /// One ONNX node as its rule sees it.
 class ImportNode final : public OnnxNode {
  public:
-  ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context);
+  ImportNode(const onnx::NodeProto& proto, std::string opType, int opset, ImportContext& context,
+             ImportSubgraph importSubgraph);
 
   const std::string& opType() const override { return opType_; }
   int opset() const override { return opset_; }
@@ -61,6 +78,8 @@ class ImportNode final : public OnnxNode {
   using OnnxNode::addConstant;
   int addConstant(const std::string& suffix, Tensor value) override;
   Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
+  Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
+                     ParamBytes params) override;
   Status emitConstant(Tensor value) override;
   int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
 
@@ -78,6 +97,7 @@ class ImportNode final : public OnnxNode {
   int opset_;
   std::string name_;
   ImportContext& context_;
+  ImportSubgraph importSubgraph_;
   std::vector<int> inputs_;
   std::vector<int> outputs_;
   bool emitted_ = false;

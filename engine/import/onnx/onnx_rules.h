@@ -47,6 +47,10 @@ class OnnxNode {
 
   /// Emits the node: its outputs are the ONNX node's outputs.
   virtual Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  /// Emits a node of control flow. `graphs` names the attributes that hold its subgraphs, in the order of the card; the
+  /// values around it that they read become further inputs of the node.
+  virtual Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
+                             ParamBytes params = {}) = 0;
   /// Emits nothing: the ONNX node's only output is this constant from here on.
   virtual Status emitConstant(Tensor value) = 0;
   /// Emits a node whose single output is intermediate; returns its tensor index.

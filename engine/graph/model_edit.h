@@ -1,0 +1,67 @@
+// ModelEdit: what graph passes need to rewrite a Model: who makes and who reads a tensor, replacing and removing.
+//
+//   ModelEdit edit(model);
+//   for (size_t n = 0; n < model.nodes.size(); ++n)
+//     if (ModelNode* mul = edit.producer(model.nodes[n].inputs[0], "Mul")) ...
+//   return edit.finish();
+//
+// Nodes are marked as removed and go in finish(), so indices stay valid while a pass runs. For one thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "engine/model/model.h"
+
+namespace opkit {
+
+class ModelEdit {
+ public:
+  explicit ModelEdit(Model& model);
+
+  /// The node that makes a tensor; null for inputs, constants and absent tensors.
+  ModelNode* producer(int tensor) const;
+  /// As above, when it is of this type.
+  ModelNode* producer(int tensor, std::string_view type) const;
+  /// How many node inputs and model outputs read the tensor.
+  size_t readerCount(int tensor) const;
+  bool isInput(int tensor) const;
+  bool isOutput(int tensor) const;
+  /// The node is the tensor's only reader, so the tensor can vanish with it.
+  bool isOnlyReader(int tensor) const { return readerCount(tensor) == 1 && !isOutput(tensor); }
+
+  /// Host value of a constant; null otherwise.
+  const Tensor* constant(int tensor) const;
+  /// The single element of a constant of a floating type, which may be of any rank.
+  std::optional<float> scalar(int tensor) const;
+  bool isScalar(int tensor, double value) const;  // within a float's rounding
+  int addConstant(const std::string& name, Tensor value);
+
+  /// Every reader of `from` reads `to` instead; not the model's outputs.
+  void replaceReaders(int from, int to);
+  /// `node` makes `tensor` as its output i instead of what it made; that one keeps no producer.
+  void moveOutput(ModelNode& node, size_t output, int tensor);
+  void replaceInput(ModelNode& node, size_t input, int tensor);
+  /// `with` stands in the node's place; REQUIRES the same outputs.
+  void replaceNode(ModelNode& node, const ModelNode& with);
+  void remove(ModelNode& node);
+  bool isRemoved(const ModelNode& node) const { return removed_[indexOf(node)]; }
+
+  /// Drops the removed nodes and the constants that nobody reads, sorts the rest. Returns how often count() was called.
+  Result<size_t> finish();
+  /// The pass did its work once more.
+  void count() { ++changes_; }
+
+ private:
+  size_t indexOf(const ModelNode& node) const { return static_cast<size_t>(&node - model_.nodes.data()); }
+  void readInputs(const ModelNode& node, int change);
+
+  Model& model_;
+  std::vector<int> producer_;    // per tensor: node or -1
+  std::vector<size_t> readers_;  // per tensor, model outputs included
+  std::vector<bool> isInput_, isOutput_;
+  std::vector<bool> removed_;  // per node
+  size_t changes_ = 0;
+};
+
+}  // namespace opkit

@@ -1,0 +1,12 @@
+#include "engine/graph/passes/engine_passes.h"
+
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+
+void addEnginePasses(OpRegistry& registry) {
+  registry.addPass(removeDeadCodePass());
+  registry.addPass(fuseRegionsPass());
+}
+
+}  // namespace opkit

@@ -1,0 +1,16 @@
+// The graph passes that name no operator. Called once by whoever fills a registry.
+#pragma once
+
+#include "engine/graph/pass.h"
+
+namespace opkit {
+
+/// Appends the passes of this folder to a registry.
+void addEnginePasses(OpRegistry& registry);
+
+/// remove-dead-code: nodes none of whose outputs is read, and constants that nobody reads.
+GraphPass removeDeadCodePass();
+/// fuse-regions: a tensor that only rasters write and read is never made; its readers read what it was made from.
+GraphPass fuseRegionsPass();
+
+}  // namespace opkit

@@ -1,0 +1,177 @@
+// fuse-regions: chains of operators that only move data become one raster, or a view and no raster at all.
+//
+// A tensor that a raster writes and only rasters read need not exist: each reader's regions are composed with the
+// regions that wrote it (region_compose.h). All readers must agree, and none may end up with many more regions than
+// the two rasters had, since a region costs a dispatch. Order matters: writers come first, so chains of any length
+// fold in one sweep.
+#include "engine/graph/encoder.h"
+#include "engine/graph/passes/engine_passes.h"
+#include "engine/graph/passes/region_compose.h"
+
+namespace opkit {
+namespace {
+
+constexpr size_t kAlwaysAllowedRegions = 8;  // of one fused raster, however few its parts had
+
+class RegionFusion {
+ public:
+  RegionFusion(EncodedGraph& graph, const Model& model)
+      : graph_(graph),
+        dead_(graph.commands.size(), false),
+        isFused_(graph.commands.size(), false),
+        readers_(graph.descs.size()) {
+    for (int output : model.outputs) isOutput_.push_back(rootOf(output));
+    for (size_t c = 0; c < graph.commands.size(); ++c)
+      for (int input : graph.commands[c].inputs)
+        if (input >= 0) readersOf(input).push_back(c);
+  }
+
+  size_t run() {
+    for (size_t c = 0; c < graph_.commands.size(); ++c)
+      if (graph_.commands[c].regions) visit(c);
+    std::vector<EncodedCommand> alive;
+    for (size_t c = 0; c < dead_.size(); ++c)
+      if (!dead_[c]) alive.push_back(std::move(graph_.commands[c]));
+    graph_.commands = std::move(alive);
+    for (size_t t = 0; t < graph_.alias.size(); ++t) graph_.alias[t] = rootOf(static_cast<int>(t));
+    graph_.removedRasters += removed_;
+    for (size_t c = 0, next = 0; c < dead_.size(); ++c) {
+      if (dead_[c]) continue;
+      if (isFused_[c]) graph_.fusedRegions += graph_.commands[next].regions->regions.size();
+      ++next;
+    }
+    return removed_;
+  }
+
+ private:
+  int rootOf(int tensor) const {
+    while (graph_.alias[static_cast<size_t>(tensor)] != tensor) tensor = graph_.alias[static_cast<size_t>(tensor)];
+    return tensor;
+  }
+  std::vector<size_t>& readersOf(int tensor) { return readers_[static_cast<size_t>(rootOf(tensor))]; }
+  bool isOutput(int tensor) const {
+    return std::find(isOutput_.begin(), isOutput_.end(), rootOf(tensor)) != isOutput_.end();
+  }
+
+  void visit(size_t c) {
+    if (becomesView(c)) return;
+    const int tensor = graph_.commands[c].outputs[0];
+    if (isOutput(tensor)) return;
+    std::vector<size_t> readers = readersOf(tensor);
+    std::sort(readers.begin(), readers.end());
+    readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+    std::vector<EncodedCommand> fused;
+    for (size_t reader : readers) {
+      std::optional<EncodedCommand> command = fuse(graph_.commands[reader], graph_.commands[c]);
+      if (!command) return;
+      fused.push_back(*std::move(command));
+    }
+    for (size_t i = 0; i < readers.size(); ++i) {
+      graph_.commands[readers[i]] = std::move(fused[i]);
+      isFused_[readers[i]] = true;
+      for (int input : graph_.commands[readers[i]].inputs)
+        if (input >= 0) readersOf(input).push_back(readers[i]);
+    }
+    remove(c);
+  }
+
+  void remove(size_t c) {
+    for (int input : graph_.commands[c].inputs)
+      if (input >= 0) std::erase(readersOf(input), c);
+    dead_[c] = true;
+    ++removed_;
+  }
+
+  /// What is left of a chain may be the bytes of its source in their order.
+  bool becomesView(size_t c) {
+    const EncodedCommand& command = graph_.commands[c];
+    if (command.regions->regions.empty()) return false;
+    const int source = command.inputs[static_cast<size_t>(command.regions->regions[0].source)];
+    const int output = command.outputs[0];
+    if (graph_.contents[static_cast<size_t>(source)]) return false;
+    if (!isWholeView(*command.regions, graph_.descs[static_cast<size_t>(source)],
+                     graph_.descs[static_cast<size_t>(output)]))
+      return false;
+    const std::vector<size_t> readers = readersOf(output);
+    if (isOutput(output)) isOutput_.push_back(rootOf(source));
+    remove(c);
+    graph_.alias[static_cast<size_t>(rootOf(output))] = rootOf(source);
+    readersOf(source).insert(readersOf(source).end(), readers.begin(), readers.end());
+    return true;
+  }
+
+  /// The elements of the reader that the writer filled rather than copied are filled by the reader itself.
+  static bool mergeFill(RegionList& reader, const RegionList& writer, int readerFill, int writerFill) {
+    if (writer.fill == RegionList::Fill::None) return true;
+    if (reader.fill == RegionList::Fill::None) {
+      reader.fill = writer.fill;
+      return true;
+    }
+    return reader.fill == writer.fill && (reader.fill != RegionList::Fill::Input || readerFill == writerFill);
+  }
+
+  std::optional<EncodedCommand> fuse(const EncodedCommand& reader, const EncodedCommand& writer) const {
+    if (!reader.regions) return std::nullopt;
+    const int tensor = rootOf(writer.outputs[0]);
+    EncodedCommand fused = reader;
+    fused.inputs.clear();
+    const auto sourceIndex = [&](int input) {
+      const auto found = std::find(fused.inputs.begin(), fused.inputs.end(), input);
+      if (found != fused.inputs.end()) return static_cast<int>(found - fused.inputs.begin());
+      fused.inputs.push_back(input);
+      return static_cast<int>(fused.inputs.size()) - 1;
+    };
+    RegionList& list = *fused.regions;
+    list.regions.clear();
+    for (const Region& region : reader.regions->regions) {
+      if (elementCount(region.size) == 0) continue;
+      const int input = reader.inputs[static_cast<size_t>(region.source)];
+      if (rootOf(input) != tensor) {
+        list.regions.push_back(region);
+        list.regions.back().source = sourceIndex(input);
+        continue;
+      }
+      for (const Region& written : writer.regions->regions) {
+        std::optional<std::vector<Region>> parts = composeRegions(region, written);
+        if (!parts) return std::nullopt;
+        for (Region& part : *parts) {
+          part.source = sourceIndex(writer.inputs[static_cast<size_t>(written.source)]);
+          list.regions.push_back(std::move(part));
+        }
+      }
+    }
+    mergeRegions(list.regions);
+    const size_t before = reader.regions->regions.size() + writer.regions->regions.size();
+    if (list.regions.size() > std::max(before, kAlwaysAllowedRegions)) return std::nullopt;
+    const int readerFill = fillOf(reader), writerFill = fillOf(writer);
+    if (readerFill >= 0 && rootOf(readerFill) == tensor) return std::nullopt;  // would read the fill from T
+    if (!mergeFill(list, *writer.regions, readerFill, writerFill)) return std::nullopt;
+    int64_t written = 0;
+    for (const Region& region : list.regions) written += elementCount(region.size);
+    if (written == graph_.descs[static_cast<size_t>(fused.outputs[0])].elements()) list.fill = RegionList::Fill::None;
+    if (list.fill == RegionList::Fill::Input) list.fillInput = sourceIndex(readerFill >= 0 ? readerFill : writerFill);
+    return fused;
+  }
+
+  static int fillOf(const EncodedCommand& command) {
+    if (command.regions->fill != RegionList::Fill::Input) return -1;
+    return command.inputs[static_cast<size_t>(command.regions->fillInput)];
+  }
+
+  EncodedGraph& graph_;
+  std::vector<bool> dead_;                    // per command
+  std::vector<bool> isFused_;                 // per command
+  std::vector<std::vector<size_t>> readers_;  // per root tensor: commands, perhaps repeated
+  std::vector<int> isOutput_;                 // roots of the model's outputs
+  size_t removed_ = 0;
+};
+
+}  // namespace
+
+GraphPass fuseRegionsPass() {
+  return {"fuse-regions", "chains of data-moving operators are one raster, or none", GraphPass::Position::AfterLowering,
+          nullptr,
+          [](EncodedGraph& graph, const Model& model) -> Result<size_t> { return RegionFusion(graph, model).run(); }};
+}
+
+}  // namespace opkit

@@ -1,0 +1,20 @@
+// Composition of regions: what a region that reads tensor T takes from the region that wrote T, so that T itself
+// need not exist. The algebra behind the pass fuse-regions; pure functions.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/op/region.h"
+
+namespace opkit {
+
+/// Copies straight from the writer's source to the reader's destination, for exactly those elements of `reader` that
+/// `writer` wrote (a writer that covers part of T gives part of the reader). None when the two strided boxes do not
+/// intersect in a few boxes. The writer's elements must be distinct (REQUIRED of RegionList anyway).
+std::optional<std::vector<Region>> composeRegions(const Region& reader, const Region& writer);
+
+/// Joins regions that continue each other along one dimension, in place: what is left covers the same elements.
+void mergeRegions(std::vector<Region>& regions);
+
+}  // namespace opkit

@@ -1,0 +1,27 @@
+#include "engine/graph/model_edit.h"
+#include "engine/graph/passes/engine_passes.h"
+
+namespace opkit {
+namespace {
+
+Result<size_t> removeDeadCode(Model& model, const OpRegistry&) {
+  ModelEdit edit(model);
+  for (size_t n = model.nodes.size(); n-- > 0;) {  // readers before what they read
+    ModelNode& node = model.nodes[n];
+    const bool read = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](int output) { return output >= 0 && edit.readerCount(output) > 0; });
+    if (read) continue;
+    edit.remove(node);
+    edit.count();
+  }
+  return edit.finish();
+}
+
+}  // namespace
+
+GraphPass removeDeadCodePass() {
+  return {"remove-dead-code", "nodes whose outputs nobody reads, and constants nobody reads",
+          GraphPass::Position::BeforeLowering, removeDeadCode, nullptr};
+}
+
+}  // namespace opkit

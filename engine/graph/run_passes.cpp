@@ -1,0 +1,66 @@
+#include "engine/graph/run_passes.h"
+
+#include "engine/graph/pass.h"
+
+namespace opkit {
+namespace {
+
+constexpr int kMaxRounds = 8;  // what one pass leaves may be what another looks for
+
+bool isEnabled(const GraphPass& pass, std::span<const std::string> disabled) {
+  return std::none_of(disabled.begin(), disabled.end(),
+                      [&](const std::string& name) { return name == pass.name || name == kAllPasses; });
+}
+
+}  // namespace
+
+Status checkPassNames(const OpRegistry& registry, std::span<const std::string> names) {
+  for (const std::string& name : names) {
+    std::vector<std::string> known;
+    for (const auto& pass : registry.passes()) known.push_back(pass->name);
+    if (name != kAllPasses && std::find(known.begin(), known.end(), name) == known.end())
+      return Status::invalidArgument("no graph pass is called '{}'; expected {} or one of: {}", name, kAllPasses,
+                                     fmt::join(known, ", "));
+  }
+  return Status::ok();
+}
+
+Result<std::vector<PassCount>> rewriteModel(Model& model, const OpRegistry& registry,
+                                            std::span<const std::string> disabled) {
+  std::vector<PassCount> counts;
+  std::vector<const GraphPass*> passes;
+  for (const auto& pass : registry.passes()) {
+    if (pass->position != GraphPass::Position::BeforeLowering || !isEnabled(*pass, disabled)) continue;
+    passes.push_back(pass.get());
+    counts.push_back({pass->name, 0});
+  }
+  size_t changes = 1;
+  for (int round = 0; round < kMaxRounds && changes > 0; ++round) {
+    changes = 0;
+    for (size_t i = 0; i < passes.size(); ++i) {
+      const std::string context = fmt::format("graph pass '{}'", passes[i]->name);
+      auto changed = passes[i]->rewriteModel(model, registry);
+      if (!changed) return changed.error().withContext(context);
+      if (*changed == 0) continue;
+      if (const Status status = validateModel(model, registry); !status.isOk())
+        return Status::internal("{}: leaves a broken model: {}", context, status.message());
+      counts[i].changes += *changed;
+      changes += *changed;
+    }
+  }
+  return counts;
+}
+
+Status rewriteGraph(EncodedGraph& graph, const Model& model, const OpRegistry& registry,
+                    std::span<const std::string> disabled) {
+  for (const auto position : {GraphPass::Position::AfterLowering, GraphPass::Position::Last}) {
+    for (const auto& pass : registry.passes()) {
+      if (pass->position != position || !isEnabled(*pass, disabled)) continue;
+      const auto changed = pass->rewriteGraph(graph, model);
+      if (!changed) return changed.error().withContext(fmt::format("graph pass '{}'", pass->name));
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace opkit

@@ -1,0 +1,26 @@
+// Stages: a model with control flow cut into models without, to be run one after the other.
+//
+// A node of control flow (OpDef::control) decides at run what happens, and often what shapes come out. So everything
+// that can run before it is one stage, the node itself runs on the host, and what needs its outputs is a later stage,
+// which is planned once those are known. A model without control flow is never cut.
+#pragma once
+
+#include <vector>
+
+#include "engine/model/model.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit {
+
+struct Stage {
+  Model model;              // the plain nodes; without outputs when there is nothing to run
+  std::vector<int> inputs;  // per input of `model`, the tensor of the whole model
+  std::vector<int> outputs;
+  std::vector<size_t> control;  // nodes of the whole model to run after it, in order
+};
+
+bool hasControlFlow(const Model& model, const OpRegistry& registry);
+/// REQUIRES a valid model. Constants are shared with it.
+std::vector<Stage> splitIntoStages(const Model& model, const OpRegistry& registry);
+
+}  // namespace opkit

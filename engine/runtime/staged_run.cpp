@@ -1,0 +1,270 @@
+#include "engine/runtime/staged_run.h"
+
+#include <cstring>
+
+#include "engine/graph/stages.h"
+
+namespace opkit {
+
+Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, const OpRegistry& registry,
+                                                           const InterpreterOptions& options) {
+  auto plan = std::make_shared<StagePlan>();
+  for (Stage& stage : splitIntoStages(model, registry)) {
+    Step step{nullptr, std::move(stage.inputs), std::move(stage.outputs), {}};
+    if (!step.outputs.empty()) {
+      OPKIT_ASSIGN(step.interpreter, Interpreter::create(std::move(stage.model), registry, options));
+    }
+    for (size_t n : stage.control) {
+      Control control{n, {}};
+      for (const Subgraph& subgraph : model.nodes[n].subgraphs) {
+        auto interpreter = Interpreter::create(subgraph.model, registry, options);
+        if (!interpreter)
+          return interpreter.error().withContext(fmt::format("'{}' of node '{}'", subgraph.name, model.nodes[n].name));
+        control.subgraphs.push_back(*std::move(interpreter));
+      }
+      step.control.push_back(std::move(control));
+    }
+    plan->steps.push_back(std::move(step));
+  }
+  return std::shared_ptr<const StagePlan>(std::move(plan));
+}
+
+namespace {
+
+/// A copy that outlives the session's next run.
+Result<Tensor> copyOf(const Tensor& tensor) {
+  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(tensor.desc));
+  if (copy.sizeBytes() > 0) std::memcpy(copy.bytes().data(), tensor.bytes().data(), copy.sizeBytes());
+  return copy;
+}
+
+/// Memory is not shared between parts, so peaks add up like everything else.
+void addPart(SessionStatistics& sum, const SessionStatistics& part) {
+  sum.plannedPeakBytes += part.plannedPeakBytes;
+  sum.lowerBoundBytes += part.lowerBoundBytes;
+  sum.foldedNodes += part.foldedNodes;
+  sum.removedRasters += part.removedRasters;
+  sum.fusedRegions += part.fusedRegions;
+  sum.executionsCreated += part.executionsCreated;
+  sum.segments += part.segments;
+}
+
+}  // namespace
+
+/// One subgraph: a session, and the values around it that it reads.
+class StagedRun::Runner final : public SubgraphRunner {
+ public:
+  Runner(const Subgraph& subgraph, std::unique_ptr<Session> session)
+      : subgraph_(subgraph), session_(std::move(session)) {}
+
+  size_t inputCount() const override { return subgraph_.model.inputs.size() - subgraph_.captures.size(); }
+  size_t outputCount() const override { return subgraph_.model.outputs.size(); }
+
+  void capture(std::span<const Tensor> nodeInputs) {
+    captured_.clear();
+    for (int position : subgraph_.captures) captured_.push_back(nodeInputs[static_cast<size_t>(position)]);
+  }
+
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    OPKIT_TRY(bind(inputs));
+    OPKIT_TRY(session_->run().withContext(subgraph_.name));
+    std::vector<Tensor> outputs;
+    for (const Tensor& output : session_->outputs()) {
+      OPKIT_ASSIGN(Tensor copy, copyOf(output));
+      outputs.push_back(std::move(copy));
+    }
+    return outputs;
+  }
+
+  Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) override {
+    OPKIT_TRY(bind(inputs));
+    OPKIT_TRY(session_->resize().withContext(subgraph_.name));
+    if (session_->outputs().size() != outputCount())
+      return Status::unsupported("{}: the shapes of its outputs depend on values", subgraph_.name);
+    std::vector<TensorDesc> descs;
+    for (const Tensor& output : session_->outputs()) descs.push_back(output.desc);
+    return descs;
+  }
+
+  Session& session() const { return *session_; }
+  const std::string& name() const { return subgraph_.name; }
+
+ private:
+  Status bind(std::span<const Tensor> inputs) {
+    if (inputs.size() != inputCount())
+      return Status::invalidArgument("{}: takes {} inputs, got {}", subgraph_.name, inputCount(), inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) session_->bindInput(i, inputs[i]);
+    for (size_t i = 0; i < captured_.size(); ++i) session_->bindInput(inputs.size() + i, captured_[i]);
+    return Status::ok();
+  }
+
+  const Subgraph& subgraph_;
+  std::unique_ptr<Session> session_;
+  std::vector<Tensor> captured_;
+};
+
+struct StagedRun::Control {
+  const ModelNode* node;
+  const OpDef* def;
+  std::vector<std::unique_ptr<Runner>> runners;
+};
+
+struct StagedRun::Step {
+  std::unique_ptr<Session> session;  // null when there is nothing to run
+  std::vector<int> inputs;           // tensors of the whole model
+  std::vector<int> outputs;
+  std::vector<Control> control;
+};
+
+StagedRun::StagedRun(const Model& model) : model_(model), values_(model.tensors.size()) {}
+
+StagedRun::~StagedRun() = default;
+
+Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpreter, const StagePlan& plan,
+                                                     const SessionConfig& outerConfig,
+                                                     const std::shared_ptr<Runtime>& runtime) {
+  const Model& model = interpreter.model();
+  SessionConfig config = outerConfig;
+  config.resizeMode = ResizeMode::Direct;  // shapes inside may differ from run to run
+  std::unique_ptr<StagedRun> staged(new StagedRun(model));
+  for (const StagePlan::Step& planned : plan.steps) {
+    Step step{nullptr, planned.inputs, planned.outputs, {}};
+    if (planned.interpreter) {
+      OPKIT_ASSIGN(step.session, planned.interpreter->createSession(config, runtime));
+    }
+    for (const StagePlan::Control& one : planned.control) {
+      const ModelNode& node = model.nodes[one.node];
+      Control control{&node, interpreter.registry().find(node.type), {}};
+      for (size_t k = 0; k < one.subgraphs.size(); ++k) {
+        OPKIT_ASSIGN(auto session, one.subgraphs[k]->createSession(config, runtime));
+        control.runners.push_back(std::make_unique<Runner>(node.subgraphs[k], std::move(session)));
+      }
+      step.control.push_back(std::move(control));
+    }
+    staged->steps_.push_back(std::move(step));
+  }
+  return staged;
+}
+
+void StagedRun::start(std::span<const Tensor> inputs) {
+  for (size_t t = 0; t < values_.size(); ++t) values_[t] = model_.tensors[t].constant.value_or(Tensor());
+  for (size_t i = 0; i < inputs.size(); ++i) values_[static_cast<size_t>(model_.inputs[i])] = inputs[i];
+}
+
+Status StagedRun::bind(Step& step) {
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const Tensor& value = values_[static_cast<size_t>(step.inputs[i])];
+    OPKIT_CHECK(value.buffer != nullptr);
+    step.session->bindInput(i, value);
+  }
+  return Status::ok();
+}
+
+Result<bool> StagedRun::resize(std::span<const Tensor> inputs) {
+  Step& first = steps_.front();
+  if (!first.session) return false;
+  start(inputs);
+  const size_t before = first.session->statistics().resizes;
+  OPKIT_TRY(bind(first));
+  OPKIT_TRY(first.session->resize());
+  return first.session->statistics().resizes > before;
+}
+
+Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
+  start(inputs);
+  for (Step& step : steps_) {
+    if (step.session) {
+      OPKIT_TRY(bind(step));
+      OPKIT_TRY(step.session->run());
+      for (size_t i = 0; i < step.outputs.size(); ++i)
+        values_[static_cast<size_t>(step.outputs[i])] = step.session->outputs()[i];
+    }
+    for (Control& control : step.control)
+      OPKIT_TRY(runControl(control).withContext(fmt::format("node '{}'", control.node->name)));
+  }
+  std::vector<Tensor> outputs;
+  for (int output : model_.outputs) outputs.push_back(values_[static_cast<size_t>(output)]);
+  return outputs;
+}
+
+Status StagedRun::runControl(Control& control) {
+  std::vector<Tensor> inputs;
+  for (int input : control.node->inputs) inputs.push_back(input < 0 ? Tensor() : values_[static_cast<size_t>(input)]);
+  std::vector<SubgraphRunner*> runners;
+  for (const auto& runner : control.runners) {
+    runner->capture(inputs);
+    runners.push_back(runner.get());
+  }
+  const std::vector<int>& made = control.node->outputs;
+  auto outputs = control.def->control({control.node->params, inputs, runners, made.size()});
+  if (!outputs) return outputs.error().withContext(control.def->type);
+  if (outputs->size() < made.size())
+    return Status::invalidArgument("{}: gives {} outputs, the model asks for {}", control.def->type, outputs->size(),
+                                   made.size());
+  for (size_t i = 0; i < made.size(); ++i)
+    if (made[i] >= 0) values_[static_cast<size_t>(made[i])] = (*outputs)[i];
+  return Status::ok();
+}
+
+template <class Visit>
+void StagedRun::forEachSession(Visit&& visit) const {
+  for (const Step& step : steps_) {
+    if (step.session) visit(*step.session);
+    for (const Control& control : step.control)
+      for (const auto& runner : control.runners) visit(runner->session());
+  }
+}
+
+Result<Tensor> StagedRun::readTensor(const std::string& name) {
+  const int tensor = model_.findTensor(name);
+  if (tensor >= 0 && values_[static_cast<size_t>(tensor)].buffer) return copyOf(values_[static_cast<size_t>(tensor)]);
+  for (Step& step : steps_) {
+    if (!step.session) continue;
+    Result<Tensor> value = step.session->readTensor(name);
+    if (value) return value;
+  }
+  return Status::invalidArgument("tensor '{}' has no value after this run", name);
+}
+
+Status StagedRun::checkGuards() {
+  Status status;
+  forEachSession([&](Session& session) {
+    if (status.isOk()) status = session.checkGuards();
+  });
+  return status;
+}
+
+std::vector<Placement> StagedRun::placement() const {
+  std::vector<Placement> rows;
+  for (const Step& step : steps_) {
+    if (step.session)
+      for (Placement& row : step.session->placement()) rows.push_back(std::move(row));
+    for (const Control& control : step.control) {
+      Placement row;
+      row.node = control.node->name;
+      row.type = control.def->type;
+      row.backend = "host";
+      row.provider = "control";
+      rows.push_back(std::move(row));
+      for (const auto& runner : control.runners) {
+        for (Placement& inner : runner->session().placement()) {
+          inner.node = fmt::format("{}/{}/{}", control.node->name, runner->name(), inner.node);
+          rows.push_back(std::move(inner));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+void StagedRun::addStatistics(SessionStatistics& statistics) const {
+  forEachSession([&](Session& session) { addPart(statistics, session.statistics()); });
+}
+
+BackendCounters StagedRun::counters() const {
+  BackendCounters sum;
+  forEachSession([&](Session& session) { sum += session.counters(); });
+  return sum;
+}
+
+}  // namespace opkit

@@ -1,0 +1,68 @@
+// StagedRun: runs a model with control flow, stage by stage, inside a Session.
+//
+// Each stage and each subgraph is a Session of its own on the same device, so its plans are kept like any other's.
+// Values that cross stages, conditions and trip counts are on the host. Used by one thread at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/op/control.h"
+#include "engine/runtime/session.h"
+
+namespace opkit {
+
+/// The part that sessions share: an Interpreter per stage and per subgraph. Immutable.
+struct StagePlan {
+  struct Control {
+    size_t node;  // in the whole model
+    std::vector<std::shared_ptr<Interpreter>> subgraphs;
+  };
+  struct Step {
+    std::shared_ptr<Interpreter> interpreter;  // null when there is nothing to run before the control flow
+    std::vector<int> inputs;                   // tensors of the whole model
+    std::vector<int> outputs;
+    std::vector<Control> control;
+  };
+  std::vector<Step> steps;
+
+  static Result<std::shared_ptr<const StagePlan>> create(const Model& model, const OpRegistry& registry,
+                                                         const InterpreterOptions& options);
+};
+
+class StagedRun {
+ public:
+  static Result<std::unique_ptr<StagedRun>> create(const Interpreter& interpreter, const StagePlan& plan,
+                                                   const SessionConfig& config,
+                                                   const std::shared_ptr<Runtime>& runtime);
+  ~StagedRun();
+
+  /// Plans the first stage, the only one whose shapes are known; false when that was nothing to do.
+  Result<bool> resize(std::span<const Tensor> inputs);
+  /// The outputs of the whole model, on the host.
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+
+  Result<Tensor> readTensor(const std::string& name);
+  Status checkGuards();
+  std::vector<Placement> placement() const;
+  void addStatistics(SessionStatistics& statistics) const;
+  BackendCounters counters() const;
+
+ private:
+  class Runner;
+  struct Control;
+  struct Step;
+
+  explicit StagedRun(const Model& model);
+  void start(std::span<const Tensor> inputs);
+  Status bind(Step& step);
+  Status runControl(Control& control);
+  template <class Visit>
+  void forEachSession(Visit&& visit) const;
+
+  const Model& model_;
+  std::vector<Step> steps_;
+  std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer while not known
+};
+
+}  // namespace opkit

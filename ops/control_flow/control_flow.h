@@ -1,0 +1,19 @@
+// If, Loop and Scan: which subgraph runs, how often, on what. Host work only; the subgraphs run on the backend.
+#pragma once
+
+#include "engine/op/control.h"
+#include "ops/control_flow/scan_generated.h"
+
+namespace opkit::ops::control_flow {
+
+Result<std::vector<Tensor>> runIf(const ControlArgs& args);
+Result<std::vector<Tensor>> runLoop(const ControlArgs& args);
+Result<std::vector<Tensor>> runScan(const ControlArgs& args);
+
+/// Slice `index` along `axis`, which the result does not have. REQUIRES both to be in range.
+Result<Tensor> sliceOf(const Tensor& tensor, size_t axis, int64_t index);
+/// Equal tensors stacked along a new axis. InvalidArgument when they differ in shape or type, or the axis is beyond
+/// their rank. `empty` describes the slices when there are none.
+Result<Tensor> stack(std::span<const Tensor> slices, int64_t axis, const TensorDesc& empty);
+
+}  // namespace opkit::ops::control_flow

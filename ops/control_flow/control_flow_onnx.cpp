@@ -1,0 +1,49 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/control_flow/scan_generated.h"
+
+namespace opkit::ops::control_flow {
+namespace {
+
+Status loop(OnnxNode& node) {
+  std::vector<int> inputs = node.inputs();
+  inputs.resize(std::max<size_t>(inputs.size(), 2), -1);  // trip count and condition may be absent
+  return node.emitControl("Loop", std::move(inputs), {"body"});
+}
+
+Status scan(OnnxNode& node) {
+  ScanParamsT params;
+  params.num_scan_inputs = node.intAttribute("num_scan_inputs", 0);
+  params.scan_input_axes = node.intsAttribute("scan_input_axes");
+  params.scan_input_directions = node.intsAttribute("scan_input_directions");
+  params.scan_output_axes = node.intsAttribute("scan_output_axes");
+  params.scan_output_directions = node.intsAttribute("scan_output_directions");
+  return node.emitControl("Scan", node.inputs(), {"body"}, packParams(params));
+}
+
+/// Its first input, the length of each sequence, is optional.
+Status batchedScan(OnnxNode& node) {
+  if (node.input(0) >= 0) return Status::unsupported("Scan: sequence_lens must be absent");
+  ScanParamsT params;
+  params.num_scan_inputs = node.intAttribute("num_scan_inputs", 0);
+  params.scan_input_directions = node.intsAttribute("directions");
+  params.batched = true;
+  std::vector<int> inputs = node.inputs();
+  inputs.erase(inputs.begin());
+  return node.emitControl("Scan", std::move(inputs), {"body"}, packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("If", {"then_branch", "else_branch"}, [](OnnxNode& node) {
+    return node.emitControl("If", node.inputs(), {"then_branch", "else_branch"});
+  });
+  rules.add("Loop", {"body"}, loop);
+  rules.add("Scan", {"body", "num_scan_inputs", "directions"}, batchedScan, 8, 8);
+  rules.add("Scan",
+            {"body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
+             "scan_output_directions"},
+            scan, 9);
+}
+
+}  // namespace opkit::ops::control_flow

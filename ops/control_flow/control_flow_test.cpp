@@ -1,0 +1,212 @@
+// If, Loop and Scan on every backend: what runs, how often, with which shapes.
+#include "ops/control_flow/control_flow.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/runtime/session.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::ops::control_flow {
+namespace {
+
+std::vector<std::string> backends() {
+#ifdef OPKIT_HAS_VULKAN
+  return {"cpu", "vulkan"};
+#else
+  return {"cpu"};
+#endif
+}
+
+const TensorDesc kAnything{};  // subgraph inputs take what they are given
+
+Tensor floats(const Shape& shape, const std::vector<float>& values) {
+  return *Tensor::fromValues<float>({DType::Float32, shape}, values);
+}
+
+void addNode(Model& model, const char* type, std::vector<int> inputs, std::vector<Subgraph> subgraphs,
+             size_t outputCount, ParamBytes params = {}) {
+  model.outputs = model.addNode(type, "control", std::move(inputs), std::move(params), outputCount);
+  model.nodes.back().subgraphs = std::move(subgraphs);
+}
+
+std::unique_ptr<Session> sessionOf(const Model& model, const std::string& backend) {
+  auto interpreter = Interpreter::create(model, builtinOps());
+  EXPECT_TRUE(interpreter) << interpreter.error().toString();
+  auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
+  EXPECT_TRUE(session) << session.error().toString();
+  return *std::move(session);
+}
+
+std::vector<float> read(const Session& session, const std::string& name) {
+  const std::span<float> values = session.output(name)->data<float>();
+  return {values.begin(), values.end()};
+}
+
+/// x -> x + x, then: condition ? -that : that as a row; the branches differ in shape.
+Model ifModel() {
+  Model model;
+  const int condition = model.addInput("condition", {DType::Bool, {}});
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
+  const int twice = model.addNode("Add", "twice", {x, x})[0];
+  Model then, otherwise;
+  then.outputs = then.addNode("Neg", "negated", {then.addInput("twice", kAnything)});
+  const int row = otherwise.addConstant("row", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
+  otherwise.outputs = otherwise.addNode("Reshape", "flat", {otherwise.addInput("twice", kAnything), row});
+  addNode(model, "If", {condition, twice}, {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}}, 1);
+  model.outputs = model.addNode("Relu", "y", {model.outputs[0]});
+  return model;
+}
+
+TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(ifModel(), backend);
+    for (const bool condition : {true, false, true}) {
+      ASSERT_TRUE(session->resizeInput("x", {2, 2}).isOk());
+      session->input("condition")->data<uint8_t>()[0] = condition;
+      convertElements(floats({2, 2}, {1, -2, 3, -4}), *session->input("x"));
+      const Status status = session->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      EXPECT_EQ(session->output("y")->desc.shape, condition ? (Shape{2, 2}) : Shape{4});
+      EXPECT_EQ(read(*session, "y"), condition ? (std::vector<float>{0, 4, 0, 8}) : (std::vector<float>{2, 0, 6, 0}));
+    }
+    const std::vector<Placement> rows = session->placement();
+    EXPECT_TRUE(std::any_of(rows.begin(), rows.end(),
+                            [&](const Placement& row) { return row.node == "control/then_branch/negated"; }));
+    EXPECT_TRUE(std::none_of(rows.begin(), rows.end(), [](const Placement& row) { return row.fellBack; }));
+  }
+}
+
+/// Doubles `carried` while it is below `limit`, at most `trips` times; gives it and all its values.
+Model loopModel() {
+  Model model;
+  const int trips = model.addInput("trips", {DType::Int64, {}});
+  const int start = model.addInput("start", {DType::Float32, {2}});
+  const int limit = model.addInput("limit", {DType::Float32, {}});
+  Model body;
+  body.addInput("iteration", kAnything);
+  body.addInput("condition", kAnything);
+  const int carried = body.addInput("carried", kAnything);
+  const int bound = body.addInput("limit", kAnything);
+  const int doubled = body.addNode("Add", "doubled", {carried, carried})[0];
+  const int largest = body.addNode("ReduceMax", "largest", {doubled})[0];
+  const int whole = body.addNode("Squeeze", "scalar", {largest})[0];
+  body.outputs = {body.addNode("Less", "goes on", {whole, bound})[0], doubled, doubled};
+  addNode(model, "Loop", {trips, -1, start, limit}, {{"body", body, {3}}}, 2);
+  return model;
+}
+
+TEST(ControlFlow, LoopsStopByCountOrConditionAndStackTheirScans) {
+  struct Row {
+    int64_t trips;
+    float limit;
+    int64_t expected;  // iterations
+  };
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(loopModel(), backend);
+    for (const Row& row : {Row{3, 1e9f, 3}, Row{10, 20, 4}, Row{0, 1e9f, 0}, Row{3, 1e9f, 3}}) {
+      session->input("trips")->data<int64_t>()[0] = row.trips;
+      session->input("limit")->data<float>()[0] = row.limit;
+      convertElements(floats({2}, {1, 2}), *session->input("start"));
+      const Status status = session->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      EXPECT_EQ(session->output("control:1")->desc.shape, (Shape{row.expected, 2}));
+      const auto factor = static_cast<float>(1 << row.expected);
+      EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{factor, 2 * factor}));
+      const std::vector<float> scans = read(*session, "control:1");
+      for (size_t i = 0; i < scans.size(); ++i)
+        EXPECT_EQ(scans[i], static_cast<float>(2 << (i / 2)) * static_cast<float>(1 + i % 2));
+    }
+  }
+}
+
+TEST(ControlFlow, LoopInsideIfReadsValuesOfBothGraphsAround) {
+  Model inner;  // carried += outer, three times
+  inner.addInput("iteration", kAnything);
+  const int condition = inner.addInput("condition", kAnything);
+  const int carried = inner.addInput("carried", kAnything);
+  inner.outputs = {condition, inner.addNode("Add", "sum", {carried, inner.addInput("outer", kAnything)})[0]};
+  Model then;
+  const int outer = then.addInput("outer", kAnything);
+  const int trips = then.addConstant("trips", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {3}));
+  const int zero = then.addConstant("zero", floats({1}, {0}));
+  addNode(then, "Loop", {trips, -1, zero, outer}, {{"body", inner, {3}}}, 1);
+  Model otherwise;
+  otherwise.outputs = {otherwise.addInput("outer", kAnything)};
+  Model model;
+  const int choice = model.addInput("choice", {DType::Bool, {}});
+  const int x = model.addInput("x", {DType::Float32, {1}});
+  addNode(model, "If", {choice, x}, {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}}, 1);
+  const Model stored = *readModel(*writeModel(model));
+  for (const Model& which : {model, stored}) {
+    auto session = sessionOf(which, "cpu");
+    session->input("x")->data<float>()[0] = 5;
+    for (const bool choose : {true, false}) {
+      session->input("choice")->data<uint8_t>()[0] = choose;
+      const Status status = session->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      EXPECT_EQ(read(*session, "control"), std::vector<float>{choose ? 15.0f : 5.0f});
+    }
+  }
+}
+
+/// Running sums of the rows of x, walked backwards, stacked along axis 1.
+TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
+  Model body;
+  const int sum = body.addInput("sum", kAnything);
+  const int next = body.addNode("Add", "next", {sum, body.addInput("row", kAnything)})[0];
+  body.outputs = {next, next};
+  Model model;
+  const int start = model.addConstant("start", floats({2}, {0, 0}));
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
+  ScanParamsT params;
+  params.num_scan_inputs = 1;
+  params.scan_input_directions = {1};
+  params.scan_output_axes = {-1};
+  addNode(model, "Scan", {start, x}, {{"body", body, {}}}, 2, packParams(params));
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(model, backend);
+    ASSERT_TRUE(session->resizeInput("x", {3, 2}).isOk());
+    convertElements(floats({3, 2}, {1, 2, 3, 4, 5, 6}), *session->input("x"));
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{9, 12}));
+    EXPECT_EQ(session->output("control:1")->desc.shape, (Shape{2, 3}));
+    EXPECT_EQ(read(*session, "control:1"), (std::vector<float>{5, 8, 9, 6, 10, 12}));
+    ASSERT_TRUE(session->resizeInput("x", {0, 2}).isOk());
+    EXPECT_EQ(session->run().code(), StatusCode::Unsupported);
+  }
+}
+
+TEST(ControlFlow, MistakesAreOneLine) {
+  Model model = ifModel();
+  model.nodes[1].subgraphs[0].name = "than_branch";
+  EXPECT_EQ(Interpreter::create(model, builtinOps()).error().message(),
+            "node 'control': expected subgraph 'then_branch', found 'than_branch'");
+  model = ifModel();
+  model.nodes[1].subgraphs[0].captures = {7};
+  EXPECT_EQ(Interpreter::create(model, builtinOps()).error().code(), StatusCode::Corrupt);
+  model = ifModel();
+  model.nodes[1].subgraphs.pop_back();
+  EXPECT_NE(Interpreter::create(model, builtinOps()).error().message().find("takes 2 subgraphs, found 1"),
+            std::string::npos);
+  model = loopModel();
+  model.nodes[0].subgraphs[0].model.outputs.resize(1);
+  auto session = sessionOf(model, "cpu");
+  session->input("trips")->data<int64_t>()[0] = 1;
+  EXPECT_NE(session->run().message().find("the body must take (iteration, condition, carried...)"), std::string::npos);
+}
+
+TEST(ControlFlow, SlicesAndStacks) {
+  const Tensor whole = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor column = *sliceOf(whole, 1, 2);
+  EXPECT_EQ(column.data<float>()[1], 6);
+  const std::vector<Tensor> columns{*sliceOf(whole, 1, 0), *sliceOf(whole, 1, 1), column};
+  const Tensor again = *stack(columns, -1, {});
+  EXPECT_TRUE(std::equal(again.data<float>().begin(), again.data<float>().end(), whole.data<float>().begin()));
+  EXPECT_EQ(stack({}, 0, {DType::Float32, {4}})->desc.shape, (Shape{0, 4}));
+  EXPECT_FALSE(stack(std::vector<Tensor>{column, whole}, 0, {}));
+  EXPECT_FALSE(stack(columns, 5, {}));
+}
+
+}  // namespace
+}  // namespace opkit::ops::control_flow

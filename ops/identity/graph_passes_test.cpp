@@ -1,0 +1,222 @@
+// Every graph pass that an operator brings: node counts before and after, and the same outputs, on CPU and Vulkan.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/graph/pass.h"
+#include "engine/runtime/session.h"
+#include "ops/builtin_ops.h"
+#include "ops/conv/conv_generated.h"
+#include "ops/unary/unary_generated.h"
+
+namespace opkit::ops {
+namespace {
+
+std::vector<std::string> backends() {
+#ifdef OPKIT_HAS_VULKAN
+  return {"cpu", "vulkan"};
+#else
+  return {"cpu"};
+#endif
+}
+
+Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
+  Tensor tensor = *Tensor::onHost({DType::Float32, shape});
+  for (float& value : tensor.data<float>()) {
+    seed = seed * 1664525u + 1013904223u;
+    value = low + (high - low) * static_cast<float>(seed >> 8) / 16777216.0f;
+  }
+  return tensor;
+}
+
+Tensor scalar(float value) { return *Tensor::fromValues<float>({DType::Float32, {}}, {value}); }
+
+/// A model under construction, with constants named by number.
+struct Net {
+  Model model;
+  int count = 0;
+
+  int input(const Shape& shape) { return model.addInput("x", {DType::Float32, shape}); }
+  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
+  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+    return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
+  }
+};
+
+struct Outcome {
+  std::vector<std::string> nodes;  // types after the passes
+  std::vector<std::string> outputs;
+  std::vector<float> values;  // of the first output
+};
+
+Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled) {
+  Outcome outcome;
+  const auto interpreter = Interpreter::create(model, builtinOps(), {std::move(disabled)});
+  EXPECT_TRUE(interpreter) << interpreter.error().toString();
+  for (const ModelNode& node : (*interpreter)->model().nodes) outcome.nodes.push_back(node.type);
+  const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
+  EXPECT_TRUE(session) << session.error().toString();
+  const Tensor x = values((*session)->input("x")->desc.shape, -3, 3, 7);
+  convertElements(x, *(*session)->input("x"));
+  const Status status = (*session)->run();
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  outcome.outputs = (*session)->outputNames();
+  const std::span<float> y = (*session)->output(outcome.outputs[0])->data<float>();
+  outcome.values.assign(y.begin(), y.end());
+  return outcome;
+}
+
+/// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
+std::vector<std::string> afterPasses(const Model& model, double tolerance) {
+  std::vector<std::string> nodes;
+  for (const std::string& backend : backends()) {
+    const Outcome before = runWith(model, backend, {kAllPasses});
+    const Outcome after = runWith(model, backend, {});
+    EXPECT_EQ(before.nodes.size(), model.nodes.size());
+    EXPECT_EQ(before.outputs, after.outputs);
+    EXPECT_EQ(before.values.size(), after.values.size());
+    for (size_t i = 0; i < before.values.size(); ++i)
+      EXPECT_NEAR(before.values[i], after.values[i], tolerance * (1 + std::fabs(before.values[i]))) << backend;
+    nodes = after.nodes;
+  }
+  return nodes;
+}
+
+using Types = std::vector<std::string>;
+
+TEST(GraphPasses, BatchNormalizationGoesIntoConv) {
+  Net net;
+  const int x = net.input({1, 3, 7, 7});
+  const int conv = net.node("Conv", {x, net.constant(values({4, 3, 3, 3}, -1, 1))});
+  const int norm =
+      net.node("BatchNormalization", {conv, net.constant(values({4}, 0.5, 2, 2)), net.constant(values({4}, -1, 1, 3)),
+                                      net.constant(values({4}, -1, 1, 4)), net.constant(values({4}, 0.5, 2, 5))});
+  net.model.outputs = {norm};
+  EXPECT_EQ(afterPasses(net.model, 1e-5), Types{"Conv"});
+  // Someone else reads the convolution: it must stay as it is.
+  net.model.outputs = {norm, conv};
+  EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "BatchNormalization"}));
+}
+
+TEST(GraphPasses, IdentitiesVanish) {
+  Net net;
+  const int x = net.input({2, 3});
+  const int first = net.node("Identity", {x});
+  const int relu = net.node("Relu", {first});
+  const std::vector<int> dropout = net.model.addNode(
+      "Dropout", "dropout", {relu, net.constant(*Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}))}, {}, 2);
+  net.model.outputs = {net.node("Identity", {dropout[0]})};
+  EXPECT_EQ(afterPasses(net.model, 0), Types{"Relu"});
+  // Both ends have names that must stay.
+  Net copy;
+  copy.model.outputs = {copy.node("Identity", {copy.input({2})})};
+  EXPECT_EQ(afterPasses(copy.model, 0), Types{"Identity"});
+}
+
+TEST(GraphPasses, DeadCodeVanishes) {
+  Net net;
+  const int x = net.input({2, 3});
+  net.node("Exp", {net.node("Neg", {x})});
+  net.model.outputs = {net.node("Relu", {x})};
+  EXPECT_EQ(afterPasses(net.model, 0), Types{"Relu"});
+}
+
+/// 0.5 x (1 + erf(x / sqrt 2)), multiplied in the given order.
+Model geluModel(int order, float divisor) {
+  Net net;
+  const int x = net.input({3, 5});
+  const int scaled = order == 2 ? net.node("Mul", {x, net.constant(scalar(1 / divisor))})
+                                : net.node("Div", {x, net.constant(scalar(divisor))});
+  const int gate = net.node("Add", {net.node("Erf", {scaled}), net.constant(scalar(1))});
+  const int half = net.constant(scalar(0.5f));
+  net.model.outputs = {order == 0   ? net.node("Mul", {net.node("Mul", {x, gate}), half})
+                       : order == 1 ? net.node("Mul", {net.node("Mul", {x, half}), gate})
+                                    : net.node("Mul", {half, net.node("Mul", {gate, x})})};
+  return net.model;
+}
+
+TEST(GraphPasses, ErfGeluIsOneOperator) {
+  for (const int order : {0, 1, 2}) EXPECT_EQ(afterPasses(geluModel(order, 1.41421356f), 1e-6), Types{"Gelu"}) << order;
+  EXPECT_EQ(afterPasses(geluModel(0, 1.5f), 1e-6).size(), 5u);  // some other function
+}
+
+Model layerNormModel(bool power, bool extraReader) {
+  Net net;
+  const int x = net.input({2, 3, 8});
+  const int axes = net.constant(*Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
+  const int centred = net.node("Sub", {x, net.node("ReduceMean", {x, axes})});
+  const int square = power ? net.node("Pow", {centred, net.constant(scalar(2))}) : net.node("Mul", {centred, centred});
+  const int variance = net.node("ReduceMean", {square, axes});
+  const int deviation = net.node("Sqrt", {net.node("Add", {variance, net.constant(scalar(1e-5f))})});
+  const int scaled = net.node("Mul", {net.node("Div", {centred, deviation}), net.constant(values({8}, 0.5, 2))});
+  net.model.outputs = {net.node("Add", {net.constant(values({8}, -1, 1)), scaled})};
+  if (extraReader) net.model.outputs.push_back(variance);
+  return net.model;
+}
+
+TEST(GraphPasses, LayerNormalizationIsOneOperator) {
+  EXPECT_EQ(afterPasses(layerNormModel(true, false), 1e-5), Types{"LayerNormalization"});
+  EXPECT_EQ(afterPasses(layerNormModel(false, false), 1e-5), Types{"LayerNormalization"});
+  EXPECT_EQ(afterPasses(layerNormModel(true, true), 1e-5).size(), 9u);
+}
+
+ParamBytes clip(float low, float high) {
+  unary::UnaryParamsT params;
+  params.alpha = low;
+  params.beta = high;
+  return packParams(params);
+}
+
+TEST(GraphPasses, ActivationsGoIntoProducts) {
+  Net conv;
+  const int image = conv.input({1, 3, 6, 6});
+  const int dense =
+      conv.node("Conv", {image, conv.constant(values({4, 3, 3, 3}, -1, 1)), conv.constant(values({4}, -1, 1, 2))});
+  conv::ConvParamsT depthwise;
+  depthwise.group = 4;
+  const int relu = conv.node("Relu", {dense});
+  const int second = conv.node("Conv", {relu, conv.constant(values({4, 1, 3, 3}, -1, 1, 3))}, packParams(depthwise));
+  conv.model.outputs = {conv.node("Clip", {second}, clip(-0.5f, 1))};
+  EXPECT_EQ(afterPasses(conv.model, 1e-5), (Types{"Conv", "Conv"}));
+
+  Net gemm;
+  const int rows = gemm.input({3, 8});
+  const int product =
+      gemm.node("Gemm", {rows, gemm.constant(values({8, 5}, -1, 1)), gemm.constant(values({5}, -1, 1, 2))});
+  const int matmul = gemm.node("MatMul", {gemm.node("Relu", {product}), gemm.constant(values({5, 4}, -1, 1, 3))});
+  gemm.model.outputs = {gemm.node("Relu", {gemm.node("Clip", {matmul}, clip(-1, 2))})};
+  EXPECT_EQ(afterPasses(gemm.model, 1e-5), (Types{"Gemm", "MatMul"}));
+}
+
+TEST(GraphPasses, ActivationsThatCannotMoveStay) {
+  Net net;
+  const int image = net.input({1, 3, 6, 6});
+  const int conv = net.node("Conv", {image, net.constant(values({4, 3, 3, 3}, -1, 1))});
+  net.model.outputs = {net.node("Relu", {conv}), conv};  // someone wants the result before the activation
+  EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Relu"}));
+  net.model.outputs = {net.node("Clip", {conv}, clip(2, 1))};  // Clip gives its maximum then; a clamp has no such case
+  EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Clip"}));
+}
+
+TEST(GraphPasses, UnknownNamesAreRefusedAndListed) {
+  const auto interpreter = Interpreter::create(geluModel(0, 1), builtinOps(), {{"no-such-pass"}});
+  ASSERT_FALSE(interpreter);
+  EXPECT_NE(interpreter.error().message().find("no graph pass is called 'no-such-pass'"), std::string::npos);
+  EXPECT_NE(interpreter.error().message().find("fuse-gelu"), std::string::npos);
+}
+
+TEST(GraphPasses, APassThatBreaksTheModelIsNamed) {
+  OpRegistry registry = builtinOps();
+  registry.addPass({"vandal", "drops every node", GraphPass::Position::BeforeLowering,
+                    [](Model& model, const OpRegistry&) -> Result<size_t> {
+                      model.nodes.clear();
+                      return size_t{1};
+                    },
+                    nullptr});
+  const auto interpreter = Interpreter::create(geluModel(0, 1), registry);
+  ASSERT_FALSE(interpreter);
+  EXPECT_NE(interpreter.error().message().find("graph pass 'vandal'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opkit::ops

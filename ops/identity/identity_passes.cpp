@@ -1,0 +1,47 @@
+// remove-identities: Identity, and Dropout whose mask nobody reads.
+#include "engine/graph/model_edit.h"
+#include "engine/graph/pass.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit::ops::identity {
+namespace {
+
+bool isIdentity(const ModelEdit& edit, const ModelNode& node) {
+  if (node.type == "Identity") return true;
+  const bool maskRead = node.outputs.size() > 1 && node.outputs[1] >= 0 && edit.readerCount(node.outputs[1]) > 0;
+  return node.type == "Dropout" && !maskRead;
+}
+
+/// The node's source takes its place; false where the copy is needed because both ends have names to keep.
+bool bypass(ModelEdit& edit, ModelNode& node) {
+  const int from = node.inputs[0], to = node.outputs[0];
+  if (to < 0) return false;
+  if (!edit.isOutput(to)) {
+    edit.replaceReaders(to, from);
+    edit.remove(node);
+    return true;
+  }
+  ModelNode* source = edit.producer(from);
+  if (!source || edit.isOutput(from) || !source->subgraphs.empty()) return false;
+  edit.remove(node);
+  for (size_t i = 0; i < source->outputs.size(); ++i)
+    if (source->outputs[i] == from) edit.moveOutput(*source, i, to);
+  edit.replaceReaders(from, to);
+  return true;
+}
+
+Result<size_t> removeIdentities(Model& model, const OpRegistry&) {
+  ModelEdit edit(model);
+  for (ModelNode& node : model.nodes)
+    if (isIdentity(edit, node) && bypass(edit, node)) edit.count();
+  return edit.finish();
+}
+
+}  // namespace
+
+void addPasses(OpRegistry& registry) {
+  registry.addPass({"remove-identities", "Identity, and Dropout whose mask nobody reads",
+                    GraphPass::Position::BeforeLowering, removeIdentities, nullptr});
+}
+
+}  // namespace opkit::ops::identity

@@ -1,0 +1,106 @@
+// fuse-layer-norm: the mean, the variance, the division and the affine part that exporters write for a layer
+// normalisation over the last axis are one LayerNormalization.
+//
+//   d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(d * d or Pow(d, 2)) + epsilon) * scale + bias
+#include "engine/graph/model_edit.h"
+#include "engine/graph/pass.h"
+#include "engine/op/op_registry.h"
+#include "ops/layer_norm/layer_norm_generated.h"
+#include "ops/reduce/reduce_generated.h"
+
+namespace opkit::ops::layer_norm {
+namespace {
+
+using Parts = std::vector<ModelNode*>;
+
+/// What the node averages over its last axis, keeping it; -1 otherwise.
+int averaged(const ModelEdit& edit, const ModelNode& mean) {
+  const Tensor* axes = mean.inputs.size() > 1 ? edit.constant(mean.inputs[1]) : nullptr;
+  const auto params = unpackParams<reduce::ReduceParams>(mean.params);
+  const bool last = axes && toInt64(*axes) == std::vector<int64_t>{-1};
+  return last && params.keep_dims ? mean.inputs[0] : -1;
+}
+
+/// The node that makes `tensor`, when it has this type, no parameters, and `readers` readers in all.
+ModelNode* part(const ModelEdit& edit, int tensor, std::string_view type, size_t readers, Parts& parts) {
+  ModelNode* node = edit.producer(tensor, type);
+  if (!node || edit.isOutput(tensor) || edit.readerCount(tensor) != readers) return nullptr;
+  parts.push_back(node);
+  return node;
+}
+
+struct Normalised {
+  int x;
+  float epsilon;
+};
+
+/// The x and epsilon of `division`, when it divides x - mean by its standard deviation.
+std::optional<Normalised> normalised(const ModelEdit& edit, const ModelNode& division, Parts& parts) {
+  const int centred = division.inputs[0];
+  ModelNode* root = part(edit, division.inputs[1], "Sqrt", 1, parts);
+  ModelNode* add = root ? part(edit, root->inputs[0], "Add", 1, parts) : nullptr;
+  if (!add) return std::nullopt;
+  const size_t at = edit.scalar(add->inputs[0]) ? 0 : 1;
+  const std::optional<float> epsilon = edit.scalar(add->inputs[at]);
+  ModelNode* variance = epsilon ? part(edit, add->inputs[1 - at], "ReduceMean", 1, parts) : nullptr;
+  const int squareValue = variance ? averaged(edit, *variance) : -1;
+  ModelNode* square = edit.producer(squareValue);
+  if (!square || !edit.isOnlyReader(squareValue) || square->inputs[0] != centred) return std::nullopt;
+  const bool isSquare = (square->type == "Pow" && edit.isScalar(square->inputs[1], 2)) ||
+                        (square->type == "Mul" && square->inputs[1] == centred);
+  if (!isSquare) return std::nullopt;
+  parts.push_back(square);
+  ModelNode* subtraction = part(edit, centred, "Sub", square->type == "Mul" ? 3 : 2, parts);
+  if (!subtraction) return std::nullopt;
+  ModelNode* mean = part(edit, subtraction->inputs[1], "ReduceMean", 1, parts);
+  const int x = mean ? averaged(edit, *mean) : -1;
+  if (x < 0 || subtraction->inputs[0] != x) return std::nullopt;
+  return Normalised{x, *epsilon};
+}
+
+/// A constant of one value per position of the last axis; a single one might be broadcast instead.
+bool isPerPosition(const ModelEdit& edit, int tensor) {
+  const Tensor* value = edit.constant(tensor);
+  return value && value->desc.shape.size() == 1 && value->desc.elements() > 1;
+}
+
+/// `bias` is Add(Mul(Div, scale), bias).
+bool fuse(ModelEdit& edit, ModelNode& bias) {
+  Parts parts;
+  for (size_t i = 0; i < 2; ++i) {
+    parts.clear();
+    ModelNode* scale = part(edit, bias.inputs[i], "Mul", 1, parts);
+    if (!scale || !isPerPosition(edit, bias.inputs[1 - i])) continue;
+    for (size_t k = 0; k < 2; ++k) {
+      parts.resize(1);
+      ModelNode* division = part(edit, scale->inputs[k], "Div", 1, parts);
+      if (!division || !isPerPosition(edit, scale->inputs[1 - k])) continue;
+      const std::optional<Normalised> found = normalised(edit, *division, parts);
+      if (!found) continue;
+      LayerNormParamsT params;
+      params.epsilon = found->epsilon;
+      const ModelNode norm{bias.name,    "LayerNormalization", 1, {found->x, scale->inputs[1 - k], bias.inputs[1 - i]},
+                           bias.outputs, packParams(params),   {}};
+      for (ModelNode* node : parts) edit.remove(*node);
+      edit.replaceNode(bias, norm);
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<size_t> fuseLayerNorm(Model& model, const OpRegistry&) {
+  ModelEdit edit(model);
+  for (ModelNode& node : model.nodes)
+    if (node.type == "Add" && !edit.isRemoved(node) && node.params.empty() && fuse(edit, node)) edit.count();
+  return edit.finish();
+}
+
+}  // namespace
+
+void addPasses(OpRegistry& registry) {
+  registry.addPass({"fuse-layer-norm", "the nine nodes of a layer normalisation are one LayerNormalization",
+                    GraphPass::Position::BeforeLowering, fuseLayerNorm, nullptr});
+}
+
+}  // namespace opkit::ops::layer_norm

@@ -1,0 +1,25 @@
+// fuse-matmul-clamp: a Relu or Clip after a MatMul is done by its kernel.
+#include "engine/graph/pass.h"
+#include "engine/op/op_registry.h"
+#include "ops/matmul/matmul_generated.h"
+#include "ops/unary/fuse_clamp.h"
+
+namespace opkit::ops::matmul {
+namespace {
+
+Result<size_t> fuseClamp(Model& model, const OpRegistry&) {
+  // Integer products do not clamp; a floating constant on one side says which kind this is.
+  return unary::fuseClamps<MatMulParams>(model, "MatMul", [](const ModelEdit& edit, const ModelNode& node) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](int input) { return edit.constant(input) && isFloat(edit.constant(input)->desc.dtype); });
+  });
+}
+
+}  // namespace
+
+void addPasses(OpRegistry& registry) {
+  registry.addPass({"fuse-matmul-clamp", "a Relu or Clip after a MatMul is done by its kernel",
+                    GraphPass::Position::BeforeLowering, fuseClamp, nullptr});
+}
+
+}  // namespace opkit::ops::matmul

@@ -1,0 +1,26 @@
+#include "ops/unary/fuse_clamp.h"
+
+#include "ops/unary/unary_generated.h"
+
+namespace opkit::ops::unary {
+
+std::optional<Clamp> clampOfNode(const ModelNode& node) {
+  Clamp clamp;
+  if (node.type == "Relu") {
+    clamp.low = 0;
+  } else if (node.type == "Clip") {
+    const auto params = unpackParams<UnaryParams>(node.params);
+    clamp.low = params.alpha.value_or(clamp.low);
+    clamp.high = params.beta.value_or(clamp.high);
+  } else {
+    return std::nullopt;
+  }
+  if (!clamp.check().isOk()) return std::nullopt;
+  return clamp;
+}
+
+Clamp composed(const Clamp& inner, const Clamp& outer) {
+  return {std::clamp(inner.low, outer.low, outer.high), std::clamp(inner.high, outer.low, outer.high)};
+}
+
+}  // namespace opkit::ops::unary

@@ -1,0 +1,35 @@
+// The shared half of the passes fuse-*-clamp: Relu and Clip after an operator become the clamp of its parameters.
+#pragma once
+
+#include "engine/graph/model_edit.h"
+#include "engine/op/clamp.h"
+
+namespace opkit::ops::unary {
+
+/// What a Relu or a Clip does; nothing for other nodes, and for a Clip whose minimum exceeds its maximum.
+std::optional<Clamp> clampOfNode(const ModelNode& node);
+/// First `inner`, then `outer`, as one.
+Clamp composed(const Clamp& inner, const Clamp& outer);
+
+/// Fuses every Relu and Clip that alone reads a node of `type`, whose parameters `Table` have clamp_low and
+/// clamp_high. `allowed` says which nodes have kernels that clamp.
+template <class Table, class Allowed>
+Result<size_t> fuseClamps(Model& model, std::string_view type, Allowed&& allowed) {
+  ModelEdit edit(model);
+  for (ModelNode& node : model.nodes) {
+    const std::optional<Clamp> clamp = edit.isRemoved(node) ? std::nullopt : clampOfNode(node);
+    ModelNode* source = clamp ? edit.producer(node.inputs[0], type) : nullptr;
+    if (!source || !edit.isOnlyReader(node.inputs[0]) || node.outputs[0] < 0 || !allowed(edit, *source)) continue;
+    auto params = unpackParams<Table>(source->params);
+    const Clamp both = composed(clampOf(params), *clamp);
+    params.clamp_low = both.low;
+    params.clamp_high = both.high;
+    source->params = packParams(params);
+    edit.remove(node);
+    edit.moveOutput(*source, 0, node.outputs[0]);
+    edit.count();
+  }
+  return edit.finish();
+}
+
+}  // namespace opkit::ops::unary
