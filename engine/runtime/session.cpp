@@ -48,6 +48,7 @@ Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared,
 Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry) {
   OPKIT_TRY(validateModel(model, registry));
   std::shared_ptr<Interpreter> interpreter(new Interpreter(std::move(model), registry));
+  OPKIT_ASSIGN(interpreter->owners_, registry.holdOwners());
   interpreter->self_ = interpreter;
   return interpreter;
 }
