@@ -35,7 +35,7 @@ function(opkit_fbs fbs folder headers)
   set(output ${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND flatbuffers::flatc --cpp --gen-object-api --scoped-enums -o ${PROJECT_BINARY_DIR}/generated/${folder} ${fbs}
+    COMMAND flatbuffers::flatc --cpp --gen-object-api --scoped-enums --reflect-types -o ${PROJECT_BINARY_DIR}/generated/${folder} ${fbs}
     DEPENDS ${fbs} VERBATIM COMMENT "flatc ${folder}/${stem}.fbs")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${fbs})
   file(READ ${fbs} text)

@@ -1,5 +1,7 @@
 #include "engine/backend/backend_registry.h"
 
+#include <mutex>
+
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/null/null_backend.h"
 #include "engine/backend/reference/reference_backend.h"
@@ -9,8 +11,10 @@
 
 namespace opkit {
 
-const std::vector<BackendKind>& backendKinds() {
-  static const std::vector<BackendKind> kinds = {
+namespace {
+
+std::vector<BackendKind> builtinKinds() {
+  return {
       {"cpu", "SIMD kernels on this processor, the oracle where there is none", cpu::devices, cpu::createRuntime},
 #ifdef OPKIT_HAS_VULKAN
       {"vulkan", "compute shaders on a Vulkan device", vulkan::devices, vulkan::createRuntime},
@@ -18,7 +22,37 @@ const std::vector<BackendKind>& backendKinds() {
       {"reference", "every operator through its oracle in double", reference::devices, reference::createRuntime},
       {"null", "runs nothing: everything falls back to the CPU", null::devices, null::createRuntime},
   };
-  return kinds;
+}
+
+/// The kinds of this process.
+struct Kinds {
+  std::mutex mutex;
+  std::vector<BackendKind> list = builtinKinds();
+};
+
+Kinds& kinds() {
+  static Kinds instance;
+  return instance;
+}
+
+}  // namespace
+
+std::vector<BackendKind> backendKinds() {
+  const std::lock_guard<std::mutex> lock(kinds().mutex);
+  return kinds().list;
+}
+
+Status addBackendKind(BackendKind kind) {
+  const std::lock_guard<std::mutex> lock(kinds().mutex);
+  for (const BackendKind& known : kinds().list)
+    if (known.name == kind.name) return Status::invalidArgument("there is a backend called '{}' already", kind.name);
+  kinds().list.push_back(std::move(kind));
+  return Status::ok();
+}
+
+void removeBackendKind(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(kinds().mutex);
+  std::erase_if(kinds().list, [&](const BackendKind& kind) { return kind.name == name; });
 }
 
 Result<std::shared_ptr<Runtime>> createRuntime(const std::string& backend, const RuntimeOptions& options) {

@@ -1,6 +1,7 @@
 // The backends of this build, by name: reference, cpu, vulkan (when built in), null.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,12 +31,17 @@ struct RuntimeOptions {
 struct BackendKind {
   std::string name;
   std::string summary;
-  Result<std::vector<DeviceInfo>> (*devices)();
-  Result<std::shared_ptr<Runtime>> (*createRuntime)(const RuntimeOptions&);
+  std::function<Result<std::vector<DeviceInfo>>()> devices;
+  std::function<Result<std::shared_ptr<Runtime>>(const RuntimeOptions&)> createRuntime;
 };
 
-/// Every backend compiled into this build.
-const std::vector<BackendKind>& backendKinds();
+/// Every backend compiled into this build, then those that plugins added. Thread-safe, like all of this header.
+std::vector<BackendKind> backendKinds();
+
+/// Adds a backend at run time. InvalidArgument for a name that is taken.
+Status addBackendKind(BackendKind kind);
+/// Takes back what addBackendKind added; Runtimes that exist live on.
+void removeBackendKind(const std::string& name);
 
 /// The Runtime of a backend on a device. InvalidArgument lists the known names; Unsupported says what is
 /// missing (no loader, no driver, no such device).

@@ -63,6 +63,16 @@ TEST(BackendRegistry, EveryKindAnswersForItsDevices) {
   }
 }
 
+TEST(BackendRegistry, KindsComeAndGoAtRunTime) {
+  BackendKind kind = backendKinds().back();
+  EXPECT_EQ(addBackendKind(kind).code(), StatusCode::InvalidArgument);  // the name is taken
+  kind.name = "visitor";
+  ASSERT_TRUE(addBackendKind(kind).isOk());
+  EXPECT_TRUE(createRuntime("visitor"));
+  removeBackendKind("visitor");
+  EXPECT_FALSE(createRuntime("visitor"));
+}
+
 TEST(BackendRegistry, UnknownNameListsTheKnown) {
   const Status error = createRuntime("cuda").error();
   EXPECT_EQ(error.code(), StatusCode::InvalidArgument);

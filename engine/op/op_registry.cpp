@@ -88,4 +88,13 @@ std::vector<const OpDef*> OpRegistry::all() const {
   return list;
 }
 
+Result<std::vector<std::shared_ptr<const void>>> OpRegistry::holdOwners() const {
+  std::vector<std::shared_ptr<const void>> held;
+  for (const std::weak_ptr<const void>& owner : owners_) {
+    held.push_back(owner.lock());
+    if (!held.back()) return Status::invalidArgument("the operator registry refers to a plugin that was unloaded");
+  }
+  return held;
+}
+
 }  // namespace opkit

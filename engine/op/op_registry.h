@@ -50,6 +50,11 @@ class OpRegistry {
   /// All cards, sorted by type.
   std::vector<const OpDef*> all() const;
 
+  /// Code in the registry belongs to a library that is loaded only while this is alive (a plugin).
+  void addOwner(std::weak_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
+  /// Keeps every such library loaded; InvalidArgument when one is gone already.
+  Result<std::vector<std::shared_ptr<const void>>> holdOwners() const;
+
   /// Cards added until the next call carry this folder name; used by the generated list.
   void setFolder(std::string folder) { folder_ = std::move(folder); }
 
@@ -58,6 +63,7 @@ class OpRegistry {
   std::map<std::string, OpDef, std::less<>> defs_;
   std::map<Key, std::vector<Creator>, std::less<>> creators_;
   std::vector<std::shared_ptr<const GraphPass>> passes_;  // shared: copies of a registry hold the same passes
+  std::vector<std::weak_ptr<const void>> owners_;
   std::string folder_;
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,7 +53,7 @@ struct OracleArgs {
 };
 
 /// Plain loops, no cleverness. Failing is for values the shape rule cannot see (an index out of range).
-using OracleFn = Status (*)(const OracleArgs&);
+using OracleFn = std::function<Status(const OracleArgs&)>;
 
 /// Runs body(inputElements, outputElements) on doubles or on int64s, whichever `x` and `y` hold.
 /// Both must be of the same kind: body is a generic lambda over (const vector<T>&, vector<T>&).

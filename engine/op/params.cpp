@@ -20,6 +20,18 @@ Status parseSchema(flatbuffers::Parser& parser, const ParamsSchema& schema) {
 
 }  // namespace
 
+bool hasAlignedVectors(const flatbuffers::Table& table, const flatbuffers::TypeTable& types) {
+  for (size_t i = 0; i < types.num_elems; ++i) {
+    const auto type = static_cast<flatbuffers::ElementaryType>(types.type_codes[i].base_type);
+    const bool wide = type == flatbuffers::ET_LONG || type == flatbuffers::ET_ULONG || type == flatbuffers::ET_DOUBLE;
+    if (!wide || !types.type_codes[i].is_repeating) continue;
+    const auto field = flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(i));
+    const auto* vector = table.GetPointer<const flatbuffers::Vector<int64_t>*>(field);
+    if (vector && reinterpret_cast<uintptr_t>(vector->Data()) % alignof(int64_t) != 0) return false;
+  }
+  return true;
+}
+
 Status verifyParams(const ParamsSchema& schema, std::span<const uint8_t> bytes) {
   if (bytes.empty()) return Status::ok();
   if (!schema.verify) return Status::corrupt("expected no parameters, found {} bytes of them", bytes.size());

@@ -7,6 +7,7 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,15 +21,21 @@ namespace opkit {
 using ParamBytes = std::vector<uint8_t>;
 
 struct ParamsSchema {
-  std::string_view text;                               // the .fbs; empty for an operator without parameters
-  bool (*verify)(std::span<const uint8_t>) = nullptr;  // null for an operator without parameters
+  std::string_view text;                                           // the .fbs; empty for an operator without parameters
+  std::function<bool(std::span<const uint8_t>)> verify = nullptr;  // null for an operator without parameters
 };
+
+/// False when a vector of 8-byte elements is not aligned to them: the Verifier does not look, and reading such a
+/// vector is undefined.
+bool hasAlignedVectors(const flatbuffers::Table& table, const flatbuffers::TypeTable& types);
 
 /// The schema of FlatBuffers table `Table`, whose .fbs text is `text` (generated as k<Folder>Schema).
 template <class Table>
 ParamsSchema paramsSchema(std::string_view text) {
   return {text, [](std::span<const uint8_t> bytes) {
-            return flatbuffers::Verifier(bytes.data(), bytes.size()).template VerifyBuffer<Table>(nullptr);
+            if (!flatbuffers::Verifier(bytes.data(), bytes.size()).template VerifyBuffer<Table>(nullptr)) return false;
+            return hasAlignedVectors(*flatbuffers::GetRoot<flatbuffers::Table>(bytes.data()),
+                                     *Table::MiniReflectTypeTable());
           }};
 }
 

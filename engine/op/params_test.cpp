@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "engine/op/test_params_generated.h"
 #include "engine/op/test_params_schema.h"
 
@@ -33,6 +35,21 @@ TEST(Params, UnknownFieldsAndForeignBytesAreRefused) {
   EXPECT_EQ(verifyParams(kSchema, garbage).code(), StatusCode::Corrupt);
   EXPECT_EQ(verifyParams(ParamsSchema{}, garbage).code(), StatusCode::Corrupt);
   EXPECT_FALSE(paramsFromJson(ParamsSchema{}, R"({"axis": 3})"));
+}
+
+TEST(Params, VectorsMustBeAlignedToTheirElements) {
+  test::TestParamsT params;
+  params.pads = {1, 2, 3};
+  const ParamBytes bytes = packParams(params);
+  ASSERT_TRUE(verifyParams(kSchema, bytes).isOk());
+  // The same buffer, 4 bytes further on: every offset still holds, the elements lie askew.
+  ParamBytes shifted(bytes.size() + 4);
+  std::copy(bytes.begin() + 4, bytes.end(), shifted.begin() + 8);
+  uint32_t root = 0;
+  std::memcpy(&root, bytes.data(), 4);
+  root += 4;
+  std::memcpy(shifted.data(), &root, 4);
+  EXPECT_EQ(verifyParams(kSchema, shifted).code(), StatusCode::Corrupt);
 }
 
 }  // namespace

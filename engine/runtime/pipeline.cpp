@@ -3,6 +3,26 @@
 #include <cstring>
 
 namespace opkit {
+namespace {
+
+/// Notes when a step began and how long it kept the host, the submission of its segment included.
+class StepClock {
+ public:
+  StepClock(HostTimes* times, size_t step) : times_(times), step_(step) {
+    if (times_) times_->steps[step_].startNs = times_->sinceRunStartNs();
+  }
+  ~StepClock() {
+    if (times_) times_->steps[step_].durationNs = times_->sinceRunStartNs() - times_->steps[step_].startNs;
+  }
+  StepClock(const StepClock&) = delete;
+  StepClock& operator=(const StepClock&) = delete;
+
+ private:
+  HostTimes* times_;
+  size_t step_;
+};
+
+}  // namespace
 
 Pipeline::Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions)
     : parts_(parts),
@@ -52,6 +72,7 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   arenas_.resize(backends_.size());
   for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
   deviceNs_.assign(schedule_.steps.size(), -1);
+  hostTimes_.steps.assign(schedule_.steps.size(), {});
   return Status::ok();
 }
 
@@ -202,6 +223,7 @@ std::vector<TensorDesc> Pipeline::outputDescs() const {
 }
 
 Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  hostTimes_.runStart = std::chrono::steady_clock::now();
   if (config_.poison || config_.guardBytes > 0)
     for (size_t b = 0; b < arenas_.size(); ++b) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
   for (const Slot& slot : schedule_.slots) {
@@ -227,6 +249,7 @@ Status Pipeline::runSegments() {
   const std::vector<Step>& steps = schedule_.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
+    const StepClock clock(config_.profile ? &hostTimes_ : nullptr, i);
     if (step.isCopy()) {
       OPKIT_TRY(copyStep(step));
       continue;
@@ -357,6 +380,10 @@ std::vector<Placement> Pipeline::placement() const {
     row.provider = step.provider;
     row.refusals = step.refusals;
     row.deviceNs = deviceNs_.empty() ? -1 : deviceNs_[i];
+    row.hostStartNs = hostTimes_.steps[i].startNs;
+    row.hostNs = hostTimes_.steps[i].durationNs;
+    for (const Tensor* input : step.inputTensors) row.bytesRead += input ? input->sizeBytes() : 0;
+    for (const Tensor* output : step.outputTensors) row.bytesWritten += output ? output->sizeBytes() : 0;
     for (const Tensor* output : step.outputTensors)
       if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
     if (!step.command) {

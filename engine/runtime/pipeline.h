@@ -5,6 +5,7 @@
 // meet, downloads outputs. PipelineCache keeps the pipelines of a session, which share its backends and arenas.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct PipelineParts {
   std::vector<int> watched = {};                    // inputs whose contents shapes depend on, as positions
   BackendSet backends = {};
   std::vector<std::shared_ptr<Buffer>> arenas = {};  // per backend; shared with the tensors placed there
+};
+
+/// The host's clock over the steps of the last run; -1 where nothing was measured.
+struct HostTimes {
+  struct Step {
+    double startNs = -1;  // since runStart
+    double durationNs = -1;
+  };
+  std::chrono::steady_clock::time_point runStart;
+  std::vector<Step> steps;
+
+  double sinceRunStartNs() const {
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - runStart).count();
+  }
 };
 
 class Pipeline {
@@ -90,7 +105,8 @@ class Pipeline {
   bool bound_ = false;
   EncodedGraph graph_;
   Schedule schedule_;
-  std::vector<Arena> arenas_;              // per backend
+  std::vector<Arena> arenas_;  // per backend
+  HostTimes hostTimes_;
   std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs

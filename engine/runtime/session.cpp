@@ -57,6 +57,7 @@ Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRe
   OPKIT_TRY(checkPassNames(registry, options.disabledPasses));
   OPKIT_ASSIGN(auto counts, rewriteModel(model, registry, options.disabledPasses));
   std::shared_ptr<Interpreter> interpreter(new Interpreter(std::move(model), registry));
+  OPKIT_ASSIGN(interpreter->owners_, registry.holdOwners());
   interpreter->self_ = interpreter;
   interpreter->options_ = std::move(options);
   interpreter->passCounts_ = std::move(counts);

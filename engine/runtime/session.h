@@ -45,7 +45,7 @@ struct SessionConfig {
   Precision precision = Precision::High;
   ProviderPolicy providers;   // preferred, forbidden and forced providers, also on the fallback
   bool allowFallback = true;  // false: a node the backend refuses is an error, not a CPU node
-  bool profile = false;       // per-Execution device timestamps
+  bool profile = false;       // time every command on the host and, where there is a clock, on the device
   Storage storage = Storage::Auto;
   bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
   ResizeMode resizeMode = ResizeMode::Direct;
@@ -72,7 +72,12 @@ struct Placement {
   bool fellBack = false;          // ran on another backend than the session asked for
   std::string outputs;            // descriptions, for listings
   double flops = 0;
-  double deviceNs = -1;  // last run, with SessionConfig::profile; negative when not measured
+  size_t bytesRead = 0;  // of the tensors it reads and writes, as the backend stores them
+  size_t bytesWritten = 0;
+  // Of the last run, with SessionConfig::profile; negative when not measured.
+  double deviceNs = -1;
+  double hostStartNs = -1;  // since the run began
+  double hostNs = -1;       // the host's share: all of a host kernel or copy, only the submission of a device's
 };
 
 /// One command of a run as callbacks see it; valid during the call.
@@ -153,7 +158,8 @@ class Interpreter {
  private:
   friend class Session;
   Interpreter(Model model, const OpRegistry& registry);
-  std::weak_ptr<Interpreter> self_;  // sessions keep their interpreter alive
+  std::weak_ptr<Interpreter> self_;                  // sessions keep their interpreter alive
+  std::vector<std::shared_ptr<const void>> owners_;  // shared: plugins stay loaded while they may be called
   Model model_;
   const OpRegistry* registry_;
   InterpreterOptions options_;

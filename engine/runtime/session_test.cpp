@@ -68,6 +68,40 @@ TEST(Session, RunsDecomposedOperatorsAsTheirParts) {
   }
 }
 
+TEST(Session, HoldsWhoeverOwnsTheCodeOfItsRegistry) {
+  OpRegistry registry = test::makeTestOps();
+  auto owner = std::make_shared<int>(0);
+  registry.addOwner(owner);
+  {
+    const auto interpreter = Interpreter::create(chain({"AddOne"}), registry);
+    ASSERT_TRUE(interpreter);
+    EXPECT_EQ(owner.use_count(), 2);
+    const auto session = std::move(*(*interpreter)->createSession({}));
+    EXPECT_GE(owner.use_count(), 2);
+  }
+  EXPECT_EQ(owner.use_count(), 1);
+  owner.reset();
+  EXPECT_FALSE(Interpreter::create(chain({"AddOne"}), registry));
+}
+
+TEST(Session, ProfilesTheHost) {
+  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.profile = true});
+  runOn(*session, {2, 3}, 0);
+  const std::vector<Placement> rows = session->placement();
+  ASSERT_EQ(rows.size(), 2u);
+  double end = 0;
+  for (const Placement& row : rows) {
+    EXPECT_GE(row.hostStartNs, end);
+    EXPECT_GT(row.hostNs, 0);
+    EXPECT_EQ(row.bytesRead, 24u);
+    EXPECT_EQ(row.bytesWritten, 24u);
+    end = row.hostStartNs + row.hostNs;
+  }
+  auto plain = sessionOf(chain({"AddOne"}));
+  runOn(*plain, {2, 3}, 0);
+  EXPECT_LT(plain->placement()[0].hostNs, 0);
+}
+
 TEST(Session, SameShapesResizeOnce) {
   auto session = sessionOf(chain({"AddOne"}));
   runOn(*session, {2, 3}, 0);

@@ -2,6 +2,7 @@
 #include "engine/model/model.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/model_listing.h"
+#include "engine/tools/plugins.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
 #include "ops/builtin_ops.h"
@@ -28,9 +29,10 @@ Result<std::vector<uint8_t>> onnxBytes(const std::string& input) {
   return Status::unsupported("ONNX can be written from zoo:NAME only, got '{}'; choose an .opk output", input);
 }
 
-Result<int> run(const Options& options) {
-  OPKIT_ASSIGN(const Model model, loadModel(options.input));
-  if (options.dump) fmt::print("{}", listModel(model, ops::builtinOps()));
+Result<int> run(const Options& options, cli::Plugins& plugins) {
+  OPKIT_TRY(plugins.load());
+  OPKIT_ASSIGN(const Model model, loadModel(options.input, plugins.registry(), plugins.onnxRules()));
+  if (options.dump) fmt::print("{}", listModel(model, plugins.registry()));
   if (options.output.empty() && !options.dump)
     return Status::invalidArgument("expected an output file, or --dump; see op-convert --help");
   nlohmann::json record = {{"program", "op-convert"},
@@ -63,5 +65,7 @@ int main(int argc, char** argv) {
   app.add_option("OUTPUT", options.output, "The .opk file to write; .onnx for zoo:NAME");
   app.add_flag("--dump", options.dump, "Print a readable listing");
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
-  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options); });
+  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+  plugins.add(app);
+  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
 }

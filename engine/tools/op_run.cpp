@@ -4,6 +4,7 @@
 #include "engine/model/tensor_file.h"
 #include "engine/runtime/session.h"
 #include "engine/tools/cli.h"
+#include "engine/tools/plugins.h"
 #include "engine/tools/run_report.h"
 #include "engine/tools/run_values.h"
 #include "harness/zoo/load_model.h"
@@ -31,6 +32,7 @@ struct Options {
   std::vector<std::string> expects;
   std::string outputFolder;
   std::string jsonPath;
+  std::string tracePath;
   double rtol = 1e-3;
   double atol = 1e-5;
   bool placement = false;
@@ -106,6 +108,8 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--cache-dir", options.session.cacheDir,
                  "Folder of compiled pipelines and tuning results, or off (default: OPKIT_CACHE_DIR, ~/.cache/opkit)")
       ->type_name("DIR");
+  app.add_option("--trace", options.tracePath, "Write every run as a Chrome trace; implies --profile")
+      ->type_name("FILE");
   app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
 }
 
@@ -199,7 +203,7 @@ Result<Tensor> copyOf(const Tensor& tensor) {
   return copy;
 }
 
-Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, size_t repeat) {
+Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, size_t repeat, bool trace) {
   RunStep step;
   OPKIT_TRY(plan.apply(session, index));
   OPKIT_TRY(plan.fill(session));
@@ -209,6 +213,7 @@ Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, s
   for (size_t i = 0; i < repeat; ++i) {
     OPKIT_TRY(session.run());
     step.runNs.push_back(session.statistics().lastRunNs);
+    if (trace) step.traced.push_back({step.runNs.back(), session.placement()});
   }
   for (const std::string& name : session.inputNames())
     step.inputs.push_back(name + " " + session.input(name)->desc.toString());
@@ -279,6 +284,7 @@ nlohmann::json compare(const Options& options, const std::vector<Expectation>& e
 
 Result<SessionConfig> sessionConfig(const Options& options) {
   SessionConfig config = options.session;
+  config.profile = config.profile || !options.tracePath.empty();
   using Kind = ProviderRule::Kind;
   for (const std::string& text : options.prefer) OPKIT_TRY(config.providers.add(Kind::Prefer, text));
   for (const std::string& text : options.forbid) OPKIT_TRY(config.providers.add(Kind::Forbid, text));
@@ -288,9 +294,10 @@ Result<SessionConfig> sessionConfig(const Options& options) {
   return config;
 }
 
-Result<int> run(const Options& options) {
-  OPKIT_ASSIGN(Model model, loadModel(options.model));
-  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps(), options.interpreter));
+Result<int> run(const Options& options, cli::Plugins& plugins) {
+  OPKIT_TRY(plugins.load());
+  OPKIT_ASSIGN(Model model, loadModel(options.model, plugins.registry(), plugins.onnxRules()));
+  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), plugins.registry(), options.interpreter));
   OPKIT_ASSIGN(const SessionConfig config, sessionConfig(options));
   OPKIT_ASSIGN(const auto session, interpreter->createSession(config));
   OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
@@ -299,18 +306,21 @@ Result<int> run(const Options& options) {
   if (options.passes) printPasses(*interpreter);
   std::vector<RunStep> steps;
   nlohmann::json stepList = nlohmann::json::array();
+  std::vector<TracedRun> traced;
   for (size_t i = 0; i < plan.stepCount(); ++i) {
-    OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat));
+    OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat, !options.tracePath.empty()));
     printStep(step);
     if (options.placement) printPlacement(step);
     if (options.session.profile) printProfile(step);
     if (options.session.profile || options.placement) printMemory(step);
     stepList.push_back(stepJson(step));
+    traced.insert(traced.end(), step.traced.begin(), step.traced.end());
     steps.push_back(std::move(step));
   }
   bool passed = true;
   const nlohmann::json comparisons = compare(options, expectations, steps.back(), passed);
   if (!options.outputFolder.empty()) OPKIT_TRY(writeOutputs(options.outputFolder, steps));
+  OPKIT_TRY(cli::writeJson(options.tracePath, chromeTrace(traced)));
   OPKIT_TRY(cli::writeJson(options.jsonPath, {{"program", "op-run"},
                                               {"version", OPKIT_VERSION},
                                               {"model", options.model},
@@ -327,5 +337,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs a model on a backend.", "op-run");
   opkit::Options options;
   opkit::describe(app, options);
-  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options); });
+  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+  plugins.add(app);
+  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
 }

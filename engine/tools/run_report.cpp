@@ -19,6 +19,14 @@ double median(std::vector<double> values) {
 
 std::string typeOf(const Placement& row) { return row.raster ? row.type + " (raster)" : row.type; }
 
+/// The device's clock where there is one; a command that only the host saw took the host's time.
+double timeOf(const Placement& row) { return row.deviceNs >= 0 ? row.deviceNs : row.hostNs; }
+
+/// "12.3 GFLOP/s"; "-" for nothing in no time.
+std::string rate(double amount, double ns, const char* unit) {
+  return amount > 0 && ns > 0 ? fmt::format("{:.3g} {}", amount / ns, unit) : "-";
+}
+
 std::string whereOf(const Placement& row) {
   return row.provider.empty() ? row.backend : row.backend + "/" + row.provider;
 }
@@ -37,8 +45,8 @@ struct Total {
 void printTotals(const std::vector<Placement>& placement, double sum) {
   std::map<std::string, Total> byType;
   for (const Placement& row : placement) {
-    if (row.deviceNs < 0) continue;
-    byType[typeOf(row)].ns += row.deviceNs;
+    if (timeOf(row) < 0) continue;
+    byType[typeOf(row)].ns += timeOf(row);
     ++byType[typeOf(row)].count;
   }
   std::vector<std::pair<std::string, Total>> sorted(byType.begin(), byType.end());
@@ -47,6 +55,23 @@ void printTotals(const std::vector<Placement>& placement, double sum) {
   for (const auto& [type, total] : sorted)
     fmt::print("  {:>10}  {:5.1f} %  {} x {}\n", formatNs(total.ns), 100 * total.ns / std::max(sum, 1.0), total.count,
                type);
+}
+
+/// Commands, and bytes that copies moved to it, per backend.
+void printPlacementTotals(const RunStep& step) {
+  struct Sum {
+    size_t commands = 0, copies = 0, bytes = 0, fallbacks = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const Placement& row : step.placement) {
+    Sum& sum = sums[row.backend];
+    ++(row.type == "Copy" ? sum.copies : sum.commands);
+    sum.bytes += row.copiedBytes;
+    sum.fallbacks += row.fellBack ? 1 : 0;
+  }
+  for (const auto& [backend, sum] : sums)
+    fmt::print("  total {}: {} commands ({} fallbacks), {} copies to it of {} bytes\n", backend, sum.commands,
+               sum.fallbacks, sum.copies, sum.bytes);
 }
 
 }  // namespace
@@ -96,20 +121,26 @@ void printPlacement(const RunStep& step) {
     for (const Refusal& refusal : row.refusals)
       fmt::print("  {:{}}    not {}: {}\n", "", width, refusal.provider, refusal.reason);
   }
+  printPlacementTotals(step);
 }
 
 void printProfile(const RunStep& step) {
+  std::vector<const Placement*> rows;
   double sum = 0;
-  for (const Placement& row : step.placement) sum += std::max(row.deviceNs, 0.0);
-  if (sum == 0) {
-    fmt::print("profile: this backend has no device clock\n");
-    return;
+  for (const Placement& row : step.placement) {
+    rows.push_back(&row);
+    sum += std::max(timeOf(row), 0.0);
   }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return timeOf(*a) > timeOf(*b); });
   const size_t width = widestType(step);
-  fmt::print("profile of the last run, {} in {} commands\n", formatNs(sum), step.placement.size());
-  for (const Placement& row : step.placement)
-    fmt::print("  {:>10}  {:5.1f} %  {:{}}  {}  {}\n", row.deviceNs < 0 ? "-" : formatNs(row.deviceNs),
-               100 * std::max(row.deviceNs, 0.0) / std::max(sum, 1.0), typeOf(row), width, row.node, row.outputs);
+  fmt::print("profile of the last run, {} in {} commands; memory {} bytes at the peak, {} at least\n", formatNs(sum),
+             rows.size(), step.statistics.plannedPeakBytes, step.statistics.lowerBoundBytes);
+  for (const Placement* row : rows)
+    fmt::print("  {:>10} {:6}  {:5.1f} %  {:>14}  {:>10}  {:{}}  {}  {}\n",
+               timeOf(*row) < 0 ? "-" : formatNs(timeOf(*row)), row->deviceNs >= 0 ? "device" : "host",
+               100 * std::max(timeOf(*row), 0.0) / std::max(sum, 1.0), rate(row->flops, timeOf(*row), "GFLOP/s"),
+               rate(static_cast<double>(row->bytesRead + row->bytesWritten), timeOf(*row), "GB/s"), typeOf(*row), width,
+               row->node, row->outputs);
   printTotals(step.placement, sum);
 }
 
@@ -152,7 +183,11 @@ nlohmann::json stepJson(const RunStep& step) {
                             {"provider", row.provider}, {"fellBack", row.fellBack},
                             {"refusals", refusals},     {"copiedBytes", row.copiedBytes},
                             {"outputs", row.outputs}};
+    entry["flops"] = row.flops;
+    entry["bytesRead"] = row.bytesRead;
+    entry["bytesWritten"] = row.bytesWritten;
     if (row.deviceNs >= 0) entry["deviceNs"] = row.deviceNs;
+    if (row.hostNs >= 0) entry["hostNs"] = row.hostNs;
     placement.push_back(std::move(entry));
   }
   return {{"inputs", step.inputs},

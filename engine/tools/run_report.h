@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/runtime/session.h"
+#include "engine/tools/trace.h"
 
 namespace opkit {
 
@@ -17,6 +18,7 @@ struct RunStep {
   std::vector<std::pair<std::string, Tensor>> outputs;  // copies
   std::vector<Placement> placement;
   SessionStatistics statistics;
+  std::vector<TracedRun> traced;  // with --trace
 };
 
 void printDevice(const DeviceInfo& device);
@@ -25,7 +27,8 @@ void printPasses(const Interpreter& interpreter);
 void printStep(const RunStep& step);
 /// One line per command: where it ran, and every refusal below it.
 void printPlacement(const RunStep& step);
-/// One line per command with its device time, then totals per operator type.
+/// One line per command, most expensive first: time (the device's, else the host's), share, rates; then totals per
+/// operator type.
 void printProfile(const RunStep& step);
 
 /// One line per backend: the plan's peak beside the lower bound, and what it is made of.

@@ -119,6 +119,33 @@ TEST_F(ToolsTest, RunsAModelAndWritesItsOutput) {
   EXPECT_EQ(json["steps"][0]["placement"][0]["type"], "Softmax");
 }
 
+TEST_F(ToolsTest, TracesEveryCommandOfEveryRun) {
+  const Outcome outcome = opRun(fmt::format("zoo:squeezenet --backend cpu --repeat 2 --profile --trace {} --json {}",
+                                            path("trace.json"), path("run.json")));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("by operator:"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("GFLOP/s"), std::string::npos) << outcome.out;
+  const auto run = nlohmann::json::parse(readText(path("run.json")));
+  const size_t commands = run["steps"][0]["placement"].size();
+  EXPECT_GT(run["steps"][0]["placement"][0]["hostNs"], 0);
+  const auto trace = nlohmann::json::parse(readText(path("trace.json")));
+  std::vector<std::pair<double, double>> runs;
+  for (const auto& event : trace["traceEvents"])
+    if (event["ph"] == "X" && event["name"] == "run")
+      runs.emplace_back(event["ts"].get<double>(), event["ts"].get<double>() + event["dur"].get<double>());
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_LE(runs[0].second, runs[1].first);
+  std::vector<size_t> inside(2, 0);
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["name"] == "run") continue;
+    const double start = event["ts"], end = start + event["dur"].get<double>();
+    constexpr double kRounding = 1e-6;
+    for (size_t i = 0; i < 2; ++i)
+      if (start >= runs[i].first - kRounding && end <= runs[i].second + kRounding) ++inside[i];
+  }
+  EXPECT_EQ(inside, std::vector<size_t>(2, commands));
+}
+
 TEST_F(ToolsTest, SeveralShapesInOneProcess) {
   const std::string model = write("m.onnx", SmallModel());
   const Outcome outcome =

@@ -15,19 +15,24 @@ constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 
 class Includer final : public shaderc::CompileOptions::IncluderInterface {
  public:
-  Includer(const std::vector<std::string>& folders, std::set<std::string>& dependencies)
-      : folders_(folders), dependencies_(dependencies) {}
+  Includer(const std::vector<std::string>& folders, std::set<std::string>& dependencies,
+           const std::map<std::string, std::string>& embedded)
+      : folders_(folders), dependencies_(dependencies), embedded_(embedded) {}
 
   shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char* from, size_t) override {
     auto* file = new File;
     const fs::path found = find(requested, from);
-    if (found.empty()) {
+    const auto text = embedded_.find(requested);
+    if (found.empty() && text != embedded_.end()) {
+      file->name = requested;
+      file->content = text->second;
+    } else if (found.empty()) {
       file->content = fmt::format("no such file beside {} or in the include folders", from);
     } else {
       file->name = found.string();
-      std::ostringstream text;
-      text << std::ifstream(found, std::ios::binary).rdbuf();
-      file->content = text.str();
+      std::ostringstream read;
+      read << std::ifstream(found, std::ios::binary).rdbuf();
+      file->content = read.str();
       dependencies_.insert(file->name);
     }
     file->result = {file->name.data(), file->name.size(), file->content.data(), file->content.size(), file};
@@ -56,6 +61,7 @@ class Includer final : public shaderc::CompileOptions::IncluderInterface {
 
   const std::vector<std::string>& folders_;
   std::set<std::string>& dependencies_;
+  const std::map<std::string, std::string>& embedded_;
 };
 
 Status validate(const std::vector<uint32_t>& spirv, const std::string& path, const char* stage) {
@@ -84,11 +90,12 @@ Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const
 }  // namespace
 
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
-                         const std::vector<std::string>& includes, std::set<std::string>& dependencies) {
+                         const std::vector<std::string>& includes, std::set<std::string>& dependencies,
+                         const std::map<std::string, std::string>& embedded) {
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
   options.SetWarningsAsErrors();
-  options.SetIncluder(std::make_unique<Includer>(includes, dependencies));
+  options.SetIncluder(std::make_unique<Includer>(includes, dependencies, embedded));
   for (const auto& [name, value] : defines) options.AddMacroDefinition(name, value);
 
   // Kept for the process: while one lives, glslang need not parse its built-ins again for every variant.

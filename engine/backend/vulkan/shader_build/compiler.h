@@ -1,6 +1,7 @@
 // The compiler stage of the shader build: GLSL -> SPIR-V -> validated -> optimised, in process.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,8 +16,10 @@ struct Compiled {
 };
 
 /// Compiles one variant of the compute shader `path` for Vulkan 1.2. `includes` are searched after the including
-/// file's folder; every file read is added to `dependencies`. InvalidArgument carries "file:line: error: ..." lines.
+/// file's folder, then the texts of `embedded` by name; every file read is added to `dependencies`. InvalidArgument
+/// carries "file:line: error: ..." lines.
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
-                         const std::vector<std::string>& includes, std::set<std::string>& dependencies);
+                         const std::vector<std::string>& includes, std::set<std::string>& dependencies,
+                         const std::map<std::string, std::string>& embedded = {});
 
 }  // namespace opkit::shader_build

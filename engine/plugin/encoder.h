@@ -1,0 +1,16 @@
+// opkit_encoder: how a plugin's GLSL kernel records its dispatches, each checked against the shader's reflection.
+#pragma once
+
+#include "engine/plugin/call.h"
+#include "engine/plugin/contents.h"
+
+namespace opkit::plugin {
+
+/// The host's `dispatch` and `linear_groups`.
+opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* dispatch);
+void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]);
+
+/// The Vulkan kernel of an operator. REQUIRES that the operator has one.
+Creator vulkanCreator(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op);
+
+}  // namespace opkit::plugin

@@ -1,0 +1,127 @@
+// The functions behind opkit_host: thin, so that what a plugin can do stands in opkit_call, opkit_graph and the
+// registrar.
+#include "engine/plugin/call.h"
+#include "engine/plugin/encoder.h"
+#include "engine/plugin/graph_view.h"
+#include "engine/plugin/registrar.h"
+
+namespace opkit::plugin {
+namespace {
+
+const char* textOrEmpty(const char* text) { return text ? text : ""; }
+
+opkit_code addOperator(opkit_registrar* registrar, const opkit_operator* op) { return registrar->addOperator(op); }
+opkit_code addBackend(opkit_registrar* registrar, const opkit_backend* backend) {
+  return registrar->addBackend(backend);
+}
+opkit_code addPass(opkit_registrar* registrar, const opkit_pass* pass) { return registrar->addPass(pass); }
+
+opkit_code fail(opkit_call* call, opkit_code code, const char* message) {
+  return call->fail(code, textOrEmpty(message));
+}
+const char* type(const opkit_call* call) { return call->type().c_str(); }
+size_t inputCount(const opkit_call* call) { return call->inputCount(); }
+size_t outputCount(const opkit_call* call) { return call->outputCount(); }
+const opkit_tensor* input(const opkit_call* call, size_t index) { return call->input(index); }
+const opkit_tensor* output(const opkit_call* call, size_t index) { return call->output(index); }
+
+int64_t attributeInt(const opkit_call* call, const char* name) {
+  const Attribute* attribute = call->attribute(name, OPKIT_INT);
+  return attribute ? attribute->integer : 0;
+}
+float attributeFloat(const opkit_call* call, const char* name) {
+  const Attribute* attribute = call->attribute(name, OPKIT_FLOAT);
+  return attribute ? attribute->number : 0;
+}
+const char* attributeString(const opkit_call* call, const char* name) {
+  const Attribute* attribute = call->attribute(name, OPKIT_STRING);
+  return attribute ? attribute->text.c_str() : nullptr;
+}
+const int64_t* attributeInts(const opkit_call* call, const char* name, size_t* count) {
+  const Attribute* attribute = call->attribute(name, OPKIT_INTS);
+  if (count) *count = attribute ? attribute->integers.size() : 0;
+  return attribute ? attribute->integers.data() : nullptr;
+}
+const float* attributeFloats(const opkit_call* call, const char* name, size_t* count) {
+  const Attribute* attribute = call->attribute(name, OPKIT_FLOATS);
+  if (count) *count = attribute ? attribute->numbers.size() : 0;
+  return attribute ? attribute->numbers.data() : nullptr;
+}
+const char* attributesJson(const opkit_call* call) { return call->attributesJson(); }
+
+opkit_code setOutput(opkit_call* call, size_t index, int32_t dtype, int32_t rank, const int64_t* shape) {
+  return call->setOutput(index, dtype, rank, shape);
+}
+const opkit_wide_tensor* wideInput(const opkit_call* call, size_t index) { return call->wideInput(index); }
+const opkit_wide_tensor* wideOutput(const opkit_call* call, size_t index) { return call->wideOutput(index); }
+double* wideMagnitude(opkit_call* call, size_t output, int64_t terms) { return call->wideMagnitude(output, terms); }
+
+size_t graphNodes(const opkit_graph* graph) { return graph->nodes(); }
+const char* graphType(const opkit_graph* graph, size_t node) {
+  return graph->node(node) ? graph->node(node)->type.c_str() : "";
+}
+size_t graphInputCount(const opkit_graph* graph, size_t node) {
+  return graph->node(node) ? graph->node(node)->inputs.size() : 0;
+}
+size_t graphOutputCount(const opkit_graph* graph, size_t node) {
+  return graph->node(node) ? graph->node(node)->outputs.size() : 0;
+}
+int32_t graphInput(const opkit_graph* graph, size_t node, size_t index) {
+  return index < graphInputCount(graph, node) ? graph->node(node)->inputs[index] : -1;
+}
+int32_t graphOutput(const opkit_graph* graph, size_t node, size_t index) {
+  return index < graphOutputCount(graph, node) ? graph->node(node)->outputs[index] : -1;
+}
+int32_t graphProducer(const opkit_graph* graph, int32_t tensor) { return graph->producer(tensor); }
+size_t graphUses(const opkit_graph* graph, int32_t tensor) { return graph->uses(tensor); }
+const char* graphAttributesJson(const opkit_graph* graph, size_t node) { return graph->attributesJson(node); }
+int32_t graphIsOutput(const opkit_graph* graph, int32_t tensor) { return graph->isOutput(tensor) ? 1 : 0; }
+opkit_code graphReplace(opkit_graph* graph, int32_t from, int32_t to) { return graph->replace(from, to); }
+opkit_code graphRemove(opkit_graph* graph, size_t node) { return graph->remove(node); }
+opkit_code graphRetype(opkit_graph* graph, size_t node, const char* newType, const char* attributes) {
+  return graph->retype(node, newType, attributes);
+}
+
+}  // namespace
+
+const opkit_host& hostTable() {
+  static const opkit_host table{OPKIT_STRUCT(opkit_host),
+                                OPKIT_VERSION,
+                                addOperator,
+                                addBackend,
+                                addPass,
+                                fail,
+                                type,
+                                inputCount,
+                                outputCount,
+                                input,
+                                output,
+                                attributeInt,
+                                attributeFloat,
+                                attributeString,
+                                attributeInts,
+                                attributeFloats,
+                                attributesJson,
+                                setOutput,
+                                wideInput,
+                                wideOutput,
+                                wideMagnitude,
+                                dispatch,
+                                linearGroups,
+                                graphNodes,
+                                graphType,
+                                graphInputCount,
+                                graphOutputCount,
+                                graphInput,
+                                graphOutput,
+                                graphProducer,
+                                graphUses,
+                                graphAttributesJson,
+                                graphIsOutput,
+                                graphReplace,
+                                graphRemove,
+                                graphRetype};
+  return table;
+}
+
+}  // namespace opkit::plugin

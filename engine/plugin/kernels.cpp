@@ -1,0 +1,122 @@
+#include "engine/plugin/kernels.h"
+
+#include "engine/backend/host/host_execution.h"
+#include "engine/plugin/call.h"
+
+namespace opkit::plugin {
+namespace {
+
+class PluginExecution final : public HostExecution {
+ public:
+  static Result<std::unique_ptr<Execution>> create(const std::string& plugin, const KernelSpec& kernel, void* user,
+                                                   const AttributeSchema* schema, const CreateArgs& args,
+                                                   Backend& backend) {
+    std::unique_ptr<PluginExecution> execution(
+        new PluginExecution(plugin, kernel.functions, user, schema, args, backend));
+    if (kernel.functions.create)
+      OPKIT_TRY(execution->call_.invoke(
+          "create", [&] { return kernel.functions.create(&execution->call_, user, &execution->state_); }));
+    return std::unique_ptr<Execution>(std::move(execution));
+  }
+  ~PluginExecution() override {
+    if (state_ && kernel_.destroy)
+      static_cast<void>(call_.invoke("destroy", [&] { return kernel_.destroy(user_, state_), OPKIT_OK; }));
+  }
+
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    call_.setTensors(inputs, outputs);
+    if (!kernel_.resize) return Status::ok();
+    return call_.invoke("resize", [&] { return kernel_.resize(&call_, user_, state_); });
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    call_.setTensors(inputs, outputs);
+    return call_.invoke("execute", [&] { return kernel_.execute(&call_, user_, state_); });
+  }
+
+ private:
+  PluginExecution(const std::string& plugin, const opkit_kernel& kernel, void* user, const AttributeSchema* schema,
+                  const CreateArgs& args, Backend& backend)
+      : HostExecution(backend), kernel_(kernel), user_(user), call_(plugin, args.def, schema, args.paramBytes) {
+    call_.setInputs(args.inputs, args.constants);
+    call_.setOutputs(args.outputs);
+  }
+
+  opkit_kernel kernel_;
+  void* user_;
+  opkit_call call_;
+  void* state_ = nullptr;
+};
+
+Result<std::vector<TensorDesc>> inferWith(const std::string& plugin, const OperatorSpec& op, const OpDef& def,
+                                          const ShapeArgs& args) {
+  opkit_call call(plugin, def, op.schema.get(), args.paramBytes);
+  call.setInputs(args.inputs, args.contents);
+  call.setOutputCount(args.outputCount);
+  OPKIT_TRY(call.invoke("infer", [&] { return op.functions.infer(&call, op.functions.user); }));
+  return call.inferred();
+}
+
+Status runOracle(const std::string& plugin, const OperatorSpec& op, const OpDef& def, const OracleArgs& args) {
+  opkit_call call(plugin, def, op.schema.get(), args.paramBytes);
+  call.setWide(args);
+  return call.invoke("oracle", [&] { return op.functions.oracle(&call, op.functions.user); });
+}
+
+double countFlops(const std::string& plugin, const OperatorSpec& op, const OpDef& def, const ShapeArgs& args,
+                  std::span<const TensorDesc> outputs) {
+  opkit_call call(plugin, def, op.schema.get(), args.paramBytes);
+  call.setInputs(args.inputs, {});
+  call.setOutputs(outputs);
+  double flops = 0;
+  const Status status =
+      call.invoke("flops", [&] { return flops = op.functions.flops(&call, op.functions.user), OPKIT_OK; });
+  return status.isOk() ? flops : 0;
+}
+
+}  // namespace
+
+OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op) {
+  // What the callbacks are told about the operator; the card itself cannot refer to itself.
+  auto named = std::make_shared<OpDef>();
+  named->type = op->type;
+  named->params = op->schema->paramsSchema();
+  OpDef card = *named;
+  card.summary = op->summary;
+  card.inputs = op->inputs;
+  card.outputs = op->outputs;
+  card.numeric = op->numeric;
+  card.domain = op->domain;
+  card.inferShapes = [plugin, op, named](const ShapeArgs& args) { return inferWith(plugin, *op, *named, args); };
+  if (op->functions.flops)
+    card.flops = [plugin, op, named](const ShapeArgs& args, std::span<const TensorDesc> outputs) {
+      return countFlops(plugin, *op, *named, args, outputs);
+    };
+  if (op->functions.oracle)
+    card.oracle = [plugin, op, named](const OracleArgs& args) { return runOracle(plugin, *op, *named, args); };
+  return card;
+}
+
+Creator creatorOf(const std::string& plugin, const KernelSpec& kernel, void* user,
+                  std::shared_ptr<const AttributeSchema> schema) {
+  Creator creator;
+  creator.provider = kernel.provider;
+  creator.supports = [=](const CreateArgs& args) {
+    if (!kernel.functions.supports) return Status::ok();
+    opkit_call call(plugin, args.def, schema.get(), args.paramBytes);
+    call.setInputs(args.inputs, args.constants);
+    call.setOutputs(args.outputs);
+    return call.invoke("supports", [&] { return kernel.functions.supports(&call, user); });
+  };
+  creator.create = [=](const CreateArgs& args, Backend& backend) {
+    return PluginExecution::create(plugin, kernel, user, schema.get(), args, backend);
+  };
+  return creator;
+}
+
+OnnxRule onnxRuleOf(const std::shared_ptr<const OperatorSpec>& op) {
+  return [op](OnnxNode& node) { return node.emit(op->type, node.inputs(), op->schema->fromOnnx(node)); };
+}
+
+}  // namespace opkit::plugin

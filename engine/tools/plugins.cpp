@@ -1,0 +1,17 @@
+#include "engine/tools/plugins.h"
+
+namespace opkit::cli {
+
+void Plugins::add(CLI::App& app) {
+  app.add_option("--plugin", files_, "Shared library with more operators, passes or backends; may be repeated")
+      ->type_name("FILE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+Status Plugins::load() {
+  for (const std::string& file : files_) OPKIT_TRY(set_.load(file).error());
+  return Status::ok();
+}
+
+}  // namespace opkit::cli

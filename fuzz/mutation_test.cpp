@@ -1,0 +1,101 @@
+// Damaged models are refused or run; they never crash, hang, or take memory that the file does not warrant.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+
+#include "fuzz/mutate.h"
+#include "fuzz/seed_models.h"
+#include "fuzz/try_model.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OPKIT_SANITIZED 1
+#endif
+
+namespace opkit::fuzz {
+namespace {
+
+constexpr size_t kMutants = 21000;  // of each run of the suite
+constexpr size_t kMemoryHeadroom = size_t{1} << 30;
+constexpr unsigned kLongestSeconds = 20;  // for one mutant; a second would do
+
+/// Turns asking for too much into a refusal to allocate, whatever the machine could give.
+class MemoryLimit {
+ public:
+  MemoryLimit() {
+#ifndef OPKIT_SANITIZED
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + kMemoryHeadroom;
+    setrlimit(RLIMIT_AS, &limit);
+#endif
+  }
+  ~MemoryLimit() {
+#ifndef OPKIT_SANITIZED
+    setrlimit(RLIMIT_AS, &before_);
+#endif
+  }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+using Try = Outcome (*)(std::span<const uint8_t>);
+
+void expectSurvives(const std::vector<uint8_t>& original, size_t count, uint64_t seed, Try tryBytes) {
+  const MemoryLimit limit;
+  std::mt19937_64 random(seed);
+  std::map<Outcome, size_t> outcomes;
+  for (size_t i = 0; i < count; ++i) {
+    const Mutant mutant = mutate(original, random);
+    // A crash or a hang ends the process: what is printed then says how to make the mutant again.
+    SCOPED_TRACE(fmt::format("seed {}, mutant {}: {}", seed, i, mutant.what));
+    alarm(kLongestSeconds);
+    try {
+      ++outcomes[tryBytes(mutant.bytes)];
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "an exception left the library: " << error.what();
+    }
+    alarm(0);
+  }
+  // Damage must matter sometimes and be survivable sometimes, or the test shows nothing.
+  EXPECT_GT(outcomes[Outcome::Refused], count / 20);
+  EXPECT_GT(outcomes[Outcome::Finished], count / 20);
+}
+
+TEST(Mutation, SeedsAreWhole) {
+  for (const SeedModel& seed : seedModels()) {
+    EXPECT_EQ(tryOnnx(seed.onnx), Outcome::Finished) << seed.name;
+    EXPECT_EQ(tryOpk(seed.opk), Outcome::Finished) << seed.name;
+  }
+}
+
+TEST(Mutation, EveryTruncationIsRefusedOrRuns) {
+  for (const SeedModel& seed : seedModels())
+    for (size_t size = 0; size < seed.opk.size(); ++size)
+      EXPECT_EQ(tryOpk(std::span(seed.opk).first(size)), Outcome::Refused) << seed.name << " cut to " << size;
+}
+
+class MutationOf : public testing::TestWithParam<size_t> {};
+
+TEST_P(MutationOf, Opk) {
+  const std::vector<SeedModel> seeds = seedModels();
+  expectSurvives(seeds[GetParam()].opk, kMutants / 2 / seeds.size(), 100 + GetParam(), tryOpk);
+}
+
+TEST_P(MutationOf, Onnx) {
+  const std::vector<SeedModel> seeds = seedModels();
+  expectSurvives(seeds[GetParam()].onnx, kMutants / 2 / seeds.size(), 200 + GetParam(), tryOnnx);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MutationOf, testing::Range(size_t{0}, size_t{3}));
+
+}  // namespace
+}  // namespace opkit::fuzz

@@ -1,0 +1,69 @@
+#include "fuzz/seed_models.h"
+
+#include "engine/import/onnx/onnx_importer.h"
+#include "harness/zoo/network_builder.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::fuzz {
+namespace {
+
+using Ints = std::vector<int64_t>;
+using zoo::NetworkBuilder;
+
+std::vector<uint8_t> images() {
+  NetworkBuilder net("images", 13, 1);
+  std::string x = net.input("x", {"N", 2, 6, 6});
+  x = net.node("Relu", {net.batchNormalization(net.conv(x, 2, 4, 3, {.stride = 1, .pad = 1, .bias = true}), 4)});
+  const std::string left = net.node("MaxPool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  const std::string right =
+      net.node("AveragePool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}});
+  x = net.node("Concat", {left, right}, {{"axis", int64_t{1}}});
+  x = net.node("Pad", {x, net.integers({0, 0, 1, 1, 0, 0, 0, 0})});
+  x = net.node("Flatten", {net.node("GlobalAveragePool", {x})}, {{"axis", int64_t{1}}});
+  return net.finish(net.node("Softmax", {net.gemm(x, 8, 3)}, {{"axis", int64_t{-1}}}), {"N", 3});
+}
+
+std::vector<uint8_t> attention() {
+  NetworkBuilder net("attention", 17, 2);
+  const std::string x = net.input("x", {1, "L", 4});
+  const std::string q = net.node("MatMul", {x, net.normal({4, 4}, 0.5)});
+  const std::string k = net.node("Transpose", {x}, {{"perm", Ints{0, 2, 1}}});
+  std::string y = net.node("Softmax", {net.node("Div", {net.node("MatMul", {q, k}), net.scalar(2)})});
+  y = net.node("Add", {net.node("MatMul", {y, x}), x});
+  y = net.node("LayerNormalization", {y, net.uniform({4}, 0.5, 1.5), net.uniform({4}, -1, 1)}, {{"axis", int64_t{-1}}});
+  y = net.node("Mul", {y, net.node("Erf", {y})});
+  return net.finish(net.node("ReduceMean", {y}, {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}), {1, 4});
+}
+
+/// Shapes that are computed: where a damaged number becomes an extent.
+std::vector<uint8_t> shapes() {
+  NetworkBuilder net("shapes", 13, 3);
+  const std::string x = net.input("x", {"N", 3, 4});
+  const std::string shape = net.node("Shape", {x});
+  const std::string rows = net.node("Gather", {shape, net.integers({0})}, {{"axis", int64_t{0}}});
+  const std::string target = net.node("Concat", {rows, net.integers({12})}, {{"axis", int64_t{0}}});
+  std::string y = net.node("Reshape", {x, target});
+  y = net.node("Slice", {y, net.integers({1}), net.integers({11}), net.integers({1}), net.integers({2})});
+  y = net.node("Tile", {y, net.integers({2, 1})});
+  y = net.node("Expand", {net.node("Unsqueeze", {y, net.integers({0})}), net.integers({2, 1, 5})});
+  const std::string more = net.node("ConstantOfShape", {net.integers({2, 2, 5})});
+  y = net.node("Where", {net.node("Greater", {y, net.scalar(0)}), y, net.node("Abs", {net.node("Add", {y, more})})});
+  return net.finish(net.node("Squeeze", {net.node("CumSum", {y, net.integers({1})})}), {2, "M", 5});
+}
+
+SeedModel seed(const std::string& name, std::vector<uint8_t> onnx) {
+  const auto model = importOnnx(onnx, ops::builtinOnnxRules(), ops::builtinOps());
+  if (!model) fmt::print(stderr, "seed {}: {}\n", name, model.error().toString());
+  OPKIT_CHECK(model.has_value());
+  auto opk = writeModel(*model);
+  OPKIT_CHECK(opk.has_value());
+  return {name, std::move(onnx), *std::move(opk)};
+}
+
+}  // namespace
+
+std::vector<SeedModel> seedModels() {
+  return {seed("images", images()), seed("attention", attention()), seed("shapes", shapes())};
+}
+
+}  // namespace opkit::fuzz
