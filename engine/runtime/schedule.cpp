@@ -375,17 +375,16 @@ Result<size_t> BackendSet::fallback() {
 
 Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
                                        const Creator* creator, const CreateArgs* args) {
-  Entry& entry = entries_[{command.node, command.ordinal, backendIndex}];
+  Entry& entry = entries_[{command.node, command.ordinal, backendIndex, creator}];
   // The parts of a decomposed node may change with its shapes; a node's own parameters never do.
   const ParamBytes params = command.ownParams.value_or(ParamBytes());
-  if (!entry.execution || entry.creator != creator || entry.params != params) {
+  if (!entry.execution || entry.params != params) {
     entry.execution.reset();
     if (creator) {
       OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
     } else {
       OPKIT_ASSIGN(entry.execution, backend.createRaster());
     }
-    entry.creator = creator;
     entry.params = params;
     ++created_;
     ++backend.counters().executionsCreated;

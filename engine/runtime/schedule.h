@@ -81,7 +81,8 @@ class BackendSet {
   std::shared_ptr<Runtime> cpuRuntime_;  // shared: runtimes are handed out as shared
 };
 
-/// The Executions of one pipeline, by (node, output ordinal, backend); a pipeline for other shapes takes them over.
+/// The Executions of one pipeline, by (node, output ordinal, backend, Creator); a pipeline for other shapes takes them
+/// over.
 class ExecutionCache {
  public:
   /// The cached Execution when it was made by the same Creator, else a new one.
@@ -96,11 +97,11 @@ class ExecutionCache {
     int node;
     size_t ordinal;
     size_t backend;
+    const Creator* creator;  // null for rasters
     auto operator<=>(const Key&) const = default;
   };
   struct Entry {
-    const Creator* creator = nullptr;  // null for rasters
-    ParamBytes params;                 // of a part of a decomposed node
+    ParamBytes params;  // of a part of a decomposed node
     std::unique_ptr<Execution> execution;
   };
   std::map<Key, Entry> entries_;

@@ -160,6 +160,26 @@ TEST_F(VulkanSessionTest, ALostDeviceEndsTheSessionAndANewOneWorks) {
   }
 }
 
+TEST_F(VulkanSessionTest, ImageConvolutionsAreTunedAndRemembered) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "opkit_tune_XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  const auto interpreter = load("zoo:squeezenet");
+  const SessionConfig config{.backend = "vulkan", .cacheDir = pattern, .storage = Storage::Image, .tune = true};
+  uint64_t measurements[2];
+  std::vector<float> results[2];
+  for (size_t i = 0; i < 2; ++i) {
+    auto session = *interpreter->createSession(config);
+    ASSERT_TRUE(prepare(*session).isOk());
+    ASSERT_TRUE(session->run().isOk());
+    measurements[i] = session->counters().measurements;
+    results[i] = result(*session);
+  }
+  EXPECT_GE(measurements[0], 3u * 10);  // three sizes for each kind of convolution in it
+  EXPECT_EQ(measurements[1], 0u);
+  EXPECT_EQ(results[0], results[1]);
+  std::filesystem::remove_all(pattern);
+}
+
 TEST_F(VulkanSessionTest, WhatOneSessionTunesAnotherProcessReads) {
   std::string pattern = (std::filesystem::temp_directory_path() / "opkit_tune_XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);

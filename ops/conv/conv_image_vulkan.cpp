@@ -38,7 +38,9 @@ bool reachesOutside(const ConvPlan& plan) {
   });
 }
 
-/// Blocks of four output channels that one invocation makes.
+constexpr int64_t kBlocks[] = {1, 2, 4};
+
+/// Blocks of four output channels that one invocation makes, where nothing was measured.
 int64_t blocksFor(int64_t outputBlocks) { return outputBlocks >= 3 ? 4 : outputBlocks; }
 
 /// Words of T in the order of conv_image.comp: [tile][tap][input block][block of the tile][input channel][output
@@ -125,7 +127,25 @@ class DenseImageConv final : public ImageConv {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     OPKIT_ASSIGN(const ConvPlan plan, this->plan(inputs));
-    const int64_t outputBlocks = ceilDivide(plan.groupOutputs, 4), blocks = blocksFor(outputBlocks);
+    const std::string name =
+        fmt::format("conv_image {} {} of {}x{} taps {} at {}", nameOf(outputs[0]->desc.dtype), plan.batch,
+                    plan.groupOutputs, plan.groupInputs, plan.kernelTaps(), plan.outputPositions());
+    if (name != chosenFor_) {  // once per resize
+      const auto standard =
+          std::find(std::begin(kBlocks), std::end(kBlocks), blocksFor(ceilDivide(plan.groupOutputs, 4)));
+      const vulkan::Alternatives blocks{name, std::size(kBlocks), static_cast<size_t>(standard - std::begin(kBlocks)),
+                                        [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
+                                          return encode(plan, kBlocks[choice], in, out, trial);
+                                        }};
+      OPKIT_ASSIGN(choice_, encoder.choose(blocks, inputs, outputs));
+      chosenFor_ = name;
+    }
+    return encode(plan, kBlocks[choice_], inputs, outputs, encoder);
+  }
+
+ private:
+  Status encode(const ConvPlan& plan, int64_t blocks, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
+    const int64_t outputBlocks = ceilDivide(plan.groupOutputs, 4);
     const int64_t tiles = ceilDivide(outputBlocks, blocks), inputBlocks = ceilDivide(plan.groupInputs, 4);
     const int64_t elements = tiles * plan.kernelTaps() * inputBlocks * blocks * 16;
     OPKIT_ASSIGN(
@@ -151,6 +171,9 @@ class DenseImageConv final : public ImageConv {
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},
                                    push, groups, {.localSizeX = localSize, .padded = reachesOutside(plan)});
   }
+
+  size_t choice_ = 0;
+  std::string chosenFor_;
 };
 
 class DepthwiseImageConv final : public ImageConv {

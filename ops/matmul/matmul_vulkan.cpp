@@ -114,7 +114,6 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
     for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
     Status status;
     int64_t done = 0;
-    encoder.beginDisjoint();
     forEachIndex(outer, [&](const std::vector<int64_t>& index) {
       int64_t aMatrix = 0, bMatrix = 0;
       for (size_t d = 0; d < index.size(); ++d) {
@@ -126,7 +125,6 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
       push.yBase = u32(done++ * image.size * group.size * outputMatrix);
       if (status.isOk()) status = tiles.multiply(*x, *w, nullptr, *outputs[0], push, image.size, encoder);
     });
-    encoder.endDisjoint();
     return status;
   }
 

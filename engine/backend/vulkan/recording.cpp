@@ -109,21 +109,25 @@ Result<VkImage> Recording::useImage(const Tensor& tensor, bool write, BufferBind
   return use.image->handle.get();
 }
 
-/// The tensor as a texel buffer of four floats each.
+/// The tensor as a texel buffer of four floats or four u32 each.
 Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer,
                                            const char* user) {
-  const bool isHalf = tensor.desc.dtype == DType::Float16;
+  const DType dtype = tensor.desc.dtype;
+  const VkFormat format = dtype == DType::Float16   ? VK_FORMAT_R16G16B16A16_SFLOAT
+                          : dtype == DType::Float32 ? VK_FORMAT_R32G32B32A32_SFLOAT
+                          : dtype == DType::UInt32  ? VK_FORMAT_R32G32B32A32_UINT
+                                                    : VK_FORMAT_UNDEFINED;
   const VkDeviceSize alignment = context_.device->limits().minTexelBufferOffsetAlignment;
   if (tensor.desc.elements() % 4 != 0 || tensor.desc.elements() == 0 || buffer.offset % alignment != 0 ||
-      !(isHalf || tensor.desc.dtype == DType::Float32))
-    return Status::internal("vulkan: {}: expected vec4s of f32 or f16 at a multiple of {} bytes, got {} at {}", user,
-                            alignment, tensor.desc.toString(), buffer.offset);
+      format == VK_FORMAT_UNDEFINED)
+    return Status::internal("vulkan: {}: expected vec4s of f32, f16 or u32 at a multiple of {} bytes, got {} at {}",
+                            user, alignment, tensor.desc.toString(), buffer.offset);
   if (tensor.desc.elements() / 4 > context_.device->limits().maxTexelBufferElements)
     return Status::unsupported("vulkan: {}: {} exceeds the device limit of {} texels per buffer", user,
                                tensor.desc.toString(), context_.device->limits().maxTexelBufferElements);
   VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
   info.buffer = buffer.buffer;
-  info.format = isHalf ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
+  info.format = format;
   info.offset = buffer.offset;
   info.range = tensor.sizeBytes();
   VkBufferView view = VK_NULL_HANDLE;

@@ -35,37 +35,6 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
   return true;
 }
 
-/// Moves two elements at a time where the innermost dimension is contiguous and everything else stays aligned.
-bool widen(Region& region) {
-  if (region.size.empty()) return false;
-  const size_t inner = region.size.size() - 1;
-  if (region.strides[inner] != 1 || region.sourceStrides[inner] != 1) return false;
-  if (region.size[inner] % 2 != 0 || region.offset % 2 != 0 || region.sourceOffset % 2 != 0) return false;
-  if (!allEven(region.strides, inner) || !allEven(region.sourceStrides, inner)) return false;
-  region.size[inner] /= 2;
-  region.offset /= 2;
-  region.sourceOffset /= 2;
-  for (size_t d = 0; d < inner; ++d) {
-    region.strides[d] /= 2;
-    region.sourceStrides[d] /= 2;
-  }
-  return true;
-}
-
-/// The shader counts in 32 bits.
-Status checkReach(const Region& region) {
-  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
-  int64_t from = region.sourceOffset;
-  int64_t to = region.offset;
-  for (size_t d = 0; d < region.size.size(); ++d) {
-    from += std::max<int64_t>(region.sourceStrides[d], 0) * (region.size[d] - 1);
-    to += std::max<int64_t>(region.strides[d], 0) * (region.size[d] - 1);
-  }
-  if (from <= kLimit && to <= kLimit && elementCount(region.size) <= kLimit) return Status::ok();
-  return Status::unsupported("raster: a region reaches element {}; the Vulkan kernel counts to {}", std::max(from, to),
-                             kLimit);
-}
-
 Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
   Shader::PushConstants push{};
   push.count = static_cast<uint32_t>(elementCount(box.size));
@@ -80,19 +49,21 @@ Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, con
                                   {.rank = static_cast<uint32_t>(box.size.size())});
 }
 
-/// One dispatch, or one per index of the outermost dimension while there are too many dimensions.
-Status dispatchRegion(const Region& region, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
-  if (region.size.size() <= kMaxRank) return dispatchBox(region, word, from, to, encoder);
+/// Boxes of at most six dimensions: one per index of the outermost ones while there are too many.
+void appendMoves(const Region& region, const Tensor& from, std::vector<Move>& moves) {
+  if (region.size.size() <= kMaxRank) {
+    moves.push_back({region, &from});
+    return;
+  }
   Region rest{region.source, region.sourceOffset, region.offset, {}, {}, {}};
   rest.size.assign(region.size.begin() + 1, region.size.end());
   rest.sourceStrides.assign(region.sourceStrides.begin() + 1, region.sourceStrides.end());
   rest.strides.assign(region.strides.begin() + 1, region.strides.end());
   for (int64_t i = 0; i < region.size[0]; ++i) {
-    OPKIT_TRY(dispatchRegion(rest, word, from, to, encoder));
+    appendMoves(rest, from, moves);
     rest.sourceOffset += region.sourceStrides[0];
     rest.offset += region.strides[0];
   }
-  return Status::ok();
 }
 
 /// The bytes of the innermost dimension when it is contiguous on both sides (a single element is), else 0.
@@ -121,17 +92,26 @@ Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Enco
   return encoder.copyRuns(from, to, runs);
 }
 
-Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder) {
+/// What one region takes: a copy command, recorded now, or moves for a shader.
+Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder,
+                    std::vector<Move>& moves) {
   if (elementCount(original.size) == 0) return Status::ok();
-  Region region = planRegion(original);
-  size_t bytes = sizeOf(to.desc.dtype);
+  const Region region = planRegion(original);
+  const size_t bytes = sizeOf(to.desc.dtype);
   const size_t run = runBytes(region, bytes);
   const size_t total = static_cast<size_t>(elementCount(region.size)) * bytes;
   if (run == total || (run >= encoder.shortestRunBytes() && total / run <= kMaxRuns))
     return copyRuns(region, from, to, encoder);
+  appendMoves(region, from, moves);
+  return Status::ok();
+}
+
+Status encodeMove(const Move& move, const Tensor& to, Encoder& encoder) {
+  Region region = move.region;
+  size_t bytes = sizeOf(to.desc.dtype);
   while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
   OPKIT_TRY(checkReach(region));
-  return dispatchRegion(region, *Shader::wordOfBytes(bytes), from, to, encoder);
+  return dispatchBox(region, *Shader::wordOfBytes(bytes), *move.from, to, encoder);
 }
 
 /// The regions as whole inputs along the channels: for each, its first channel. Nothing when they are something else.
@@ -173,6 +153,35 @@ Status joinImages(const RegionList& list, TensorList inputs, const Tensor& outpu
 
 }  // namespace
 
+bool widen(Region& region) {
+  if (region.size.empty()) return false;
+  const size_t inner = region.size.size() - 1;
+  if (region.strides[inner] != 1 || region.sourceStrides[inner] != 1) return false;
+  if (region.size[inner] % 2 != 0 || region.offset % 2 != 0 || region.sourceOffset % 2 != 0) return false;
+  if (!allEven(region.strides, inner) || !allEven(region.sourceStrides, inner)) return false;
+  region.size[inner] /= 2;
+  region.offset /= 2;
+  region.sourceOffset /= 2;
+  for (size_t d = 0; d < inner; ++d) {
+    region.strides[d] /= 2;
+    region.sourceStrides[d] /= 2;
+  }
+  return true;
+}
+
+Status checkReach(const Region& region) {
+  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
+  int64_t from = region.sourceOffset;
+  int64_t to = region.offset;
+  for (size_t d = 0; d < region.size.size(); ++d) {
+    from += std::max<int64_t>(region.sourceStrides[d], 0) * (region.size[d] - 1);
+    to += std::max<int64_t>(region.strides[d], 0) * (region.size[d] - 1);
+  }
+  if (from <= kLimit && to <= kLimit && elementCount(region.size) <= kLimit) return Status::ok();
+  return Status::unsupported("raster: a region reaches element {}; the Vulkan kernel counts to {}", std::max(from, to),
+                             kLimit);
+}
+
 bool joinsChannels(const RegionList& regions, const CreateArgs& args) {
   for (size_t i = 0; i < args.inputs.size(); ++i)
     if (args.layout(i) != Layout::NC4HW4) return false;
@@ -190,17 +199,22 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     return Status::ok();
   }
   if (list.fill == RegionList::Fill::Zero) OPKIT_TRY(encoder.fillZero(output));
+  std::vector<Move> moves;
   if (list.fill == RegionList::Fill::Input) {
     OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
-    OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder));
+    OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder, moves));
+    for (const Move& move : moves) OPKIT_TRY(encodeMove(move, output, encoder));
+    moves.clear();
   }
+  // Copies name the bytes that they write, so that all see that they are different ones; dispatches do not.
   encoder.beginDisjoint();
   for (const Region& region : list.regions) {
     OPKIT_ASSIGN(const Tensor* source, sourceOf(inputs, region.source, output));
-    OPKIT_TRY(encodeRegion(region, *source, output, encoder));
+    OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
-  return Status::ok();
+  if (moves.size() == 1) return encodeMove(moves.front(), output, encoder);
+  return moves.empty() ? Status::ok() : batch.encode(std::move(moves), output, encoder);
 }
 
 }  // namespace opkit::vulkan

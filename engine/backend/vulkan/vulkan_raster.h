@@ -1,7 +1,7 @@
 // VulkanRaster: carries out regions on the device with shaders/raster/raster.comp, or a plain copy for a run.
 #pragma once
 
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/raster_batch.h"
 
 namespace opkit::vulkan {
 
@@ -19,9 +19,10 @@ class VulkanRaster final : public RasterExecution {
  private:
   /// RasterExecution and VulkanExecution are both Executions, so one holds the other.
   struct Kernel final : VulkanExecution {
-    using VulkanExecution::VulkanExecution;
+    explicit Kernel(Backend& backend) : VulkanExecution(backend), batch(backend) {}
     Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override;
     RegionList list;
+    RasterBatch batch;
   };
   Kernel kernel_;
 };
