@@ -24,6 +24,10 @@ void addNewCommand(CLI::App& app, CommandContext& context);
 void addRemoveCommand(CLI::App& app, CommandContext& context);
 void addKindsCommand(CLI::App& app, CommandContext& context);
 void addListCommand(CLI::App& app, CommandContext& context);
+void addRenameCommand(CLI::App& app, CommandContext& context);
+void addBackendToOperatorCommand(CLI::App& app, CommandContext& context);
+void addDoctorCommand(CLI::App& app, CommandContext& context);
+void addBackendCommand(CLI::App& app, CommandContext& context);
 void addEjectCommand(CLI::App& app, CommandContext& context);
 
 /// Prints the plan as a diff, or writes it and says what was written; `record` is not shown. Ends with `next`, commands

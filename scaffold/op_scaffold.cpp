@@ -17,6 +17,10 @@ int main(int argc, char** argv) {
       ->check(CLI::ExistingDirectory);
   addNewCommand(app, context);
   addRemoveCommand(app, context);
+  addRenameCommand(app, context);
+  addBackendToOperatorCommand(app, context);
+  addBackendCommand(app, context);
+  addDoctorCommand(app, context);
   addKindsCommand(app, context);
   addListCommand(app, context);
   addEjectCommand(app, context);

@@ -18,6 +18,11 @@ std::set<std::string> folderFiles(const Tree& tree, const std::string& op) {
   return paths;
 }
 
+std::set<std::string> backendFiles(const Tree& tree, const std::string& name) {
+  const auto paths = tree.filesBelow("engine/backend/" + name);
+  return {paths.begin(), paths.end()};
+}
+
 Status refuse(const std::string& path, const char* what) {
   return Status::invalidArgument("{} was {} since it was scaffolded; --force removes it all the same", path, what);
 }
@@ -65,7 +70,9 @@ Result<Plan> planUnrecorded(const Tree& tree, const std::string& name, bool forc
 }  // namespace
 
 Result<Plan> planRemove(const Tree& tree, const std::string& name, bool force) {
-  const auto record = readRecord(tree, name);
+  const bool backend = !readRecord(tree, name) && readRecord(tree, "backend-" + name);
+  const std::string key = backend ? "backend-" + name : name;
+  const auto record = readRecord(tree, key);
   if (!record) return planUnrecorded(tree, name, force);
   Plan plan;
   std::set<std::string> paths;
@@ -76,13 +83,13 @@ Result<Plan> planRemove(const Tree& tree, const std::string& name, bool force) {
     paths.insert(path);
   }
   if (record->blocks.empty())
-    for (const std::string& path : folderFiles(tree, snakeCase(name))) {
+    for (const std::string& path : backend ? backendFiles(tree, name) : folderFiles(tree, snakeCase(name))) {
       if (!force && !record->files.contains(path)) return refuse(path, "added");
       paths.insert(path);
     }
   for (const std::string& path : paths) plan.push_back({path, tree.read(path), std::nullopt});
   OPKIT_TRY(removeBlocks(tree, name, *record, force, plan));
-  plan.push_back(recordChange(tree, name, std::nullopt));
+  plan.push_back(recordChange(tree, key, std::nullopt));
   return plan;
 }
 

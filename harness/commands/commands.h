@@ -25,6 +25,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
 void addModelCommand(CLI::App& app, CommandContext& context);
 void addConformanceCommand(CLI::App& app, CommandContext& context);
+void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
 
 /// Options that several commands share.
 struct BackendOptions {

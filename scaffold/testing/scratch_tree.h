@@ -17,8 +17,10 @@ class ScratchTree {
     std::string name = (fs::temp_directory_path() / "opkit-scaffold-XXXXXX").string();
     root_ = mkdtemp(name.data());
     const fs::path source = OPKIT_SOURCE_DIR;
-    for (const char* path : {"ops/unary", "ops/binary", "ops/softmax", "shaders/softmax", "engine/backend/null"})
+    for (const char* path : {"ops/unary", "ops/binary", "ops/softmax", "shaders/softmax", "engine/backend/null"}) {
+      fs::create_directories(root_ / path);
       fs::copy(source / path, root_ / path, fs::copy_options::recursive);
+    }
     for (const char* path : {"engine/op/op_def.h", ".clang-format", "engine/backend/CMakeLists.txt",
                              "engine/backend/backend_registry.cpp", "engine/backend/backend_registry.h"}) {
       fs::create_directories((root_ / path).parent_path());
