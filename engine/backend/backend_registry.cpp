@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/found_backends.h"
 #include "engine/backend/null/null_backend.h"
 #include "engine/backend/reference/reference_backend.h"
 #ifdef OPKIT_HAS_VULKAN
@@ -19,6 +20,9 @@ std::vector<BackendKind> builtinKinds() {
 #ifdef OPKIT_HAS_VULKAN
       {"vulkan", "compute shaders on a Vulkan device", vulkan::devices, vulkan::createRuntime},
 #endif
+      // clang-format off
+      OPKIT_FOUND_BACKENDS
+      // clang-format on
       {"reference", "every operator through its oracle in double", reference::devices, reference::createRuntime},
       {"null", "runs nothing: everything falls back to the CPU", null::devices, null::createRuntime},
   };

@@ -29,6 +29,7 @@ void addReplayCommand(CLI::App& app, CommandContext& context);
 void addMutateCommand(CLI::App& app, CommandContext& context);
 void addWatchCommand(CLI::App& app, CommandContext& context);
 void addShadersCommand(CLI::App& app, CommandContext& context);
+void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
 
 /// Options that several commands share.
 struct BackendOptions {

@@ -24,5 +24,6 @@ int main(int argc, char** argv) {
   addBenchCommand(app, context);
   addModelCommand(app, context);
   addConformanceCommand(app, context);
+  addBackendSuiteCommand(app, context);
   return opkit::cli::runProgram(app, argc, argv, [&context] { return context.run(); });
 }

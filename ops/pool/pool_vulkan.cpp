@@ -26,15 +26,7 @@ class PoolVulkan final : public vulkan::VulkanExecution {
     const int64_t count = outputs[0]->desc.elements();
     Shader::PushConstants push{.count = static_cast<uint32_t>(count),
                                .countPadding = params_.count_include_pad ? 1u : 0u};
-    for (size_t d = 0; d < 3; ++d) {
-      push.inputs[d] = static_cast<uint32_t>(axes[d].input);
-      push.outputs[d] = static_cast<uint32_t>(axes[d].output);
-      push.kernel[d] = static_cast<uint32_t>(axes[d].kernel);
-      push.stride[d] = static_cast<int32_t>(axes[d].stride);
-      push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
-      push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
-      push.padEnd[d] = static_cast<int32_t>(axes[d].padEnd);
-    }
+    packWindow(axes, push);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
                                     {.x = inputs[0], .y = outputs[0]}, push, vulkan::Groups::linear(count, 64));
   }

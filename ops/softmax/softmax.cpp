@@ -15,8 +15,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 
 Rows rowsOf(const SoftmaxParamsT& params, const Shape& shape) {
   const auto axis = static_cast<size_t>(*normalizeAxis(params.axis, shape.size()));
-  const size_t last = params.flatten ? shape.size() : axis + 1;
-  return {elementCount(shape, 0, axis), elementCount(shape, axis, last), elementCount(shape, last, shape.size())};
+  return rowsBetween(shape, axis, params.flatten ? shape.size() : axis + 1);
 }
 
 void define(OpRegistry& registry) {

@@ -9,9 +9,8 @@ Status reference(const OracleArgs& args) {
   const Rows rows = rowsOf(params, args.input(0).shape());
   const std::vector<double>& x = args.input(0).real;
   std::vector<double>& y = args.output().real;
-  for (int64_t row = 0; row < rows.outer * rows.inner; ++row) {
-    const int64_t first = row / std::max<int64_t>(rows.inner, 1) * rows.extent * rows.inner + row % rows.inner;
-    const auto at = [&](int64_t i) { return static_cast<size_t>(first + i * rows.inner); };
+  for (int64_t row = 0; row < rows.count(); ++row) {
+    const auto at = [&](int64_t i) { return rows.at(row, i); };
     double largest = -INFINITY;
     for (int64_t i = 0; i < rows.extent; ++i) largest = std::max(largest, x[at(i)]);
     double sum = 0;

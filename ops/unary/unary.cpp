@@ -1,6 +1,7 @@
 #include "ops/unary/unary.h"
 
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 #include "ops/unary/unary_schema.h"
 
 namespace opkit::ops::unary {
@@ -17,8 +18,6 @@ DTypeSet dtypesOf(const Function& function) {
 Result<std::vector<TensorDesc>> shapeOfTest(const ShapeArgs& args) {
   return std::vector{TensorDesc{DType::Bool, args.shape(0)}};
 }
-
-Result<std::vector<TensorDesc>> shapeOfValue(const ShapeArgs& args) { return std::vector{args.input(0)}; }
 
 Status notReference(const OracleArgs& args) {
   for (size_t i = 0; i < args.input(0).integer.size(); ++i) args.output().integer[i] = !args.input(0).integer[i];
@@ -37,7 +36,7 @@ void define(OpRegistry& registry) {
                   .numeric = function.numeric,
                   .domain = function.domain,
                   .inPlace = {0},
-                  .inferShapes = function.test ? shapeOfTest : shapeOfValue,
+                  .inferShapes = function.test ? shapeOfTest : likeFirstInput,
                   .oracle = function.oracle});
   }
   registry.add({.type = "Not",
@@ -45,7 +44,7 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x", kBool}},
                 .outputs = {{"y", kBool}},
                 .inPlace = {0},
-                .inferShapes = shapeOfValue,
+                .inferShapes = likeFirstInput,
                 .oracle = notReference});
 }
 

@@ -13,4 +13,11 @@
 
 uint ceilDiv(uint a, uint b) { return (a + b - 1u) / b; }
 
+// A 64-bit integer that was read as two words, limited to +-0x3FFFFFFF: extents and indices beyond are all alike.
+int saturated(int low, int high) {
+  if (high > 0 || (high == 0 && low < 0)) return 0x3FFFFFFF;
+  if (high < -1 || (high == -1 && low >= 0)) return -0x3FFFFFFF;
+  return clamp(low, -0x3FFFFFFF, 0x3FFFFFFF);
+}
+
 #endif

@@ -19,14 +19,7 @@ layout(push_constant) uniform Push {
   uint columns;
 } push;
 
-/// The diagonal, limited to what 32 bits hold: farther ones are all alike.
-int diagonal() {
-  if (!hasDiagonal) return 0;
-  const int low = k[0], high = k[1];
-  if (high > 0 || (high == 0 && low < 0)) return 0x3FFFFFFF;
-  if (high < -1 || (high == -1 && low >= 0)) return -0x3FFFFFFF;
-  return clamp(low, -0x3FFFFFFF, 0x3FFFFFFF);
-}
+int diagonal() { return hasDiagonal ? saturated(k[0], k[1]) : 0; }
 
 void main() {
   const uint i = linearIndex();

@@ -25,6 +25,13 @@ class CpuKernel : public HostExecution {
  protected:
   static float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
   static bool has(TensorList list, size_t index) { return index < list.size() && list[index] != nullptr; }
+  /// Calls body(begin, end) for blocks of at most `block` items that cover [0, count). Allocates nothing.
+  template <class Body>
+  void forEachBlock(int64_t count, int64_t block, const Body& body) const {
+    const auto items = static_cast<size_t>(count), step = static_cast<size_t>(block);
+    const auto one = [&](size_t index, size_t) { body(index * step, std::min(items, (index + 1) * step)); };
+    pool_.parallelFor((items + step - 1) / step, std::ref(one));  // a std::function of a reference does not allocate
+  }
 
   ThreadPool& pool_;
 };
@@ -39,6 +46,12 @@ Creator creatorOf(Supports supports, DTypeSet dtypes, std::string kernel = "") {
           },
           .dtypes = dtypes,
           .kernel = std::move(kernel)};
+}
+
+/// The Creator of `E(args, backend)`, which computes f32 alone.
+template <class E>
+Creator floatKernel() {
+  return creatorOf<E>([](const CreateArgs&) { return Status::ok(); }, DTypeSet(DType::Float32));
 }
 
 /// For kernels that take all that the card and their dtypes allow.

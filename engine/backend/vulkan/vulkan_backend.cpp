@@ -171,6 +171,10 @@ Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool to
 }
 
 Status VulkanBackend::upload(const Tensor& host, const Tensor& device) {
+  if (device.layout == Layout::NC4HW4)
+    return Status::unsupported("vulkan: NC4HW4 tensors are images, which kernels fill and copies do not");
+  if (staging_ && device.layout != Layout::NCHW)
+    return Status::unsupported("vulkan: copies through staging memory keep NCHW, got {}", nameOf(device.layout));
   counters().bytesUploaded += device.sizeBytes();
   return transfer(host, device, true);
 }

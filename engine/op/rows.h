@@ -1,0 +1,32 @@
+// Rows: a tensor seen as [outer, extent, inner] around one or several neighbouring axes, for operators that treat the
+// elements along an axis together (Softmax, norms, reductions over one axis). A value; thread-safe.
+#pragma once
+
+#include "engine/tensor/shape.h"
+
+namespace opkit {
+
+struct Rows {
+  int64_t outer;
+  int64_t extent;  // elements treated together
+  int64_t inner;   // distance between them, in elements
+
+  int64_t count() const { return outer * inner; }
+  /// Element `i` of a row in [0, count()).
+  size_t at(int64_t row, int64_t i) const {
+    return static_cast<size_t>((row / inner * extent + i) * inner + row % inner);
+  }
+};
+
+/// The rows along axes [first, last) of `shape`.
+inline Rows rowsBetween(const Shape& shape, size_t first, size_t last) {
+  return {elementCount(shape, 0, first), elementCount(shape, first, last), elementCount(shape, last, shape.size())};
+}
+
+/// The rows along `axis`, counted from the end when negative; REQUIRES an axis that normalizeAxis accepts.
+inline Rows rowsAlong(const Shape& shape, int64_t axis) {
+  const auto first = static_cast<size_t>(*normalizeAxis(axis, shape.size()));
+  return rowsBetween(shape, first, first + 1);
+}
+
+}  // namespace opkit

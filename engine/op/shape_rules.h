@@ -1,0 +1,20 @@
+// Shape rules that many operators share. Plain functions for OpDef::inferShapes, thread-safe.
+#pragma once
+
+#include "engine/op/op_def.h"
+
+namespace opkit {
+
+/// One output like input 0, whatever the others are.
+inline Result<std::vector<TensorDesc>> likeFirstInput(const ShapeArgs& args) { return std::vector{args.input(0)}; }
+
+/// One output like the inputs, which must all be alike; InvalidArgument names the first that is not.
+inline Result<std::vector<TensorDesc>> likeAllInputs(const ShapeArgs& args) {
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    if (args.hasInput(i) && !(args.input(i) == args.input(0)))
+      return Status::invalidArgument("inputs must be alike, got {} and {}", args.input(0).toString(),
+                                     args.input(i).toString());
+  return likeFirstInput(args);
+}
+
+}  // namespace opkit

@@ -1,0 +1,41 @@
+#include "harness/backend_suite/patterns.h"
+
+#include <cstring>
+
+namespace opkit::harness::backend_suite {
+
+Result<Tensor> pattern(const TensorDesc& desc, int seed) {
+  OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc));
+  visitDType(desc.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    auto values = tensor.data<T>();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto number = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13 + i / 5) % 101);
+      values[i] = desc.dtype == DType::Bool ? static_cast<T>(static_cast<int>(number) % 2) : static_cast<T>(number);
+    }
+  });
+  return tensor;
+}
+
+Status expectHolds(Backend& backend, const Tensor& device, const Tensor& expected, const std::string& what) {
+  OPKIT_ASSIGN(const Tensor back, Tensor::onHost(expected.desc));
+  std::memset(back.bytes().data(), 0xFF, back.bytes().size());
+  OPKIT_TRY(backend.download(device, back));
+  const auto got = back.bytes(), want = expected.bytes();
+  for (size_t i = 0; i < want.size(); ++i)
+    if (got[i] != want[i])
+      return Status::internal("{}: {} came back with element {} wrong", what, expected.desc.toString(),
+                              i / sizeOf(expected.desc.dtype));
+  return Status::ok();
+}
+
+Result<Tensor> toDevice(Backend& backend, const Tensor& host, Layout layout) {
+  Tensor device{{backend.storageDType(host.desc.dtype), host.desc.shape}};
+  device.layout = layout;
+  OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(device));
+  OPKIT_ASSIGN(device.buffer, backend.allocate(bytes));
+  OPKIT_TRY(backend.upload(host, device));
+  return device;
+}
+
+}  // namespace opkit::harness::backend_suite

@@ -1,0 +1,58 @@
+#include "engine/model/model.h"
+#include "harness/backend_suite/suite.h"
+#include "harness/commands/commands.h"
+#include "harness/run/terminal.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+using namespace backend_suite;
+
+struct BackendSuiteOptions {
+  std::string backend, device, filter, knownFailures, json;
+};
+
+Result<int> runBackendSuite(const BackendSuiteOptions& options) {
+  KnownFailures known;
+  if (!options.knownFailures.empty()) {
+    OPKIT_ASSIGN(const auto bytes, readFile(options.knownFailures));
+    OPKIT_ASSIGN(known, parseKnownFailures({bytes.begin(), bytes.end()}));
+  }
+  OPKIT_ASSIGN(auto runtime, createRuntime(options.backend, {options.device}));
+  const auto& all = backendKinds();
+  const auto kind =
+      std::find_if(all.begin(), all.end(), [&](const BackendKind& each) { return each.name == options.backend; });
+  OPKIT_ASSIGN(const auto verdicts, runSuite({*kind, std::move(runtime), ops::builtinOps()}, options.filter, known));
+  std::map<Outcome, size_t> counts;
+  nlohmann::json document = nlohmann::json::array();
+  for (const Verdict& verdict : verdicts) {
+    ++counts[verdict.outcome];
+    fmt::print("{:<15} {:<26} {}\n", nameOf(verdict.outcome), verdict.name,
+               verdict.reason.empty() ? verdict.summary : verdict.reason);
+    document.push_back({{"test", verdict.name}, {"outcome", nameOf(verdict.outcome)}, {"reason", verdict.reason}});
+  }
+  std::string summary;
+  for (const auto& [outcome, count] : counts)
+    summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, nameOf(outcome));
+  fmt::print("{}: {}\n", options.backend, summary);
+  OPKIT_TRY(cli::writeJson(options.json, document));
+  if (counts[Outcome::Fail] + counts[Outcome::UnexpectedPass] > 0) return cli::kCheckFailed;
+  return counts[Outcome::Pass] == 0 ? cli::kNothingRan : cli::kSuccess;
+}
+
+}  // namespace
+
+void addBackendSuiteCommand(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<BackendSuiteOptions>();  // shared: the callback outlives this function
+  CLI::App& command = *app.add_subcommand("backend", "Run the conformance suite that every backend must pass");
+  command.add_option("NAME", options->backend, "The backend; op-harness devices lists them")->required();
+  command.add_option("--device", options->device, "Device by index, part of its name, or UUID");
+  command.add_option("--filter", options->filter, "Only tests whose name contains this");
+  command.add_option("--known-failures", options->knownFailures,
+                     "JSON {\"test\": \"reason\"}: these may fail, and must be taken off when they pass");
+  command.add_option("--json", options->json, "Write the verdicts to this file");
+  command.callback([&context, options] { context.run = [options] { return runBackendSuite(*options); }; });
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,108 @@
+// Commands on what is there already: rename, add-backend, backend, doctor.
+#include "scaffold/add_backend.h"
+#include "scaffold/backend.h"
+#include "scaffold/commands.h"
+#include "scaffold/doctor.h"
+#include "scaffold/record.h"
+#include "scaffold/rename.h"
+
+namespace opkit::scaffold {
+namespace {
+
+struct Options {
+  std::string first, second, kind;
+  bool force = false, dryRun = false, marks = false;
+};
+
+/// A subcommand whose options share one record of their own.
+std::shared_ptr<Options> addCommand(CLI::App& app, const char* name, const char* summary, CLI::App*& command) {
+  command = app.add_subcommand(name, summary);
+  return std::make_shared<Options>();  // shared: the callback outlives the function that adds it
+}
+
+void addFlags(CLI::App& command, Options& options, const char* force) {
+  command.add_flag("--force", options.force, force);
+  command.add_flag("--dry-run", options.dryRun, "Print the change as a diff and write nothing");
+}
+
+std::string checkSteps(const std::string& op, const std::string& backend) {
+  return fmt::format(
+      "  cmake --preset release\n  cmake --build --preset release --target op-harness\n"
+      "  build/release/bin/op-harness check --op {} --backend {}\n",
+      op, backend);
+}
+
+Result<int> runDoctor(const CommandContext& context, const Options& options) {
+  OPKIT_ASSIGN(const Tree tree, context.tree());
+  OPKIT_ASSIGN(const auto findings, examine(tree, options.first, options.marks));
+  for (const Finding& finding : findings) fmt::print("{}: {}\n", finding.where, finding.message);
+  fmt::print("{} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+  return findings.empty() ? cli::kSuccess : cli::kCheckFailed;
+}
+
+}  // namespace
+
+void addRenameCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options = addCommand(app, "rename", "Give an operator another type, folder and namespace", command);
+  command->add_option("OLD", options->first, "The operator's type")->required();
+  command->add_option("NEW", options->second, "Its new type, UpperCamel")->required();
+  addFlags(*command, *options, "Also inside files that were edited, or not written by op-scaffold");
+  command->callback([&context, options] {
+    context.run = [&context, options]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(const Plan plan, planRename(tree, options->first, options->second, options->force));
+      return carryOut(tree, plan, options->dryRun, checkSteps(options->second, "cpu"));
+    };
+  });
+}
+
+void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options = addCommand(app, "add-backend", "Give an operator a kernel on a backend where it has none", command);
+  command->add_option("OP", options->first, "The operator's type")->required();
+  command->add_option("BACKEND", options->second, "cpu or vulkan")->required();
+  command->add_option("--kind", options->kind,
+                      "The kernel to start from, for operators that op-scaffold did not write");
+  command->add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
+  command->callback([&context, options] {
+    context.run = [&context, options]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(const Plan plan,
+                   planAddBackend(tree, context.templates(), options->first, options->second, options->kind));
+      return carryOut(tree, plan, options->dryRun, checkSteps(options->first, options->second));
+    };
+  });
+}
+
+void addBackendCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options =
+      addCommand(app, "backend", "Write a backend that runs nothing yet: everything falls back to the CPU", command);
+  command->add_option("NAME", options->first, "A lower-case word, such as my_npu")->required();
+  addFlags(*command, *options, "Overwrite files that exist and differ");
+  command->callback([&context, options] {
+    context.run = [&context, options]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(Plan plan, planBackend(tree, options->first, options->force));
+      plan.push_back(recordChange(tree, "backend-" + options->first, recordOf(plan, nullptr)));
+      return carryOut(tree, plan, options->dryRun,
+                      fmt::format("  cmake --preset release\n  cmake --build --preset release --target op-harness\n"
+                                  "  build/release/bin/op-harness devices\n"
+                                  "  build/release/bin/op-harness backend {0}\n",
+                                  options->first));
+    };
+  });
+}
+
+void addDoctorCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options =
+      addCommand(app, "doctor", "What is missing or left over in operators; exit code 1 when something is", command);
+  command->add_option("OP", options->first, "An operator's type or folder (default: every one)");
+  command->add_flag("--marks", options->marks, "Only marks that op-scaffold left");
+  command->callback(
+      [&context, options] { context.run = [&context, options] { return runDoctor(context, *options); }; });
+}
+
+}  // namespace opkit::scaffold

@@ -1,0 +1,105 @@
+#include "scaffold/commands.h"
+
+#include "scaffold/kinds.h"
+#include "scaffold/record.h"
+#include "scaffold/remove.h"
+#include "scaffold/validate.h"
+
+namespace opkit::scaffold {
+
+Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next) {
+  const Plan shown = visible(plan);
+  if (dryRun) {
+    fmt::print("{}", unifiedDiff(shown));
+    return cli::kSuccess;
+  }
+  OPKIT_TRY(tree.apply(plan));
+  size_t changed = 0;
+  for (const FileChange& change : shown) {
+    if (change.isNoOp()) continue;
+    ++changed;
+    fmt::print("{} {}\n", !change.before ? "wrote  " : !change.after ? "deleted" : "changed", change.path);
+  }
+  if (changed == 0) fmt::print("nothing to do: everything is there already\n");
+  if (!next.empty()) fmt::print("\nNext:\n{}", next);
+  return cli::kSuccess;
+}
+
+void addRemoveCommand(CLI::App& app, CommandContext& context) {
+  struct Options {
+    std::string name;
+    bool force = false, dryRun = false;
+  };
+  auto options = std::make_shared<Options>();  // shared: the callback outlives this function
+  CLI::App& command = *app.add_subcommand("remove", "Undo `new`: delete an operator's files, or take its row out");
+  command.add_option("NAME", options->name, "The operator's type, such as HardShrink")->required();
+  command.add_flag("--force", options->force, "Also what was edited since, or not made by op-scaffold");
+  command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
+  command.callback([&context, options] {
+    context.run = [&context, options]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(const Plan plan, planRemove(tree, options->name, options->force));
+      return carryOut(tree, plan, options->dryRun, "");
+    };
+  });
+}
+
+void addKindsCommand(CLI::App& app, CommandContext& context) {
+  CLI::App& command = *app.add_subcommand("kinds", "What `new --kind` can make, with an example of each");
+  command.callback([&context] {
+    context.run = []() -> Result<int> {
+      for (const Kind& kind : kinds()) {
+        std::string formula = kind.formula;
+        formula.erase(std::remove(formula.begin(), formula.end(), '`'), formula.end());
+        fmt::print("{:<12} {}\n{:<12} starts as: {}\n{:<12} op-scaffold new {}\n", kind.name, kind.summary, "", formula,
+                   "", kind.example);
+      }
+      return cli::kSuccess;
+    };
+  });
+}
+
+void addListCommand(CLI::App& app, CommandContext& context) {
+  CLI::App& command =
+      *app.add_subcommand("list", "Operators of the tree, by folder; * marks what op-scaffold made here");
+  command.callback([&context] {
+    context.run = [&context]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      std::string folder;
+      const auto known = operatorsOf(tree);
+      for (const KnownOperator& op : known) {
+        if (op.folder != folder) fmt::print("{}{:<16}", folder.empty() ? "" : "\n", op.folder);
+        folder = op.folder;
+        fmt::print(" {}{}", op.type, readRecord(tree, op.type) ? "*" : "");
+      }
+      fmt::print("\n");
+      return known.empty() ? cli::kNothingRan : cli::kSuccess;
+    };
+  });
+}
+
+void addEjectCommand(CLI::App& app, CommandContext& context) {
+  struct Options {
+    std::string folder;
+    bool force = false;
+  };
+  auto options = std::make_shared<Options>();  // shared: the callback outlives this function
+  CLI::App& command =
+      *app.add_subcommand("eject", "Copy the templates to a folder; --templates DIR then uses what it holds");
+  command.add_option("DIR", options->folder, "Where to; made when it does not exist")->required();
+  command.add_flag("--force", options->force, "Overwrite templates that differ");
+  command.callback([&context, options] {
+    context.run = [options]() -> Result<int> {
+      const Tree folder(options->folder);
+      const Plan plan = ejectPlan(folder);
+      for (const FileChange& change : plan)
+        if (change.before && !change.isNoOp() && !options->force)
+          return Status::invalidArgument("{} exists and differs; --force overwrites it", folder.absolute(change.path));
+      return carryOut(
+          folder, plan, false,
+          fmt::format("  op-scaffold --templates {} new MyOperator --kind custom --dry-run\n", options->folder));
+    };
+  });
+}
+
+}  // namespace opkit::scaffold

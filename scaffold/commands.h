@@ -1,0 +1,37 @@
+// The commands of op-scaffold. Each add function registers a subcommand whose callback stores what to run.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "engine/tools/cli.h"
+#include "scaffold/plan.h"
+#include "scaffold/templates.h"
+
+namespace opkit::scaffold {
+
+/// Options that every command shares, and the command that was chosen.
+struct CommandContext {
+  std::string root = ".";  // somewhere in the tree
+  std::string overrides;   // folder of templates
+  std::function<Result<int>()> run;
+
+  Result<Tree> tree() const { return Tree::find(root); }
+  Templates templates() const { return Templates(overrides); }
+};
+
+void addNewCommand(CLI::App& app, CommandContext& context);
+void addRemoveCommand(CLI::App& app, CommandContext& context);
+void addKindsCommand(CLI::App& app, CommandContext& context);
+void addListCommand(CLI::App& app, CommandContext& context);
+void addRenameCommand(CLI::App& app, CommandContext& context);
+void addBackendToOperatorCommand(CLI::App& app, CommandContext& context);
+void addDoctorCommand(CLI::App& app, CommandContext& context);
+void addBackendCommand(CLI::App& app, CommandContext& context);
+void addEjectCommand(CLI::App& app, CommandContext& context);
+
+/// Prints the plan as a diff, or writes it and says what was written; `record` is not shown. Ends with `next`, commands
+/// that work when pasted.
+Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next);
+
+}  // namespace opkit::scaffold

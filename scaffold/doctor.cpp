@@ -1,0 +1,182 @@
+#include "scaffold/doctor.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "scaffold/names.h"
+#include "scaffold/validate.h"
+
+namespace opkit::scaffold {
+namespace {
+
+using nlohmann::json;
+
+const std::string kMark = "SCAFFOLD:";
+
+std::vector<std::string> matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern, std::regex::multiline);
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    found.push_back((*match)[1].str());
+  return found;
+}
+
+/// The text of every C++ source and header of a folder.
+std::string sourcesOf(const Tree& tree, const std::string& folder) {
+  std::string text;
+  for (const std::string& path : tree.filesBelow(folder))
+    if (path.ends_with(".cpp") || path.ends_with(".h")) text += *tree.read(path);
+  return text;
+}
+
+struct Examination {
+  const Tree& tree;
+  std::string op;  // the folder
+  OnnxAttributes attributes;
+  std::vector<Finding> findings = {};
+
+  std::string file(const std::string& suffix) const { return "ops/" + op + "/" + op + suffix; }
+  void report(std::string where, std::string message) { findings.push_back({std::move(where), std::move(message)}); }
+
+  void parts() {
+    for (const char* suffix : {".md", ".cases.json"})
+      if (!tree.exists(file(suffix))) report(file(suffix), "missing: expected a page and cases beside every card");
+    const std::string card = tree.read(file(".cpp")).value_or("");
+    if (card.find(".oracle =") == std::string::npos && card.find(".lower =") == std::string::npos &&
+        card.find(".control") == std::string::npos)
+      report(file(".cpp"), "the card has neither an oracle nor a lowering");
+  }
+
+  void cases() {
+    const json document = json::parse(tree.read(file(".cases.json")).value_or("{}"), nullptr, false);
+    if (!document.is_object()) return report(file(".cases.json"), "not a JSON object");
+    std::set<std::string> all, broken;
+    for (const json& entry : document.value("cases", json::array())) {
+      const std::string type = entry.value("op", "");
+      all.insert(type);
+      const std::string lanes = entry.value("lanes", json::array()).dump();
+      if (entry.contains("data") || lanes.find("exact") != std::string::npos ||
+          lanes.find("specials") != std::string::npos)
+        broken.insert(type);
+    }
+    // Families share their kernels: one operator's breakers try them all. Shapes have no data to break.
+    const bool shapes = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;
+    if (!all.empty() && broken.empty() && !shapes)
+      report(file(".cases.json"), "no designed breakers: expected an entry with \"data\", or lane exact or specials");
+  }
+
+  /// Bindings and push constants are written as `.name =` in a list or `push.name =` by a statement.
+  void shader(const std::string& path, const std::string& sources) {
+    const std::string text = tree.read(path).value_or("");
+    const auto set = [&](const std::string& name) {
+      return std::regex_search(sources, std::regex("\\." + name + "\\b(\\[\\w+\\])? *="));
+    };
+    for (const std::string& name : matches(text, "^layout\\(binding = \\d+\\)[^{;]*\\{ *\\w+ (\\w+)\\["))
+      if (!set(name)) report(path, fmt::format("binding '{}' is set by no C++ of ops/{}", name, op));
+    const size_t begin = text.find("uniform Push {");
+    if (begin != std::string::npos && sources.find("packWindow(") == std::string::npos)
+      for (const std::string& name :
+           matches(text.substr(begin, text.find('}', begin) - begin), "^ +\\w+ (\\w+)(?:\\[\\d+\\])?;"))
+        if (!set(name)) report(path, fmt::format("push constant '{}' is set by no C++ of ops/{}", name, op));
+    static const std::regex axis("^//! variant (\\w+): (.*)$", std::regex::multiline);
+    for (std::sregex_iterator match(text.begin(), text.end(), axis), end; match != end; ++match)
+      variants(path, (*match)[1].str(), (*match)[2].str(), sources);
+  }
+
+  void variants(const std::string& path, const std::string& axis, const std::string& values,
+                const std::string& sources) {
+    std::string lower = axis;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string camel = upperCamel(lower);
+    const std::string member = snakeCase(camel).substr(0, 1) + camel.substr(1);
+    if (sources.find(member + "Of(") != std::string::npos || sources.find(member + "OfBytes(") != std::string::npos)
+      return;
+    for (const std::string& value : matches(values + " ", "(\\w+) ")) {
+      const std::string enumerator = upperCamel(value);
+      if (std::isalpha(static_cast<unsigned char>(value[0])) && sources.find("::" + enumerator) == std::string::npos)
+        report(path, fmt::format("variant {} = {} is selected by no C++ of ops/{}", axis, value, op));
+    }
+  }
+
+  void shaders() {
+    // Helpers of one operator may be driven by another: what includes them counts.
+    std::string sources = sourcesOf(tree, "ops/" + op);
+    for (const std::string& folder : tree.list("ops"))
+      if (folder != op)
+        if (const std::string text = sourcesOf(tree, "ops/" + folder);
+            text.find("\"ops/" + op + "/") != std::string::npos)
+          sources += text;
+    for (const std::string& path : tree.filesBelow("shaders/" + op))
+      if (path.ends_with(".comp") && sources.find("\"" + path.substr(0, path.size() - 5) + ".h\"") != std::string::npos)
+        shader(path, sources);
+  }
+
+  /// Attributes count as handled when the rules' file names them at all, or the page says that they are not.
+  void onnx() {
+    const std::string rules = tree.read(file("_onnx.cpp")).value_or("");
+    const std::string page = tree.read(file(".md")).value_or("");
+    std::set<std::string> seen;
+    for (const std::string& type : matches(rules, "rules\\.add\\(\\s*\"([\\w.:]+)\""))
+      for (const std::string& name : attributes(type))
+        if (rules.find("\"" + name + "\"") == std::string::npos && page.find("`" + name + "`") == std::string::npos &&
+            seen.insert(type + name).second)
+          report(file("_onnx.cpp"), fmt::format("no rule of {} reads the ONNX attribute '{}'", type, name));
+  }
+};
+
+}  // namespace
+
+std::vector<Finding> examineOperator(const Tree& tree, const std::string& folder, OnnxAttributes attributes) {
+  Examination examination{tree, folder, attributes};
+  examination.parts();
+  examination.cases();
+  examination.shaders();
+  examination.onnx();
+  return std::move(examination.findings);
+}
+
+std::vector<Finding> orphanShaders(const Tree& tree) {
+  const std::string sources = sourcesOf(tree, "ops") + sourcesOf(tree, "engine") + sourcesOf(tree, "harness");
+  std::vector<Finding> findings;
+  for (const std::string& path : tree.filesBelow("shaders"))
+    if (path.ends_with(".comp") && sources.find(path.substr(0, path.size() - 5) + ".h\"") == std::string::npos)
+      findings.push_back({path, "orphan: no C++ includes the header that the build makes of it"});
+  return findings;
+}
+
+std::vector<Finding> leftoverMarks(const Tree& tree) {
+  std::vector<Finding> findings;
+  for (const char* folder : {"ops", "shaders", "engine"})
+    for (const std::string& path : tree.filesBelow(folder)) {
+      const std::string text = *tree.read(path);
+      for (size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+        const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+        findings.push_back(
+            {fmt::format("{}:{}", path, line), "mark left: " + text.substr(at, text.find_first_of("\n\"", at) - at)});
+      }
+    }
+  return findings;
+}
+
+Result<std::vector<Finding>> examine(const Tree& tree, const std::string& op, bool marksOnly) {
+  std::string only;
+  for (const KnownOperator& known : operatorsOf(tree))
+    if (!op.empty() && (known.type == op || known.folder == op)) only = known.folder;
+  if (!op.empty() && only.empty()) return Status::invalidArgument("there is no operator {} in this tree", op);
+  std::vector<Finding> findings;
+  if (!marksOnly) {
+    for (const std::string& folder : tree.list("ops"))
+      if ((only.empty() || folder == only) && tree.exists("ops/" + folder + "/" + folder + ".cpp"))
+        for (Finding& finding : examineOperator(tree, folder)) findings.push_back(std::move(finding));
+    for (Finding& finding : orphanShaders(tree)) findings.push_back(std::move(finding));
+  }
+  for (Finding& finding : leftoverMarks(tree)) findings.push_back(std::move(finding));
+  if (!only.empty())
+    std::erase_if(findings, [&](const Finding& finding) {
+      return finding.where.rfind("ops/" + only + "/", 0) != 0 && finding.where.rfind("shaders/" + only + "/", 0) != 0;
+    });
+  return findings;
+}
+
+}  // namespace opkit::scaffold

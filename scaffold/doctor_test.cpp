@@ -1,0 +1,91 @@
+#include "scaffold/doctor.h"
+
+#include <gtest/gtest.h>
+
+#include "scaffold/generate.h"
+#include "scaffold/testing/scratch_tree.h"
+
+namespace opkit::scaffold {
+namespace {
+
+/// A scaffolded operator whose marks are gone.
+class Doctor : public testing::Test {
+ protected:
+  Doctor() {
+    Plan plan = *planNew(scratch_.tree(), Templates(), {.name = "Thing", .kind = "rowwise"}, false);
+    for (FileChange& change : plan)
+      for (size_t at; (at = change.after->find("SCAFFOLD:")) != std::string::npos;)
+        change.after->replace(at, 9, "Note:");
+    EXPECT_TRUE(scratch_.tree().apply(plan).isOk());
+  }
+  std::string findings(const std::string& op = "Thing") const {
+    std::string text;
+    const auto found = examine(scratch_.tree(), op, false);
+    if (!found) return found.error().message();
+    for (const Finding& finding : *found) text += finding.where + ": " + finding.message + "\n";
+    return text;
+  }
+  void edit(const std::string& path, const std::string& from, const std::string& to) const {
+    std::string text = *scratch_.tree().read(path);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    scratch_.write(path, text.replace(at, from.size(), to));
+  }
+  void drop(const std::string& path) const { std::filesystem::remove(scratch_.root() + "/" + path); }
+
+  ScratchTree scratch_;
+};
+
+TEST_F(Doctor, FindsNothingInAFinishedOperator) {
+  EXPECT_EQ(findings(), "");
+  EXPECT_EQ(findings("softmax"), "");
+}
+
+TEST_F(Doctor, KnowsWhatItWasAskedFor) { EXPECT_EQ(findings("Nothing"), "there is no operator Nothing in this tree"); }
+
+TEST_F(Doctor, MissingParts) {
+  drop("ops/thing/thing.md");
+  EXPECT_NE(findings().find("ops/thing/thing.md: missing"), std::string::npos);
+}
+
+TEST_F(Doctor, OrphanShader) {
+  drop("ops/thing/thing_vulkan.cpp");
+  EXPECT_NE(findings().find("shaders/thing/thing.comp: orphan"), std::string::npos);
+}
+
+TEST_F(Doctor, UnusedVariant) {
+  edit("shaders/thing/thing.comp", "//! variant STORAGE", "//! variant MODE: fast slow\n//! variant STORAGE");
+  edit("ops/thing/thing_vulkan.cpp", "using Shader", "constexpr auto kMode = Mode::Fast;\nusing Shader");
+  EXPECT_EQ(findings(), "shaders/thing/thing.comp: variant MODE = slow is selected by no C++ of ops/thing\n");
+}
+
+TEST_F(Doctor, CasesWithoutBreakers) {
+  scratch_.write("ops/thing/thing.cases.json", R"({"cases": [{"op": "Thing", "inputs": [["f32[3]"]]}]})");
+  EXPECT_NE(findings().find("no designed breakers"), std::string::npos);
+}
+
+TEST_F(Doctor, BindingAndPushConstantDrift) {
+  edit("shaders/thing/thing.comp", "uint rows;", "uint rows;\n  uint padding;");
+  edit("shaders/thing/thing.comp", "layout(push_constant)",
+       "layout(binding = 2) buffer Z { float extra[]; };\nlayout(push_constant)");
+  const std::string found = findings();
+  EXPECT_NE(found.find("push constant 'padding' is set by no C++"), std::string::npos) << found;
+  EXPECT_NE(found.find("binding 'extra' is set by no C++"), std::string::npos) << found;
+}
+
+TEST_F(Doctor, AttributesThatNoRuleReads) {
+  edit("ops/thing/thing_onnx.cpp", "rules.add(\"Thing\"", "rules.add(\"LpNormalization\"");
+  EXPECT_EQ(findings(), "ops/thing/thing_onnx.cpp: no rule of LpNormalization reads the ONNX attribute 'p'\n");
+}
+
+TEST_F(Doctor, LeftoverMarks) {
+  scratch_.write("ops/thing/thing.md",
+                 "# Thing\n\nSCAFFOLD"
+                 ": say what it does\n");
+  EXPECT_EQ(findings(),
+            "ops/thing/thing.md:3: mark left: SCAFFOLD"
+            ": say what it does\n");
+}
+
+}  // namespace
+}  // namespace opkit::scaffold

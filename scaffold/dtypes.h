@@ -1,0 +1,18 @@
+// The sets of element types that a spec may name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+
+namespace opkit::scaffold {
+
+/// "f32|f16", or a set: floats, integers, numbers, index, bool, any. InvalidArgument lists what is known.
+Status checkDTypes(const std::string& what, const std::string& dtypes);
+/// The types of a checked set, in the order in which cases list them.
+std::vector<std::string> dtypeNames(const std::string& dtypes);
+/// The C++ expression of a checked set: "kFloats", "DTypeSet{DType::Float32}".
+std::string dtypeExpression(const std::string& dtypes);
+
+}  // namespace opkit::scaffold

@@ -1,0 +1,200 @@
+#include "scaffold/kinds.h"
+
+#include <algorithm>
+
+namespace opkit::scaffold {
+namespace {
+
+std::vector<Kind> makeKinds() {
+  std::vector<Kind> kinds;
+  kinds.push_back(
+      {.name = "unary",
+       .summary = "one element to one element, as a row of ops/unary: an expression for the oracle, one for GLSL",
+       .formula = "y = x < 0 ? 0 : x * x",
+       .example = "SquareRelu --kind unary",
+       .row = true,
+       .inputs = {{"x", ""}}});
+  kinds.push_back({.name = "binary",
+                   .summary = "two elements to one, broadcast, as a row of ops/binary",
+                   .formula = "z = x * x + y * y",
+                   .example = "SumOfSquares --kind binary",
+                   .row = true,
+                   .inputs = {{"x", ""}, {"y", ""}},
+                   .outputs = {{"z", ""}},
+                   .maxInputs = 2});
+  kinds.push_back(
+      {.name = "elementwise",
+       .summary = "elements of inputs of one shape, in a folder of its own: own parameters, own kernels",
+       .formula = "`y = x < 0 ? slope * x : x`, times the other inputs where there are any.",
+       .shapes = "All inputs are alike; the output is like them.",
+       .error = "1 ULP; 3 ULP with several inputs.",
+       .breaks = "Sizes around the work group, a branch taken for granted, NaN and infinities, empty tensors.",
+       .example = "HardShrink --kind elementwise --attr lambd:float=0.5",
+       .attributes = {{"slope", "float", "0.01"}},
+       .inputs = {{"x", ""}},
+       .maxInputs = 4});
+  kinds.push_back({.name = "reduce",
+                   .summary = "the elements along an axis folded into one",
+                   .formula = "`y = sum of x * x` along `axis`, which stays with extent 1 when `keep_dims`.",
+                   .shapes = "Any rank of 1 or more; the axis becomes 1 or goes away.",
+                   .error = "4u√n·Σx² (class Sum).",
+                   .breaks = "Inner strides other than 1, lost large terms, long sums, rows of one element, no rows.",
+                   .example = "EnergySum --kind reduce",
+                   .attributes = {{"axis", "int", "-1"}, {"keep_dims", "bool", "true"}},
+                   .inputs = {{"x", ""}}});
+  kinds.push_back(
+      {.name = "rowwise",
+       .summary = "the elements along an axis normalised together, as Softmax and the norms do",
+       .formula = "`y = x / sqrt(mean(x * x) + epsilon)` along `axis`.",
+       .shapes = "Any rank of 1 or more; the output has the input's shape.",
+       .error = "8u√n + 4 ULP (class Norm).",
+       .breaks = "Inner strides other than 1, constant rows, one huge element, cancellation, empty tensors.",
+       .example = "RmsScale --kind rowwise --attr epsilon:float=1e-6",
+       .attributes = {{"axis", "int", "-1"}, {"epsilon", "float", "1e-5"}},
+       .inputs = {{"x", ""}}});
+  kinds.push_back(
+      {.name = "pool",
+       .summary = "a window that slides over one to three spatial axes of [batch, channels, ...]",
+       .formula = "`y = mean of the window's elements`; padding does not count.",
+       .shapes = "[batch, channels] and 1 to 3 spatial axes.",
+       .error = "4u√n·Σ|x|/n (class Sum).",
+       .breaks = "Windows, strides and padding that differ by axis, windows over the edge, planes of one element.",
+       .example = "WindowMean --kind pool",
+       .attributes = {{"kernel_shape", "ints", ""}, {"strides", "ints", ""}, {"pads", "ints", ""}},
+       .inputs = {{"x", ""}}});
+  kinds.push_back(
+      {.name = "gather",
+       .summary = "slices of data chosen by the values of another input",
+       .formula = "`y[.., k, ..] = data[.., indices[k], ..]` along `axis`; indices are limited to the axis.",
+       .shapes = "The axis of the data is replaced by the axes of the indices.",
+       .error = "exact.",
+       .breaks = "Indices below and above the axis, repeated ones, every element size, scalar indices, no indices.",
+       .example = "TakeClipped --kind gather",
+       .attributes = {{"axis", "int", "0"}},
+       .inputs = {{"data", "any"}, {"indices", "index"}},
+       .maxInputs = 2,
+       .anyDType = true});
+  kinds.push_back(
+      {.name = "matmul",
+       .summary = "sums of products of two matrices",
+       .formula = "`y[.., i, j] = sum over k of a[.., i, k] * b[.., k, j]`.",
+       .shapes = "Rank 2 or more; the axes before the last two are equal.",
+       .error = "u·Σ|a·b|·min(K, 4√K) (class Products).",
+       .breaks = "Extents of 1 and 0, M, N and K that differ, cancellation, one huge element; the exact lane finds "
+                 "swapped indices.",
+       .example = "BatchProduct --kind matmul",
+       .inputs = {{"a", ""}, {"b", ""}},
+       .maxInputs = 2});
+  kinds.push_back({.name = "layout",
+                   .summary = "moves elements without computing: lowered to regions, no kernel on any backend",
+                   .formula = "`y = x` with the elements along `axis` in reverse order.",
+                   .shapes = "Any rank of 1 or more; the output has the input's shape.",
+                   .error = "exact.",
+                   .breaks = "An axis other than the last, extents of 1 and 0, every element size.",
+                   .example = "Mirror --kind layout",
+                   .attributes = {{"axis", "int", "-1"}},
+                   .inputs = {{"x", "any"}},
+                   .anyDType = true,
+                   .kernels = false});
+  kinds.push_back({.name = "composite",
+                   .summary = "made of other operators: no kernel of its own on any backend",
+                   .formula = "`y = x * sigmoid(x)`.",
+                   .shapes = "Any; the output has the input's shape.",
+                   .error = "5e-7 + 4 ULP (class Transcendental).",
+                   .breaks = "Sizes around the work group, arguments where the exponential overflows, empty tensors.",
+                   .example = "Swish --kind composite",
+                   .inputs = {{"x", ""}},
+                   .kernels = false});
+  kinds.push_back({.name = "custom",
+                   .summary = "none of the above: every part there, every output a copy of the first input",
+                   .formula = "`y = x`.",
+                   .shapes = "Every output is like the first input.",
+                   .error = "exact.",
+                   .breaks = "Sizes around the work group, every element size, empty tensors.",
+                   .example = "MyOperator --kind custom --input x --input scale:f32 --output y",
+                   .inputs = {{"x", "any"}},
+                   .maxInputs = 8,
+                   .maxOutputs = 4,
+                   .anyDType = true});
+  return kinds;
+}
+
+Status checkPortCount(const Kind& kind, const char* what, size_t given, size_t least, size_t most) {
+  if (given >= least && given <= most) return Status::ok();
+  return Status::invalidArgument("kind {} takes {} {}, got {}", kind.name,
+                                 least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), what,
+                                 given);
+}
+
+bool samePorts(const std::vector<PortSpec>& given, const std::vector<PortSpec>& own) {
+  return std::equal(given.begin(), given.end(), own.begin(), own.end(), [](const PortSpec& a, const PortSpec& b) {
+    return a.name == b.name && (a.dtypes.empty() || b.dtypes.empty() || a.dtypes == b.dtypes);
+  });
+}
+
+Status checkBackends(const Kind& kind, const Spec& spec) {
+  for (const std::string& backend : spec.backends)
+    if (backend != "cpu" && backend != "vulkan")
+      return Status::invalidArgument("--backend: kernels are written for cpu and vulkan, got '{}'", backend);
+  if (kind.row && !spec.has("vulkan"))
+    return Status::invalidArgument("kind {} is a row that every backend reads; leave --backend away", kind.name);
+  return Status::ok();
+}
+
+}  // namespace
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> table = makeKinds();
+  return table;
+}
+
+const Kind* findKind(const std::string& name) {
+  for (const Kind& kind : kinds())
+    if (kind.name == name) return &kind;
+  return nullptr;
+}
+
+Result<Spec> completed(const Spec& spec) {
+  const Kind* kind = findKind(spec.kind);
+  if (!kind) {
+    std::string known;
+    for (const Kind& each : kinds()) known += (known.empty() ? "" : ", ") + each.name;
+    return Status::invalidArgument("--kind: expected one of {}, got '{}'", known, spec.kind);
+  }
+  OPKIT_TRY(checkBackends(*kind, spec));
+  Spec result = spec;
+  if (result.inputs.empty()) result.inputs = kind->inputs;
+  if (result.outputs.empty()) result.outputs = kind->outputs;
+  OPKIT_TRY(checkPortCount(*kind, "inputs", result.inputs.size(), kind->inputs.size(), kind->maxInputs));
+  OPKIT_TRY(checkPortCount(*kind, "outputs", result.outputs.size(), 1, kind->maxOutputs));
+  for (size_t i = 0; i < result.inputs.size(); ++i)
+    if (result.inputs[i].dtypes.empty())
+      result.inputs[i].dtypes = i < kind->inputs.size() && !kind->inputs[i].dtypes.empty() ? kind->inputs[i].dtypes
+                                : kind->anyDType                                           ? "any"
+                                                                                           : "floats";
+  if (kind->row && (!spec.attributes.empty() || !samePorts(result.inputs, kind->inputs) ||
+                    !samePorts(result.outputs, kind->outputs)))
+    return Status::invalidArgument(
+        "kind {} is a row of a family with fixed parameters, inputs and outputs; "
+        "--kind elementwise makes a folder that has its own",
+        kind->name);
+  // A kind's own attributes come first. Elementwise takes the first float it is given instead of its own.
+  const bool replaces = kind->name == "elementwise" && !spec.attributes.empty();
+  std::vector<Attribute> attributes = replaces ? std::vector<Attribute>() : kind->attributes;
+  for (const Attribute& given : spec.attributes) {
+    const auto own =
+        std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == given.name; });
+    if (own == attributes.end()) {
+      attributes.push_back(given);
+      continue;
+    }
+    if (own->type != given.type || own - attributes.begin() >= static_cast<std::ptrdiff_t>(kind->attributes.size()))
+      return Status::invalidArgument("--attr {}: given twice, or kind {} needs it as {}", given.name, kind->name,
+                                     own->type);
+    own->initial = given.initial;
+  }
+  result.attributes = std::move(attributes);
+  return result;
+}
+
+}  // namespace opkit::scaffold

@@ -1,0 +1,24 @@
+// Names: the forms of an operator's name, and which names C++, GLSL and the templates leave free.
+#pragma once
+
+#include <string>
+
+#include "engine/base/status.h"
+
+namespace opkit::scaffold {
+
+/// "HardShrink" -> "hard_shrink", "LRN" -> "lrn", "Conv2D" -> "conv2_d"; the folder and namespace of an operator.
+std::string snakeCase(const std::string& upperCamel);
+/// "hard_shrink" -> "HardShrink".
+std::string upperCamel(const std::string& snake);
+
+/// Whether `name` is a keyword of C++20 or of GLSL 4.5.
+bool isKeyword(const std::string& name);
+
+/// An operator's type: UpperCamel, letters and digits, and none of its forms a keyword.
+Status checkTypeName(const std::string& name);
+/// A parameter, input or output: snake_case, no keyword, none of the names that the templates use. `what` is for the
+/// message.
+Status checkVariableName(const std::string& what, const std::string& name);
+
+}  // namespace opkit::scaffold

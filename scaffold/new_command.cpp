@@ -1,0 +1,107 @@
+#include <unistd.h>
+
+#include <iostream>
+
+#include "engine/model/model.h"
+#include "scaffold/commands.h"
+#include "scaffold/generate.h"
+#include "scaffold/names.h"
+#include "scaffold/record.h"
+
+namespace opkit::scaffold {
+namespace {
+
+struct NewOptions {
+  Spec spec;
+  std::vector<std::string> attributes, inputs, outputs;
+  std::string specFile;
+  bool printSpec = false, dryRun = false, force = false;
+};
+
+/// Asks for what is missing, on a terminal only.
+Status ask(const char* question, std::string& answer) {
+  if (!answer.empty()) return Status::ok();
+  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+    return Status::invalidArgument("{} is missing; see op-scaffold new --help", question);
+  fmt::print("{}: ", question);
+  std::fflush(stdout);
+  std::getline(std::cin, answer);
+  return answer.empty() ? Status::invalidArgument("{} is missing", question) : Status::ok();
+}
+
+Result<Spec> specOf(NewOptions& options) {
+  Spec& spec = options.spec;
+  if (!options.specFile.empty()) {
+    if (!spec.name.empty() || !spec.kind.empty())
+      return Status::invalidArgument("--spec holds the name and the kind; give one or the other");
+    OPKIT_ASSIGN(const auto bytes, readFile(options.specFile));
+    return specFromJson({bytes.begin(), bytes.end()});
+  }
+  OPKIT_TRY(ask("NAME (UpperCamel, such as HardShrink)", spec.name));
+  OPKIT_TRY(ask("--kind (op-scaffold kinds lists them)", spec.kind));
+  for (const std::string& text : options.attributes) {
+    OPKIT_ASSIGN(Attribute attribute, parseAttribute(text));
+    spec.attributes.push_back(std::move(attribute));
+  }
+  for (const auto& [texts, ports] :
+       {std::pair{&options.inputs, &spec.inputs}, std::pair{&options.outputs, &spec.outputs}})
+    for (const std::string& text : *texts) {
+      OPKIT_ASSIGN(PortSpec port, parsePort(text));
+      ports->push_back(std::move(port));
+    }
+  return spec;
+}
+
+std::string nextSteps(const Spec& spec) {
+  const std::string op = findKind(spec.kind)->row ? spec.kind : snakeCase(spec.name);
+  std::string text = "  cmake --preset release\n  cmake --build --preset release --target op-harness\n";
+  text += fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", spec.name,
+                      spec.has("vulkan") ? "cpu,vulkan" : "cpu");
+  return text + fmt::format("  grep -rn SCAFFOLD: ops/{0} $(ls -d shaders/{0})\n", op);
+}
+
+Result<int> runNew(const CommandContext& context, NewOptions& options) {
+  OPKIT_ASSIGN(const Spec spec, specOf(options));
+  if (options.printSpec) {
+    OPKIT_ASSIGN(const Spec whole, completed(spec));
+    fmt::print("{}\n", specToJson(whole).dump(2));
+    return cli::kSuccess;
+  }
+  OPKIT_ASSIGN(const Tree tree, context.tree());
+  OPKIT_ASSIGN(Plan plan, planNew(tree, context.templates(), spec, options.force));
+  plan.push_back(recordChange(tree, spec.name, recordOf(plan, specToJson(spec))));
+  return carryOut(tree, plan, options.dryRun, nextSteps(spec));
+}
+
+}  // namespace
+
+void addNewCommand(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<NewOptions>();  // shared: the callback outlives this function
+  CLI::App& command = *app.add_subcommand("new", "Write an operator that builds and passes its checks at once");
+  command.add_option("NAME", options->spec.name, "The operator's type, UpperCamel");
+  command.add_option("--kind", options->spec.kind, "What sort of operator; `op-scaffold kinds` describes them");
+  command
+      .add_option("--attr", options->attributes,
+                  "A parameter, NAME:TYPE=DEFAULT; types bool, int, float, string, ints, floats")
+      ->allow_extra_args(false);
+  command.add_option("--input", options->inputs, "An input, NAME or NAME:DTYPES such as x:f32|f16")
+      ->allow_extra_args(false);
+  command.add_option("--output", options->outputs, "An output's name")->allow_extra_args(false);
+  command.add_option("--onnx", options->spec.onnx, "The ONNX operator that is imported as this one (default NAME)");
+  command
+      .add_option("--backend", options->spec.backends,
+                  "Kernels beside the oracle, separated by commas (default cpu,vulkan)")
+      ->delimiter(',');
+  command.add_option("--spec", options->specFile, "Read all of the above from a JSON file");
+  command.add_flag("--print-spec", options->printSpec, "Print the JSON of this command line and stop");
+  command.add_flag("--tdd", options->spec.tdd, "Kernels that fail their checks until they are written");
+  command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
+  command.add_flag("--force", options->force, "Overwrite files that exist and differ");
+  command.footer(
+      "Examples:\n"
+      "  op-scaffold new HardShrink --kind elementwise --attr lambd:float=0.5\n"
+      "  op-scaffold new RmsScale --kind rowwise --dry-run | git apply --check");
+  command.callback([&context, options] { context.run = [&context, options] { return runNew(context, *options); }; });
+}
+
+}  // namespace opkit::scaffold

@@ -1,0 +1,39 @@
+// Record: what op-scaffold wrote for an operator, kept in .opkit/scaffold/ of the tree (ignored by git), so that
+// `remove` and `rename` can tell what was edited since.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "scaffold/plan.h"
+#include "scaffold/spec.h"
+
+namespace opkit::scaffold {
+
+/// A block of text in a file that belongs to somebody else.
+struct Block {
+  std::string path;
+  std::string text;
+};
+
+struct Record {
+  nlohmann::json spec;                       // see specToJson; null for what has none (backends)
+  std::map<std::string, std::string> files;  // path -> hash of the text that was written
+  std::vector<Block> blocks;                 // put into other files
+};
+
+std::string hashOf(const std::string& text);
+std::string recordPath(const std::string& name);
+
+/// The record of a plan that makes files and puts blocks.
+Record recordOf(const Plan& plan, nlohmann::json spec);
+/// Nothing when there is none or it cannot be read.
+std::optional<Record> readRecord(const Tree& tree, const std::string& name);
+std::string recordText(const Record& record);
+/// The change that writes (or, with nothing, deletes) the record.
+FileChange recordChange(const Tree& tree, const std::string& name, const std::optional<Record>& record);
+
+/// The changes that users are shown: without records.
+Plan visible(const Plan& plan);
+
+}  // namespace opkit::scaffold

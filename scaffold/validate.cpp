@@ -1,0 +1,136 @@
+#include "scaffold/validate.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "scaffold/dtypes.h"
+#include "scaffold/kinds.h"
+#include "scaffold/names.h"
+
+namespace opkit::scaffold {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string shaderKey(std::string stem) {
+  stem.erase(std::remove(stem.begin(), stem.end(), '_'), stem.end());
+  return lower(stem);
+}
+
+Status checkOnnxName(const std::string& onnx) {
+  static const std::regex pattern("([A-Za-z][A-Za-z0-9_.]*::)?[A-Za-z][A-Za-z0-9_]*");
+  if (std::regex_match(onnx, pattern)) return Status::ok();
+  return Status::invalidArgument("--onnx: expected an operator type such as HardSwish or com.acme::Foo, got '{}'",
+                                 onnx);
+}
+
+Status checkComputable(const Kind& kind, const Spec& spec) {
+  if (kind.anyDType) return Status::ok();
+  for (const PortSpec& port : spec.inputs) {
+    if (port.dtypes != spec.inputs[0].dtypes)
+      return Status::invalidArgument("--input {}: inputs of kind {} are of one type, got {} and {}", port.name,
+                                     kind.name, spec.inputs[0].dtypes, port.dtypes);
+    const auto names = dtypeNames(port.dtypes);
+    const bool floats = std::all_of(names.begin(), names.end(), [](const std::string& name) { return name[0] == 'f'; });
+    const bool storable = std::find(names.begin(), names.end(), "f32") != names.end() ||
+                          std::find(names.begin(), names.end(), "f16") != names.end();
+    if (!floats || !storable)
+      return Status::invalidArgument("--input {}: kind {} computes on f32 and f16, got {}", port.name, kind.name,
+                                     port.dtypes);
+  }
+  return Status::ok();
+}
+
+void addMatches(const std::string& text, const std::regex& pattern, const std::string& folder,
+                std::vector<KnownOperator>& found) {
+  for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
+    found.push_back({(*match)[1].str(), folder});
+}
+
+}  // namespace
+
+Status checkNames(const Spec& spec) {
+  OPKIT_TRY(checkTypeName(spec.name));
+  OPKIT_TRY(checkOnnxName(spec.onnxType()));
+  std::vector<std::string> seen;
+  const auto check = [&](const char* option, const std::string& name) -> Status {
+    const std::string what = fmt::format("{} {}", option, name);
+    if (std::find(seen.begin(), seen.end(), name) != seen.end())
+      return Status::invalidArgument("{}: the name is used twice", what);
+    seen.push_back(name);
+    return checkVariableName(what, name);
+  };
+  for (const Attribute& attribute : spec.attributes) OPKIT_TRY(check("--attr", attribute.name));
+  for (const PortSpec& port : spec.inputs) {
+    // "indices" is a template's own name for exactly this input.
+    if (port.name == "indices") continue;
+    OPKIT_TRY(check("--input", port.name));
+    OPKIT_TRY(checkDTypes("--input " + port.name, port.dtypes));
+  }
+  for (const PortSpec& port : spec.outputs) {
+    OPKIT_TRY(check("--output", port.name));
+    if (!port.dtypes.empty())
+      return Status::invalidArgument("--output {}: outputs have the type of the first input, leave '{}' away",
+                                     port.name, port.dtypes);
+  }
+  return checkComputable(*findKind(spec.kind), spec);
+}
+
+std::vector<KnownOperator> operatorsOf(const Tree& tree) {
+  static const std::regex card("\\.type = \"([A-Za-z0-9_.:]+)\"");
+  static const std::regex row("^(?:UNARY|UNARY_TEST|BINARY|COMPARE|LOGIC)\\(\\d+, (\\w+),", std::regex::multiline);
+  static const std::regex reduction("^REDUCE\\(\\d+, (\\w+),", std::regex::multiline);
+  std::vector<KnownOperator> found;
+  for (const std::string& folder : tree.list("ops")) {
+    if (!tree.exists("ops/" + folder + "/" + folder + ".cpp")) continue;
+    for (const std::string& file : tree.list("ops/" + folder)) {
+      const std::string text = tree.read("ops/" + folder + "/" + file).value_or("");
+      if (file.ends_with(".cpp") && !file.ends_with("_test.cpp")) addMatches(text, card, folder, found);
+      if (file.ends_with("_table.h")) addMatches(text, row, folder, found);
+      if (file == "reduce_table.h") {
+        const size_t before = found.size();
+        addMatches(text, reduction, folder, found);
+        for (size_t i = before; i < found.size(); ++i) found[i].type = "Reduce" + found[i].type;
+      }
+    }
+  }
+  return found;
+}
+
+bool hasOnnxRule(const std::string& source, const std::string& onnxType) {
+  return source.find("\"" + onnxType + "\"") != std::string::npos &&
+         (source.find("rules.add(\"" + onnxType + "\"") != std::string::npos ||
+          source.find("(rules, \"" + onnxType + "\"") != std::string::npos ||
+          std::regex_search(source, std::regex("const char\\* type :[^)]*\"" + onnxType + "\"")));
+}
+
+Status checkClashes(const Tree& tree, const Spec& spec) {
+  const std::string op = snakeCase(spec.name);
+  const bool row = findKind(spec.kind)->row;
+  const std::string home = row ? spec.kind : op;
+  for (const KnownOperator& known : operatorsOf(tree))
+    if (lower(known.type) == lower(spec.name) && (known.folder != home || known.type != spec.name))
+      return Status::invalidArgument("operator {} exists in ops/{}; choose another name", known.type, known.folder);
+  for (const std::string& folder : tree.list("ops")) {
+    if (folder == home) continue;
+    if (lower(folder) == op)
+      return Status::invalidArgument("ops/{} exists; folders may not differ in case alone, or be used by two operators",
+                                     folder);
+    const std::string rules = tree.read("ops/" + folder + "/" + folder + "_onnx.cpp").value_or("");
+    if (hasOnnxRule(rules, spec.onnxType()))
+      return Status::invalidArgument("ONNX {} is imported by ops/{}; give another --onnx", spec.onnxType(), folder);
+  }
+  if (row) return Status::ok();
+  for (const std::string& path : tree.filesBelow("shaders")) {
+    const size_t slash = path.rfind('/');
+    const std::string stem = path.substr(slash + 1, path.rfind('.') - slash - 1);
+    if (path.ends_with(".comp") && path != "shaders/" + op + "/" + op + ".comp" && shaderKey(stem) == shaderKey(op))
+      return Status::invalidArgument("the shader {} would give the same C++ name; choose another name", path);
+  }
+  return Status::ok();
+}
+
+}  // namespace opkit::scaffold
