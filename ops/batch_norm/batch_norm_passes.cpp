@@ -3,8 +3,10 @@
 
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/batch_norm/batch_norm_generated.h"
+#include "ops/conv/conv_generated.h"
 
 namespace opkit::ops::batch_norm {
 namespace {
@@ -58,6 +60,7 @@ bool canFold(const ModelEdit& edit, const ModelNode& conv, const Affine& affine)
   const Tensor* weights = floats(edit, conv, 1);
   const bool hasBias = conv.inputs.size() > 2 && conv.inputs[2] >= 0;
   if (!weights || weights->desc.shape.empty() || (hasBias && !floats(edit, conv, 2))) return false;
+  if (clampOf(unpackParams<conv::ConvParams>(conv.params)).isActive()) return false;  // an activation stands between
   return weights->desc.shape[0] == static_cast<int64_t>(affine.scale.size());
 }
 

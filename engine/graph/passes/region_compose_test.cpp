@@ -68,7 +68,7 @@ TEST(RegionCompose, AgreesWithElementByElement) {
     ASSERT_EQ(elementsOf(merged), expected) << "merged, round " << round;
     ASSERT_LE(merged.size(), direct->size());
   }
-  EXPECT_GT(composed, 2700);
+  EXPECT_GT(composed, 1500);
 }
 
 TEST(RegionCompose, RepeatedAndEmptyReaders) {
