@@ -55,6 +55,7 @@ bool isOtherThanTensor(const onnx::ValueInfoProto& info) {
 
 /// What all graphs of a file share.
 struct FileContext {
+  const onnx::ModelProto& proto;
   const OnnxRules& rules;
   std::map<std::string, int> opsets;                        // by domain
   std::set<std::pair<std::string, std::string>> functions;  // domain, name
@@ -152,7 +153,8 @@ class GraphImport {
   /// metadata_props "opkit.start_shape.NAME": "1,3,224,224"; empty when there is none or it is no list of numbers.
   Shape startShapeOf(const std::string& input) const {
     Shape shape;
-    for (const onnx::StringStringEntryProto& entry : proto_.metadata_props()) {
+    if (isSubgraph()) return shape;
+    for (const onnx::StringStringEntryProto& entry : file_.proto.metadata_props()) {
       if (entry.key() != "opkit.start_shape." + input) continue;
       std::istringstream text(entry.value());
       for (int64_t extent = 0; text >> extent; text.ignore()) shape.push_back(extent);
@@ -267,7 +269,7 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
                            bytes.size());
   if (!proto.has_graph())
     return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
-  FileContext file{rules, {}, {}};
+  FileContext file{proto, rules, {}, {}};
   OPKIT_TRY(readOpsets(proto, file));
   OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
   model.producer = proto.producer_name();
