@@ -1,0 +1,78 @@
+// opkit.h: OpKit as a library. Load a network, give it inputs, run it on a backend, read outputs, see what ran where.
+//
+// find_package(opkit) and link opkit::opkit; nothing else of OpKit is needed to compile against this header, which uses
+// the standard library alone. Functions that can fail return false or null and put one line into `error`; nothing
+// throws across this header. A Network belongs to one thread at a time; several may run at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if defined(__GNUC__)
+#define OPKIT_API __attribute__((visibility("default")))
+#else
+#define OPKIT_API
+#endif
+
+namespace opkit::api {
+
+/// "0.1.0"
+OPKIT_API std::string version();
+/// The backends of this build: "cpu", "vulkan", "reference", "null".
+OPKIT_API std::vector<std::string> backends();
+
+struct Options {
+  std::string backend = "cpu";
+  std::string device = {};    // index, part of a name, or UUID; empty takes the best
+  bool allowFallback = true;  // false: a node that the backend refuses is an error, not a CPU node
+  unsigned threads = 0;       // of the CPU; 0 is one per core
+};
+
+/// An input or output. Extents that the model leaves open are -1 until resized (inputs) or run (outputs).
+struct TensorInfo {
+  std::string name;
+  std::string dtype;  // "f32", "i64", "bool", ...
+  std::vector<int64_t> shape;
+};
+
+/// One command of the plan.
+struct Placement {
+  std::string node;
+  std::string type;
+  std::string backend;
+  std::string provider;
+  std::vector<std::string> refusals;  // why faster choices said no
+  bool fellBack = false;
+  uint64_t copiedBytes = 0;  // by a copy between backends
+};
+
+class OPKIT_API Network {
+ public:
+  /// Reads an .onnx or .opk file (told apart by their first bytes). Null when it cannot be run.
+  static std::unique_ptr<Network> open(const std::string& path, const Options& options, std::string& error);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  std::vector<TensorInfo> inputs() const;
+  std::vector<TensorInfo> outputs() const;
+
+  /// Sets an input's shape and its elements, row-major, in the input's own dtype; `bytes` must be what that needs.
+  bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
+                std::string& error);
+  /// Plans when shapes changed, then runs.
+  bool run(std::string& error);
+  /// The elements of an output after run, valid until the next; null for an unknown name. `bytes` may be null.
+  const void* output(const std::string& name, size_t* bytes = nullptr) const;
+  /// What ran where; empty before the first run.
+  std::vector<Placement> placement() const;
+
+ private:
+  struct State;
+  explicit Network(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace opkit::api
