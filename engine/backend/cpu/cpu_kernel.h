@@ -1,0 +1,67 @@
+// CpuKernel: what the CPU kernels of simple operators have in common, so that an operator writes its loop only.
+//
+//   class ReluCpu final : public cpu::CpuKernel {
+//    public:
+//     using CpuKernel::CpuKernel;
+//    protected:
+//     Status onRun(TensorList inputs, TensorList outputs) override { ... parallelRanges(pool_, ...) ... }
+//   };
+//   registry.addCreator("cpu", "Relu", cpu::creatorOf<ReluCpu>(supports, DTypeSet(DType::Float32)));
+#pragma once
+
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/parallel.h"
+#include "engine/backend/host/host_execution.h"
+#include "engine/op/op_registry.h"
+
+namespace opkit::cpu {
+
+class CpuKernel : public HostExecution {
+ public:
+  CpuKernel(const CreateArgs&, Backend& backend) : HostExecution(backend), pool_(threadPool(backend)) {}
+  /// For kernels that plan nothing: shapes are read from the tensors at run.
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+
+ protected:
+  static float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
+  static bool has(TensorList list, size_t index) { return index < list.size() && list[index] != nullptr; }
+
+  ThreadPool& pool_;
+};
+
+/// A Creator whose Execution is `E(args, backend)`; `supports` may be any callable Status(const CreateArgs&).
+template <class E, class Supports>
+Creator creatorOf(Supports supports, DTypeSet dtypes, std::string kernel = "") {
+  return {.provider = "opkit",
+          .supports = supports,
+          .create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+            return std::unique_ptr<Execution>(std::make_unique<E>(args, backend));
+          },
+          .dtypes = dtypes,
+          .kernel = std::move(kernel)};
+}
+
+/// For kernels that take all that the card and their dtypes allow.
+inline Status supportsAll(const CreateArgs&) { return Status::ok(); }
+
+/// Elements as the oracle widens them, and as it rounds what it stores.
+template <class T>
+auto widened(T value) {
+  if constexpr (std::is_same_v<T, Half>)
+    return static_cast<double>(toFloat(value));
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<double>(value);
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return value;
+  else
+    return static_cast<int64_t>(value);
+}
+template <class T, class V>
+T narrowed(V value) {
+  if constexpr (std::is_same_v<T, Half>)
+    return toHalf(static_cast<double>(value));
+  else
+    return static_cast<T>(value);
+}
+
+}  // namespace opkit::cpu

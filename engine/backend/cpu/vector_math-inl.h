@@ -1,0 +1,157 @@
+// Mathematical functions on Highway vectors of float, for CPU kernels that are compiled once per instruction set.
+//
+// Included by such a .cpp after highway.h, once per target. Polynomials, reductions and errors are those of
+// shaders/include/math.glsl, here without branches; NaN gives NaN and infinities give the limits.
+#if defined(OPKIT_VECTOR_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef OPKIT_VECTOR_MATH_INL_H
+#undef OPKIT_VECTOR_MATH_INL_H
+#else
+#define OPKIT_VECTOR_MATH_INL_H
+#endif
+
+#include <limits>
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatTag = hn::ScalableTag<float>;
+using FloatVec = hn::Vec<FloatTag>;
+
+constexpr float kLn2High = 0.6923828125f;  // 10 bits: exact times any exponent
+constexpr float kLn2Low = 7.6436805994530941e-4f;
+
+HWY_INLINE FloatVec set(float value) { return hn::Set(FloatTag(), value); }
+
+/// coefficients[0] + x * (coefficients[1] + ...)
+template <size_t N>
+HWY_INLINE FloatVec polynomial(FloatVec x, const float (&coefficients)[N]) {
+  FloatVec sum = set(coefficients[N - 1]);
+  for (size_t i = N - 1; i-- > 0;) sum = hn::MulAdd(sum, x, set(coefficients[i]));
+  return sum;
+}
+
+/// condition ? yes : no, by lanes.
+template <class M>
+HWY_INLINE FloatVec choose(M condition, FloatVec yes, FloatVec no) {
+  return hn::IfThenElse(condition, yes, no);
+}
+
+/// Into [low, high]; a NaN stays: comparisons leave it alone on every instruction set, Min and Max do not.
+HWY_INLINE FloatVec limitTo(FloatVec x, FloatVec low, FloatVec high) {
+  x = choose(hn::Lt(x, low), low, x);
+  return choose(hn::Gt(x, high), high, x);
+}
+
+template <class I>
+HWY_INLINE FloatVec powerOfTwo(I exponent) {
+  const hn::RebindToSigned<FloatTag> di;
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(di, 127))));
+}
+
+/// (e^r - 1 - r) / r^2 for |r| <= 0.35
+HWY_INLINE FloatVec expTail(FloatVec r) {
+  return polynomial(r, {0.5f, 0.1666666668f, 0.04166645681f, 0.008333310024f, 0.001393454193f, 0.0001989198131f});
+}
+
+/// 1.2 ULP.
+HWY_INLINE FloatVec exp(FloatVec x) {
+  const hn::RebindToSigned<FloatTag> di;
+  const FloatVec limited = limitTo(x, set(-104.0f), set(89.0f));  // beyond, the result is 0 or infinite
+  const FloatVec n = hn::Floor(hn::MulAdd(limited, set(1.44269504089f), set(0.5f)));
+  const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::NegMulAdd(n, set(kLn2High), limited));
+  const FloatVec value = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r));
+  const auto k = hn::ConvertTo(di, n);
+  const auto half = hn::ShiftRight<1>(k);  // in two steps, so that neither power leaves the range
+  return hn::Mul(hn::Mul(value, powerOfTwo(half)), powerOfTwo(hn::Sub(k, half)));
+}
+
+/// 1 ULP. Negative x gives NaN.
+HWY_INLINE FloatVec log(FloatVec x) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const auto tiny = hn::Lt(x, set(1.17549435e-38f));
+  const auto bits = hn::BitCast(di, choose(tiny, hn::Mul(x, set(8388608.0f)), x));
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3F3504F3)));
+  const FloatVec e = hn::Add(hn::ConvertTo(d, exponent), choose(tiny, set(-23.0f), set(0.0f)));
+  const FloatVec f = hn::Sub(hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(exponent))), set(1.0f));
+  const FloatVec p = polynomial(f, {0.3333333118f, -0.2499999696f, 0.2000071575f, -0.1666780232f, 0.1424905765f,
+                                    -0.1242568733f, 0.1168541992f, -0.1147973385f, 0.06971611471f});
+  const FloatVec tail = hn::Mul(hn::Mul(f, f), hn::MulAdd(f, p, set(-0.5f)));
+  FloatVec y = hn::MulAdd(e, set(kLn2High), hn::Add(f, hn::MulAdd(e, set(kLn2Low), tail)));
+  const FloatVec infinity = set(std::numeric_limits<float>::infinity());
+  y = choose(hn::Eq(x, set(0.0f)), hn::Neg(infinity), y);
+  y = choose(hn::Lt(x, set(0.0f)), set(std::numeric_limits<float>::quiet_NaN()), y);
+  return choose(hn::Lt(x, infinity), y, x);  // NaN and +Inf pass
+}
+
+/// log(1 + x), 3 ULP.
+HWY_INLINE FloatVec log1p(FloatVec x) {
+  const FloatVec u = hn::Add(set(1.0f), x);
+  const FloatVec logarithm = log(u);
+  const FloatVec corrected = hn::Mul(logarithm, hn::Div(x, hn::Sub(u, set(1.0f))));
+  const FloatVec y = choose(hn::Gt(u, set(1e9f)), logarithm, corrected);
+  return choose(hn::Eq(u, set(1.0f)), x, y);
+}
+
+/// e^x - 1, 4 ULP.
+HWY_INLINE FloatVec expm1(FloatVec x) {
+  const FloatVec small = hn::MulAdd(hn::Mul(x, x), expTail(x), x);
+  return choose(hn::Le(hn::Abs(x), set(0.35f)), small, hn::Sub(exp(x), set(1.0f)));
+}
+
+/// 4 ULP.
+HWY_INLINE FloatVec tanh(FloatVec x) {
+  const FloatVec a = hn::Abs(x);
+  const FloatVec z = hn::Mul(x, x);  // (tanh(sqrt z) / sqrt z - 1) / z
+  const FloatVec p = polynomial(z, {-0.3333332892f, 0.1333276776f, -0.05385060911f, 0.02099575389f, -0.006094641315f});
+  const FloatVec small = hn::MulAdd(hn::Mul(x, z), p, x);
+  const FloatVec e = exp(hn::Add(a, a));
+  const FloatVec large = hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
+  return choose(hn::Lt(a, set(0.625f)), small, hn::CopySign(large, x));
+}
+
+/// 1 / (1 + e^-x), 4 ULP.
+HWY_INLINE FloatVec sigmoid(FloatVec x) {
+  const FloatVec e = exp(hn::Neg(hn::Abs(x)));
+  return hn::Div(choose(hn::Lt(x, set(0.0f)), e, set(1.0f)), hn::Add(set(1.0f), e));
+}
+
+/// log(1 + e^x), 4 ULP.
+HWY_INLINE FloatVec softplus(FloatVec x) {
+  const FloatVec positive = choose(hn::Lt(x, set(0.0f)), set(0.0f), x);
+  return hn::Add(positive, log1p(exp(hn::Neg(hn::Abs(x)))));
+}
+
+/// 3 ULP.
+HWY_INLINE FloatVec erf(FloatVec x) {
+  const FloatVec a = hn::Abs(x);
+  const FloatVec z = hn::Mul(x, x);  // erf(sqrt z) / sqrt z
+  const FloatVec small =
+      hn::Mul(x, polynomial(z, {1.128379167f, -0.3761263847f, 0.112837825f, -0.02686543073f, 0.005221031808f,
+                                -0.0008484080406f, 0.0001126595903f, -9.667044571e-6f}));
+  const FloatVec capped = choose(hn::Gt(a, set(4.0f)), set(4.0f), a);  // erf(4) rounds to 1
+  const FloatVec q = polynomial(capped, {0.0007658977797f, 1.125893652f, 0.6391412576f, 0.1032811176f, -0.02260477224f,
+                                         0.003432351381f, -0.0003169370225f, 1.327236181e-5f});
+  const FloatVec large = hn::Sub(set(1.0f), exp(hn::Neg(q)));  // q is -log(erfc(a))
+  return choose(hn::Lt(a, set(1.0f)), small, hn::CopySign(large, x));
+}
+
+/// x * (1 + erf(x / sqrt 2)) / 2; absolute error 2e-7, and 1e-6 relative down to -5.
+HWY_INLINE FloatVec gelu(FloatVec x) {
+  const FloatVec halfX = hn::Mul(set(0.5f), x);
+  const FloatVec scaled = hn::Mul(x, set(0.70710678119f));
+  const FloatVec right = hn::MulAdd(halfX, erf(scaled), halfX);
+  // The left side through erfc, so that nothing cancels: log(erfc(a) / t) + a^2, a = -x / sqrt 2, t = 2 / (2 + a)
+  const FloatVec t = hn::Div(set(2.0f), hn::Sub(set(2.0f), choose(hn::Lt(x, set(0.0f)), scaled, set(0.0f))));
+  const FloatVec g = polynomial(t, {-1.2654809067f, 0.99923428992f, 0.38270376957f, 0.042738260518f, 0.029697272788f,
+                                    -0.28946291592f, -0.15667682099f, 0.43175837317f, -0.17509485829f});
+  const FloatVec left = hn::Mul(hn::Mul(halfX, t), hn::Mul(exp(hn::Mul(hn::Neg(halfX), x)), exp(g)));
+  return choose(hn::Lt(x, set(-1.0f)), left, right);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu
+HWY_AFTER_NAMESPACE();
+#endif

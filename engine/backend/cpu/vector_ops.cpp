@@ -1,0 +1,265 @@
+// Loops over rows: whole vectors, then a tail of single lanes. Folds keep four vectors of partial results, so
+// that additions do not wait for each other and errors grow with count / (4 * lanes).
+#include "engine/backend/cpu/vector_ops.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/backend/cpu/vector_ops.cpp"
+// Vectors of unknown length cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+#include "engine/backend/cpu/vector_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu {
+namespace HWY_NAMESPACE {
+
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
+
+HWY_INLINE FloatVec load(const float* from) { return hn::LoadU(FloatTag(), from); }
+HWY_INLINE void store(FloatVec value, float* to) { hn::StoreU(value, FloatTag(), to); }
+
+/// The first `count` lanes, fewer than a vector; the rest is `filler`.
+HWY_INLINE FloatVec loadPart(const float* from, int64_t count, float filler = 0.0f) {
+  HWY_ALIGN float lanes[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : filler;
+  return hn::Load(FloatTag(), lanes);
+}
+HWY_INLINE void storePart(FloatVec value, float* to, int64_t count) {
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(value, FloatTag(), lanes);
+  for (int64_t i = 0; i < kLanes; ++i)
+    if (i < count) to[i] = lanes[i];
+}
+
+// ---- folds
+
+struct Max {
+  HWY_INLINE FloatVec operator()(FloatVec y, FloatVec x) const {
+    return choose(hn::Or(hn::Gt(x, y), hn::IsNaN(x)), x, y);
+  }
+};
+struct Min {
+  HWY_INLINE FloatVec operator()(FloatVec y, FloatVec x) const {
+    return choose(hn::Or(hn::Lt(x, y), hn::IsNaN(x)), x, y);
+  }
+};
+struct Add {
+  HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Add(a, b); }
+};
+struct Same {
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return x; }
+};
+struct Absolute {
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return hn::Abs(x); }
+};
+struct Square {
+  HWY_INLINE FloatVec operator()(FloatVec x) const { return hn::Mul(x, x); }
+};
+
+/// Joins all x[i], beginning with `start`, which changes nothing.
+template <class Join>
+HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
+  FloatVec part[4] = {set(start), set(start), set(start), set(start)};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes)
+    HWY_UNROLL(4) for (int v = 0; v < 4; ++v) part[v] = join(part[v], load(x + i + v * kLanes));
+  for (; i + kLanes <= count; i += kLanes) part[0] = join(part[0], load(x + i));
+  if (i < count) part[1] = join(part[1], loadPart(x + i, count - i, start));
+  HWY_ALIGN float lanes[2 * kLanes] = {};
+  hn::Store(join(join(part[0], part[1]), join(part[2], part[3])), FloatTag(), lanes);
+  // Halves are joined in whole vectors: the upper lanes of what is loaded are not used.
+  for (int64_t width = kLanes / 2; width > 0; width /= 2)
+    hn::Store(join(hn::Load(FloatTag(), lanes), hn::LoadU(FloatTag(), lanes + width)), FloatTag(), lanes);
+  return lanes[0];
+}
+float largest(const float* x, int64_t n) { return fold(x, n, -INFINITY, Max()); }
+float smallest(const float* x, int64_t n) { return fold(x, n, INFINITY, Min()); }
+
+using DoubleTag = hn::ScalableTag<double>;
+using DoubleVec = hn::Vec<DoubleTag>;
+
+/// The sum of map(x[i]), in double.
+template <class Map>
+HWY_INLINE double foldSum(const float* x, int64_t count, Map map) {
+  const DoubleTag d;
+  const hn::Rebind<float, DoubleTag> narrow;
+  constexpr int64_t kDoubles = static_cast<int64_t>(hn::MaxLanes(DoubleTag()));
+  const auto term = [d, narrow, map](const float* from)
+                        HWY_ATTR { return map(hn::PromoteTo(d, hn::LoadU(narrow, from))); };
+  DoubleVec part[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  int64_t i = 0;
+  for (; i + 4 * kDoubles <= count; i += 4 * kDoubles)
+    HWY_UNROLL(4) for (int v = 0; v < 4; ++v) part[v] = hn::Add(part[v], term(x + i + v * kDoubles));
+  for (; i + kDoubles <= count; i += kDoubles) part[0] = hn::Add(part[0], term(x + i));
+  HWY_ALIGN double lanes[kDoubles];
+  hn::Store(hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3])), d, lanes);
+  double total = 0;
+  for (const double lane : lanes) total += lane;
+  if (i == count) return total;
+  HWY_ALIGN float tail[kLanes] = {};
+  for (int64_t k = 0; k < count - i; ++k) tail[k] = x[i + k];
+  hn::Store(term(tail), d, lanes);
+  for (int64_t k = 0; k < count - i; ++k) total += lanes[k];
+  return total;
+}
+
+double sum(const float* x, int64_t n) {
+  return foldSum(x, n, [](DoubleVec v) HWY_ATTR { return v; });
+}
+double absoluteSum(const float* x, int64_t n) {
+  return foldSum(x, n, [](DoubleVec v) HWY_ATTR { return hn::Abs(v); });
+}
+double squareSum(const float* x, int64_t n) {
+  return foldSum(x, n, [](DoubleVec v) HWY_ATTR { return hn::Mul(v, v); });
+}
+double deviation(const float* x, double mean, int64_t n) {
+  const DoubleVec centre = hn::Set(DoubleTag(), mean);
+  return foldSum(x, n, [centre](DoubleVec v) HWY_ATTR {
+    const DoubleVec away = hn::Sub(v, centre);
+    return hn::Mul(away, away);
+  });
+}
+
+// ---- element by element
+
+/// y[i] = map(x[i])
+template <class Map>
+HWY_INLINE void map1(const float* x, float* y, int64_t count, Map map) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(map(load(x + i)), y + i);
+  if (i < count) storePart(map(loadPart(x + i, count - i)), y + i, count - i);
+}
+
+/// y[i] = map(x[i], z[i])
+template <class Map>
+HWY_INLINE void map2(const float* x, const float* z, float* y, int64_t count, Map map) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(map(load(x + i), load(z + i)), y + i);
+  if (i < count) storePart(map(loadPart(x + i, count - i), loadPart(z + i, count - i)), y + i, count - i);
+}
+
+template <class Join, class Map>
+HWY_INLINE void accumulate(const float* x, float* y, int64_t n, Join join, Map map) {
+  map2(x, y, y, n, [join, map](FloatVec from, FloatVec to) HWY_ATTR { return join(to, map(from)); });
+}
+void addSame(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(), Same()); }
+void addAbsolute(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(), Absolute()); }
+void addSquare(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(), Square()); }
+void maxInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Max(), Same()); }
+void minInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Min(), Same()); }
+
+void affineMap(const float* x, float factor, float constant, float* y, int64_t n) {
+  const FloatVec a = set(factor), b = set(constant);
+  map1(x, y, n, [a, b](FloatVec v) HWY_ATTR { return hn::MulAdd(v, a, b); });
+}
+void divideMap(const float* x, float divisor, float* y, int64_t n) {
+  const FloatVec by = set(divisor);
+  map1(x, y, n, [by](FloatVec v) HWY_ATTR { return hn::Div(v, by); });
+}
+void divideByMap(const float* x, const float* divisor, float* y, int64_t n) {
+  map2(x, divisor, y, n, [](FloatVec v, FloatVec by) HWY_ATTR { return hn::Div(v, by); });
+}
+
+void normaliseMap(const float* x, double mean, float factor, const float* scale, const float* bias, float* y,
+                  int64_t n) {
+  const auto high = static_cast<float>(mean);
+  const FloatVec centre = set(high), rest = set(static_cast<float>(mean - high)), by = set(factor);
+  const auto value = [centre, rest, by](FloatVec v, FloatVec s, FloatVec b)
+                         HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(hn::Sub(v, centre), rest), by), s, b); };
+  const FloatVec one = set(1.0f), zero = set(0.0f);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    store(value(load(x + i), scale ? load(scale + i) : one, bias ? load(bias + i) : zero), y + i);
+  if (i == n) return;
+  const FloatVec s = scale ? loadPart(scale + i, n - i) : one, b = bias ? loadPart(bias + i, n - i) : zero;
+  storePart(value(loadPart(x + i, n - i), s, b), y + i, n - i);
+}
+
+// ---- exponentials
+
+float expRow(const float* x, float shift, float* y, int64_t n) {
+  const FloatVec by = set(shift);
+  FloatVec total = set(0.0f);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const FloatVec e = exp(hn::Sub(load(x + i), by));
+    total = hn::Add(total, e);
+    if (y) store(e, y + i);
+  }
+  HWY_ALIGN float lanes[kLanes];
+  float rest = 0;
+  if (i < n) {
+    const FloatVec e = exp(hn::Sub(loadPart(x + i, n - i, shift), by));
+    if (y) storePart(e, y + i, n - i);
+    hn::Store(e, FloatTag(), lanes);
+    for (int64_t lane = 0; lane < n - i; ++lane) rest += lanes[lane];
+  }
+  hn::Store(total, FloatTag(), lanes);
+  for (const float lane : lanes) rest += lane;
+  return rest;
+}
+
+void expColumns(const float* x, const float* shift, float* y, float* sum, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const FloatVec e = exp(hn::Sub(load(x + i), load(shift + i)));
+    if (y) store(e, y + i);
+    store(hn::Add(load(sum + i), e), sum + i);
+  }
+  if (i == n) return;
+  const FloatVec e = exp(hn::Sub(loadPart(x + i, n - i), loadPart(shift + i, n - i)));
+  if (y) storePart(e, y + i, n - i);
+  storePart(hn::Add(loadPart(sum + i, n - i), e), sum + i, n - i);
+}
+
+void logNormaliseMap(const float* x, const float* shift, const float* sum, float* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(hn::Sub(hn::Sub(load(x + i), load(shift + i)), log(load(sum + i))), y + i);
+  if (i == n) return;
+  const FloatVec shifted = hn::Sub(loadPart(x + i, n - i), loadPart(shift + i, n - i));
+  storePart(hn::Sub(shifted, log(loadPart(sum + i, n - i, 1.0f))), y + i, n - i);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::cpu {
+
+#define FORWARD(Result, name, implementation, parameters, arguments) \
+  HWY_EXPORT(implementation);                                        \
+  Result name parameters { return HWY_DYNAMIC_DISPATCH(implementation) arguments; }
+
+FORWARD(double, sumOf, sum, (const float* x, int64_t count), (x, count))
+FORWARD(double, absoluteSumOf, absoluteSum, (const float* x, int64_t count), (x, count))
+FORWARD(double, squareSumOf, squareSum, (const float* x, int64_t count), (x, count))
+FORWARD(double, deviationOf, deviation, (const float* x, double mean, int64_t count), (x, mean, count))
+FORWARD(float, maxOf, largest, (const float* x, int64_t count), (x, count))
+FORWARD(float, minOf, smallest, (const float* x, int64_t count), (x, count))
+FORWARD(void, addTo, addSame, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, addAbsoluteTo, addAbsolute, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, addSquareTo, addSquare, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, maxTo, maxInto, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, affine, affineMap, (const float* x, float factor, float constant, float* y, int64_t count),
+        (x, factor, constant, y, count))
+FORWARD(void, divide, divideMap, (const float* x, float divisor, float* y, int64_t count), (x, divisor, y, count))
+FORWARD(void, divideBy, divideByMap, (const float* x, const float* divisor, float* y, int64_t count),
+        (x, divisor, y, count))
+FORWARD(void, normalise, normaliseMap,
+        (const float* x, double mean, float factor, const float* scale, const float* bias, float* y, int64_t count),
+        (x, mean, factor, scale, bias, y, count))
+FORWARD(float, expOf, expRow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
+FORWARD(void, expTo, expColumns, (const float* x, const float* shift, float* y, float* sum, int64_t count),
+        (x, shift, y, sum, count))
+FORWARD(void, logNormalise, logNormaliseMap,
+        (const float* x, const float* shift, const float* sum, float* y, int64_t count), (x, shift, sum, y, count))
+
+}  // namespace opkit::cpu
+#endif

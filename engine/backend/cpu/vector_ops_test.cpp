@@ -1,0 +1,107 @@
+#include "engine/backend/cpu/vector_ops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "engine/backend/cpu/parallel.h"
+
+namespace opkit::cpu {
+namespace {
+
+std::vector<float> randomRow(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<float> row(static_cast<size_t>(count));
+  for (float& value : row) value = static_cast<float>(random() % 2000) * 0.01f - 10.0f;
+  return row;
+}
+
+/// Lengths around every vector width and unrolled block.
+const std::vector<int64_t> kLengths = {0, 1, 3, 4, 5, 8, 15, 16, 17, 31, 33, 64, 67, 130};
+
+TEST(VectorOps, FoldsAgreeWithPlainLoops) {
+  for (const int64_t n : kLengths) {
+    const std::vector<float> x = randomRow(n, static_cast<uint32_t>(n));
+    double sum = 0, absolute = 0, square = 0, deviation = 0;
+    float largest = -INFINITY, smallest = INFINITY;
+    for (const float value : x) {
+      sum += value;
+      absolute += std::fabs(value);
+      square += static_cast<double>(value) * value;
+      deviation += (value - 0.25) * (value - 0.25);
+      largest = std::max(largest, value);
+      smallest = std::min(smallest, value);
+    }
+    EXPECT_NEAR(sumOf(x.data(), n), sum, 1e-9) << n;
+    EXPECT_NEAR(absoluteSumOf(x.data(), n), absolute, 1e-9) << n;
+    EXPECT_NEAR(squareSumOf(x.data(), n), square, 1e-8) << n;
+    EXPECT_NEAR(deviationOf(x.data(), 0.25, n), deviation, 1e-8) << n;
+    EXPECT_EQ(maxOf(x.data(), n), largest) << n;
+    EXPECT_EQ(minOf(x.data(), n), smallest) << n;
+  }
+}
+
+TEST(VectorOps, ANanWinsWhereverItStands) {
+  for (size_t at = 0; at < 37; ++at) {
+    std::vector<float> x = randomRow(37, 1);
+    x[at] = NAN;
+    EXPECT_TRUE(std::isnan(maxOf(x.data(), 37))) << at;
+    EXPECT_TRUE(std::isnan(minOf(x.data(), 37))) << at;
+    std::vector<float> y(37, 100.0f);
+    maxTo(x.data(), y.data(), 37);
+    EXPECT_TRUE(std::isnan(y[at]));
+    EXPECT_EQ(y[(at + 1) % 37], 100.0f);
+  }
+}
+
+TEST(VectorOps, WritesExactlyTheRow) {
+  for (const int64_t n : kLengths) {
+    const std::vector<float> x = randomRow(n, 2);
+    std::vector<float> y(static_cast<size_t>(n) + 1, 7.0f);
+    affine(x.data(), 2.0f, 1.0f, y.data(), n);
+    for (int64_t i = 0; i < n; ++i) EXPECT_FLOAT_EQ(y[static_cast<size_t>(i)], x[static_cast<size_t>(i)] * 2 + 1);
+    EXPECT_EQ(y.back(), 7.0f) << n;
+    const float total = expOf(x.data(), 10.0f, y.data(), n);
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double expected = std::exp(static_cast<double>(x[static_cast<size_t>(i)]) - 10.0);
+      EXPECT_NEAR(y[static_cast<size_t>(i)], expected, 4e-7 * expected);
+      sum += expected;
+    }
+    EXPECT_NEAR(total, sum, 1e-5 * sum);
+    EXPECT_EQ(y.back(), 7.0f) << n;
+  }
+}
+
+TEST(Parallel, RangesAndRowsCoverEverythingOnce) {
+  for (const size_t threads : {1, 3}) {
+    ThreadPool pool(threads);
+    for (const int64_t count : {0, 1, 15, 100, 70000}) {
+      std::vector<int> seen(static_cast<size_t>(count), 0);
+      parallelRanges(pool, count, 16, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+      });
+      parallelRows(pool, count, 1000, [&](int64_t i) { ++seen[static_cast<size_t>(i)]; });
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), 2), count) << threads;
+    }
+  }
+}
+
+TEST(Parallel, RunsWalkBroadcastLoopsFromAnywhere) {
+  const Loops loops = loopsOver({3, 4, 5}, {{3, 1, 5}, {4, 1}});
+  std::vector<std::pair<int64_t, int64_t>> expected;
+  forEachElement(loops, [&](size_t, const std::vector<int64_t>& at) { expected.emplace_back(at[0], at[1]); });
+  for (const int64_t begin : {0, 1, 7, 20, 59}) {
+    std::vector<std::pair<int64_t, int64_t>> seen;
+    forEachRun<2>(loops, begin, 60, [&](int64_t first, const auto& at, int64_t count, const auto& strides) {
+      EXPECT_EQ(first, begin + static_cast<int64_t>(seen.size()));
+      for (int64_t i = 0; i < count; ++i) seen.emplace_back(at[0] + i * strides[0], at[1] + i * strides[1]);
+    });
+    EXPECT_TRUE(std::equal(seen.begin(), seen.end(), expected.begin() + begin, expected.end())) << begin;
+  }
+}
+
+}  // namespace
+}  // namespace opkit::cpu

@@ -1,0 +1,112 @@
+// The binary family on the CPU: vector kernels on f32 where there is one (binary_vectors.cpp), and a scalar loop that
+// computes exactly what the oracle computes, element by element, for the other functions and dtypes.
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/binary/binary.h"
+#include "ops/binary/binary_vectors.h"
+
+namespace opkit::ops::binary {
+namespace {
+
+/// What both kernels know after onResize.
+class BinaryCpu : public cpu::CpuKernel {
+ public:
+  BinaryCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend), params_(args.params<BinaryParams>()) {}
+  Status onResize(TensorList inputs, TensorList) override {
+    loops_ = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
+    return Status::ok();
+  }
+
+ protected:
+  /// Calls body(x element, y element, z element, count, x stride, y stride) for runs that cover the output.
+  template <class Body>
+  void forEachPart(int64_t count, int64_t grain, const Body& body) {
+    cpu::parallelRanges(pool_, count, grain, [&](int64_t begin, int64_t end) {
+      cpu::forEachRun<2>(loops_, begin, end, [&](int64_t z, const auto& at, int64_t length, const auto& strides) {
+        body(at[0], at[1], z, length, strides[0], strides[1]);
+      });
+    });
+  }
+
+ private:
+  BinaryParamsT params_;
+  Loops loops_;
+};
+
+class VectorCpu final : public BinaryCpu {
+ public:
+  VectorCpu(const CreateArgs& args, Backend& backend) : BinaryCpu(args, backend), map_(vectorMapOf(args.def.type)) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const float *x = floatsOf(*inputs[0]), *y = floatsOf(*inputs[1]);
+    float* z = floatsOf(*outputs[0]);
+    forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
+                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
+                  map_(x + ix, xStride, y + iy, yStride, z + iz, count);
+                });
+    return Status::ok();
+  }
+
+ private:
+  VectorMap map_;
+};
+
+class ScalarCpu final : public BinaryCpu {
+ public:
+  ScalarCpu(const CreateArgs& args, Backend& backend)
+      : BinaryCpu(args, backend), function_(functionOf(args.def.type)) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    visitDType(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T *x = inputs[0]->data<T>().data(), *y = inputs[1]->data<T>().data();
+      if (function_.kind == Function::Kind::Arithmetic)
+        apply(x, y, outputs[0]->data<T>().data(), outputs[0]->desc.elements());
+      else
+        apply(x, y, outputs[0]->data<uint8_t>().data(), outputs[0]->desc.elements());
+    });
+    return Status::ok();
+  }
+
+ private:
+  template <class T, class To>
+  void apply(const T* x, const T* y, To* z, int64_t elements) {
+    forEachPart(elements, cpu::kGrainElements / 4,
+                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
+                  for (int64_t i = 0; i < count; ++i)
+                    z[iz + i] = cpu::narrowed<To>(
+                        valueOf(cpu::widened(x[ix + i * xStride]), cpu::widened(y[iy + i * yStride])));
+                });
+  }
+  double valueOf(double x, double y) const { return function_.real(x, y); }
+  int64_t valueOf(int64_t x, int64_t y) const { return function_.integer(x, y); }
+  uint64_t valueOf(uint64_t x, uint64_t y) const { return function_.unsignedInteger(x, y); }
+
+  const Function& function_;
+};
+
+Status supportsLoops(const CreateArgs& args) {
+  const size_t loops = loopsOf(args.params<BinaryParams>(), args.input(0).shape, args.input(1).shape).size.size();
+  if (loops > cpu::kMaxLoops)
+    return Status::unsupported("{}: the CPU kernel broadcasts over up to {} merged axes, got {}", args.def.type,
+                               cpu::kMaxLoops, loops);
+  if (args.input(0).dtype != args.input(1).dtype)
+    return Status::unsupported("{}: the CPU kernel takes one type, got {} and {}", args.def.type,
+                               nameOf(args.input(0).dtype), nameOf(args.input(1).dtype));
+  return Status::ok();
+}
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  for (const Function& function : functions()) {
+    if (vectorMapOf(function.name))
+      registry.addCreator("cpu", function.name,
+                          cpu::creatorOf<VectorCpu>(supportsLoops, DTypeSet(DType::Float32), "vector"));
+    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(supportsLoops, kAnyDType, "scalar"));
+  }
+}
+
+}  // namespace opkit::ops::binary

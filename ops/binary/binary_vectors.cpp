@@ -1,0 +1,88 @@
+// One row per function that has a vector kernel; the meaning of each stands in binary_table.h, and the NaN, Inf
+// and -0 of its oracle are kept. The others go through the scalar kernel.
+#include "ops/binary/binary_vectors.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/binary/binary_vectors.cpp"
+// Vectors of unknown length cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::ops::binary {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
+
+/// An operand that moves along with the output, or one element for all of it.
+template <int kStride>
+HWY_INLINE V loadOperand(const float* from, int64_t i) {
+  return kStride == 0 ? hn::Set(D(), *from) : hn::LoadU(D(), from + i);
+}
+
+template <class Function, int kXStride, int kYStride>
+HWY_INLINE void mapRun(const float* x, const float* y, float* z, int64_t count) {
+  const D d;
+  const Function function;
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    hn::StoreU(function(loadOperand<kXStride>(x, i), loadOperand<kYStride>(y, i)), d, z + i);
+  if (i == count) return;
+  HWY_ALIGN float xs[kLanes] = {}, ys[kLanes] = {};
+  for (int64_t k = 0; k < count - i; ++k) {
+    xs[k] = x[(i + k) * kXStride];
+    ys[k] = y[(i + k) * kYStride];
+  }
+  hn::Store(function(hn::Load(d, xs), hn::Load(d, ys)), d, xs);
+  for (int64_t k = 0; k < count - i; ++k) z[i + k] = xs[k];
+}
+
+template <class Function>
+void mapAll(const float* x, int64_t xStride, const float* y, int64_t yStride, float* z, int64_t count) {
+  if (xStride != 0 && yStride != 0)
+    mapRun<Function, 1, 1>(x, y, z, count);
+  else if (xStride != 0)
+    mapRun<Function, 1, 0>(x, y, z, count);
+  else if (yStride != 0)
+    mapRun<Function, 0, 1>(x, y, z, count);
+  else
+    mapRun<Function, 0, 0>(x, y, z, count);
+}
+
+#define BINARY_ROWS(ROW)                                             \
+  ROW(Add, hn::Add(x, y))                                            \
+  ROW(Sub, hn::Sub(x, y))                                            \
+  ROW(Mul, hn::Mul(x, y))                                            \
+  ROW(Div, hn::Div(x, y))                                            \
+  ROW(Max, hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Ge(x, y)), x, y)) \
+  ROW(Min, hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Le(x, y)), x, y)) \
+  ROW(PRelu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(x, y), x))
+
+#define DEFINE(Name, value)                                   \
+  struct Name {                                               \
+    HWY_INLINE V operator()(V x, V y) const { return value; } \
+  };
+BINARY_ROWS(DEFINE)
+
+VectorMap find(std::string_view type) {
+#define FIND(Name, value) \
+  if (type == #Name) return &mapAll<Name>;
+  BINARY_ROWS(FIND)
+  return nullptr;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::ops::binary
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::ops::binary {
+HWY_EXPORT(find);
+VectorMap vectorMapOf(std::string_view type) { return HWY_DYNAMIC_DISPATCH(find)(type); }
+}  // namespace opkit::ops::binary
+#endif

@@ -1,0 +1,62 @@
+// Cast on the CPU: a loop per pair of types, with the oracle's conversions: towards zero, NaN is 0, beyond int64
+// the nearest limit, narrower integers wrap.
+#include <cmath>
+#include <limits>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/cast/cast.h"
+
+namespace opkit::ops::cast {
+namespace {
+
+int64_t truncate(double value) {
+  if (std::isnan(value)) return 0;
+  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(value);
+}
+
+template <class To, class From>
+To converted(From value) {
+  const auto wide = cpu::widened(value);
+  if constexpr (std::is_same_v<To, Half> || std::is_floating_point_v<To>)
+    return cpu::narrowed<To>(static_cast<double>(wide));
+  else if constexpr (std::is_floating_point_v<decltype(wide)>)
+    return static_cast<To>(truncate(wide));
+  else
+    return static_cast<To>(wide);
+}
+
+class CastCpu final : public cpu::CpuKernel {
+ public:
+  using CpuKernel::CpuKernel;
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const bool toBool = outputs[0]->desc.dtype == DType::Bool;
+    visitDType(inputs[0]->desc.dtype, [&](auto from) {
+      using From = decltype(from);
+      const From* x = inputs[0]->data<From>().data();
+      visitDType(outputs[0]->desc.dtype, [&](auto to) {
+        using To = decltype(to);
+        To* y = outputs[0]->data<To>().data();
+        cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+          if (toBool)
+            for (int64_t i = begin; i < end; ++i) y[i] = cpu::narrowed<To>(cpu::widened(x[i]) != 0 ? 1 : 0);
+          else
+            for (int64_t i = begin; i < end; ++i) y[i] = converted<To>(x[i]);
+        });
+      });
+    });
+    return Status::ok();
+  }
+};
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  for (const char* type : {"Cast", "CastLike"})
+    if (registry.find(type)) registry.addCreator("cpu", type, cpu::creatorOf<CastCpu>(cpu::supportsAll, kAnyDType));
+}
+
+}  // namespace opkit::ops::cast

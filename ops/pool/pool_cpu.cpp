@@ -1,0 +1,146 @@
+// Pooling on the CPU, f32, one or two spatial axes: the rows of a window are joined into one padded row by vectors,
+// then its columns into the outputs. Global pooling folds each plane.
+#include <cmath>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/vector_ops.h"
+#include "ops/pool/pool.h"
+
+namespace opkit::ops::pool {
+namespace {
+
+/// NaN wins, as in the oracle.
+struct Max {
+  static constexpr float kStart = -INFINITY;
+  static void rows(const float* x, float* y, int64_t count) { cpu::maxTo(x, y, count); }
+  static float join(float y, float x) { return x > y || x != x ? x : y; }
+};
+struct Sum {
+  static constexpr float kStart = 0;
+  static void rows(const float* x, float* y, int64_t count) { cpu::addTo(x, y, count); }
+  static float join(float y, float x) { return y + x; }
+};
+
+template <class Join>
+class PoolCpu final : public cpu::CpuKernel {
+ public:
+  PoolCpu(const CreateArgs& args, Backend& backend) : CpuKernel(args, backend), params_(args.params<PoolParams>()) {}
+
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
+    OPKIT_TRY(plan(inputs));
+    return cpu::scratchBytesOf(rowFloats_ * static_cast<int64_t>(pool_.threadCount()));
+  }
+  Status onResize(TensorList inputs, TensorList) override {
+    OPKIT_TRY(plan(inputs));
+    columnTaps_.clear();
+    for (int64_t o = 0; o < axes_[1].output; ++o) columnTaps_.push_back(static_cast<float>(tapsOf(axes_[1], o)));
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const int64_t inputFloats = axes_[0].input * axes_[1].input;
+    const int64_t outputFloats = axes_[0].output * axes_[1].output;
+    const auto plane = [&](size_t index, size_t thread) {
+      const auto i = static_cast<int64_t>(index);
+      poolPlane(floatsOf(*inputs[0]) + i * inputFloats, floatsOf(*outputs[0]) + i * outputFloats,
+                cpu::scratchFloats(scratch(), rowFloats_ * static_cast<int64_t>(thread)));
+    };
+    pool_.parallelFor(static_cast<size_t>(planes_), std::ref(plane));
+    return Status::ok();
+  }
+
+ private:
+  static constexpr bool kMean = std::is_same_v<Join, Sum>;
+
+  Status plan(TensorList inputs) {
+    OPKIT_ASSIGN(PoolPlan planned, planPool(params_, inputs[0]->desc.shape));
+    planes_ = planned.planes;
+    axes_ = padWindowRank(std::move(planned.axes), 2);
+    const WindowAxis& wide = axes_[1];
+    const int64_t needed = std::max<int64_t>(wide.output - 1, 0) * wide.stride + (wide.kernel - 1) * wide.dilation + 1;
+    valid_ = std::clamp<int64_t>(needed - wide.padBegin, 0, wide.input);
+    rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin));
+    return Status::ok();
+  }
+
+  /// The taps that the mean divides by, along one axis.
+  int64_t tapsOf(const WindowAxis& axis, int64_t o) const {
+    return params_.count_include_pad ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
+  }
+
+  void poolPlane(const float* x, float* y, float* row) const {
+    const WindowAxis &high = axes_[0], &wide = axes_[1];
+    for (int64_t o = 0; o < high.output; ++o, y += wide.output) {
+      std::fill_n(row, rowFloats_, Join::kStart);
+      const TapRange taps = high.tapsInside(o);
+      for (int64_t k = taps.begin; k < taps.end; ++k)
+        Join::rows(x + high.position(o, k) * wide.input, row + wide.padBegin, valid_);
+      joinColumns(row, y);
+      if constexpr (kMean) {
+        const auto rowTaps = static_cast<float>(tapsOf(high, o));
+        for (int64_t i = 0; i < wide.output; ++i) y[i] /= std::max(rowTaps * columnTaps_[static_cast<size_t>(i)], 1.0f);
+      }
+    }
+  }
+
+  void joinColumns(const float* row, float* y) const {
+    const WindowAxis& wide = axes_[1];
+    for (int64_t i = 0; i < wide.output; ++i) y[i] = row[i * wide.stride];
+    for (int64_t k = 1; k < wide.kernel; ++k) {
+      const float* tap = row + k * wide.dilation;
+      if (wide.stride == 1)
+        Join::rows(tap, y, wide.output);
+      else
+        for (int64_t i = 0; i < wide.output; ++i) y[i] = Join::join(y[i], tap[i * wide.stride]);
+    }
+  }
+
+  PoolParamsT params_;
+  int64_t planes_ = 0;
+  std::vector<WindowAxis> axes_;   // height, width
+  int64_t valid_ = 0;              // input columns that some window reads
+  int64_t rowFloats_ = 0;          // of one joined row, per thread
+  std::vector<float> columnTaps_;  // what the mean divides by, per output column
+};
+
+template <bool kMean>
+class GlobalPoolCpu final : public cpu::CpuKernel {
+ public:
+  using CpuKernel::CpuKernel;
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const int64_t planes = outputs[0]->desc.elements();
+    if (planes == 0) return Status::ok();
+    const int64_t extent = inputs[0]->desc.elements() / planes;
+    const float* x = floatsOf(*inputs[0]);
+    float* y = floatsOf(*outputs[0]);
+    cpu::parallelRows(pool_, planes, extent, [&](int64_t i) {
+      y[i] = kMean ? static_cast<float>(cpu::sumOf(x + i * extent, extent) / static_cast<double>(extent))
+                   : cpu::maxOf(x + i * extent, extent);
+    });
+    return Status::ok();
+  }
+};
+
+Status supports(const CreateArgs& args) {
+  const size_t axes = args.input(0).shape.size() - 2;
+  if (axes > 2) return Status::unsupported("{}: the CPU kernel takes 1 or 2 spatial axes, got {}", args.def.type, axes);
+  if (args.outputs.size() > 1) return Status::unsupported("{}: the CPU kernel gives no indices", args.def.type);
+  return Status::ok();
+}
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  constexpr DTypeSet kTypes{DType::Float32};
+  registry.addCreator("cpu", "MaxPool", cpu::creatorOf<PoolCpu<Max>>(supports, kTypes));
+  registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes));
+  registry.addCreator("cpu", "GlobalMaxPool", cpu::creatorOf<GlobalPoolCpu<false>>(cpu::supportsAll, kTypes));
+  registry.addCreator("cpu", "GlobalAveragePool", cpu::creatorOf<GlobalPoolCpu<true>>(cpu::supportsAll, kTypes));
+}
+
+}  // namespace opkit::ops::pool

@@ -1,0 +1,143 @@
+// Reductions on the CPU, f32: runs of neighbours are folded by vectors when the innermost axis is reduced; else
+// rows are folded into a block of output columns. Orders depend on shapes alone, never on threads.
+#include <cmath>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/vector_ops.h"
+#include "ops/reduce/reduce.h"
+
+namespace opkit::ops::reduce {
+namespace {
+
+constexpr int64_t kColumns = 256;  // of one block
+
+/// How one kind folds: runs into one value, rows into rows.
+struct Fold {
+  double (*run)(const float* x, int64_t count);
+  void (*row)(const float* x, float* y, int64_t count);
+  float start;
+};
+
+std::optional<Fold> foldOf(std::string_view type) {
+  if (type == "ReduceSum" || type == "ReduceMean") return Fold{cpu::sumOf, cpu::addTo, 0};
+  if (type == "ReduceL1") return Fold{cpu::absoluteSumOf, cpu::addAbsoluteTo, 0};
+  if (type == "ReduceL2" || type == "ReduceSumSquare") return Fold{cpu::squareSumOf, cpu::addSquareTo, 0};
+  if (type == "ReduceMax")
+    return Fold{[](const float* x, int64_t n) -> double { return cpu::maxOf(x, n); }, cpu::maxTo, -INFINITY};
+  if (type == "ReduceMin")
+    return Fold{[](const float* x, int64_t n) -> double { return cpu::minOf(x, n); }, cpu::minTo, INFINITY};
+  return std::nullopt;
+}
+
+/// Offset of element `index` of a nest of loops over one operand.
+int64_t offsetOf(const Loops& loops, size_t rank, int64_t index) {
+  int64_t offset = 0;
+  for (size_t d = rank; d-- > 0; index /= loops.size[d]) offset += index % loops.size[d] * loops.strides[0][d];
+  return offset;
+}
+
+class ReduceCpu final : public cpu::CpuKernel {
+ public:
+  ReduceCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend),
+        fold_(*foldOf(args.def.type)),
+        mean_(args.def.type == "ReduceMean"),
+        root_(args.def.type == "ReduceL2"),
+        reduced_(*axesOf(args)) {}
+
+  /// The folded axes; nothing when they are not known when kernels are chosen.
+  static std::optional<std::vector<bool>> axesOf(const CreateArgs& args) {
+    std::vector<int64_t> axes;
+    if (args.hasInput(1)) {
+      if (!args.constant(1)) return std::nullopt;
+      axes = toInt64(*args.constant(1));
+    }
+    return *reducedAxes(args.params<ReduceParams>(), args.hasInput(1) ? &axes : nullptr, args.input(0).shape.size());
+  }
+  bool readsInput(size_t index) const override { return index == 0; }
+
+  Status onResize(TensorList inputs, TensorList) override {
+    view_ = viewOf(inputs[0]->desc.shape, reduced_);
+    count_ = elementCount(view_.reduced.size);
+    alongRuns_ = view_.reduced.size.empty() || view_.reduced.strides[0].back() == 1;
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const float* x = floatsOf(*inputs[0]);
+    float* y = floatsOf(*outputs[0]);
+    const int64_t kept = outputs[0]->desc.elements();
+    const size_t keptRank = view_.kept.size.size();
+    if (kept == 0) return Status::ok();
+    if (alongRuns_) {
+      cpu::parallelRows(pool_, kept, count_,
+                        [&](int64_t i) { y[i] = finished(foldRuns(x + offsetOf(view_.kept, keptRank, i))); });
+      return Status::ok();
+    }
+    // The innermost axis is kept: columns of it side by side.
+    const int64_t columns = view_.kept.size.back();
+    const int64_t blocks = (columns + kColumns - 1) / kColumns;
+    cpu::parallelRows(pool_, kept / columns * blocks, count_ * kColumns, [&](int64_t index) {
+      const int64_t outer = index / blocks, column = index % blocks * kColumns;
+      foldRows(x + offsetOf(view_.kept, keptRank - 1, outer) + column, y + outer * columns + column,
+               std::min(kColumns, columns - column));
+    });
+    return Status::ok();
+  }
+
+ private:
+  double foldRuns(const float* x) const {
+    const size_t rank = view_.reduced.size.size();
+    if (count_ == 0) return fold_.start;
+    const int64_t length = rank == 0 ? 1 : view_.reduced.size.back();
+    double value = fold_.run(x, length);
+    for (int64_t run = 1; run < count_ / length; ++run) {
+      const double part = fold_.run(x + offsetOf(view_.reduced, rank - 1, run), length);
+      value = fold_.start == 0 ? value + part : joined(value, part);
+    }
+    return value;
+  }
+  /// The larger or the smaller; a NaN wins.
+  double joined(double a, double b) const {
+    if (a != a || b != b) return a + b;
+    return (fold_.start < 0) == (b > a) ? b : a;
+  }
+
+  void foldRows(const float* x, float* y, int64_t columns) const {
+    float sums[kColumns];
+    std::fill_n(sums, columns, fold_.start);
+    const size_t rank = view_.reduced.size.size();
+    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_.reduced, rank, row), sums, columns);
+    for (int64_t i = 0; i < columns; ++i) y[i] = finished(sums[i]);
+  }
+
+  float finished(double value) const {
+    if (mean_) value /= static_cast<double>(count_);
+    return static_cast<float>(root_ ? std::sqrt(value) : value);
+  }
+
+  Fold fold_;
+  bool mean_;
+  bool root_;
+  std::vector<bool> reduced_;
+  View view_;
+  int64_t count_ = 0;  // elements folded into one
+  bool alongRuns_ = true;
+};
+
+Status supports(const CreateArgs& args) {
+  if (!ReduceCpu::axesOf(args)) return Status::unsupported("{}: the CPU kernel needs constant axes", args.def.type);
+  return Status::ok();
+}
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+#define REDUCE(id, Name, numericClass) \
+  if (foldOf("Reduce" #Name))          \
+    registry.addCreator("cpu", "Reduce" #Name, cpu::creatorOf<ReduceCpu>(supports, DTypeSet(DType::Float32)));
+#include "ops/reduce/reduce_table.h"
+}
+
+}  // namespace opkit::ops::reduce

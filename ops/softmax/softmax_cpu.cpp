@@ -1,0 +1,81 @@
+// Softmax on the CPU, f32: rows along the innermost axis at a time; other axes in blocks of columns, so that
+// vectors run along the columns. Block sizes do not depend on threads, hence neither do results.
+#include <cmath>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/vector_ops.h"
+#include "ops/softmax/softmax.h"
+
+namespace opkit::ops::softmax {
+namespace {
+
+constexpr int64_t kColumns = 256;  // of one block
+
+class SoftmaxCpu final : public cpu::CpuKernel {
+ public:
+  SoftmaxCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend), params_(args.params<SoftmaxParams>()) {}
+
+  Status onResize(TensorList inputs, TensorList) override {
+    rows_ = rowsOf(params_, inputs[0]->desc.shape);
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const float* x = floatsOf(*inputs[0]);
+    float* y = floatsOf(*outputs[0]);
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    if (rows_.inner == 1) {
+      cpu::parallelRows(pool_, rows_.outer, rows_.extent * 4,
+                        [&](int64_t row) { normaliseRow(x + row * rows_.extent, y + row * rows_.extent); });
+      return Status::ok();
+    }
+    const int64_t blocks = (rows_.inner + kColumns - 1) / kColumns;
+    cpu::parallelRows(pool_, rows_.outer * blocks, rows_.extent * kColumns * 4, [&](int64_t index) {
+      const int64_t column = index % blocks * kColumns;
+      const int64_t first = index / blocks * rows_.extent * rows_.inner + column;
+      normaliseColumns(x + first, y + first, std::min(kColumns, rows_.inner - column));
+    });
+    return Status::ok();
+  }
+
+ private:
+  void normaliseRow(const float* x, float* y) const {
+    const float largest = cpu::maxOf(x, rows_.extent);
+    if (params_.log) {
+      const float sum = cpu::expOf(x, largest, nullptr, rows_.extent);
+      cpu::affine(x, 1.0f, -largest, y, rows_.extent);
+      cpu::affine(y, 1.0f, -std::log(sum), y, rows_.extent);
+    } else {
+      cpu::divide(y, cpu::expOf(x, largest, y, rows_.extent), y, rows_.extent);
+    }
+  }
+
+  void normaliseColumns(const float* x, float* y, int64_t columns) const {
+    float largest[kColumns], sum[kColumns];
+    std::fill_n(largest, columns, -INFINITY);
+    std::fill_n(sum, columns, 0.0f);
+    for (int64_t i = 0; i < rows_.extent; ++i) cpu::maxTo(x + i * rows_.inner, largest, columns);
+    for (int64_t i = 0; i < rows_.extent; ++i)
+      cpu::expTo(x + i * rows_.inner, largest, params_.log ? nullptr : y + i * rows_.inner, sum, columns);
+    for (int64_t i = 0; i < rows_.extent; ++i) {
+      float* row = y + i * rows_.inner;
+      if (params_.log)
+        cpu::logNormalise(x + i * rows_.inner, largest, sum, row, columns);
+      else
+        cpu::divideBy(row, sum, row, columns);
+    }
+  }
+
+  SoftmaxParamsT params_;
+  Rows rows_{};
+};
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "Softmax", cpu::creatorOf<SoftmaxCpu>(cpu::supportsAll, DTypeSet(DType::Float32)));
+}
+
+}  // namespace opkit::ops::softmax

@@ -1,0 +1,89 @@
+// The unary family on the CPU: vector kernels on f32 where there is one (unary_vectors.cpp), and a scalar loop that
+// computes exactly what the oracle computes, element by element, for the other functions and dtypes.
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/unary/unary.h"
+#include "ops/unary/unary_vectors.h"
+
+namespace opkit::ops::unary {
+namespace {
+
+class VectorCpu final : public cpu::CpuKernel {
+ public:
+  VectorCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend),
+        map_(vectorMapOf(args.def.type)),
+        coefficients_(coefficientsOf(functionOf(args.def.type), args.params<UnaryParams>())) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const float* x = floatsOf(*inputs[0]);
+    float* y = floatsOf(*outputs[0]);
+    cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+      map_(x + begin, y + begin, end - begin, coefficients_.a, coefficients_.b);
+    });
+    return Status::ok();
+  }
+
+ private:
+  VectorMap map_;
+  Coefficients coefficients_;
+};
+
+class ScalarCpu final : public cpu::CpuKernel {
+ public:
+  ScalarCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend),
+        function_(functionOf(args.def.type)),
+        coefficients_(coefficientsOf(function_, args.params<UnaryParams>())) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    visitDType(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if (function_.test)
+        apply(inputs[0]->data<T>().data(), outputs[0]->data<uint8_t>().data(), outputs[0]->desc.elements());
+      else
+        apply(inputs[0]->data<T>().data(), outputs[0]->data<T>().data(), outputs[0]->desc.elements());
+    });
+    return Status::ok();
+  }
+
+ private:
+  template <class T, class To>
+  void apply(const T* x, To* y, int64_t count) {
+    cpu::parallelRanges(pool_, count, cpu::kGrainElements / 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = valueOf<To>(cpu::widened(x[i]));
+    });
+  }
+  template <class To>
+  To valueOf(double x) const {
+    if constexpr (std::is_same_v<To, uint8_t>)
+      return function_.test(x, coefficients_.a, coefficients_.b);
+    else
+      return cpu::narrowed<To>(function_.real(x, coefficients_.a, coefficients_.b));
+  }
+  template <class To>
+  To valueOf(int64_t x) const {
+    return cpu::narrowed<To>(function_.integer(x));
+  }
+  template <class To>
+  To valueOf(uint64_t x) const {
+    return cpu::narrowed<To>(function_.unsignedInteger(x));
+  }
+
+  const Function& function_;
+  Coefficients coefficients_;
+};
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  for (const Function& function : functions()) {
+    if (vectorMapOf(function.name))
+      registry.addCreator("cpu", function.name,
+                          cpu::creatorOf<VectorCpu>(cpu::supportsAll, DTypeSet(DType::Float32), "vector"));
+    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(cpu::supportsAll, kNumbers, "scalar"));
+  }
+}
+
+}  // namespace opkit::ops::unary

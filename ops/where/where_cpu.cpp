@@ -1,0 +1,59 @@
+// Where on the CPU: elements are copied as words of their size, whatever their dtype.
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/where/where.h"
+
+namespace opkit::ops::where {
+namespace {
+
+class WhereCpu final : public cpu::CpuKernel {
+ public:
+  using CpuKernel::CpuKernel;
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    loops_ = loopsOver(outputs[0]->desc.shape, {inputs[0]->desc.shape, inputs[1]->desc.shape, inputs[2]->desc.shape});
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    switch (sizeOf(outputs[0]->desc.dtype)) {
+      case 1: select<uint8_t>(inputs, *outputs[0]); break;
+      case 2: select<uint16_t>(inputs, *outputs[0]); break;
+      case 4: select<uint32_t>(inputs, *outputs[0]); break;
+      default: select<uint64_t>(inputs, *outputs[0]); break;
+    }
+    return Status::ok();
+  }
+
+ private:
+  template <class T>
+  void select(TensorList inputs, const Tensor& output) {
+    const uint8_t* condition = inputs[0]->data<uint8_t>().data();
+    const T *x = inputs[1]->data<T>().data(), *y = inputs[2]->data<T>().data();
+    T* z = output.data<T>().data();
+    cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+      cpu::forEachRun<3>(loops_, begin, end, [&](int64_t at, const auto& from, int64_t count, const auto& strides) {
+        for (int64_t i = 0; i < count; ++i)
+          z[at + i] =
+              condition[from[0] + i * strides[0]] != 0 ? x[from[1] + i * strides[1]] : y[from[2] + i * strides[2]];
+      });
+    });
+  }
+
+  Loops loops_;
+};
+
+Status supports(const CreateArgs& args) {
+  const size_t loops =
+      loopsOver(args.outputs[0].shape, {args.input(0).shape, args.input(1).shape, args.input(2).shape}).size.size();
+  if (loops <= cpu::kMaxLoops) return Status::ok();
+  return Status::unsupported("Where: the CPU kernel broadcasts over up to {} merged axes, got {}", cpu::kMaxLoops,
+                             loops);
+}
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "Where", cpu::creatorOf<WhereCpu>(supports, kAnyDType));
+}
+
+}  // namespace opkit::ops::where
