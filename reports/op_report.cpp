@@ -1,8 +1,8 @@
 // op-report: turns op-harness results into one self-contained HTML page.
-#include <CLI/CLI.hpp>
 #include <kainjow/mustache.hpp>
 
 #include "engine/model/model.h"
+#include "engine/tools/cli.h"
 #include "reports/report_data.h"
 #include "reports/report_template.h"
 
@@ -37,8 +37,7 @@ int build(const std::vector<std::string>& files, const std::string& output) {
 }  // namespace opkit::reports
 
 int main(int argc, char** argv) {
-  CLI::App app{"Turns op-harness results into reports."};
-  app.set_version_flag("--version", OPKIT_VERSION);
+  CLI::App app("Turns op-harness results into reports.", "op-report");
   app.require_subcommand(1);
   std::vector<std::string> files;
   std::string output;
@@ -46,11 +45,6 @@ int main(int argc, char** argv) {
   build->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
   build->add_option("results", files, "Files that op-harness wrote with --json")->required();
   build->add_option("--output", output, "The page to write")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const bool asked = error.get_exit_code() == 0;  // --help or --version
-    return app.exit(error) == 0 && asked ? 0 : 2;
-  }
-  return opkit::reports::build(files, output);
+  return opkit::cli::runProgram(app, argc, argv,
+                                [&]() -> opkit::Result<int> { return opkit::reports::build(files, output); });
 }

@@ -3,6 +3,8 @@
 #include "scaffold/backend.h"
 #include "scaffold/commands.h"
 #include "scaffold/doctor.h"
+#include "scaffold/names.h"
+#include "scaffold/plugin.h"
 #include "scaffold/record.h"
 #include "scaffold/rename.h"
 
@@ -10,7 +12,7 @@ namespace opkit::scaffold {
 namespace {
 
 struct Options {
-  std::string first, second, kind;
+  std::string first, second, kind, folder, domain = "com.example", language = "c";
   bool force = false, dryRun = false, marks = false;
 };
 
@@ -91,6 +93,31 @@ void addBackendCommand(CLI::App& app, CommandContext& context) {
                                   "  build/release/bin/op-harness devices\n"
                                   "  build/release/bin/op-harness backend {0}\n",
                                   options->first));
+    };
+  });
+}
+
+void addPluginCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options =
+      addCommand(app, "plugin", "Write a project outside this tree: an operator in a shared library", command);
+  command->add_option("NAME", options->first, "A lower-case word, such as hard_shrink")->required();
+  command->add_option("--dir", options->folder, "The project's folder (default: NAME)");
+  command->add_option("--domain", options->domain, "Qualifies the operator: com.acme gives com.acme::HardShrink");
+  command->add_option("--language", options->language, "c or cpp");
+  addFlags(*command, *options, "Overwrite files that exist and differ");
+  command->callback([&context, options] {
+    context.run = [&context, options]() -> Result<int> {
+      const std::string& name = options->first;
+      const Tree folder(options->folder.empty() ? name : options->folder);
+      OPKIT_ASSIGN(const Plan plan,
+                   planPlugin(folder, context.templates(), name, options->domain, options->language, options->force));
+      return carryOut(
+          folder, plan, options->dryRun,
+          fmt::format("  cmake -S {0} -B {0}/build    # -DCMAKE_PREFIX_PATH=... where OpKit is installed\n"
+                      "  cmake --build {0}/build\n"
+                      "  op-harness check --plugin {0}/build/lib{1}.so --op {2}::{3} --backend cpu,vulkan\n",
+                      folder.root(), name, options->domain, upperCamel(name)));
     };
   });
 }

@@ -3,6 +3,7 @@
 #include "scaffold/add_backend.h"
 #include "scaffold/backend.h"
 #include "scaffold/generate.h"
+#include "scaffold/plugin.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
 #include "scaffold/rename.h"
@@ -109,6 +110,20 @@ TEST(PlanBackend, RefusesNames) {
   const ScratchTree scratch;
   for (const char* name : {"MyNpu", "cpu", "class", "a", "my-npu", "../x", "host"})
     EXPECT_FALSE(planBackend(scratch.tree(), name, false)) << name;
+}
+
+TEST(PlanPlugin, RefusesNamesAndKeepsWhatIsThere) {
+  const ScratchTree scratch;
+  const auto message = [&](const char* name, const char* domain, const char* language) {
+    return planPlugin(scratch.tree(), Templates(), name, domain, language, false).error().message();
+  };
+  EXPECT_EQ(message("mine", "com.acme", "c"), "");
+  EXPECT_EQ(message("mine", "com.acme", "cpp"), "");
+  EXPECT_NE(message("Mine", "com.acme", "c").find("lower-case word"), std::string::npos);
+  EXPECT_NE(message("mine", "acme", "c").find("--domain"), std::string::npos);
+  EXPECT_NE(message("mine", "com.acme", "rust").find("got 'rust'"), std::string::npos);
+  scratch.write("mine.c", "edited");
+  EXPECT_NE(message("mine", "com.acme", "c").find("exists and differs"), std::string::npos);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ void addRenameCommand(CLI::App& app, CommandContext& context);
 void addBackendToOperatorCommand(CLI::App& app, CommandContext& context);
 void addDoctorCommand(CLI::App& app, CommandContext& context);
 void addBackendCommand(CLI::App& app, CommandContext& context);
+void addPluginCommand(CLI::App& app, CommandContext& context);
 void addEjectCommand(CLI::App& app, CommandContext& context);
 
 /// Prints the plan as a diff, or writes it and says what was written; `record` is not shown. Ends with `next`, commands

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   addRenameCommand(app, context);
   addBackendToOperatorCommand(app, context);
   addBackendCommand(app, context);
+  addPluginCommand(app, context);
   addDoctorCommand(app, context);
   addKindsCommand(app, context);
   addListCommand(app, context);

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "engine/model/model.h"
+#include "engine/tools/completion.h"
 
 namespace opkit::cli {
 namespace {
@@ -15,10 +16,21 @@ int fail(const CLI::App& app, std::string message) {
   return kBadInput;
 }
 
+/// `PROGRAM --completion SHELL` stands alone: no subcommand is asked for.
+int printCompletion(const CLI::App& app, const std::string& shell) {
+  const Result<std::string> script = completionScript(app, shell);
+  if (!script) return fail(app, script.error().message());
+  fmt::print("{}", *script);
+  return kSuccess;
+}
+
 }  // namespace
 
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
+  std::string shell;
+  app.add_option("--completion", shell, "Print a completion script for bash or zsh, to be sourced")->type_name("SHELL");
+  if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

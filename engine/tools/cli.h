@@ -21,7 +21,7 @@ enum ExitCode : int {
   kNothingRan = 3,
 };
 
-/// Adds --version, parses, runs the body and returns the exit code; a failed Status becomes kBadInput.
+/// Adds --version and --completion, parses, runs the body and returns the exit code; a failed Status becomes kBadInput.
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body);
 
 struct NamedValue {

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# What each program offers to complete is what its --help lists, in bash and, where it is installed, in zsh.
+# Usage: engine/tools/completion_test.sh PROGRAM...
+set -euo pipefail
+fail() { echo "completion: $*" >&2; exit 1; }
+# Prints what bash offers for the words of a command line; the last one is being completed.
+offered() {
+  bash -c 'source <("$0" --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+    "_$(basename "$0" | tr - _)"; printf "%s\n" "${COMPREPLY[@]}"' "$@"
+}
+zsh_checked=0
+for program in "$@"; do
+  name=$(basename "$program")
+  offered "$program" "$name" -- | grep -qx -- --help || fail "$name: --help is not offered"
+  mapfile -t commands < <("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\+\) .*/\1/p')
+  for command in "${commands[@]}"; do
+    offered "$program" "$name" "${command:0:2}" | grep -qx -- "$command" || fail "$name: $command is not offered"
+    while read -r option; do
+      offered "$program" "$name" "$command" -- | grep -qx -- "$option" || fail "$name $command: $option is not offered"
+    done < <("$program" "$command" --help | grep -oE -- '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+')
+  done
+  "$program" --completion zsh | grep -q "^compdef _${name//-/_} $name\$" || fail "$name: no compdef for zsh"
+  if command -v zsh >/dev/null; then
+    "$program" --completion zsh | zsh -n || fail "$name: zsh cannot parse its completion"
+    zsh_checked=$((zsh_checked + 1))
+  fi
+  code=0
+  "$program" --completion fish 2>/dev/null || code=$?
+  [ "$code" = 2 ] || fail "$name: --completion fish: expected exit code 2, got $code"
+done
+echo "$# programs; parsed by zsh: $zsh_checked"
