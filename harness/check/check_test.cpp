@@ -16,8 +16,8 @@ namespace {
 // Written as an operator's own file would be: odd tails, sizes around widths, growing and shrinking, and empty.
 constexpr const char* kCases = R"({"cases": [
     {"op": "Relu", "inputs": [["f32[7]"], ["f32[65]"], ["f32[1]"], ["f32[0]"], ["f32[1003]"]]},
-    {"op": "Relu", "inputs": [["f32[3,5]"], ["f32[8,9]"]], "lanes": ["normal", "exact"]},
-    {"op": "Relu", "inputs": [["f32[40]"]], "lanes": ["specials"]}]})";
+    {"op": "Relu", "inputs": [["f32[3,5]"], ["f32[8,9]"]], "lanes": ["normal", "exact"]}]})";
+constexpr const char* kSpecials = R"({"cases": [{"op": "Relu", "inputs": [["f32[40]"]], "lanes": ["specials"]}]})";
 
 struct Expectation {
   Break how;
@@ -65,7 +65,8 @@ class BrokenCpuKernel : public testing::TestWithParam<Expectation> {};
 TEST_P(BrokenCpuKernel, IsCaught) {
   OpRegistry registry = ops::builtinOps();
   addBrokenCpu(registry, GetParam().how);
-  const std::vector<CaseResult> results = checkAll(registry, "cpu");
+  std::vector<CaseResult> results = checkAll(registry, "cpu");
+  for (CaseResult& result : checkAll(registry, "cpu", kSpecials)) results.push_back(std::move(result));
   for (const CaseResult& result : results) EXPECT_EQ(result.provider, "broken") << result.id;
   expectCaught(results, GetParam());
 }
@@ -86,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenCpuKernel,
                                          Expectation{Break::AllocatesOnHeap, "heap", "heap"},
                                          Expectation{Break::ReadsPastEnd, "reads", "pages"},
                                          Expectation{Break::DropsNan, "specials", "specials"},
-                                         Expectation{Break::OneUlpOff, "exact", "exact"}),
+                                         Expectation{Break::OneUlpOff, "ulp", "accuracy"}),
                          [](const auto& test) { return test.param.name; });
 
 /// Breaks one kernel instance after the other, and gathers the sub-checks that noticed.
@@ -116,6 +117,15 @@ TEST(Check, EveryInstanceOfAKernelMustGiveTheSameBits) {
     addBrokenCpu(registry, Break::OneUlpOff, std::move(instances));
   });
   for (const char* name : {"clone", "threads", "pages", "reuse", "resize"}) EXPECT_TRUE(noticed.contains(name)) << name;
+}
+
+TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
+  OpRegistry registry = ops::builtinOps();
+  addBrokenCpu(registry, Break::OneUlpOff);
+  const auto results =
+      checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]], "lanes": ["exact"]}]})");
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_TRUE(results[0].failed("exact")) << results[0].reason;
 }
 
 TEST(Check, EveryProviderMustAgree) {

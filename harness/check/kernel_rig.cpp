@@ -69,6 +69,9 @@ Status KernelRig::choose(const HostInputs& inputs) {
   std::string refusals;
   for (const Creator& creator : backend_->creators(*def_)) {
     if (!options_.provider.empty() && creator.provider != options_.provider) continue;
+    // A session would run its neighbours on images, too; by hand there is only one kernel.
+    if (creator.layout != Layout::NCHW) return Status::unsupported("{}: the kernel works on images", creator.provider);
+    if (!creator.dtypes.contains(keyDType(args))) continue;
     const Status supported = creator.supports(args);
     if (!supported.isOk()) {
       refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, supported.message());

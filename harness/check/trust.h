@@ -7,11 +7,12 @@
 
 namespace opkit::harness {
 
-/// OK unless over 30 % of what a sum, softmax or norm should give is zero.
+/// OK unless over 30 % (75 % where nothing is negative: half of what is clamped at zero is zero) of what a sum,
+/// softmax or norm should give is zero.
 Status checkZeros(const OpDef& def, const PreparedCase& c);
 
 /// OK unless redrawing the values of every input, several times, leaves the oracle's output as it is. Only for data
-/// that the lane chose: designed data may mean it.
+/// that the lane chose: designed data may mean it. Shapes of a few elements are left alone.
 Status checkSensitivity(const OpDef& def, const PreparedCase& c);
 
 }  // namespace opkit::harness

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   addReplayCommand(app, context);
   addMutateCommand(app, context);
 #ifdef OPKIT_HAS_VULKAN
+  addShadersCommand(app, context);
   addWatchCommand(app, context);
 #endif
   addBenchCommand(app, context);

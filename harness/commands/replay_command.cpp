@@ -1,5 +1,9 @@
 #include "harness/check/check.h"
 #include "harness/check/shrink.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/model/model.h"
+#include "harness/check/export_cpp.h"
+#endif
 #include "harness/commands/check_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
@@ -11,7 +15,24 @@ namespace {
 struct Options {
   std::string capsule;
   BackendOptions backend;
+  std::string exportPath;
 };
+
+/// Writes the capsule's first case as a program of its own.
+Result<int> exportProgram(const Options& options, const Capsule& capsule, const OpRegistry& registry) {
+#ifdef OPKIT_HAS_VULKAN
+  OPKIT_ASSIGN(const auto runtime, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
+  const PreparedGroup prepared = prepareGroup({{capsule.group.cases.front()}}, registry);
+  OPKIT_ASSIGN(const std::string text, exportCpp(prepared.cases.front(), registry, *runtime));
+  OPKIT_TRY(writeFile(options.exportPath, {reinterpret_cast<const uint8_t*>(text.data()), text.size()})
+                .withContext("--export-cpp"));
+  fmt::print("{}: c++ -std=c++17 {} -lvulkan && ./a.out\n", options.exportPath, options.exportPath);
+  return cli::kSuccess;
+#else
+  static_cast<void>(capsule), static_cast<void>(registry);
+  return Status::unsupported("--export-cpp {}: this build has no Vulkan backend", options.exportPath);
+#endif
+}
 
 /// Runs the capsule's group and prints what came of it. 1: it still fails; 0: it passes.
 Result<int> replay(Options options) {
@@ -19,6 +40,7 @@ Result<int> replay(Options options) {
   OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));
   if (options.backend.backends.empty()) options.backend.backends = {capsule.backend};
   if (options.backend.mask.empty()) options.backend.mask = capsule.mask;
+  if (!options.exportPath.empty()) return exportProgram(options, capsule, registry);
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
   for (const DeviceInfo& device : devices) printDevice(device);
   fmt::print("capsule: {} failed on {}: {}\n", capsule.check, capsule.backend, capsule.reason);
@@ -51,6 +73,8 @@ void addReplayCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();
   command->add_option("CAPSULE", options->capsule, "Made by `check --save`")->required();
   options->backend.add(*command, "the capsule's");
+  command->add_option("--export-cpp", options->exportPath,
+                      "Write the case as a C++ program that needs nothing but Vulkan, for a driver's bug report");
   command->footer("Example:\n  op-harness replay /tmp/failures/Relu-cpu-canary.opcase");
   command->callback([options, &context] { context.run = [options] { return replay(*options); }; });
 }

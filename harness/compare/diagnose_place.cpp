@@ -112,7 +112,10 @@ class Places {
   std::optional<Diagnosis> suffix() const {
     const auto first = std::find(wrong_.begin(), wrong_.end(), true) - wrong_.begin();
     const int64_t length = static_cast<int64_t>(wrong_.size()) - first;
-    if (first == 0 || static_cast<double>(total_) < kCoverage * static_cast<double>(length)) return std::nullopt;
+    // A few right elements in front mean nothing.
+    if (8 * first < static_cast<int64_t>(wrong_.size()) ||
+        static_cast<double>(total_) < kCoverage * static_cast<double>(length))
+      return std::nullopt;
     std::string blocks;
     for (const int64_t width : {1024, 256, 128, 64, 32, 16, 8, 4})
       if (blocks.empty() && first % width == 0) blocks = fmt::format(", a multiple of {}", width);
