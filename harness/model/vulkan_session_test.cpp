@@ -75,16 +75,18 @@ TEST_F(VulkanSessionTest, IndirectAndDirectRecordingGiveTheSameBits) {
 }
 
 TEST_F(VulkanSessionTest, ImagesAndBuffersAgreeAndImagesAreUsed) {
-  const auto interpreter = load("zoo:squeezenet");
-  const std::vector<float> buffers = runOnce(interpreter, {.backend = "vulkan", .storage = Storage::Buffer});
-  auto session = *interpreter->createSession({.backend = "vulkan", .storage = Storage::Image});
-  ASSERT_TRUE(prepare(*session).isOk());
-  ASSERT_TRUE(session->run().isOk());
-  expectClose(result(*session), buffers);
-  size_t conversions = 0;
-  for (const Placement& row : session->placement()) conversions += row.type == "Convert";
-  EXPECT_GE(conversions, 2u);  // into images and back
-  EXPECT_LE(conversions, 4u);  // and nowhere in between
+  for (const char* name : {"zoo:squeezenet", "zoo:mobilenet_v2"}) {
+    const auto interpreter = load(name);
+    const std::vector<float> buffers = runOnce(interpreter, {.backend = "vulkan", .storage = Storage::Buffer});
+    auto session = *interpreter->createSession({.backend = "vulkan", .storage = Storage::Image});
+    ASSERT_TRUE(prepare(*session).isOk());
+    ASSERT_TRUE(session->run().isOk());
+    expectClose(result(*session), buffers);
+    size_t conversions = 0;
+    for (const Placement& row : session->placement()) conversions += row.type == "Convert";
+    EXPECT_GE(conversions, 2u) << name;  // into images and back
+    EXPECT_LE(conversions, 4u) << name;  // and nowhere in between
+  }
 }
 
 TEST_F(VulkanSessionTest, EveryFailedAllocationIsReportedAndRecoveredFrom) {

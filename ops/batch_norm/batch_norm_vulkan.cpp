@@ -1,7 +1,12 @@
+#include <cmath>
+#include <optional>
+
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/op_registry.h"
 #include "ops/batch_norm/batch_norm.h"
 #include "shaders/batch_norm/batch_norm.h"
+#include "shaders/batch_norm/batch_norm_image.h"
 
 namespace opkit::ops::batch_norm {
 namespace {
@@ -43,6 +48,72 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
   DeviceCaps caps_;
 };
 
+/// f32 with constant statistics, on an NC4HW4 image.
+class BatchNormImageVulkan final : public vulkan::VulkanExecution {
+ public:
+  using Shader = shaders::BatchNormImage;
+
+  BatchNormImageVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), backend_(backend), epsilon_(args.params<BatchNormParams>().epsilon) {
+    for (size_t i = 1; i < 5; ++i) constants_.push_back(*args.constant(i));
+  }
+
+  bool readsInput(size_t index) const override { return index == 0; }
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const vulkan::ImageShape shape(outputs[0]->desc.shape);
+    if (!factors_) {  // made of four constants, so no one of them could name it in the store
+      OPKIT_ASSIGN(const Tensor host, pack(shape.channels, shape.blocks));
+      Tensor device{host.desc, nullptr, 0, 0};
+      OPKIT_ASSIGN(device.buffer, backend_.allocate(device.sizeBytes()));
+      OPKIT_TRY(backend_.upload(host, device));
+      factors_ = device;
+    }
+    const DeviceCaps& caps = backend_.caps();
+    const bool texels = caps.prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
+    return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
+                                    {.x = inputs[0], .factors = &*factors_, .y = outputs[0]},
+                                    {.count = static_cast<uint32_t>(shape.texels()),
+                                     .columns = static_cast<uint32_t>(shape.width),
+                                     .blocks = static_cast<uint32_t>(shape.blocks)},
+                                    vulkan::Groups::linear(shape.texels(), 64));
+  }
+
+ private:
+  /// Factors of all channels, padded to blocks with zeros, then shifts likewise.
+  Result<Tensor> pack(int64_t channels, int64_t blocks) const {
+    OPKIT_ASSIGN(Tensor packed, Tensor::onHost({DType::Float32, {2 * blocks * 4}}));
+    const auto scale = constants_[0].data<float>(), bias = constants_[1].data<float>();
+    const auto mean = constants_[2].data<float>(), variance = constants_[3].data<float>();
+    const auto to = packed.data<float>();
+    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+      const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon_);
+      to[c] = static_cast<float>(factor);
+      to[static_cast<size_t>(blocks) * 4 + c] = static_cast<float>(bias[c] - mean[c] * factor);
+    }
+    return packed;
+  }
+
+  Backend& backend_;
+  double epsilon_;
+  std::vector<Tensor> constants_;  // scale, bias, mean, variance
+  std::optional<Tensor> factors_;  // on the device
+};
+
+/// An image stays one; a buffer is not made one for this.
+Status supportsImage(const CreateArgs& args) {
+  const TensorDesc* tensors[] = {&args.input(0)};
+  OPKIT_TRY(vulkan::requireImages(args, tensors));
+  if (args.layout(0) != Layout::NC4HW4) return Status::unsupported("BatchNormalization: the input is no image");
+  for (size_t i = 0; i < 5; ++i) {
+    if (args.input(i).dtype != DType::Float32)
+      return Status::unsupported("BatchNormalization: the image kernel takes f32, got {}", nameOf(args.input(i).dtype));
+    if (i > 0 && !args.constant(i))
+      return Status::unsupported("BatchNormalization: the image kernel takes constant statistics");
+  }
+  return Status::ok();
+}
+
 Status supports(const CreateArgs& args) {
   for (size_t i = 0; i < args.inputs.size(); ++i) OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.input(i).dtype));
   return Status::ok();
@@ -51,6 +122,8 @@ Status supports(const CreateArgs& args) {
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
+  registry.addCreator("vulkan", "BatchNormalization",
+                      vulkan::creatorOf<BatchNormImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
   registry.addCreator("vulkan", "BatchNormalization", vulkan::creatorOf<BatchNormVulkan>(supports));
 }
 

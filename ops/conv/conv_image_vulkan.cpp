@@ -148,10 +148,12 @@ class DenseImageConv final : public ImageConv {
     const int64_t outputBlocks = ceilDivide(plan.groupOutputs, 4);
     const int64_t tiles = ceilDivide(outputBlocks, blocks), inputBlocks = ceilDivide(plan.groupInputs, 4);
     const int64_t elements = tiles * plan.kernelTaps() * inputBlocks * blocks * 16;
-    OPKIT_ASSIGN(
-        const auto weights, vulkan::packConstant(backend_, hostWeights_, fmt::format("conv image {}", blocks), [&] {
-          return packedBy(hostWeights_, elements, [&](auto from, auto to) { packDense(plan, blocks, from, to); });
-        }));
+    OPKIT_ASSIGN(const auto weights,
+                 vulkan::packConstant(backend_, hostWeights_,
+                                      fmt::format("conv image {} {}", blocks, toString(hostWeights_.desc.shape)), [&] {
+                                        return packedBy(hostWeights_, elements,
+                                                        [&](auto from, auto to) { packDense(plan, blocks, from, to); });
+                                      }));
     OPKIT_ASSIGN(const auto bias, this->bias(tiles * blocks * 4));
     Dense::PushConstants push{.inputBlocks = u32(inputBlocks),
                               .outputBlocks = u32(outputBlocks),
@@ -183,9 +185,12 @@ class DepthwiseImageConv final : public ImageConv {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     OPKIT_ASSIGN(const ConvPlan plan, this->plan(inputs));
     const int64_t blocks = ceilDivide(plan.groups, 4), elements = blocks * plan.kernelTaps() * 4;
-    OPKIT_ASSIGN(const auto weights, vulkan::packConstant(backend_, hostWeights_, "depthwise image", [&] {
-                   return packedBy(hostWeights_, elements, [&](auto from, auto to) { packDepthwise(plan, from, to); });
-                 }));
+    OPKIT_ASSIGN(const auto weights,
+                 vulkan::packConstant(backend_, hostWeights_,
+                                      fmt::format("depthwise image {}", toString(hostWeights_.desc.shape)), [&] {
+                                        return packedBy(hostWeights_, elements,
+                                                        [&](auto from, auto to) { packDepthwise(plan, from, to); });
+                                      }));
     OPKIT_ASSIGN(const auto bias, this->bias(blocks * 4));
     Depthwise::PushConstants push{.blocks = u32(blocks), .low = params_.clamp_low, .high = params_.clamp_high};
     setWindow(plan, push);

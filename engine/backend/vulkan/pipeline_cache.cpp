@@ -150,6 +150,11 @@ Status PipelineCache::createDriverCache() {
   return Status::ok();
 }
 
+bool PipelineCache::isFirstUse(const Pipeline* pipeline, uint32_t kind) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return used_.emplace(pipeline, kind).second;
+}
+
 Status PipelineCache::save() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (path_.empty() || !dirty_) return Status::ok();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "engine/backend/vulkan/device.h"
@@ -48,6 +49,10 @@ class PipelineCache {
   };
   Result<Entry> get(const ShaderCode& built, std::span<const uint32_t> constants);
 
+  /// Whether this is the first use of a pipeline with bindings of this kind. A driver may compile for each kind anew:
+  /// lavapipe does for images and texel buffers whose extents are powers of two and for those whose are not.
+  bool isFirstUse(const Pipeline* pipeline, uint32_t kind);
+
   /// Writes the driver's data when pipelines were made since the last time.
   Status save();
   /// Of the driver's data that came from the file.
@@ -68,6 +73,7 @@ class PipelineCache {
   ShaderSource source_;  // null: shaders are what the build made of them
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+  std::set<std::pair<const Pipeline*, uint32_t>> used_;
 };
 
 }  // namespace opkit::vulkan

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/recording.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
@@ -26,6 +27,23 @@ Status checkGroups(const ShaderCode& code, Groups groups, const VkPhysicalDevice
       return Status::unsupported("vulkan: {}: {} work groups along {}, the device allows {}", code.name, wanted[axis],
                                  "xyz"[axis], limits.maxComputeWorkGroupCount[axis]);
   return Status::ok();
+}
+
+/// What a driver may compile for, see PipelineCache::isFirstUse: two bits per binding.
+uint32_t kindOf(const ShaderCode& code, std::span<const Tensor* const> tensors) {
+  uint32_t kind = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    uint32_t bits = 0;
+    if (isImage(code.bindings[i])) {
+      const ImageShape shape(tensors[i]->desc.shape);
+      bits = (std::has_single_bit(static_cast<uint64_t>(shape.columns())) ? 1u : 0u) |
+             (std::has_single_bit(static_cast<uint64_t>(shape.rows())) ? 2u : 0u);
+    } else if (code.bindings[i] == Access::Texel) {
+      bits = std::has_single_bit(static_cast<uint64_t>(tensors[i]->desc.elements() / 4)) ? 1u : 0u;
+    }
+    kind |= bits << 2 * i;
+  }
+  return kind;
 }
 
 Status checkCall(const ShaderCode& code, size_t tensors, size_t pushBytes, size_t constants) {
@@ -200,8 +218,8 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
   }
   OPKIT_ASSIGN(const PipelineCache::Entry entry, context_.pipelines->get(code, constants));
   OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), bindings));
-  if (entry.created) {
-    ++context_.counters->pipelinesCreated;
+  if (entry.created) ++context_.counters->pipelinesCreated;
+  if (context_.pipelines->isFirstUse(entry.pipeline, kindOf(code, tensors))) {
     std::vector<VkImage> images;
     for (size_t i = 0; i < tensors.size(); ++i)
       if (isImage(code.bindings[i])) {
