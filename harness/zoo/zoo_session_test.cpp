@@ -55,7 +55,9 @@ class ZooSession : public ::testing::TestWithParam<std::string> {
 TEST_P(ZooSession, PeakMemoryIsWithinATenthOfTheLowerBound) {
   for (const std::string& network : zooNames()) {
     auto session = sessionOf(interpreterOf(network), config());
-    if (network == "transformer") ASSERT_TRUE(session->resizeInput("input", {1, 16, 128}).isOk());
+    if (network == "transformer") {
+      ASSERT_TRUE(session->resizeInput("input", {1, 16, 128}).isOk());
+    }
     const Status status = session->resize();
     ASSERT_TRUE(status.isOk()) << status.toString();
     const MemoryStatistics memory = session->statistics().memory[0];
@@ -184,7 +186,7 @@ TEST_P(ZooSession, PrecisionDecidesHowFloatsAreStored) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ZooSession, ::testing::Values("cpu", "vulkan"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& backend) { return backend.param; });
 
 }  // namespace
 }  // namespace opkit
