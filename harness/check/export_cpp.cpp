@@ -24,13 +24,13 @@ class Capture final : public vulkan::Encoder {
  public:
   explicit Capture(Backend& backend) : backend_(backend) {}
 
-  Status dispatchRaw(const vulkan::ShaderCode& code, std::span<const Tensor* const> tensors,
+  Status dispatchRaw(const vulkan::ShaderCode& code, std::span<const Tensor* const> bound,
                      std::span<const std::byte> push, std::span<const uint32_t> constants,
                      vulkan::Groups groups) override {
     Command command{&code, {}, {push.begin(), push.end()}, {constants.begin(), constants.end()}, groups};
-    for (size_t i = 0; i < tensors.size(); ++i) {
+    for (size_t i = 0; i < bound.size(); ++i) {
       if (vulkan::isImage(code.bindings[i])) return Status::unsupported("{}: images cannot be exported", code.name);
-      command.buffers.push_back(indexOf(*tensors[i]));
+      command.buffers.push_back(indexOf(*bound[i]));
     }
     if (groups.x > 0 && groups.y > 0 && groups.z > 0) commands.push_back(std::move(command));
     return Status::ok();
