@@ -20,6 +20,14 @@ std::vector<std::string> backends() {
 #endif
 }
 
+/// One for all tests: what a device has compiled stays compiled.
+std::shared_ptr<Runtime> runtimeOf(const std::string& backend) {
+  static std::map<std::string, std::shared_ptr<Runtime>> runtimes;
+  std::shared_ptr<Runtime>& runtime = runtimes[backend];
+  if (!runtime) runtime = *createRuntime(backend);
+  return runtime;
+}
+
 Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
   Tensor tensor = *Tensor::onHost({DType::Float32, shape});
   for (float& value : tensor.data<float>()) {
@@ -54,7 +62,7 @@ Outcome runWith(const Model& model, const std::string& backend, std::vector<std:
   const auto interpreter = Interpreter::create(model, builtinOps(), {std::move(disabled)});
   EXPECT_TRUE(interpreter) << interpreter.error().toString();
   for (const ModelNode& node : (*interpreter)->model().nodes) outcome.nodes.push_back(node.type);
-  const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
+  const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1}, runtimeOf(backend));
   EXPECT_TRUE(session) << session.error().toString();
   const Tensor x = values((*session)->input("x")->desc.shape, -3, 3, 7);
   convertElements(x, *(*session)->input("x"));
