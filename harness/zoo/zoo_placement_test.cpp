@@ -1,0 +1,73 @@
+// Every network of the zoo stays where it was asked to run, and survives its model file to the last bit.
+#include <gtest/gtest.h>
+
+#include "engine/runtime/session.h"
+#include "harness/zoo/load_model.h"
+#include "harness/zoo/zoo.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit {
+namespace {
+
+Result<std::unique_ptr<Session>> sessionOf(Model model, const std::string& backend) {
+  OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
+  return interpreter->createSession({.backend = backend});
+}
+
+class ZooPlacement : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(ZooPlacement, NothingFallsBack) {
+  const auto& [network, backend] = GetParam();
+  auto model = loadModel("zoo:" + network);
+  ASSERT_TRUE(model) << model.error().toString();
+  const auto session = sessionOf(*std::move(model), backend);
+  ASSERT_TRUE(session) << session.error().toString();
+  const Status status = (*session)->resize();
+  ASSERT_TRUE(status.isOk()) << status.toString();
+  const std::vector<Placement> placement = (*session)->placement();
+  EXPECT_GT(placement.size(), 20u);
+  for (const Placement& row : placement) {
+    EXPECT_FALSE(row.fellBack) << row.type << " '" << row.node << "'";
+    EXPECT_EQ(row.backend, backend) << row.type << " '" << row.node << "'";
+    EXPECT_NE(row.type, "Copy") << row.node;
+  }
+}
+
+std::vector<std::string> placedOn() {
+#ifdef OPKIT_HAS_VULKAN
+  return {"cpu", "vulkan"};
+#else
+  return {"cpu"};
+#endif
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, ZooPlacement,
+                         testing::Combine(testing::ValuesIn(zooNames()), testing::ValuesIn(placedOn())),
+                         [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
+
+Result<std::vector<std::byte>> outputOf(Model model) {
+  OPKIT_ASSIGN(const auto session, sessionOf(std::move(model), "cpu"));
+  const std::span<float> x = session->input(session->inputNames()[0])->data<float>();
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 97) / 48.0f - 1.0f;
+  OPKIT_TRY(session->run());
+  const std::span<std::byte> y = session->output(session->outputNames()[0])->bytes();
+  return std::vector<std::byte>(y.begin(), y.end());
+}
+
+TEST(ZooModelFile, ReadBackGivesTheSameBits) {
+  for (const std::string& name : zooNames()) {
+    auto model = loadModel("zoo:" + name);
+    ASSERT_TRUE(model) << model.error().toString();
+    const auto bytes = writeModel(*model);
+    ASSERT_TRUE(bytes) << bytes.error().toString();
+    auto again = readModel(*bytes);
+    ASSERT_TRUE(again) << again.error().toString();
+    const auto first = outputOf(*std::move(model)), second = outputOf(*std::move(again));
+    ASSERT_TRUE(first && second) << first.error().toString() << second.error().toString();
+    EXPECT_GT(first->size(), 0u);
+    EXPECT_EQ(*first, *second) << name;
+  }
+}
+
+}  // namespace
+}  // namespace opkit
