@@ -2,9 +2,10 @@
 
 add_library(opkit_flags INTERFACE)
 # -fPIC by hand: CMake would give programs -fPIE, with which the precompiled header cannot be shared.
-target_compile_options(opkit_flags INTERFACE -fPIC -fpch-preprocess -Wall -Wextra -Wshadow -Wno-missing-field-initializers
+target_compile_options(opkit_flags INTERFACE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> -Wall -Wextra -Wshadow
+                       -Wno-missing-field-initializers
                        # GCC 12 reports these inside std::string itself (GCC bug 105651).
-                       -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>)
 if(OPKIT_WERROR)
   target_compile_options(opkit_flags INTERFACE -Werror)
 endif()

@@ -43,7 +43,7 @@ std::vector<std::string> placedOn() {
 
 INSTANTIATE_TEST_SUITE_P(Networks, ZooPlacement,
                          testing::Combine(testing::ValuesIn(zooNames()), testing::ValuesIn(placedOn())),
-                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
+                         [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 Result<std::vector<std::byte>> outputOf(Model model) {
   OPKIT_ASSIGN(const auto session, sessionOf(std::move(model), "cpu"));
