@@ -78,10 +78,15 @@ TEST_F(VulkanSessionTest, ImagesAndBuffersAgreeAndImagesAreUsed) {
   for (const char* name : {"zoo:squeezenet", "zoo:mobilenet_v2"}) {
     const auto interpreter = load(name);
     const std::vector<float> buffers = runOnce(interpreter, {.backend = "vulkan", .storage = Storage::Buffer});
-    auto session = *interpreter->createSession({.backend = "vulkan", .storage = Storage::Image});
+    const uint64_t messages = vulkan::validationMessageCount();
+    auto session =
+        *interpreter->createSession({.backend = "vulkan",
+                                     .validation = OPKIT_VALIDATION_TESTS ? Validation::Sync : Validation::Off,
+                                     .storage = Storage::Image});
     ASSERT_TRUE(prepare(*session).isOk());
     ASSERT_TRUE(session->run().isOk());
     expectClose(result(*session), buffers);
+    EXPECT_EQ(vulkan::validationMessageCount(), messages) << name;
     size_t conversions = 0;
     for (const Placement& row : session->placement()) conversions += row.type == "Convert";
     EXPECT_GE(conversions, 2u) << name;  // into images and back
