@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Scaffolds an operator of every kind in one scratch copy of the tree, builds what is new, cross-checks each on every
+# Scaffolds an operator of every kind, and a backend, in one scratch copy of the tree, builds what is new, cross-checks each on every
 # backend (resize walk included), sees the failing-first form fail, then removes all and finds the tree unchanged to the
 # byte. Objects of unchanged files come from ccache.
 # Usage: scaffold/testing/every_kind.sh SOURCE-ROOT SCRATCH-DIR OP-SCAFFOLD VULKAN(ON|OFF)
@@ -29,7 +29,8 @@ done < <("$scaffold" kinds | sed -n 's/^\([a-z]\+\) .*/\1/p')
   --attr flag:bool=true --attr label:string=abc --attr sizes:ints >/dev/null
 "$scaffold" new TryPorts --kind custom --input x --input scale:f32 --output y --output second --attr gain:float=2 >/dev/null
 "$scaffold" new TryFailing --kind rowwise --tdd >/dev/null
-find ops/try_* ops/unary ops/binary -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
+"$scaffold" backend try_npu >/dev/null
+find ops/try_* engine/backend/try_npu ops/unary ops/binary -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
 
 cmake --preset ci -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" >/dev/null
 cmake --build --preset ci --target op-harness | tail -n 1
@@ -45,6 +46,10 @@ code=0
 "$harness" check --op TryFailing --backend "$backends" >../failing.txt || code=$?
 [ "$code" = 1 ] || fail "--tdd: expected the check to fail with exit code 1, got $code"
 
+"$harness" devices | grep -q '^try_npu' || fail "op-harness devices does not list try_npu"
+"$harness" backend try_npu | tail -n 1
+"$harness" check --op Relu --backend cpu | tail -n 1
+
 # From `new` to the first passing check.
 start=$(date +%s.%N)
 "$scaffold" new TimedOperator --kind elementwise >/dev/null
@@ -52,7 +57,7 @@ cmake --build --preset ci --target op-harness >/dev/null
 "$harness" check --op TimedOperator --backend "$backends" >/dev/null
 printf 'from op-scaffold new to a passing check: %.1f s\n' "$(awk "BEGIN{print $(date +%s.%N) - $start}")"
 
-for name in "${names[@]}" TryParameters TryPorts TryFailing TimedOperator; do "$scaffold" remove "$name" >/dev/null; done
+for name in "${names[@]}" TryParameters TryPorts TryFailing TimedOperator try_npu; do "$scaffold" remove "$name" >/dev/null; done
 hashes >../after.txt
 diff ../before.txt ../after.txt || fail "the tree is not what it was"
 echo "${#names[@]} kinds: written, built, checked, removed"
