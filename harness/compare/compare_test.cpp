@@ -115,6 +115,23 @@ TEST(Compare, SpecialsByClass) {
   EXPECT_FALSE(compareTensor(expectedOf({kNan}), gotOf({0}), byClass).pass);
 }
 
+TEST(Compare, TheHistogramCountsUlps) {
+  const float one = 1.0f, off = std::nextafter(1.0f, 2.0f);
+  const Comparison c = compareTensor(expectedOf({1, 1, 1, 1, 1}), gotOf({one, off, 1.5f, kNan, one}), within(1, 5));
+  EXPECT_EQ(c.ulps[0], 2) << "exact";
+  EXPECT_EQ(c.ulps[2], 1) << "one ULP";
+  EXPECT_EQ(c.ulps.back(), 2) << "far off, and NaN";
+  Comparison total = c;
+  merge(total, c);
+  EXPECT_EQ(total.ulps[0], 4);
+}
+
+TEST(Compare, WrongElementsAreFlagged) {
+  std::vector<bool> wrong;
+  compareTensor(expectedOf({1, 2, 3}), gotOf({1, 9, 3}), within(0.5, 3), &wrong);
+  EXPECT_EQ(wrong, (std::vector<bool>{false, true, false}));
+}
+
 TEST(Compare, EmptyTensorsCompareEqual) { EXPECT_TRUE(compareTensor(expectedOf({}), gotOf({}), {}).pass); }
 
 }  // namespace

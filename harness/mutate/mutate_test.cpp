@@ -72,6 +72,7 @@ TEST(MutateCpu, GoodCasesKillEveryFault) {
   size_t killed = 0;
   for (const MutantResult& result : results) {
     EXPECT_NE(result.fate, MutantResult::Fate::Survived) << result.where;
+    EXPECT_EQ(result.by.find("heap"), std::string::npos) << "killed by the harness's own doing: " << result.by;
     killed += result.fate == MutantResult::Fate::Killed;
   }
   EXPECT_GE(killed, 10u);

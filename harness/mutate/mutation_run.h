@@ -16,7 +16,7 @@ namespace opkit::harness {
 struct MutationOptions {
   size_t limit = 30;  // per shader; 0 is all
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
-  double timeoutSeconds = 60;
+  double timeoutSeconds = 20;
   std::string source = OPKIT_SOURCE_DIR;
 };
 
