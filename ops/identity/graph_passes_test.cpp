@@ -20,13 +20,28 @@ std::vector<std::string> backends() {
 #endif
 }
 
-/// One for all tests: what a device has compiled stays compiled.
-std::shared_ptr<Runtime> runtimeOf(const std::string& backend) {
-  static std::map<std::string, std::shared_ptr<Runtime>> runtimes;
-  std::shared_ptr<Runtime>& runtime = runtimes[backend];
-  if (!runtime) runtime = *createRuntime(backend);
-  return runtime;
-}
+/// Has one Runtime per backend for all tests: what a device has compiled stays compiled.
+class GraphPasses : public ::testing::Test {
+ protected:
+  static std::shared_ptr<Runtime> runtimeOf(const std::string& backend) {
+    std::shared_ptr<Runtime>& runtime = runtimes_[backend];
+    if (!runtime) runtime = *createRuntime(backend);
+    return runtime;
+  }
+  static void TearDownTestSuite() { runtimes_.clear(); }
+
+  struct Outcome {
+    std::vector<std::string> nodes;  // types after the passes
+    std::vector<std::string> outputs;
+    std::vector<float> values;  // of the first output
+  };
+  static Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled);
+  /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
+  static std::vector<std::string> afterPasses(const Model& model, double tolerance);
+
+ private:
+  static inline std::map<std::string, std::shared_ptr<Runtime>> runtimes_;  // shared: as they are handed out
+};
 
 Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
   Tensor tensor = *Tensor::onHost({DType::Float32, shape});
@@ -51,13 +66,8 @@ struct Net {
   }
 };
 
-struct Outcome {
-  std::vector<std::string> nodes;  // types after the passes
-  std::vector<std::string> outputs;
-  std::vector<float> values;  // of the first output
-};
-
-Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled) {
+GraphPasses::Outcome GraphPasses::runWith(const Model& model, const std::string& backend,
+                                          std::vector<std::string> disabled) {
   Outcome outcome;
   const auto interpreter = Interpreter::create(model, builtinOps(), {std::move(disabled)});
   EXPECT_TRUE(interpreter) << interpreter.error().toString();
@@ -74,8 +84,7 @@ Outcome runWith(const Model& model, const std::string& backend, std::vector<std:
   return outcome;
 }
 
-/// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
-std::vector<std::string> afterPasses(const Model& model, double tolerance) {
+std::vector<std::string> GraphPasses::afterPasses(const Model& model, double tolerance) {
   std::vector<std::string> nodes;
   for (const std::string& backend : backends()) {
     const Outcome before = runWith(model, backend, {kAllPasses});
@@ -92,7 +101,7 @@ std::vector<std::string> afterPasses(const Model& model, double tolerance) {
 
 using Types = std::vector<std::string>;
 
-TEST(GraphPasses, BatchNormalizationGoesIntoConv) {
+TEST_F(GraphPasses, BatchNormalizationGoesIntoConv) {
   Net net;
   const int x = net.input({1, 3, 7, 7});
   const int conv = net.node("Conv", {x, net.constant(values({4, 3, 3, 3}, -1, 1))});
@@ -113,7 +122,7 @@ TEST(GraphPasses, BatchNormalizationGoesIntoConv) {
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "BatchNormalization"}));
 }
 
-TEST(GraphPasses, IdentitiesVanish) {
+TEST_F(GraphPasses, IdentitiesVanish) {
   Net net;
   const int x = net.input({2, 3});
   const int first = net.node("Identity", {x});
@@ -128,7 +137,7 @@ TEST(GraphPasses, IdentitiesVanish) {
   EXPECT_EQ(afterPasses(copy.model, 0), Types{"Identity"});
 }
 
-TEST(GraphPasses, DeadCodeVanishes) {
+TEST_F(GraphPasses, DeadCodeVanishes) {
   Net net;
   const int x = net.input({2, 3});
   net.node("Exp", {net.node("Neg", {x})});
@@ -150,7 +159,7 @@ Model geluModel(int order, float divisor) {
   return net.model;
 }
 
-TEST(GraphPasses, ErfGeluIsOneOperator) {
+TEST_F(GraphPasses, ErfGeluIsOneOperator) {
   for (const int order : {0, 1, 2}) EXPECT_EQ(afterPasses(geluModel(order, 1.41421356f), 5e-6), Types{"Gelu"}) << order;
   EXPECT_EQ(afterPasses(geluModel(0, 1.5f), 5e-6).size(), 5u);  // some other function
 }
@@ -169,7 +178,7 @@ Model layerNormModel(bool power, bool extraReader) {
   return net.model;
 }
 
-TEST(GraphPasses, LayerNormalizationIsOneOperator) {
+TEST_F(GraphPasses, LayerNormalizationIsOneOperator) {
   EXPECT_EQ(afterPasses(layerNormModel(true, false), 1e-5), Types{"LayerNormalization"});
   EXPECT_EQ(afterPasses(layerNormModel(false, false), 1e-5), Types{"LayerNormalization"});
   EXPECT_EQ(afterPasses(layerNormModel(true, true), 1e-5).size(), 9u);
@@ -182,7 +191,7 @@ ParamBytes clip(float low, float high) {
   return packParams(params);
 }
 
-TEST(GraphPasses, ActivationsGoIntoProducts) {
+TEST_F(GraphPasses, ActivationsGoIntoProducts) {
   Net conv;
   const int image = conv.input({1, 3, 6, 6});
   const int dense =
@@ -203,7 +212,7 @@ TEST(GraphPasses, ActivationsGoIntoProducts) {
   EXPECT_EQ(afterPasses(gemm.model, 1e-5), (Types{"Gemm", "MatMul"}));
 }
 
-TEST(GraphPasses, ActivationsThatCannotMoveStay) {
+TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
   Net net;
   const int image = net.input({1, 3, 6, 6});
   const int conv = net.node("Conv", {image, net.constant(values({4, 3, 3, 3}, -1, 1))});
@@ -213,14 +222,14 @@ TEST(GraphPasses, ActivationsThatCannotMoveStay) {
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Clip"}));
 }
 
-TEST(GraphPasses, UnknownNamesAreRefusedAndListed) {
+TEST_F(GraphPasses, UnknownNamesAreRefusedAndListed) {
   const auto interpreter = Interpreter::create(geluModel(0, 1), builtinOps(), {{"no-such-pass"}});
   ASSERT_FALSE(interpreter);
   EXPECT_NE(interpreter.error().message().find("no graph pass is called 'no-such-pass'"), std::string::npos);
   EXPECT_NE(interpreter.error().message().find("fuse-gelu"), std::string::npos);
 }
 
-TEST(GraphPasses, APassThatBreaksTheModelIsNamed) {
+TEST_F(GraphPasses, APassThatBreaksTheModelIsNamed) {
   OpRegistry registry = builtinOps();
   registry.addPass({"vandal", "drops every node", GraphPass::Position::BeforeLowering,
                     [](Model& model, const OpRegistry&) -> Result<size_t> {
