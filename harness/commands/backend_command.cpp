@@ -2,7 +2,6 @@
 #include "harness/backend_suite/suite.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -23,7 +22,7 @@ Result<int> runBackendSuite(const BackendSuiteOptions& options) {
   const auto& all = backendKinds();
   const auto kind =
       std::find_if(all.begin(), all.end(), [&](const BackendKind& each) { return each.name == options.backend; });
-  OPKIT_ASSIGN(const auto verdicts, runSuite({*kind, std::move(runtime), ops::builtinOps()}, options.filter, known));
+  OPKIT_ASSIGN(const auto verdicts, runSuite({*kind, std::move(runtime), plugins().registry()}, options.filter, known));
   std::map<Outcome, size_t> counts;
   nlohmann::json document = nlohmann::json::array();
   for (const Verdict& verdict : verdicts) {

@@ -3,7 +3,6 @@
 #include "harness/bench/statistics.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -81,7 +80,7 @@ void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
 }
 
 Result<int> bench(const Options& options, const std::string& commandLine) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
   if (!options.baseline.empty()) {

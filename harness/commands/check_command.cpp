@@ -8,7 +8,6 @@
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -310,7 +309,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
       std::signal(SIGINT, [](int) { interrupted = 1; });
-      return CheckRun(*options, ops::builtinOps()).run(context.commandLine);
+      return CheckRun(*options, plugins().registry()).run(context.commandLine);
     };
   });
 }

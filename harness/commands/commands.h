@@ -9,6 +9,7 @@
 
 #include "engine/backend/backend_registry.h"
 #include "engine/tools/cli.h"
+#include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
 
 namespace opkit::harness {
@@ -18,6 +19,10 @@ struct CommandContext {
   std::string commandLine;  // after the program's name, for the run line
   std::function<Result<int>()> run;
 };
+
+/// The operators and ONNX rules of this program: those of the build and, once the body of the program runs, those of
+/// every --plugin. All commands have the option, through the program.
+cli::Plugins& plugins();
 
 void addListCommand(CLI::App& app, CommandContext& context);
 void addDevicesCommand(CLI::App& app, CommandContext& context);
@@ -67,8 +72,11 @@ struct CaseOptions {
 
   void add(CLI::App& command);
 };
-/// The built-in cases or those of --cases, narrowed.
+/// The built-in cases and those of plugins (PLUGIN.cases.json beside libPLUGIN.so), or those of --cases; narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
+
+/// Adds the cases that lie beside the loaded plugins; says on stderr which plugin has none.
+Status appendPluginCases(Catalogue& catalogue, const OpRegistry& registry);
 
 /// Messages of the Vulkan validation layers in this process so far.
 uint64_t validationMessages();

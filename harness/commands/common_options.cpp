@@ -105,6 +105,7 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
   Catalogue catalogue;
   if (options.casesFile.empty()) {
     OPKIT_ASSIGN(catalogue, builtinCatalogue(registry));
+    OPKIT_TRY(appendPluginCases(catalogue, registry));
   } else {
     OPKIT_ASSIGN(const auto bytes, readFile(options.casesFile));
     OPKIT_ASSIGN(catalogue, parseCaseFile(options.casesFile, {bytes.begin(), bytes.end()}, registry));

@@ -5,7 +5,6 @@
 #include "harness/conformance/conformance.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -44,7 +43,7 @@ class ConformanceLane {
       : options_(options), backend_(std::move(backend)), file_(file) {}
 
   Status run(const std::vector<ConformanceFolder>& folders) {
-    ConformanceSetup setup{&ops::builtinOps(), &ops::builtinOnnxRules(), backend_, nullptr};
+    ConformanceSetup setup{&plugins().registry(), &plugins().onnxRules(), backend_, nullptr};
     Progress progress(folders.size());
     OPKIT_TRY(runIsolated(
         folders.size(), options_.workers, options_.timeoutSeconds,

@@ -6,7 +6,6 @@
 
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -29,7 +28,7 @@ std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::s
 }
 
 Result<int> list(const CaseOptions& options, bool showCases, const std::string& json) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options, registry));
   if (showCases) {
     for (const CaseGroup& group : catalogue.groups)

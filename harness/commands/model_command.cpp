@@ -5,7 +5,6 @@
 #include "harness/zoo/cut_onnx.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -68,7 +67,7 @@ Status bisect(const Options& options, const Model& model, const CaseResult& resu
     fmt::print("bisect: nothing departs\n");
     return Status::ok();
   }
-  OPKIT_ASSIGN(const Bisection found, bisectModel(model, first->tensor, ops::builtinOps(), compare));
+  OPKIT_ASSIGN(const Bisection found, bisectModel(model, first->tensor, plugins().registry(), compare));
   fmt::print("bisect: {} of {} nodes depart by themselves: {}: {}\n", found.nodes.size(), model.nodes.size(),
              fmt::join(found.nodes, ", "), found.comparison.reason);
   std::vector<CutInput> inputs;
@@ -87,7 +86,7 @@ Status bisect(const Options& options, const Model& model, const CaseResult& resu
 }
 
 Result<CaseResult> compareOn(const Options& options, const std::string& backend, ResultFile& file) {
-  OPKIT_ASSIGN(Model model, loadModel(options.model));
+  OPKIT_ASSIGN(Model model, loadModel(options.model, plugins().registry(), plugins().onnxRules()));
   ModelCompareOptions compare;
   compare.backend = backend;
   compare.referenceBackend = options.reference;
@@ -101,7 +100,7 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
   OPKIT_ASSIGN(compare.runtime, createRuntime(backend, options.backend.runtimeOptions(backend)));
   OPKIT_ASSIGN(compare.referenceRuntime, createRuntime(options.reference));
   const Model whole = model;
-  OPKIT_ASSIGN(CaseResult result, compareModel(options.model, std::move(model), ops::builtinOps(), compare));
+  OPKIT_ASSIGN(CaseResult result, compareModel(options.model, std::move(model), plugins().registry(), compare));
   const DeviceInfo& device = compare.runtime->device();
   fmt::print("{}: {}{}, against {}\n", backend, device.name, device.software ? " (software device)" : "",
              options.reference);

@@ -3,7 +3,6 @@
 #include "harness/commands/commands.h"
 #include "harness/mutate/mutation_run.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -56,7 +55,7 @@ double printTable(const std::vector<MutantResult>& results) {
 }
 
 Result<int> mutate(const Options& options) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   std::vector<MutantResult> results;
   for (const std::string& backend : options.backends) {

@@ -5,11 +5,14 @@ int main(int argc, char** argv) {
   using namespace opkit::harness;
   CLI::App app("Cross-checks and times operators on every backend of OpKit.", "op-harness");
   app.require_subcommand(1);
+  app.fallthrough();  // options of the program may follow the command
+  plugins().add(app);
   app.footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"
       "  op-harness bench --op Softmax --backend vulkan\n"
       "  op-harness model zoo:squeezenet --backend vulkan\n"
+      "  op-harness check --plugin build/libacme.so --op com.acme::Foo\n"
       "  op-harness conformance --backend cpu");
   CommandContext context;
   for (int i = 1; i < argc; ++i) context.commandLine += (i > 1 ? " " : "") + std::string(argv[i]);
@@ -26,5 +29,8 @@ int main(int argc, char** argv) {
   addModelCommand(app, context);
   addConformanceCommand(app, context);
   addBackendSuiteCommand(app, context);
-  return opkit::cli::runProgram(app, argc, argv, [&context] { return context.run(); });
+  return opkit::cli::runProgram(app, argc, argv, [&context]() -> opkit::Result<int> {
+    OPKIT_TRY(plugins().load());
+    return context.run();
+  });
 }

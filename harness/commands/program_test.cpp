@@ -50,6 +50,24 @@ TEST(Program, BadUsageIsOneLineAndTwo) {
   expectOneLine(run("frobnicate"), "--help");
 }
 
+TEST(Program, PluginsAreCheckedLikeEverythingElse) {
+  const std::string folder = OPKIT_SAMPLES;
+  const std::string plugin = " --plugin " + folder + "/libscaled_tanh.so";
+  const Ran c = run("check --backend " OPKIT_CHECKED_BACKENDS " --op com.example::ScaledTanh" + plugin);
+  EXPECT_EQ(c.code, 0) << c.text;
+  EXPECT_NE(c.text.find("example_c"), std::string::npos) << c.text;  // its kernels ran, not the oracle alone
+  const Ran cpp =
+      run("check --backend cpu --op com.example::CenteredRows --plugin " + folder + "/libdevice_and_pass.so");
+  EXPECT_EQ(cpp.code, 0) << cpp.text;
+  EXPECT_NE(cpp.text.find("example_cpp"), std::string::npos) << cpp.text;
+  const Ran twin =
+      run("check --backend twin --case 'Relu/f32[6,7]/normal/seed=7' --plugin " + folder + "/libdevice_and_pass.so");
+  EXPECT_EQ(twin.code, 0) << twin.text;
+  EXPECT_NE(run("list --op com.example::ScaledTanh" + plugin).text.find("scale * tanh"), std::string::npos);
+  expectOneLine(run("check --plugin /no/such/plugin.so"), "no such file");
+  expectOneLine(run("check --backend cpu --op com.example::ScaledTanh"), "com.example::ScaledTanh");
+}
+
 TEST(Program, NothingExecutedIsThree) {
   EXPECT_EQ(run("check --backend cpu --filter no-case-has-this-name").code, 3);
   EXPECT_EQ(run("check --backend cpu --cases " + fileWith("none.json", R"({"cases": []})")).code, 3);

@@ -7,7 +7,6 @@
 #include "harness/commands/check_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -36,7 +35,7 @@ Result<int> exportProgram(const Options& options, const Capsule& capsule, const 
 
 /// Runs the capsule's group and prints what came of it. 1: it still fails; 0: it passes.
 Result<int> replay(Options options) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));
   if (options.backend.backends.empty()) options.backend.backends = {capsule.backend};
   if (options.backend.mask.empty()) options.backend.mask = capsule.mask;

@@ -3,7 +3,6 @@
 #include "harness/check/prepared.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -16,7 +15,7 @@ struct Options {
 
 /// Every shader variant that the cases dispatch, and how often.
 Result<std::map<std::string, std::pair<vulkan::ShaderCode, size_t>>> dispatched(const Options& options) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   printDevice(opened->device());

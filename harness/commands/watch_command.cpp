@@ -5,7 +5,6 @@
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
 #include "harness/watch/watch.h"
-#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -35,7 +34,7 @@ void printRound(const WatchRound& round, double seconds, const WatchRound& lastG
 }
 
 Result<int> watch(const Options& options) {
-  const OpRegistry& registry = ops::builtinOps();
+  const OpRegistry& registry = plugins().registry();
   for (const std::string& op : options.watch.ops)
     if (!registry.find(op))
       return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
