@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes a plugin project in C and one in C++ outside the tree, builds them against opkit_plugin.h, and cross-checks their
-# operators with the cases they bring (skipped where op-harness takes no plugins). Usage: scaffold/testing/plugin.sh SOURCE-ROOT DIR OP-SCAFFOLD OP-HARNESS VULKAN
+# operators with the cases they bring (skipped where op-harness takes no plugins).
+# Usage: scaffold/testing/plugin.sh SOURCE-ROOT DIR OP-SCAFFOLD OP-HARNESS VULKAN(ON|OFF)
 set -euo pipefail
 root=$1 folder=$2 scaffold=$3 harness=$4
 backends=cpu
