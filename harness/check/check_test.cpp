@@ -219,11 +219,15 @@ TEST(Trust, MostlyZeroProvesLittle) {
   OpDef def;
   def.numeric = NumericClass::Sum;
   sparse.expected.emplace_back(TensorDesc{DType::Float32, {10}});
-  sparse.expected[0].real = {0, 0, 0, 0, 1, 2, 3, 4, 5, 6};
+  sparse.expected[0].real = {0, 0, 0, 0, -1, 2, 3, 4, 5, 6};
   sparse.expected[0].magnitude.assign(10, 1.0);
   EXPECT_FALSE(checkZeros(def, sparse).isOk());
-  sparse.expected[0].real = {0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
+  sparse.expected[0].real = {0, 0, 0, 3, -1, 2, 3, 4, 5, 6};
   EXPECT_TRUE(checkZeros(def, sparse).isOk());
+  sparse.expected[0].real = {0, 0, 0, 0, 0, 0, 3, 4, 5, 6};
+  EXPECT_TRUE(checkZeros(def, sparse).isOk()) << "clamped at zero";
+  sparse.expected[0].real = {0, 0, 0, 0, 0, 0, 0, 0, 5, 6};
+  EXPECT_FALSE(checkZeros(def, sparse).isOk());
 }
 
 TEST(Trust, AnOutputThatNeverChangesProvesNothing) {

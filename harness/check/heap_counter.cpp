@@ -27,7 +27,7 @@ void* orThrow(void* memory) {
 
 }  // namespace
 
-void countHeap(bool on) { counting = on; }
+bool countHeap(bool on) { return counting.exchange(on); }
 uint64_t heapCount() { return count; }
 
 }  // namespace opkit::harness

@@ -59,9 +59,9 @@ class KernelRig {
   double createNs_ = 0;
 };
 
-/// Calls of operator new in this process while counting is on. The counting operators are in heap_counter.cpp, which
-/// a program must link (op-harness and its tests do).
-void countHeap(bool on);
+/// Calls of operator new in this process while counting is on; countHeap answers whether it was. The counting operators
+/// are in heap_counter.cpp, which a program must link (op-harness and its tests do).
+bool countHeap(bool on);
 uint64_t heapCount();
 
 }  // namespace opkit::harness

@@ -59,6 +59,10 @@ class CheckRun {
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
+    std::vector<CheckUnit> units;
+    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
+    OPKIT_TRY(takeShard(options_.shard, units));
     OPKIT_ASSIGN(const std::vector<DeviceInfo> devices, describeDevices(options_.backend));
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)));
     for (const DeviceInfo& device : devices) {
@@ -66,10 +70,6 @@ class CheckRun {
       file_.write(device);
     }
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
-    std::vector<CheckUnit> units;
-    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
-    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
-    OPKIT_TRY(takeShard(options_.shard, units));
     OPKIT_TRY(runUnits(units));
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
     return finish();

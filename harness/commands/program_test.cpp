@@ -1,6 +1,7 @@
 // op-harness as a user runs it: exit codes, one-line errors, results that can be read back.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -125,7 +126,7 @@ std::vector<std::string> caseLines(const std::string& path) {
 }
 
 std::vector<std::string> checkLines(const std::string& arguments) {
-  const std::string path = testing::TempDir() + "lines.jsonl";
+  const std::string path = testing::TempDir() + fmt::format("lines_{}.jsonl", getpid());
   std::remove(path.c_str());
   const Ran ran = run("check --backend cpu --op Softmax,Relu " + arguments + " --json " + path);
   EXPECT_EQ(ran.code, 0) << ran.text;

@@ -5,6 +5,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/reference/oracle_execution.h"
+#include "harness/check/kernel_rig.h"
 
 namespace opkit::harness {
 namespace {
@@ -192,12 +193,16 @@ class FaultyExecution final : public Execution {
     for (size_t i = 0; i < outputs.size(); ++i)
       if (outputs[i] && outputs[i]->sizeBytes() > 0)
         std::memcpy(before_[i].data(), outputs[i]->bytes().data(), before_[i].size());
+    const bool counted = countHeap(false);  // what spoiling allocates is not the kernel's
     const std::vector<const Tensor*> seen = spoilInputs(inputs);
-    OPKIT_TRY(inner_->onExecute(seen, outputs));
+    countHeap(counted);
+    const Status status = inner_->onExecute(seen, outputs);
+    countHeap(false);
     ++runs_;
-    for (size_t i = 0; fault_.spoil && i < outputs.size(); ++i)
+    for (size_t i = 0; status.isOk() && fault_.spoil && i < outputs.size(); ++i)
       if (outputs[i] && fault_.spoil({*outputs[i], before_[i], runs_})) ++*acted_;
-    return Status::ok();
+    countHeap(counted);
+    return status;
   }
 
  private:

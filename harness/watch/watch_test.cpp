@@ -13,9 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A source tree of one operator, to be edited.
-fs::path copyOfTree() {
-  const fs::path root = fs::path(testing::TempDir()) / "watched", source = OPKIT_SOURCE_DIR;
+/// A source tree of one operator, to be edited; tests run side by side, so each has one of its own.
+fs::path copyOfTree(const std::string& name) {
+  const fs::path root = fs::path(testing::TempDir()) / name, source = OPKIT_SOURCE_DIR;
   fs::remove_all(root);
   fs::create_directories(root / "ops" / "softmax");
   fs::create_directories(root / "shaders");
@@ -40,7 +40,7 @@ void edit(const fs::path& path, const std::string& from, const std::string& to) 
 
 TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
   if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
-  const fs::path root = copyOfTree();
+  const fs::path root = copyOfTree("watched_shader");
   const fs::path shader = root / "shaders" / "softmax" / "softmax.comp";
   Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 60, .timeoutSeconds = 120},
                   ops::builtinOps());
@@ -68,7 +68,7 @@ TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
 
 TEST(Watch, ASavedCaseFileIsReadAgain) {
   if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
-  const fs::path root = copyOfTree();
+  const fs::path root = copyOfTree("watched_cases");
   Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0.3}, ops::builtinOps());
   edit(root / "ops" / "softmax" / "softmax.cases.json", "\"cases\"", "\"casez\"");
   EXPECT_TRUE(watcher.poll());
