@@ -2,6 +2,7 @@
 # `void define(OpRegistry&)`) and optionally
 #   <op>.fbs            parameters; flatc makes <op>_generated.h, and k<Op>Schema appears in <op>_schema.h
 #   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
+#   <op>_onednn.cpp     `void addOnednn(OpRegistry&)`; only where the build found oneDNN
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
@@ -66,11 +67,16 @@ function(opkit_discover_ops root sources headers)
         continue()
       elseif(name MATCHES "_vulkan\\.cpp$" AND NOT OPKIT_VULKAN)
         continue()
+      elseif(name MATCHES "_onednn\\.cpp$" AND NOT OPKIT_ONEDNN)
+        continue()
       elseif(name MATCHES "\\.fbs$")
         opkit_fbs(${file} ops/${op} found_headers)
       elseif(name STREQUAL "${op}_cpu.cpp")
         string(APPEND declarations "void addCpu(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addCpu(registry);\n")
+      elseif(name STREQUAL "${op}_onednn.cpp")
+        string(APPEND declarations "void addOnednn(OpRegistry&);\n")
+        string(APPEND op_calls "  ${op}::addOnednn(registry);\n")
       elseif(name STREQUAL "${op}_vulkan.cpp")
         string(APPEND declarations "void addVulkan(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addVulkan(registry);\n")

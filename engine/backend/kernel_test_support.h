@@ -28,7 +28,7 @@ class KernelRunner {
     for (size_t i = 0; i < constant.size(); ++i)
       if (constant[i]) constants[i] = &inputs_[i];
     const CreateArgs args{*def_, params_, descs_, outputDescs_, constants, backend_->caps()};
-    choice_ = chooseCreator(backend_->creators(*def_), args);
+    choice_ = chooseCreator(backend_->creators(*def_), args, policy);
     ASSERT_TRUE(choice_.creator);
     execution_ = std::move(*choice_.creator->create(args, *backend_));
   }
@@ -54,6 +54,8 @@ class KernelRunner {
     const auto data = output.data<float>();
     return {data.begin(), data.end()};
   }
+
+  ProviderPolicy policy;  // that create() follows
 
   const Choice& choice() const { return choice_; }
   const Backend& backend() const { return *backend_; }

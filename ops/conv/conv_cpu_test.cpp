@@ -93,10 +93,12 @@ TEST(ConvCpu, OneExecutionAtManyShapes) {
 
 TEST(ConvCpu, RefusalsNameTheReason) {
   KernelRunner runner(builtinOps(), "cpu");
+  if (builtinOps().providers("Conv").contains("onednn"))
+    ASSERT_TRUE(runner.policy.add(ProviderRule::Kind::Forbid, "onednn").isOk());
   const Case c{"", {1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}};
   runner.create("Conv", paramsOf(c), {smallIntegers(c.x, 1), smallIntegers(c.w, 2)});
   EXPECT_EQ(runner.choice().creator->provider, "reference");
-  ASSERT_EQ(runner.choice().refusals.size(), 2u);
+  ASSERT_GE(runner.choice().refusals.size(), 2u);
   EXPECT_EQ(runner.choice().refusals[1].reason, "Conv: the CPU kernels take 1 or 2 spatial axes, got 3");
 
   const Tensor half = *Tensor::onHost({DType::Float16, {1, 2, 4, 4}});

@@ -59,7 +59,7 @@ TEST(MatMulCpu, LeavesIntegersToTheOracle) {
   KernelRunner runner(builtinOps(), "cpu");
   runner.create("MatMul", {}, {a, a});
   EXPECT_EQ(runner.choice().creator->provider, "reference");
-  ASSERT_EQ(runner.choice().refusals.size(), 1u);
+  ASSERT_GE(runner.choice().refusals.size(), 1u);
   EXPECT_EQ(runner.choice().refusals[0].reason, "MatMul: the CPU kernel computes f32, got i32");
 }
 

@@ -3,6 +3,7 @@
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
+#include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
 #include "engine/op/op_registry.h"
 
@@ -21,6 +22,9 @@ class CpuBackend final : public HostBackend {
 
   std::span<const Creator> creators(const OpDef& def) const override {
     return tables_.of(registry_, name(), def, {reference::oracleCreator()});
+  }
+  Result<std::unique_ptr<RasterExecution>> createRaster() override {
+    return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, &pool_));
   }
   ThreadPool& pool() { return pool_; }
 

@@ -19,7 +19,22 @@ void copyRun(const T* source, int64_t sourceStride, T* target, int64_t stride, i
   }
 }
 
-/// Walks the outer dimensions of a planned region like an odometer; the innermost one is a run.
+constexpr int64_t kPartElements = 32768;  // what is worth a thread
+
+/// Two dimensions, contiguous in the target along the second and in the source along the first, in tiles of which
+/// both sides stay in cache.
+template <class T>
+void transposeTiles(const T* source, int64_t sourceStride, T* target, int64_t stride, int64_t rows, int64_t columns) {
+  constexpr int64_t kTile = 16;
+  for (int64_t row = 0; row < rows; row += kTile)
+    for (int64_t column = 0; column < columns; column += kTile)
+      for (int64_t r = row; r < std::min(row + kTile, rows); ++r)
+        for (int64_t c = column; c < std::min(column + kTile, columns); ++c)
+          target[r * stride + c] = source[r + c * sourceStride];
+}
+
+/// Walks the outer dimensions of a planned region like an odometer; the innermost one is a run, the innermost two of a
+/// transposition are tiles.
 template <class T>
 void copyRegion(const Region& region, const T* source, T* target, std::vector<int64_t>& position) {
   source += region.sourceOffset;
@@ -29,10 +44,16 @@ void copyRegion(const Region& region, const T* source, T* target, std::vector<in
     *target = *source;
     return;
   }
-  const size_t inner = rank - 1;
+  const bool transposes = rank > 1 && region.strides[rank - 1] == 1 && region.sourceStrides[rank - 2] == 1 &&
+                          region.sourceStrides[rank - 1] != 1;
+  const size_t inner = transposes ? rank - 2 : rank - 1;
   std::fill_n(position.begin(), rank, 0);
   while (true) {
-    copyRun(source, region.sourceStrides[inner], target, region.strides[inner], region.size[inner]);
+    if (transposes)
+      transposeTiles(source, region.sourceStrides[rank - 1], target, region.strides[inner], region.size[inner],
+                     region.size[rank - 1]);
+    else
+      copyRun(source, region.sourceStrides[inner], target, region.strides[inner], region.size[inner]);
     size_t d = inner;
     while (d-- > 0) {
       source += region.sourceStrides[d];
@@ -44,18 +65,6 @@ void copyRegion(const Region& region, const T* source, T* target, std::vector<in
     }
     if (d == static_cast<size_t>(-1)) return;
   }
-}
-
-template <class T>
-void rasterAs(const RegionList& list, std::span<const Region> plans, std::vector<int64_t>& position, TensorList inputs,
-              const Tensor& output) {
-  const auto elements = [](const Tensor& tensor) { return reinterpret_cast<T*>(tensor.bytes().data()); };
-  const auto count = output.desc.elements();
-  if (list.fill == RegionList::Fill::Zero) std::fill_n(elements(output), count, T{});
-  if (list.fill == RegionList::Fill::Input)
-    std::fill_n(elements(output), count, *elements(*inputs[static_cast<size_t>(list.fillInput)]));
-  for (const Region& region : plans)
-    copyRegion<T>(region, elements(*inputs[static_cast<size_t>(region.source)]), elements(output), position);
 }
 
 Status checkSource(TensorList inputs, int source, DType expected) {
@@ -84,29 +93,69 @@ Region planRegion(const Region& region) {
   return collapse(sorted);
 }
 
+std::vector<Region> splitRegion(const Region& region, int64_t count) {
+  const auto largest = std::max_element(region.size.begin(), region.size.end());
+  if (count <= 1 || largest == region.size.end() || *largest < 2) return {region};
+  const auto d = static_cast<size_t>(largest - region.size.begin());
+  const int64_t step = (*largest + count - 1) / count;
+  std::vector<Region> parts;
+  for (int64_t begin = 0; begin < *largest; begin += step) {
+    Region part = region;
+    part.size[d] = std::min(step, *largest - begin);
+    part.offset += begin * region.strides[d];
+    part.sourceOffset += begin * region.sourceStrides[d];
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 Status HostRaster::onResize(TensorList inputs, TensorList outputs) {
   const DType dtype = outputs[0]->desc.dtype;
-  plans_.clear();
-  size_t rank = 0;
+  const auto threads = static_cast<int64_t>(pool_ ? pool_->threadCount() : 1);
+  parts_.clear();
   if (list_.fill == RegionList::Fill::Input) OPKIT_TRY(checkSource(inputs, list_.fillInput, dtype));
   for (const Region& region : list_.regions) {
-    if (elementCount(region.size) == 0) continue;
+    const int64_t elements = elementCount(region.size);
+    if (elements == 0) continue;
     OPKIT_TRY(checkSource(inputs, region.source, dtype));
-    plans_.push_back(planRegion(region));
-    rank = std::max(rank, plans_.back().size.size());
+    const int64_t count = threads == 1 ? 1 : std::min(elements / kPartElements, 2 * threads);
+    parts_.emplace_back();
+    for (Region& part : splitRegion(planRegion(region), count)) {
+      const size_t rank = part.size.size();
+      parts_.back().push_back({std::move(part), std::vector<int64_t>(rank, 0)});
+    }
   }
-  position_.assign(rank, 0);
   return Status::ok();
+}
+
+template <class T>
+void HostRaster::copyParts(TensorList inputs, const Tensor& output) {
+  const auto elements = [](const Tensor& tensor) { return reinterpret_cast<T*>(tensor.bytes().data()); };
+  const auto count = output.desc.elements();
+  if (list_.fill == RegionList::Fill::Zero) std::fill_n(elements(output), count, T{});
+  if (list_.fill == RegionList::Fill::Input)
+    std::fill_n(elements(output), count, *elements(*inputs[static_cast<size_t>(list_.fillInput)]));
+  for (std::vector<Part>& parts : parts_) {
+    const auto copy = [&](size_t index, size_t) {
+      Part& part = parts[index];
+      copyRegion<T>(part.region, elements(*inputs[static_cast<size_t>(part.region.source)]), elements(output),
+                    part.position);
+    };
+    if (parts.size() == 1)
+      copy(0, 0);
+    else
+      pool_->parallelFor(parts.size(), std::ref(copy));
+  }
 }
 
 Status HostRaster::onExecute(TensorList inputs, TensorList outputs) {
   ++backend_.counters().dispatches;
   const Tensor& output = *outputs[0];
   switch (sizeOf(output.desc.dtype)) {
-    case 1: rasterAs<uint8_t>(list_, plans_, position_, inputs, output); break;
-    case 2: rasterAs<uint16_t>(list_, plans_, position_, inputs, output); break;
-    case 4: rasterAs<uint32_t>(list_, plans_, position_, inputs, output); break;
-    default: rasterAs<uint64_t>(list_, plans_, position_, inputs, output); break;
+    case 1: copyParts<uint8_t>(inputs, output); break;
+    case 2: copyParts<uint16_t>(inputs, output); break;
+    case 4: copyParts<uint32_t>(inputs, output); break;
+    default: copyParts<uint64_t>(inputs, output); break;
   }
   return Status::ok();
 }

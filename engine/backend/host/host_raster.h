@@ -1,17 +1,20 @@
 // HostRaster: the raster kernel of the host backends. Regions of any rank, elements of 1, 2, 4 or 8 bytes.
 //
-// onResize turns each region into nested loops over bytes, contiguous runs innermost; onExecute only copies.
+// onResize turns each region into nested loops over elements, contiguous runs innermost, and cuts large ones into parts
+// for the threads of a pool; onExecute only copies. Regions follow each other, since later ones may overwrite.
 #pragma once
 
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/base/thread_pool.h"
 
 namespace opkit {
 
 class HostRaster final : public RasterExecution {
  public:
-  explicit HostRaster(Backend& backend) : backend_(backend) {}
+  /// `pool` may be null: then the caller's thread does everything.
+  explicit HostRaster(Backend& backend, ThreadPool* pool = nullptr) : backend_(backend), pool_(pool) {}
 
   void setRegions(RegionList regions) override { list_ = std::move(regions); }
   /// `inputs` are the sources that the regions name, `outputs` the one destination. All of one dtype.
@@ -19,13 +22,24 @@ class HostRaster final : public RasterExecution {
   Status onExecute(TensorList inputs, TensorList outputs) override;
 
  private:
+  /// A region that is copied by one thread.
+  struct Part {
+    Region region;                  // collapsed, destination-major, never an empty box
+    std::vector<int64_t> position;  // scratch: the multi-index of the outer loops
+  };
+  template <class T>
+  void copyParts(TensorList inputs, const Tensor& output);
+
   Backend& backend_;
+  ThreadPool* pool_;
   RegionList list_;
-  std::vector<Region> plans_;      // collapsed, destination-major, never empty boxes
-  std::vector<int64_t> position_;  // scratch: the multi-index of the outer loops
+  std::vector<std::vector<Part>> parts_;  // per region
 };
 
 /// `region` with its dimensions ordered by descending destination stride and merged where possible.
 Region planRegion(const Region& region);
+
+/// A planned region cut along its largest dimension into up to `count` regions that together copy the same.
+std::vector<Region> splitRegion(const Region& region, int64_t count);
 
 }  // namespace opkit

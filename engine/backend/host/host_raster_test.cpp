@@ -12,7 +12,8 @@ namespace {
 
 struct Bench {
   OpRegistry registry;
-  std::unique_ptr<Backend> backend = std::move(*(*createRuntime("cpu"))->createBackend(registry, {.threads = 1}));
+  size_t threads = 1;
+  std::unique_ptr<Backend> backend = std::move(*(*createRuntime("cpu"))->createBackend(registry, {.threads = threads}));
   std::unique_ptr<RasterExecution> raster = std::move(*backend->createRaster());
 };
 
@@ -67,6 +68,32 @@ TEST(HostRaster, TransposesEveryElementSize) {
   checkTranspose<uint16_t>(DType::UInt16);
   checkTranspose<float>(DType::Float32);
   checkTranspose<int64_t>(DType::Int64);
+}
+
+TEST(HostRaster, LargeRegionsAreSplitOverThreads) {
+  Bench bench{.threads = 3};
+  const Tensor source = ramp<float>(DType::Float32, {3, 130, 257});
+  const Region turned{0, 0, 0, {3, 257, 130}, {33410, 1, 257}, {33410, 130, 1}};
+  const Region mirrored{0, 100229, 0, {100230}, {-1}, {1}};
+  const auto values = source.data<float>();
+  for (const Region& region : {turned, mirrored})
+    expectRegion<float>(region, {values.begin(), values.end()},
+                        rasterize<float>(*bench.raster, {{region}}, {source}, {DType::Float32, {100230}}));
+}
+
+TEST(HostRaster, SplitsCoverARegionOnce) {
+  const Region region{0, 5, 7, {3, 10}, {100, -2}, {10, 1}};
+  for (const int64_t count : {0, 1, 3, 4, 10, 99}) {
+    std::vector<int> seen(40, 0);
+    for (const Region& part : splitRegion(region, count))
+      forEachIndex(part.size, [&](const std::vector<int64_t>& index) {
+        const int64_t to = part.offset + index[0] * part.strides[0] + index[1] * part.strides[1];
+        const int64_t from = part.sourceOffset + index[0] * part.sourceStrides[0] + index[1] * part.sourceStrides[1];
+        EXPECT_EQ(from - 5, (to - 7) / 10 * 100 - (to - 7) % 10 * 2);
+        ++seen[static_cast<size_t>(to)];
+      });
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), 30) << count;
+  }
 }
 
 TEST(HostRaster, RepeatsAndMirrors) {

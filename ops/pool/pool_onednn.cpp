@@ -1,0 +1,63 @@
+#include "engine/backend/cpu/onednn_kernel.h"
+#include "ops/pool/pool.h"
+
+namespace opkit::ops::pool {
+namespace {
+
+/// The end padding that the windows reach, which is not what the model declares where they round up.
+int64_t reachedPadding(const WindowAxis& axis) {
+  return (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1 - axis.input - axis.padBegin;
+}
+
+template <bool kMean>
+class PoolOnednn final : public cpu::OnednnKernel {
+ public:
+  PoolOnednn(const CreateArgs& args, Backend& backend)
+      : OnednnKernel(args, backend), params_(args.params<PoolParams>()) {}
+
+ protected:
+  Status build(TensorList inputs, TensorList outputs) override {
+    OPKIT_ASSIGN(const PoolPlan plan, planPool(params_, inputs[0]->desc.shape));
+    Dims kernel, strides, dilations, begins, ends;
+    for (const WindowAxis& axis : plan.axes) {
+      kernel.push_back(axis.kernel);
+      strides.push_back(axis.stride);
+      dilations.push_back(axis.dilation - 1);  // oneDNN counts the gaps
+      begins.push_back(axis.padBegin);
+      ends.push_back(reachedPadding(axis));
+    }
+    const auto algorithm = !kMean                      ? dnnl::algorithm::pooling_max
+                           : params_.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
+                                                       : dnnl::algorithm::pooling_avg_exclude_padding;
+    const auto x = denseOf(inputs[0]->desc.shape), y = denseOf(outputs[0]->desc.shape);
+    using Pool = dnnl::pooling_v2_forward;
+    setPrimitive(
+        Pool({Pool::desc(dnnl::prop_kind::forward_inference, algorithm, x, y, strides, kernel, dilations, begins, ends),
+              engine()}));
+    bindInput(DNNL_ARG_SRC, x, 0);
+    bindOutput(DNNL_ARG_DST, y);
+    return Status::ok();
+  }
+
+ private:
+  PoolParamsT params_;
+};
+
+Status supports(const CreateArgs& args) {
+  if (args.outputs.size() > 1) return Status::unsupported("{}: the oneDNN kernel gives no indices", args.def.type);
+  OPKIT_ASSIGN(const PoolPlan plan, planPool(args.params<PoolParams>(), args.input(0).shape));
+  for (const WindowAxis& axis : plan.axes)
+    if (reachedPadding(axis) < 0 || reachedPadding(axis) != axis.padEnd)
+      return Status::unsupported("{}: the oneDNN kernel takes windows that end with the padding, got {} of {}",
+                                 args.def.type, reachedPadding(axis), axis.padEnd);
+  return Status::ok();
+}
+
+}  // namespace
+
+void addOnednn(OpRegistry& registry) {
+  registry.addCreator("cpu", "MaxPool", cpu::onednnCreatorOf<PoolOnednn<false>>(supports));
+  registry.addCreator("cpu", "AveragePool", cpu::onednnCreatorOf<PoolOnednn<true>>(supports));
+}
+
+}  // namespace opkit::ops::pool
