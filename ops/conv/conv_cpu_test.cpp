@@ -93,8 +93,9 @@ TEST(ConvCpu, OneExecutionAtManyShapes) {
 
 TEST(ConvCpu, RefusalsNameTheReason) {
   KernelRunner runner(builtinOps(), "cpu");
-  if (builtinOps().providers("Conv").contains("onednn"))
+  if (builtinOps().providers("Conv").contains("onednn")) {
     ASSERT_TRUE(runner.policy.add(ProviderRule::Kind::Forbid, "onednn").isOk());
+  }
   const Case c{"", {1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}};
   runner.create("Conv", paramsOf(c), {smallIntegers(c.x, 1), smallIntegers(c.w, 2)});
   EXPECT_EQ(runner.choice().creator->provider, "reference");
