@@ -12,6 +12,16 @@ bool isEnabled(const GraphPass& pass, std::span<const std::string> disabled) {
                       [&](const std::string& name) { return name == pass.name || name == kAllPasses; });
 }
 
+/// Whether as many inputs and outputs are there as the card says. The shape rules check that too, but later: passes
+/// look at nodes before anything else does.
+bool fitsCard(const ModelNode& node, const OpDef& def) {
+  if (node.outputs.empty() || !portOf(def.outputs, node.outputs.size() - 1)) return false;
+  if (!node.inputs.empty() && !def.control && !portOf(def.inputs, node.inputs.size() - 1)) return false;
+  for (size_t i = 0; i < def.inputs.size(); ++i)
+    if (def.inputs[i].kind == Port::Kind::Required && (i >= node.inputs.size() || node.inputs[i] < 0)) return false;
+  return true;
+}
+
 }  // namespace
 
 Status checkPassNames(const OpRegistry& registry, std::span<const std::string> names) {
@@ -34,7 +44,9 @@ Result<std::vector<PassCount>> rewriteModel(Model& model, const OpRegistry& regi
     passes.push_back(pass.get());
     counts.push_back({pass->name, 0});
   }
-  size_t changes = 1;
+  const bool fits = std::all_of(model.nodes.begin(), model.nodes.end(),
+                                [&](const ModelNode& node) { return fitsCard(node, *registry.find(node.type)); });
+  size_t changes = fits ? 1 : 0;  // what does not fit is reported by its node's name, when shapes are known
   for (int round = 0; round < kMaxRounds && changes > 0; ++round) {
     changes = 0;
     for (size_t i = 0; i < passes.size(); ++i) {

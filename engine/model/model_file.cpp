@@ -138,6 +138,9 @@ flatbuffers::Offset<file::NodeRecord> writeNode(flatbuffers::FlatBufferBuilder& 
 }
 
 flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model) {
+  // What is made first ends the file: a vector of whole words, so that no unread padding does.
+  const auto inputs = builder.CreateVector(model.inputs);
+  const auto outputs = builder.CreateVector(model.outputs);
   std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
   for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(builder, tensor));
   std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;
@@ -145,8 +148,6 @@ flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder
   const auto producer = builder.CreateString(model.producer);
   const auto tensorVector = builder.CreateVector(tensors);
   const auto nodeVector = builder.CreateVector(nodes);
-  const auto inputs = builder.CreateVector(model.inputs);
-  const auto outputs = builder.CreateVector(model.outputs);
   return file::CreateModelRecord(builder, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs);
 }
 

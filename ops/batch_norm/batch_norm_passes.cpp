@@ -61,7 +61,8 @@ bool canFold(const ModelEdit& edit, const ModelNode& conv, const Affine& affine)
   const bool hasBias = conv.inputs.size() > 2 && conv.inputs[2] >= 0;
   if (!weights || weights->desc.shape.empty() || (hasBias && !floats(edit, conv, 2))) return false;
   if (clampOf(unpackParams<conv::ConvParams>(conv.params)).isActive()) return false;  // an activation stands between
-  return weights->desc.shape[0] == static_cast<int64_t>(affine.scale.size());
+  const auto channels = static_cast<int64_t>(affine.scale.size());
+  return weights->desc.shape[0] == channels && (!hasBias || floats(edit, conv, 2)->desc.elements() == channels);
 }
 
 Result<size_t> foldBatchNorm(Model& model, const OpRegistry&) {

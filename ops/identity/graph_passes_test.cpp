@@ -222,6 +222,17 @@ TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Clip"}));
 }
 
+TEST_F(GraphPasses, ModelsThatDoNotFitTheirCardsAreLeftToTheShapeRules) {
+  for (const size_t node : {size_t{0}, size_t{2}, size_t{4}}) {
+    Model model = geluModel(0, 1.41421356f);
+    model.nodes[node].inputs.clear();
+    const auto interpreter = Interpreter::create(model, builtinOps());
+    ASSERT_TRUE(interpreter) << interpreter.error().toString();
+    const auto session = (*interpreter)->createSession({});
+    EXPECT_NE((*session)->resize().message().find("is required"), std::string::npos);
+  }
+}
+
 TEST_F(GraphPasses, UnknownNamesAreRefusedAndListed) {
   const auto interpreter = Interpreter::create(geluModel(0, 1), builtinOps(), {{"no-such-pass"}});
   ASSERT_FALSE(interpreter);

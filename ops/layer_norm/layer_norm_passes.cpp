@@ -17,7 +17,7 @@ using Parts = std::vector<ModelNode*>;
 int averaged(const ModelEdit& edit, const ModelNode& mean) {
   const Tensor* axes = mean.inputs.size() > 1 ? edit.constant(mean.inputs[1]) : nullptr;
   const auto params = unpackParams<reduce::ReduceParams>(mean.params);
-  const bool last = axes && toInt64(*axes) == std::vector<int64_t>{-1};
+  const bool last = axes && !isFloat(axes->desc.dtype) && toInt64(*axes) == std::vector<int64_t>{-1};
   return last && params.keep_dims ? mean.inputs[0] : -1;
 }
 

@@ -170,6 +170,7 @@ Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs,
   }
   OPKIT_TRY(emit(type, std::move(inputs), std::move(params)));
   context_.model.nodes.back().subgraphs = std::move(subgraphs);
+  emittedControl_ = true;
   return Status::ok();
 }
 
@@ -190,6 +191,9 @@ int ImportNode::emitIntermediate(const std::string& type, std::vector<int> input
 Status ImportNode::finish(const Status& ruleStatus) const {
   OPKIT_TRY(attributeError_);
   OPKIT_TRY(ruleStatus);
+  for (const onnx::AttributeProto& candidate : proto_.attribute())
+    if (!emittedControl_ && (candidate.has_g() || candidate.graphs_size() > 0))
+      return Status::unsupported("attribute '{}' holds a subgraph, which its rule does not run", candidate.name());
   return emitted_ ? Status::ok() : Status::internal("its rule made nothing");
 }
 

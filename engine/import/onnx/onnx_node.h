@@ -101,6 +101,7 @@ class ImportNode final : public OnnxNode {
   std::vector<int> inputs_;
   std::vector<int> outputs_;
   bool emitted_ = false;
+  bool emittedControl_ = false;
   mutable Status attributeError_;
 };
 
