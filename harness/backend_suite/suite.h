@@ -17,7 +17,7 @@ namespace opkit::harness::backend_suite {
 
 /// What a test sees.
 struct Context {
-  const BackendKind& kind;
+  BackendKind kind;
   std::shared_ptr<Runtime> runtime;  // shared with the tests' sessions
   const OpRegistry& registry;
 

@@ -9,7 +9,7 @@ namespace {
 
 Context contextOf(const BackendKind& kind) { return {kind, *kind.createRuntime({}), ops::builtinOps()}; }
 
-const BackendKind& kindNamed(const std::string& name) {
+BackendKind kindNamed(const std::string& name) {
   for (const BackendKind& kind : backendKinds())
     if (kind.name == name) return kind;
   std::abort();
@@ -18,7 +18,7 @@ const BackendKind& kindNamed(const std::string& name) {
 class EveryBackend : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryBackend, Conforms) {
-  const BackendKind& kind = kindNamed(GetParam());
+  const BackendKind kind = kindNamed(GetParam());
   if (const auto runtime = kind.createRuntime({}); !runtime) GTEST_SKIP() << runtime.error().message();
   size_t passed = 0;
   const auto verdicts = runSuite(contextOf(kind), "", {});
