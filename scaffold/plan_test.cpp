@@ -145,6 +145,16 @@ TEST(Apply, PutsBackWhatWasMovedWhenALaterMoveFails) {
   EXPECT_EQ(*scratch.tree().read("a.txt"), "old");
 }
 
+TEST(Apply, MakesTheFoldersOfARelativeRoot) {
+  const ScratchTree scratch;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch.root());
+  const Status status = Tree("new_folder").apply({{"a/b.txt", std::nullopt, "text"}});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(status.message(), "");
+  EXPECT_EQ(scratch.tree().read("new_folder/a/b.txt"), "text");
+}
+
 TEST(Apply, RefusesAFileThatChangedMeanwhile) {
   const ScratchTree scratch;
   scratch.write("a.txt", "other");

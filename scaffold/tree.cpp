@@ -71,7 +71,8 @@ class Transaction {
   }
 
  private:
-  Status makeFolders(const fs::path& folder) {
+  Status makeFolders(const fs::path& relative) {
+    const fs::path folder = fs::absolute(relative);  // ends at the root, where a relative path ends in nothing
     std::vector<fs::path> missing;
     for (fs::path at = folder; !fs::exists(at); at = at.parent_path()) missing.push_back(at);
     for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
