@@ -33,7 +33,7 @@ class ConvOnednn final : public cpu::OnednnKernel {
     constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
     const auto desc = hasBias ? Conv::desc(kKind, kAlgorithm, x, w, bias, y, strides, dilations, begins, ends)
                               : Conv::desc(kKind, kAlgorithm, x, w, y, strides, dilations, begins, ends);
-    setPrimitive(Conv({desc, clampAttributes(clampOf(params_)), engine()}));
+    setPrimitive(Conv({desc, engine()}));
     bindInput(DNNL_ARG_SRC, x, 0);
     bindInput(DNNL_ARG_WEIGHTS, w, 1);
     if (hasBias) bindInput(DNNL_ARG_BIAS, bias, 2);
@@ -45,10 +45,15 @@ class ConvOnednn final : public cpu::OnednnKernel {
   ConvParamsT params_;
 };
 
+Status supports(const CreateArgs& args) {
+  const size_t axes = args.input(0).shape.size() - 2;
+  if (axes > 2)  // its kernels for three allocate while they run
+    return Status::unsupported("Conv: the oneDNN kernel takes 1 or 2 spatial axes, got {}", axes);
+  return cpu::requireNoClamp(args, clampOf(args.params<ConvParams>()));
+}
+
 }  // namespace
 
-void addOnednn(OpRegistry& registry) {
-  registry.addCreator("cpu", "Conv", cpu::onednnCreatorOf<ConvOnednn>(cpu::supportsAll));
-}
+void addOnednn(OpRegistry& registry) { registry.addCreator("cpu", "Conv", cpu::onednnCreatorOf<ConvOnednn>(supports)); }
 
 }  // namespace opkit::ops::conv

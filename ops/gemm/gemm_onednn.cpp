@@ -17,16 +17,15 @@ class GemmOnednn final : public cpu::OnednnKernel {
     const auto a = stridedOf({plan.rows, plan.depth}, {plan.aRowStride, plan.aDepthStride});
     const auto b = stridedOf({plan.depth, plan.columns}, {plan.bDepthStride, plan.bColumnStride});
     const auto y = denseOf({plan.rows, plan.columns});
-    const dnnl::primitive_attr attributes = clampAttributes(clampOf(params_));
     bindInput(DNNL_ARG_SRC, a, 0);
     bindInput(DNNL_ARG_WEIGHTS, b, 1);
     bindOutput(DNNL_ARG_DST, y);
     if (!hasBias) {
-      setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, y), attributes, engine()}));
+      setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, y), engine()}));
       return Status::ok();
     }
     const auto bias = denseOf({plan.cRowStride == 0 ? 1 : plan.rows, plan.cColumnStride == 0 ? 1 : plan.columns});
-    setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, bias, y), attributes, engine()}));
+    setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, bias, y), engine()}));
     bindInput(DNNL_ARG_BIAS, bias, 2);
     return Status::ok();
   }
@@ -37,6 +36,7 @@ class GemmOnednn final : public cpu::OnednnKernel {
 
 Status supports(const CreateArgs& args) {
   const auto params = args.params<GemmParams>();
+  OPKIT_TRY(cpu::requireNoClamp(args, clampOf(params)));
   if (params.alpha != 1) return Status::unsupported("Gemm: the oneDNN kernel takes alpha 1, got {}", params.alpha);
   if (args.hasInput(2) && params.beta != 1)
     return Status::unsupported("Gemm: the oneDNN kernel takes beta 1, got {}", params.beta);

@@ -6,25 +6,22 @@ namespace {
 
 class MatMulOnednn final : public cpu::OnednnKernel {
  public:
-  MatMulOnednn(const CreateArgs& args, Backend& backend)
-      : OnednnKernel(args, backend), params_(args.params<MatMulParams>()) {}
+  using OnednnKernel::OnednnKernel;
 
  protected:
   Status build(TensorList inputs, TensorList outputs) override {
     const auto a = denseOf(inputs[0]->desc.shape), b = denseOf(inputs[1]->desc.shape);
     const auto y = denseOf(outputs[0]->desc.shape);
-    setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, y), clampAttributes(clampOf(params_)), engine()}));
+    setPrimitive(dnnl::matmul({dnnl::matmul::desc(a, b, y), engine()}));
     bindInput(DNNL_ARG_SRC, a, 0);
     bindInput(DNNL_ARG_WEIGHTS, b, 1);
     bindOutput(DNNL_ARG_DST, y);
     return Status::ok();
   }
-
- private:
-  MatMulParamsT params_;
 };
 
 Status supports(const CreateArgs& args) {
+  OPKIT_TRY(cpu::requireNoClamp(args, clampOf(args.params<MatMulParams>())));
   const size_t rank = args.input(0).shape.size();
   if (rank >= 2 && rank == args.input(1).shape.size() && rank <= 6) return Status::ok();
   return Status::unsupported("MatMul: oneDNN takes operands of one rank from 2 to 6, got {} and {}", rank,

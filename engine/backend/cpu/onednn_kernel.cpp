@@ -52,13 +52,4 @@ dnnl::memory::desc OnednnKernel::stridedOf(const Dims& dims, const Dims& strides
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
-dnnl::primitive_attr OnednnKernel::clampAttributes(const Clamp& clamp) {
-  dnnl::primitive_attr attributes;
-  if (!clamp.isActive()) return attributes;
-  dnnl::post_ops after;
-  after.append_eltwise(1.0f, dnnl::algorithm::eltwise_clip, clamp.low, clamp.high);
-  attributes.set_post_ops(after);
-  return attributes;
-}
-
 }  // namespace opkit::cpu

@@ -28,8 +28,6 @@ class OnednnKernel : public HostExecution {
   /// A dense f32 tensor of these extents, seen with these strides when given.
   static dnnl::memory::desc denseOf(const Dims& dims);
   static dnnl::memory::desc stridedOf(const Dims& dims, const Dims& strides);
-  /// Attributes that clamp the result; none for an inactive clamp.
-  static dnnl::primitive_attr clampAttributes(const Clamp& clamp);
 
   void setPrimitive(const dnnl::primitive& primitive) { primitive_ = primitive; }
   void bindInput(int argument, const dnnl::memory::desc& desc, size_t input) { bind(argument, desc, input, false); }
@@ -54,6 +52,12 @@ class OnednnKernel : public HostExecution {
   std::vector<Argument> arguments_;
   std::vector<dnnl_exec_arg_t> handles_;  // of arguments_, as execution takes them
 };
+
+/// For `supports` of operators that clamp: oneDNN's clip turns NaN into a bound, so it is not used.
+inline Status requireNoClamp(const CreateArgs& args, const Clamp& clamp) {
+  if (!clamp.isActive()) return Status::ok();
+  return Status::unsupported("{}: the oneDNN kernel does not clamp: it would drop NaN", args.def.type);
+}
 
 /// The Creator of a subclass; `supports` as in creatorOf, asked after the checks that hold for all of them.
 template <class E, class Supports>
