@@ -67,7 +67,7 @@ void expectSurvives(const std::vector<uint8_t>& original, size_t count, uint64_t
   }
   // Damage must matter sometimes and be survivable sometimes, or the test shows nothing.
   EXPECT_GT(outcomes[Outcome::Refused], count / 20);
-  EXPECT_GT(outcomes[Outcome::Finished], count / 50);
+  EXPECT_GT(outcomes[Outcome::Finished], count / 50);  // a small ONNX file is mostly names
 }
 
 TEST(Mutation, SeedsAreWhole) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What each program offers to complete is what its --help lists, in bash and, where it is installed, in zsh.
+# (No grep -q here: it would end the pipe early, which pipefail reports.)
 # Usage: engine/tools/completion_test.sh PROGRAM...
 set -euo pipefail
 fail() { echo "completion: $*" >&2; exit 1; }
@@ -11,15 +12,15 @@ offered() {
 zsh_checked=0
 for program in "$@"; do
   name=$(basename "$program")
-  offered "$program" "$name" -- | grep -qx -- --help || fail "$name: --help is not offered"
+  offered "$program" "$name" -- | grep -x -- --help >/dev/null || fail "$name: --help is not offered"
   mapfile -t commands < <("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]\+\) .*/\1/p')
   for command in "${commands[@]}"; do
-    offered "$program" "$name" "${command:0:2}" | grep -qx -- "$command" || fail "$name: $command is not offered"
+    offered "$program" "$name" "${command:0:2}" | grep -x -- "$command" >/dev/null || fail "$name: $command is not offered"
     while read -r option; do
-      offered "$program" "$name" "$command" -- | grep -qx -- "$option" || fail "$name $command: $option is not offered"
+      offered "$program" "$name" "$command" -- | grep -x -- "$option" >/dev/null || fail "$name $command: $option is not offered"
     done < <("$program" "$command" --help | grep -oE -- '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+')
   done
-  "$program" --completion zsh | grep -q "^compdef _${name//-/_} $name\$" || fail "$name: no compdef for zsh"
+  "$program" --completion zsh | grep "^compdef _${name//-/_} $name\$" >/dev/null || fail "$name: no compdef for zsh"
   if command -v zsh >/dev/null; then
     "$program" --completion zsh | zsh -n || fail "$name: zsh cannot parse its completion"
     zsh_checked=$((zsh_checked + 1))
