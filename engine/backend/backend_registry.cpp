@@ -35,7 +35,7 @@ struct Kinds {
 };
 
 Kinds& kinds() {
-  static Kinds instance;
+  static Kinds& instance = *new Kinds;  // never destroyed: plugins of static lifetime leave it at exit
   return instance;
 }
 

@@ -169,7 +169,7 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   if (threads.isOk())
     threads = checkAgain(interpreter, c, fresh, {.threads = 3}, runtime_).withContext("three threads");
   result.check("threads", threads);
-  if (result.provider != "folded") checkKernel(c, result, fresh);
+  if (result.provider != "folded" && takesAnyMemory()) checkKernel(c, result, fresh);
 }
 
 /// What a kernel does to memory that is not its own, and to the heap; and what other providers make of the case.

@@ -53,6 +53,8 @@ class Checker {
  private:
   struct Fresh;
   bool onHost() const { return backend_ != "vulkan"; }
+  /// Whose kernels compute on any host memory they are given, guard pages too. A plugin's knows its own buffers only.
+  bool takesAnyMemory() const { return backend_ == "cpu" || backend_ == "reference"; }
   SessionConfig guarded() const;
   CaseResult emptyResult(const Case& c) const;
   CaseResult checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh);
