@@ -34,8 +34,9 @@ struct Kinds {
   std::vector<BackendKind> list = builtinKinds();
 };
 
+/// Never destroyed: what is static elsewhere may take its backends back as the process ends.
 Kinds& kinds() {
-  static Kinds& instance = *new Kinds;  // never destroyed: plugins of static lifetime leave it at exit
+  static Kinds& instance = *new Kinds;
   return instance;
 }
 
