@@ -38,14 +38,14 @@ class CpuKernel : public HostExecution {
 
 /// A Creator whose Execution is `E(args, backend)`; `supports` may be any callable Status(const CreateArgs&).
 template <class E, class Supports>
-Creator creatorOf(Supports supports, DTypeSet dtypes, std::string kernel = "") {
+Creator creatorOf(Supports supports, DTypeSet dtypes, const std::string& kernel = "") {
   return {.provider = "opkit",
           .supports = supports,
           .create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
             return std::unique_ptr<Execution>(std::make_unique<E>(args, backend));
           },
           .dtypes = dtypes,
-          .kernel = std::move(kernel)};
+          .kernel = kernel};
 }
 
 /// The Creator of `E(args, backend)`, which computes f32 alone.
