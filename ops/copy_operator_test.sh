@@ -26,8 +26,9 @@ for folder in ops shaders; do
       -e 's/NumericClass::CopiedSoftmax/NumericClass::Softmax/g' -e 's/kSoftmaxSchema/kCopiedSoftmaxSchema/g'
 done
 
-cmake --preset release -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" >/dev/null
-cmake --build --preset release --target op-harness
+preset=${OPKIT_PRESET:-release}  # the same flags as the tree around it: the same objects in ccache
+cmake --preset "$preset" -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" >/dev/null
+cmake --build --preset "$preset" --target op-harness
 backends=cpu
 [ "$vulkan" = ON ] && backends=cpu,vulkan
 build/release/bin/op-harness check --op CopiedSoftmax --backend $backends
