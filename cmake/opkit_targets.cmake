@@ -14,7 +14,7 @@ target_include_directories(opkit_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT
 # The heavy headers that nearly every source includes, compiled once. (-fpch-preprocess lets ccache see through it.)
 set(OPKIT_PCH <fmt/format.h> <flatbuffers/flatbuffers.h> <algorithm> <functional> <map> <memory> <optional>
               <span> <string> <string_view> <utility> <variant> <vector>)
-file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// The precompiled header's owner.\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp CONTENT "// The precompiled header's owner.\n")  # written once
 add_library(opkit_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
 target_link_libraries(opkit_pch PRIVATE opkit_flags fmt::fmt)
 target_precompile_headers(opkit_pch PRIVATE ${OPKIT_PCH})

@@ -1,19 +1,12 @@
 #!/usr/bin/env bash
-# Adding an operator is copying one folder of ops/ and one of shaders/: does so in a scratch copy of the tree,
-# builds it, and cross-checks the copied operator. Finds the objects of the unchanged files in ccache.
-# Usage: ops/copy_operator_test.sh SOURCE-ROOT SCRATCH-DIR VULKAN(ON|OFF)
+# Adding an operator is copying one folder of ops/ and one of shaders/: does so in a scratch copy of the tree, builds
+# what is new, and cross-checks the copied operator.
+# Usage: ops/copy_operator_test.sh SCRATCH-DIR VULKAN(ON|OFF)
 set -euo pipefail
-root=$1
-scratch=$2
-vulkan=$3
-rm -rf "$scratch"
-mkdir -p "$scratch"
-cd "$root"
-git ls-files -co --exclude-standard -z | while IFS= read -r -d '' file; do
-  [ -f "$file" ] && printf '%s\0' "$file"
-done | xargs -0 cp --parents -p -t "$scratch"
-cd "$scratch"
-before=$(find . -type f -not -path './ops/softmax*' -not -path './shaders/softmax*' -exec sha256sum {} + | sort | sha256sum)
+source "$(dirname "$0")/../cmake/scratch_tree.sh"
+scratch_enter "$1"
+backends=cpu
+[ "$2" = ON ] && backends=cpu,vulkan
 
 for folder in ops shaders; do
   cp -r $folder/softmax $folder/copied_softmax
@@ -26,14 +19,8 @@ for folder in ops shaders; do
       -e 's/NumericClass::CopiedSoftmax/NumericClass::Softmax/g' -e 's/kSoftmaxSchema/kCopiedSoftmaxSchema/g'
 done
 
-preset=${OPKIT_PRESET:-release}  # the same flags as the tree around it: the same objects in ccache
-cmake --preset "$preset" -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" >/dev/null
-cmake --build --preset "$preset" --target op-harness
-backends=cpu
-[ "$vulkan" = ON ] && backends=cpu,vulkan
+scratch_build copied_softmax
 build/release/bin/op-harness check --op CopiedSoftmax --backend $backends
 build/release/bin/op-harness check --op Softmax --backend cpu
-after=$(find . -type f -not -path './ops/softmax*' -not -path './shaders/softmax*' -not -path './build/*' \
-  -not -path './ops/copied_softmax*' -not -path './shaders/copied_softmax*' -exec sha256sum {} + | sort | sha256sum)
-[ "$before" = "$after" ] || { echo "copying an operator changed other files" >&2; exit 1; }
-rm -rf "$scratch"
+rm -r ops/copied_softmax shaders/copied_softmax
+scratch_unchanged

@@ -1,8 +1,11 @@
 // Commands on what is there already: rename, add-backend, backend, doctor.
+#include <filesystem>
+
 #include "scaffold/add_backend.h"
 #include "scaffold/backend.h"
 #include "scaffold/commands.h"
 #include "scaffold/doctor.h"
+#include "scaffold/format.h"
 #include "scaffold/names.h"
 #include "scaffold/plugin.h"
 #include "scaffold/record.h"
@@ -27,11 +30,24 @@ void addFlags(CLI::App& command, Options& options, const char* force) {
   command.add_flag("--dry-run", options.dryRun, "Print the change as a diff and write nothing");
 }
 
-std::string checkSteps(const std::string& op, const std::string& backend) {
+std::string checkSteps(const Tree& tree, const std::string& op, const std::string& backend) {
+  return buildSteps(tree) + fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", op, backend);
+}
+
+/// An installed program names its prefix; one in a build, the tree that it was built in.
+std::string pluginSteps(const std::string& folder, const std::string& name, const std::string& type) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
+  std::string where;
+  if (fs::exists(bin / "../include/opkit/opkit_plugin.h", error))
+    where = " -DCMAKE_PREFIX_PATH=" + shellQuoted(bin.parent_path().string());
+  else if (const auto tree = Tree::find(bin.string()))
+    where = " -DOPKIT_PLUGIN_INCLUDE=" + shellQuoted(tree->root() + "/engine/plugin");
   return fmt::format(
-      "  cmake --preset release\n  cmake --build --preset release --target op-harness\n"
-      "  build/release/bin/op-harness check --op {} --backend {}\n",
-      op, backend);
+      "  cmake -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
+      "  {2} check --plugin {0}/build/lib{3}.so --op {4} --backend cpu,vulkan\n",
+      folder, where, shellQuoted((bin / "op-harness").string()), name, type);
 }
 
 Result<int> runDoctor(const CommandContext& context, const Options& options) {
@@ -54,7 +70,7 @@ void addRenameCommand(CLI::App& app, CommandContext& context) {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(const Plan plan, planRename(tree, options->first, options->second, options->force));
-      return carryOut(tree, plan, options->dryRun, checkSteps(options->second, "cpu"));
+      return carryOut(tree, plan, options->dryRun, checkSteps(tree, options->second, "cpu"));
     };
   });
 }
@@ -72,7 +88,7 @@ void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(const Plan plan,
                    planAddBackend(tree, context.templates(), options->first, options->second, options->kind));
-      return carryOut(tree, plan, options->dryRun, checkSteps(options->first, options->second));
+      return carryOut(tree, plan, options->dryRun, checkSteps(tree, options->first, options->second));
     };
   });
 }
@@ -89,10 +105,9 @@ void addBackendCommand(CLI::App& app, CommandContext& context) {
       OPKIT_ASSIGN(Plan plan, planBackend(tree, options->first, options->force));
       plan.push_back(recordChange(tree, "backend-" + options->first, recordOf(plan, nullptr)));
       return carryOut(tree, plan, options->dryRun,
-                      fmt::format("  cmake --preset release\n  cmake --build --preset release --target op-harness\n"
-                                  "  build/release/bin/op-harness devices\n"
-                                  "  build/release/bin/op-harness backend {0}\n",
-                                  options->first));
+                      buildSteps(tree) + fmt::format("  build/release/bin/op-harness devices\n"
+                                                     "  build/release/bin/op-harness backend {0}\n",
+                                                     options->first));
     };
   });
 }
@@ -112,12 +127,8 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
       const Tree folder(options->folder.empty() ? name : options->folder);
       OPKIT_ASSIGN(const Plan plan,
                    planPlugin(folder, context.templates(), name, options->domain, options->language, options->force));
-      return carryOut(
-          folder, plan, options->dryRun,
-          fmt::format("  cmake -S {0} -B {0}/build    # -DCMAKE_PREFIX_PATH=... where OpKit is installed\n"
-                      "  cmake --build {0}/build\n"
-                      "  op-harness check --plugin {0}/build/lib{1}.so --op {2}::{3} --backend cpu,vulkan\n",
-                      folder.root(), name, options->domain, upperCamel(name)));
+      return carryOut(folder, plan, options->dryRun,
+                      pluginSteps(shellQuoted(folder.root()), name, options->domain + "::" + upperCamel(name)));
     };
   });
 }

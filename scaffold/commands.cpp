@@ -1,11 +1,21 @@
 #include "scaffold/commands.h"
 
+#include <filesystem>
+
+#include "scaffold/format.h"
 #include "scaffold/kinds.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
 #include "scaffold/validate.h"
 
 namespace opkit::scaffold {
+
+std::string buildSteps(const Tree& tree) {
+  std::error_code error;
+  const bool there = std::filesystem::equivalent(tree.root(), ".", error);
+  return (there ? "" : fmt::format("  cd {}\n", shellQuoted(tree.root()))) +
+         "  cmake --preset release\n  cmake --build --preset release --target op-harness\n";
+}
 
 Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next) {
   const Plan shown = visible(plan);
@@ -95,9 +105,9 @@ void addEjectCommand(CLI::App& app, CommandContext& context) {
       for (const FileChange& change : plan)
         if (change.before && !change.isNoOp() && !options->force)
           return Status::invalidArgument("{} exists and differs; --force overwrites it", folder.absolute(change.path));
-      return carryOut(
-          folder, plan, false,
-          fmt::format("  op-scaffold --templates {} new MyOperator --kind custom --dry-run\n", options->folder));
+      return carryOut(folder, plan, false,
+                      fmt::format("  op-scaffold --templates {} new MyOperator --kind custom --dry-run\n",
+                                  shellQuoted(options->folder)));
     };
   });
 }

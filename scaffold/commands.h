@@ -31,6 +31,8 @@ void addBackendCommand(CLI::App& app, CommandContext& context);
 void addPluginCommand(CLI::App& app, CommandContext& context);
 void addEjectCommand(CLI::App& app, CommandContext& context);
 
+/// The commands that build op-harness in this tree, to begin the next steps with; `cd` first where we are elsewhere.
+std::string buildSteps(const Tree& tree);
 /// Prints the plan as a diff, or writes it and says what was written; `record` is not shown. Ends with `next`, commands
 /// that work when pasted.
 Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next);

@@ -46,6 +46,10 @@ data attributeData(const Attribute& attribute) {
   data item;
   item.set("name", attribute.name);
   item.set("fbs", fbsOf(attribute));
+  // FlatBuffers knows no defaults of strings.
+  item.set("fbsNote", attribute.type == "string" && !attribute.initial.empty()
+                          ? fmt::format("; empty stands for '{}'", attribute.initial)
+                          : "");
   item.set("onnxRead", onnxReadOf(attribute));
   const bool boolean = attribute.type == "bool";
   item.set("glsl", boolean ? "uint" : attribute.type);
@@ -122,8 +126,16 @@ void setTypes(data& context, const Spec& spec) {
     if (dtype == "f32" || dtype == "f16") storages.push_back(dtype);
   for (const std::string& dtype : dtypes)
     if (dtype != "f64") cases.push_back(dtype);
+  if (spec.inputs.size() > 1) {
+    const std::vector<std::string> second = dtypeNames(spec.inputs[1].dtypes);
+    context.set("secondTypes", quoted(second));
+    context.set("secondType", second.front());
+  }
+  context.set("hasF32", std::find(cases.begin(), cases.end(), "f32") != cases.end());
+  context.set("hasF16", std::find(cases.begin(), cases.end(), "f16") != cases.end());
   context.set("storages", fmt::format("{}", fmt::join(storages, " ")));
   context.set("caseTypes", quoted(cases));
+  context.set("firstType", cases.front());
   context.set("benchType", quoted({cases.front()}));
 }
 

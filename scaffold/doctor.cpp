@@ -48,6 +48,15 @@ struct Examination {
     if (card.find(".oracle =") == std::string::npos && card.find(".lower =") == std::string::npos &&
         card.find(".control") == std::string::npos)
       report(file(".cpp"), "the card has neither an oracle nor a lowering");
+    if (!tree.exists(file("_onnx.cpp")))
+      report(file("_onnx.cpp"), "missing: expected the rule that imports it from ONNX, under a domain if need be");
+    if (std::regex_search(card, std::regex("\\.oracle = reference\\b")) &&
+        sourcesOf(tree, "ops/" + op).find("Status reference(const OracleArgs& args) {") == std::string::npos)
+      report(file("_reference.cpp"), "missing: the card names an oracle that no C++ of its folder defines");
+    const bool lowered = card.find(".lower =") != card.npos || card.find(".decompose =") != card.npos ||
+                         card.find(".control =") != card.npos || card.find(".shapeOnly = true") != card.npos;
+    if (!lowered && !tree.exists(file("_cpu.cpp")) && !tree.exists(file("_vulkan.cpp")))
+      report(file("_cpu.cpp"), "missing: expected a kernel on one backend at least, or a lowering");
   }
 
   void cases() {

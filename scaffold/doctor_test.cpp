@@ -46,6 +46,16 @@ TEST_F(Doctor, KnowsWhatItWasAskedFor) { EXPECT_EQ(findings("Nothing"), "there i
 TEST_F(Doctor, MissingParts) {
   drop("ops/thing/thing.md");
   EXPECT_NE(findings().find("ops/thing/thing.md: missing"), std::string::npos);
+  drop("ops/thing/thing.cases.json");
+  EXPECT_NE(findings().find("ops/thing/thing.cases.json: missing"), std::string::npos);
+  drop("ops/thing/thing_onnx.cpp");
+  EXPECT_NE(findings().find("ops/thing/thing_onnx.cpp: missing"), std::string::npos);
+  drop("ops/thing/thing_reference.cpp");
+  EXPECT_NE(findings().find("ops/thing/thing_reference.cpp: missing"), std::string::npos);
+  drop("ops/thing/thing_vulkan.cpp");
+  EXPECT_EQ(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos) << "the CPU's kernel is enough";
+  drop("ops/thing/thing_cpu.cpp");
+  EXPECT_NE(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos);
 }
 
 TEST_F(Doctor, OrphanShader) {

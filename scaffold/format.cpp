@@ -1,7 +1,10 @@
 #include "scaffold/format.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -13,12 +16,6 @@ std::string withoutRunsOfEmptyLines(const std::string& text) {
   for (const char c : text)
     if (c != '\n' || !result.ends_with("\n\n")) result += c;
   return result;
-}
-
-std::string shellQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 /// Standard output of clang-format fed with `text`; empty when it cannot be run.
@@ -42,6 +39,14 @@ std::string clangFormat(const std::string& assumedPath, const std::string& text)
 }
 
 }  // namespace
+
+std::string shellQuoted(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._-+:=@", c); };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 std::string formatted(const Tree& tree, const std::string& path, const std::string& text) {
   const std::string plain = withoutRunsOfEmptyLines(text);

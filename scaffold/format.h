@@ -11,4 +11,7 @@ namespace opkit::scaffold {
 /// names of any length would break the lines of a template elsewhere.
 std::string formatted(const Tree& tree, const std::string& path, const std::string& text);
 
+/// A word that a POSIX shell reads as `text`; in quotes where it needs them.
+std::string shellQuoted(const std::string& text);
+
 }  // namespace opkit::scaffold

@@ -1,7 +1,10 @@
 #include "scaffold/generate.h"
 
+#include <algorithm>
+
 #include "scaffold/format.h"
 #include "scaffold/names.h"
+#include "scaffold/record.h"
 #include "scaffold/rows.h"
 #include "scaffold/validate.h"
 
@@ -20,6 +23,17 @@ bool wanted(const Spec& spec, const std::string& file) {
   if (file == "op_cpu.cpp") return kernels && spec.has("cpu");
   if (file == "op_vulkan.cpp" || file == "op.comp") return kernels && spec.has("vulkan");
   return true;
+}
+
+/// Files that an earlier command line wrote and this one does not: another kind's kernel would not compile.
+void dropStale(const Tree& tree, const std::string& type, Plan& plan) {
+  const auto record = readRecord(tree, type);
+  if (!record) return;
+  for (const auto& [path, hash] : record->files) {
+    const bool kept =
+        std::any_of(plan.begin(), plan.end(), [&](const FileChange& change) { return change.path == path; });
+    if (!kept) plan.push_back({path, tree.read(path), std::nullopt});
+  }
 }
 
 }  // namespace
@@ -47,6 +61,7 @@ Result<Plan> planNew(const Tree& tree, const Templates& templates, const Spec& g
       return Status::invalidArgument("{} exists and differs from what would be written; --force overwrites it", path);
     plan.push_back(std::move(change));
   }
+  if (force) dropStale(tree, spec.name, plan);
   return plan;
 }
 

@@ -181,6 +181,9 @@ Result<Spec> completed(const Spec& spec) {
   // A kind's own attributes come first. Elementwise takes the first float it is given instead of its own.
   const bool replaces = kind->name == "elementwise" && !spec.attributes.empty();
   std::vector<Attribute> attributes = replaces ? std::vector<Attribute>() : kind->attributes;
+  for (auto given = spec.attributes.begin(); given != spec.attributes.end(); ++given)
+    if (std::any_of(spec.attributes.begin(), given, [&](const Attribute& a) { return a.name == given->name; }))
+      return Status::invalidArgument("--attr {}: given twice", given->name);
   for (const Attribute& given : spec.attributes) {
     const auto own =
         std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == given.name; });
@@ -188,9 +191,9 @@ Result<Spec> completed(const Spec& spec) {
       attributes.push_back(given);
       continue;
     }
-    if (own->type != given.type || own - attributes.begin() >= static_cast<std::ptrdiff_t>(kind->attributes.size()))
-      return Status::invalidArgument("--attr {}: given twice, or kind {} needs it as {}", given.name, kind->name,
-                                     own->type);
+    if (own->type != given.type)
+      return Status::invalidArgument("--attr {}: kind {} needs it as {}, got {}", given.name, kind->name, own->type,
+                                     given.type);
     own->initial = given.initial;
   }
   result.attributes = std::move(attributes);

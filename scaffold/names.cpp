@@ -32,12 +32,20 @@ constexpr std::string_view kGlslKeywords =
     "struct subroutine superp switch template this texture true typedef uint uniform union unsigned using uvec2 uvec3 "
     "uvec4 varying vec2 vec3 vec4 void volatile while writeonly ";
 
-// Locals and members of the templates.
+// Locals and members of the templates, and the functions that their shaders call.
 constexpr std::string_view kTemplateNames =
-    " args at begin body column columns count depth desc encoder end extent first folded index indices_ inner inputs i "
-    "j "
-    "k last load matrices message name outer outputs params plan planes push result row rows self shape shader store "
-    "sum type value walk window words ";
+    " abs apply args at begin body clamp column columns count depth desc encoder end exp extent first "
+    "folded i index indices_ inner inputs j k last load matrices max message min mix mod name outer "
+    "outputs params plan planes push result row rows saturated self shader shape sqrt store sum type "
+    "value walk window words ";
+
+// Namespaces and macros that sources of ops/ name: opkit::ops::vulkan would hide opkit::vulkan from every operator.
+constexpr std::string_view kTakenNamespaces =
+    " assert cli cpu detail dnnl errno flatbuffers fmt fs gen harness hn hwy nlohmann null offsetof ops plugin rc "
+    "reference scaffold shaders stderr stdin stdout test testing vm vulkan zoo ";
+
+// Endings by which the build knows a file's purpose: foo_test.cpp is a test, foo_vulkan.cpp is left out without Vulkan.
+constexpr std::string_view kTakenEndings[] = {"_test", "_cpu", "_vulkan", "_onnx", "_onednn", "_passes", "_reference"};
 
 bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
@@ -77,6 +85,15 @@ Status checkTypeName(const std::string& name) {
   if (isKeyword(snakeCase(name)))
     return Status::invalidArgument("'{}' gives the namespace '{}', a keyword of C++ or GLSL; choose another name", name,
                                    snakeCase(name));
+  if (listed(kTakenNamespaces, snakeCase(name)))
+    return Status::invalidArgument("'{}' gives the namespace '{}', which the sources use already; choose another name",
+                                   name, snakeCase(name));
+  for (const std::string_view ending : kTakenEndings)
+    if (snakeCase(name).ends_with(ending))
+      return Status::invalidArgument(
+          "'{}' gives the file {}.cpp, and the build takes *{}.cpp for a part of an operator; "
+          "choose another name",
+          name, snakeCase(name), ending);
   return Status::ok();
 }
 

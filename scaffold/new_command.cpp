@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <set>
 
 #include "engine/model/model.h"
 #include "scaffold/commands.h"
@@ -52,12 +53,14 @@ Result<Spec> specOf(NewOptions& options) {
   return spec;
 }
 
-std::string nextSteps(const Spec& spec) {
-  const std::string op = findKind(spec.kind)->row ? spec.kind : snakeCase(spec.name);
-  std::string text = "  cmake --preset release\n  cmake --build --preset release --target op-harness\n";
+std::string nextSteps(const Tree& tree, const Spec& spec, const Plan& plan) {
+  std::string text = buildSteps(tree);
   text += fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", spec.name,
                       spec.has("vulkan") ? "cpu,vulkan" : "cpu");
-  return text + fmt::format("  grep -rn SCAFFOLD: ops/{0} $(ls -d shaders/{0})\n", op);
+  std::set<std::string> folders;
+  for (const FileChange& change : visible(plan))
+    if (change.after) folders.insert(change.path.substr(0, change.path.rfind('/')));
+  return text + fmt::format("  grep -rn SCAFFOLD: {}\n", fmt::join(folders, " "));
 }
 
 Result<int> runNew(const CommandContext& context, NewOptions& options) {
@@ -70,7 +73,7 @@ Result<int> runNew(const CommandContext& context, NewOptions& options) {
   OPKIT_ASSIGN(const Tree tree, context.tree());
   OPKIT_ASSIGN(Plan plan, planNew(tree, context.templates(), spec, options.force));
   plan.push_back(recordChange(tree, spec.name, recordOf(plan, specToJson(spec))));
-  return carryOut(tree, plan, options.dryRun, nextSteps(spec));
+  return carryOut(tree, plan, options.dryRun, nextSteps(tree, spec, plan));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "scaffold/spec.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 
 namespace opkit::scaffold {
 namespace {
@@ -12,11 +14,12 @@ constexpr const char* kTypes[] = {"bool", "int", "float", "string", "ints", "flo
 bool isNumber(const std::string& text, bool whole) {
   if (text.empty()) return false;
   char* end = nullptr;
+  errno = 0;
   if (whole)
     static_cast<void>(std::strtoll(text.c_str(), &end, 10));
-  else
-    static_cast<void>(std::strtod(text.c_str(), &end));
-  return *end == '\0';
+  else if (!std::isfinite(std::strtof(text.c_str(), &end)) || text.find_first_not_of("+-.0123456789eE") != text.npos)
+    return false;
+  return *end == '\0' && errno == 0;
 }
 
 Status checkInitial(const Attribute& attribute) {
@@ -142,9 +145,9 @@ Result<Spec> specFromJson(const std::string& text) {
   for (const json& item : reader.list(document, "attrs")) {
     reader.knownKeys(item, "attrs", {"name", "type", "default"});
     const std::string initial = reader.text(item, "default", false);
-    OPKIT_ASSIGN(Attribute attribute,
-                 parseAttribute(reader.text(item, "name", true) + ":" + reader.text(item, "type", true) +
-                                (initial.empty() ? "" : "=" + initial)));
+    const std::string typed = reader.text(item, "name", true) + ":" + reader.text(item, "type", true);
+    OPKIT_TRY(reader.status);
+    OPKIT_ASSIGN(Attribute attribute, parseAttribute(typed + (initial.empty() ? "" : "=" + initial)));
     spec.attributes.push_back(std::move(attribute));
   }
   spec.inputs = portsOf(reader, document, "inputs");

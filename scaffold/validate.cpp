@@ -6,6 +6,7 @@
 #include "scaffold/dtypes.h"
 #include "scaffold/kinds.h"
 #include "scaffold/names.h"
+#include "scaffold/record.h"
 
 namespace opkit::scaffold {
 namespace {
@@ -28,6 +29,11 @@ Status checkOnnxName(const std::string& onnx) {
 }
 
 Status checkComputable(const Kind& kind, const Spec& spec) {
+  if (kind.name == "gather")
+    for (const std::string& name : dtypeNames(spec.inputs[1].dtypes))
+      if (name != "i64" && name != "i32")
+        return Status::invalidArgument("--input {}: indices of kind gather are i64 or i32, got {}", spec.inputs[1].name,
+                                       spec.inputs[1].dtypes);
   if (kind.anyDType) return Status::ok();
   for (const PortSpec& port : spec.inputs) {
     if (port.dtypes != spec.inputs[0].dtypes)
@@ -48,6 +54,20 @@ void addMatches(const std::string& text, const std::regex& pattern, const std::s
                 std::vector<KnownOperator>& found) {
   for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
     found.push_back({(*match)[1].str(), folder});
+}
+
+/// A folder belongs to one operator: another's, a family's and shaders/include are not to be written into.
+Status checkFolder(const Tree& tree, const std::string& type, const std::string& op) {
+  bool own = readRecord(tree, type).has_value();
+  for (const KnownOperator& known : operatorsOf(tree)) {
+    if (known.folder == op && known.type != type)
+      return Status::invalidArgument("ops/{} is the folder of operator {}; choose another name", op, known.type);
+    own = own || known.folder == op;
+  }
+  for (const char* root : {"ops/", "shaders/"})
+    if (!own && tree.exists(root + op))
+      return Status::invalidArgument("{}{} exists and is no operator's; choose another name", root, op);
+  return Status::ok();
 }
 
 }  // namespace
@@ -111,6 +131,7 @@ Status checkClashes(const Tree& tree, const Spec& spec) {
   const std::string op = snakeCase(spec.name);
   const bool row = findKind(spec.kind)->row;
   const std::string home = row ? spec.kind : op;
+  if (!row) OPKIT_TRY(checkFolder(tree, spec.name, op));
   for (const KnownOperator& known : operatorsOf(tree))
     if (lower(known.type) == lower(spec.name) && (known.folder != home || known.type != spec.name))
       return Status::invalidArgument("operator {} exists in ops/{}; choose another name", known.type, known.folder);

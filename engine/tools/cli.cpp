@@ -24,6 +24,17 @@ int printCompletion(const CLI::App& app, const std::string& shell) {
   return kSuccess;
 }
 
+/// What to say of a first word that is no subcommand, where one is required; empty otherwise.
+std::string unknownCommand(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::vector<std::string> words = app.remaining();
+  if (names.empty() || words.empty() || words.front().starts_with('-')) return "";
+  return fmt::format("expected a subcommand of {}, got '{}'; see {} --help", fmt::join(names, ", "), words.front(),
+                     app.get_name());
+}
+
 }  // namespace
 
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
@@ -35,6 +46,8 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (app.get_subcommands().empty())
+      if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
   try {

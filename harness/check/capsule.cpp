@@ -147,7 +147,7 @@ Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& 
   CapsuleFile saved{(std::filesystem::path(folder) / fileName(group.cases[0], backend, *failed)).string(),
                     small.group.cases[0].id(), elementsOf(group.cases[0]), elementsOf(small.group.cases[0]),
                     small.trials};
-  OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, OPKIT_COMMIT, small.group,
+  OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, kBuildFacts.commit, small.group,
                                       dataHashOf(small.group, registry)}));
   return saved;
 }

@@ -54,6 +54,8 @@ Result<std::vector<TensorDesc>> KernelRig::outputDescs(const HostInputs& inputs)
 }
 
 Status KernelRig::choose(const HostInputs& inputs) {
+  // The CPU would offer the oracle, which is not what sessions run.
+  if (def_->decompose) return Status::unsupported("{} is made of other operators: no kernel of its own", def_->type);
   if (def_->lower) {
     OPKIT_ASSIGN(std::unique_ptr<RasterExecution> raster, backend_->createRaster());
     raster_ = raster.get();

@@ -10,6 +10,7 @@
 
 #include "engine/backend/backend.h"
 #include "harness/check/prepared.h"
+#include "harness/run/build_facts.h"
 
 namespace opkit::harness {
 
@@ -17,7 +18,7 @@ struct MutationOptions {
   size_t limit = 30;  // per shader; 0 is all
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 20;
-  std::string source = OPKIT_SOURCE_DIR;
+  std::string source = kBuildFacts.sourceFolder;
 };
 
 struct MutantResult {

@@ -12,12 +12,13 @@
 #include <vector>
 
 #include "harness/cases/case_file.h"
+#include "harness/run/build_facts.h"
 
 namespace opkit::harness {
 
 struct WatchOptions {
   std::vector<std::string> ops;  // at least one
-  std::string source = OPKIT_SOURCE_DIR;
+  std::string source = kBuildFacts.sourceFolder;
   double budgetSeconds = 0.7;  // groups are checked, smallest first, for as long
   double timeoutSeconds = 20;
 };

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 /// A source tree of one operator, to be edited; tests run side by side, so each has one of its own.
 fs::path copyOfTree(const std::string& name) {
-  const fs::path root = fs::path(testing::TempDir()) / name, source = OPKIT_SOURCE_DIR;
+  const fs::path root = fs::path(testing::TempDir()) / name, source = kBuildFacts.sourceFolder;
   fs::remove_all(root);
   fs::create_directories(root / "ops" / "softmax");
   fs::create_directories(root / "shaders");

@@ -1,0 +1,28 @@
+# Tests that add operators, backends and pages' commands to a copy of the tree. ctest makes one copy and builds it once,
+# the tests use it in turn, and it goes at the end; each builds only what it adds. What they prove does not depend on how
+# the code was optimised, so they run where ccache has the objects: in release builds without sanitizers.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR OPKIT_SANITIZE OR OPKIT_FUZZ)
+  return()
+endif()
+
+set(scratch ${PROJECT_BINARY_DIR}/scratch/tree)
+add_test(NAME scratch_make COMMAND ${PROJECT_SOURCE_DIR}/cmake/scratch_tree.sh make ${PROJECT_SOURCE_DIR} ${scratch}
+                                   ${OPKIT_VULKAN} ${OPKIT_WERROR})
+add_test(NAME scratch_end COMMAND ${PROJECT_SOURCE_DIR}/cmake/scratch_tree.sh end ${scratch})
+set_tests_properties(scratch_make PROPERTIES FIXTURES_SETUP scratch TIMEOUT 1800 PROCESSORS 2)
+set_tests_properties(scratch_end PROPERTIES FIXTURES_CLEANUP scratch)
+
+# opkit_scratch_test(name script arguments...)
+function(opkit_scratch_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED scratch RESOURCE_LOCK scratch TIMEOUT 1800 PROCESSORS 2)
+endfunction()
+
+opkit_scratch_test(copy_operator ${PROJECT_SOURCE_DIR}/ops/copy_operator_test.sh ${scratch} ${OPKIT_VULKAN})
+opkit_scratch_test(scaffold_kinds ${PROJECT_SOURCE_DIR}/scaffold/testing/every_kind.sh ${scratch} ${OPKIT_VULKAN})
+if(OPKIT_VULKAN)
+  opkit_scratch_test(first_operator ${PROJECT_SOURCE_DIR}/docs/first_operator_test.sh ${scratch})
+endif()
+add_test(NAME scaffold_plugin COMMAND ${PROJECT_SOURCE_DIR}/scaffold/testing/plugin.sh ${PROJECT_BINARY_DIR}
+                                      ${PROJECT_BINARY_DIR}/scratch/plugins ${OPKIT_VULKAN})
+set_tests_properties(scaffold_plugin PROPERTIES TIMEOUT 600)

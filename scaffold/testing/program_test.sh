@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# op-scaffold as its users meet it, in a copy of the tree that is never built: what it refuses and how, plans that write
+# nothing, the same command twice, specs, templates of one's own, prompts, the next steps. every_kind.sh builds and runs
+# what is written.
+# Usage: scaffold/testing/program_test.sh SOURCE-ROOT SCRATCH-DIR OP-SCAFFOLD
+set -euo pipefail
+source "$(dirname "$0")/../../cmake/scratch_tree.sh"
+scaffold=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+scratch_copy "$1" "$2"
+fail() { echo "program_test: $*" >&2; exit 1; }
+
+# refused 'part of the message' arguments...: exit code 2, nothing on stdout, one line on stderr, the tree as it was.
+checked=0
+refused() {
+  local message=$1 code=0
+  shift
+  "$scaffold" "$@" </dev/null >"$work/out" 2>"$work/err" || code=$?
+  [ "$code" = 2 ] || fail "expected exit code 2, got $code: op-scaffold $*"
+  [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] || fail "expected one line of error: op-scaffold $*: $(cat "$work/out" "$work/err")"
+  grep -qF -- "$message" "$work/err" || fail "expected '$message' from op-scaffold $*, got $(cat "$work/err")"
+  checked=$((checked + 1))
+}
+spec() { printf '%s' "$1" >"$work/spec.json"; }
+
+refused 'subcommand is required'
+refused "expected a subcommand of new, remove" bogus
+refused 'not expected: extra' new Thing --kind unary extra
+refused 'NAME (UpperCamel, such as HardShrink) is missing' new
+refused '--kind (op-scaffold kinds lists them) is missing' new Thing
+refused "expected one of unary, binary" new Thing --kind nope
+refused 'UpperCamel' new thing --kind unary
+refused 'UpperCamel' new Gemm_tiles --kind unary
+refused "a keyword of C++ or GLSL" new Class --kind elementwise
+refused "which the sources use already" new Vulkan --kind elementwise
+refused 'the build takes *_test.cpp' new MyTest --kind elementwise
+refused 'ops/softmax is the folder of operator Softmax' new SOFTMAX --kind rowwise
+refused 'ops/softmax/softmax.fbs exists and differs' new Softmax --kind rowwise
+refused 'ops/unary is the folder of operator' new Unary --kind custom
+refused 'ops/unary is the folder of operator' new Unary --kind custom --force
+refused 'shaders/include exists' new Include --kind custom
+refused 'shaders/gemm/gemm_tiles.comp would give the same C++ name' new GemmTiles --kind custom
+refused 'ONNX Softmax is imported by ops/softmax' new Thing --kind rowwise --onnx Softmax
+refused 'expected an operator type such as' new Thing --kind rowwise --onnx 'bad name'
+refused "got 'cuda'" new Thing --kind rowwise --backend cuda
+refused 'every backend reads' new Thing --kind unary --backend cpu
+refused 'expected floats, integers' new Thing --kind rowwise --input x:q4
+refused 'takes 1 inputs, got 2' new Thing --kind rowwise --input a --input b
+refused 'snake_case' new Thing --kind elementwise --input 'x y'
+refused 'the name is used twice' new Thing --kind custom --input x --output x
+refused 'indices of kind gather are i64 or i32' new Thing --kind gather --input data --input at_most:f32
+refused 'outputs have the type of the first input' new Thing --kind custom --output y:f32
+refused 'expected a type of bool, int' new Thing --kind elementwise --attr a:double=1
+refused "a default of type int, got '1.5'" new Thing --kind elementwise --attr a:int=1.5
+refused 'a default of type int' new Thing --kind elementwise --attr a:int=99999999999999999999
+refused 'a default of type float' new Thing --kind elementwise --attr a:float=nan
+refused 'a default of type float' new Thing --kind elementwise --attr a:float=1e999
+refused 'a default of type bool' new Thing --kind elementwise --attr a:float=1 --attr b:bool=1
+refused 'given twice' new Thing --kind elementwise --attr a:float=1 --attr a:float=2
+refused 'keyword of C++ or GLSL' new Thing --kind elementwise --attr class:int=1
+refused 'used by the generated code' new Thing --kind custom --attr count:int=1
+refused 'kind reduce needs it as int, got float' new Thing --kind reduce --attr axis:float=1
+refused 'fixed parameters' new Thing --kind unary --attr a:int=9
+refused 'one or the other' new Thing --kind custom --spec "$work/none"
+refused 'cannot read' new --spec "$work/none"
+spec '{'
+refused 'not JSON' new --spec "$work/spec.json"
+spec '[]'
+refused 'must be an object' new --spec "$work/spec.json"
+spec '{"version": 2, "name": "Thing", "kind": "unary"}'
+refused 'expected "version": 1, got 2' new --spec "$work/spec.json"
+spec '{"version": 1, "name": "Thing", "kind": "unary", "backend": "cpu"}'
+refused "unknown key 'backend'" new --spec "$work/spec.json"
+spec '{"version": 1, "name": "Thing", "kind": "elementwise", "attrs": [1]}'
+refused 'attrs must be an object' new --spec "$work/spec.json"
+refused 'there is no operator Nothing' remove Nothing
+refused 'was not scaffolded in this working copy' remove Softmax
+refused 'was not scaffolded in this working copy' rename Softmax Other
+refused 'operator Relu exists' rename Softmax Relu
+refused 'there is no operator Nothing' add-backend Nothing cpu
+refused 'has a kernel on vulkan' add-backend Softmax vulkan
+refused "got 'cuda'" add-backend Softmax cuda
+refused 'backend null exists' backend null
+refused 'lower-case word' backend Npu
+refused 'lower-case word' plugin Mine
+refused 'reversed domain' plugin mine --domain acme
+refused "expected c or cpp" plugin mine --language rust
+refused 'there is no operator Nothing' doctor Nothing
+refused 'does not exist' --templates "$work/none" kinds
+refused 'not inside a source tree of OpKit' --root / list
+: >"$work/file"
+refused 'Not a directory' eject "$work/file"
+scratch_unchanged
+
+# Every kind: the dry run writes nothing, its diff applies with git and with patch and gives what the command gives; the
+# same command twice and the spec it prints change nothing; remove undoes it. The examples that `kinds` shows work.
+while read -r kind; do
+  "$scaffold" new Thing --kind "$kind" --dry-run >"$work/diff"
+  scratch_unchanged
+  git apply "$work/diff" && scratch_listing >"$work/by_git" && git stash -qu && git stash drop -q
+  patch -sp1 <"$work/diff" && scratch_listing >"$work/by_patch" && git stash -qu && git stash drop -q
+  "$scaffold" new Thing --kind "$kind" >"$work/out"
+  scratch_listing | grep -v ' \./\.opkit\|^\./\.opkit' >"$work/by_new"
+  diff "$work/by_git" "$work/by_new" && diff "$work/by_patch" "$work/by_new" || fail "$kind: the diff is not what new does"
+  "$scaffold" new Thing --kind "$kind" | grep -q '^nothing to do' || fail "$kind: twice is not a no-op"
+  "$scaffold" new Thing --kind "$kind" --print-spec >"$work/spec.json"
+  "$scaffold" new --spec "$work/spec.json" | grep -q '^nothing to do' || fail "$kind: its spec gives something else"
+  [ -z "$("$scaffold" new Thing --kind "$kind" --dry-run)" ] || fail "$kind: a dry run of a no-op prints a diff"
+  code=0
+  "$scaffold" doctor Thing >"$work/out" || code=$?
+  [ "$code" = 1 ] && grep -q 'mark left' "$work/out" || fail "$kind: doctor finds no marks"
+  ! grep -v 'mark left\|findings' "$work/out" || fail "$kind: doctor finds more than marks"
+  "$scaffold" remove Thing >/dev/null
+  rm -rf .opkit
+  scratch_unchanged
+done < <("$scaffold" kinds | sed -n 's/^\([a-z]\+\) .*/\1/p')
+while read -r example; do
+  (eval "\"$scaffold\" ${example#op-scaffold } --dry-run") | git apply --check || fail "does not work: $example"
+done < <("$scaffold" kinds | grep -o 'op-scaffold new .*')
+
+# With --force another kind takes the place of the first, whole.
+"$scaffold" new Thing --kind rowwise >/dev/null
+refused 'exists and differs' new Thing --kind layout
+"$scaffold" new Thing --kind layout --force >/dev/null
+[ ! -e shaders/thing ] && [ ! -e ops/thing/thing_cpu.cpp ] || fail "--force leaves another kind's kernels"
+echo edited >>ops/thing/thing.md
+refused 'thing.md was edited' remove Thing
+refused 'thing.md was edited' rename Thing Other
+"$scaffold" rename Thing Other --force >/dev/null
+"$scaffold" list | grep -q '^other  *Other\*$' || fail "list does not show the renamed operator"
+"$scaffold" remove Other --force >/dev/null
+rm -rf .opkit
+scratch_unchanged
+
+# Templates of one's own: what eject wrote gives the same; a changed one gives the change; a broken one is named.
+"$scaffold" eject "$work/templates" >/dev/null
+"$scaffold" new Thing --kind reduce --dry-run >"$work/plain"
+"$scaffold" --templates "$work/templates" new Thing --kind reduce --dry-run | diff "$work/plain" - || fail "ejected templates differ"
+echo 'Ours: <% type %>' >>"$work/templates/common/op.md.mustache"
+OPKIT_TEMPLATES="$work/templates" "$scaffold" new Thing --kind reduce --dry-run | grep -qx '+Ours: Thing' || fail "a changed template is not used"
+refused 'exists and differs; --force overwrites it' eject "$work/templates"
+echo '<%#open%>' >"$work/templates/common/op.md.mustache"
+refused 'common/op.md.mustache' --templates "$work/templates" new Thing --kind reduce
+
+# Prompts on a terminal alone (`refused` above saw none).
+printf 'Asked\nlayout\n' | script -qec "'$scaffold' new" /dev/null >"$work/out"
+grep -q 'NAME (UpperCamel' "$work/out" && [ -f ops/asked/asked.cpp ] || fail "no prompt on a terminal: $(cat "$work/out")"
+"$scaffold" remove Asked >/dev/null
+
+# Next steps are commands: from another folder they begin with cd, and name no folder that is not there.
+(cd ops && "$scaffold" new Thing --kind layout) >"$work/out"
+sed '1,/^Next:/d' "$work/out" | head -n 1 | grep -qx "  cd $PWD" || fail "no cd in the next steps from elsewhere"
+(cd ops && eval "$(sed '1,/^Next:/d' "$work/out" | grep -v 'cmake\|op-harness')") | grep -q 'SCAFFOLD:' || fail "the last step shows no marks"
+"$scaffold" remove Thing >/dev/null
+rm -rf .opkit
+scratch_unchanged
+rm -rf "$scratch" "$scratch.listing"
+echo "$checked refusals, each in one line; every kind planned, written, repeated and removed"
