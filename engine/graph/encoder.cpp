@@ -57,12 +57,18 @@ Result<std::vector<Tensor>> evaluateShapeOnly(const OpDef& def, std::span<const 
 
 }  // namespace
 
-bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output) {
-  if (list.regions.size() != 1 || list.fill != RegionList::Fill::None) return false;
-  if (source.elements() != output.elements() || source.dtype != output.dtype) return false;
+std::optional<int64_t> viewOffset(const RegionList& list, const TensorDesc& source, const TensorDesc& output) {
+  if (list.regions.size() != 1 || list.fill != RegionList::Fill::None || source.dtype != output.dtype)
+    return std::nullopt;
   const Region region = collapse(list.regions.front());
-  if (region.sourceOffset != 0 || region.offset != 0) return false;
-  return region.size.empty() || (region.size.size() == 1 && region.sourceStrides[0] == 1 && region.strides[0] == 1);
+  if (region.offset != 0 || elementCount(region.size) != output.elements()) return std::nullopt;
+  const bool isRun =
+      region.size.empty() || (region.size.size() == 1 && region.sourceStrides[0] == 1 && region.strides[0] == 1);
+  return isRun ? std::optional(region.sourceOffset) : std::nullopt;
+}
+
+bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output) {
+  return source.elements() == output.elements() && viewOffset(list, source, output) == 0;
 }
 
 int EncodedGraph::addTensor(std::string name) {
@@ -71,6 +77,7 @@ int EncodedGraph::addTensor(std::string name) {
   contents.emplace_back();
   constant.push_back(false);
   alias.push_back(index);
+  aliasOffset.push_back(0);
   partNames.push_back(std::move(name));
   return index;
 }
@@ -129,6 +136,8 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   graph.descs.resize(count);
   graph.contents.resize(count);
   graph.constant.assign(count, false);
+  graph.aliasOffset.assign(count, 0);
+  graph.viewsOn = options_.viewsOn;
   for (size_t t = 0; t < count; ++t) {
     graph.alias.push_back(static_cast<int>(t));
     if (!model_.tensors[t].constant) continue;

@@ -37,9 +37,12 @@ struct EncodedGraph {
   std::vector<bool> constant;                   // per tensor: contents never change between resizes
   std::vector<EncodedCommand> commands;         // in execution order
   std::vector<int> alias;                       // per tensor: the tensor whose memory it is a view of, or itself
+  std::vector<int64_t> aliasOffset;             // per tensor: the element of that memory with which it begins
   size_t foldedNodes = 0;
   size_t removedRasters = 0;           // tensors that fusion keeps from being made
   size_t fusedRegions = 0;             // regions of the rasters that took their place
+  size_t partialViews = 0;             // tensors that are parts of others and were not copied out
+  const Backend* viewsOn = nullptr;    // where such parts must be aligned; null where there may be none
   std::vector<std::string> partNames;  // of the tensors that the model does not have
 
   const std::string& tensorName(const Model& model, int tensor) const {
@@ -49,12 +52,15 @@ struct EncodedGraph {
   int addTensor(std::string name);
 };
 
+/// The element of its source with which the output begins, when it is a run of it; nothing when it is something else.
+std::optional<int64_t> viewOffset(const RegionList& list, const TensorDesc& source, const TensorDesc& output);
 /// Whether the output is its source's bytes in the same order.
 bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output);
 
 struct EncodeOptions {
   bool views = true;  // whole-tensor reshapes share memory and passes run; off gives every tensor bytes of its own
   std::vector<std::string> disabledPasses = {};
+  const Backend* viewsOn = nullptr;  // tensors may be parts of others where this backend's alignment allows it
 };
 
 class GraphEncoder {

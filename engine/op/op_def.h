@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/op/loop_region.h"
 #include "engine/op/oracle.h"
 #include "engine/op/params.h"
 #include "engine/op/region.h"
@@ -52,6 +53,9 @@ struct ShapeArgs {
 using ShapeFn = std::function<Result<std::vector<TensorDesc>>(const ShapeArgs&)>;
 /// Regions per output; called after the shape rule with the output descriptions it gave.
 using LowerFn = std::function<Result<std::vector<RegionList>>(const ShapeArgs&, std::span<const TensorDesc>)>;
+/// The operator as a loop over small commands; called after the shape rule. What it needs to know of an input's values
+/// must be marked `contents`. Unsupported where this node has no such form.
+using LoopFn = std::function<Result<LoopRegion>(const ShapeArgs&, std::span<const TensorDesc>)>;
 /// Builds the operator from other operators; called after the shape rule with the output descriptions it gave. The
 /// parts run instead of the operator on every backend.
 using DecomposeFn = std::function<Status(const ShapeArgs&, std::span<const TensorDesc> outputs, Decomposition&)>;
@@ -96,6 +100,7 @@ struct OpDef {
   std::vector<int> inPlace = {};
   ShapeFn inferShapes;
   LowerFn lower;                    // set for operators that only move data
+  LoopFn loop = nullptr;            // set for operators of one output that backends can run as a loop (provider "loop")
   DecomposeFn decompose = nullptr;  // set for operators made of others; the oracle then stays their truth
   FlopsFn flops;                    // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;

@@ -1,6 +1,7 @@
 #include "engine/op/op_registry.h"
 
 #include "engine/backend/extra_creators.h"
+#include "engine/backend/loop_lowering.h"
 #include "engine/graph/pass.h"
 
 namespace opkit {
@@ -76,6 +77,7 @@ std::set<std::string> OpRegistry::providers(std::string_view type) const {
   for (const auto& [name, def] : defs_) {
     if (!type.empty() && name != type) continue;
     if (def.oracle) names.insert("reference");
+    if (def.loop) names.insert(kLoopProvider);
     for (const std::string& backend : backends)
       for (const Creator& creator : creatorTable(*this, backend, def)) names.insert(creator.provider);
   }

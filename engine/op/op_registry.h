@@ -45,7 +45,7 @@ class OpRegistry {
   /// Empty when the backend has no kernel for the operator.
   std::span<const Creator> creators(std::string_view backend, std::string_view type) const;
   /// The providers that have a kernel for the operator on any backend, "reference" where there is an oracle,
-  /// and what sources of extra Creators offer; of every operator when `type` is empty.
+  /// "loop" where there is a loop, and what sources of extra Creators offer; of every operator when `type` is empty.
   std::set<std::string> providers(std::string_view type = {}) const;
   /// All cards, sorted by type.
   std::vector<const OpDef*> all() const;

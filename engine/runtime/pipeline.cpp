@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/backend/loop_lowering.h"
+
 namespace opkit {
 namespace {
 
@@ -145,7 +147,7 @@ Status Pipeline::placeMemory() {
     if (slot.kind != Slot::Kind::View) continue;
     const Tensor& owner = schedule_.slots[static_cast<size_t>(slot.owner)].device;
     slot.device.buffer = owner.buffer;
-    slot.device.offsetBytes = owner.offsetBytes;
+    slot.device.offsetBytes = owner.offsetBytes + slot.viewOffsetBytes;
   }
   return Status::ok();
 }
@@ -407,6 +409,9 @@ void Pipeline::addStatistics(SessionStatistics& statistics) const {
   statistics.foldedNodes = graph_.foldedNodes;
   statistics.removedRasters = graph_.removedRasters;
   statistics.fusedRegions = graph_.fusedRegions;
+  statistics.partialViews = graph_.partialViews;
+  statistics.loopRegions = static_cast<size_t>(
+      std::ranges::count_if(schedule_.steps, [](const Step& step) { return step.provider == kLoopProvider; }));
   statistics.segments = schedule_.segments;
   statistics.inPlace = schedule_.inPlace;
 }

@@ -14,12 +14,13 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
   PipelineParts& parts = cache->parts_;
   OPKIT_ASSIGN(parts.referenceRuntime, createRuntime("reference"));
   OPKIT_ASSIGN(parts.reference, parts.referenceRuntime->createBackend(interpreter.registry(), {.threads = 1}));
+  OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime));
   // A harness that reads or guards every tensor wants each to have memory of its own.
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
-                              .disabledPasses = interpreter.options().disabledPasses};
+                              .disabledPasses = interpreter.options().disabledPasses,
+                              .viewsOn = &parts.backends.main()};
   parts.encoder = std::make_unique<GraphEncoder>(parts.model, parts.registry, *parts.reference, options);
   parts.watched = parts.encoder->contentPlan().inputs;
-  OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime));
   return cache;
 }
 

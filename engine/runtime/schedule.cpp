@@ -239,7 +239,9 @@ Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
   } else if (graph_.alias[t] != tensor) {
     OPKIT_ASSIGN(const int owner, slotFor(graph_.alias[t], backend));
     slot = addSlot(Slot::Kind::View, tensor, backend);
-    schedule_.slots[static_cast<size_t>(slot)].owner = owner;
+    Slot& view = schedule_.slots[static_cast<size_t>(slot)];
+    view.owner = owner;
+    view.viewOffsetBytes = static_cast<size_t>(graph_.aliasOffset[t]) * sizeOf(view.device.desc.dtype);
   } else if (home_[t] < 0) {
     OPKIT_CHECK(isInput_[t]);
     slot = addSlot(Slot::Kind::Input, tensor, backend);
@@ -311,7 +313,9 @@ int Scheduler::reusableInput(size_t index) const {
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.inputs[i] >= 0 && ownerOf(step.inputs[i]) == ownerOf(slot))
         alone = alone && std::ranges::find(allowed, static_cast<int>(i)) != allowed.end() &&
-                schedule_.slots[static_cast<size_t>(step.inputs[i])].device.desc == output.desc;
+                schedule_.slots[static_cast<size_t>(step.inputs[i])].device.desc == output.desc &&
+                schedule_.slots[static_cast<size_t>(step.inputs[i])].viewOffsetBytes ==
+                    schedule_.slots[static_cast<size_t>(slot)].viewOffsetBytes;
     if (alone) return slot;
   }
   return -1;
@@ -322,13 +326,17 @@ void Scheduler::reuseInputs() {
     const int input = reusableInput(i);
     if (input < 0) continue;
     const auto taken = static_cast<size_t>(schedule_.steps[i].outputs[0]);
-    const size_t owner = ownerOf(input);
+    const size_t owner = ownerOf(input), offsetBytes = schedule_.slots[static_cast<size_t>(input)].viewOffsetBytes;
     Slot& output = schedule_.slots[taken];
     schedule_.slots[owner].last = std::max(schedule_.slots[owner].last, output.last);
     output.kind = Slot::Kind::View;
     output.owner = static_cast<int>(owner);
-    for (Slot& view : schedule_.slots)  // views have one owner, never a chain
-      if (view.owner == static_cast<int>(taken)) view.owner = static_cast<int>(owner);
+    output.viewOffsetBytes = offsetBytes;
+    for (Slot& view : schedule_.slots) {  // views have one owner, never a chain
+      if (view.owner != static_cast<int>(taken)) continue;
+      view.owner = static_cast<int>(owner);
+      view.viewOffsetBytes += offsetBytes;
+    }
     ++schedule_.inPlace;
   }
 }

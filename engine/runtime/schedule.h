@@ -33,10 +33,11 @@ struct Slot {
   };
   Kind kind = Kind::Planned;
   StorageClass storage = StorageClass::Dynamic;
-  int tensor = -1;     // index in the model
-  size_t backend = 0;  // index in the pipeline's backends
-  int owner = -1;      // for views
-  size_t first = 0;    // lifetime in steps
+  int tensor = -1;             // index in the model
+  size_t backend = 0;          // index in the pipeline's backends
+  int owner = -1;              // for views
+  size_t viewOffsetBytes = 0;  // for views: where they begin in the owner
+  size_t first = 0;            // lifetime in steps
   size_t last = 0;
   Tensor device;
 

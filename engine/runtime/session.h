@@ -117,6 +117,8 @@ struct SessionStatistics {
   size_t foldedNodes = 0;                // computed at resize from constants
   size_t removedRasters = 0;             // copies that region fusion saves
   size_t fusedRegions = 0;               // regions of the rasters that fusion made
+  size_t partialViews = 0;               // tensors that are parts of others and were not copied out
+  size_t loopRegions = 0;                // operators that run as loops (engine/op/loop_region.h)
   size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input

@@ -45,6 +45,8 @@ void addPart(SessionStatistics& sum, const SessionStatistics& part) {
   sum.foldedNodes += part.foldedNodes;
   sum.removedRasters += part.removedRasters;
   sum.fusedRegions += part.fusedRegions;
+  sum.partialViews += part.partialViews;
+  sum.loopRegions += part.loopRegions;
   sum.executionsCreated += part.executionsCreated;
   sum.segments += part.segments;
 }

@@ -114,6 +114,8 @@ void printPlacement(const RunStep& step) {
   if (step.statistics.removedRasters > 0)
     fmt::print("region fusion: {} copies saved; {} regions in the fused rasters\n", step.statistics.removedRasters,
                step.statistics.fusedRegions);
+  if (step.statistics.partialViews > 0) fmt::print("partial views: {}\n", step.statistics.partialViews);
+  if (step.statistics.loopRegions > 0) fmt::print("loop regions: {}\n", step.statistics.loopRegions);
   for (const Placement& row : step.placement) {
     fmt::print("  {:{}}  {:20}  {}  {}{}{}\n", typeOf(row), width, whereOf(row), row.node, row.outputs,
                row.copiedBytes > 0 ? fmt::format("  {} bytes copied", row.copiedBytes) : "",
@@ -202,6 +204,8 @@ nlohmann::json stepJson(const RunStep& step) {
           {"foldedNodes", step.statistics.foldedNodes},
           {"removedRasters", step.statistics.removedRasters},
           {"fusedRegions", step.statistics.fusedRegions},
+          {"partialViews", step.statistics.partialViews},
+          {"loopRegions", step.statistics.loopRegions},
           {"executionsCreated", step.statistics.executionsCreated}};
 }
 

@@ -2,6 +2,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/backend/loop_lowering.h"
 #include "engine/model/model.h"
 
 #include "harness/commands/commands.h"
@@ -23,6 +24,7 @@ std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::s
   std::string text;
   for (const Creator& creator : registry.creators(backend, def.type))
     text += (text.empty() ? "" : ",") + creator.provider;
+  if (def.loop) text += (text.empty() ? "" : ",") + std::string(kLoopProvider);
   if (text.empty() && backend == "cpu" && def.oracle) return "reference";
   return text.empty() ? "-" : text;
 }

@@ -1,23 +1,7 @@
-#include <cmath>
-
 #include "ops/arg_reduce/arg_reduce.h"
 
 namespace opkit::ops::arg_reduce {
 namespace {
-
-bool isNan(double x) { return std::isnan(x); }
-template <class T>
-bool isNan(T) {
-  return false;
-}
-
-/// Whether `x` takes the place of `best`: NaN beats everything and the first NaN stays, as in NumPy.
-template <class T>
-bool replaces(T x, T best, bool smallest, bool last) {
-  if (isNan(best)) return last && isNan(x);
-  if (isNan(x)) return true;
-  return (smallest ? x < best : x > best) || (last && x == best);
-}
 
 template <class T>
 int64_t select(const Rows& rows, size_t first, bool smallest, bool last, const std::vector<T>& xs) {

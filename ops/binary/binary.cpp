@@ -1,5 +1,6 @@
 #include "ops/binary/binary.h"
 
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary_schema.h"
 
@@ -43,11 +44,24 @@ Result<std::vector<TensorDesc>> boolRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{DType::Bool, std::move(shape)}};
 }
 
+Status checkClamp(const ShapeArgs& args, DType result) {
+  const Clamp clamp = clampOf(args.params<BinaryParams>());
+  OPKIT_TRY(clamp.check());
+  if (!clamp.isActive() || isFloat(result)) return Status::ok();
+  return Status::unsupported("a clamp needs floating results, got {}", nameOf(result));
+}
+
 ShapeFn shapeRuleOf(const Function& function) {
-  if (function.kind != Function::Kind::Arithmetic) return boolRule;
   const std::string_view name = function.name;
-  if (name == "Pow") return powRule;
-  return name == "PRelu" ? preluRule : arithmeticRule;
+  const ShapeFn rule = function.kind != Function::Kind::Arithmetic ? boolRule
+                       : name == "Pow"                             ? powRule
+                       : name == "PRelu"                           ? preluRule
+                                                                   : arithmeticRule;
+  return [rule](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+    OPKIT_ASSIGN(std::vector<TensorDesc> outputs, rule(args));
+    OPKIT_TRY(checkClamp(args, outputs[0].dtype));
+    return outputs;
+  };
 }
 
 }  // namespace

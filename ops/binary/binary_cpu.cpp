@@ -1,6 +1,8 @@
 // The binary family on the CPU: vector kernels on f32 where there is one (binary_vectors.cpp), and a scalar loop that
 // computes exactly what the oracle computes, element by element, for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/vector_ops.h"
+#include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
 #include "ops/binary/binary_vectors.h"
 
@@ -11,7 +13,7 @@ namespace {
 class BinaryCpu : public cpu::CpuKernel {
  public:
   BinaryCpu(const CreateArgs& args, Backend& backend)
-      : CpuKernel(args, backend), params_(args.params<BinaryParams>()) {}
+      : CpuKernel(args, backend), params_(args.params<BinaryParams>()), clamp_(clampOf(params_)) {}
   Status onResize(TensorList inputs, TensorList) override {
     loops_ = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
     return Status::ok();
@@ -27,9 +29,11 @@ class BinaryCpu : public cpu::CpuKernel {
       });
     });
   }
+  const Clamp& clamp() const { return clamp_; }
 
  private:
   BinaryParamsT params_;
+  Clamp clamp_;
   Loops loops_;
 };
 
@@ -43,12 +47,20 @@ class VectorCpu final : public BinaryCpu {
     float* z = floatsOf(*outputs[0]);
     forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
                 [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
-                  map_(x + ix, xStride, y + iy, yStride, z + iz, count);
+                  if (!clamp().isActive()) return map_(x + ix, xStride, y + iy, yStride, z + iz, count);
+                  // What was just written is still in cache.
+                  for (int64_t i = 0; i < count; i += kClampBlock) {
+                    const int64_t length = std::min(kClampBlock, count - i);
+                    map_(x + ix + i * xStride, xStride, y + iy + i * yStride, yStride, z + iz + i, length);
+                    cpu::clampTo(clamp().low, clamp().high, z + iz + i, length);
+                  }
                 });
     return Status::ok();
   }
 
  private:
+  static constexpr int64_t kClampBlock = 2048;
+
   VectorMap map_;
 };
 
@@ -80,7 +92,10 @@ class ScalarCpu final : public BinaryCpu {
                         valueOf(cpu::widened(x[ix + i * xStride]), cpu::widened(y[iy + i * yStride])));
                 });
   }
-  double valueOf(double x, double y) const { return function_.real(x, y); }
+  double valueOf(double x, double y) const {
+    const double value = function_.real(x, y);
+    return value < clamp().low ? clamp().low : value > clamp().high ? clamp().high : value;
+  }
   int64_t valueOf(int64_t x, int64_t y) const { return function_.integer(x, y); }
   uint64_t valueOf(uint64_t x, uint64_t y) const { return function_.unsignedInteger(x, y); }
 

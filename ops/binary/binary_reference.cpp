@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
 
 namespace opkit::ops::binary {
@@ -105,10 +106,12 @@ void apply(const Function& function, const OracleArgs& args, size_t i, size_t ix
 }
 
 Status reference(const Function& function, const OracleArgs& args) {
-  const Loops loops = loopsOf(args.params<BinaryParams>(), args.input(0).shape(), args.input(1).shape());
+  const auto params = args.params<BinaryParams>();
+  const Loops loops = loopsOf(params, args.input(0).shape(), args.input(1).shape());
   forEachElement(loops, [&](size_t i, const std::vector<int64_t>& at) {
     apply(function, args, i, static_cast<size_t>(at[0]), static_cast<size_t>(at[1]));
   });
+  clampOf(params).apply(args.output().real);
   return Status::ok();
 }
 

@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_image.h"
+#include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary.h"
 #include "shaders/binary/binary.h"
@@ -11,6 +12,16 @@ namespace {
 
 constexpr size_t kMaxLoops = 6;
 
+/// What only the arithmetic shaders have among their push constants.
+template <class Push>
+Push withClamp(Push push, const Clamp& clamp) {
+  if constexpr (requires { push.low; }) {
+    push.low = clamp.low;
+    push.high = clamp.high;
+  }
+  return push;
+}
+
 /// Runs shader S: Binary for arithmetic, Compare for everything that gives bool.
 template <class S>
 class BinaryVulkan final : public vulkan::VulkanExecution {
@@ -21,12 +32,13 @@ class BinaryVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Loops loops = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
     const int64_t count = outputs[0]->desc.elements();
+    typename S::PushConstants push{};
+    push.count = static_cast<uint32_t>(count);
+    push.sizes = packed<kMaxLoops>(loops.size);
+    push.xStrides = packed<kMaxLoops>(loops.strides[0]);
+    push.yStrides = packed<kMaxLoops>(loops.strides[1]);
     return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)},
-                               {.x = inputs[0], .y = inputs[1], .z = outputs[0]},
-                               {.count = static_cast<uint32_t>(count),
-                                .sizes = packed<kMaxLoops>(loops.size),
-                                .xStrides = packed<kMaxLoops>(loops.strides[0]),
-                                .yStrides = packed<kMaxLoops>(loops.strides[1])},
+                               {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, withClamp(push, clampOf(params_)),
                                vulkan::Groups::linear(count, 64),
                                {.function = function_.id, .loops = static_cast<uint32_t>(loops.size.size())});
   }
@@ -42,14 +54,16 @@ class BinaryImageVulkan final : public vulkan::VulkanExecution {
   using Shader = shaders::BinaryImage;
 
   BinaryImageVulkan(const CreateArgs& args, Backend& backend)
-      : VulkanExecution(backend), function_(functionOf(args.def.type)) {}
+      : VulkanExecution(backend), function_(functionOf(args.def.type)), clamp_(clampOf(args.params<BinaryParams>())) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::ImageShape shape(outputs[0]->desc.shape);
     const Shader::PushConstants push{.count = static_cast<uint32_t>(shape.texels()),
                                      .columns = static_cast<uint32_t>(shape.width),
                                      .blocks = static_cast<uint32_t>(shape.blocks),
-                                     .channels = static_cast<uint32_t>(shape.channels)};
+                                     .channels = static_cast<uint32_t>(shape.channels),
+                                     .low = clamp_.low,
+                                     .high = clamp_.high};
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)},
                                     {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, push,
                                     vulkan::Groups::linear(shape.texels(), 64), {.function = function_.id});
@@ -57,6 +71,7 @@ class BinaryImageVulkan final : public vulkan::VulkanExecution {
 
  private:
   const Function& function_;
+  Clamp clamp_;
 };
 
 /// Images stay images; buffers are not made images for this alone.

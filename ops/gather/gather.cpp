@@ -69,6 +69,7 @@ void define(OpRegistry& registry) {
                 .inputs = inputs,
                 .outputs = {{"y"}},
                 .inferShapes = gatherShapeRule,
+                .loop = gatherLoop,
                 .flops = noFlops,
                 .oracle = gatherReference});
   registry.add({.type = "GatherElements",
@@ -77,6 +78,7 @@ void define(OpRegistry& registry) {
                 .inputs = inputs,
                 .outputs = {{"y"}},
                 .inferShapes = elementsShapeRule,
+                .loop = gatherElementsLoop,
                 .flops = noFlops,
                 .oracle = gatherElementsReference});
   registry.add({.type = "GatherND",
@@ -85,6 +87,7 @@ void define(OpRegistry& registry) {
                 .inputs = inputs,
                 .outputs = {{"y"}},
                 .inferShapes = ndShapeRule,
+                .loop = gatherNdLoop,
                 .flops = noFlops,
                 .oracle = gatherNdReference});
 }

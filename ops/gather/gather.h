@@ -24,4 +24,8 @@ Status gatherReference(const OracleArgs& args);
 Status gatherElementsReference(const OracleArgs& args);
 Status gatherNdReference(const OracleArgs& args);
 
+Result<LoopRegion> gatherLoop(const ShapeArgs& args, std::span<const TensorDesc> outputs);
+Result<LoopRegion> gatherElementsLoop(const ShapeArgs& args, std::span<const TensorDesc> outputs);
+Result<LoopRegion> gatherNdLoop(const ShapeArgs& args, std::span<const TensorDesc> outputs);
+
 }  // namespace opkit::ops::gather

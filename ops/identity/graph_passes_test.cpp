@@ -6,6 +6,7 @@
 #include "engine/graph/pass.h"
 #include "engine/runtime/session.h"
 #include "ops/builtin_ops.h"
+#include "ops/cast/cast_generated.h"
 #include "ops/conv/conv_generated.h"
 #include "ops/unary/unary_generated.h"
 
@@ -20,6 +21,18 @@ std::vector<std::string> backends() {
 #endif
 }
 
+/// A model under construction, with constants named by number.
+struct Net {
+  Model model;
+  int count = 0;
+
+  int input(const Shape& shape) { return model.addInput("x", {DType::Float32, shape}); }
+  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
+  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+    return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
+  }
+};
+
 /// Has one Runtime per backend for all tests: what a device has compiled stays compiled.
 class GraphPasses : public ::testing::Test {
  protected:
@@ -33,11 +46,13 @@ class GraphPasses : public ::testing::Test {
   struct Outcome {
     std::vector<std::string> nodes;  // types after the passes
     std::vector<std::string> outputs;
-    std::vector<float> values;  // of the first output
+    std::vector<float> values;          // of the first output
+    std::vector<std::string> commands;  // types of what ran
   };
   static Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled);
   /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
   static std::vector<std::string> afterPasses(const Model& model, double tolerance);
+  static std::vector<std::string> afterBinaryFusion(const Net& net);
 
  private:
   static inline std::map<std::string, std::shared_ptr<Runtime>> runtimes_;  // shared: as they are handed out
@@ -54,18 +69,6 @@ Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
 
 Tensor scalar(float value) { return *Tensor::fromValues<float>({DType::Float32, {}}, {value}); }
 
-/// A model under construction, with constants named by number.
-struct Net {
-  Model model;
-  int count = 0;
-
-  int input(const Shape& shape) { return model.addInput("x", {DType::Float32, shape}); }
-  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
-  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
-    return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
-  }
-};
-
 GraphPasses::Outcome GraphPasses::runWith(const Model& model, const std::string& backend,
                                           std::vector<std::string> disabled) {
   Outcome outcome;
@@ -79,6 +82,8 @@ GraphPasses::Outcome GraphPasses::runWith(const Model& model, const std::string&
   const Status status = (*session)->run();
   EXPECT_TRUE(status.isOk()) << status.toString();
   outcome.outputs = (*session)->outputNames();
+  for (const Placement& row : (*session)->placement())
+    if (row.type != "Copy" && row.type != "Convert") outcome.commands.push_back(row.type);
   const std::span<float> y = (*session)->output(outcome.outputs[0])->data<float>();
   outcome.values.assign(y.begin(), y.end());
   return outcome;
@@ -220,6 +225,54 @@ TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Relu"}));
   net.model.outputs = {net.node("Clip", {conv}, clip(2, 1))};  // Clip gives its maximum then; a clamp has no such case
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Clip"}));
+}
+
+/// The commands that run with the pass, which must give the very values that they give without it.
+std::vector<std::string> GraphPasses::afterBinaryFusion(const Net& net) {
+  std::vector<std::string> commands;
+  for (const std::string& backend : backends()) {
+    const Outcome plain = runWith(net.model, backend, {"fuse-binary-clamp"});
+    const Outcome fused = runWith(net.model, backend, {});
+    EXPECT_EQ(plain.outputs, fused.outputs);
+    EXPECT_EQ(plain.values, fused.values) << backend;
+    EXPECT_GE(plain.commands.size(), fused.commands.size());
+    commands = fused.commands;
+  }
+  return commands;
+}
+
+TEST_F(GraphPasses, ActivationsGoIntoArithmetic) {
+  Net net;
+  const int x = net.input({1, 4, 5, 3});
+  const int sum = net.node("Add", {x, net.node("Sin", {x})});
+  const int product = net.node("Mul", {net.node("Relu", {sum}), net.constant(values({3}, -2, 2))});
+  net.model.outputs = {net.node("Relu", {net.node("Clip", {product}, clip(-1, 2))})};
+  EXPECT_EQ(afterBinaryFusion(net), (Types{"Sin", "Add", "Mul"}));
+}
+
+TEST_F(GraphPasses, ActivationsOfWhatOthersReadOrOfIntegersStay) {
+  Net read;
+  const int x = read.input({2, 6});
+  const int sum = read.node("Add", {x, read.node("Sin", {x})});
+  read.model.outputs = {read.node("Relu", {sum}), sum};
+  EXPECT_EQ(afterBinaryFusion(read), (Types{"Sin", "Add", "Relu"}));
+
+  Net view;  // the sum is read as another shape, too
+  const int y = view.input({2, 6});
+  const int total = view.node("Add", {y, view.node("Sin", {y})});
+  const int flat =
+      view.node("Reshape", {total, view.constant(*Tensor::fromValues<int64_t>({DType::Int64, {1}}, {12}))});
+  view.model.outputs = {view.node("Relu", {total}), view.node("Sin", {flat})};
+  EXPECT_EQ(afterBinaryFusion(view), (Types{"Sin", "Add", "Relu", "Sin"}));
+
+  Net integers;
+  cast::CastParamsT toInteger, toFloat;
+  toInteger.to = cast::ElementType::i32;
+  toFloat.to = cast::ElementType::f32;
+  const int whole = integers.node("Cast", {integers.input({9})}, packParams(toInteger));
+  const int relu = integers.node("Relu", {integers.node("Add", {whole, whole})});
+  integers.model.outputs = {integers.node("Cast", {relu}, packParams(toFloat))};
+  EXPECT_EQ(afterBinaryFusion(integers), (Types{"Cast", "Add", "Relu", "Cast"}));
 }
 
 TEST_F(GraphPasses, ModelsThatDoNotFitTheirCardsAreLeftToTheShapeRules) {

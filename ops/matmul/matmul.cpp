@@ -25,6 +25,25 @@ double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   return 2.0 * outputs[0].elements() * args.shape(0).back();
 }
 
+std::vector<int64_t> times(std::vector<int64_t> strides, int64_t factor) {
+  for (int64_t& stride : strides) stride *= factor;
+  return strides;
+}
+
+Result<LoopRegion> loop(const ShapeArgs& args, std::span<const TensorDesc>) {
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1)));
+  const int64_t rows = plan.rows, columns = plan.columns, depth = plan.depth;
+  LoopRegion loop;
+  loop.command = LoopRegion::Command::Product;
+  loop.iterations = plan.batch;
+  loop.size = {rows, columns, depth};
+  loop.operands = {{.source = 0, .steps = times(plan.aBatchStrides, rows * depth), .strides = {depth, 0, 1}},
+                   {.source = 1, .steps = times(plan.bBatchStrides, depth * columns), .strides = {0, 1, columns}}};
+  loop.target = {.steps = times(contiguousStrides(plan.batch), rows * columns), .strides = {columns, 1, 0}};
+  loop.clamp = clampOf(args.params<MatMulParams>());
+  return loop;
+}
+
 }  // namespace
 
 int64_t MatMulPlan::matrixOf(const std::vector<int64_t>& strides, int64_t i) const {
@@ -65,6 +84,7 @@ void define(OpRegistry& registry) {
                 .outputs = {{"y"}},
                 .numeric = NumericClass::Products,
                 .inferShapes = shapeRule,
+                .loop = loop,
                 .flops = flops,
                 .oracle = reference});
 }

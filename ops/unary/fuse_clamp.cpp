@@ -4,12 +4,12 @@
 
 namespace opkit::ops::unary {
 
-std::optional<Clamp> clampOfNode(const ModelNode& node) {
+std::optional<Clamp> clampOfNode(std::string_view type, const ParamBytes& paramBytes) {
   Clamp clamp;
-  if (node.type == "Relu") {
+  if (type == "Relu") {
     clamp.low = 0;
-  } else if (node.type == "Clip") {
-    const auto params = unpackParams<UnaryParams>(node.params);
+  } else if (type == "Clip") {
+    const auto params = unpackParams<UnaryParams>(paramBytes);
     clamp.low = params.alpha.value_or(clamp.low);
     clamp.high = params.beta.value_or(clamp.high);
   } else {

@@ -6,8 +6,8 @@
 
 namespace opkit::ops::unary {
 
-/// What a Relu or a Clip does; nothing for other nodes, and for a Clip whose minimum exceeds its maximum.
-std::optional<Clamp> clampOfNode(const ModelNode& node);
+/// What a Relu or a Clip does; nothing for other operators, and for a Clip whose minimum exceeds its maximum.
+std::optional<Clamp> clampOfNode(std::string_view type, const ParamBytes& paramBytes);
 /// First `inner`, then `outer`, as one.
 Clamp composed(const Clamp& inner, const Clamp& outer);
 
@@ -17,7 +17,7 @@ template <class Table, class Allowed>
 Result<size_t> fuseClamps(Model& model, std::string_view type, Allowed&& allowed) {
   ModelEdit edit(model);
   for (ModelNode& node : model.nodes) {
-    const std::optional<Clamp> clamp = edit.isRemoved(node) ? std::nullopt : clampOfNode(node);
+    const std::optional<Clamp> clamp = edit.isRemoved(node) ? std::nullopt : clampOfNode(node.type, node.params);
     ModelNode* source = clamp ? edit.producer(node.inputs[0], type) : nullptr;
     if (!source || !edit.isOnlyReader(node.inputs[0]) || node.outputs[0] < 0 || !allowed(edit, *source)) continue;
     auto params = unpackParams<Table>(source->params);

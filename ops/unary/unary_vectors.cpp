@@ -4,11 +4,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/unary/unary_vectors.cpp"
-// Vectors of unknown length cannot be kept in arrays.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#include <hwy/foreach_target.h>
-// foreach_target.h must come first.
-#include <hwy/highway.h>
+#include "engine/backend/cpu/foreach_target.h"
 
 #include "engine/backend/cpu/vector_math-inl.h"
 

@@ -19,6 +19,8 @@ layout(push_constant) uniform Push {
   uint sizes[6];  // outermost first; the first `loops` count
   uint xStrides[6];
   uint yStrides[6];
+  float low;  // of the clamp, on floats
+  float high;
 } push;
 
 #include "binary_loops.glsl"
@@ -85,5 +87,9 @@ void main() {
   const uint i = linearIndex();
   if (i >= push.count) return;
   const uvec2 at = operandOffsets(i);
-  STORE(z, i, apply(LOAD(x, at.x), LOAD(y, at.y)));
+  ARITH value = apply(LOAD(x, at.x), LOAD(y, at.y));
+#if defined(STORAGE_F32) || defined(STORAGE_F16)
+  value = value < push.low ? push.low : value > push.high ? push.high : value;  // a NaN stays
+#endif
+  STORE(z, i, value);
 }

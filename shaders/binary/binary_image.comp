@@ -19,6 +19,8 @@ layout(push_constant) uniform Push {
   uint columns;  // of one channel block
   uint blocks;
   uint channels;
+  float low;  // of the clamp
+  float high;
 } push;
 
 #define BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger) \
@@ -34,6 +36,8 @@ void main() {
   if (i >= push.count) return;
   const uint width = push.blocks * push.columns, column = i % width, row = i / width;
   const vec4 a = IMAGE_LOAD(x, column, row), b = IMAGE_LOAD(y, column, row);
-  const vec4 result = vec4(apply(a.x, b.x), apply(a.y, b.y), apply(a.z, b.z), apply(a.w, b.w));
+  vec4 result = vec4(apply(a.x, b.x), apply(a.y, b.y), apply(a.z, b.z), apply(a.w, b.w));
+  result = mix(result, vec4(push.low), lessThan(result, vec4(push.low)));  // a NaN stays
+  result = mix(result, vec4(push.high), greaterThan(result, vec4(push.high)));
   IMAGE_STORE(z, column, row, keepChannels(result, push.channels - column / push.columns * 4u));
 }

@@ -3,6 +3,7 @@
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
+#include "engine/backend/host/host_loop.h"
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
 #include "engine/op/op_registry.h"
@@ -21,7 +22,9 @@ class CpuBackend final : public HostBackend {
       : HostBackend("cpu"), registry_(registry), pool_(threadsFor(config), config.power == PowerHint::Normal) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
-    return tables_.of(registry_, name(), def, {reference::oracleCreator()});
+    std::vector<Creator> last{reference::oracleCreator()};
+    if (def.loop) last.insert(last.begin(), hostLoopCreator(threadPool));
+    return tables_.of(registry_, name(), def, last);
   }
   Result<std::unique_ptr<RasterExecution>> createRaster() override {
     return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, &pool_));

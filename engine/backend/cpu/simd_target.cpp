@@ -3,9 +3,7 @@
 // Compiles this file once per instruction set; see hwy/examples/skeleton.cc for the pattern.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/backend/cpu/simd_target.cpp"
-#include <hwy/foreach_target.h>
-// foreach_target.h must come first.
-#include <hwy/highway.h>
+#include "engine/backend/cpu/foreach_target.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu {

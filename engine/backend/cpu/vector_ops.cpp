@@ -6,11 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/backend/cpu/vector_ops.cpp"
-// Vectors of unknown length cannot be kept in arrays.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
-#include <hwy/foreach_target.h>
-// foreach_target.h must come first.
-#include <hwy/highway.h>
+#include "engine/backend/cpu/foreach_target.h"
 
 #include "engine/backend/cpu/vector_math-inl.h"
 
@@ -153,6 +149,9 @@ void addSquare(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(),
 void maxInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Max(), Same()); }
 void minInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Min(), Same()); }
 
+void clampAll(float low, float high, float* y, int64_t n) {
+  map1(y, y, n, [low, high](FloatVec v) HWY_ATTR { return limitTo(v, set(low), set(high)); });
+}
 void affineMap(const float* x, float factor, float constant, float* y, int64_t n) {
   const FloatVec a = set(factor), b = set(constant);
   map1(x, y, n, [a, b](FloatVec v) HWY_ATTR { return hn::MulAdd(v, a, b); });
@@ -247,6 +246,7 @@ FORWARD(void, addAbsoluteTo, addAbsolute, (const float* x, float* y, int64_t cou
 FORWARD(void, addSquareTo, addSquare, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, maxTo, maxInto, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, clampTo, clampAll, (float low, float high, float* y, int64_t count), (low, high, y, count))
 FORWARD(void, affine, affineMap, (const float* x, float factor, float constant, float* y, int64_t count),
         (x, factor, constant, y, count))
 FORWARD(void, divide, divideMap, (const float* x, float divisor, float* y, int64_t count), (x, divisor, y, count))

@@ -26,6 +26,8 @@ void addSquareTo(const float* x, float* y, int64_t count);
 void maxTo(const float* x, float* y, int64_t count);
 void minTo(const float* x, float* y, int64_t count);
 
+/// y into [low, high].
+void clampTo(float low, float high, float* y, int64_t count);
 /// y = x * factor + constant.
 void affine(const float* x, float factor, float constant, float* y, int64_t count);
 /// y = x / divisor.

@@ -75,6 +75,17 @@ TEST(VectorOps, WritesExactlyTheRow) {
   }
 }
 
+TEST(VectorOps, ClampsKeepNaN) {
+  for (const int64_t n : kLengths) {
+    std::vector<float> y = randomRow(n, 3), expected = y;
+    for (float& value : expected) value = std::clamp(value, -2.5f, 4.0f);
+    if (n > 0) y.back() = expected.back() = NAN;
+    clampTo(-2.5f, 4.0f, y.data(), n);
+    for (size_t i = 0; i < y.size(); ++i)
+      EXPECT_TRUE(y[i] == expected[i] || (std::isnan(y[i]) && std::isnan(expected[i]))) << n << " at " << i;
+  }
+}
+
 TEST(Parallel, RangesAndRowsCoverEverythingOnce) {
   for (const size_t threads : {1, 3}) {
     ThreadPool pool(threads);

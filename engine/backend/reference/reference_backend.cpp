@@ -2,6 +2,7 @@
 
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
+#include "engine/backend/host/host_loop.h"
 #include "engine/backend/reference/oracle_execution.h"
 
 namespace opkit::reference {
@@ -9,11 +10,15 @@ namespace {
 
 class ReferenceBackend final : public HostBackend {
  public:
-  ReferenceBackend() : HostBackend("reference"), creator_(oracleCreator()) {}
-  std::span<const Creator> creators(const OpDef&) const override { return {&creator_, 1}; }
+  ReferenceBackend() : HostBackend("reference") {}
+  /// The oracle; the loop behind it runs where it is forced.
+  std::span<const Creator> creators(const OpDef& def) const override { return {creators_, def.loop ? 2u : 1u}; }
 
  private:
-  Creator creator_;
+  static ThreadPool& poolOf(Backend& backend) { return static_cast<ReferenceBackend&>(backend).pool_; }
+
+  ThreadPool pool_;  // of the caller's thread alone
+  Creator creators_[2] = {oracleCreator(), hostLoopCreator(poolOf)};
 };
 
 class ReferenceRuntime final : public Runtime {

@@ -46,7 +46,7 @@ void appendRecord(const Region& region, uint32_t first, uint32_t source, std::ve
 }  // namespace
 
 Status RasterBatch::encode(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
-  used_ = 0;
+  tables_.restart();
   const size_t wordBytes = widestWord(moves, sizeOf(to.desc.dtype));
   for (Move& move : moves) {
     for (size_t bytes = sizeOf(to.desc.dtype); bytes < wordBytes; bytes *= 2) OPKIT_CHECK(widen(move.region));
@@ -79,24 +79,11 @@ Status RasterBatch::encodePart(std::span<const Move> moves, const Tensor& to, si
     appendRecord(move.region, count, isFirst ? 0 : 1, table);
     count += static_cast<uint32_t>(elementCount(move.region.size));
   }
-  OPKIT_ASSIGN(const Tensor* records, upload(table));
+  OPKIT_ASSIGN(const Tensor* records, tables_.upload(table));
   return encoder.dispatch<Shader>(
       {*Shader::wordOfBytes(wordBytes)},
       {.table = records, .x = moves.front().from, .z = second ? second : moves.front().from, .y = &to},
       {.count = count, .regions = static_cast<uint32_t>(moves.size())}, Groups::linear(count, kLocalSize));
-}
-
-Result<const Tensor*> RasterBatch::upload(const std::vector<uint32_t>& words) {
-  const TensorDesc desc{DType::UInt32, {static_cast<int64_t>(words.size())}};
-  if (used_ == tables_.size()) tables_.emplace_back();
-  Tensor& table = tables_[used_++];
-  if (!table.buffer || table.desc != desc) {
-    table = {desc, nullptr, 0, 0};
-    OPKIT_ASSIGN(table.buffer, backend_.allocate(table.sizeBytes()));
-  }
-  OPKIT_ASSIGN(const Tensor host, Tensor::fromValues(desc, words));
-  OPKIT_TRY(backend_.upload(host, table));
-  return static_cast<const Tensor*>(&table);
 }
 
 }  // namespace opkit::vulkan

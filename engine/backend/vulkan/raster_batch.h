@@ -4,8 +4,7 @@
 // different elements of it, so they would take a barrier each. Belongs to one raster.
 #pragma once
 
-#include <deque>
-
+#include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 
 namespace opkit::vulkan {
@@ -23,18 +22,15 @@ Status checkReach(const Region& region);
 
 class RasterBatch {
  public:
-  explicit RasterBatch(Backend& backend) : backend_(backend) {}
+  explicit RasterBatch(Backend& backend) : tables_(backend) {}
 
   /// Records the moves, of up to six dimensions each, into `to`.
   Status encode(std::vector<Move> moves, const Tensor& to, Encoder& encoder);
 
  private:
   Status encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder);
-  Result<const Tensor*> upload(const std::vector<uint32_t>& words);
 
-  Backend& backend_;
-  std::deque<Tensor> tables_;  // on the device, kept from one resize to the next
-  size_t used_ = 0;
+  ShaderTables tables_;
 };
 
 }  // namespace opkit::vulkan

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/backend/vulkan/image_conversion.h"
+#include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 #include "engine/op/op_registry.h"
@@ -114,7 +115,9 @@ const std::string& VulkanBackend::name() const {
   return name;
 }
 
-std::span<const Creator> VulkanBackend::creators(const OpDef& def) const { return tables_.of(*registry_, name(), def); }
+std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
+  return tables_.of(*registry_, name(), def, def.loop ? std::vector{loopCreator()} : std::vector<Creator>());
+}
 
 Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {
   return std::unique_ptr<RasterExecution>(std::make_unique<VulkanRaster>(*this));

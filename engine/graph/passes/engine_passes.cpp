@@ -7,6 +7,7 @@ namespace opkit {
 void addEnginePasses(OpRegistry& registry) {
   registry.addPass(removeDeadCodePass());
   registry.addPass(fuseRegionsPass());
+  registry.addPass(viewRangesPass());
 }
 
 }  // namespace opkit

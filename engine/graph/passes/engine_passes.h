@@ -12,5 +12,7 @@ void addEnginePasses(OpRegistry& registry);
 GraphPass removeDeadCodePass();
 /// fuse-regions: a tensor that only rasters write and read is never made; its readers read what it was made from.
 GraphPass fuseRegionsPass();
+/// view-ranges: a tensor that is a run of another's elements, aligned as its backend asks, is not copied out of it.
+GraphPass viewRangesPass();
 
 }  // namespace opkit

@@ -58,7 +58,7 @@ inline Status resizeAndRun(Backend& backend, const std::vector<Step>& steps) {
   return runSteps(backend, steps);
 }
 
-class VulkanTest : public testing::Test {
+class VulkanTest : public ::testing::Test {
  protected:
   void SetUp() override {
     messagesBefore_ = validationMessageCount();

@@ -1,0 +1,14 @@
+// The preamble of files that are compiled once per instruction set and chosen from at run time:
+//
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "ops/relu/relu_vectors.cpp"  // this very file
+//   #include "engine/backend/cpu/foreach_target.h"
+//
+// Comes before other Highway headers. Deliberately without an include guard: Highway's own decide what happens each of
+// the times that such a file is read.
+
+// Vectors of unknown length cannot be kept in arrays.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+// foreach_target.h must come first.
+#include <hwy/highway.h>

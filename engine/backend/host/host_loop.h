@@ -1,0 +1,41 @@
+// HostLoop: the loop kernel of the host backends (engine/op/loop_region.h), threaded over iterations.
+//
+// Copies take every dtype; products and running sums every dtype of numbers. Products accumulate in the arithmetic of
+// their dtype (f16 in float), running sums in double.
+#pragma once
+
+#include "engine/backend/host/host_execution.h"
+#include "engine/backend/loop_lowering.h"
+#include "engine/base/thread_pool.h"
+#include "engine/op/loops.h"
+
+namespace opkit {
+
+class HostLoop final : public HostExecution {
+ public:
+  HostLoop(const CreateArgs& args, Backend& backend, ThreadPool& pool)
+      : HostExecution(backend), type_(args.def.type), lowering_(args), pool_(pool) {}
+
+  Status onResize(TensorList inputs, TensorList outputs) override;
+  bool readsInput(size_t index) const override { return !lowering_.knows(index); }
+
+ protected:
+  /// InvalidArgument when an index is out of range.
+  Status onRun(TensorList inputs, TensorList outputs) override;
+
+ private:
+  template <class T>
+  bool copy(const Tensor& source, const Tensor* indices, const Tensor& target);
+
+  std::string type_;
+  LoopLowering lowering_;
+  ThreadPool& pool_;
+  LoopRegion loop_;
+  Loops outer_;  // iterations: steps of the target, the operands and, of a Copy, the indices
+  Loops box_;    // of a Copy: strides of the target and the source
+};
+
+/// The Creator of provider "loop"; `poolOf` gives the threads of a Backend.
+Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend));
+
+}  // namespace opkit

@@ -1,0 +1,72 @@
+#include "engine/backend/loop_lowering.h"
+
+namespace opkit {
+namespace {
+
+Result<LoopRegion> lowerLoop(const OpDef& def, const ShapeArgs& args, std::span<const TensorDesc> outputs) {
+  OPKIT_ASSIGN(const LoopRegion loop, def.loop(args, outputs));
+  OPKIT_TRY(checkLoop(loop, args.inputs, outputs[0]).withContext(def.type));
+  return mergeLoop(loop);
+}
+
+bool needsContents(const OpDef& def, size_t input) {
+  const Port* port = portOf(def.inputs, input);
+  return port && port->contents;
+}
+
+}  // namespace
+
+LoopLowering::LoopLowering(const CreateArgs& args)
+    : def_(&args.def), params_(args.paramBytes.begin(), args.paramBytes.end()), contents_(args.inputs.size()) {
+  for (size_t i = 0; i < contents_.size(); ++i)
+    if (needsContents(args.def, i) && args.constant(i)) contents_[i] = *args.constant(i);
+}
+
+Result<LoopRegion> LoopLowering::lower(TensorList inputs, TensorList outputs) const {
+  std::vector<const TensorDesc*> descs;
+  std::vector<const Tensor*> contents;
+  std::vector<TensorDesc> outputDescs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    descs.push_back(inputs[i] ? &inputs[i]->desc : nullptr);
+    contents.push_back(knows(i) ? &*contents_[i] : nullptr);
+  }
+  for (const Tensor* output : outputs) outputDescs.push_back(output->desc);
+  return lowerLoop(*def_, {params_, descs, contents, outputs.size()}, outputDescs);
+}
+
+Result<LoopRegion> LoopLowering::lower(const CreateArgs& args) {
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    if (args.inputs[i] && needsContents(args.def, i) && !args.constant(i))
+      return Status::unsupported("{}: the loop needs a constant {}", args.def.type, portOf(args.def.inputs, i)->name);
+  std::vector<const Tensor*> contents;
+  for (size_t i = 0; i < args.inputs.size(); ++i) contents.push_back(args.constant(i));
+  OPKIT_ASSIGN(LoopRegion loop,
+               lowerLoop(args.def, {args.paramBytes, args.inputs, contents, args.outputs.size()}, args.outputs));
+  if (loop.indices.terms.empty()) return loop;
+  if (const Tensor* values = args.constant(static_cast<size_t>(loop.indices.source)))
+    if (const Status status = checkIndices(loop, *values, args.def.type); !status.isOk())
+      return Status::unsupported("{}", status.message());
+  return loop;
+}
+
+Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::string& type) {
+  const LoopIndices& indices = loop.indices;
+  const auto valueAt = [&](int64_t at) {
+    const auto i = static_cast<size_t>(at);
+    return values.desc.dtype == DType::Int64 ? values.data<int64_t>()[i] : int64_t{values.data<int32_t>()[i]};
+  };
+  Status status;
+  forEachIndex(loop.iterations, [&](const std::vector<int64_t>& position) {
+    int64_t at = 0;
+    for (size_t d = 0; d < position.size(); ++d) at += position[d] * indices.steps[d];
+    for (const LoopIndices::Term& term : indices.terms) {
+      const int64_t value = valueAt(at + term.offset);
+      if (status.isOk() && (value < -term.extent || value >= term.extent))
+        status =
+            Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -term.extent, term.extent, value);
+    }
+  });
+  return status;
+}
+
+}  // namespace opkit

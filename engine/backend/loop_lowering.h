@@ -1,0 +1,41 @@
+// LoopLowering: the way from a node to its LoopRegion, for the loop kernels of backends.
+//
+// A backend that can run loops puts one Creator of provider "loop" behind its other kernels of every operator with
+// OpDef::loop. Where a kernel of its own is worth having, it stands before the loop; everywhere else the loop is the
+// kernel. Values; not shared between threads.
+#pragma once
+
+#include <optional>
+
+#include "engine/backend/creator.h"
+
+namespace opkit {
+
+inline constexpr const char* kLoopProvider = "loop";
+
+class LoopLowering {
+ public:
+  /// For an Execution: remembers the operator and the values of the inputs that its loop depends on.
+  explicit LoopLowering(const CreateArgs& args);
+
+  /// The loop for these shapes, in as few dimensions as possible. Unsupported where the operator has no such form,
+  /// Internal where its loop is wrong (checkLoop).
+  Result<LoopRegion> lower(TensorList inputs, TensorList outputs) const;
+  /// Whether the loop was made with the values of this input, so that its kernel need not read it.
+  bool knows(size_t input) const { return input < contents_.size() && contents_[input].has_value(); }
+
+  /// The same for a Creator that has no Execution yet. Unsupported also where an input whose values are needed is not
+  /// constant, and where constant indices are out of range: the oracle reports those.
+  static Result<LoopRegion> lower(const CreateArgs& args);
+
+ private:
+  const OpDef* def_;  // of the registry, which outlives Executions
+  std::vector<uint8_t> params_;
+  std::vector<std::optional<Tensor>> contents_;
+};
+
+/// InvalidArgument that names the first index that is out of range, in the order of the iterations; OK when there is
+/// none. `values` is the host tensor of the indices.
+Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::string& type);
+
+}  // namespace opkit

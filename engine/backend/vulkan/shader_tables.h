@@ -1,0 +1,26 @@
+// ShaderTables: small tables of words that an Execution's shaders read through uniform texel buffers, for plans that do
+// not fit into push constants. Kept from one resize to the next. Belongs to one Execution.
+#pragma once
+
+#include <deque>
+
+#include "engine/backend/backend.h"
+
+namespace opkit::vulkan {
+
+class ShaderTables {
+ public:
+  explicit ShaderTables(Backend& backend) : backend_(backend) {}
+
+  /// The tables uploaded before serve the uploads to come; for the beginning of onEncode.
+  void restart() { used_ = 0; }
+  /// u32[words] on the device, until the next restart. OutOfMemory when refused.
+  Result<const Tensor*> upload(const std::vector<uint32_t>& words);
+
+ private:
+  Backend& backend_;
+  std::deque<Tensor> tables_;  // a deque: addresses are handed out
+  size_t used_ = 0;
+};
+
+}  // namespace opkit::vulkan

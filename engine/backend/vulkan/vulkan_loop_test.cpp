@@ -1,0 +1,105 @@
+#include "engine/backend/vulkan/vulkan_loop.h"
+
+#include "engine/backend/loop_test_support.h"
+#include "engine/backend/vulkan/testing/vulkan_fixture.h"
+
+namespace opkit::vulkan {
+namespace {
+
+using Command = LoopRegion::Command;
+using opkit::testing::LoopCase;
+using opkit::testing::LoopMaker;
+
+class VulkanLoopTest : public VulkanTest {
+ protected:
+  Status run(Backend& backend, const LoopRegion& loop, const std::vector<const Tensor*>& inputs, const Tensor& output) {
+    const OpDef def = opkit::testing::loopedDef(&loop, &output.desc);
+    std::vector<const TensorDesc*> descs;
+    for (const Tensor* input : inputs) descs.push_back(&input->desc);
+    const CreateArgs args{def, {}, descs, {&output.desc, 1}, {}, backend.caps()};
+    const Creator creator = loopCreator();
+    OPKIT_TRY(creator.supports(args));
+    OPKIT_ASSIGN(const auto execution, creator.create(args, backend));
+    return resizeAndRun(backend, {{execution.get(), inputs, {&output}}});
+  }
+
+  template <class T>
+  void expectRandomLoops(Command command, DType dtype, DType indexType, unsigned seed, RecordMode record) {
+    const auto backend = makeBackend({.record = record});
+    LoopMaker maker(seed);
+    for (int round = 0; round < 25; ++round) {
+      const LoopCase c = maker.make(command);
+      std::vector<std::vector<T>> values;
+      std::vector<Tensor> tensors;
+      for (const int64_t count : c.operandCounts) {
+        values.push_back(opkit::testing::smallValues<T>(count, maker));
+        tensors.push_back(upload(*backend, {dtype, {count}}, values.back()));
+      }
+      const auto count = static_cast<int64_t>(c.indices.size());
+      const std::vector<int32_t> narrow(c.indices.begin(), c.indices.end());
+      if (!c.loop.indices.terms.empty())
+        tensors.push_back(indexType == DType::Int64 ? upload(*backend, {DType::Int64, {count}}, c.indices)
+                                                    : upload(*backend, {DType::Int32, {count}}, narrow));
+      std::vector<const Tensor*> inputs;
+      for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
+      const Tensor output =
+          upload(*backend, {dtype, {c.outputCount}}, std::vector<T>(static_cast<size_t>(c.outputCount), T(-1)));
+      const Status status = run(*backend, c.loop, inputs, output);
+      ASSERT_TRUE(status.isOk()) << status.message();
+      ASSERT_EQ(download<T>(*backend, output, dtype), opkit::testing::runPlainly(c, values)) << "round " << round;
+    }
+  }
+};
+
+TEST_F(VulkanLoopTest, CopiesWithAndWithoutIndices) {
+  expectRandomLoops<uint8_t>(Command::Copy, DType::UInt8, DType::Int64, 1, RecordMode::Indirect);
+  expectRandomLoops<int16_t>(Command::Copy, DType::Int16, DType::Int32, 2, RecordMode::Direct);
+  expectRandomLoops<float>(Command::Copy, DType::Float32, DType::Int64, 3, RecordMode::Direct);
+  expectRandomLoops<int64_t>(Command::Copy, DType::Int64, DType::Int32, 4, RecordMode::Indirect);
+}
+
+TEST_F(VulkanLoopTest, SmallProducts) {
+  expectRandomLoops<float>(Command::Product, DType::Float32, DType::Int64, 5, RecordMode::Indirect);
+  expectRandomLoops<int32_t>(Command::Product, DType::Int32, DType::Int64, 6, RecordMode::Direct);
+  expectRandomLoops<uint64_t>(Command::Product, DType::UInt64, DType::Int64, 7, RecordMode::Indirect);
+}
+
+TEST_F(VulkanLoopTest, RunningSums) {
+  expectRandomLoops<float>(Command::RunningSum, DType::Float32, DType::Int64, 8, RecordMode::Indirect);
+  expectRandomLoops<int8_t>(Command::RunningSum, DType::Int8, DType::Int64, 9, RecordMode::Direct);
+}
+
+TEST_F(VulkanLoopTest, IndicesOutOfRangeAreClamped) {
+  const auto backend = makeBackend();
+  LoopRegion loop;
+  loop.iterations = {4};
+  loop.operands = {{.source = 0, .steps = {0}}};
+  loop.target = {.steps = {1}};
+  loop.indices = {.source = 1, .steps = {1}, .terms = {{.extent = 3, .stride = 1}}};
+  const Tensor x = upload(*backend, {DType::Int32, {3}}, std::vector<int32_t>{7, 8, 9});
+  const Tensor indices = upload(*backend, {DType::Int64, {4}}, std::vector<int64_t>{3, -4, 1000000, -1});
+  const Tensor y = makeTensor(*backend, {DType::Int32, {4}});
+  EXPECT_OK(run(*backend, loop, {&x, &indices}, y));
+  EXPECT_EQ(download<int32_t>(*backend, y, DType::Int32), (std::vector<int32_t>{9, 7, 9, 9}));
+}
+
+TEST_F(VulkanLoopTest, RefusesWhatTheShadersCannotWalk) {
+  const auto backend = makeBackend();
+  const Tensor x = makeTensor(*backend, {DType::Float32, {128}});
+  const Tensor y = makeTensor(*backend, {DType::Float32, {128}});
+  LoopRegion loop;
+  loop.iterations = Shape(7, 2);
+  loop.operands = {{.steps = {64, 32, 16, 8, 4, 2, 1}}};
+  loop.target = {.steps = {1, 2, 4, 8, 16, 32, 64}};
+  EXPECT_EQ(run(*backend, loop, {&x}, y).message(), "Looped: the loop kernel walks 6 dimensions, got 7");
+  const Tensor wide = makeTensor(*backend, {DType::Float64, {128}});
+  loop.iterations = {128};
+  loop.command = Command::RunningSum;
+  loop.size = {1};
+  loop.operands = {{.steps = {1}, .strides = {0}}};
+  loop.target = {.steps = {1}, .strides = {0}};
+  EXPECT_EQ(run(*backend, loop, {&wide}, wide).message(), "Looped: the Vulkan kernel has no f64 variant");
+}
+
+}  // namespace
+}  // namespace opkit::vulkan

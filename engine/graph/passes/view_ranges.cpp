@@ -1,0 +1,50 @@
+// view-ranges: what a Slice or a Split along the outermost axis takes out of a tensor is a run of its elements; where
+// the run begins at a place that the backend can bind, the result is that place and nothing is copied.
+//
+// After fuse-regions: a copy that other copies have swallowed is gone by now, and what is left has readers that need it
+// as a tensor. The views keep the whole of their source alive; a copy would have let go of the rest.
+#include "engine/graph/encoder.h"
+#include "engine/graph/passes/engine_passes.h"
+
+namespace opkit {
+namespace {
+
+constexpr size_t kHostAlignment = 64;  // of the backend that operators fall back to
+
+bool mayBegin(const Backend& backend, const TensorDesc& desc, int64_t offset) {
+  const auto bytes = static_cast<size_t>(offset) * sizeOf(backend.storageDType(desc.dtype));
+  return bytes % backend.alignment() == 0 && bytes % kHostAlignment == 0;
+}
+
+/// Makes the output of a raster a view; false, and nothing done, where it must be copied.
+bool makeView(const EncodedCommand& command, EncodedGraph& graph) {
+  if (!command.regions || command.regions->regions.empty()) return false;
+  const auto output = static_cast<size_t>(command.outputs[0]);
+  const auto source = static_cast<size_t>(command.inputs[static_cast<size_t>(command.regions->regions[0].source)]);
+  const TensorDesc& desc = graph.descs[output];
+  if (graph.contents[source] || desc.elements() == 0) return false;
+  const std::optional<int64_t> within = viewOffset(*command.regions, graph.descs[source], desc);
+  if (!within || !mayBegin(*graph.viewsOn, desc, graph.aliasOffset[source] + *within)) return false;
+  const int64_t offset = graph.aliasOffset[source] + *within;
+  for (size_t t = 0; t < graph.alias.size(); ++t) {
+    if (graph.alias[t] != command.outputs[0]) continue;
+    graph.alias[t] = graph.alias[source];
+    graph.aliasOffset[t] += offset;
+  }
+  return true;
+}
+
+}  // namespace
+
+GraphPass viewRangesPass() {
+  return {"view-ranges", "parts of tensors that are runs of elements are not copied out of them",
+          GraphPass::Position::AfterLowering, nullptr, [](EncodedGraph& graph, const Model&) -> Result<size_t> {
+            if (!graph.viewsOn) return size_t{0};
+            const size_t made =
+                std::erase_if(graph.commands, [&](const EncodedCommand& command) { return makeView(command, graph); });
+            graph.partialViews += made;
+            return made;
+          }};
+}
+
+}  // namespace opkit

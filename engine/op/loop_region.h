@@ -1,0 +1,69 @@
+// LoopRegion: a small command repeated over an iteration space, for operators that fixed regions cannot describe:
+// gathers, whose offsets are data, batches of small products, running sums.
+//
+// OpDef::loop writes an operator in this form at resize; one kernel per backend carries it out. Iterations are
+// independent of each other and write different elements, so that they may run in any order and at once; what is
+// sequential (the depth of a product, the terms of a running sum) is inside the command. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/op/clamp.h"
+#include "engine/tensor/tensor.h"
+
+namespace opkit {
+
+/// Where an operand lies: iteration (i0, i1, ...) and index (b0, b1, ...) of the command stand for its element
+/// offset + sum(i * steps) + sum(b * strides). Steps and strides may be zero or negative.
+struct LoopView {
+  int source = 0;  // which input of the operator; without meaning for the target
+  int64_t offset = 0;
+  std::vector<int64_t> steps;    // one per dimension of the iteration space
+  std::vector<int64_t> strides;  // one per dimension of the command
+};
+
+/// Data that moves the first operand: iteration i adds, for every term, stride * v, where v is element
+/// offset + sum(i * steps) of the input `source` (i32 or i64). v must be in [-extent, extent); a negative one counts
+/// from the end. The host refuses others when it meets them; a device clamps them into range.
+struct LoopIndices {
+  struct Term {
+    int64_t offset = 0;
+    int64_t extent = 0;
+    int64_t stride = 0;
+  };
+  int source = 0;
+  std::vector<int64_t> steps;
+  std::vector<Term> terms;  // none: no operand is moved by data
+};
+
+struct LoopRegion {
+  enum class Command {
+    Copy,     // target = operand 0, over the box `size`
+    Product,  // target[r, c] = clamp(sum over d of operand 0 * operand 1); `size` is {rows, columns, depth}, and a view
+              // has stride 0 along the one that it does not have
+    RunningSum,  // target[n] = sum of operand 0 up to n; `size` is {count}
+  };
+  Command command = Command::Copy;
+  Shape iterations;
+  Shape size;
+  std::vector<LoopView> operands;  // two of a Product, else one
+  LoopView target;
+  LoopIndices indices = {};
+  Clamp clamp = {};        // of a Product of floats
+  bool exclusive = false;  // of a RunningSum: up to n but without n
+};
+
+/// Elements that one iteration writes.
+int64_t targetElements(const LoopRegion& loop);
+
+/// Internal unless every view has a step per dimension and a stride per index, stays inside its tensor, and the
+/// iterations write as many elements as the output has.
+Status checkLoop(const LoopRegion& loop, std::span<const TensorDesc* const> inputs, const TensorDesc& output);
+
+/// The same work in as few dimensions as possible: extents of 1 are dropped, neighbours that continue each other in all
+/// views are merged; of the command, those of a Copy.
+LoopRegion mergeLoop(const LoopRegion& loop);
+
+}  // namespace opkit

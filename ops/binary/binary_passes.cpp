@@ -1,0 +1,79 @@
+// fuse-binary-clamp: a Relu or Clip after arithmetic on two floating operands is done by its kernel. After lowering,
+// since models do not say which tensors are floats before shapes are known.
+#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
+#include "engine/op/op_registry.h"
+#include "ops/binary/binary.h"
+#include "ops/unary/fuse_clamp.h"
+
+namespace opkit::ops::binary {
+namespace {
+
+class ClampFusion {
+ public:
+  ClampFusion(EncodedGraph& graph, const Model& model)
+      : graph_(graph), model_(model), producer_(graph.descs.size(), -1), readers_(graph.descs.size(), 0) {
+    for (size_t c = 0; c < graph.commands.size(); ++c) {
+      for (const int output : graph.commands[c].outputs)
+        if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(c);
+      for (const int input : graph.commands[c].inputs)
+        if (input >= 0) ++readers_[static_cast<size_t>(graph.alias[static_cast<size_t>(input)])];
+    }
+    for (const int output : model.outputs) ++readers_[static_cast<size_t>(graph.alias[static_cast<size_t>(output)])];
+  }
+
+  size_t run() {
+    std::vector<bool> fused(graph_.commands.size(), false);
+    for (size_t c = 0; c < fused.size(); ++c) fused[c] = fuse(graph_.commands[c]);
+    std::vector<EncodedCommand> kept;
+    for (size_t c = 0; c < fused.size(); ++c)
+      if (!fused[c]) kept.push_back(std::move(graph_.commands[c]));
+    graph_.commands = std::move(kept);
+    return static_cast<size_t>(std::count(fused.begin(), fused.end(), true));
+  }
+
+ private:
+  /// Whether the command is a clamp that its producer has taken over.
+  bool fuse(EncodedCommand& command) {
+    if (command.regions || command.inputs.empty()) return false;
+    const std::optional<Clamp> clamp = unary::clampOfNode(command.def->type, command.params(model_));
+    if (!clamp) return false;
+    // The very tensor, not a view of it: a view may have another shape.
+    const auto tensor = static_cast<size_t>(command.inputs[0]);
+    if (producer_[tensor] < 0 || readers_[tensor] != 1 || !isFloat(graph_.descs[tensor].dtype)) return false;
+    EncodedCommand& source = graph_.commands[static_cast<size_t>(producer_[tensor])];
+    if (!isArithmetic(*source.def)) return false;
+    auto params = unpackParams<BinaryParams>(source.params(model_));
+    const Clamp both = unary::composed(clampOf(params), *clamp);
+    params.clamp_low = both.low;
+    params.clamp_high = both.high;
+    source.ownParams = packParams(params);
+    source.outputs = command.outputs;
+    source.flops += command.flops;
+    producer_[static_cast<size_t>(command.outputs[0])] = producer_[tensor];  // for a clamp after this one
+    return true;
+  }
+
+  static bool isArithmetic(const OpDef& def) {
+    const auto rows = functions();
+    return std::any_of(rows.begin(), rows.end(), [&](const Function& row) {
+      return row.kind == Function::Kind::Arithmetic && row.name == def.type;
+    });
+  }
+
+  EncodedGraph& graph_;
+  const Model& model_;
+  std::vector<int> producer_;    // per tensor: the command that makes it, or -1
+  std::vector<size_t> readers_;  // per root tensor
+};
+
+}  // namespace
+
+void addPasses(OpRegistry& registry) {
+  registry.addPass(
+      {"fuse-binary-clamp", "a Relu or Clip after arithmetic on two operands is done by its kernel",
+       GraphPass::Position::AfterLowering, nullptr,
+       [](EncodedGraph& graph, const Model& model) -> Result<size_t> { return ClampFusion(graph, model).run(); }});
+}
+
+}  // namespace opkit::ops::binary

@@ -1,0 +1,42 @@
+// LoopRegion's Copy: words moved over an iteration space, from places that indices in a buffer choose. One invocation
+// per word. The views of the table are target, source and indices; behind its dimensions it has one texel per index
+// term: (offset, extent, stride). 64-bit indices are read as two words, of which the lower one counts. A negative index
+// counts from the end; one out of range is clamped, because a kernel cannot report it. Driven by
+// engine/backend/vulkan/vulkan_loop.cpp.
+//! variant WORD: u8 u16 u32 u32x2 u32x4
+#version 450
+#include "common.glsl"
+#include "storage.glsl"
+
+layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint rank = 6;
+layout(constant_id = 1) const uint terms = 1;
+
+layout(binding = 0) uniform usamplerBuffer table;
+layout(binding = 1) readonly buffer X { WORD_TYPE x[]; };
+layout(binding = 2) readonly buffer Indices { int indices[]; };
+layout(binding = 3) writeonly buffer Y { WORD_TYPE y[]; };
+
+layout(push_constant) uniform Push {
+  uint count;  // words
+  uint indexWords;  // 32-bit words of one index
+  int sourceOffset;
+  int offset;
+} push;
+
+#include "loop_offsets.glsl"
+
+void main() {
+  const uint item = linearIndex();
+  if (item >= push.count) return;
+  const ivec3 at = loopOffsets(item);
+  int from = push.sourceOffset + at.y;
+  [[unroll]] for (uint t = 0; t < 6; ++t) {
+    if (t >= terms) break;
+    const ivec4 term = ivec4(texelFetch(table, int(rank + t)));
+    int value = indices[uint(at.z + term.x) * push.indexWords];
+    if (value < 0) value += term.y;
+    from += clamp(value, 0, term.y - 1) * term.z;
+  }
+  WORD_STORE(y, push.offset + at.x, WORD_LOAD(x, from));
+}
