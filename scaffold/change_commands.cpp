@@ -45,7 +45,7 @@ std::string pluginSteps(const std::string& folder, const std::string& name, cons
   else if (const auto tree = Tree::find(bin.string()))
     where = " -DOPKIT_PLUGIN_INCLUDE=" + shellQuoted(tree->root() + "/engine/plugin");
   return fmt::format(
-      "  cmake -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
+      "  cmake -G Ninja -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
       "  {2} check --plugin {0}/build/lib{3}.so --op {4} --backend cpu,vulkan\n",
       folder, where, shellQuoted((bin / "op-harness").string()), name, type);
 }
