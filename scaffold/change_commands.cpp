@@ -81,14 +81,16 @@ void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
   command->add_option("OP", options->first, "The operator's type")->required();
   command->add_option("BACKEND", options->second, "cpu or vulkan")->required();
   command->add_option("--kind", options->kind,
-                      "The kernel to start from, for operators that op-scaffold did not write");
+                      "The kernel to start from, for operators that op-scaffold did not write (default custom)");
   command->add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(const Plan plan,
                    planAddBackend(tree, context.templates(), options->first, options->second, options->kind));
-      return carryOut(tree, plan, options->dryRun, checkSteps(tree, options->first, options->second));
+      std::string next = checkSteps(tree, options->first, options->second);
+      if (!readRecord(tree, options->first)) next.insert(next.size() - 1, "   # fails until the kernel is written");
+      return carryOut(tree, plan, options->dryRun, next);
     };
   });
 }
