@@ -1,9 +1,11 @@
 #include "scaffold/add_backend.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "scaffold/format.h"
 #include "scaffold/generate.h"
+#include "scaffold/names.h"
 #include "scaffold/record.h"
 #include "scaffold/validate.h"
 
@@ -13,10 +15,23 @@ namespace {
 Result<Spec> specFor(const Tree& tree, const KnownOperator& op, const std::string& kind) {
   const auto record = readRecord(tree, op.type);
   if (record && record->spec.is_object()) return specFromJson(record->spec.dump());
-  if (kind.empty())
-    return Status::invalidArgument("{} was not scaffolded in this working copy; --kind says which kernel to start from",
-                                   op.type);
-  return Spec{.name = op.type, .kind = kind};
+  return Spec{.name = op.type, .kind = kind.empty() ? "custom" : kind};
+}
+
+/// Whether the kernel of a kind compiles in the folder of an operator that op-scaffold did not write.
+Status checkForeign(const Tree& tree, const KnownOperator& op, const std::string& kind) {
+  const std::string stem = "ops/" + op.folder + "/" + op.folder;
+  if (op.folder != snakeCase(op.type))
+    return Status::invalidArgument("{} shares ops/{} with other operators: add its kernel there by hand", op.type,
+                                   op.folder);
+  if (!tree.exists(stem + ".h")) return Status::invalidArgument("{}.h is missing: kernels include it", stem);
+  const std::string schema = tree.read(stem + ".fbs").value_or("");
+  for (const Attribute& attribute : findKind(kind)->attributes)
+    if (!std::regex_search(schema, std::regex("\\b" + attribute.name + "\\s*:")))
+      return Status::invalidArgument(
+          "the kernel of kind {} reads a parameter '{}', which {} has not; leave --kind away", kind, attribute.name,
+          op.type);
+  return Status::ok();
 }
 
 }  // namespace
@@ -39,6 +54,7 @@ Result<Plan> planAddBackend(const Tree& tree, const Templates& templates, const 
   OPKIT_ASSIGN(Spec spec, completed(given));
   if (findKind(spec.kind)->row || !findKind(spec.kind)->kernels)
     return Status::invalidArgument("kind {} has no kernel of its own", spec.kind);
+  if (!readRecord(tree, type)) OPKIT_TRY(checkForeign(tree, *op, spec.kind));
   if (!spec.has(backend)) spec.backends.push_back(backend);
   kainjow::mustache::data context = contextOf(spec);
   Plan plan;

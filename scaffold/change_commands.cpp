@@ -45,7 +45,7 @@ std::string pluginSteps(const std::string& folder, const std::string& name, cons
   else if (const auto tree = Tree::find(bin.string()))
     where = " -DOPKIT_PLUGIN_INCLUDE=" + shellQuoted(tree->root() + "/engine/plugin");
   return fmt::format(
-      "  cmake -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
+      "  cmake -G Ninja -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
       "  {2} check --plugin {0}/build/lib{3}.so --op {4} --backend cpu,vulkan\n",
       folder, where, shellQuoted((bin / "op-harness").string()), name, type);
 }
@@ -81,14 +81,16 @@ void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
   command->add_option("OP", options->first, "The operator's type")->required();
   command->add_option("BACKEND", options->second, "cpu or vulkan")->required();
   command->add_option("--kind", options->kind,
-                      "The kernel to start from, for operators that op-scaffold did not write");
+                      "The kernel to start from, for operators that op-scaffold did not write (default custom)");
   command->add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(const Plan plan,
                    planAddBackend(tree, context.templates(), options->first, options->second, options->kind));
-      return carryOut(tree, plan, options->dryRun, checkSteps(tree, options->first, options->second));
+      std::string next = checkSteps(tree, options->first, options->second);
+      if (!readRecord(tree, options->first)) next.insert(next.size() - 1, "   # fails until the kernel is written");
+      return carryOut(tree, plan, options->dryRun, next);
     };
   });
 }

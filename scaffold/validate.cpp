@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "scaffold/dtypes.h"
 #include "scaffold/kinds.h"
@@ -56,6 +57,17 @@ void addMatches(const std::string& text, const std::regex& pattern, const std::s
     found.push_back({(*match)[1].str(), folder});
 }
 
+/// Cards whose types are computed are told by their cases.
+void addFromCases(const Tree& tree, const std::string& folder, std::vector<KnownOperator>& found) {
+  static const std::regex op("\"op\": \"([A-Za-z0-9_.:]+)\"");
+  const std::string text = tree.read("ops/" + folder + "/" + folder + ".cases.json").value_or("");
+  std::vector<KnownOperator> named;
+  addMatches(text, op, folder, named);
+  std::set<std::string> seen;
+  for (KnownOperator& known : named)
+    if (seen.insert(known.type).second) found.push_back(std::move(known));
+}
+
 /// A folder belongs to one operator: another's, a family's and shaders/include are not to be written into.
 Status checkFolder(const Tree& tree, const std::string& type, const std::string& op) {
   bool own = readRecord(tree, type).has_value();
@@ -106,6 +118,7 @@ std::vector<KnownOperator> operatorsOf(const Tree& tree) {
   std::vector<KnownOperator> found;
   for (const std::string& folder : tree.list("ops")) {
     if (!tree.exists("ops/" + folder + "/" + folder + ".cpp")) continue;
+    const size_t others = found.size();
     for (const std::string& file : tree.list("ops/" + folder)) {
       const std::string text = tree.read("ops/" + folder + "/" + file).value_or("");
       if (file.ends_with(".cpp") && !file.ends_with("_test.cpp")) addMatches(text, card, folder, found);
@@ -116,6 +129,7 @@ std::vector<KnownOperator> operatorsOf(const Tree& tree) {
         for (size_t i = before; i < found.size(); ++i) found[i].type = "Reduce" + found[i].type;
       }
     }
+    if (found.size() == others) addFromCases(tree, folder, found);
   }
   return found;
 }

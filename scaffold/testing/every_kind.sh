@@ -13,12 +13,15 @@ PATH="$PWD/build/release/bin:$PATH"
 trap 'rm -rf "$work"' EXIT
 work=$(mktemp -d)
 
-# From `new` to the first passing check; compilers and disk are warm, the new files are in no cache.
+# The steps that a command prints last, but for the backends that this build has.
+steps() { sed -e '1,/^Next:/d' -e "s/cpu,vulkan/$backends/" "$1" | bash -euo pipefail; }
+
+# From `new` to the first passing check, by the steps that it prints. The new files are in no cache.
 start=$(date +%s.%N)
 timed=Timed$(date +%s)
-op-scaffold new "$timed" --kind elementwise >/dev/null
-scratch_build "${timed,,}"
-op-harness check --op "$timed" --backend "$backends" >/dev/null
+op-scaffold new "$timed" --kind elementwise >"$work/steps"
+steps "$work/steps" >"$work/out" 2>&1 || { cat "$work/out"; fail "the printed steps do not work"; }
+grep -q '^ok: ' "$work/out" && grep -q 'SCAFFOLD:' "$work/out" || fail "the printed steps show neither a pass nor the marks"
 printf 'from op-scaffold new to a passing check: %.1f s (goal: 30 s on 2 cores)\n' "$(awk "BEGIN{print $(date +%s.%N) - $start}")"
 op-scaffold remove "$timed" >/dev/null
 scratch_unchanged
@@ -41,9 +44,9 @@ op-scaffold new TryInts --kind layout --input x:i32 >/dev/null
 op-scaffold new TryNarrow --kind gather --input data:u8 --input at_most:i32 >/dev/null
 op-scaffold new TryHalf --kind composite --input x:f16 >/dev/null
 op-scaffold new TryLater --kind rowwise --backend cpu >/dev/null
-op-scaffold add-backend TryLater vulkan >/dev/null
+op-scaffold add-backend TryLater vulkan >"$work/add_steps"
 op-scaffold new TryOldName --kind reduce >/dev/null
-op-scaffold rename TryOldName TryNewName >/dev/null
+op-scaffold rename TryOldName TryNewName >"$work/rename_steps"
 names+=(TryParameters TryPorts TryInts TryNarrow TryHalf TryLater TryNewName)
 find ops/try_* ops/fail_* ops/unary ops/binary -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
 
@@ -56,6 +59,9 @@ for name in "${names[@]}"; do
     grep -q '"resize"' <<<"$lines" || fail "$name was not resized on $backend"
   done
 done
+for printed in rename_steps add_steps; do
+  [ "$printed$2" = add_stepsOFF ] || steps "$work/$printed" | grep -q '^ok: ' || fail "the steps of $printed do not work"
+done
 for name in "${failing[@]}"; do
   code=0
   op-harness check --op "$name" --backend "$backends" >"$work/failing.txt" || code=$?
@@ -65,11 +71,12 @@ for name in "${names[@]}" "${failing[@]}"; do op-scaffold remove "$name" >/dev/n
 scratch_unchanged
 scratch_settle
 
-op-scaffold backend try_npu >/dev/null
+op-scaffold backend try_npu >"$work/steps"
 find engine/backend -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
 scratch_build 'backend'
-op-harness devices | grep -q '^try_npu' || fail "op-harness devices does not list try_npu"
-op-harness backend try_npu | tail -n 1
+steps "$work/steps" >"$work/out" || { cat "$work/out"; fail "the steps that backend prints do not work"; }
+grep -q '^try_npu' "$work/out" || fail "op-harness devices does not list try_npu"
+tail -n 1 "$work/out"
 op-scaffold remove try_npu >/dev/null
 scratch_unchanged
 echo "${#names[@]} operators of every kind and a backend: written, built, checked, removed"
