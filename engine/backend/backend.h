@@ -51,6 +51,7 @@ struct BackendConfig {
   bool tune = false;                         // time kernel choices that the tuning cache does not know
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
+  size_t guardBytes = 0;  // canaries around constants and the parts of scratch memory (harness only)
 };
 
 /// Monotonic counters since the Backend was made.
@@ -127,6 +128,10 @@ class Backend {
   /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in the order
   /// of their onResize. Empty where the backend has no device clock.
   virtual Result<std::vector<double>> deviceTimesNs() { return std::vector<double>(); }
+
+  /// With BackendConfig::guardBytes: Internal when a kernel of the selected plan wrote beside a constant that it packed
+  /// or beside a part of its scratch memory. After a run.
+  virtual Status checkGuards() { return Status::ok(); }
 
   const BackendCounters& counters() const { return counters_; }
   BackendCounters& counters() { return counters_; }

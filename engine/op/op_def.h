@@ -95,6 +95,9 @@ struct OpDef {
   Domain domain = {};
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;
+  /// Kernels may add floats in whatever order threads arrive (atomics): a second run agrees within the bound, not bit
+  /// for bit.
+  bool unordered = false;
   /// The inputs whose memory output 0 may take over, where such an input has output 0's description: element i of
   /// the output is computed from element i of that input, which nothing reads afterwards.
   std::vector<int> inPlace = {};

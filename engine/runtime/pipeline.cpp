@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/backend/guarded_tensor.h"
 #include "engine/backend/loop_lowering.h"
 
 namespace opkit {
@@ -131,7 +132,9 @@ Status Pipeline::planScratch() {
     Slot slot{.kind = Slot::Kind::Scratch,
               .tensor = schedule_.slots[static_cast<size_t>(*std::ranges::max_element(step.outputs))].tensor,
               .backend = step.backend};
-    slot.first = slot.last = i;
+    // Guards must last until they are looked at.
+    slot.first = config_.guardBytes > 0 ? 0 : i;
+    slot.last = config_.guardBytes > 0 ? schedule_.steps.size() - 1 : i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
     added.push_back(std::move(slot));
   }
@@ -170,17 +173,15 @@ Status Pipeline::placeConstant(Slot& slot) {
     slot.device = host;
     return Status::ok();
   }
-  const auto upload = [&]() -> Result<Tensor> {
-    Tensor device = slot.device;
-    OPKIT_ASSIGN(device.buffer, backend.allocate(std::max<size_t>(device.sizeBytes(), 1)));
-    OPKIT_TRY(backend.upload(host, device));
-    return device;
-  };
+  // The host's own memory has guard pages for this.
+  const size_t guard = backend.sharesHostMemory() ? 0 : config_.guardBytes;
+  const auto upload = [&] { return uploadGuarded(backend, host, slot.device, guard); };
   if (!graph_.constant[t]) {
     OPKIT_ASSIGN(slot.device, upload());
     return Status::ok();
   }
-  const std::string form = fmt::format("as {} {}", slot.device.desc.toString(), nameOf(slot.device.layout));
+  const std::string form =
+      fmt::format("as {} {}{}", slot.device.desc.toString(), nameOf(slot.device.layout), guard > 0 ? " guarded" : "");
   OPKIT_ASSIGN(const auto shared, backend.constants().get<Tensor>(host, form, upload));
   slot.device = *shared;
   return Status::ok();
@@ -360,6 +361,11 @@ Result<Tensor> Pipeline::readTensor(int tensor, std::span<const Tensor> inputs) 
 Status Pipeline::checkGuards() {
   for (size_t b = 0; b < arenas_.size(); ++b)
     OPKIT_TRY(arenas_[b].checkGuards(backends_.at(b), schedule_, graph_, model_));
+  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(backends_.at(b).checkGuards());
+  for (const Slot& slot : schedule_.slots)
+    if (slot.kind == Slot::Kind::Constant && slot.device.buffer)
+      OPKIT_TRY(checkGuard(backends_.at(slot.backend), slot.device,
+                           fmt::format("constant '{}'", graph_.tensorName(model_, slot.tensor))));
   return Status::ok();
 }
 

@@ -359,9 +359,10 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
   BackendSet set;
   set.interpreter_ = &interpreter;
   set.config_ = config;
-  OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(),
-                                                    {config.threads, config.record, config.precision, config.profile,
-                                                     config.storage, config.tune, config.memory, config.power}));
+  OPKIT_ASSIGN(auto backend,
+               runtime->createBackend(interpreter.registry(),
+                                      {config.threads, config.record, config.precision, config.profile, config.storage,
+                                       config.tune, config.memory, config.power, config.guardBytes}));
   backend->shareConstants(interpreter.constantsOn(*runtime));
   set.backends_.push_back(std::move(backend));
   return set;

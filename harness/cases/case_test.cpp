@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "harness/cases/case_file.h"
 #include "ops/builtin_ops.h"
 
@@ -113,6 +116,45 @@ TEST(CaseFile, BuiltInFilesAreSound) {
       ASSERT_TRUE(parsed) << parsed.error().message();
       EXPECT_EQ(parsed->id(), c.id());
     }
+}
+
+/// What shapes an operator's cases have.
+struct ShapesTried {
+  bool empty = false, one = false, odd = false;
+  std::set<size_t> ranks;  // of the first input
+};
+
+std::map<std::string, ShapesTried> shapesTried(const Catalogue& catalogue) {
+  std::map<std::string, ShapesTried> tried;
+  for (const CaseGroup& group : catalogue.groups)
+    for (const Case& c : group.cases) {
+      ShapesTried& shapes = tried[c.op];
+      if (!c.inputs.empty() && c.inputs[0]) shapes.ranks.insert(c.inputs[0]->shape.size());
+      for (const auto& input : c.inputs)
+        for (const int64_t extent : input ? input->shape : Shape()) {
+          shapes.empty = shapes.empty || extent == 0;
+          shapes.one = shapes.one || extent == 1;
+          shapes.odd = shapes.odd || (extent > 1 && extent % 2 == 1);
+        }
+    }
+  return tried;
+}
+
+TEST(CaseFile, EveryOperatorMeetsTheShapesThatBreakKernels) {
+  // Operators whose definition leaves no choice.
+  const std::set<std::string> oneRank = {"DepthToSpace", "SpaceToDepth", "Gemm", "EyeLike", "ConstantOfShape", "Range"};
+  const std::set<std::string> noTensors = {"Range", "Constant"};  // scalars, or no input at all
+  const auto catalogue = builtinCatalogue(ops::builtinOps());
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  for (const auto& [op, shapes] : shapesTried(*catalogue)) {
+    if (noTensors.contains(op)) continue;
+    EXPECT_TRUE(shapes.empty) << op << ": no case has an extent of 0";
+    EXPECT_TRUE(shapes.one) << op << ": no case has an extent of 1";
+    EXPECT_TRUE(shapes.odd) << op << ": no case has an odd extent";
+    if (!oneRank.contains(op)) {
+      EXPECT_GT(shapes.ranks.size(), 1u) << op << ": all cases have one rank";
+    }
+  }
 }
 
 }  // namespace

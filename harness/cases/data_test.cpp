@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "harness/cases/case_file.h"
 #include "harness/cases/rng.h"
+#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -64,6 +66,19 @@ TEST(Data, ExactIsSmallNonZeroIntegers) {
   }
 }
 
+TEST(Data, ExactSumsAreExactInAnyOrder) {
+  // The largest sum of products of two such tensors that a case may hold stays where fp32 counts every integer.
+  constexpr int64_t kLargestTerm = 4 * 4, kMostTerms = int64_t{1} << 20;
+  static_assert(kLargestTerm * kMostTerms <= int64_t{1} << 24);
+  const auto catalogue = builtinCatalogue(ops::builtinOps());
+  ASSERT_TRUE(catalogue);
+  for (const CaseGroup& group : catalogue->groups)
+    for (const Case& c : group.cases)
+      if (c.lane == Lane::Exact) {
+        EXPECT_LE(c.inputs[0]->elements(), kMostTerms) << c.id();
+      }
+}
+
 TEST(Data, SpecialsHoldThemAll) {
   const Tensor tensor = inputOf("Relu/f32[64]/specials/seed=7");
   int nan = 0, infinite = 0, denormal = 0;
@@ -83,6 +98,13 @@ TEST(Data, FormsDoWhatTheySay) {
   const Tensor spike = inputOf(R"(Relu/f32[100]/designed/seed=7/data=[{"pattern":"spike"}])");
   const std::span<float> values = spike.data<float>();
   EXPECT_EQ(std::count(values.begin(), values.end(), 10000.0f), 1);
+  const Tensor negative = inputOf(R"(MaxPool/f32[100]/designed/seed=7/data=[{"pattern":"negative"}])");
+  for (const float x : negative.data<float>()) EXPECT_LT(x, 0);
+  const Tensor alternating = inputOf(R"(ReduceSum/f32[100]/designed/seed=7/data=[{"pattern":"alternating"}])");
+  for (size_t i = 0; i < 100; ++i) {
+    EXPECT_NEAR(std::fabs(alternating.data<float>()[i]), 1000, 1);
+    EXPECT_EQ(alternating.data<float>()[i] < 0, i % 2 == 1);
+  }
   const Tensor rows = inputOf(R"(Relu/f32[3,5]/designed/seed=7/data=[{"pattern":"rows"}])");
   EXPECT_EQ(rows.data<float>()[0], rows.data<float>()[4]);
   EXPECT_NE(rows.data<float>()[0], rows.data<float>()[5]);

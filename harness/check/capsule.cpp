@@ -48,7 +48,8 @@ std::string answerOf(const CaseGroup& group, const std::string& backend, const R
   if (!runtime) return Json{{"check", "session"}, {"reason", runtime.error().message()}}.dump();
   Checker checker(registry, backend, *runtime);
   checker.setRuntimeOptions(options);
-  const PreparedGroup prepared = prepareGroup(group, registry);
+  PreparedGroup prepared = prepareGroup(group, registry);
+  prepared.coldCaches = true;
   for (const PreparedCase& c : prepared.cases)
     if (!c.status.isOk()) return "{}";  // no valid case any more: nothing fails
   const CaseResult result = checker.checkGroup(prepared).front();

@@ -2,10 +2,14 @@
 
 #include <chrono>
 
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#endif
 #include "harness/cases/data.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/trust.h"
+#include "harness/check/verdict.h"
 #include "harness/check/walk.h"
 #include "harness/compare/diagnose.h"
 
@@ -16,32 +20,6 @@ constexpr size_t kGuardBytes = 256;
 
 double nowNs() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// What comparing all outputs came to.
-struct Verdict {
-  Comparison total;
-  Shape worstShape;              // of the output with the worst element
-  std::optional<size_t> failed;  // the first output that is wrong
-};
-
-Verdict compareAll(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& outputs) {
-  Verdict verdict;
-  Comparison& total = verdict.total;
-  total.pass = outputs.size() == c.expected.size();
-  if (!total.pass) total.reason = fmt::format("expected {} outputs, got {}", c.expected.size(), outputs.size());
-  for (size_t i = 0; total.pass && i < outputs.size(); ++i) {
-    const Tolerance tolerance = toleranceOf(def, c.description.lane, c.expected[i], c.description.boundScale);
-    Comparison one = compareTensor(c.expected[i], outputs[i], tolerance);
-    if (i == 0 || one.margin > total.margin) verdict.worstShape = outputs[i].desc.shape;
-    if (!one.pass) verdict.failed = i;
-    if (!one.pass && outputs.size() > 1) one.reason = fmt::format("output {}: {}", i, one.reason);
-    if (i == 0)
-      total = one;
-    else
-      merge(total, one);
-  }
-  return verdict;
 }
 
 const char* accuracyName(Lane lane) {
@@ -66,6 +44,14 @@ void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::
 }
 
 }  // namespace
+
+uint64_t validationMessages() {
+#ifdef OPKIT_HAS_VULKAN
+  return vulkan::validationMessageCount();
+#else
+  return 0;
+#endif
+}
 
 /// What a fresh Session gave at one shape.
 struct Checker::Fresh {
@@ -122,15 +108,19 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   auto again = copyOutputs(s);
   checkAccuracy(c, again ? &*again : nullptr, result, fresh);
   if (!rerun.isOk()) return result.check("repeat", rerun);
-  result.check("repeat", again ? sameBits(fresh.outputs, *again) : again.error());
-  result.check("clone", checkClone(s, fresh));
+  result.check("repeat", again ? same(c, fresh, *again) : again.error());
+  result.check("clone", checkClone(s, c, fresh));
 }
 
-Status Checker::checkClone(const Session& session, const Fresh& fresh) const {
+Status Checker::same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const {
+  return sameResult(*registry_.find(c.description.op), c, fresh.outputs, got);
+}
+
+Status Checker::checkClone(const Session& session, const PreparedCase& c, const Fresh& fresh) const {
   OPKIT_ASSIGN(const auto twin, session.clone());
   OPKIT_TRY(twin->run());
   OPKIT_ASSIGN(const auto outputs, copyOutputs(*twin));
-  return sameBits(fresh.outputs, outputs);
+  return same(c, fresh, outputs);
 }
 
 void Checker::checkAccuracy(const PreparedCase& c, const std::vector<Tensor>* again, CaseResult& result,
@@ -155,7 +145,7 @@ Status Checker::checkAgain(Interpreter& interpreter, const PreparedCase& c, cons
   OPKIT_TRY(feed(*session, c.description, c.inputs));
   OPKIT_TRY(session->run());
   OPKIT_ASSIGN(const auto outputs, copyOutputs(*session));
-  return sameBits(fresh.outputs, outputs);
+  return same(c, fresh, outputs);
 }
 
 /// The same work in other ways, which must give the same bits.
@@ -187,8 +177,8 @@ void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh
                                : Status::internal("onExecute allocated {} times on the heap", ran->heapAllocations));
     if (!ran) return;
     if (ran->outputs.size() == fresh.outputs.size() && !result.failed("pages")) {
-      const Status same = sameBits(fresh.outputs, ran->outputs);
-      if (!same.isOk()) result.check("pages", same.withContext("between guard pages"));
+      const Status again = same(c, fresh, ran->outputs);
+      if (!again.isOk()) result.check("pages", again.withContext("between guard pages"));
     }
   }
   result.check("providers", checkProviders(c, result.provider));
@@ -247,26 +237,37 @@ void Checker::checkWalks(Interpreter& interpreter, const PreparedGroup& group, c
     if (const auto verdicts = walkKernel(stops, registry_, *runtime_)) record("reuse", *verdicts);
   const auto session = interpreter.createSession(guarded(), runtime_);
   if (!session) return owner.front()->check("resize", session.error());
-  record("resize", walkSession(**session, stops));
+  record("resize", walkSession(**session, *registry_.find(group.cases.front().description.op), stops));
 }
 
 /// A Runtime made for this: no pipeline, no tuning result, nothing on disk.
 void Checker::checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                           std::vector<CaseResult>& results) {
-  if (!runtimeOptions_ || onHost()) return;
+  if (!runtimeOptions_ || onHost() || !group.coldCaches) return;
   for (size_t i = 0; i < fresh.size(); ++i) {
-    if (!fresh[i].ran || !cachesChecked_.insert(results[i].op + "/" + results[i].dtype).second) continue;
+    if (!fresh[i].ran) continue;
     RuntimeOptions cold = *runtimeOptions_;
     cold.cacheDir = "off";
     auto runtime = createRuntime(backend_, cold);
     results[i].check("caches",
                      runtime ? checkAgain(interpreter, group.cases[i], fresh[i], {}, *runtime) : runtime.error());
+    return;
   }
+}
+
+/// Messages say what they are about on stderr, as they come.
+void Checker::checkValidation(uint64_t messagesBefore, CaseResult& result) const {
+  if (onHost() || !runtimeOptions_ || runtimeOptions_->validation == Validation::Off) return;
+  const uint64_t messages = validationMessages() - messagesBefore;
+  result.check("validation", messages == 0 ? Status::ok()
+                                           : Status::internal("{} message{} of the Vulkan validation layers", messages,
+                                                              messages == 1 ? "" : "s"));
 }
 
 CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh) {
   CaseResult result = emptyResult(c.description);
   const double start = nowNs();
+  const uint64_t messages = validationMessages();
   if (!c.status.isOk()) {
     result.check("oracle", c.status);
     return result;
@@ -278,15 +279,20 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
   checkFresh(*interpreter, c, result, fresh);
   // A kernel that writes outside its outputs must not run where there are no guards around them.
   if (fresh.ran && !result.failed("canary")) checkAlternatives(*interpreter, c, result, fresh);
+  checkValidation(messages, result);
+  if (!hunting_) checkTrust(c, result);
+  result.durationNs = nowNs() - start;
+  return result;
+}
+
+/// Whether the case can show anything at all.
+void Checker::checkTrust(const PreparedCase& c, CaseResult& result) const {
   const OpDef& def = *registry_.find(c.description.op);
   Status trust = checkZeros(def, c);
   if (trust.isOk()) trust = checkSensitivity(def, c);
-  if (!trust.isOk() && result.status == CaseStatus::Pass) {
-    result.status = CaseStatus::Mistrusted;
-    result.reason = trust.message();
-  }
-  result.durationNs = nowNs() - start;
-  return result;
+  if (trust.isOk() || result.status != CaseStatus::Pass) return;
+  result.status = CaseStatus::Mistrusted;
+  result.reason = trust.message();
 }
 
 std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
@@ -294,12 +300,16 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   std::vector<Fresh> fresh(group.cases.size());
   const PreparedCase& first = group.cases.front();
   const auto interpreter = makeOpInterpreter(first.description, registry_, first.inputs);
-  for (size_t i = 0; i < group.cases.size(); ++i)
+  for (size_t i = 0; i < group.cases.size(); ++i) {
     results.push_back(
         checkCase(interpreter ? interpreter->get() : nullptr, interpreter.error(), group.cases[i], fresh[i]));
+    if (hunting_ && isFailure(results.back().status)) return results;
+  }
   if (!interpreter) return results;
+  const uint64_t messages = validationMessages();
   checkWalks(**interpreter, group, fresh, results);
   checkCaches(**interpreter, group, fresh, results);
+  if (validationMessages() > messages) checkValidation(messages, results.front());
   return results;
 }
 
@@ -315,7 +325,9 @@ CaseResult Checker::checkError(const ErrorCase& error) {
     OPKIT_TRY(feed(*session, c, inputs));
     return session->run();
   };
+  const uint64_t messages = validationMessages();
   const Status status = attempt();
+  checkValidation(messages, result);
   if (status.isOk())
     result.check("error", Status::internal("expected a message with '{}', but it ran", error.error));
   else if (status.message().find(error.error) == std::string::npos)

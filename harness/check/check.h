@@ -16,9 +16,10 @@
 //   resize      the same walk on one Session, which on returning to a shape creates nothing new
 //   clone       a clone of the Session gives the same bits
 //   caches      (Vulkan) a Runtime whose caches are empty gives the bits of a warm one
+//   validation  (Vulkan, under validation layers) the layers had nothing to say
 //   error       (error cases) the input is refused with the expected message
 //
-// Those that cost much run on one case per group, `caches` on one group per operator and dtype. A Checker belongs to
+// Those that cost much run on one case per group, `caches` on groups that ask for it. A Checker belongs to
 // one thread.
 #pragma once
 
@@ -32,15 +33,21 @@
 
 namespace opkit::harness {
 
+/// Messages of the Vulkan validation layers since the process began; zero in builds without Vulkan.
+uint64_t validationMessages();
+
 class Checker {
  public:
   /// Sessions are made on `runtime`; `registry` must outlive the Checker.
   Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime);
 
-  /// How another Runtime like the first is made, for `caches`; without it that sub-check is left out.
+  /// How the Runtime was made, for `validation` and for making others in `caches`; without it both are left out.
   void setRuntimeOptions(const RuntimeOptions& options) { runtimeOptions_ = options; }
 
-  /// One result per case of the group, in order.
+  /// Only the first failure is wanted: a group ends at its first failing case, and the cases are believed.
+  void setHunting() { hunting_ = true; }
+
+  /// One result per case of the group, in order; when hunting, as far as it came.
   std::vector<CaseResult> checkGroup(const PreparedGroup& group);
   CaseResult checkError(const ErrorCase& error);
 
@@ -58,8 +65,11 @@ class Checker {
   SessionConfig guarded() const;
   CaseResult emptyResult(const Case& c) const;
   CaseResult checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh);
+  void checkValidation(uint64_t messagesBefore, CaseResult& result) const;
+  void checkTrust(const PreparedCase& c, CaseResult& result) const;
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);
-  Status checkClone(const Session& session, const Fresh& fresh) const;
+  Status same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const;
+  Status checkClone(const Session& session, const PreparedCase& c, const Fresh& fresh) const;
   void checkAccuracy(const PreparedCase& c, const std::vector<Tensor>* again, CaseResult& result, const Fresh& fresh);
   void checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
@@ -75,7 +85,7 @@ class Checker {
   std::string backend_;
   std::shared_ptr<Runtime> runtime_;  // shared: sessions keep the device alive
   std::optional<RuntimeOptions> runtimeOptions_;
-  std::set<std::string> cachesChecked_;  // "op/dtype"
+  bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };
 

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <set>
 
+#include "engine/backend/device_test_support.h"
 #include "harness/check/trust.h"
 #include "harness/testing/broken_kernels.h"
 #include "ops/builtin_ops.h"
@@ -20,6 +20,7 @@ constexpr const char* kCases = R"({"cases": [
 constexpr const char* kSpecials = R"({"cases": [{"op": "Relu", "inputs": [["f32[40]"]], "lanes": ["specials"]}]})";
 
 struct Expectation {
+  const char* backend;
   Break how;
   const char* name;
   const char* caughtBy;  // null: must pass
@@ -28,19 +29,37 @@ struct Expectation {
 std::ostream& operator<<(std::ostream& out, const Expectation& e) { return out << e.name; }
 
 std::vector<CaseResult> checkAll(const OpRegistry& registry, const std::string& backend,
-                                 const std::string& cases = kCases) {
+                                 const std::string& cases = kCases, const RuntimeOptions& options = {}) {
   std::vector<CaseResult> results;
-  const auto runtime = createRuntime(backend);
+  const auto runtime = createRuntime(backend, options);
   EXPECT_TRUE(runtime) << runtime.error().message();
   const auto catalogue = parseCaseFile("test", cases, registry);
   EXPECT_TRUE(catalogue) << catalogue.error().message();
   if (!runtime || !catalogue) return results;
   Checker checker(registry, backend, *runtime);
-  checker.setRuntimeOptions({});
-  for (const CaseGroup& group : catalogue->groups)
-    for (CaseResult& result : checker.checkGroup(prepareGroup(group, registry))) results.push_back(std::move(result));
+  checker.setRuntimeOptions(options);
+  for (const CaseGroup& group : catalogue->groups) {
+    PreparedGroup prepared = prepareGroup(group, registry);
+    prepared.coldCaches = true;
+    for (CaseResult& result : checker.checkGroup(prepared)) results.push_back(std::move(result));
+  }
   for (const ErrorCase& error : catalogue->errors) results.push_back(checker.checkError(error));
   return results;
+}
+
+/// Of cases of Relu written in the form of a case file.
+CaseResult checkOne(const OpRegistry& registry, const std::string& backend, const std::string& entry) {
+  const auto results = checkAll(registry, backend, R"({"cases": [{"op": "Relu", )" + entry + "}]}");
+  EXPECT_FALSE(results.empty());
+  return results.empty() ? CaseResult() : results.front();
+}
+
+void addBrokenKernel(OpRegistry& registry, const std::string& backend, Break how,
+                     std::shared_ptr<Instances> instances = std::make_shared<Instances>()) {
+  if (backend == "cpu") return addBrokenCpu(registry, how, std::move(instances));
+#ifdef OPKIT_HAS_VULKAN
+  addBrokenVulkan(registry, how, std::move(instances));
+#endif
 }
 
 void expectCaught(const std::vector<CaseResult>& results, const Expectation& expected) {
@@ -60,45 +79,65 @@ void expectCaught(const std::vector<CaseResult>& results, const Expectation& exp
   }
 }
 
-class BrokenCpuKernel : public testing::TestWithParam<Expectation> {};
+class BrokenKernel : public testing::TestWithParam<Expectation> {};
 
-TEST_P(BrokenCpuKernel, IsCaught) {
+TEST_P(BrokenKernel, IsCaught) {
+  const std::string backend = GetParam().backend;
+  OPKIT_NEEDS_DEVICE(createRuntime(backend));
   OpRegistry registry = ops::builtinOps();
-  addBrokenCpu(registry, GetParam().how);
-  std::vector<CaseResult> results = checkAll(registry, "cpu");
-  for (CaseResult& result : checkAll(registry, "cpu", kSpecials)) results.push_back(std::move(result));
-  for (const CaseResult& result : results) EXPECT_EQ(result.provider, "broken") << result.id;
+  addBrokenKernel(registry, backend, GetParam().how);
+  std::vector<CaseResult> results = checkAll(registry, backend);
+  if (backend == "cpu")
+    for (CaseResult& result : checkAll(registry, backend, kSpecials)) results.push_back(std::move(result));
+  for (const CaseResult& result : results) EXPECT_EQ(result.provider, "broken") << result.id << result.reason;
   expectCaught(results, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BrokenCpuKernel,
-                         testing::Values(Expectation{Break::Nothing, "nothing", nullptr},
-                                         Expectation{Break::FlipsSign, "sign", "accuracy"},
-                                         Expectation{Break::DropsTailGuard, "tail", "canary"},
-                                         Expectation{Break::ReturnsNan, "nan", "accuracy"},
-                                         Expectation{Break::WritesPastEnd, "past", "canary"},
-                                         Expectation{Break::LeavesOneUnwritten, "unwritten", "poison"},
-                                         Expectation{Break::KeepsStaleState, "stale", "reuse"},
-                                         Expectation{Break::DiffersBetweenRuns, "race", "repeat"},
-                                         Expectation{Break::AllocatesInExecute, "allocates", "counters"},
-                                         Expectation{Break::CreatesPipelineInExecute, "pipeline", "counters"},
-                                         Expectation{Break::SubmitsTwice, "submits", "counters"},
-                                         Expectation{Break::DispatchesNothing, "dispatches", "counters"},
-                                         Expectation{Break::AllocatesOnHeap, "heap", "heap"},
-                                         Expectation{Break::ReadsPastEnd, "reads", "pages"},
-                                         Expectation{Break::DropsNan, "specials", "specials"},
-                                         Expectation{Break::OneUlpOff, "ulp", "accuracy"}),
-                         [](const auto& test) { return test.param.name; });
+std::string nameOfTest(const testing::TestParamInfo<Expectation>& test) { return test.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Cpu, BrokenKernel,
+                         testing::Values(Expectation{"cpu", Break::Nothing, "nothing", nullptr},
+                                         Expectation{"cpu", Break::FlipsSign, "sign", "accuracy"},
+                                         Expectation{"cpu", Break::DropsTailGuard, "tail", "canary"},
+                                         Expectation{"cpu", Break::ReturnsNan, "nan", "accuracy"},
+                                         Expectation{"cpu", Break::WritesPastEnd, "past", "canary"},
+                                         Expectation{"cpu", Break::LeavesOneUnwritten, "unwritten", "poison"},
+                                         Expectation{"cpu", Break::KeepsStaleState, "stale", "reuse"},
+                                         Expectation{"cpu", Break::DiffersBetweenRuns, "race", "repeat"},
+                                         Expectation{"cpu", Break::AllocatesInExecute, "allocates", "counters"},
+                                         Expectation{"cpu", Break::CreatesPipelineInExecute, "pipeline", "counters"},
+                                         Expectation{"cpu", Break::SubmitsTwice, "submits", "counters"},
+                                         Expectation{"cpu", Break::DispatchesNothing, "dispatches", "counters"},
+                                         Expectation{"cpu", Break::AllocatesOnHeap, "heap", "heap"},
+                                         Expectation{"cpu", Break::ReadsPastEnd, "reads", "pages"},
+                                         Expectation{"cpu", Break::DropsNan, "specials", "specials"},
+                                         Expectation{"cpu", Break::OneUlpOff, "ulp", "accuracy"}),
+                         nameOfTest);
+
+#ifdef OPKIT_HAS_VULKAN
+INSTANTIATE_TEST_SUITE_P(Vulkan, BrokenKernel,
+                         testing::Values(Expectation{"vulkan", Break::Nothing, "nothing", nullptr},
+                                         Expectation{"vulkan", Break::FlipsSign, "sign", "accuracy"},
+                                         Expectation{"vulkan", Break::DropsTailGuard, "tail", "canary"},
+                                         Expectation{"vulkan", Break::ReturnsNan, "nan", "accuracy"},
+                                         Expectation{"vulkan", Break::WritesPastEnd, "past", "canary"},
+                                         Expectation{"vulkan", Break::LeavesOneUnwritten, "unwritten", "poison"},
+                                         Expectation{"vulkan", Break::KeepsStaleState, "stale", "reuse"},
+                                         Expectation{"vulkan", Break::DiffersBetweenRuns, "race", "repeat"},
+                                         Expectation{"vulkan", Break::WritesPastScratch, "scratch", "canary"},
+                                         Expectation{"vulkan", Break::WritesBesideConstant, "constant", "canary"},
+                                         Expectation{"vulkan", Break::ReadsPastConstant, "reads", "accuracy"}),
+                         nameOfTest);
+#endif
 
 /// Breaks one kernel instance after the other, and gathers the sub-checks that noticed.
-std::set<std::string> noticedBy(const std::string& backend,
-                                const std::function<void(OpRegistry&, std::shared_ptr<Instances>)>& add) {
+std::set<std::string> noticedBy(const std::string& backend, Break how) {
   std::set<std::string> noticed;
   for (size_t broken = 1;; ++broken) {
     OpRegistry registry = ops::builtinOps();
     auto instances = std::make_shared<Instances>();
     instances->broken = broken;
-    add(registry, instances);
+    addBrokenKernel(registry, backend, how, instances);
     const auto results =
         checkAll(registry, backend, R"({"cases": [{"op": "Relu", "inputs": [["f32[7]"], ["f32[65]"]]}]})");
     if (instances->made < broken) return noticed;  // every instance had its turn
@@ -113,19 +152,29 @@ std::set<std::string> noticedBy(const std::string& backend,
 }
 
 TEST(Check, EveryInstanceOfAKernelMustGiveTheSameBits) {
-  const auto noticed = noticedBy("cpu", [](OpRegistry& registry, std::shared_ptr<Instances> instances) {
-    addBrokenCpu(registry, Break::OneUlpOff, std::move(instances));
-  });
+  const auto noticed = noticedBy("cpu", Break::OneUlpOff);
   for (const char* name : {"clone", "threads", "pages", "reuse", "resize"}) EXPECT_TRUE(noticed.contains(name)) << name;
+}
+
+TEST(Check, UnorderedOperatorsNeedNotRepeatBitForBit) {
+  OpRegistry registry = ops::builtinOps();
+  addBrokenCpu(registry, Break::DiffersBetweenRuns);  // within the bound
+  const char* const entry = R"("inputs": [["f32[9]"]])";
+  EXPECT_TRUE(checkOne(registry, "cpu", entry).failed("repeat"));
+  OpDef unordered = *registry.find("Relu");
+  unordered.unordered = true;
+  unordered.numeric = NumericClass::OneRounding;
+  registry.replace(unordered);
+  const CaseResult result = checkOne(registry, "cpu", entry);
+  EXPECT_EQ(result.provider, "broken");
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
 }
 
 TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
   OpRegistry registry = ops::builtinOps();
   addBrokenCpu(registry, Break::OneUlpOff);
-  const auto results =
-      checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]], "lanes": ["exact"]}]})");
-  ASSERT_EQ(results.size(), 1u);
-  EXPECT_TRUE(results[0].failed("exact")) << results[0].reason;
+  const CaseResult result = checkOne(registry, "cpu", R"("inputs": [["f32[9]"]], "lanes": ["exact"])");
+  EXPECT_TRUE(result.failed("exact")) << result.reason;
 }
 
 TEST(Check, EveryProviderMustAgree) {
@@ -136,11 +185,10 @@ TEST(Check, EveryProviderMustAgree) {
   wrong.provider = "another";
   registry.addCreator("cpu", "Relu", wrong);
   addBrokenCpu(registry, Break::Nothing);
-  const auto results = checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]]}]})");
-  ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].provider, "broken");
-  EXPECT_TRUE(results[0].failed("providers"));
-  EXPECT_NE(results[0].reason.find("another"), std::string::npos) << results[0].reason;
+  const CaseResult result = checkOne(registry, "cpu", R"("inputs": [["f32[9]"]])");
+  EXPECT_EQ(result.provider, "broken");
+  EXPECT_TRUE(result.failed("providers"));
+  EXPECT_NE(result.reason.find("another"), std::string::npos) << result.reason;
 }
 
 TEST(Check, AFailureIsExplained) {
@@ -153,43 +201,49 @@ TEST(Check, AFailureIsExplained) {
 }
 
 #ifdef OPKIT_HAS_VULKAN
-class BrokenVulkanKernel : public testing::TestWithParam<Expectation> {};
-
-TEST_P(BrokenVulkanKernel, IsCaught) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
-  OpRegistry registry = ops::builtinOps();
-  addBrokenVulkan(registry, GetParam().how);
-  const std::vector<CaseResult> results = checkAll(registry, "vulkan");
-  for (const CaseResult& result : results) EXPECT_EQ(result.provider, "broken") << result.id << result.reason;
-  expectCaught(results, GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(All, BrokenVulkanKernel,
-                         testing::Values(Expectation{Break::Nothing, "nothing", nullptr},
-                                         Expectation{Break::FlipsSign, "sign", "accuracy"},
-                                         Expectation{Break::DropsTailGuard, "tail", "canary"},
-                                         Expectation{Break::ReturnsNan, "nan", "accuracy"},
-                                         Expectation{Break::WritesPastEnd, "past", "canary"},
-                                         Expectation{Break::LeavesOneUnwritten, "unwritten", "poison"},
-                                         Expectation{Break::KeepsStaleState, "stale", "reuse"}),
-                         [](const auto& test) { return test.param.name; });
-
 TEST(Check, EveryInstanceOfAVulkanKernelMustGiveTheSameBits) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
-  const auto noticed = noticedBy("vulkan", [](OpRegistry& registry, std::shared_ptr<Instances> instances) {
-    addBrokenVulkan(registry, Break::FlipsSign, std::move(instances));
-  });
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const auto noticed = noticedBy("vulkan", Break::FlipsSign);
   for (const char* name : {"clone", "recording", "reuse", "resize", "caches"})
     EXPECT_TRUE(noticed.contains(name)) << name;
 }
 
-TEST(Check, RefusalsMustBeDeclaredAndTrue) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+TEST(Check, ImageKernelsAreReusedToo) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  if (!(*createRuntime("vulkan"))->device().software) GTEST_SKIP() << "images are what software devices prefer";
+  const std::string cases = R"({"cases": [{"op": "MaxPool", "params": {"kernel_shape": [2, 3]},
+                                           "inputs": [["f32[1,5,6,7]"], ["f32[2,3,9,4]"]]}]})";
+  const auto right = checkAll(ops::builtinOps(), "vulkan", cases);
+  ASSERT_EQ(right.size(), 2u);
+  EXPECT_EQ(right[0].status, CaseStatus::Pass) << right[0].reason;
+  const auto made = [](const SubCheck& sub) { return sub.name == "reuse"; };
+  EXPECT_TRUE(std::any_of(right[0].subChecks.begin(), right[0].subChecks.end(), made));
   OpRegistry registry = ops::builtinOps();
-  const auto statusOf = [&](const std::string& entry) {
-    const auto results = checkAll(registry, "vulkan", R"({"cases": [{"op": "Relu", )" + entry + "}]}");
-    return results.empty() ? CaseStatus::Skip : results.front().status;
+  addStaleImageKernel(registry, "MaxPool");
+  const auto results = checkAll(registry, "vulkan", cases);
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].provider, "stale");
+  EXPECT_TRUE(results[0].failed("reuse") || results[1].failed("reuse")) << results[0].reason << results[1].reason;
+}
+
+TEST(Check, MessagesOfTheValidationLayersFail) {
+  const RuntimeOptions layers{.validation = Validation::Core};
+  if (!OPKIT_VALIDATION_TESTS) GTEST_SKIP() << "the validation layers are not installed";
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan", layers));
+  const auto statusOf = [&](Break how) {
+    OpRegistry registry = ops::builtinOps();
+    addBrokenVulkan(registry, how);
+    return checkAll(registry, "vulkan", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]]}]})", layers).front();
   };
+  EXPECT_EQ(statusOf(Break::Nothing).status, CaseStatus::Pass);
+  const CaseResult result = statusOf(Break::BreaksVulkansRules);
+  EXPECT_TRUE(result.failed("validation")) << result.reason;
+}
+
+TEST(Check, RefusalsMustBeDeclaredAndTrue) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  OpRegistry registry = ops::builtinOps();
+  const auto statusOf = [&](const std::string& entry) { return checkOne(registry, "vulkan", entry).status; };
   addBrokenVulkan(registry, Break::Nothing);  // refuses everything but f32
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]])"), CaseStatus::Fallback);
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Unsupported);

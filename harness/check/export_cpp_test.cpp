@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "engine/backend/backend_registry.h"
+#include "engine/backend/device_test_support.h"
 #include "harness/testing/broken_kernels.h"
 #include "ops/builtin_ops.h"
 
@@ -36,7 +36,7 @@ Result<std::string> exported(const OpRegistry& registry, const std::string& id, 
 
 TEST(ExportCpp, TheProgramReproduces) {
   const auto runtime = createRuntime("vulkan");
-  if (!runtime) GTEST_SKIP() << runtime.error().message();
+  OPKIT_NEEDS_DEVICE(runtime);
   const auto right = exported(ops::builtinOps(), R"(Softmax{"axis":0}/f32[5,3]/normal/seed=7)", **runtime);
   ASSERT_TRUE(right) << right.error().message();
   EXPECT_EQ(runExported(*right, "right"), 0);
@@ -49,7 +49,7 @@ TEST(ExportCpp, TheProgramReproduces) {
 
 TEST(ExportCpp, SaysWhatCannotBeExported) {
   const auto runtime = createRuntime("vulkan");
-  if (!runtime) GTEST_SKIP() << runtime.error().message();
+  OPKIT_NEEDS_DEVICE(runtime);
   EXPECT_FALSE(exported(ops::builtinOps(), "Transpose/f32[2,3]/normal/seed=7", **runtime));
   EXPECT_NE(exported(ops::builtinOps(), "Relu/f32[1000000]/normal/seed=7", **runtime).error().message().find("shrink"),
             std::string::npos);

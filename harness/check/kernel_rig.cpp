@@ -28,6 +28,19 @@ double nowNs() {
 
 }  // namespace
 
+/// Tensors of one run, and what brings them into the kernel's layout.
+struct KernelRig::Stage {
+  struct Conversion {
+    std::unique_ptr<Execution> execution;
+    const Tensor *from, *to;
+  };
+  std::vector<std::unique_ptr<Tensor>> memory;  // unique_ptr: the lists point into it
+  std::vector<Conversion> conversions;
+  std::vector<const Tensor*> inputs, outputs;
+
+  const Tensor* keep(Tensor tensor) { return memory.emplace_back(std::make_unique<Tensor>(std::move(tensor))).get(); }
+};
+
 KernelRig::~KernelRig() = default;
 
 Result<std::unique_ptr<KernelRig>> KernelRig::create(const Case& c, const HostInputs& inputs,
@@ -53,6 +66,18 @@ Result<std::vector<TensorDesc>> KernelRig::outputDescs(const HostInputs& inputs)
   return inferShapes(*def_, {params_, views.descs, views.contents, count});
 }
 
+Status KernelRig::withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const {
+  OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, outputDescs(inputs));
+  const Views views = viewsOf(inputs);
+  std::vector<const Tensor*> constants;
+  for (size_t i = 0; i < inputs.size(); ++i) constants.push_back(case_.isConstant(i) ? views.contents[i] : nullptr);
+  return body({*def_, params_, views.descs, outputs, constants, backend_->caps()});
+}
+
+Status KernelRig::accepts(const HostInputs& inputs) const {
+  return creator_ ? withArgs(inputs, creator_->supports) : Status::ok();
+}
+
 Status KernelRig::choose(const HostInputs& inputs) {
   // The CPU would offer the oracle, which is not what sessions run.
   if (def_->decompose) return Status::unsupported("{} is made of other operators: no kernel of its own", def_->type);
@@ -63,35 +88,47 @@ Status KernelRig::choose(const HostInputs& inputs) {
     provider_ = "raster";
     return Status::ok();
   }
-  OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, outputDescs(inputs));
-  const Views views = viewsOf(inputs);
-  std::vector<const Tensor*> constants;
-  for (size_t i = 0; i < inputs.size(); ++i) constants.push_back(case_.isConstant(i) ? views.contents[i] : nullptr);
-  const CreateArgs args{*def_, params_, views.descs, outputs, constants, backend_->caps()};
-  std::string refusals;
-  for (const Creator& creator : backend_->creators(*def_)) {
-    if (!options_.provider.empty() && creator.provider != options_.provider) continue;
-    // A session would run its neighbours on images, too; by hand there is only one kernel.
-    if (creator.layout != Layout::NCHW) return Status::unsupported("{}: the kernel works on images", creator.provider);
-    if (!creator.dtypes.contains(keyDType(args))) continue;
-    const Status supported = creator.supports(args);
-    if (!supported.isOk()) {
-      refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, supported.message());
-      continue;
+  return withArgs(inputs, [this](const CreateArgs& args) -> Status {
+    std::string refusals;
+    for (const Creator& creator : backend_->creators(*def_)) {
+      if (!options_.provider.empty() && creator.provider != options_.provider) continue;
+      if (!creator.dtypes.contains(keyDType(args))) continue;
+      const Status supported = creator.supports(args);
+      if (!supported.isOk()) {
+        refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, supported.message());
+        continue;
+      }
+      OPKIT_ASSIGN(execution_, creator.create(args, *backend_));
+      provider_ = creator.provider;
+      layout_ = creator.layout;
+      creator_ = &creator;
+      return Status::ok();
     }
-    OPKIT_ASSIGN(execution_, creator.create(args, *backend_));
-    provider_ = creator.provider;
-    return Status::ok();
-  }
-  return Status::unsupported("{}", refusals.empty() ? "no kernel" : refusals);
+    return Status::unsupported("{}", refusals.empty() ? "no kernel" : refusals);
+  });
 }
 
-Result<Tensor> KernelRig::place(const TensorDesc& desc) {
+Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {
   if (options_.guardPages) return onGuardedPages(desc);
   Tensor tensor;
   tensor.desc = {backend_->storageDType(desc.dtype), desc.shape};
-  OPKIT_ASSIGN(tensor.buffer, backend_->allocate(std::max<size_t>(tensor.sizeBytes(), 1)));
+  tensor.layout = layout;
+  OPKIT_ASSIGN(const size_t bytes, backend_->storedBytes(tensor));
+  OPKIT_ASSIGN(tensor.buffer, backend_->allocate(std::max<size_t>(bytes, 1)));
   return tensor;
+}
+
+/// A tensor that holds `values` when the kernel runs.
+Result<const Tensor*> KernelRig::fill(Stage& stage, const Tensor& values, Layout layout) {
+  OPKIT_ASSIGN(Tensor plain, place(values.desc));
+  OPKIT_TRY(backend_->upload(values, plain));
+  const Tensor* from = stage.keep(std::move(plain));
+  if (layout == Layout::NCHW) return from;
+  OPKIT_ASSIGN(Tensor converted, place(values.desc, layout));
+  OPKIT_ASSIGN(auto conversion, backend_->createConversion());
+  const Tensor* to = stage.keep(std::move(converted));
+  stage.conversions.push_back({std::move(conversion), from, to});
+  return to;
 }
 
 Result<RigRun> KernelRig::run(const HostInputs& inputs) {
@@ -99,55 +136,51 @@ Result<RigRun> KernelRig::run(const HostInputs& inputs) {
   const double start = nowNs();
   OPKIT_ASSIGN(const std::vector<TensorDesc> descs, outputDescs(inputs));
   result.shapeNs = nowNs() - start;
-  std::vector<Tensor> memory;  // stays where it is: the lists below point into it
-  memory.reserve(inputs.size() + descs.size());
-  std::vector<const Tensor*> inputList, outputList;
+  Stage stage;
   if (raster_) {
     const Views views = viewsOf(inputs);
     OPKIT_ASSIGN(auto regions, def_->lower({params_, views.descs, views.contents, descs.size()}, descs));
     raster_->setRegions(std::move(regions.front()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) {
-      inputList.push_back(nullptr);
-      continue;
+    const Tensor* tensor = nullptr;
+    if (inputs[i]) {
+      OPKIT_ASSIGN(tensor, fill(stage, *inputs[i], case_.isConstant(i) ? Layout::NCHW : layout_));
     }
-    OPKIT_ASSIGN(Tensor tensor, place(inputs[i]->desc));
-    OPKIT_TRY(backend_->upload(*inputs[i], tensor));
-    memory.push_back(std::move(tensor));
-    inputList.push_back(&memory.back());
+    stage.inputs.push_back(tensor);
   }
   for (const TensorDesc& desc : descs) {
-    OPKIT_ASSIGN(Tensor tensor, place(desc));
-    OPKIT_ASSIGN(const Tensor poison, Tensor::onHost(tensor.desc));
+    OPKIT_ASSIGN(const Tensor poison, Tensor::onHost({backend_->storageDType(desc.dtype), desc.shape}));
     std::ranges::fill(poison.bytes(), std::byte{0xFF});
-    OPKIT_TRY(backend_->upload(poison, tensor));
-    memory.push_back(std::move(tensor));
-    outputList.push_back(&memory.back());
+    OPKIT_ASSIGN(const Tensor* tensor, fill(stage, poison, layout_));
+    stage.outputs.push_back(tensor);
     if (raster_) break;  // a raster makes one output; the first stands for all
   }
-  const auto body = [&] { return execute(inputList, outputList, result); };
+  const auto body = [&] { return execute(stage, result); };
   OPKIT_TRY(options_.guardPages ? withGuardPages(body) : body());
-  for (size_t i = 0; i < outputList.size(); ++i) {
+  for (size_t i = 0; i < stage.outputs.size(); ++i) {
     OPKIT_ASSIGN(Tensor output, Tensor::onHost(descs[i]));
-    OPKIT_TRY(backend_->download(*outputList[i], output));
+    OPKIT_TRY(backend_->download(*stage.outputs[i], output));
     result.outputs.push_back(std::move(output));
   }
   return result;
 }
 
-Status KernelRig::execute(const std::vector<const Tensor*>& inputs, const std::vector<const Tensor*>& outputs,
-                          RigRun& run) {
+Status KernelRig::execute(const Stage& stage, RigRun& run) {
   OPKIT_TRY(backend_->onResizeBegin());
   OPKIT_TRY(backend_->beginSegment(0));
+  for (const Stage::Conversion& conversion : stage.conversions)
+    OPKIT_TRY(resizeAlone(*backend_, *conversion.execution, {&conversion.from, 1}, {&conversion.to, 1}));
   const double start = nowNs();
-  OPKIT_TRY(resizeAlone(*backend_, *execution_, inputs, outputs));
+  OPKIT_TRY(resizeAlone(*backend_, *execution_, stage.inputs, stage.outputs));
   OPKIT_TRY(backend_->endSegment(0));
   run.resizeNs = nowNs() - start;
   OPKIT_TRY(backend_->onExecuteBegin(0));
+  for (const Stage::Conversion& conversion : stage.conversions)
+    OPKIT_TRY(conversion.execution->onExecute({&conversion.from, 1}, {&conversion.to, 1}));
   const uint64_t before = heapCount();
   countHeap(true);
-  const Status status = execution_->onExecute(inputs, outputs);
+  const Status status = execution_->onExecute(stage.inputs, stage.outputs);
   countHeap(false);
   run.heapAllocations = heapCount() - before;
   OPKIT_TRY(status);

@@ -2,7 +2,8 @@
 //
 // Sessions plan memory, keep several plans and reuse Executions as they see fit. The rig is for what must be known of
 // a kernel itself: the same Execution resized many times, each tensor against a guard page, heap allocations while it
-// runs. Used by one thread at a time.
+// runs. Tensors are brought into the layout that the kernel wants by the backend's conversions. Used by one thread at a
+// time.
 #pragma once
 
 #include "engine/backend/backend_registry.h"
@@ -36,6 +37,9 @@ class KernelRig {
   /// those of create. Internal says which tensor was overrun when a guard page was touched; the rig is then useless.
   Result<RigRun> run(const HostInputs& inputs);
 
+  /// Whether the kernel that create() chose is one for these inputs, too: sessions ask at every resize.
+  Status accepts(const HostInputs& inputs) const;
+
   const std::string& provider() const { return provider_; }
   /// What choosing and making the kernel took.
   double createNs() const { return createNs_; }
@@ -43,9 +47,12 @@ class KernelRig {
  private:
   KernelRig() = default;
   Status choose(const HostInputs& inputs);
+  Status withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const;
   Result<std::vector<TensorDesc>> outputDescs(const HostInputs& inputs) const;
-  Result<Tensor> place(const TensorDesc& desc);
-  Status execute(const std::vector<const Tensor*>& inputs, const std::vector<const Tensor*>& outputs, RigRun& run);
+  struct Stage;
+  Result<Tensor> place(const TensorDesc& desc, Layout layout = Layout::NCHW);
+  Result<const Tensor*> fill(Stage& stage, const Tensor& values, Layout layout);
+  Status execute(const Stage& stage, RigRun& run);
 
   Case case_;
   const OpRegistry* registry_ = nullptr;
@@ -55,6 +62,8 @@ class KernelRig {
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Execution> execution_;
   RasterExecution* raster_ = nullptr;  // execution_, where the operator is lowered
+  const Creator* creator_ = nullptr;   // of execution_; the backend's
+  Layout layout_ = Layout::NCHW;       // in which the kernel wants inputs that are not constant, and leaves outputs
   std::string provider_;
   double createNs_ = 0;
 };

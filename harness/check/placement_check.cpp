@@ -47,7 +47,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
   result.provider = "folded";
   std::string refused;
   for (const Placement& row : session.placement()) {
-    if (row.type == "Copy") continue;
+    if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
     result.provider = row.raster ? "raster" : row.provider;
     result.flops += row.flops;
     if (!row.fellBack) continue;

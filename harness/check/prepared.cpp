@@ -25,6 +25,23 @@ size_t bytesOf(const Case& c) {
 
 }  // namespace
 
+std::set<size_t> coldCacheGroups(const Catalogue& catalogue) {
+  std::set<std::string> seen;
+  std::set<size_t> chosen;
+  for (size_t g = 0; g < catalogue.groups.size(); ++g) {
+    const Case& first = catalogue.groups[g].cases.front();
+    if (!first.fallback.empty()) continue;
+    std::string key = first.op;
+    for (const auto& input : first.inputs)
+      if (input) {
+        key += std::string("/") + nameOf(input->dtype);
+        break;
+      }
+    if (seen.insert(key).second) chosen.insert(g);
+  }
+  return chosen;
+}
+
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry) {
   PreparedGroup prepared;
   for (const Case& c : group.cases) {

@@ -2,6 +2,7 @@
 
 #include "harness/check/kernel_rig.h"
 #include "harness/check/placement_check.h"
+#include "harness/check/verdict.h"
 
 namespace opkit::harness {
 namespace {
@@ -45,7 +46,7 @@ std::vector<size_t> walkOrder(size_t count) {
   return order;
 }
 
-std::vector<StopVerdict> walkSession(Session& session, const std::vector<Stop>& stops) {
+std::vector<StopVerdict> walkSession(Session& session, const OpDef& def, const std::vector<Stop>& stops) {
   Log log(stops.size());
   BackendCounters known;
   const std::vector<size_t> order = walkOrder(stops.size());
@@ -53,7 +54,7 @@ std::vector<StopVerdict> walkSession(Session& session, const std::vector<Stop>& 
     const Stop& stop = stops[order[step]];
     if (step == stops.size()) known = session.counters();
     auto got = visit(session, *stop.at);
-    Status status = got ? sameBits(*stop.fresh, *got) : got.error();
+    Status status = got ? sameResult(def, *stop.at, *stop.fresh, *got) : got.error();
     const BackendCounters now = session.counters();
     if (status.isOk() && step >= stops.size()) status = checkNothingNew(known, now);
     known = step >= stops.size() ? now : known;
@@ -65,17 +66,19 @@ std::vector<StopVerdict> walkSession(Session& session, const std::vector<Stop>& 
 Result<std::vector<StopVerdict>> walkKernel(const std::vector<Stop>& stops, const OpRegistry& registry,
                                             Runtime& runtime) {
   const PreparedCase& first = *stops.front().at;
+  const OpDef& def = *registry.find(first.description.op);
   OPKIT_ASSIGN(const auto rig, KernelRig::create(first.description, first.inputs, registry, runtime, {}));
   Log log(stops.size());
   for (const size_t i : walkOrder(stops.size())) {
     const Stop& stop = stops[i];
+    if (!rig->accepts(stop.at->inputs).isOk()) continue;  // another kernel's shape
     auto ran = rig->run(stop.at->inputs);
     Status status = ran.error();
     if (ran) {
       // A rig makes the first output of a raster only.
       const std::vector<Tensor> fresh(stop.fresh->begin(),
                                       stop.fresh->begin() + static_cast<std::ptrdiff_t>(ran->outputs.size()));
-      status = sameBits(fresh, ran->outputs);
+      status = sameResult(def, *stop.at, fresh, ran->outputs);
     }
     log.add(i, stop.at->description, status, ran ? std::move(ran->outputs) : std::vector<Tensor>());
   }

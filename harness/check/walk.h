@@ -23,7 +23,7 @@ struct StopVerdict {
 std::vector<size_t> walkOrder(size_t count);
 
 /// One Session; returning to a known shape must create nothing.
-std::vector<StopVerdict> walkSession(Session& session, const std::vector<Stop>& stops);
+std::vector<StopVerdict> walkSession(Session& session, const OpDef& def, const std::vector<Stop>& stops);
 
 /// One Execution on a backend of its own. Unsupported when no kernel accepts the first stop.
 Result<std::vector<StopVerdict>> walkKernel(const std::vector<Stop>& stops, const OpRegistry& registry,

@@ -63,11 +63,11 @@ class CheckRun {
     for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     OPKIT_TRY(takeShard(options_.shard, units));
-    OPKIT_ASSIGN(const std::vector<DeviceInfo> devices, describeDevices(options_.backend));
+    OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)));
-    for (const DeviceInfo& device : devices) {
-      printDevice(device);
-      file_.write(device);
+    for (const DescribedDevice& device : devices) {
+      printDevice(device.info);
+      file_.write(device.info, device.profile);
     }
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
     OPKIT_TRY(runUnits(units));

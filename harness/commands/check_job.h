@@ -28,18 +28,19 @@ struct CheckUnit {
 class CheckJob {
  public:
   CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends)
-      : registry_(registry), catalogue_(catalogue), backends_(backends) {}
+      : registry_(registry), catalogue_(catalogue), backends_(backends), coldCaches_(coldCacheGroups(catalogue)) {}
 
   /// Opens the backends at its first call. What cannot be opened fails every unit.
   JobReports run(const CheckUnit& unit);
 
  private:
   Status open();
-  void add(JobReports& job, std::vector<CaseResult> results, uint64_t messages) const;
+  void add(JobReports& job, const std::vector<CaseResult>& results) const;
 
   const OpRegistry& registry_;
   const Catalogue& catalogue_;
   const BackendOptions& backends_;
+  std::set<size_t> coldCaches_;
   std::vector<Checker> checkers_;
 };
 

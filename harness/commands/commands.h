@@ -56,9 +56,16 @@ struct BackendLane {
 /// One Runtime per named backend. Errors are those of createRuntime.
 Result<std::vector<BackendLane>> openBackends(const BackendOptions& options);
 
+struct DescribedDevice {
+  DeviceInfo info;
+  std::string profile;      // JSON text of what the device's arithmetic does; empty where it is not measured
+  std::string profileText;  // the same for reading
+};
+
 /// The device of each backend, described by a process of its own: this one must stay free of devices when workers are
 /// to be its forks. InvalidArgument says which backend cannot be used and why.
-Result<std::vector<DeviceInfo>> describeDevices(const BackendOptions& options);
+Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& options);
+Result<DescribedDevice> describeDevice(const std::string& backend, const RuntimeOptions& options);
 /// "vulkan: llvmpipe (software device)"
 void printDevice(const DeviceInfo& device);
 
@@ -77,8 +84,5 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
 
 /// Adds the cases that lie beside the loaded plugins; says on stderr which plugin has none.
 Status appendPluginCases(Catalogue& catalogue, const OpRegistry& registry);
-
-/// Messages of the Vulkan validation layers in this process so far.
-uint64_t validationMessages();
 
 }  // namespace opkit::harness

@@ -3,7 +3,7 @@
 #include "harness/commands/commands.h"
 #include "harness/run/isolated_jobs.h"
 #ifdef OPKIT_HAS_VULKAN
-#include "engine/backend/vulkan/vulkan_runtime.h"
+#include "harness/probes/device_profile.h"
 #endif
 
 namespace opkit::harness {
@@ -17,12 +17,19 @@ std::string describe(const std::string& backend, const RuntimeOptions& options) 
   auto runtime = createRuntime(backend, options);
   if (!runtime) return Json{{"error", runtime.error().message()}}.dump();
   const DeviceInfo& device = (*runtime)->device();
-  return Json{{"backend", device.backend},
-              {"name", device.name},
-              {"driver", device.driver},
-              {"uuid", device.uuid},
-              {"software", device.software}}
-      .dump();
+  Json facts = {{"backend", device.backend},
+                {"name", device.name},
+                {"driver", device.driver},
+                {"uuid", device.uuid},
+                {"software", device.software}};
+#ifdef OPKIT_HAS_VULKAN
+  if (backend == "vulkan")
+    if (const auto profile = measureProfile(**runtime)) {
+      facts["profile"] = profile->toJson();
+      facts["profileText"] = profile->toText();
+    }
+#endif
+  return facts.dump();
 }
 
 }  // namespace
@@ -59,24 +66,29 @@ Result<std::vector<BackendLane>> openBackends(const BackendOptions& options) {
   return lanes;
 }
 
-Result<std::vector<DeviceInfo>> describeDevices(const BackendOptions& options) {
-  std::vector<DeviceInfo> devices(options.backends.size());
-  Status failure;
+Result<DescribedDevice> describeDevice(const std::string& backend, const RuntimeOptions& options) {
+  Json facts;
   OPKIT_TRY(runIsolated(
-      devices.size(), 1, kDeviceTimeoutSeconds,
-      [&](size_t i) { return describe(options.backends[i], options.runtimeOptions(options.backends[i])); },
-      [&](size_t i, const JobOutcome& outcome) {
-        const Json facts = Json::parse(outcome.answer, nullptr, false);
-        if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object() || facts.contains("error")) {
-          const std::string why = facts.is_object() ? facts.value("error", "") : "its driver ended the process";
-          failure = Status::invalidArgument("--backend {}: {}", options.backends[i], why);
-          return;
-        }
-        devices[i] = {facts.value("backend", ""), 0,
-                      facts.value("name", ""),    facts.value("driver", ""),
-                      facts.value("uuid", ""),    facts.value("software", false)};
+      1, 1, kDeviceTimeoutSeconds, [&](size_t) { return describe(backend, options); },
+      [&](size_t, const JobOutcome& outcome) {
+        facts = Json::parse(outcome.answer, nullptr, false);
+        if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object())
+          facts = {{"error", "its driver ended the process"}};
       }));
-  OPKIT_TRY(failure);
+  if (facts.contains("error")) return Status::invalidArgument("--backend {}: {}", backend, facts.value("error", ""));
+  const DeviceInfo info = {facts.value("backend", ""), 0,
+                           facts.value("name", ""),    facts.value("driver", ""),
+                           facts.value("uuid", ""),    facts.value("software", false)};
+  return DescribedDevice{info, facts.contains("profile") ? facts["profile"].dump() : "",
+                         facts.value("profileText", "")};
+}
+
+Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& options) {
+  std::vector<DescribedDevice> devices;
+  for (const std::string& backend : options.backends) {
+    OPKIT_ASSIGN(DescribedDevice device, describeDevice(backend, options.runtimeOptions(backend)));
+    devices.push_back(std::move(device));
+  }
   return devices;
 }
 
@@ -90,14 +102,6 @@ void CaseOptions::add(CLI::App& command) {
   command.add_option("--case", id, "Exactly this case, by its id");
   command.add_option("--cases", casesFile, "A case file instead of the built-in cases");
   command.add_option("--seed", seed, "Seed of the random data instead of the cases' own, and of --fuzz");
-}
-
-uint64_t validationMessages() {
-#ifdef OPKIT_HAS_VULKAN
-  return vulkan::validationMessageCount();
-#else
-  return 0;
-#endif
 }
 
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry) {

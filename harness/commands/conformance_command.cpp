@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "harness/check/check.h"
 #include "harness/commands/commands.h"
 #include "harness/conformance/conformance.h"
 #include "harness/run/isolated_jobs.h"
@@ -154,9 +155,9 @@ Result<int> conformance(const Options& options, const std::string& commandLine) 
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine));
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
-  for (const DeviceInfo& device : devices) {
-    printDevice(device);
-    file.write(device);
+  for (const DescribedDevice& device : devices) {
+    printDevice(device.info);
+    file.write(device.info, device.profile);
   }
   bool failed = false;
   size_t executed = 0;

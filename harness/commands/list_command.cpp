@@ -96,6 +96,7 @@ Result<int> matrix(const std::string& path) {
 
 Result<int> devices(const std::string& json) {
   nlohmann::json document = nlohmann::json::array();
+  std::string profiles;
   Table table({"backend", "index", "name", "driver", "kind", "uuid"});
   for (const BackendKind& kind : backendKinds()) {
     const auto found = kind.devices();
@@ -113,10 +114,15 @@ Result<int> devices(const std::string& json) {
                           {"driver", device.driver},
                           {"software", device.software},
                           {"uuid", device.uuid}});
+      if (kind.name != "vulkan") continue;
+      const auto described = describeDevice(kind.name, {.device = std::to_string(device.index), .cacheDir = "off"});
+      if (!described || described->profile.empty()) continue;
+      document.back()["profile"] = nlohmann::json::parse(described->profile, nullptr, false);
+      profiles += fmt::format("{} {}: {}\n", kind.name, device.index, described->profileText);
     }
   }
   OPKIT_TRY(cli::writeJson(json, document));
-  fmt::print("{}", table.toString());
+  fmt::print("{}{}", table.toString(), profiles);
   return cli::kSuccess;
 }
 

@@ -1,3 +1,6 @@
+#include <filesystem>
+
+#include "harness/check/check.h"
 #include "harness/commands/commands.h"
 #include "harness/model/bisect.h"
 #include "harness/model/model_compare.h"
@@ -17,6 +20,7 @@ struct Options {
   uint64_t seed = kDefaultSeed;
   bool allowFallback = false;
   bool all = false;
+  double gate = ModelCompareOptions().nmseGate;
   std::string bisect;  // where to save the smallest part that departs
   std::string json;
 };
@@ -78,10 +82,15 @@ Status bisect(const Options& options, const Model& model, const CaseResult& resu
                                                      : readFile(options.model);
   if (!bytes) return bytes.error();
   auto part = cutOnnx(*bytes, inputs, {found.output});
-  if (!part) part = writeModel(found.part);  // an .opk, or a name that the importer made
+  std::filesystem::path path = options.bisect;
+  if (!part) {  // the network came as .opk, or the importer made a name
+    fmt::print("bisect: not as ONNX: {}\n", part.error().message());
+    path.replace_extension(".opk");
+    part = writeModel(found.part);
+  }
   if (!part) return part.error();
-  OPKIT_TRY(writeFile(options.bisect, *part).withContext("--bisect"));
-  fmt::print("bisect: saved {}\n", options.bisect);
+  OPKIT_TRY(writeFile(path.string(), *part).withContext("--bisect"));
+  fmt::print("bisect: saved {}\n", path.string());
   return Status::ok();
 }
 
@@ -92,6 +101,7 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
   compare.referenceBackend = options.reference;
   compare.seed = options.seed;
   compare.allowFallback = options.allowFallback;
+  compare.nmseGate = options.gate;
   for (const std::string& text : options.resize) {
     OPKIT_ASSIGN(const cli::NamedValue entry, cli::parseNamedValue("--resize", text));
     OPKIT_ASSIGN(Shape shape, cli::parseShape(entry.value));
@@ -147,6 +157,9 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
   command->add_flag("--allow-fallback", options->allowFallback,
                     "Nodes that ran on another backend do not fail the run");
   command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file");
+  command->add_option("--gate", options->gate, "Normalised mean square error above which a tensor departs")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_flag("--all", options->all, "Print every tensor");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
   command->footer(

@@ -24,6 +24,31 @@ void printSurvivors(const std::vector<MutantResult>& results) {
   }
 }
 
+/// The score of each backend.
+void printScores(const std::vector<MutantResult>& results) {
+  std::map<std::string, std::pair<size_t, size_t>> scores;
+  for (const MutantResult& result : results) {
+    auto& [killed, counted] = scores[result.backend];
+    killed += result.fate == MutantResult::Fate::Killed;
+    counted += result.fate == MutantResult::Fate::Killed || result.fate == MutantResult::Fate::Survived;
+  }
+  for (const auto& [backend, score] : scores)
+    fmt::print("{}: {} of {} killed, {:.1f} %\n", backend, score.first, score.second,
+               100.0 * static_cast<double>(score.first) / static_cast<double>(std::max<size_t>(score.second, 1)));
+}
+
+/// Marks that the cases refute.
+bool printWrongMarks(const std::vector<MutantResult>& results) {
+  bool any = false;
+  for (const MutantResult& result : results) {
+    if (!result.wrongMark) continue;
+    any = true;
+    fmt::print("fail: {} on {}, {}: marked as equivalent, but killed by {}\n", result.subject, result.backend,
+               result.where, result.by);
+  }
+  return any;
+}
+
 /// Per operator (CPU) and shader (Vulkan): how many were killed of those that count.
 double printTable(const std::vector<MutantResult>& results) {
   struct Row {
@@ -49,6 +74,7 @@ double printTable(const std::vector<MutantResult>& results) {
          all == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(row.killed) / static_cast<double>(all))});
   }
   fmt::print("{}", table.toString());
+  printScores(results);
   const double score = counted == 0 ? 0 : 100.0 * static_cast<double>(killed) / static_cast<double>(counted);
   fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
   return counted == 0 ? -1 : score;
@@ -88,9 +114,10 @@ Result<int> mutate(const Options& options) {
   OPKIT_TRY(cli::writeJson(options.json, document));
   printSurvivors(results);
   const double score = printTable(results);
+  const bool wrongMarks = printWrongMarks(results);
   if (score < 0) return cli::kNothingRan;
   if (score < options.threshold) fmt::print("fail: the score is below {:.1f} %\n", options.threshold);
-  return score < options.threshold ? cli::kCheckFailed : cli::kSuccess;
+  return wrongMarks || score < options.threshold ? cli::kCheckFailed : cli::kSuccess;
 }
 
 }  // namespace

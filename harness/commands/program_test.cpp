@@ -1,42 +1,15 @@
 // op-harness as a user runs it: exit codes, one-line errors, results that can be read back.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "harness/testing/program.h"
+
 namespace opkit::harness {
 namespace {
-
-struct Ran {
-  int code = -1;
-  std::string text;  // stdout and stderr
-};
-
-Ran run(const std::string& arguments) {
-  Ran ran;
-  std::FILE* pipe = popen((std::string(OPKIT_OP_HARNESS) + " " + arguments + " 2>&1").c_str(), "r");
-  std::array<char, 4096> chunk = {};
-  while (const size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) ran.text.append(chunk.data(), got);
-  const int state = pclose(pipe);
-  ran.code = WIFEXITED(state) ? WEXITSTATUS(state) : 128;
-  return ran;
-}
-
-std::string fileWith(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
-void expectOneLine(const Ran& ran, const std::string& part) {
-  EXPECT_EQ(ran.code, 2) << ran.text;
-  EXPECT_NE(ran.text.find(part), std::string::npos) << ran.text;
-  EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << ran.text;
-}
 
 TEST(Program, BadUsageIsOneLineAndTwo) {
   expectOneLine(run("check --backend cpu --op Nope"), "--op Nope");
@@ -160,14 +133,9 @@ TEST(Program, AWorkerWithoutMemoryIsACrashWithItsRepeat) {
 TEST(Program, AnInterruptKeepsWhatIsDone) {
   const std::string path = testing::TempDir() + "interrupted.jsonl";
   std::remove(path.c_str());
-  std::FILE* pipe = popen(
-      ("timeout -s INT 0.7 " + std::string(OPKIT_OP_HARNESS) + " check --backend cpu --jobs 1 --json " + path + " 2>&1")
-          .c_str(),
-      "r");
-  std::string text;
-  std::array<char, 4096> chunk = {};
-  while (const size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe)) text.append(chunk.data(), got);
-  pclose(pipe);
+  const std::string text =
+      runShell("timeout -s INT 0.7 " + std::string(OPKIT_OP_HARNESS) + " check --backend cpu --jobs 1 --json " + path)
+          .text;
   EXPECT_NE(text.find("interrupted: "), std::string::npos) << text;
   EXPECT_NE(text.find("results are above and in"), std::string::npos) << text;
   std::ifstream file(path);

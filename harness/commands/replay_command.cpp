@@ -41,7 +41,7 @@ Result<int> replay(Options options) {
   if (options.backend.mask.empty()) options.backend.mask = capsule.mask;
   if (!options.exportPath.empty()) return exportProgram(options, capsule, registry);
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
-  for (const DeviceInfo& device : devices) printDevice(device);
+  for (const DescribedDevice& device : devices) printDevice(device.info);
   fmt::print("capsule: {} failed on {}: {}\n", capsule.check, capsule.backend, capsule.reason);
   if (dataHashOf(capsule.group, registry) != capsule.dataHash)
     fmt::print("note: the data are not those of the capsule; it was made by another version (commit {})\n",

@@ -1,3 +1,4 @@
+#include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/spirv_facts.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "harness/check/prepared.h"
@@ -13,16 +14,23 @@ struct Options {
   std::string json;
 };
 
-/// Every shader variant that the cases dispatch, and how often.
-Result<std::map<std::string, std::pair<vulkan::ShaderCode, size_t>>> dispatched(const Options& options) {
+struct Use {
+  vulkan::ShaderCode code;
+  size_t dispatches = 0;
+  std::vector<vulkan::PipelineStatistic> driver;  // what it tells: registers, spills, by its own names
+};
+
+/// Every shader variant that the cases dispatch.
+Result<std::map<std::string, Use>> dispatched(const Options& options, bool& driverTells) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   printDevice(opened->device());
   const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened);
-  std::map<std::string, std::pair<vulkan::ShaderCode, size_t>> used;
+  driverTells = runtime->pipelines().captureStatistics();
+  std::map<std::string, Use> used;
   runtime->setShaderSource([&used](const vulkan::ShaderCode& code) {
-    ++used.try_emplace(code.name, code, 0).first->second.second;
+    ++used.try_emplace(code.name, Use{code, 0, {}}).first->second.dispatches;
     return code.spirv;
   });
   for (const CaseGroup& group : catalogue.groups) {
@@ -36,23 +44,32 @@ Result<std::map<std::string, std::pair<vulkan::ShaderCode, size_t>>> dispatched(
     if (session && feed(**session, c, prepared.cases[0].inputs).isOk()) static_cast<void>((*session)->resize().isOk());
   }
   runtime->setShaderSource(nullptr);
+  for (auto& [name, statistics] : runtime->pipelines().statistics()) used[name].driver = statistics;
   return used;
 }
 
+std::string driverText(const std::vector<vulkan::PipelineStatistic>& statistics) {
+  std::string text;
+  for (const vulkan::PipelineStatistic& statistic : statistics)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", statistic.name, statistic.value);
+  return text;
+}
+
 Result<int> shaders(const Options& options) {
-  OPKIT_ASSIGN(const auto used, dispatched(options));
+  bool driverTells = false;
+  OPKIT_ASSIGN(const auto used, dispatched(options, driverTells));
   Table table({"shader", "dispatches", "words", "instructions", "loads", "stores", "arithmetic", "branches", "barriers",
-               "shared bytes", "local size"});
+               "shared bytes", "local size", "driver"});
   nlohmann::json document = nlohmann::json::array();
   for (const auto& [name, entry] : used) {
-    const vulkan::SpirvFacts facts = vulkan::factsOf(entry.first.spirv, {});
+    const vulkan::SpirvFacts facts = vulkan::factsOf(entry.code.spirv, {});
     const auto& local = facts.localSize;
-    table.add({name, std::to_string(entry.second), std::to_string(facts.words), std::to_string(facts.instructions),
+    table.add({name, std::to_string(entry.dispatches), std::to_string(facts.words), std::to_string(facts.instructions),
                std::to_string(facts.loads), std::to_string(facts.stores), std::to_string(facts.arithmetic),
                std::to_string(facts.branches), std::to_string(facts.barriers), std::to_string(facts.sharedBytes),
-               fmt::format("{}x{}x{}", local[0], local[1], local[2])});
+               fmt::format("{}x{}x{}", local[0], local[1], local[2]), driverText(entry.driver)});
     document.push_back({{"shader", name},
-                        {"dispatches", entry.second},
+                        {"dispatches", entry.dispatches},
                         {"words", facts.words},
                         {"instructions", facts.instructions},
                         {"loads", facts.loads},
@@ -62,9 +79,12 @@ Result<int> shaders(const Options& options) {
                         {"barriers", facts.barriers},
                         {"sharedBytes", facts.sharedBytes},
                         {"localSize", local}});
+    for (const vulkan::PipelineStatistic& statistic : entry.driver)
+      document.back()["driver"][statistic.name] = statistic.value;
   }
   OPKIT_TRY(cli::writeJson(options.json, document));
   fmt::print("{}", table.toString());
+  if (!driverTells) fmt::print("note: this driver does not tell registers (VK_KHR_pipeline_executable_properties)\n");
   return table.empty() ? cli::kNothingRan : cli::kSuccess;
 }
 

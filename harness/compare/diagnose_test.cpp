@@ -6,8 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/backend/backend.h"
+#include "engine/backend/reference/oracle_execution.h"
 #include "harness/cases/data.h"
 #include "harness/check/check.h"
+#include "harness/run/terminal.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -125,6 +128,18 @@ const std::vector<Row> kRows = {
      }},
 };
 
+/// Poison, as it lies there before a kernel runs, in place of NaN.
+void leaveUnwritten(const OracleTensor& wrong, const Tensor& got) {
+  for (size_t i = 0; i < wrong.real.size(); ++i)
+    if (std::isnan(wrong.real[i])) std::fill_n(got.bytes().begin() + static_cast<long>(4 * i), 4, std::byte{0xFF});
+}
+
+Result<std::vector<OracleTensor>> expectedOutputsOf(const std::string& id) {
+  const Case c = *parseCaseId(id);
+  const OpDef& def = *ops::builtinOps().find(c.op);
+  return expectedOutputs(def, *paramsFromJson(def.params, c.params), *makeInputs(c, def), c.outputs);
+}
+
 Diagnosis diagnosisOf(const Row& row, const Tensor* again = nullptr, const Tensor* previous = nullptr) {
   const OpRegistry& registry = ops::builtinOps();
   const auto c = parseCaseId(row.id);
@@ -136,9 +151,7 @@ Diagnosis diagnosisOf(const Row& row, const Tensor* again = nullptr, const Tenso
   row.corrupt(wrong);
   const Tensor got = *Tensor::onHost(wrong.desc);
   wrong.toTensor(got);
-  if (std::string(row.kind) == "unwritten")
-    for (size_t i = 0; i < wrong.real.size(); ++i)
-      if (std::isnan(wrong.real[i])) std::fill_n(got.bytes().begin() + static_cast<long>(4 * i), 4, std::byte{0xFF});
+  if (std::string(row.kind) == "unwritten") leaveUnwritten(wrong, got);
   const OpDef& def = *registry.find(c->op);
   const Tolerance tolerance = toleranceOf(def, c->lane, prepared.expected[0]);
   return diagnose({def, *c, prepared.inputs, prepared.expected, 0, got, tolerance, again, previous});
@@ -151,6 +164,57 @@ TEST_P(DiagnosisOf, IsTheRightOne) {
   const Diagnosis diagnosis = diagnosisOf(row);
   EXPECT_EQ(diagnosis.kind, row.kind) << diagnosis.text;
   EXPECT_FALSE(diagnosis.text.empty());
+}
+
+/// The oracle, and then what `spoil` makes of the output.
+class SpoiledKernel final : public Execution {
+ public:
+  using Spoil = std::function<void(size_t run, const Tensor& output)>;
+  SpoiledKernel(std::unique_ptr<Execution> inner, Spoil spoil) : inner_(std::move(inner)), spoil_(std::move(spoil)) {}
+
+  Status onResize(TensorList inputs, TensorList outputs) override { return inner_->onResize(inputs, outputs); }
+  Status onExecute(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(inner_->onExecute(inputs, outputs));
+    spoil_(++runs_, *outputs[0]);
+    return Status::ok();
+  }
+
+ private:
+  std::unique_ptr<Execution> inner_;
+  Spoil spoil_;
+  size_t runs_ = 0;
+};
+
+/// `check` on cases of one operator whose kernel is spoiled so; every kernel gets a spoiler of its own.
+std::vector<CaseResult> checkSpoiled(const std::vector<std::string>& ids,
+                                     const std::function<SpoiledKernel::Spoil()>& makeSpoil) {
+  CaseGroup group;
+  for (const std::string& id : ids) group.cases.push_back(*parseCaseId(id));
+  OpRegistry registry = ops::builtinOps();
+  Creator creator = reference::oracleCreator();
+  creator.provider = "spoiled";
+  creator.create = [inner = creator.create, makeSpoil](const CreateArgs& args,
+                                                       Backend& backend) -> Result<std::unique_ptr<Execution>> {
+    OPKIT_ASSIGN(auto made, inner(args, backend));
+    return std::unique_ptr<Execution>(std::make_unique<SpoiledKernel>(std::move(made), makeSpoil()));
+  };
+  registry.addFirstCreator("cpu", group.cases[0].op, std::move(creator));
+  return Checker(registry, "cpu", *createRuntime("cpu")).checkGroup(prepareGroup(group, registry));
+}
+
+TEST_P(DiagnosisOf, IsPrintedForAKernelBrokenThatWay) {
+  const Row& row = GetParam();
+  const auto spoil = [&row](size_t, const Tensor& output) {
+    if (output.desc != (*expectedOutputsOf(row.id))[0].desc) return;  // another stop of the walk
+    OracleTensor wrong = OracleTensor::fromTensor(output);
+    row.corrupt(wrong);
+    wrong.toTensor(output);
+    if (std::string(row.kind) == "unwritten") leaveUnwritten(wrong, output);
+  };
+  const CaseResult result = checkSpoiled({row.id}, [&] { return spoil; })[0];
+  EXPECT_EQ(result.provider, "spoiled");
+  EXPECT_EQ(result.diagnosisKind, row.kind) << result.diagnosis;
+  EXPECT_NE(failureBlock(result, "").find("because  "), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DiagnosisOf, testing::ValuesIn(kRows), [](const auto& test) { return test.param.name; });
@@ -168,6 +232,28 @@ TEST(Diagnosis, ThePreviousOutputIsStale) {
                   for (size_t i = 0; i < 60; ++i) y.real[i] = 100 + static_cast<double>(i);
                 }};
   EXPECT_EQ(diagnosisOf(row, nullptr, &previous).kind, "stale");
+}
+
+TEST(Diagnosis, AKernelThatRacesIsCalledSo) {
+  const auto spoil = [](size_t run, const Tensor& output) {
+    if (run % 2 == 1) output.data<float>()[3] += 7;
+  };
+  EXPECT_EQ(checkSpoiled({kAdd}, [&] { return spoil; })[0].diagnosisKind, "race");
+}
+
+TEST(Diagnosis, AKernelThatKeepsItsFirstOutputIsCalledStale) {
+  // From its second shape on it leaves what it computed for the one before.
+  const auto makeSpoil = [] {
+    auto first = std::make_shared<std::vector<float>>();
+    return [first](size_t, const Tensor& output) {
+      const std::span<float> y = output.data<float>();
+      if (first->empty()) first->assign(y.begin(), y.end());
+      if (first->size() >= y.size() && first->size() != y.size()) std::copy_n(first->begin(), y.size(), y.begin());
+    };
+  };
+  const auto results =
+      checkSpoiled({"Add/f32[6,20],f32[6,20]/normal/seed=7", "Add/f32[3,20],f32[3,20]/normal/seed=7"}, makeSpoil);
+  EXPECT_EQ(results[1].diagnosisKind, "stale") << results[1].reason;
 }
 
 TEST(ErrorMap, ShowsWhereErrorsLie) {

@@ -55,6 +55,20 @@ TEST(Tolerance, HalfStorageAddsOneHalfUlp) {
   EXPECT_EQ(toleranceOf(cardOf(NumericClass::Products), Lane::Normal, one(1, DType::Float16)).nmseGate, 5e-7);
 }
 
+TEST(Tolerance, GatesOfTheTable) {
+  const auto gateOf = [](NumericClass numeric, int64_t terms = 1) {
+    return toleranceOf(cardOf(numeric), Lane::Normal, one(1, DType::Float32, -1, terms)).nmseGate;
+  };
+  EXPECT_EQ(gateOf(NumericClass::OneRounding), 1e-13);
+  EXPECT_EQ(gateOf(NumericClass::FewRoundings), 1e-12);
+  EXPECT_EQ(gateOf(NumericClass::Products), 1e-10);
+  EXPECT_DOUBLE_EQ(gateOf(NumericClass::Sum, 50), 50e-12);
+  EXPECT_EQ(gateOf(NumericClass::Softmax), 1e-11);
+  EXPECT_EQ(gateOf(NumericClass::Norm), 1e-11);
+  EXPECT_EQ(gateOf(NumericClass::Transcendental), 1e-12);
+  EXPECT_EQ(toleranceOf(cardOf(NumericClass::Exact), Lane::Normal, one(1)).nmseGate, 0);
+}
+
 TEST(Tolerance, ExactClassesGrantNothing) {
   EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Exact), Lane::Normal, one(1)).bound.empty());
   OracleTensor integers({DType::Int32, {1}});

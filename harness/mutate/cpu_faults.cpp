@@ -163,8 +163,8 @@ const std::vector<Fault>& faults() {
 
 class FaultyExecution final : public Execution {
  public:
-  FaultyExecution(const Fault& fault, std::unique_ptr<Execution> inner, Acted acted)
-      : fault_(fault), inner_(std::move(inner)), acted_(std::move(acted)) {}
+  FaultyExecution(const Fault& fault, std::unique_ptr<Execution> inner, bool lastIsHidden, Acted acted)
+      : fault_(fault), inner_(std::move(inner)), lastIsHidden_(lastIsHidden), acted_(std::move(acted)) {}
 
   bool readsInput(size_t index) const override { return inner_->readsInput(index); }
 
@@ -208,6 +208,7 @@ class FaultyExecution final : public Execution {
  private:
   std::vector<const Tensor*> spoilInputs(TensorList inputs) {
     std::vector<const Tensor*> seen(inputs.begin(), inputs.end());
+    if (lastIsHidden_) seen.back() = nullptr;
     if (fault_.sameOperand && seen.size() > 1 && seen[0] && seen[1] && seen[0]->desc == seen[1]->desc) {
       seen[1] = seen[0];
       ++*acted_;
@@ -231,6 +232,7 @@ class FaultyExecution final : public Execution {
 
   const Fault& fault_;
   std::unique_ptr<Execution> inner_;
+  bool lastIsHidden_;
   Acted acted_;
   std::vector<Bytes> before_;
   std::vector<Shape> shapes_;
@@ -247,7 +249,8 @@ Creator faulty(const Creator& inner, const Fault& fault, const Acted& acted) {
     std::vector<const TensorDesc*> inputs(args.inputs.begin(), args.inputs.end());
     std::vector<const Tensor*> constants(args.constants.begin(), args.constants.end());
     const Port* last = inputs.empty() ? nullptr : portOf(args.def.inputs, inputs.size() - 1);
-    if (fault.ignoresLast && last && last->kind == Port::Kind::Optional && inputs.back()) {
+    const bool hides = fault.ignoresLast && last && last->kind == Port::Kind::Optional && inputs.back();
+    if (hides) {
       inputs.back() = nullptr;
       constants.resize(inputs.size(), nullptr);
       constants.back() = nullptr;
@@ -259,7 +262,7 @@ Creator faulty(const Creator& inner, const Fault& fault, const Acted& acted) {
                           inputs,    args.outputs,
                           constants, args.device};
     OPKIT_ASSIGN(auto made, inner.create(seen, backend));
-    return std::unique_ptr<Execution>(std::make_unique<FaultyExecution>(fault, std::move(made), acted));
+    return std::unique_ptr<Execution>(std::make_unique<FaultyExecution>(fault, std::move(made), hides, acted));
   };
   return creator;
 }

@@ -1,7 +1,8 @@
+#include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "harness/check/check.h"
 #include "harness/mutate/cpu_faults.h"
+#include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
 #include "harness/run/isolated_jobs.h"
 
@@ -10,37 +11,108 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Cases of one operator, ready for every fault: workers are forks and inherit them.
-struct Subject {
-  std::string op;
-  std::vector<PreparedGroup> groups;
-};
+constexpr double kSurveyTimeoutSeconds = 300;
 
-std::vector<Subject> subjectsOf(const Catalogue& catalogue, const OpRegistry& registry) {
-  std::map<std::string, Subject> subjects;
-  for (const CaseGroup& group : catalogue.groups) {
-    const Case& first = group.cases.front();
-    const OpDef* def = registry.find(first.op);
-    if (!def || def->shapeOnly || first.fallback.contains("cpu")) continue;
-    Subject& subject = subjects[first.op];
-    subject.op = first.op;
-    subject.groups.push_back(prepareGroup(group, registry));
+class CpuMutation {
+ public:
+  CpuMutation(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options)
+      : catalogue_(catalogue), registry_(registry), options_(options) {}
+
+  Status run(const std::function<void(const MutantResult&)>& done) {
+    OPKIT_ASSIGN(marks_, EquivalentMarks::read(options_.source));
+    OPKIT_TRY(findSubjects());
+    const std::vector<CpuFault>& faults = cpuFaults();
+    std::vector<std::optional<MutantResult>> finished(subjects_.size() * faults.size());
+    size_t next = 0;
+    IsolationLimits limits{.workers = options_.jobs, .timeoutSeconds = options_.timeoutSeconds};
+    limits.timeoutOf = [&](size_t i) { return std::max(options_.timeoutSeconds, 5 * subjectOf(i).seconds); };
+    Hunt hunt(catalogue_, registry_);
+    return runIsolated(
+        finished.size(), limits, [&](size_t i) { return runFault(hunt, subjectOf(i), faults[i % faults.size()].name); },
+        [&](size_t i, const JobOutcome& outcome) {
+          finished[i] = resultOf(subjectOf(i).name, faults[i % faults.size()].name, outcome);
+          for (; next < finished.size() && finished[next]; ++next) done(*finished[next]);
+        });
   }
-  std::vector<Subject> list;
-  for (auto& [op, subject] : subjects) list.push_back(std::move(subject));
-  return list;
-}
 
-std::string runFault(const Subject& subject, const std::string& fault, const OpRegistry& registry) {
-  auto acted = std::make_shared<std::atomic<uint64_t>>(0);
-  const OpRegistry broken = withFault(registry, subject.op, fault, acted);
-  const auto runtime = createRuntime("cpu");
-  if (!runtime) return Json{{"by", "session"}, {"acted", 1}}.dump();
-  std::vector<const PreparedGroup*> groups;
-  for (const PreparedGroup& group : subject.groups) groups.push_back(&group);
-  const std::string by = firstFailure(groups, broken, "cpu", *runtime);
-  return Json{{"by", by}, {"acted", acted->load()}}.dump();
-}
+ private:
+  Subject& subjectOf(size_t job) { return subjects_[job / cpuFaults().size()]; }
+
+  /// Runs every group unbroken, and gathers them by operator.
+  Status findSubjects() {
+    std::map<std::string, Subject> subjects;
+    std::vector<size_t> used;
+    for (size_t g = 0; g < catalogue_.groups.size(); ++g) {
+      const Case& first = catalogue_.groups[g].cases.front();
+      const OpDef* def = registry_.find(first.op);
+      if (!def || def->shapeOnly || first.fallback.contains("cpu")) continue;
+      subjects[first.op].name = first.op;
+      subjects[first.op].groups.push_back(g);
+      used.push_back(g);
+    }
+    std::vector<GroupFacts> facts(catalogue_.groups.size());
+    Hunt hunt(catalogue_, registry_);
+    OPKIT_TRY(runIsolated(
+        used.size(), {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
+        [&](size_t i) { return surveyGroup(hunt, used[i]); },
+        [&](size_t i, const JobOutcome& outcome) {
+          const Json answer = Json::parse(outcome.answer, nullptr, false);
+          GroupFacts& group = facts[used[i]];
+          group.failure = answer.is_object() ? answer.value("failure", "") : "its worker ended: " + outcome.answer;
+          if (answer.is_object()) group.seconds = answer.value("seconds", 0.0);
+        }));
+    for (auto& [op, subject] : subjects) {
+      OPKIT_TRY(arrange(subject, facts));
+      subjects_.push_back(std::move(subject));
+    }
+    return Status::ok();
+  }
+
+  std::string surveyGroup(Hunt& hunt, size_t group) const {
+    const auto runtime = createRuntime("cpu");
+    if (!runtime) return Json{{"failure", runtime.error().message()}}.dump();
+    hunt.prepared(group);
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<size_t> order = {group};
+    const std::string failure = hunt.firstFailure(order, registry_, "cpu", *runtime);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    return Json{{"failure", failure}, {"seconds", took.count()}}.dump();
+  }
+
+  std::string runFault(Hunt& hunt, Subject& subject, const std::string& fault) const {
+    auto acted = std::make_shared<std::atomic<uint64_t>>(0);
+    const OpRegistry broken = withFault(registry_, subject.name, fault, acted);
+    const auto runtime = createRuntime("cpu");
+    if (!runtime) return Json{{"by", "session"}, {"acted", 1}}.dump();
+    const std::string by = hunt.firstFailure(subject.groups, broken, "cpu", *runtime);
+    return Json{{"by", by}, {"acted", acted->load()}}.dump();
+  }
+
+  MutantResult resultOf(const std::string& op, const std::string& fault, const JobOutcome& outcome) const {
+    MutantResult result;
+    result.subject = op;
+    result.backend = "cpu";
+    result.where = fault;
+    const Json answer = Json::parse(outcome.answer, nullptr, false);
+    if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
+      result.fate = MutantResult::Fate::Killed;
+      result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;
+    } else if (result.by = answer.value("by", ""); !result.by.empty()) {
+      result.fate = MutantResult::Fate::Killed;
+    } else if (answer.value("acted", uint64_t{0}) == 0) {
+      result.fate = MutantResult::Fate::Invalid;
+      result.by = "it spoils nothing here";
+    }
+    applyMark(marks_, fault, result);
+    return result;
+  }
+
+  const Catalogue& catalogue_;
+  const OpRegistry& registry_;
+  const MutationOptions& options_;
+  EquivalentMarks marks_;
+  std::vector<Subject> subjects_;
+};
 
 }  // namespace
 
@@ -49,48 +121,18 @@ const char* nameOf(MutantResult::Fate fate) {
   return kNames[static_cast<size_t>(fate)];
 }
 
-std::string firstFailure(const std::vector<const PreparedGroup*>& groups, const OpRegistry& registry,
-                         const std::string& backend, const std::shared_ptr<Runtime>& runtime) {
-  Checker checker(registry, backend, runtime);
-  for (const PreparedGroup* group : groups)
-    for (const CaseResult& result : checker.checkGroup(*group)) {
-      if (!isFailure(result.status) || result.status == CaseStatus::Mistrusted) continue;
-      for (const SubCheck& sub : result.subChecks)
-        if (!sub.ok) return sub.name + ": " + result.id;
-      return std::string(nameOf(result.status)) + ": " + result.id;
-    }
-  return "";
+void applyMark(const EquivalentMarks& marks, const std::string& change, MutantResult& result) {
+  const std::string* reason = marks.reasonOf(result.subject, change);
+  if (!reason) return;
+  result.wrongMark = result.fate == MutantResult::Fate::Killed;
+  if (result.fate != MutantResult::Fate::Survived) return;
+  result.fate = MutantResult::Fate::Equivalent;
+  result.by = *reason;
 }
 
 Status mutateCpu(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
                  const std::function<void(const MutantResult&)>& done) {
-  const std::vector<Subject> subjects = subjectsOf(catalogue, registry);
-  const std::vector<CpuFault>& faults = cpuFaults();
-  const IsolationLimits limits{.workers = options.jobs, .timeoutSeconds = options.timeoutSeconds};
-  std::vector<std::optional<MutantResult>> finished(subjects.size() * faults.size());
-  OPKIT_TRY(runIsolated(
-      finished.size(), limits,
-      [&](size_t i) { return runFault(subjects[i / faults.size()], faults[i % faults.size()].name, registry); },
-      [&](size_t i, const JobOutcome& outcome) {
-        MutantResult result;
-        result.subject = subjects[i / faults.size()].op;
-        result.backend = "cpu";
-        result.where = faults[i % faults.size()].name;
-        const Json answer = Json::parse(outcome.answer, nullptr, false);
-        if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
-          result.fate = MutantResult::Fate::Killed;
-          result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;
-        } else if (result.by = answer.value("by", ""); !result.by.empty()) {
-          result.fate = MutantResult::Fate::Killed;
-        } else if (answer.value("acted", uint64_t{0}) == 0) {
-          result.fate = MutantResult::Fate::Invalid;
-          result.by = "it spoils nothing here";
-        }
-        finished[i] = result;
-      }));
-  for (const auto& result : finished)
-    if (result) done(*result);
-  return Status::ok();
+  return CpuMutation(catalogue, registry, options).run(done);
 }
 
 }  // namespace opkit::harness

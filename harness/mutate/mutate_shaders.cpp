@@ -1,10 +1,10 @@
-#include <fstream>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
-#include "harness/check/check.h"
 #include "harness/mutate/glsl_mutants.h"
+#include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/shaders/shader_workshop.h"
@@ -14,154 +14,198 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::shared_ptr<vulkan::VulkanRuntime> vulkanRuntime(Status& status) {
-  auto runtime = createRuntime("vulkan", {.cacheDir = "off"});
-  status = runtime.error();
-  return runtime ? std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*runtime) : nullptr;
-}
+constexpr double kSurveyTimeoutSeconds = 300;
+constexpr size_t kMutantsPerRuntime = 40;  // a Runtime keeps the pipelines of all of them
 
-/// The shader variants that a group's cases record, in a worker.
-std::string shadersUsed(const CaseGroup& group, const OpRegistry& registry,
-                        const std::shared_ptr<vulkan::VulkanRuntime>& runtime) {
-  auto used = std::make_shared<std::set<std::string>>();
-  runtime->setShaderSource([used](const vulkan::ShaderCode& code) {
-    used->insert(code.name);
-    return code.spirv;
-  });
-  for (const PreparedCase& c : prepareGroup(group, registry).cases) {
-    if (!c.status.isOk() || c.description.fallback.contains("vulkan")) continue;
-    const auto interpreter = makeOpInterpreter(c.description, registry, c.inputs);
-    if (!interpreter) continue;
-    const auto session = (*interpreter)->createSession({.backend = "vulkan"}, runtime);
-    if (session && feed(**session, c.description, c.inputs).isOk()) static_cast<void>((*session)->resize().isOk());
+/// What a worker keeps from one mutant to the next: unchanged pipelines and the answers of the oracle.
+class Worker {
+ public:
+  Worker(const Catalogue& catalogue, const OpRegistry& registry, const std::string& source)
+      : hunt(catalogue, registry), original(source), registry_(registry) {}
+
+  Result<std::shared_ptr<vulkan::VulkanRuntime>> runtime() {
+    if (runtime_ && ++uses_ < kMutantsPerRuntime) return runtime_;
+    OPKIT_ASSIGN(const auto made, createRuntime("vulkan", {.cacheDir = "off"}));
+    runtime_ = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(made);
+    uses_ = 0;
+    return runtime_;
   }
-  return Json(*used).dump();
-}
-
-/// Which groups dispatch which shader.
-Result<std::map<std::string, std::vector<size_t>>> coverage(const Catalogue& catalogue, const OpRegistry& registry,
-                                                            const MutationOptions& options) {
-  std::map<std::string, std::vector<size_t>> groups;
-  std::shared_ptr<vulkan::VulkanRuntime> runtime;
-  Status failure;
-  OPKIT_TRY(runIsolated(
-      catalogue.groups.size(), options.jobs, options.timeoutSeconds,
-      [&](size_t i) {
-        Status status;
-        if (!runtime) runtime = vulkanRuntime(status);
-        return runtime ? shadersUsed(catalogue.groups[i], registry, runtime) : Json{{"error", status.message()}}.dump();
-      },
-      [&](size_t i, const JobOutcome& outcome) {
-        const Json answer = Json::parse(outcome.answer, nullptr, false);
-        if (answer.is_object()) failure = Status::unsupported("{}", answer.value("error", ""));
-        std::set<std::string> shaders;
-        if (answer.is_array())
-          for (const Json& name : answer) shaders.insert(shaderOf(name.get<std::string>()));
-        for (const std::string& shader : shaders) groups[shader].push_back(i);
-      }));
-  OPKIT_TRY(failure);
-  for (auto& [shader, list] : groups) std::sort(list.begin(), list.end());
-  return groups;
-}
-
-/// Changes that are marked as equivalent in the .mutants.json files: "shader: before => after" -> reason.
-Result<std::map<std::string, std::string>> marks(const std::string& source, const OpRegistry& registry) {
-  std::map<std::string, std::string> marked;
-  std::set<std::string> folders;
-  for (const OpDef* def : registry.all()) folders.insert(def->folder);
-  folders.insert("raster");
-  for (const std::string& folder : folders) {
-    const std::string path = fmt::format("{0}/ops/{1}/{1}.mutants.json", source, folder);
-    std::ifstream file(path);
-    if (!file) continue;
-    const Json document = Json::parse(file, nullptr, false);
-    if (!document.is_object() || !document.contains("equivalent") || !document["equivalent"].is_array())
-      return Status::invalidArgument("{}: expected {{\"equivalent\": [{{\"shader\", \"change\", \"reason\"}}]}}", path);
-    for (const Json& entry : document["equivalent"]) {
-      if (!entry.is_object() || entry.value("reason", "").empty() || entry.value("change", "").empty())
-        return Status::invalidArgument("{}: every entry needs \"shader\", \"change\" and \"reason\"", path);
-      marked[entry.value("shader", "") + ": " + entry.value("change", "")] = entry.value("reason", "");
-    }
+  std::string firstFailure(std::vector<size_t>& order, const std::function<bool(size_t)>& concerned = nullptr) {
+    return hunt.firstFailure(order, registry_, "vulkan", runtime_, concerned);
   }
-  return marked;
-}
 
-/// One mutant in a worker: {"fate", "by"}.
-std::string runMutant(const std::string& shader, const Mutant& mutant, const std::vector<const PreparedGroup*>& groups,
-                      const OpRegistry& registry, const std::string& source) {
-  Status status;
-  const auto runtime = vulkanRuntime(status);
-  if (!runtime) return Json{{"fate", "invalid"}, {"by", status.message()}}.dump();
-  auto workshop = std::make_shared<ShaderWorkshop>(source);
-  workshop->setText(shader, mutant.text);
-  struct Seen {
-    bool differs = false;
-    std::string error;
-  };
-  auto seen = std::make_shared<Seen>();
-  runtime->setShaderSource([=](const vulkan::ShaderCode& code) {
-    if (shaderOf(code.name) != shader) return code.spirv;
-    const auto made = workshop->compile(code.name);
-    if (!made) {
-      seen->error = made.error().message();
+  Hunt hunt;
+  ShaderWorkshop original;
+
+ private:
+  const OpRegistry& registry_;
+  std::shared_ptr<vulkan::VulkanRuntime> runtime_;  // shared: sessions keep the device alive
+  size_t uses_ = 0;
+};
+
+struct Job {
+  size_t subject = 0;
+  Mutant mutant;
+};
+
+class ShaderMutation {
+ public:
+  ShaderMutation(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options)
+      : catalogue_(catalogue), registry_(registry), options_(options), facts_(catalogue.groups.size()) {}
+
+  Status run(const std::function<void(const MutantResult&)>& done) {
+    OPKIT_ASSIGN(marks_, EquivalentMarks::read(options_.source));
+    OPKIT_TRY(survey());
+    OPKIT_TRY(findSubjects());
+    finished_.resize(jobs_.size());
+    done_ = &done;
+    std::vector<size_t> all;
+    for (size_t i = 0; i < jobs_.size(); ++i) all.push_back(i);
+    OPKIT_TRY(runJobs(all, true));
+    // What broke a worker may have been an earlier mutant's doing: once more, each in a process of its own.
+    for (const size_t job : std::exchange(broken_, {})) OPKIT_TRY(runJobs({job}, false));
+    return Status::ok();
+  }
+
+ private:
+  /// Runs every group unbroken: how long it takes and which shaders it dispatches.
+  Status survey() {
+    Worker worker(catalogue_, registry_, options_.source);
+    return runIsolated(
+        facts_.size(), {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
+        [&](size_t i) { return surveyGroup(worker, i); },
+        [&](size_t i, const JobOutcome& outcome) {
+          const Json answer = Json::parse(outcome.answer, nullptr, false);
+          facts_[i].failure = "its worker ended: " + outcome.answer;
+          if (!answer.is_object()) return;
+          facts_[i] = {answer.value("seconds", 0.0), answer.value("failure", ""),
+                       answer.value("variants", std::set<std::string>())};
+        });
+  }
+
+  std::string surveyGroup(Worker& worker, size_t group) const {
+    const auto runtime = worker.runtime();
+    if (!runtime) return Json{{"failure", runtime.error().message()}, {"device", false}}.dump();
+    auto used = std::make_shared<std::set<std::string>>();
+    (*runtime)->setShaderSource([used](const vulkan::ShaderCode& code) {
+      used->insert(code.name);
       return code.spirv;
-    }
-    seen->differs = seen->differs || !std::equal(made->begin(), made->end(), code.spirv.begin(), code.spirv.end());
-    return seen->differs ? *made : code.spirv;
-  });
-  const std::string by = firstFailure(groups, registry, "vulkan", runtime);
-  if (!seen->error.empty()) return Json{{"fate", "invalid"}, {"by", seen->error.substr(0, 200)}}.dump();
-  if (!seen->differs) return Json{{"fate", "equivalent"}, {"by", "the same SPIR-V"}}.dump();
-  return Json{{"fate", by.empty() ? "survived" : "killed"}, {"by", by}}.dump();
-}
-
-MutantResult resultOf(const std::string& shader, const Mutant& mutant, const JobOutcome& outcome) {
-  MutantResult result{shader, "vulkan", fmt::format("line {} ({})", mutant.line, mutant.kind), mutant.before,
-                      mutant.after};
-  const Json answer = Json::parse(outcome.answer, nullptr, false);
-  if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
-    result.fate = MutantResult::Fate::Killed;
-    result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;
-    return result;
+    });
+    worker.hunt.prepared(group);
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<size_t> order = {group};
+    const std::string failure = worker.firstFailure(order);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    return Json{{"failure", failure}, {"seconds", took.count()}, {"variants", *used}}.dump();
   }
-  result.by = answer.value("by", "");
-  for (const auto fate : {MutantResult::Fate::Killed, MutantResult::Fate::Survived, MutantResult::Fate::Equivalent,
-                          MutantResult::Fate::Invalid})
-    if (answer.value("fate", "") == nameOf(fate)) result.fate = fate;
-  return result;
-}
+
+  Status findSubjects() {
+    std::map<std::string, Subject> subjects;
+    for (size_t g = 0; g < facts_.size(); ++g) {
+      std::set<std::string> shaders;
+      for (const std::string& variant : facts_[g].variants) shaders.insert(shaderOf(variant));
+      for (const std::string& shader : shaders) subjects[shader].groups.push_back(g);
+      if (shaders.empty() && !facts_[g].failure.empty())
+        return Status::invalidArgument("{}: fails although nothing is broken yet: {}",
+                                       catalogue_.groups[g].cases.front().id(), facts_[g].failure);
+    }
+    for (auto& [shader, subject] : subjects) {
+      const auto text = ShaderWorkshop(options_.source).fileText(shader);
+      if (!text) continue;  // a shader from elsewhere
+      subject.name = shader;
+      OPKIT_TRY(arrange(subject, facts_));
+      for (Mutant& mutant : sample(mutantsOf(*text), options_.limit))
+        jobs_.push_back({subjects_.size(), std::move(mutant)});
+      subjects_.push_back(std::move(subject));
+    }
+    return Status::ok();
+  }
+
+  Status runJobs(const std::vector<size_t>& jobs, bool again) {
+    IsolationLimits limits{.workers = options_.jobs};
+    limits.timeoutOf = [&](size_t i) {
+      return std::max(options_.timeoutSeconds, 5 * subjects_[jobs_[jobs[i]].subject].seconds);
+    };
+    Worker worker(catalogue_, registry_, options_.source);
+    return runIsolated(
+        jobs.size(), limits, [&](size_t i) { return runMutant(worker, jobs_[jobs[i]]); },
+        [&](size_t i, const JobOutcome& outcome) {
+          if (outcome.kind == JobOutcome::Kind::Crashed && again)
+            broken_.push_back(jobs[i]);
+          else
+            finish(jobs[i], outcome);
+        });
+  }
+
+  /// In a worker: {"fate", "by"}.
+  std::string runMutant(Worker& worker, const Job& job) {
+    Subject& subject = subjects_[job.subject];
+    const auto runtime = worker.runtime();
+    if (!runtime) return Json{{"fate", "invalid"}, {"by", runtime.error().message()}}.dump();
+    auto workshop = std::make_shared<ShaderWorkshop>(options_.source);
+    workshop->setText(subject.name, job.mutant.text);
+    std::string error;
+    bool anyDiffers = false;
+    const auto differs = [&](const std::string& variant) {
+      const auto made = workshop->compile(variant), was = worker.original.compile(variant);
+      if (!made || !was) error = (made ? was : made).error().message();
+      const bool other = made && was && !std::equal(made->begin(), made->end(), was->begin(), was->end());
+      anyDiffers = anyDiffers || other;
+      return other;
+    };
+    (*runtime)->setShaderSource([workshop, &subject](const vulkan::ShaderCode& code) {
+      const auto made = shaderOf(code.name) == subject.name ? workshop->compile(code.name)
+                                                            : Result<std::span<const uint32_t>>(code.spirv);
+      return made ? *made : code.spirv;
+    });
+    const std::string by = worker.firstFailure(subject.groups, [&](size_t group) {
+      const auto& variants = facts_[group].variants;
+      return std::any_of(variants.begin(), variants.end(), [&](const std::string& variant) {
+        return shaderOf(variant) == subject.name && differs(variant);
+      });
+    });
+    (*runtime)->setShaderSource(nullptr);
+    if (!error.empty()) return Json{{"fate", "invalid"}, {"by", error.substr(0, 200)}}.dump();
+    if (!anyDiffers) return Json{{"fate", "equivalent"}, {"by", "the same SPIR-V"}}.dump();
+    return Json{{"fate", by.empty() ? "survived" : "killed"}, {"by", by}}.dump();
+  }
+
+  void finish(size_t job, const JobOutcome& outcome) {
+    const Mutant& mutant = jobs_[job].mutant;
+    MutantResult result{subjects_[jobs_[job].subject].name, "vulkan",
+                        fmt::format("line {} ({})", mutant.line, mutant.kind), mutant.before, mutant.after};
+    const Json answer = Json::parse(outcome.answer, nullptr, false);
+    if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
+      result.fate = MutantResult::Fate::Killed;
+      result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;
+    } else {
+      result.by = answer.value("by", "");
+      for (const auto fate : {MutantResult::Fate::Killed, MutantResult::Fate::Equivalent, MutantResult::Fate::Invalid})
+        if (answer.value("fate", "") == nameOf(fate)) result.fate = fate;
+    }
+    applyMark(marks_, mutant.change(), result);
+    finished_[job] = std::move(result);
+    for (; next_ < finished_.size() && finished_[next_]; ++next_) (*done_)(*finished_[next_]);
+  }
+
+  const Catalogue& catalogue_;
+  const OpRegistry& registry_;
+  const MutationOptions& options_;
+  EquivalentMarks marks_;
+  std::vector<GroupFacts> facts_;  // by group
+  std::vector<Subject> subjects_;
+  std::vector<Job> jobs_;
+  std::vector<size_t> broken_;  // jobs whose worker crashed
+  std::vector<std::optional<MutantResult>> finished_;
+  size_t next_ = 0;  // the first that was not reported
+  const std::function<void(const MutantResult&)>* done_ = nullptr;
+};
 
 }  // namespace
 
 Status mutateShaders(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
                      const std::function<void(const MutantResult&)>& done) {
-  OPKIT_ASSIGN(const auto marked, marks(options.source, registry));
-  OPKIT_ASSIGN(const auto covered, coverage(catalogue, registry, options));
-  const IsolationLimits limits{.workers = options.jobs, .timeoutSeconds = options.timeoutSeconds};
-  for (const auto& [shader, indices] : covered) {
-    const auto text = ShaderWorkshop(options.source).fileText(shader);
-    if (!text) continue;  // a shader from elsewhere
-    const std::vector<Mutant> mutants = sample(mutantsOf(*text), options.limit);
-    std::vector<PreparedGroup> prepared;  // here, once: workers are forks and inherit it
-    std::vector<const PreparedGroup*> groups;
-    prepared.reserve(indices.size());
-    for (const size_t index : indices)
-      groups.push_back(&prepared.emplace_back(prepareGroup(catalogue.groups[index], registry)));
-    std::vector<std::optional<MutantResult>> finished(mutants.size());
-    OPKIT_TRY(runIsolated(
-        mutants.size(), limits,
-        [&, name = shader](size_t i) { return runMutant(name, mutants[i], groups, registry, options.source); },
-        [&, name = shader](size_t i, const JobOutcome& outcome) {
-          finished[i] = resultOf(name, mutants[i], outcome);
-          const auto mark = marked.find(name + ": " + mutants[i].change());
-          if (mark == marked.end() || finished[i]->fate != MutantResult::Fate::Survived) return;
-          finished[i]->fate = MutantResult::Fate::Equivalent;
-          finished[i]->by = mark->second;
-        }));
-    for (const auto& result : finished)
-      if (result) done(*result);
-  }
-  return Status::ok();
+  return ShaderMutation(catalogue, registry, options).run(done);
 }
 
 }  // namespace opkit::harness

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "engine/backend/device_test_support.h"
 #include "harness/mutate/cpu_faults.h"
 #include "harness/mutate/glsl_mutants.h"
 #include "harness/mutate/mutation_run.h"
@@ -52,6 +55,46 @@ TEST(GlslMutants, ASampleKeepsEveryKind) {
   EXPECT_EQ(before, after);
 }
 
+/// Marks of a source tree with this one file.
+Result<EquivalentMarks> marksOf(const std::string& text) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(testing::TempDir()) / "marked_tree";
+  fs::remove_all(root);
+  fs::create_directories(root / "ops" / "softmax");
+  fs::create_directories(root / "shaders");
+  std::ofstream(root / "ops" / "softmax" / "softmax.mutants.json") << text;
+  return EquivalentMarks::read(root.string());
+}
+
+TEST(EquivalentMarks, NeedAReason) {
+  const auto marks =
+      marksOf(R"({"equivalent": [{"shader": "softmax/softmax", "change": "a => b", "reason": "same thing"}]})");
+  ASSERT_TRUE(marks) << marks.error().message();
+  ASSERT_NE(marks->reasonOf("softmax/softmax", "a => b"), nullptr);
+  EXPECT_EQ(*marks->reasonOf("softmax/softmax", "a => b"), "same thing");
+  EXPECT_EQ(marks->reasonOf("softmax/softmax", "a => c"), nullptr);
+  EXPECT_EQ(marks->reasonOf("gemm/gemm", "a => b"), nullptr);
+  for (const char* bad : {"{", "[]", R"({"equivalent": [{"shader": "s", "change": "a => b"}]})",
+                          R"({"equivalent": [{"change": "a => b", "reason": "r"}]})", R"({"equivalent": [3]})"})
+    EXPECT_NE(marksOf(bad).error().message().find("softmax.mutants.json"), std::string::npos) << bad;
+  EXPECT_NE(EquivalentMarks::read("/no/such/tree").error().message().find("/no/such/tree"), std::string::npos);
+}
+
+TEST(EquivalentMarks, ExcuseSurvivorsAndAreRefutedByKills) {
+  const EquivalentMarks marks = *marksOf(R"({"equivalent": [{"op": "Relu", "change": "half", "reason": "why"}]})");
+  MutantResult survivor{.subject = "Relu", .fate = MutantResult::Fate::Survived};
+  applyMark(marks, "half", survivor);
+  EXPECT_EQ(survivor.fate, MutantResult::Fate::Equivalent);
+  EXPECT_EQ(survivor.by, "why");
+  MutantResult killed{.subject = "Relu", .fate = MutantResult::Fate::Killed, .by = "accuracy"};
+  applyMark(marks, "half", killed);
+  EXPECT_TRUE(killed.wrongMark);
+  EXPECT_EQ(killed.fate, MutantResult::Fate::Killed);
+  MutantResult other{.subject = "Relu", .fate = MutantResult::Fate::Survived};
+  applyMark(marks, "shifted", other);
+  EXPECT_EQ(other.fate, MutantResult::Fate::Survived);
+}
+
 std::vector<MutantResult> mutateOnCpu(const std::string& cases) {
   const auto catalogue = parseCaseFile("test", cases, ops::builtinOps());
   EXPECT_TRUE(catalogue) << catalogue.error().message();
@@ -88,7 +131,7 @@ TEST(MutateCpu, PoorCasesLetFaultsLive) {
 
 #ifdef OPKIT_HAS_VULKAN
 TEST(MutateShaders, KillsAndSurvivorsAreTold) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const auto catalogue =
       parseCaseFile("test", R"({"cases": [{"op": "Softmax", "inputs": [["f32[3,5]"]]}]})", ops::builtinOps());
   ASSERT_TRUE(catalogue);

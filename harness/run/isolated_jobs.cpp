@@ -123,8 +123,8 @@ class Pool {
     if (worker.pid < 0) OPKIT_TRY(start(worker));
     worker.job = next_++;
     worker.busy = true;
-    worker.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                         std::chrono::duration<double>(limits_.timeoutSeconds));
+    worker.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                         limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds));
     if (!writeAll(worker.requests, &worker.job, sizeof(worker.job)))
       return Status::internal("a worker ended before its job");
     return Status::ok();

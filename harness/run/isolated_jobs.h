@@ -20,9 +20,10 @@ struct JobOutcome {
 
 struct IsolationLimits {
   size_t workers = 1;
-  double timeoutSeconds = 300;                       // of one job
-  size_t memoryBytes = 0;                            // address space of one worker; 0 is unlimited
-  const volatile std::sig_atomic_t* stop = nullptr;  // non-zero: no further job is handed out, running ones are ended
+  double timeoutSeconds = 300;                        // of one job
+  size_t memoryBytes = 0;                             // address space of one worker; 0 is unlimited
+  const volatile std::sig_atomic_t* stop = nullptr;   // non-zero: no further job is handed out, running ones are ended
+  std::function<double(size_t)> timeoutOf = nullptr;  // of a job, where they differ
 };
 
 /// Runs job(0) ... job(count - 1), `limits.workers` at a time; calls done(index, outcome) in this process as they

@@ -205,13 +205,11 @@ void ResultFile::writeLine(const Json& line) {
   std::fflush(file_);
 }
 
-void ResultFile::write(const DeviceInfo& device) {
-  writeLine({{"record", "device"},
-             {"backend", device.backend},
-             {"name", device.name},
-             {"driver", device.driver},
-             {"uuid", device.uuid},
-             {"software", device.software}});
+void ResultFile::write(const DeviceInfo& device, const std::string& profile) {
+  Json line = {{"record", "device"},      {"backend", device.backend}, {"name", device.name},
+               {"driver", device.driver}, {"uuid", device.uuid},       {"software", device.software}};
+  if (!profile.empty()) line["profile"] = Json::parse(profile, nullptr, false);
+  writeLine(line);
 }
 
 void ResultFile::write(const CaseResult& result) {

@@ -100,7 +100,8 @@ class ResultFile {
 
   /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
   Status open(const std::string& path, const std::string& command, uint64_t seed = 0);
-  void write(const DeviceInfo& device);
+  /// `profile` is JSON text (harness/probes/device_profile.h); empty where there is none.
+  void write(const DeviceInfo& device, const std::string& profile = "");
   void write(const CaseResult& result);
   /// A case line that another process made.
   void writeCase(const nlohmann::json& line);

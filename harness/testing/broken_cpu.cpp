@@ -68,17 +68,9 @@ class BrokenCpu final : public Execution {
 }  // namespace
 
 void addBrokenCpu(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
-  registry.addFirstCreator(
-      "cpu", "Relu",
-      {"broken",
-       [](const CreateArgs& args) {
-         return args.input(0).dtype == DType::Float32 ? Status::ok() : Status::unsupported("Relu: broken only for f32");
-       },
-       [how, instances](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         const size_t number = ++instances->made;
-         const bool broken = instances->broken == 0 || instances->broken == number;
-         return std::unique_ptr<Execution>(std::make_unique<BrokenCpu>(broken ? how : Break::Nothing, backend));
-       }});
+  addBroken(registry, "cpu", how, instances, [](Break what, Backend& backend) {
+    return std::unique_ptr<Execution>(std::make_unique<BrokenCpu>(what, backend));
+  });
 }
 
 }  // namespace opkit::harness

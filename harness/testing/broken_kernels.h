@@ -16,9 +16,13 @@ enum class Break {
   ReturnsNan,
   WritesPastEnd,
   LeavesOneUnwritten,
-  KeepsStaleState,     // never handles more elements than at its first resize
-  DiffersBetweenRuns,  // the rest: host only
-  AllocatesInExecute,
+  KeepsStaleState,  // never handles more elements than at its first resize
+  DiffersBetweenRuns,
+  WritesPastScratch,     // Vulkan only
+  WritesBesideConstant,  // Vulkan only: a constant that the kernel packed
+  ReadsPastConstant,     // Vulkan only
+  BreaksVulkansRules,    // Vulkan only: the pipeline's layout lacks what the shader uses
+  AllocatesInExecute,    // the rest: host only
   AllocatesOnHeap,
   CreatesPipelineInExecute,
   SubmitsTwice,
@@ -34,14 +38,21 @@ struct Instances {
   size_t broken = 0;
 };
 
-/// Puts the broken fp32 kernel first in the table of (cpu, Relu).
+/// Puts the broken fp32 kernel first in the table of (`backend`, Relu); `make` is asked for each instance with what is
+/// wrong with it. What the functions below are made of.
+void addBroken(OpRegistry& registry, const std::string& backend, Break how, const std::shared_ptr<Instances>& instances,
+               std::unique_ptr<Execution> (*make)(Break how, Backend& backend));
+
+/// (cpu, Relu).
 void addBrokenCpu(OpRegistry& registry, Break how,
                   const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
 
 #ifdef OPKIT_HAS_VULKAN
-/// The same for (vulkan, Relu); the shader is testing/broken.comp.
+/// (vulkan, Relu); the shader is testing/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how,
                      const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
+/// Puts before the image kernel of (vulkan, `op`) one like it that records only at its first resize.
+void addStaleImageKernel(OpRegistry& registry, const std::string& op);
 #endif
 
 }  // namespace opkit::harness

@@ -6,46 +6,81 @@
 namespace opkit::harness {
 namespace {
 
-// Compiled by the build from test_shaders/broken.comp.
+using vulkan::Access;
+
+// Compiled by the build from testing/broken.comp.
 constexpr uint32_t kSpirv[] = {
 #include "harness/broken_spirv.inc"
 };
 
-constexpr std::array<vulkan::Access, 2> kBindings = {vulkan::Access::Read, vulkan::Access::Write};
+constexpr std::array<Access, 4> kBindings = {Access::Read, Access::Write, Access::ReadWrite, Access::ReadWrite};
 
 class BrokenVulkan final : public vulkan::VulkanExecution {
  public:
-  BrokenVulkan(Break how, Backend& backend) : VulkanExecution(backend), how_(how) {}
+  BrokenVulkan(Break how, Backend& backend)
+      : VulkanExecution(backend), how_(how), backend_(backend), zeros_(*Tensor::onHost({DType::Float32, {4}})) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    auto count = static_cast<uint32_t>(inputs[0]->desc.elements());
+    const TensorDesc& desc = inputs[0]->desc;
+    OPKIT_ASSIGN(const Tensor* work, encoder.scratch(desc));
+    OPKIT_ASSIGN(constant_, vulkan::packConstant(backend_, zeros_, "zeros", [&] { return Result<Tensor>(zeros_); }));
+    auto count = static_cast<uint32_t>(desc.elements());
     first_ = first_ == 0 ? count : first_;
     if (how_ == Break::KeepsStaleState) count = std::min(count, first_);
-    const std::array<uint32_t, 2> push = {count, static_cast<uint32_t>(how_)};
-    const vulkan::ShaderCode code{"harness/broken", kSpirv, kBindings, sizeof(push), 0, {64, 1, 1}};
-    const std::array<const Tensor*, 2> tensors = {inputs[0], outputs[0]};
-    return encoder.dispatchRaw(code, tensors, std::as_bytes(std::span(push)), {}, {(count + 63) / 64, 1, 1});
+    const std::array<uint32_t, 3> all = {static_cast<uint32_t>(how_), count, 0};
+    const std::span<const uint32_t> push = std::span(all).first(how_ == Break::BreaksVulkansRules ? 2 : 3);
+    const auto pushBytes = static_cast<uint32_t>(push.size_bytes());
+    const vulkan::ShaderCode code{"harness/broken", kSpirv, kBindings, pushBytes, 0, {64, 1, 1}};
+    const std::array<const Tensor*, 4> tensors = {inputs[0], outputs[0], work, constant_.get()};
+    return encoder.dispatchRaw(code, tensors, std::as_bytes(push), {}, {(count + 63) / 64, 1, 1});
   }
 
  private:
   Break how_;
+  Backend& backend_;
   uint32_t first_ = 0;
+  Tensor zeros_;
+  std::shared_ptr<const Tensor> constant_;  // shared with the ConstantStore
+};
+
+/// Leaves what an image kernel recorded first, whatever the shapes become.
+class StaleImage final : public Execution {
+ public:
+  explicit StaleImage(std::unique_ptr<Execution> inner) : inner_(std::move(inner)) {}
+
+  Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) override {
+    return inner_->scratchBytes(inputs, outputs);
+  }
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    return std::exchange(resized_, true) ? Status::ok() : inner_->onResize(inputs, outputs);
+  }
+  Status onExecute(TensorList inputs, TensorList outputs) override { return inner_->onExecute(inputs, outputs); }
+
+ private:
+  std::unique_ptr<Execution> inner_;
+  bool resized_ = false;
 };
 
 }  // namespace
 
 void addBrokenVulkan(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
-  registry.addFirstCreator(
-      "vulkan", "Relu",
-      {"broken",
-       [](const CreateArgs& args) {
-         return args.input(0).dtype == DType::Float32 ? Status::ok() : Status::unsupported("Relu: broken only for f32");
-       },
-       [how, instances](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         const size_t number = ++instances->made;
-         const bool broken = instances->broken == 0 || instances->broken == number;
-         return std::unique_ptr<Execution>(std::make_unique<BrokenVulkan>(broken ? how : Break::Nothing, backend));
-       }});
+  addBroken(registry, "vulkan", how, instances, [](Break what, Backend& backend) {
+    return std::unique_ptr<Execution>(std::make_unique<BrokenVulkan>(what, backend));
+  });
+}
+
+void addStaleImageKernel(OpRegistry& registry, const std::string& op) {
+  for (const Creator& creator : registry.creators("vulkan", op)) {
+    if (creator.layout != Layout::NC4HW4) continue;
+    Creator stale = creator;
+    stale.provider = "stale";
+    stale.create = [inner = creator.create](const CreateArgs& args,
+                                            Backend& backend) -> Result<std::unique_ptr<Execution>> {
+      OPKIT_ASSIGN(auto made, inner(args, backend));
+      return std::unique_ptr<Execution>(std::make_unique<StaleImage>(std::move(made)));
+    };
+    return registry.addFirstCreator("vulkan", op, std::move(stale));
+  }
 }
 
 }  // namespace opkit::harness

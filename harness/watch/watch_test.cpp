@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/backend/backend_registry.h"
+#include "engine/backend/device_test_support.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -39,7 +39,7 @@ void edit(const fs::path& path, const std::string& from, const std::string& to) 
 }
 
 TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const fs::path root = copyOfTree("watched_shader");
   const fs::path shader = root / "shaders" / "softmax" / "softmax.comp";
   Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 60, .timeoutSeconds = 120},
@@ -68,7 +68,7 @@ TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
 }
 
 TEST(Watch, ASavedCaseFileIsReadAgain) {
-  if (const auto runtime = createRuntime("vulkan"); !runtime) GTEST_SKIP() << runtime.error().message();
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const fs::path root = copyOfTree("watched_cases");
   Watcher watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0.3}, ops::builtinOps());
   edit(root / "ops" / "softmax" / "softmax.cases.json", "\"cases\"", "\"casez\"");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "engine/backend/device_test_support.h"
 #include "engine/runtime/session.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
@@ -46,9 +47,7 @@ void expectClose(const std::vector<float>& got, const std::vector<float>& expect
 
 class ZooSession : public ::testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    if (const auto runtime = createRuntime(GetParam()); !runtime) GTEST_SKIP() << runtime.error().message();
-  }
+  void SetUp() override { OPKIT_NEEDS_DEVICE(createRuntime(GetParam())); }
   SessionConfig config() const { return {.backend = GetParam(), .cacheDir = "off", .threads = 2}; }
 };
 

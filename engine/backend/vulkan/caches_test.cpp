@@ -102,6 +102,36 @@ TEST_F(CachesTest, TheFolderFollowsOptionThenVariables) {
   setenv("OPKIT_CACHE_DIR", "off", 1);
 }
 
+TEST_F(CachesTest, AReplacedShaderIsKnownByItsWordsNotByWhereTheyAre) {
+  auto& runtime = static_cast<VulkanRuntime&>(*runtime_);
+  std::vector<uint32_t> words;  // one address, whose contents change
+  bool mixes = false;
+  runtime.setShaderSource([&](const ShaderCode& code) {
+    constexpr uint32_t kOpExtInst = 12, kFma = 50, kFMix = 46;  // of GLSL.std.450
+    words.assign(code.spirv.begin(), code.spirv.end());
+    for (size_t at = 5; at < words.size(); at += words[at] >> 16)
+      if (mixes && (words[at] & 0xFFFFu) == kOpExtInst && words[at + 4] == kFma) words[at + 4] = kFMix;
+    return std::span<const uint32_t>(words);
+  });
+  const auto backend = makeBackend();
+  const TensorDesc desc{DType::Float32, {8}};
+  const Tensor x = upload(*backend, desc, std::vector<float>(8, 1.0f));
+  const Tensor y = makeTensor(*backend, desc);
+  const auto result = [&] {
+    AffineExecution affine(*backend, 1, 5);
+    EXPECT_OK(resizeAndRun(*backend, {{&affine, {&x}, {&y}}}));
+    return download<float>(*backend, y, DType::Float32)[7];
+  };
+  EXPECT_EQ(result(), 6.0f);
+  mixes = true;
+  EXPECT_EQ(result(), 5.0f) << "the pipeline of the words that were there before";
+  const uint64_t made = backend->counters().pipelinesCreated;
+  mixes = false;
+  EXPECT_EQ(result(), 6.0f);
+  EXPECT_EQ(backend->counters().pipelinesCreated, made) << "known words make no new pipeline";
+  runtime.setShaderSource(nullptr);
+}
+
 TEST_F(CachesTest, PipelinesAreLoadedByTheNextRuntimeAndADamagedFileIsReplaced) {
   const auto loaded = [](Runtime& runtime) { return static_cast<VulkanRuntime&>(runtime).pipelines().loadedBytes(); };
   {

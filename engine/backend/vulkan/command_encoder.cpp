@@ -4,20 +4,28 @@
 
 namespace opkit::vulkan {
 
-void ScratchMemory::restart(size_t alignment, const Tensor& memory) {
+void ScratchMemory::restart(size_t alignment, const Tensor& memory, size_t guardBytes) {
   tensors_.clear();
+  gaps_.clear();
   memory_ = memory;
   alignment_ = alignment;
+  guardBytes_ = (guardBytes + alignment - 1) / alignment * alignment;
   usedBytes_ = 0;
 }
 
 Result<const Tensor*> ScratchMemory::take(TensorDesc desc) {
-  const size_t first = usedBytes_;
-  usedBytes_ += (desc.sizeBytes() + alignment_ - 1) / alignment_ * alignment_;
+  const size_t first = usedBytes_, size = desc.sizeBytes();
+  usedBytes_ += (size + alignment_ - 1) / alignment_ * alignment_ + guardBytes_;
   if (memory_.buffer && usedBytes_ > memory_.sizeBytes())
     return Status::internal("vulkan: scratch of {} bytes was planned, a kernel takes {}", memory_.sizeBytes(),
                             usedBytes_);
-  tensors_.push_back(std::make_unique<Tensor>(Tensor{std::move(desc), memory_.buffer, memory_.offsetBytes + first, 0}));
+  tensors_.push_back(
+      std::make_unique<Tensor>(Tensor{std::move(desc), memory_.buffer, memory_.offsetBytes + first, guardBytes_}));
+  if (guardBytes_ > 0 && memory_.buffer)
+    gaps_.push_back({{DType::UInt8, {static_cast<int64_t>(usedBytes_ - first - size)}},
+                     memory_.buffer,
+                     memory_.offsetBytes + first + size,
+                     0});
   return static_cast<const Tensor*>(tensors_.back().get());
 }
 

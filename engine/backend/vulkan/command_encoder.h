@@ -11,14 +11,19 @@ namespace opkit::vulkan {
 class ScratchMemory {
  public:
   /// Tensors handed out before are invalid. Without `memory` those to come are only counted.
-  void restart(size_t alignment, const Tensor& memory);
+  /// With `guardBytes` every tensor is followed by a gap that nothing may be written to.
+  void restart(size_t alignment, const Tensor& memory, size_t guardBytes = 0);
   /// Internal when the memory does not suffice.
   Result<const Tensor*> take(TensorDesc desc);
   size_t usedBytes() const { return usedBytes_; }
+  /// Behind each tensor that was taken; empty without guards.
+  const std::vector<Tensor>& gaps() const { return gaps_; }
 
  private:
   std::vector<std::unique_ptr<Tensor>> tensors_;  // unique_ptr: addresses are handed out
+  std::vector<Tensor> gaps_;
   Tensor memory_;
+  size_t guardBytes_ = 0;
   size_t alignment_ = 1;
   size_t usedBytes_ = 0;
 };

@@ -25,10 +25,16 @@ Status createHandle(const PhysicalDevice& physical, VkDevice* handle) {
   features.features.shaderInt16 = physical.int16;
   features.features.shaderInt64 = physical.int64;
   features.features.shaderFloat64 = physical.float64;
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, nullptr, VK_TRUE};
+  const char* const extension = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
+  if (physical.pipelineStatistics) features12.pNext = &statistics;
   const VkDeviceQueueCreateInfo queue = queueInfo(physical);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features};
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
+  info.enabledExtensionCount = physical.pipelineStatistics ? 1 : 0;
+  info.ppEnabledExtensionNames = &extension;
   return toStatus(vkCreateDevice(physical.handle, &info, nullptr, handle), "creating the device");
 }
 

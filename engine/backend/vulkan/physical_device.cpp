@@ -41,11 +41,23 @@ void readProperties(PhysicalDevice& device) {
   device.unified = hostMemory && std::getenv("OPKIT_VULKAN_STAGING") == nullptr;
 }
 
+bool hasExtension(VkPhysicalDevice device, std::string_view name) {
+  uint32_t count = 0;
+  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data());
+  return std::ranges::any_of(extensions, [&](const auto& extension) { return extension.extensionName == name; });
+}
+
 void readFeatures(PhysicalDevice& device) {
   VkPhysicalDeviceVulkan12Features features12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceVulkan11Features features11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &features12};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
+  if (hasExtension(device.handle, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) features12.pNext = &statistics;
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features11};
   vkGetPhysicalDeviceFeatures2(device.handle, &features);
+  device.pipelineStatistics = statistics.pipelineExecutableInfo;
   device.storage8 = features12.storageBuffer8BitAccess;
   device.storage16 = features11.storageBuffer16BitAccess;
   device.int8 = features12.shaderInt8;

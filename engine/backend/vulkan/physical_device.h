@@ -34,6 +34,7 @@ struct PhysicalDevice {
   bool int64 = false;
   bool float16 = false;
   bool float64 = false;
+  bool pipelineStatistics = false;  // VK_KHR_pipeline_executable_properties
 };
 
 /// Every device with Vulkan 1.2 and a compute queue; may be empty.

@@ -1,5 +1,7 @@
 #include "engine/backend/vulkan/pipeline_cache.h"
 
+#include <xxhash.h>
+
 #include "engine/backend/vulkan/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/spirv_facts.h"
@@ -63,12 +65,15 @@ Status requireLimits(const PhysicalDevice& physical, const ShaderCode& code, std
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const ShaderCode& code,
-                                                   std::span<const uint32_t> constants, VkPipelineCache driverCache) {
+                                                   std::span<const uint32_t> constants, VkPipelineCache driverCache,
+                                                   bool captureStatistics) {
   OPKIT_TRY(requireCapabilities(device.physical(), code));
   OPKIT_TRY(requireLimits(device.physical(), code, constants));
   auto pipeline = std::make_unique<Pipeline>();
   OPKIT_TRY(pipeline->createLayouts(device, code));
-  OPKIT_TRY(pipeline->createHandle(device, code, constants, driverCache));
+  const VkPipelineCreateFlags flags =
+      captureStatistics ? VkPipelineCreateFlags{VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR} : 0;
+  OPKIT_TRY(pipeline->createHandle(device, code, constants, driverCache, flags));
   return pipeline;
 }
 
@@ -98,7 +103,7 @@ Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
 }
 
 Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std::span<const uint32_t> constants,
-                              VkPipelineCache driverCache) {
+                              VkPipelineCache driverCache, VkPipelineCreateFlags flags) {
   VkShaderModuleCreateInfo moduleInfo{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   moduleInfo.codeSize = code.spirv.size_bytes();
   moduleInfo.pCode = code.spirv.data();
@@ -113,6 +118,7 @@ Status Pipeline::createHandle(const Device& device, const ShaderCode& code, std:
   const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
                                             constants.size_bytes(), constants.data()};
   VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.flags = flags;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
@@ -168,6 +174,17 @@ Status PipelineCache::save() {
   return writeCacheFile(path_, key_, data);
 }
 
+bool PipelineCache::captureStatistics() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  captures_ = device_->physical().pipelineStatistics;
+  return captures_;
+}
+
+std::map<std::string, std::vector<PipelineStatistic>> PipelineCache::statistics() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return statistics_;
+}
+
 void PipelineCache::setSource(ShaderSource source) {
   const std::lock_guard<std::mutex> lock(mutex_);
   source_ = std::move(source);
@@ -178,11 +195,17 @@ Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::sp
   ShaderCode code = built;
   if (source_) code.spirv = source_(built);
   if (!driverCache_) OPKIT_TRY(createDriverCache());
-  Key key{code.spirv.data(), {constants.begin(), constants.end()}};
+  const bool replaced = code.spirv.data() != built.spirv.data();
+  Key key{replaced ? nullptr : built.spirv.data(),
+          replaced ? XXH3_64bits(code.spirv.data(), code.spirv.size_bytes()) : 0,
+          {constants.begin(), constants.end()}};
   const auto found = pipelines_.find(key);
   if (found != pipelines_.end()) return Entry{found->second.get(), false};
-  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get());
+  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get(), captures_);
   if (!pipeline) return pipeline.error().withContext(code.name);
+  if (captures_) {
+    OPKIT_ASSIGN(statistics_[code.name], statisticsOf(*device_, (*pipeline)->handle()));
+  }
   const Pipeline* made = pipeline->get();
   pipelines_.emplace(std::move(key), *std::move(pipeline));
   dirty_ = true;

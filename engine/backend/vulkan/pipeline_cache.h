@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/backend/vulkan/device.h"
+#include "engine/backend/vulkan/pipeline_statistics.h"
 #include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
@@ -19,7 +20,8 @@ class Pipeline {
  public:
   /// Unsupported names the feature when the device lacks one that the shader was compiled to use.
   static Result<std::unique_ptr<Pipeline>> create(const Device& device, const ShaderCode& code,
-                                                  std::span<const uint32_t> constants, VkPipelineCache driverCache);
+                                                  std::span<const uint32_t> constants, VkPipelineCache driverCache,
+                                                  bool captureStatistics = false);
 
   VkPipeline handle() const { return handle_.get(); }
   VkPipelineLayout layout() const { return layout_.get(); }
@@ -28,7 +30,7 @@ class Pipeline {
  private:
   Status createLayouts(const Device& device, const ShaderCode& code);
   Status createHandle(const Device& device, const ShaderCode& code, std::span<const uint32_t> constants,
-                      VkPipelineCache driverCache);
+                      VkPipelineCache driverCache, VkPipelineCreateFlags flags);
 
   Owned<VkDescriptorSetLayout> setLayout_;
   Owned<VkPipelineLayout> layout_;
@@ -42,6 +44,10 @@ class PipelineCache {
 
   /// See VulkanRuntime::setShaderSource.
   void setSource(ShaderSource source);
+  /// From now on statistics() knows what the driver tells about new pipelines. False where the driver tells nothing.
+  bool captureStatistics();
+  /// By the shader variant's name; of the last specialisation that was made.
+  std::map<std::string, std::vector<PipelineStatistic>> statistics() const;
 
   struct Entry {
     const Pipeline* pipeline;
@@ -61,15 +67,23 @@ class PipelineCache {
  private:
   Status createDriverCache();
 
-  // The SPIR-V's address identifies a variant: code is constant for the life of the Runtime.
-  using Key = std::pair<const uint32_t*, std::vector<uint32_t>>;
+  // The address of the build's SPIR-V identifies a variant: it is constant. A replaced shader is known by a hash of its
+  // words, which may come and go at one address, and else has no address.
+  struct Key {
+    const uint32_t* built = nullptr;
+    uint64_t replaced = 0;
+    std::vector<uint32_t> constants;
+    auto operator<=>(const Key&) const = default;
+  };
 
   std::shared_ptr<Device> device_;
   std::filesystem::path path_;
   std::string key_;
   std::vector<std::byte> loaded_;
   bool dirty_ = false;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  bool captures_ = false;
+  std::map<std::string, std::vector<PipelineStatistic>> statistics_;
   ShaderSource source_;  // null: shaders are what the build made of them
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;

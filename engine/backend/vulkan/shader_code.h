@@ -41,7 +41,7 @@ struct ShaderCode {
 };
 
 /// Chooses the SPIR-V of a shader in place of what the build compiled: harnesses watch, recompile and mutate shaders.
-/// Answers words that outlive the Runtime; `code.spirv` itself changes nothing.
+/// The words are read before the next call; `code.spirv` itself changes nothing.
 using ShaderSource = std::function<std::span<const uint32_t>(const ShaderCode& code)>;
 
 }  // namespace opkit::vulkan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/image_conversion.h"
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
@@ -215,7 +216,7 @@ void VulkanBackend::dropPlan(size_t plan) {
 }
 
 Status VulkanBackend::onResizeBegin() {
-  *plan_ = {++resizes_, std::make_unique<ImageSet>(context_.device), {}, {}};
+  *plan_ = {++resizes_, std::make_unique<ImageSet>(context_.device), {}, {}, {}};
   open_ = nullptr;
   inSegment_ = false;
   return Status::ok();
@@ -256,6 +257,7 @@ Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, Tensor
   CommandEncoder encoder(*recording, scratch, tuner_);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
+  plan_->gaps.insert(plan_->gaps.end(), scratch.gaps().begin(), scratch.gaps().end());
   if (config_.record == RecordMode::Direct) OPKIT_TRY(recording->finish(fence_.get()));
   return EncodedCommands{plan_->recordings.size() - 1, plan_->resize};
 }
@@ -278,6 +280,15 @@ Status VulkanBackend::onExecuteEnd(size_t segment) {
   if (segment >= plan_->segments.size() || !plan_->segments[segment])
     return Status::internal("vulkan: segment {} was not recorded", segment);
   return plan_->segments[segment]->run(fence_.get());
+}
+
+void VulkanBackend::watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }
+
+Status VulkanBackend::checkGuards() {
+  for (const Tensor& gap : plan_->gaps) OPKIT_TRY(checkGap(*this, gap, "a part of its scratch memory"));
+  for (const auto& constant : guarded_)
+    OPKIT_TRY(checkGuard(*this, *constant, "the packed constant " + constant->desc.toString()));
+  return Status::ok();
 }
 
 Result<std::vector<double>> VulkanBackend::deviceTimesNs() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/vulkan/command_encoder.h"
@@ -47,10 +48,14 @@ class VulkanBackend final : public Backend {
   Status endSegment(size_t segment) override;
   Status onExecuteEnd(size_t segment) override;
   Result<std::vector<double>> deviceTimesNs() override;
+  Status checkGuards() override;
 
   /// Records one Execution. REQUIRES an open segment.
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
                                  ScratchMemory& scratch);
+  size_t guardBytes() const { return config_.guardBytes; }
+  /// From now on checkGuards() looks around this constant, too.
+  void watchGuards(std::shared_ptr<const Tensor> constant);
   const Device& device() const { return *context_.device; }
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
   VulkanRuntime& runtime() { return *runtime_; }
@@ -68,6 +73,7 @@ class VulkanBackend final : public Backend {
     std::unique_ptr<ImageSet> images;
     std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
     std::vector<Recording*> segments;                    // indirect mode; null until recorded
+    std::vector<Tensor> gaps;                            // between parts of scratch memory, where they are guarded
   };
 
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
@@ -87,7 +93,8 @@ class VulkanBackend final : public Backend {
   RecordingContext context_;
   Tuner tuner_;
   Owned<VkFence> fence_;
-  std::shared_ptr<VulkanBuffer> staging_;  // null where tensors are mapped
+  std::shared_ptr<VulkanBuffer> staging_;            // null where tensors are mapped
+  std::set<std::shared_ptr<const Tensor>> guarded_;  // shared with the ConstantStore
   uint64_t resizes_ = 0;
   std::map<size_t, Plan> plans_;
   Plan* plan_ = &plans_[0];    // the selected one

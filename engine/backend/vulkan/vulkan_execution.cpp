@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 
+#include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {
@@ -34,16 +35,17 @@ VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(s
 VulkanExecution::~VulkanExecution() = default;
 
 Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
-  state_->scratch.restart(backend_.alignment(), {});
   auto& backend = static_cast<VulkanBackend&>(backend_);
+  state_->scratch.restart(backend_.alignment(), {}, backend.guardBytes());
   MeasuringEncoder encoder(backend.device(), state_->scratch, backend.tuner());
   OPKIT_TRY(onEncode(inputs, outputs, encoder));
   return state_->scratch.usedBytes();
 }
 
 Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
-  state_->scratch.restart(backend_.alignment(), scratch());
-  OPKIT_ASSIGN(state_->commands, static_cast<VulkanBackend&>(backend_).encode(*this, inputs, outputs, state_->scratch));
+  auto& backend = static_cast<VulkanBackend&>(backend_);
+  state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
+  OPKIT_ASSIGN(state_->commands, backend.encode(*this, inputs, outputs, state_->scratch));
   return Status::ok();
 }
 
@@ -70,13 +72,14 @@ Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> 
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
                                                    const std::function<Result<Tensor>()>& pack) {
   const DType dtype = backend.storageDType(constant.desc.dtype);
-  return backend.constants().get<Tensor>(constant, fmt::format("{} {}", form, nameOf(dtype)), [&]() -> Result<Tensor> {
+  const size_t guard = static_cast<VulkanBackend&>(backend).guardBytes();
+  const std::string key = fmt::format("{} {}{}", form, nameOf(dtype), guard > 0 ? " guarded" : "");
+  OPKIT_ASSIGN(auto packed, backend.constants().get<Tensor>(constant, key, [&]() -> Result<Tensor> {
     OPKIT_ASSIGN(const Tensor host, pack());
-    Tensor device{{dtype, host.desc.shape}, nullptr, 0, 0};
-    OPKIT_ASSIGN(device.buffer, backend.allocate(device.sizeBytes()));
-    OPKIT_TRY(backend.upload(host, device));
-    return device;
-  });
+    return uploadGuarded(backend, host, {{dtype, host.desc.shape}, nullptr, 0, 0}, guard);
+  }));
+  if (guard > 0) static_cast<VulkanBackend&>(backend).watchGuards(packed);
+  return packed;
 }
 
 }  // namespace opkit::vulkan

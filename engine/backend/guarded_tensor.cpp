@@ -1,0 +1,61 @@
+#include "engine/backend/guarded_tensor.h"
+
+namespace opkit {
+namespace {
+
+// Not poison: an input that is read beyond its end gives finite nonsense, which no NaN-dropping maximum hides.
+constexpr std::byte kGuard{0xC5};
+constexpr std::byte kPoison{0xFF};
+
+Tensor bytesAt(const std::shared_ptr<Buffer>& buffer, size_t offset, size_t count) {
+  return {{DType::UInt8, {static_cast<int64_t>(count)}}, buffer, offset, 0};
+}
+
+/// Position of the first byte that is not `wanted`, or nothing.
+Result<std::optional<size_t>> firstOther(Backend& backend, const Tensor& device, std::byte wanted, bool fromEnd) {
+  OPKIT_ASSIGN(const Tensor host, Tensor::onHost(device.desc, Fill::None));
+  OPKIT_TRY(backend.download(device, host));
+  const std::span<std::byte> bytes = host.bytes();
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[fromEnd ? bytes.size() - 1 - i : i] != wanted) return std::optional<size_t>(i);
+  return std::optional<size_t>();
+}
+
+Status written(size_t at, const char* where, std::string_view what) {
+  return Status::internal("a kernel wrote {} byte{} {} {}", at + 1, at == 0 ? "" : "s", where, what);
+}
+
+}  // namespace
+
+Result<Tensor> uploadGuarded(Backend& backend, const Tensor& host, Tensor device, size_t guardBytes) {
+  const size_t align = backend.alignment(), guard = (guardBytes + align - 1) / align * align;
+  const size_t total = std::max<size_t>(device.sizeBytes(), 1) + 2 * guard;
+  OPKIT_ASSIGN(device.buffer, backend.allocate(total));
+  device.offsetBytes = device.guardBytes = guard;
+  if (guard > 0) {
+    const Tensor whole = bytesAt(device.buffer, 0, total);
+    OPKIT_ASSIGN(const Tensor image, Tensor::onHost(whole.desc, Fill::None));
+    std::ranges::fill(image.bytes(), kGuard);
+    OPKIT_TRY(backend.upload(image, whole));
+  }
+  OPKIT_TRY(backend.upload(host, device));
+  return device;
+}
+
+Status checkGuard(Backend& backend, const Tensor& tensor, std::string_view what) {
+  if (tensor.guardBytes == 0) return Status::ok();
+  const size_t end = tensor.offsetBytes + tensor.sizeBytes();
+  OPKIT_ASSIGN(const auto before,
+               firstOther(backend, bytesAt(tensor.buffer, tensor.offsetBytes - tensor.guardBytes, tensor.guardBytes),
+                          kGuard, true));
+  if (before) return written(*before, "before", what);
+  OPKIT_ASSIGN(const auto after, firstOther(backend, bytesAt(tensor.buffer, end, tensor.guardBytes), kGuard, false));
+  return after ? written(*after, "past the end of", what) : Status::ok();
+}
+
+Status checkGap(Backend& backend, const Tensor& gap, std::string_view what) {
+  OPKIT_ASSIGN(const auto found, firstOther(backend, gap, kPoison, false));
+  return found ? written(*found, "past the end of", what) : Status::ok();
+}
+
+}  // namespace opkit

@@ -1,0 +1,217 @@
+// The commands beside `check`, as a user runs them: bench --baseline, model --bisect, shaders, replay, watch, mutate.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "engine/backend/device_test_support.h"
+#include "harness/testing/program.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+void expectPart(const Ran& ran, const std::string& part) {
+  EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
+}
+
+/// A case whose bound no kernel keeps: the simplest failure of a right kernel.
+std::string hopelessCase(const std::string& op, const std::string& inputs) {
+  return fileWith("hopeless_" + op + ".json", R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + inputs +
+                                                  R"("]], "boundScale": 1e-9, "reason": "a bound that must fail"}]})");
+}
+
+TEST(ProgramBench, TheBaselineIsAnotherProgramInTurns) {
+  const std::string bench = "bench --backend cpu --samples 3 --rounds 1 --case 'Relu/f32[64]/normal/seed=7'";
+  const Ran ran = run(bench + " --baseline " + OPKIT_OP_HARNESS);
+  EXPECT_EQ(ran.code, 0) << ran.text << "three samples a side prove no change";
+  for (const char* part : {"95 % interval", "executeWall", "create", "resizeWarm", "same"}) expectPart(ran, part);
+  EXPECT_EQ(ran.text.find("nothing was interleaved"), std::string::npos) << ran.text;
+  expectOneLine(run(bench + " --baseline /no/such/program"), "/no/such/program");
+}
+
+TEST(ProgramBench, TheBaselineIsAResultsFile) {
+  const std::string bench = "bench --backend cpu --case 'Relu/f32[64]/normal/seed=7' --samples ";
+  const std::string path = testing::TempDir() + "baseline.jsonl";
+  fs::remove(path);
+  ASSERT_EQ(run(bench + "3 --json " + path).code, 0);
+  // The same figures, a thousand times as fast: what is measured now must be slower.
+  std::istringstream lines(textOf(path));
+  std::string faster;
+  for (std::string text; std::getline(lines, text);) {
+    Json line = Json::parse(text);
+    if (line.contains("times"))
+      for (auto& [name, timing] : line["times"].items()) {
+        const double first = timing["samples"][0];
+        timing["samples"] = Json::array();
+        for (int i = 0; i < 30; ++i) timing["samples"].push_back(first / (1000 + i));
+      }
+    faster += line.dump() + "\n";
+  }
+  const Ran ran = run(bench + "10 --baseline " + fileWith("faster.jsonl", faster));
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  expectPart(ran, "nothing was interleaved");
+  expectPart(ran, "SLOWER");
+}
+
+TEST(ProgramModel, BisectSavesTheSmallestPartAsOnnx) {
+  const std::string path = testing::TempDir() + "part.onnx";
+  fs::remove(path);
+  // No two ways of computing agree to within this gate.
+  const std::string gate = " --backend cpu --reference reference --gate 1e-30";
+  const Ran ran = run("model zoo:transformer" + gate + " --bisect " + path);
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  expectPart(ran, "bisect: 1 of ");
+  expectPart(ran, "bisect: saved " + path);
+  const Ran part = run("model " + path + gate);
+  EXPECT_EQ(part.code, 1) << "the part departs by itself: " << part.text;
+  EXPECT_EQ(run("model " + path + " --backend cpu --reference reference").code, 0);
+  EXPECT_EQ(runShell(std::string(OPKIT_OP_RUN) + " " + path + " --backend cpu").code, 0);
+}
+
+TEST(ProgramCheck, FailuresAreAnnotatedReportedAndSaved) {
+  const std::string folder = testing::TempDir() + "capsules", junit = testing::TempDir() + "failed.xml";
+  fs::remove_all(folder);
+  const Ran ran = run("check --backend cpu --annotations --junit " + junit + " --save " + folder + " --cases " +
+                      hopelessCase("Exp", "f32[70]"));
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  expectPart(ran, "::error file=ops/");
+  expectPart(ran, "capsule  ");
+  EXPECT_NE(textOf(junit).find("<failure type=\"fail\""), std::string::npos);
+  const std::string capsule = folder + "/Exp-cpu-accuracy.opcase";
+  const Ran again = run("replay " + capsule);
+  EXPECT_EQ(again.code, 1) << again.text;
+  expectPart(again, "it still fails");
+  expectOneLine(run("replay /no/such.opcase"), "/no/such.opcase");
+  expectOneLine(run("replay " + fileWith("broken.opcase", "{")), "broken.opcase");
+}
+
+TEST(ProgramMutate, PrintsScoresAndKeepsToTheThreshold) {
+  const std::string cases = fileWith("poor.json", R"({"cases": [{"op": "Softmax", "params": [{"axis": 1}],
+                                                       "inputs": [["f32[1,2]"]]}]})");
+  const std::string path = testing::TempDir() + "mutants.json";
+  const Ran ran = run("mutate --backend cpu --jobs 2 --threshold 99 --cases " + cases + " --json " + path);
+  EXPECT_EQ(ran.code, 1) << "poor cases let faults live: " << ran.text;
+  expectPart(ran, "survived Softmax on cpu: ");
+  expectPart(ran, "mutation score: ");
+  expectPart(ran, "fail: the score is below 99.0 %");
+  const Json mutants = Json::parse(textOf(path));
+  EXPECT_GT(mutants.size(), 10u);
+  for (const Json& mutant : mutants) EXPECT_EQ(mutant["subject"], "Softmax");
+  EXPECT_EQ(run("mutate --backend cpu --jobs 2 --threshold 10 --cases " + cases).code, 0);
+  const std::string wrong = fileWith("wrong.json", R"({"cases": [{"op": "Exp", "inputs": [["f32[9]"]],
+                                                       "boundScale": 1e-9, "reason": "must fail"}]})");
+  expectOneLine(run("mutate --backend cpu --cases " + wrong), "although nothing is broken");
+}
+
+class ProgramVulkan : public testing::Test {
+ protected:
+  void SetUp() override { OPKIT_NEEDS_DEVICE(createRuntime("vulkan")); }
+};
+
+TEST_F(ProgramVulkan, ShadersTellTheirStatistics) {
+  const std::string path = testing::TempDir() + "shaders.json";
+  const Ran ran = run("shaders --op Softmax --json " + path);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, "softmax/softmax");
+  for (const Json& shader : Json::parse(textOf(path))) {
+    EXPECT_GT(shader["instructions"], 10) << shader;
+    EXPECT_GT(shader["loads"], 0) << shader;
+  }
+  // Registers come from the driver, or the reader is told that there are none.
+  EXPECT_TRUE(ran.text.find("does not tell registers") != std::string::npos ||
+              Json::parse(textOf(path))[0].contains("driver"))
+      << ran.text;
+}
+
+TEST_F(ProgramVulkan, ACapsuleBecomesAProgramThatReproduces) {
+  const std::string folder = testing::TempDir() + "vulkan_capsules", source = testing::TempDir() + "driver_bug";
+  fs::remove_all(folder);
+  ASSERT_EQ(run("check --backend vulkan --save " + folder + " --cases " + hopelessCase("Softmax", "f32[5,70]")).code,
+            1);
+  const std::string capsule = folder + "/Softmax-vulkan-accuracy.opcase";
+  const Ran exported = run("replay " + capsule + " --export-cpp " + source + ".cpp");
+  EXPECT_EQ(exported.code, 0) << exported.text;
+  const Ran compiled = runShell("c++ -std=c++17 -o " + source + " " + source + ".cpp -lvulkan");
+  ASSERT_EQ(compiled.code, 0) << compiled.text;
+  const Ran reproduced = runShell(source);
+  EXPECT_EQ(reproduced.code, 1) << reproduced.text;
+}
+
+TEST_F(ProgramVulkan, TheSameSeedGivesTheSameBytes) {
+  const auto lines = [](const std::string& name) {
+    const std::string path = testing::TempDir() + name;
+    fs::remove(path);
+    const Ran ran = run("check --op Softmax,Relu,Gemm --seed 11 --fuzz 3 --jobs 2 --json " + path);
+    EXPECT_EQ(ran.code, 0) << ran.text;
+    // Times are what a clock says; everything else must be there twice, byte for byte.
+    std::istringstream file(textOf(path));
+    std::string all;
+    for (std::string text; std::getline(file, text);) {
+      Json line = Json::parse(text);
+      for (const char* time : {"durationNs", "started", "command"}) line.erase(time);
+      all += line.dump() + "\n";
+    }
+    return all;
+  };
+  const std::string first = lines("seed_a.jsonl");
+  EXPECT_GT(std::count(first.begin(), first.end(), '\n'), 100);
+  EXPECT_EQ(first, lines("seed_b.jsonl"));
+}
+
+/// A watched source tree of one operator.
+fs::path softmaxTree() {
+  const fs::path root = fs::path(testing::TempDir()) / "program_watch", source = OPKIT_SOURCE_DIR;
+  fs::remove_all(root);
+  fs::create_directories(root / "ops");
+  fs::create_directories(root / "shaders");
+  fs::copy(source / "ops" / "softmax", root / "ops" / "softmax", fs::copy_options::recursive);
+  for (const char* folder : {"softmax", "include"})
+    fs::copy(source / "shaders" / folder, root / "shaders" / folder, fs::copy_options::recursive);
+  return root;
+}
+
+/// Waits until the file holds `text` behind the first `from` bytes.
+bool waitFor(const std::string& path, const std::string& text, size_t from = 0) {
+  for (int i = 0; i < 1200; ++i) {
+    const std::string all = textOf(path);
+    if (all.size() > from && all.find(text, from) != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return false;
+}
+
+TEST_F(ProgramVulkan, WatchRunsTheCasesWhenAShaderIsSaved) {
+  const fs::path root = softmaxTree(), shader = root / "shaders" / "softmax" / "softmax.comp";
+  const std::string log = fileWith("watch.txt", "");
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen(log.c_str(), "w", stdout)) _exit(127);
+    execl(OPKIT_OP_HARNESS, OPKIT_OP_HARNESS, "watch", "--op", "Softmax", "--source", root.c_str(), nullptr);
+    _exit(127);
+  }
+  EXPECT_TRUE(waitFor(log, "Ctrl-C ends")) << textOf(log);
+  EXPECT_NE(textOf(log).find("ok after "), std::string::npos) << textOf(log);
+  const size_t before = textOf(log).size();
+  std::string text = textOf(shader);
+  const size_t at = text.find("1.0 / sum");
+  EXPECT_NE(at, std::string::npos);
+  if (at != std::string::npos) text.replace(at, 9, "2.0 / sum");
+  std::ofstream(shader) << text;
+  EXPECT_TRUE(waitFor(log, "FAIL after ", before)) << textOf(log);
+  kill(child, SIGINT);
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_TRUE(WIFEXITED(state)) << "Ctrl-C ends it in an orderly way";
+}
+
+}  // namespace
+}  // namespace opkit::harness

@@ -1,0 +1,52 @@
+#include "harness/mutate/marks.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace opkit::harness {
+
+using Json = nlohmann::json;
+
+Status EquivalentMarks::add(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return Status::ok();
+  const Json document = Json::parse(file, nullptr, false);
+  if (!document.is_object() || !document.contains("equivalent") || !document["equivalent"].is_array())
+    return Status::invalidArgument("{}: expected {{\"equivalent\": [{{\"shader\", \"change\", \"reason\"}}]}}", path);
+  for (const Json& entry : document["equivalent"]) {
+    const auto text = [&](const char* key) {
+      return entry.is_object() && entry.contains(key) && entry[key].is_string() ? entry[key].get<std::string>() : "";
+    };
+    std::vector<std::string> subjects = {text("shader") + text("op")};
+    if (entry.is_object() && entry.contains("ops") && entry["ops"].is_array())
+      subjects = entry["ops"].get<std::vector<std::string>>();
+    if (subjects.empty() || subjects[0].empty() || text("change").empty() || text("reason").empty())
+      return Status::invalidArgument(
+          "{}: every entry needs \"shader\", \"op\" or \"ops\", \"change\" and \"reason\", got {}", path, entry.dump());
+    for (const std::string& subject : subjects) reasons_[{subject, text("change")}] = text("reason");
+  }
+  return Status::ok();
+}
+
+Result<EquivalentMarks> EquivalentMarks::read(const std::string& source) {
+  EquivalentMarks marks;
+  for (const char* tree : {"ops", "shaders"}) {
+    std::error_code error;
+    for (const auto& folder : std::filesystem::directory_iterator(source + "/" + tree, error)) {
+      const std::string name = folder.path().filename().string();
+      OPKIT_TRY(marks.add((folder.path() / (name + ".mutants.json")).string()));
+    }
+    if (error)
+      return Status::invalidArgument("{}/{}: cannot be read; --source names the source tree: {}", source, tree,
+                                     error.message());
+  }
+  return marks;
+}
+
+const std::string* EquivalentMarks::reasonOf(const std::string& subject, const std::string& change) const {
+  const auto found = reasons_.find({subject, change});
+  return found == reasons_.end() ? nullptr : &found->second;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,26 @@
+// Runs op-harness as a user does. Tests only.
+#pragma once
+
+#include <string>
+
+namespace opkit::harness {
+
+struct Ran {
+  int code = -1;
+  std::string text;  // stdout and stderr
+};
+
+/// The program's answer to a command line, which a shell reads.
+Ran run(const std::string& arguments);
+
+/// Any other shell command.
+Ran runShell(const std::string& command);
+
+/// Writes a file into the tests' folder and answers its path.
+std::string fileWith(const std::string& name, const std::string& text);
+std::string textOf(const std::string& path);
+
+/// Exit code 2 and one line that holds `part`.
+void expectOneLine(const Ran& ran, const std::string& part);
+
+}  // namespace opkit::harness
