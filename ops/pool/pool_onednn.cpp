@@ -44,10 +44,14 @@ class PoolOnednn final : public cpu::OnednnKernel {
 
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const PoolPlan plan, planPool(args.params<PoolParams>(), args.input(0).shape));
-  for (const WindowAxis& axis : plan.axes)
+  for (const WindowAxis& axis : plan.axes) {
+    if (axis.dilation != 1)
+      return Status::unsupported("{}: oneDNN allocates memory whenever it pools with dilation, got {}", args.def.type,
+                                 axis.dilation);
     if (reachedPadding(axis) < 0 || reachedPadding(axis) != axis.padEnd)
       return Status::unsupported("{}: the oneDNN kernel takes windows that end with the padding, got {} of {}",
                                  args.def.type, reachedPadding(axis), axis.padEnd);
+  }
   return Status::ok();
 }
 

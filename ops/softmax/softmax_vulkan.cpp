@@ -15,7 +15,8 @@ class SoftmaxVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
-    const auto count = static_cast<uint32_t>(rows.count());
+    // Rows without elements have no first one to start from.
+    const auto count = static_cast<uint32_t>(rows.extent == 0 ? 0 : rows.count());
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.rows = count,
                                      .extent = static_cast<uint32_t>(rows.extent),

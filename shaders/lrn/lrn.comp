@@ -3,6 +3,7 @@
 //! variant STORAGE: f32 f16
 #version 450
 #include "common.glsl"
+#include "math.glsl"
 #include "storage.glsl"
 
 layout(local_size_x = 64) in;
@@ -25,6 +26,7 @@ layout(push_constant) uniform Push {
 // may be off by 2^-21 near base 1, which is where normalisation lives. log by 2*atanh((m-1)/(m+1)), its series cut
 // after s^9 (|s| < 0.172); exp after Cody and Waite's reduction, its series cut after r^7 (|r| < 0.347).
 float accuratePow(float base, float exponent) {
+  if (isNan(base)) return base;  // the built-in may lose it
   if (!(base >= 1.1754944e-38 && base <= 3.4028235e38)) return pow(base, exponent);
   const int bits = floatBitsToInt(base) - 0x3F3504F3;  // sqrt(1/2): the mantissa ends up in [0.707, 1.414)
   const int power = bits >> 23;
