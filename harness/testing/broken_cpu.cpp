@@ -67,7 +67,7 @@ class BrokenCpu final : public Execution {
 
 }  // namespace
 
-void addBrokenCpu(OpRegistry& registry, Break how, std::shared_ptr<Instances> instances) {
+void addBrokenCpu(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
   registry.addFirstCreator(
       "cpu", "Relu",
       {"broken",

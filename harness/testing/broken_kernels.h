@@ -36,12 +36,12 @@ struct Instances {
 
 /// Puts the broken fp32 kernel first in the table of (cpu, Relu).
 void addBrokenCpu(OpRegistry& registry, Break how,
-                  std::shared_ptr<Instances> instances = std::make_shared<Instances>());
+                  const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
 
 #ifdef OPKIT_HAS_VULKAN
 /// The same for (vulkan, Relu); the shader is testing/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how,
-                     std::shared_ptr<Instances> instances = std::make_shared<Instances>());
+                     const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
 #endif
 
 }  // namespace opkit::harness

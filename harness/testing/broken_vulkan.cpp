@@ -34,7 +34,7 @@ class BrokenVulkan final : public vulkan::VulkanExecution {
 
 }  // namespace
 
-void addBrokenVulkan(OpRegistry& registry, Break how, std::shared_ptr<Instances> instances) {
+void addBrokenVulkan(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
   registry.addFirstCreator(
       "vulkan", "Relu",
       {"broken",
