@@ -13,6 +13,9 @@ namespace opkit {
 
 inline constexpr const char* kLoopProvider = "loop";
 
+/// For which nodes a loop is wanted; else Unsupported with the reason.
+using LoopCondition = std::function<Status(const CreateArgs&)>;
+
 class LoopLowering {
  public:
   /// For an Execution: remembers the operator and the values of the inputs that its loop depends on.

@@ -20,7 +20,8 @@ size_t countCases(const Catalogue& catalogue, const std::string& op) {
 
 std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::string& backend) {
   if (def.lower) return "raster";
-  if (def.shapeOnly) return "folded";
+  const bool known = !def.inputs.empty() && std::ranges::all_of(def.inputs, &Port::contents);
+  if (def.shapeOnly || known) return "folded";
   std::string text;
   for (const Creator& creator : registry.creators(backend, def.type))
     text += (text.empty() ? "" : ",") + creator.provider;

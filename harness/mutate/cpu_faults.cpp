@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/host/host_loop.h"
 #include "engine/backend/reference/oracle_execution.h"
 #include "harness/check/kernel_rig.h"
 
@@ -316,6 +318,7 @@ OpRegistry withFault(const OpRegistry& registry, const std::string& op, const st
     return broken;
   }
   std::vector<Creator> table(registry.creators("cpu", op).begin(), registry.creators("cpu", op).end());
+  if (def->loop) table.push_back(hostLoopCreator(cpu::threadPool));
   if (def->oracle) table.push_back(reference::oracleCreator());
   for (size_t i = table.size(); i-- > 0;) {
     Creator creator = faulty(table[i], *fault, acted);

@@ -76,6 +76,19 @@ Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
   return plan;
 }
 
+Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts) {
+  constexpr int64_t kLongestDot = 256;
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.input(0).shape, args.input(1).shape));
+  const bool isDot = plan.rows * plan.columns == 1 && plan.depth <= kLongestDot;
+  const int64_t products = plan.rows * plan.columns * plan.depth;
+  const bool isSmall = products > 0 && (isDot || products <= mostProducts);
+  // One right matrix for all of them makes a tall product of them.
+  const bool shared = std::ranges::all_of(plan.bBatchStrides, [](int64_t stride) { return stride == 0; });
+  if (isSmall && !shared) return Status::ok();
+  return Status::unsupported("MatMul: a loop is for batches of products of at most {} multiplications, got {}x{}x{}",
+                             mostProducts, plan.rows, plan.depth, plan.columns);
+}
+
 void define(OpRegistry& registry) {
   registry.add({.type = "MatMul",
                 .summary = "matrix product, batched and broadcast as in NumPy",

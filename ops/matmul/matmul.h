@@ -1,6 +1,7 @@
 // What the parts of MatMul share: a batch of matrix products with broadcast batch axes.
 #pragma once
 
+#include "engine/backend/creator.h"
 #include "engine/op/op_def.h"
 #include "ops/matmul/matmul_generated.h"
 
@@ -27,6 +28,10 @@ struct MatMulPlan {
 
 /// NumPy matmul; InvalidArgument when the shapes do not fit.
 Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
+
+/// OK for batches of products that are so small that packing them costs more than multiplying: of at most
+/// `mostProducts` multiplications each, or single dot products.
+Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts);
 
 Status reference(const OracleArgs& args);
 

@@ -4,6 +4,7 @@
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
 #include "engine/backend/host/host_execution.h"
+#include "engine/backend/host/host_loop.h"
 #include "engine/op/op_registry.h"
 #include "ops/matmul/matmul.h"
 
@@ -104,6 +105,12 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-void addCpu(OpRegistry& registry) { registry.addCreator("cpu", "MatMul", {"opkit", supports, MatMulCpu::create}); }
+void addCpu(OpRegistry& registry) {
+  const auto isSmall = [](const CreateArgs& args) {
+    return requireSmallProducts(args, 64);
+  };  // measured: decision 0017
+  registry.addCreator("cpu", "MatMul", hostLoopCreator(cpu::threadPool, isSmall, "small"));
+  registry.addCreator("cpu", "MatMul", {"opkit", supports, MatMulCpu::create});
+}
 
 }  // namespace opkit::ops::matmul

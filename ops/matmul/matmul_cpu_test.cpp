@@ -35,7 +35,7 @@ const Case kCases[] = {
 TEST(MatMulCpu, MatchesTheOracle) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(toString(c.a) + " x " + toString(c.b));
-    expectKernelMatchesOracle(builtinOps(), "MatMul", {}, {smallIntegers(c.a, 1), smallIntegers(c.b, 2)}, 0);
+    expectKernelMatchesOracle(builtinOps(), "MatMul", {}, {smallIntegers(c.a, 1), smallIntegers(c.b, 2)}, 1);
   }
 }
 
@@ -54,13 +54,34 @@ TEST(MatMulCpu, OneExecutionAtManyShapes) {
   }
 }
 
-TEST(MatMulCpu, LeavesIntegersToTheOracle) {
+TEST(MatMulCpu, BatchesOfSmallProductsAreLoops) {
+  const auto providerOf = [](const Shape& a, const Shape& b, const std::string& forced = "") {
+    const std::vector<Tensor> inputs = {smallIntegers(a, 1), smallIntegers(b, 2)};
+    KernelRunner fast(builtinOps(), "cpu", 2), reference(builtinOps(), "reference");
+    if (!forced.empty()) {
+      EXPECT_TRUE(fast.policy.add(ProviderRule::Kind::Force, forced).isOk());
+    }
+    fast.create("MatMul", {}, inputs);
+    reference.create("MatMul", {}, inputs);
+    EXPECT_EQ(fast.run(inputs), reference.run(inputs)) << toString(a) << toString(b);
+    return fast.choice().creator->provider;
+  };
+  EXPECT_EQ(providerOf({9, 4, 4}, {9, 4, 4}), "loop");
+  EXPECT_EQ(providerOf({9, 4, 4}, {9, 4, 4}, "opkit"), "opkit");
+  EXPECT_EQ(providerOf({9, 4, 5}, {9, 5, 4}), "opkit");
+  EXPECT_EQ(providerOf({9, 4, 5}, {9, 5, 4}, "loop"), "loop");
+  EXPECT_EQ(providerOf({9, 1, 200}, {9, 200, 1}), "loop");
+  EXPECT_EQ(providerOf({9, 1, 300}, {9, 300, 1}), "opkit");
+  EXPECT_EQ(providerOf({9, 3, 3}, {3, 3}), "opkit");  // one tall product
+}
+
+TEST(MatMulCpu, IntegersAreLoops) {
   const Tensor a = *Tensor::onHost({DType::Int32, {2, 2}});
   KernelRunner runner(builtinOps(), "cpu");
   runner.create("MatMul", {}, {a, a});
-  EXPECT_EQ(runner.choice().creator->provider, "reference");
-  ASSERT_GE(runner.choice().refusals.size(), 1u);
-  EXPECT_EQ(runner.choice().refusals[0].reason, "MatMul: the CPU kernel computes f32, got i32");
+  EXPECT_EQ(runner.choice().creator->provider, "loop");
+  ASSERT_GE(runner.choice().refusals.size(), 2u);
+  EXPECT_EQ(runner.choice().refusals[1].reason, "MatMul: the CPU kernel computes f32, got i32");
 }
 
 }  // namespace

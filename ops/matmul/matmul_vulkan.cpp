@@ -1,4 +1,5 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 #include "ops/matmul/matmul.h"
@@ -143,6 +144,8 @@ Status supports(const CreateArgs& args) {
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
+  const auto isSmall = [](const CreateArgs& args) { return requireSmallProducts(args, 216); };  // measured: 0017
+  registry.addCreator("vulkan", "MatMul", vulkan::loopCreator(isSmall, "small"));
   registry.addCreator("vulkan", "MatMul", vulkan::creatorOf<MatMulVulkan>(supports));
 }
 

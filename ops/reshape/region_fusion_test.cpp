@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxTestElements = 4096;
 constexpr int kMoves = 7;  // kinds of operators that only move data
-constexpr int kWithArithmetic = 10;
+constexpr int kWithArithmetic = 12;
 
 /// Moves alone, on a small tensor; or with arithmetic, on rows as long as a partial view must be apart.
 struct ChainKind {
@@ -80,7 +80,8 @@ class ChainBuilder {
       case 6: return split(x, move);
       case 7: return push(node("Neg", {x.tensor}), x.shape);
       case 8: return push(node("Relu", {x.tensor}), x.shape);
-      default: return sum(x, move);
+      case 9: return sum(x, move);
+      default: return rows(x, move);
     }
   }
 
@@ -177,6 +178,14 @@ class ChainBuilder {
       shape[axis] = i == 0 ? first : x.shape[axis] - first;
       push(made[i], shape);
     }
+  }
+
+  /// A run of elements: a view where it begins on a boundary.
+  void rows(const Value& x, const Move& move) {
+    const int64_t first = number(move.a, x.shape[0]), last = first + 1 + number(move.b, x.shape[0] - first);
+    Shape shape = x.shape;
+    shape[0] = last - first;
+    push(node("Slice", {x.tensor, list({first}), list({last}), list({0})}), shape);
   }
 
   /// Of two values of one shape, often parts of the same tensor.

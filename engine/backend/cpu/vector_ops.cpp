@@ -149,6 +149,29 @@ void addSquare(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(),
 void maxInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Max(), Same()); }
 void minInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Min(), Same()); }
 
+/// One vector of a row of a product.
+template <class D>
+HWY_INLINE void multiplyColumns(D d, const SmallProduct& p, const float* a, const float* b, float* y) {
+  auto sum = hn::Zero(d);
+  for (int64_t k = 0; k < p.depth; ++k)
+    sum = hn::MulAdd(hn::Set(d, a[k * p.aDepth]), hn::LoadU(d, b + k * p.bDepth), sum);
+  const auto low = hn::Set(d, p.low), high = hn::Set(d, p.high);
+  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
+  hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y);
+}
+
+void multiplyRows(const SmallProduct& p, const float* a, const float* b, float* y) {
+  const hn::CappedTag<float, 4> four;
+  const hn::CappedTag<float, 1> one;
+  constexpr int64_t kFour = static_cast<int64_t>(hn::MaxLanes(four));
+  for (int64_t row = 0; row < p.rows; ++row, a += p.aRow, y += p.yRow) {
+    int64_t c = 0;
+    for (; c + kLanes <= p.columns; c += kLanes) multiplyColumns(FloatTag(), p, a, b + c, y + c);
+    for (; c + kFour <= p.columns; c += kFour) multiplyColumns(four, p, a, b + c, y + c);
+    for (; c < p.columns; ++c) multiplyColumns(one, p, a, b + c, y + c);
+  }
+}
+
 void clampAll(float low, float high, float* y, int64_t n) {
   map1(y, y, n, [low, high](FloatVec v) HWY_ATTR { return limitTo(v, set(low), set(high)); });
 }
@@ -246,6 +269,8 @@ FORWARD(void, addAbsoluteTo, addAbsolute, (const float* x, float* y, int64_t cou
 FORWARD(void, addSquareTo, addSquare, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, maxTo, maxInto, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, multiplySmall, multiplyRows, (const SmallProduct& product, const float* a, const float* b, float* y),
+        (product, a, b, y))
 FORWARD(void, clampTo, clampAll, (float low, float high, float* y, int64_t count), (low, high, y, count))
 FORWARD(void, affine, affineMap, (const float* x, float factor, float constant, float* y, int64_t count),
         (x, factor, constant, y, count))

@@ -26,6 +26,15 @@ void addSquareTo(const float* x, float* y, int64_t count);
 void maxTo(const float* x, float* y, int64_t count);
 void minTo(const float* x, float* y, int64_t count);
 
+/// A product of two matrices whose columns are neighbours in b and in y; strides are of rows and of the depth.
+struct SmallProduct {
+  int64_t rows, columns, depth;
+  int64_t aRow, aDepth, bDepth, yRow;
+  float low, high;  // of the clamp; a NaN stays
+};
+/// Element by element the terms are added in order, as by the kernels in gemm/ for a depth of one block: the same bits.
+void multiplySmall(const SmallProduct& product, const float* a, const float* b, float* y);
+
 /// y into [low, high].
 void clampTo(float low, float high, float* y, int64_t count);
 /// y = x * factor + constant.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/vector_ops.h"
 
 namespace opkit {
 namespace {
@@ -18,12 +19,17 @@ T* elementsOf(const Tensor& tensor, int64_t offset) {
 /// A box of elements, and how to walk it in runs.
 struct Box {
   const Loops& loops;  // of the target and the source
-  int64_t elements;
+  int64_t elements = elementCount(loops.size);
+  bool isRun = loops.size.size() == 1 && loops.strides[0][0] == 1 && loops.strides[1][0] == 1;
 
   template <class T>
   void copy(const T* from, T* to) const {
     if (elements == 1) {
       *to = *from;
+      return;
+    }
+    if (isRun) {
+      std::memcpy(to, from, static_cast<size_t>(elements) * sizeof(T));
       return;
     }
     cpu::forEachRun<2>(loops, 0, elements, [&](int64_t, const auto& at, int64_t count, const auto& inner) {
@@ -96,6 +102,14 @@ void multiply(const LoopRegion& loop, const T* a, const T* b, T* y) {
   using A = Arithmetic<T>;
   using Value = typename A::Product;
   const int64_t rows = loop.size[0], columns = loop.size[1], depth = loop.size[2];
+  if constexpr (std::is_same_v<T, float>) {
+    if (loop.operands[1].strides[1] == 1 && loop.target.strides[1] == 1) {
+      const LoopView &left = loop.operands[0], &right = loop.operands[1];
+      return cpu::multiplySmall({rows, columns, depth, left.strides[0], left.strides[2], right.strides[2],
+                                 loop.target.strides[0], loop.clamp.low, loop.clamp.high},
+                                a, b, y);
+    }
+  }
   const std::vector<int64_t>&as = loop.operands[0].strides, &bs = loop.operands[1].strides, &ys = loop.target.strides;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t first = 0; first < columns; first += kColumns) {
@@ -187,7 +201,7 @@ Status HostLoop::onResize(TensorList inputs, TensorList outputs) {
 
 template <class T>
 bool HostLoop::copy(const Tensor& source, const Tensor* indices, const Tensor& target) {
-  const Box box{box_, elementCount(box_.size)};
+  const Box box{box_};
   const T* from = elementsOf<T>(source, loop_.operands[0].offset);
   T* to = elementsOf<T>(target, loop_.target.offset);
   if (indices && indices->desc.dtype == DType::Int64)
@@ -225,10 +239,14 @@ Status HostLoop::onRun(TensorList inputs, TensorList outputs) {
   return Status::ok();
 }
 
-Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend)) {
+Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend), LoopCondition when, std::string kernel) {
   Creator creator;
   creator.provider = kLoopProvider;
-  creator.supports = supports;
+  creator.kernel = std::move(kernel);
+  creator.supports = [when = std::move(when)](const CreateArgs& args) -> Status {
+    if (when) OPKIT_TRY(when(args));
+    return supports(args);
+  };
   creator.create = [poolOf](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
     return std::unique_ptr<Execution>(std::make_unique<HostLoop>(args, backend, poolOf(backend)));
   };

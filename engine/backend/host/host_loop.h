@@ -35,7 +35,9 @@ class HostLoop final : public HostExecution {
   Loops box_;    // of a Copy: strides of the target and the source
 };
 
-/// The Creator of provider "loop"; `poolOf` gives the threads of a Backend.
-Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend));
+/// The Creator of provider "loop"; `poolOf` gives the threads of a Backend. Operators that are faster as a loop in some
+/// shapes put one of their own before their kernels: it is chosen where `when` says OK, and `kernel` tells it from the
+/// one that stands behind them.
+Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend), LoopCondition when = nullptr, std::string kernel = "");
 
 }  // namespace opkit

@@ -1,6 +1,5 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 
-#include "engine/backend/loop_lowering.h"
 #include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "shaders/loop/loop_copy.h"
@@ -206,8 +205,12 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-Creator loopCreator() {
-  Creator creator = creatorOf<VulkanLoop>(supports);
+Creator loopCreator(LoopCondition when, std::string kernel) {
+  const auto both = [when = std::move(when)](const CreateArgs& args) -> Status {
+    if (when) OPKIT_TRY(when(args));
+    return supports(args);
+  };
+  Creator creator = creatorOf<VulkanLoop>(both, Layout::NCHW, std::move(kernel));
   creator.provider = kLoopProvider;
   return creator;
 }
