@@ -16,7 +16,8 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
   OPKIT_ASSIGN(parts.reference, parts.referenceRuntime->createBackend(interpreter.registry(), {.threads = 1}));
   // A harness that reads or guards every tensor wants each to have memory of its own.
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
-                              .disabledPasses = interpreter.options().disabledPasses};
+                              .disabledPasses = interpreter.options().disabledPasses,
+                              .folded = interpreter.foldedConstants()};
   parts.encoder = std::make_unique<GraphEncoder>(parts.model, parts.registry, *parts.reference, options);
   parts.watched = parts.encoder->contentPlan().inputs;
   OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime));
