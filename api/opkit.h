@@ -24,10 +24,10 @@ OPKIT_API std::string version();
 OPKIT_API std::vector<std::string> backends();
 
 struct Options {
-  std::string backend = "cpu";
-  std::string device = {};    // index, part of a name, or UUID; empty takes the best
-  bool allowFallback = true;  // false: a node that the backend refuses is an error, not a CPU node
-  unsigned threads = 0;       // of the CPU; 0 is one per core
+  std::string backend = "cpu";  // one of backends(), or "auto": each node where it costs less, as measured
+  std::string device = {};      // index, part of a name, or UUID; empty takes the best
+  bool allowFallback = true;    // false: a node that the backend refuses is an error, not a CPU node
+  unsigned threads = 0;         // of the CPU; 0 is one per core
 };
 
 /// An input or output. Extents that the model leaves open are -1 until resized (inputs) or run (outputs).

@@ -44,14 +44,7 @@ function(opkit_discover_shaders root target)
     set(compiled ${sources})
     list(FILTER compiled INCLUDE REGEX "\\.cpp$")
     set(hash ${PROJECT_BINARY_DIR}/generated/shaders/shader_hash.cpp)
-    list(JOIN compiled "\n" lines)
-    file(CONFIGURE OUTPUT ${hash}.list CONTENT "${lines}\n" @ONLY)
-    add_custom_command(
-      OUTPUT ${hash}
-      COMMAND ${CMAKE_COMMAND} -DOUTPUT=${hash} -DLIST=${hash}.list
-              -P ${PROJECT_SOURCE_DIR}/cmake/opkit_shader_hash.cmake
-      DEPENDS ${compiled} ${hash}.list ${PROJECT_SOURCE_DIR}/cmake/opkit_shader_hash.cmake
-      VERBATIM COMMENT "shader hash")
+    opkit_source_hash(${hash} engine/backend/vulkan/shader_hash.h opkit::vulkan kShaderHash ${compiled})
     opkit_library(opkit_shaders ${sources} ${hash})
     target_link_libraries(opkit_shaders PUBLIC fmt::fmt)
   endif()

@@ -34,6 +34,21 @@ function(opkit_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
+# opkit_source_hash(output header namespace constant files...): the rule for a source that defines a hash of the files,
+# by which caches on disk tell builds apart.
+#   opkit_source_hash(${hash} engine/backend/cpu/kernel_hash.h opkit::cpu kKernelHash ${kernels})
+function(opkit_source_hash output header namespace constant)
+  list(JOIN ARGN "\n" lines)
+  file(CONFIGURE OUTPUT ${output}.list CONTENT "${lines}\n" @ONLY)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/opkit_source_hash.cmake)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DLIST=${output}.list -DHEADER=${header} -DNAMESPACE=${namespace}
+            -DNAME=${constant} -P ${script}
+    DEPENDS ${ARGN} ${output}.list ${script}
+    VERBATIM COMMENT "hash ${constant}")
+endfunction()
+
 # opkit_test(name LIBRARIES libs... SOURCES sources...): a GoogleTest program whose tests ctest lists.
 #   opkit_test(engine_test LIBRARIES opkit_engine SOURCES base/status_test.cpp)
 function(opkit_test name)

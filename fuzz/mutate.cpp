@@ -15,6 +15,25 @@ constexpr uint64_t kNumbers[] = {0,          1,          0x7F,       0x80,      
 
 size_t below(size_t limit, std::mt19937_64& random) { return static_cast<size_t>(random() % limit); }
 
+/// One to four bits of the stretch.
+void flipBits(Mutant& mutant, Stretch where, std::mt19937_64& random) {
+  const unsigned flips = 1 + static_cast<unsigned>(random() % 4);
+  for (unsigned i = 0; i < flips; ++i) {
+    const size_t byte = where.begin + below(where.size, random);
+    const auto bit = static_cast<unsigned>(random() % 8);
+    mutant.bytes[byte] = static_cast<uint8_t>(mutant.bytes[byte] ^ (1u << bit));
+    mutant.what += fmt::format("flip bit {} of byte {}; ", bit, byte);
+  }
+}
+
+/// A number of 1 to 8 bytes at `at`, which lies in the stretch.
+void overwrite(Mutant& mutant, Stretch where, size_t at, std::mt19937_64& random) {
+  const uint64_t number = kNumbers[below(std::size(kNumbers), random)];
+  const size_t width = std::min(size_t{1} << (random() % 4), where.begin + where.size - at);
+  std::memcpy(mutant.bytes.data() + at, &number, width);
+  mutant.what = fmt::format("{} bytes at {} become {:#x}", width, at, number);
+}
+
 }  // namespace
 
 Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random) {
@@ -28,24 +47,9 @@ Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random) {
       break;
     case 1:
     case 2:
-    case 3: {
-      const unsigned flips = 1 + static_cast<unsigned>(random() % 4);
-      for (unsigned i = 0; i < flips; ++i) {
-        const size_t byte = below(bytes.size(), random);
-        const auto bit = static_cast<unsigned>(random() % 8);
-        bytes[byte] = static_cast<uint8_t>(bytes[byte] ^ (1u << bit));
-        mutant.what += fmt::format("flip bit {} of byte {}; ", bit, byte);
-      }
-      break;
-    }
+    case 3: flipBits(mutant, {0, bytes.size()}, random); break;
     case 4:
-    case 5: {
-      const uint64_t number = kNumbers[below(std::size(kNumbers), random)];
-      const size_t width = std::min(size_t{1} << (random() % 4), bytes.size() - at);
-      std::memcpy(bytes.data() + at, &number, width);
-      mutant.what = fmt::format("{} bytes at {} become {:#x}", width, at, number);
-      break;
-    }
+    case 5: overwrite(mutant, {0, bytes.size()}, at, random); break;
     case 6: {
       const size_t count = 1 + below(std::min<size_t>(32, bytes.size() - at), random);
       bytes.erase(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.begin() + static_cast<ptrdiff_t>(at + count));
@@ -60,6 +64,17 @@ Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random) {
       mutant.what = fmt::format("insert {} bytes of {} at {}", count, at, to);
     }
   }
+  return mutant;
+}
+
+Mutant mutatePayload(const std::vector<uint8_t>& original, const std::vector<Stretch>& payload,
+                     std::mt19937_64& random) {
+  Mutant mutant{"", original};
+  const Stretch where = payload[below(payload.size(), random)];
+  if (random() % 2 == 0)
+    flipBits(mutant, where, random);
+  else
+    overwrite(mutant, where, where.begin + below(where.size, random), random);
   return mutant;
 }
 

@@ -1,6 +1,7 @@
 // Seeded damage to files: truncation, flipped bits, overwritten numbers, moved and repeated stretches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -13,7 +14,18 @@ struct Mutant {
   std::vector<uint8_t> bytes;
 };
 
-/// One mutant of `original`, which must not be empty.
+/// A stretch of a file.
+struct Stretch {
+  size_t begin = 0;
+  size_t size = 0;
+};
+
+/// One mutant of `original`, which must not be empty: damage anywhere, in any of the ways above.
 Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random);
+
+/// One mutant of `original` whose size and structure stay: bits flip or numbers are overwritten within `payload`, the
+/// values of its constants, of which there must be some. What the reader does not refuse is planned and run.
+Mutant mutatePayload(const std::vector<uint8_t>& original, const std::vector<Stretch>& payload,
+                     std::mt19937_64& random);
 
 }  // namespace opkit::fuzz

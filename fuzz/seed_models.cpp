@@ -1,5 +1,7 @@
 #include "fuzz/seed_models.h"
 
+#include <algorithm>
+
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/zoo/network_builder.h"
 #include "ops/builtin_ops.h"
@@ -51,13 +53,61 @@ std::vector<uint8_t> shapes() {
   return net.finish(net.node("Squeeze", {net.node("CumSum", {y, net.integers({1})})}), {2, "M", 5});
 }
 
+/// Where `bytes` stand in the file for the first time, if they do; `lead` bytes in front only help to find them.
+void addStretch(const std::vector<uint8_t>& file, const std::vector<uint8_t>& bytes, size_t lead,
+                std::vector<Stretch>& found) {
+  const auto at = std::search(file.begin(), file.end(), bytes.begin(), bytes.end());
+  if (at != file.end()) found.push_back({static_cast<size_t>(at - file.begin()) + lead, bytes.size() - lead});
+}
+
+std::vector<uint8_t> bytesOf(const Tensor& constant) {
+  const std::span<const std::byte> bytes = constant.bytes();
+  const auto* values = reinterpret_cast<const uint8_t*>(bytes.data());
+  return {values, values + bytes.size()};
+}
+
+std::vector<Stretch> constantsOfOpk(const Model& model, const std::vector<uint8_t>& file) {
+  constexpr size_t kLeastBytes = 16;  // fewer may stand anywhere by chance
+  std::vector<Stretch> found;
+  for (const ModelTensor& tensor : model.tensors)
+    if (tensor.constant && tensor.constant->sizeBytes() >= kLeastBytes)
+      addStretch(file, bytesOf(*tensor.constant), 0, found);
+  OPKIT_CHECK(!found.empty());
+  return found;
+}
+
+/// With protobuf's tag and length in front: TensorProto.raw_data is field 9, int64_data packed varints in field 7.
+std::vector<Stretch> constantsOfOnnx(const Model& model, const std::vector<uint8_t>& file) {
+  constexpr uint8_t kRawData = 9 << 3 | 2, kInt64Data = 7 << 3 | 2;
+  constexpr size_t kLead = 2;
+  std::vector<Stretch> found;
+  for (const ModelTensor& tensor : model.tensors) {
+    if (!tensor.constant) continue;
+    const bool integers = tensor.constant->desc.dtype == DType::Int64;
+    std::vector<uint8_t> payload = bytesOf(*tensor.constant);
+    if (integers) {  // the seeds' are below 128, one byte each
+      payload.clear();
+      for (const int64_t value : tensor.constant->data<int64_t>()) payload.push_back(static_cast<uint8_t>(value));
+    }
+    const bool longer = payload.size() >= 128;  // its length takes more bytes, and is not needed to find it
+    if (!longer)
+      payload.insert(payload.begin(), {integers ? kInt64Data : kRawData, static_cast<uint8_t>(payload.size())});
+    addStretch(file, payload, longer ? 0 : kLead, found);
+  }
+  OPKIT_CHECK(!found.empty());
+  return found;
+}
+
 SeedModel seed(const std::string& name, std::vector<uint8_t> onnx) {
   const auto model = importOnnx(onnx, ops::builtinOnnxRules(), ops::builtinOps());
   if (!model) fmt::print(stderr, "seed {}: {}\n", name, model.error().toString());
   OPKIT_CHECK(model.has_value());
   auto opk = writeModel(*model);
   OPKIT_CHECK(opk.has_value());
-  return {name, std::move(onnx), *std::move(opk)};
+  SeedModel made{name, std::move(onnx), *std::move(opk), {}, {}};
+  made.onnxConstants = constantsOfOnnx(*model, made.onnx);
+  made.opkConstants = constantsOfOpk(*model, made.opk);
+  return made;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include "engine/model/model.h"
 #include "engine/tools/cli.h"
+#include "engine/tools/plugins.h"
+#include "ops/builtin_ops.h"
 #include "reports/report_data.h"
 #include "reports/report_template.h"
 
@@ -17,10 +19,22 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-int build(const std::vector<std::string>& files, const std::string& output) {
+/// Operators of plugins that the results say nothing about are named: a page that leaves them out looks complete.
+void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& results) {
+  for (const PluginInfo& plugin : plugins)
+    for (const std::string& type : plugin.operators) {
+      const auto isOfType = [&](const nlohmann::json& c) { return c.value("op", "") == type; };
+      if (std::any_of(results.cases.begin(), results.cases.end(), isOfType)) continue;
+      fmt::print(stderr, "op-report: note: operator {} of plugin '{}' has no case in these results\n", type,
+                 plugin.name);
+    }
+}
+
+int build(const std::vector<std::string>& files, const std::string& output, const std::vector<PluginInfo>& plugins) {
   Results results;
   for (const std::string& file : files)
     if (const Status status = readResults(file, results); !status.isOk()) return fail(status.message(), kBadInput);
+  noteUnchecked(plugins, results);
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
@@ -45,6 +59,11 @@ int main(int argc, char** argv) {
   build->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
   build->add_option("results", files, "Files that op-harness wrote with --json")->required();
   build->add_option("--output", output, "The page to write")->required();
-  return opkit::cli::runProgram(app, argc, argv,
-                                [&]() -> opkit::Result<int> { return opkit::reports::build(files, output); });
+  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+  plugins.add(app);
+  app.fallthrough();
+  return opkit::cli::runProgram(app, argc, argv, [&]() -> opkit::Result<int> {
+    OPKIT_TRY(plugins.load());
+    return opkit::reports::build(files, output, plugins.plugins());
+  });
 }

@@ -54,6 +54,21 @@ TEST_F(ReportTest, PageShowsFailuresMarginsTimesReasonsAndLayers) {
   EXPECT_EQ(html.find("http"), std::string::npos) << "the page must be self-contained";
 }
 
+TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
+  const std::string plugin = " --plugin " OPKIT_SAMPLE_PLUGIN;
+  std::string said;
+  EXPECT_EQ(run("build " + file(kGood) + " --output " + page_ + plugin, &said), 0);
+  EXPECT_NE(said.find("operator com.example::ScaledTanh of plugin"), std::string::npos) << said;
+  EXPECT_NE(said.find("has no case in these results"), std::string::npos) << said;
+  const std::string checked = std::string(kGood) +
+                              R"({"record":"case","kind":"check","id":"com.example::ScaledTanh/f32[3]",)" +
+                              R"("op":"com.example::ScaledTanh","backend":"cpu","dtype":"f32","status":"pass"})";
+  EXPECT_EQ(run("build " + file(checked) + " --output " + page_ + plugin, &said), 0);
+  EXPECT_EQ(said.find("has no case"), std::string::npos) << said;
+  EXPECT_EQ(run("build " + file(kGood) + " --output " + page_ + " --plugin /no/such/plugin.so", &said), 2);
+  EXPECT_NE(said.find("/no/such/plugin.so"), std::string::npos) << said;
+}
+
 TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
   std::filesystem::remove(page_);
   std::string said;

@@ -128,7 +128,7 @@ GraphEncoder::GraphEncoder(const Model& model, const OpRegistry& registry, Backe
       reference_(reference),
       options_(std::move(options)),
       contentPlan_(planContents(model, registry)),
-      foldedConstants_(model.tensors.size()) {}
+      folded_(options_.folded ? options_.folded : std::make_shared<FoldedConstants>()) {}
 
 Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   EncodedGraph graph;
@@ -185,10 +185,7 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
   for (int input : view.node.inputs) constant = constant && (input < 0 || graph.constant[static_cast<size_t>(input)]);
   ++graph.foldedNodes;
 
-  const auto isKept = [&](int output) {
-    const auto t = static_cast<size_t>(output);
-    return output < 0 || (t < foldedConstants_.size() && foldedConstants_[t]);
-  };
+  const auto isKept = [&](int output) { return output < 0 || folded_->find(output).has_value(); };
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);
   std::vector<Tensor> values;
   if (!kept) {
@@ -201,9 +198,9 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (view.node.outputs[i] < 0) continue;
     const auto t = static_cast<size_t>(view.node.outputs[i]);
-    graph.contents[t] = kept ? foldedConstants_[t] : std::optional<Tensor>(values[i]);
+    const int output = view.node.outputs[i];
+    graph.contents[t] = kept ? folded_->find(output) : constant ? folded_->add(output, values[i]) : values[i];
     graph.constant[t] = constant;
-    if (constant && t < foldedConstants_.size()) foldedConstants_[t] = graph.contents[t];
   }
   return Status::ok();
 }

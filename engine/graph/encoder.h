@@ -1,7 +1,8 @@
 // GraphEncoder: the first half of a resize. Shapes in order, values where shapes depend on them, constant
 // folding, lowering to regions. What is left is a list of commands for backends to run.
 //
-// Folded results that depend on constants alone are kept between resizes. One per session; not thread-safe.
+// Folded results that depend on constants alone are kept between resizes, and shared between the sessions of a model
+// (folded_constants.h). One per session; not thread-safe.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/graph/content_plan.h"
+#include "engine/graph/folded_constants.h"
 #include "engine/model/model.h"
 #include "engine/op/op_registry.h"
 
@@ -61,6 +63,7 @@ struct EncodeOptions {
   bool views = true;  // whole-tensor reshapes share memory and passes run; off gives every tensor bytes of its own
   std::vector<std::string> disabledPasses = {};
   const Backend* viewsOn = nullptr;  // tensors may be parts of others where this backend's alignment allows it
+  std::shared_ptr<FoldedConstants> folded = nullptr;  // shared with other encoders of the model; null: one of its own
 };
 
 class GraphEncoder {
@@ -88,7 +91,7 @@ class GraphEncoder {
   Backend& reference_;
   EncodeOptions options_;
   ContentPlan contentPlan_;
-  std::vector<std::optional<Tensor>> foldedConstants_;  // per tensor, kept between resizes
+  std::shared_ptr<FoldedConstants> folded_;  // kept between resizes; shared, see EncodeOptions
 };
 
 /// Runs one node on host tensors through `reference`: its oracle, or its regions when it is lowered.

@@ -404,7 +404,8 @@ std::vector<Placement> Pipeline::placement() const {
       row.node = model_.nodes[static_cast<size_t>(step.command->node)].name;
       row.raster = step.command->regions.has_value();
       row.flops = step.command->flops;
-      row.fellBack = step.backend != 0;
+      row.fellBack = step.backend != 0 && !step.byCost;
+      row.cost = step.cost;
     }
     rows.push_back(std::move(row));
   }
@@ -420,6 +421,7 @@ void Pipeline::addStatistics(SessionStatistics& statistics) const {
       std::ranges::count_if(schedule_.steps, [](const Step& step) { return step.provider == kLoopProvider; }));
   statistics.segments = schedule_.segments;
   statistics.inPlace = schedule_.inPlace;
+  statistics.estimate = schedule_.estimate;
 }
 
 }  // namespace opkit

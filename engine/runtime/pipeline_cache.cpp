@@ -18,7 +18,8 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
   // A harness that reads or guards every tensor wants each to have memory of its own.
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
                               .disabledPasses = interpreter.options().disabledPasses,
-                              .viewsOn = &parts.backends.main()};
+                              .viewsOn = &parts.backends.main(),
+                              .folded = interpreter.foldedConstants()};
   parts.encoder = std::make_unique<GraphEncoder>(parts.model, parts.registry, *parts.reference, options);
   parts.watched = parts.encoder->contentPlan().inputs;
   return cache;

@@ -1,5 +1,7 @@
 #include "engine/runtime/schedule.h"
 
+#include "engine/runtime/cost_placement.h"
+
 namespace opkit {
 namespace {
 
@@ -22,8 +24,7 @@ class Scheduler {
         config_(config),
         backends_(backends),
         executions_(executions),
-        home_(graph.descs.size(), -1),
-        homeLayout_(graph.descs.size(), Layout::NCHW),
+        homes_(graph.descs.size()),
         isInput_(graph.descs.size(), false) {
     for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
   }
@@ -35,22 +36,15 @@ class Scheduler {
     size_t backend;
     const Creator* creator;  // null for rasters
     std::vector<Refusal> refusals;
+    std::string cost = {};
+    bool byCost = false;
   };
-  struct Descs {  // what a Creator sees; kept alive while it looks
-    std::vector<TensorDesc> inputs, outputs;
-    std::vector<const TensorDesc*> inputList;
-    std::vector<const Tensor*> constants;
-    std::vector<Layout> layouts;
-  };
-
   Status addCommand(const EncodedCommand& command);
   Result<Chosen> choose(const EncodedCommand& command);
-  Descs describe(const EncodedCommand& command, size_t backend) const;
-  bool isWithheld(int tensor, size_t backend) const;
-  CreateArgs argsOf(const EncodedCommand& command, const Descs& descs, size_t backend) {
-    return {*command.def,    command.params(model_),       descs.inputList, descs.outputs,
-            descs.constants, backends_.at(backend).caps(), descs.layouts};
+  CommandView viewOf(const EncodedCommand& command, size_t backend) const {
+    return {command, model_, graph_, config_, backends_.at(backend), static_cast<int>(backend), homes_};
   }
+  Status chooseFallback(const EncodedCommand& command, Chosen& chosen);
   int addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout = Layout::NCHW);
   Result<int> slotFor(int tensor, size_t backend, Layout layout = Layout::NCHW);
   void appendCopy(int from, int to);
@@ -74,14 +68,18 @@ class Scheduler {
   const SessionConfig& config_;
   BackendSet& backends_;
   ExecutionCache& executions_;
-  std::vector<int> home_;           // per tensor: the backend of the step that writes it
-  std::vector<Layout> homeLayout_;  // per tensor: as that step leaves it
+  TensorHomes homes_;
+  CostPlan costs_;
   std::vector<bool> isInput_;
   std::map<std::tuple<int, size_t, Layout>, int> slotIndex_;  // (tensor, backend, layout)
   Schedule schedule_;
 };
 
 Result<Schedule> Scheduler::build() {
+  if (config_.placeByCost) {
+    OPKIT_ASSIGN(costs_, placeByCost(model_, graph_, config_, backends_));
+    schedule_.estimate = costs_.estimate;
+  }
   for (const EncodedCommand& command : graph_.commands)
     OPKIT_TRY(addCommand(command).withContext(fmt::format("node '{}'", nodeOf(command).name)));
   for (int output : model_.outputs) {
@@ -92,7 +90,7 @@ Result<Schedule> Scheduler::build() {
       schedule_.outputs.push_back(-1);
       continue;
     }
-    const size_t backend = home_[root] >= 0 ? static_cast<size_t>(home_[root]) : 0;
+    const size_t backend = homes_.backend[root] >= 0 ? static_cast<size_t>(homes_.backend[root]) : 0;
     OPKIT_ASSIGN(const int slot, slotFor(output, backend));
     schedule_.outputs.push_back(slot);
     const Slot& view = schedule_.slots[static_cast<size_t>(slot)];
@@ -109,8 +107,8 @@ Result<Schedule> Scheduler::build() {
 Status Scheduler::addCommand(const EncodedCommand& command) {
   OPKIT_ASSIGN(Chosen chosen, choose(command));
   Backend& backend = backends_.at(chosen.backend);
-  const Descs descs = describe(command, chosen.backend);
-  const CreateArgs args = argsOf(command, descs, chosen.backend);
+  const CommandView view = viewOf(command, chosen.backend);
+  const CreateArgs args = view.args();
   OPKIT_ASSIGN(Execution * execution, executions_.get(command, chosen.backend, backend, chosen.creator, &args));
 
   const Layout layout = chosen.creator    ? chosen.creator->layout
@@ -122,6 +120,8 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
   step.execution = execution;
   step.provider = chosen.creator ? chosen.creator->provider : "opkit";
   step.refusals = std::move(chosen.refusals);
+  step.cost = std::move(chosen.cost);
+  step.byCost = chosen.byCost;
   for (size_t i = 0; i < command.inputs.size(); ++i) {
     const int tensor = command.inputs[i];
     if (tensor < 0)
@@ -140,8 +140,8 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
       step.outputs.push_back(-1);
       continue;
     }
-    home_[static_cast<size_t>(tensor)] = static_cast<int>(chosen.backend);
-    homeLayout_[static_cast<size_t>(tensor)] = layout;
+    homes_.backend[static_cast<size_t>(tensor)] = static_cast<int>(chosen.backend);
+    homes_.layout[static_cast<size_t>(tensor)] = layout;
     const int slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend, layout);
     slotIndex_[{tensor, chosen.backend, layout}] = slot;
     step.outputs.push_back(slot);
@@ -152,62 +152,43 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
 
 Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   Chosen chosen{0, nullptr, {}};
-  if (command.regions) {
+  const Backend& main = backends_.main();
+  const auto index = static_cast<size_t>(&command - graph_.commands.data());
+  const CostDecision decision = costs_.commands.empty() ? CostDecision{} : costs_.commands[index];
+  chosen.cost = decision.why;
+  chosen.byCost = !decision.onMain && !decision.why.empty();
+  if (chosen.byCost) {
+    chosen.refusals.push_back({main.name(), "by cost: " + decision.why});
+  } else if (command.regions) {
     const Result<Execution*> raster = executions_.get(command, 0, backends_.main(), nullptr, nullptr);
     if (raster) return chosen;
-    chosen.refusals.push_back({backends_.main().name(), raster.error().message()});
+    chosen.refusals.push_back({main.name(), raster.error().message()});
   } else {
-    const Descs descs = describe(command, 0);
-    Choice choice =
-        chooseCreator(backends_.main().creators(*command.def), argsOf(command, descs, 0), config_.providers);
+    Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers);
     for (Refusal& refusal : choice.refusals)
-      chosen.refusals.push_back({backends_.main().name() + "/" + refusal.provider, refusal.reason});
+      chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason});
     chosen.creator = choice.creator;
     if (choice.creator) return chosen;
     if (choice.refusals.empty())
-      chosen.refusals.push_back({backends_.main().name(), fmt::format("{}: no kernel", command.def->type)});
+      chosen.refusals.push_back({main.name(), fmt::format("{}: no kernel", command.def->type)});
   }
-  if (!config_.allowFallback || backends_.main().name() == "cpu")
-    return Status::unsupported("{}: backend {} cannot run it: {}", command.def->type, backends_.main().name(),
+  if (!chosen.byCost && (!config_.allowFallback || main.name() == "cpu"))
+    return Status::unsupported("{}: backend {} cannot run it: {}", command.def->type, main.name(),
                                joinRefusals(chosen.refusals));
-  OPKIT_ASSIGN(chosen.backend, backends_.fallback());
-  if (command.regions) return chosen;
-  const Descs descs = describe(command, chosen.backend);
-  Choice choice = chooseCreator(backends_.at(chosen.backend).creators(*command.def),
-                                argsOf(command, descs, chosen.backend), config_.providers);
-  for (Refusal& refusal : choice.refusals) chosen.refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
-  chosen.creator = choice.creator;
-  if (!chosen.creator)
-    return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(chosen.refusals));
+  OPKIT_TRY(chooseFallback(command, chosen));
   return chosen;
 }
 
-/// Kernels keep packed copies of what they are promised never to change. With little memory, large constants are not
-/// promised where they can be read in place.
-bool Scheduler::isWithheld(int tensor, size_t backend) const {
-  constexpr size_t kLargeBytes = size_t{64} << 10;
-  return config_.memory == MemoryHint::Low && backends_.at(backend).sharesHostMemory() &&
-         graph_.descs[static_cast<size_t>(tensor)].sizeBytes() >= kLargeBytes;
-}
-
-Scheduler::Descs Scheduler::describe(const EncodedCommand& command, size_t backend) const {
-  Descs descs;
-  const auto stored = [&](int tensor) {
-    TensorDesc desc = graph_.descs[static_cast<size_t>(tensor)];
-    desc.dtype = backends_.at(backend).storageDType(desc.dtype);
-    return desc;
-  };
-  for (int tensor : command.inputs) descs.inputs.push_back(tensor < 0 ? TensorDesc{} : stored(tensor));
-  for (int tensor : command.outputs) descs.outputs.push_back(tensor < 0 ? TensorDesc{} : stored(tensor));
-  for (size_t i = 0; i < command.inputs.size(); ++i) {
-    const int tensor = command.inputs[i];
-    descs.inputList.push_back(tensor < 0 ? nullptr : &descs.inputs[i]);
-    const bool constant = tensor >= 0 && graph_.constant[static_cast<size_t>(tensor)] && !isWithheld(tensor, backend);
-    descs.constants.push_back(constant ? &*graph_.contents[static_cast<size_t>(tensor)] : nullptr);
-    const bool isHome = tensor >= 0 && home_[static_cast<size_t>(tensor)] == static_cast<int>(backend);
-    descs.layouts.push_back(isHome ? homeLayout_[static_cast<size_t>(tensor)] : Layout::NCHW);
-  }
-  return descs;
+/// The CPU's kernel for what the session's backend does not run.
+Status Scheduler::chooseFallback(const EncodedCommand& command, Chosen& chosen) {
+  OPKIT_ASSIGN(chosen.backend, backends_.fallback());
+  if (command.regions) return Status::ok();
+  Choice choice = chooseCreator(backends_.at(chosen.backend).creators(*command.def),
+                                viewOf(command, chosen.backend).args(), config_.providers);
+  for (Refusal& refusal : choice.refusals) chosen.refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
+  chosen.creator = choice.creator;
+  if (chosen.creator) return Status::ok();
+  return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(chosen.refusals));
 }
 
 int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout) {
@@ -226,8 +207,8 @@ int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layou
 Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
   if (const auto found = slotIndex_.find({tensor, backend, layout}); found != slotIndex_.end()) return found->second;
   const auto t = static_cast<size_t>(tensor);
-  const bool isHome = home_[t] == static_cast<int>(backend);
-  const Layout kept = isHome ? homeLayout_[t] : Layout::NCHW;
+  const bool isHome = homes_.backend[t] == static_cast<int>(backend);
+  const Layout kept = isHome ? homes_.layout[t] : Layout::NCHW;
   int slot = -1;
   if (kept != layout) {
     OPKIT_ASSIGN(const int source, slotFor(tensor, backend, kept));
@@ -242,12 +223,12 @@ Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
     Slot& view = schedule_.slots[static_cast<size_t>(slot)];
     view.owner = owner;
     view.viewOffsetBytes = static_cast<size_t>(graph_.aliasOffset[t]) * sizeOf(view.device.desc.dtype);
-  } else if (home_[t] < 0) {
+  } else if (homes_.backend[t] < 0) {
     OPKIT_CHECK(isInput_[t]);
     slot = addSlot(Slot::Kind::Input, tensor, backend);
     schedule_.slots[static_cast<size_t>(slot)].first = 0;
   } else {
-    OPKIT_ASSIGN(const int source, slotFor(tensor, static_cast<size_t>(home_[t])));
+    OPKIT_ASSIGN(const int source, slotFor(tensor, static_cast<size_t>(homes_.backend[t])));
     slot = addSlot(Slot::Kind::Planned, tensor, backend);
     appendCopy(source, slot);
   }
@@ -359,24 +340,36 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
   BackendSet set;
   set.interpreter_ = &interpreter;
   set.config_ = config;
-  OPKIT_ASSIGN(auto backend,
-               runtime->createBackend(interpreter.registry(),
-                                      {config.threads, config.record, config.precision, config.profile, config.storage,
-                                       config.tune, config.memory, config.power, config.guardBytes}));
+  set.runtime_ = runtime;
+  OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(), set.configOf(0)));
   backend->shareConstants(interpreter.constantsOn(*runtime));
   set.backends_.push_back(std::move(backend));
   return set;
 }
 
+BackendConfig BackendSet::configOf(size_t index) const {
+  BackendConfig config{config_.threads, config_.record, config_.precision, config_.profile,   config_.storage,
+                       config_.tune,    config_.memory, config_.power,     config_.guardBytes};
+  if (index == 0) return config;
+  config.precision = Precision::High;
+  config.storage = Storage::Auto;
+  config.tune = false;
+  config.guardBytes = 0;
+  return config;
+}
+
+Result<std::unique_ptr<Backend>> BackendSet::twin(size_t index) const {
+  BackendConfig config = configOf(index);
+  config.record = RecordMode::Indirect;
+  config.deviceTimestamps = true;
+  return runtime(index).createBackend(interpreter_->registry(), config);
+}
+
 Result<size_t> BackendSet::fallback() {
   for (size_t i = 0; i < backends_.size(); ++i)
     if (backends_[i]->name() == "cpu") return i;
-  OPKIT_ASSIGN(cpuRuntime_, interpreter_->runtimeOf({.backend = "cpu"}));
-  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), {.threads = config_.threads,
-                                                                                   .record = config_.record,
-                                                                                   .deviceTimestamps = config_.profile,
-                                                                                   .memory = config_.memory,
-                                                                                   .power = config_.power}));
+  OPKIT_ASSIGN(cpuRuntime_, interpreter_->runtimeOf({.backend = "cpu", .cacheDir = config_.cacheDir}));
+  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), configOf(1)));
   backend->shareConstants(interpreter_->constantsOn(*cpuRuntime_));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;

@@ -51,6 +51,8 @@ struct Step {
   Execution* execution = nullptr;           // null for copies
   std::string provider;
   std::vector<Refusal> refusals;
+  std::string cost;          // with placeByCost: what there was to choose from
+  bool byCost = false;       // it is not on the session's backend because it costs less so
   std::vector<int> inputs;   // slots, -1 where absent; the source of a copy
   std::vector<int> outputs;  // slots, -1 where unused; the destination of a copy
   int scratch = -1;          // slot
@@ -74,12 +76,18 @@ class BackendSet {
   size_t size() const { return backends_.size(); }
   /// Index of the CPU backend, made on first use.
   Result<size_t> fallback();
+  Runtime& runtime(size_t index) const { return index == 0 ? *runtime_ : *cpuRuntime_; }
+  /// Another Backend like that one, to try things on: it records at once and has a clock.
+  Result<std::unique_ptr<Backend>> twin(size_t index) const;
 
  private:
+  BackendConfig configOf(size_t index) const;
+
   const Interpreter* interpreter_ = nullptr;
   SessionConfig config_;
   std::vector<std::unique_ptr<Backend>> backends_;
-  std::shared_ptr<Runtime> cpuRuntime_;  // shared: runtimes are handed out as shared
+  std::shared_ptr<Runtime> runtime_;     // shared: runtimes are handed out as shared
+  std::shared_ptr<Runtime> cpuRuntime_;  // shared like the above
 };
 
 /// The Executions of one pipeline, by (node, output ordinal, backend, Creator); a pipeline for other shapes takes them
@@ -115,6 +123,7 @@ struct Schedule {
   std::vector<Step> steps;
   size_t segments = 0;
   size_t inPlace = 0;        // outputs that took over the memory of an input
+  CostEstimate estimate;     // with placeByCost
   std::vector<int> outputs;  // per model output: its slot, or -1 when its value is known on the host
 };
 

@@ -73,6 +73,7 @@ struct Interpreter::Shared {
   std::mutex mutex;
   std::map<RuntimeKey, std::weak_ptr<Runtime>> runtimes;
   std::map<const Runtime*, std::weak_ptr<ConstantStore>> constants;
+  std::weak_ptr<FoldedConstants> folded;
 };
 
 Interpreter::Interpreter(Model model, const OpRegistry& registry)
@@ -100,9 +101,38 @@ std::shared_ptr<ConstantStore> Interpreter::constantsOn(const Runtime& runtime) 
   return store;
 }
 
+std::shared_ptr<FoldedConstants> Interpreter::foldedConstants() const {
+  const std::lock_guard lock(shared_->mutex);
+  if (std::shared_ptr<FoldedConstants> folded = shared_->folded.lock()) return folded;
+  auto folded = std::make_shared<FoldedConstants>();
+  shared_->folded = folded;
+  return folded;
+}
+
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config) {
+  if (config.backend == "auto") return createAutoSession(config);
   OPKIT_ASSIGN(auto runtime, runtimeOf(config));
   return createSession(config, std::move(runtime));
+}
+
+/// The backends that stand for a device of their own come between the CPU and those that are for tests.
+Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig config) {
+  std::string why = "this build has no backend but the CPU";
+  for (const BackendKind& kind : backendKinds()) {
+    if (kind.name == "cpu" || kind.name == "reference" || kind.name == "null") continue;
+    config.backend = kind.name;
+    config.placeByCost = true;
+    auto runtime = runtimeOf(config);
+    if (runtime) return createSession(config, *std::move(runtime));
+    if (runtime.error().code() != StatusCode::Unsupported) return runtime.error();
+    why = runtime.error().message();
+  }
+  config.backend = "cpu";
+  config.placeByCost = false;
+  config.device.clear();
+  OPKIT_ASSIGN(auto session, createSession(config));
+  session->statistics_.moveError = why;
+  return session;
 }
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config,
@@ -146,14 +176,14 @@ Status Session::startPipelines() {
   std::shared_ptr<Runtime> runtime = runtime_;
   if (onCpu_) {
     config.backend = "cpu";
-    OPKIT_ASSIGN(runtime, interpreter_->runtimeOf({.backend = "cpu"}));
+    OPKIT_ASSIGN(runtime, interpreter_->runtimeOf({.backend = "cpu", .cacheDir = config_.cacheDir}));
   }
   OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config, runtime));
   return Status::ok();
 }
 
 Status Session::start() {
-  if (interpreter_->stages_) {  // startOnCpu has no effect: each stage is planned during the run
+  if (interpreter_->stages_) {
     OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_));
   } else {
     OPKIT_TRY(startPipelines());
@@ -260,6 +290,7 @@ Status Session::moveOver() {
 }
 
 Status Session::waitForMove() {
+  if (staged_) return staged_->waitForMove();
   if (!preparation_) return Status::ok();
   return moveOver();
 }
@@ -286,29 +317,38 @@ Status Session::runNow() {
     OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
   }
   statistics_.lastRunNs = watch.elapsedNs();
-  if (onCpu_) ++statistics_.runsBeforeMove;
+  const bool onCpu = staged_ ? config_.startOnCpu && staged_->runsOn() != config_.backend : onCpu_;
+  if (onCpu) ++statistics_.runsBeforeMove;
   return Status::ok();
 }
 
 Result<bool> Session::runWithCallback(const CommandCallback& before, const CommandCallback& after) {
   OPKIT_TRY(lost_);
-  if (staged_)
-    return Status::unsupported("runWithCallback: the model has control flow, whose bodies are planned as they run");
   OPKIT_TRY(remember(resizeNow()));
-  PipelineCache* pipelines = pipelines_.get();
-  if (!pipelines->runsStepwise()) {
-    SessionConfig config = config_;
-    config.record = RecordMode::Direct;
-    config.planCacheSize = 1;
-    if (!stepwise_) {
-      OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_));
-    }
-    pipelines = stepwise_.get();
-    if (!pipelines->isCurrent(inputs_)) OPKIT_TRY(pipelines->resize(inputs_));
+  if (staged_) {
+    auto outputs = staged_->runWith(before, after, inputs_);
+    if (!outputs) return remember(outputs.error());
+    const bool ran = outputs->has_value();
+    if (ran) outputs_ = **std::move(outputs);
+    return ran;
   }
+  OPKIT_ASSIGN(PipelineCache * pipelines, stepwisePipelines());
   const Result<bool> ran = pipelines->current().runWith(before, after, inputs_, outputs_);
   if (!ran) OPKIT_TRY(remember(ran.error()));
   return ran;
+}
+
+/// Those that run command by command, ready for the inputs.
+Result<PipelineCache*> Session::stepwisePipelines() {
+  if (pipelines_->runsStepwise()) return pipelines_.get();
+  if (!stepwise_) {
+    SessionConfig config = config_;
+    config.record = RecordMode::Direct;
+    config.planCacheSize = 1;
+    OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_));
+  }
+  if (!stepwise_->isCurrent(inputs_)) OPKIT_TRY(stepwise_->resize(inputs_));
+  return stepwise_.get();
 }
 
 std::vector<std::string> Session::inputNames() const {
@@ -363,7 +403,7 @@ std::vector<Placement> Session::placement() const {
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
   if (staged_) {
-    statistics.runsOn = config_.backend;
+    statistics.runsOn = staged_->runsOn();
     staged_->addStatistics(statistics);
   } else {
     statistics.runsOn = pipelines_->mainName();

@@ -36,22 +36,27 @@ struct InterpreterOptions {
 };
 
 struct SessionConfig {
+  // Or "auto": the best device there is beside the CPU, with placeByCost; the CPU alone where there is none.
   std::string backend = "cpu";
   std::string device;  // see RuntimeOptions, as the next two
   Validation validation = Validation::Off;
   std::string cacheDir;
   size_t threads = 0;  // 0 is one per core
   RecordMode record = RecordMode::Indirect;
-  Precision precision = Precision::High;
-  ProviderPolicy providers;   // preferred, forbidden and forced providers, also on the fallback
-  bool allowFallback = true;  // false: a node the backend refuses is an error, not a CPU node
-  bool profile = false;       // time every command on the host and, where there is a clock, on the device
+  Precision precision = Precision::High;  // acts on devices with a storage of their own (Vulkan); the CPU keeps f32
+  ProviderPolicy providers;               // preferred, forbidden and forced providers, also on the fallback
+  bool allowFallback = true;              // false: a node the backend refuses is an error, not a CPU node
+  // Give each node to the backend or to the CPU by what it costs there, copies included, as measured at resize or known
+  // from the caches on disk; see engine/runtime/cost_placement.h.
+  bool placeByCost = false;
+  bool profile = false;  // time every command on the host and, where there is a clock, on the device
   Storage storage = Storage::Auto;
   bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
   ResizeMode resizeMode = ResizeMode::Direct;
-  bool startOnCpu = false;      // run on the CPU until `backend` is ready, which is prepared on another thread
-  size_t planCacheSize = 4;     // sets of shapes whose plans are kept, at least 1
-  size_t memoryLimitBytes = 0;  // of arenas and constants on the session's devices; 0 is none
+  bool startOnCpu = false;            // run on the CPU until `backend` is ready, which is prepared on another thread
+  size_t planCacheSize = 4;           // sets of shapes whose plans are kept, at least 1
+  size_t memoryLimitBytes = 0;        // of arenas and constants on the session's devices; 0 is none
+  size_t iterationLimit = 1'000'000;  // runs of a subgraph by one node of control flow in one run; 0 is none
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
   // For harnesses:
@@ -69,7 +74,8 @@ struct Placement {
   std::string provider;
   std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
   size_t copiedBytes = 0;         // for copies
-  bool fellBack = false;          // ran on another backend than the session asked for
+  bool fellBack = false;          // ran on another backend than the session asked for, which refused it
+  std::string cost;               // with placeByCost: "vulkan 340 us, cpu 12.1 us"; empty where there was no choice
   std::string outputs;            // descriptions, for listings
   double flops = 0;
   size_t bytesRead = 0;  // of the tensors it reads and writes, as the backend stores them
@@ -92,6 +98,13 @@ struct CommandInfo {
 };
 /// False stops the run.
 using CommandCallback = std::function<bool(const CommandInfo&)>;
+
+/// With placeByCost: what one run was expected to take when the current plan was made; negative without.
+struct CostEstimate {
+  double chosenNs = -1;
+  double allMainNs = -1;   // with every node on the session's backend that runs there
+  double allOtherNs = -1;  // with every node on the CPU
+};
 
 /// Memory of a session on one backend. Host tensors and the model's own constants are not counted.
 struct MemoryStatistics {
@@ -124,11 +137,13 @@ struct SessionStatistics {
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input
   std::string runsOn;         // the backend of the last resize: "cpu" while startOnCpu prepares another
   size_t runsBeforeMove = 0;  // with startOnCpu: runs on the CPU before the session moved over
-  std::string moveError;      // why it stays on the CPU
+  std::string moveError;      // why it stays on the CPU; with backend "auto", why there is only the CPU
+  CostEstimate estimate;      // of the current plan
   double lastResizeNs = 0;
   double lastRunNs = 0;
 };
 
+class FoldedConstants;
 class PipelineCache;
 class Session;
 class StagedRun;
@@ -150,6 +165,8 @@ class Interpreter {
   Result<std::shared_ptr<Runtime>> runtimeOf(const SessionConfig& config) const;
   /// Where the sessions on `runtime` keep uploaded and packed constants; gone with the last of them. Thread-safe.
   std::shared_ptr<ConstantStore> constantsOn(const Runtime& runtime) const;
+  /// What folding gave so far; gone with the last session. Thread-safe.
+  std::shared_ptr<FoldedConstants> foldedConstants() const;
 
   const Model& model() const { return model_; }
   const OpRegistry& registry() const { return *registry_; }
@@ -159,6 +176,7 @@ class Interpreter {
 
  private:
   friend class Session;
+  Result<std::unique_ptr<Session>> createAutoSession(SessionConfig config);
   Interpreter(Model model, const OpRegistry& registry);
   std::weak_ptr<Interpreter> self_;                  // sessions keep their interpreter alive
   std::vector<std::shared_ptr<const void>> owners_;  // shared: plugins stay loaded while they may be called
@@ -193,10 +211,11 @@ class Session {
   Status run();
   /// As run, and calls `before` and `after` (either may be empty) around every command but copies. True when it ran to
   /// the end, false when a callback stopped it: the outputs are then undefined. Backends that record run command by
-  /// command for this, from a plan that is made at the first call.
+  /// command for this, from a plan that is made at the first call. Nodes of control flow are commands of backend
+  /// "host"; those of their bodies are called NODE/BODY/INNER and come once per iteration.
   Result<bool> runWithCallback(const CommandCallback& before, const CommandCallback& after);
   /// With startOnCpu: waits until the backend is ready and moves over. OK at once when there is nothing to wait for;
-  /// otherwise why the session stays on the CPU.
+  /// otherwise why the session stays on the CPU. The stages of a model with control flow move one by one.
   Status waitForMove();
 
   std::vector<std::string> inputNames() const;
@@ -236,6 +255,7 @@ class Session {
   /// Keeps in mind that the device was lost.
   Status remember(Status status);
   Status fitOutputs();
+  Result<PipelineCache*> stepwisePipelines();
   void prepareMove();
   Status moveOver();
   struct Preparation;

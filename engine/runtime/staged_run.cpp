@@ -1,6 +1,7 @@
 #include "engine/runtime/staged_run.h"
 
 #include <cstring>
+#include <utility>
 
 #include "engine/graph/stages.h"
 
@@ -49,6 +50,10 @@ void addPart(SessionStatistics& sum, const SessionStatistics& part) {
   sum.loopRegions += part.loopRegions;
   sum.executionsCreated += part.executionsCreated;
   sum.segments += part.segments;
+  sum.plansMade += part.plansMade;
+  sum.plansFound += part.plansFound;
+  sum.plansKept += part.plansKept;
+  if (sum.moveError.empty()) sum.moveError = part.moveError;
 }
 
 }  // namespace
@@ -56,20 +61,32 @@ void addPart(SessionStatistics& sum, const SessionStatistics& part) {
 /// One subgraph: a session, and the values around it that it reads.
 class StagedRun::Runner final : public SubgraphRunner {
  public:
-  Runner(const Subgraph& subgraph, std::unique_ptr<Session> session)
-      : subgraph_(subgraph), session_(std::move(session)) {}
+  Runner(StagedRun& owner, const std::string& node, const Subgraph& subgraph, std::unique_ptr<Session> session)
+      : owner_(owner),
+        subgraph_(subgraph),
+        prefix_(fmt::format("{}/{}/", node, subgraph.name)),
+        session_(std::move(session)) {}
 
   size_t inputCount() const override { return subgraph_.model.inputs.size() - subgraph_.captures.size(); }
   size_t outputCount() const override { return subgraph_.model.outputs.size(); }
 
+  /// Begins a run of the node.
   void capture(std::span<const Tensor> nodeInputs) {
+    runs_ = 0;
     captured_.clear();
     for (int position : subgraph_.captures) captured_.push_back(nodeInputs[static_cast<size_t>(position)]);
   }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    const size_t limit = session_->config().iterationLimit;
+    if (limit > 0 && runs_ == limit)
+      return Status::invalidArgument(
+          "{}: it ran {} times and no condition ended it; expected an end, or a higher limit "
+          "(SessionConfig::iterationLimit, op-run --iteration-limit)",
+          subgraph_.name, limit);
+    ++runs_;
     OPKIT_TRY(bind(inputs));
-    OPKIT_TRY(session_->run().withContext(subgraph_.name));
+    OPKIT_TRY(owner_.runPart(*session_, prefix_).withContext(subgraph_.name));
     std::vector<Tensor> outputs;
     for (const Tensor& output : session_->outputs()) {
       OPKIT_ASSIGN(Tensor copy, copyOf(output));
@@ -100,9 +117,12 @@ class StagedRun::Runner final : public SubgraphRunner {
     return Status::ok();
   }
 
+  StagedRun& owner_;
   const Subgraph& subgraph_;
+  std::string prefix_;  // of its nodes, for callbacks
   std::unique_ptr<Session> session_;
   std::vector<Tensor> captured_;
+  size_t runs_ = 0;  // in this run of the node
 };
 
 struct StagedRun::Control {
@@ -118,7 +138,8 @@ struct StagedRun::Step {
   std::vector<Control> control;
 };
 
-StagedRun::StagedRun(const Model& model) : model_(model), values_(model.tensors.size()) {}
+StagedRun::StagedRun(const Model& model, const SessionConfig& config)
+    : model_(model), backend_(config.backend), values_(model.tensors.size()) {}
 
 StagedRun::~StagedRun() = default;
 
@@ -128,7 +149,7 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
   const Model& model = interpreter.model();
   SessionConfig config = outerConfig;
   config.resizeMode = ResizeMode::Direct;  // shapes inside may differ from run to run
-  std::unique_ptr<StagedRun> staged(new StagedRun(model));
+  std::unique_ptr<StagedRun> staged(new StagedRun(model, config));
   for (const StagePlan::Step& planned : plan.steps) {
     Step step{nullptr, planned.inputs, planned.outputs, {}};
     if (planned.interpreter) {
@@ -139,7 +160,7 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
       Control control{&node, interpreter.registry().find(node.type), {}};
       for (size_t k = 0; k < one.subgraphs.size(); ++k) {
         OPKIT_ASSIGN(auto session, one.subgraphs[k]->createSession(config, runtime));
-        control.runners.push_back(std::make_unique<Runner>(node.subgraphs[k], std::move(session)));
+        control.runners.push_back(std::make_unique<Runner>(*staged, node.name, node.subgraphs[k], std::move(session)));
       }
       step.control.push_back(std::move(control));
     }
@@ -177,7 +198,7 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
   for (Step& step : steps_) {
     if (step.session) {
       OPKIT_TRY(bind(step));
-      OPKIT_TRY(step.session->run());
+      OPKIT_TRY(runPart(*step.session, ""));
       for (size_t i = 0; i < step.outputs.size(); ++i)
         values_[static_cast<size_t>(step.outputs[i])] = step.session->outputs()[i];
     }
@@ -189,7 +210,61 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
   return outputs;
 }
 
+Result<std::optional<std::vector<Tensor>>> StagedRun::runWith(const CommandCallback& before,
+                                                              const CommandCallback& after,
+                                                              std::span<const Tensor> inputs) {
+  before_ = before ? &before : nullptr;
+  after_ = after ? &after : nullptr;
+  Result<std::vector<Tensor>> outputs = run(inputs);
+  before_ = after_ = nullptr;
+  if (std::exchange(stopped_, false)) return std::optional<std::vector<Tensor>>();
+  OPKIT_TRY(outputs.error());
+  return std::optional(*std::move(outputs));
+}
+
+/// Runs a stage or a body, with the callbacks if there are any. `prefix` stands before the names of its nodes.
+Status StagedRun::runPart(Session& session, const std::string& prefix) {
+  if (!before_ && !after_) return session.run();
+  const auto named = [&prefix](const CommandCallback* callback) -> CommandCallback {
+    if (!callback) return {};
+    return [callback, &prefix](const CommandInfo& command) {
+      CommandInfo inside = command;
+      inside.node = prefix + command.node;
+      return (*callback)(inside);
+    };
+  };
+  OPKIT_ASSIGN(const bool ran, session.runWithCallback(named(before_), named(after_)));
+  stopped_ = !ran;
+  return ran ? Status::ok() : Status::internal("a callback stopped the run");
+}
+
+Status StagedRun::call(const CommandCallback* callback, const Control& control) {
+  if (!callback) return Status::ok();
+  const auto names = [&](const std::vector<int>& tensors) {
+    std::vector<std::string> list;
+    for (const int t : tensors) list.push_back(t < 0 ? "" : model_.tensors[static_cast<size_t>(t)].name);
+    return list;
+  };
+  const auto read = [&](const std::vector<int>& tensors) {
+    return [&](size_t i) -> Result<Tensor> {
+      if (i >= tensors.size() || tensors[i] < 0 || !values_[static_cast<size_t>(tensors[i])].buffer)
+        return Status::invalidArgument("the command has no tensor {} there, of {}", i, tensors.size());
+      return copyOf(values_[static_cast<size_t>(tensors[i])]);
+    };
+  };
+  const ModelNode& node = *control.node;
+  stopped_ = !(*callback)(
+      {node.name, node.type, "host", names(node.inputs), names(node.outputs), read(node.inputs), read(node.outputs)});
+  return stopped_ ? Status::internal("a callback stopped the run") : Status::ok();
+}
+
 Status StagedRun::runControl(Control& control) {
+  OPKIT_TRY(call(before_, control));
+  OPKIT_TRY(evaluate(control));
+  return call(after_, control);
+}
+
+Status StagedRun::evaluate(Control& control) {
   std::vector<Tensor> inputs;
   for (int input : control.node->inputs) inputs.push_back(input < 0 ? Tensor() : values_[static_cast<size_t>(input)]);
   std::vector<SubgraphRunner*> runners;
@@ -226,6 +301,24 @@ Result<Tensor> StagedRun::readTensor(const std::string& name) {
     if (value) return value;
   }
   return Status::invalidArgument("tensor '{}' has no value after this run", name);
+}
+
+Status StagedRun::waitForMove() {
+  Status status;
+  forEachSession([&](Session& session) {
+    const Status moved = session.waitForMove();
+    if (status.isOk()) status = moved;
+  });
+  return status;
+}
+
+std::string StagedRun::runsOn() const {
+  std::string backend = backend_;
+  forEachSession([&](const Session& session) {
+    const SessionStatistics part = session.statistics();
+    if (part.plansMade > 0 && part.runsOn != backend_) backend = part.runsOn;
+  });
+  return backend;
 }
 
 Status StagedRun::checkGuards() {

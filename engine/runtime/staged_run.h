@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/op/control.h"
@@ -41,6 +42,13 @@ class StagedRun {
   Result<bool> resize(std::span<const Tensor> inputs);
   /// The outputs of the whole model, on the host.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+  /// As run, with callbacks (see Session::runWithCallback); nothing when one of them stopped it.
+  Result<std::optional<std::vector<Tensor>>> runWith(const CommandCallback& before, const CommandCallback& after,
+                                                     std::span<const Tensor> inputs);
+  /// With startOnCpu: until all stages and bodies that were planned have moved; the first reason why one stays.
+  Status waitForMove();
+  /// The backend of all parts that were planned, "cpu" while one of them has not moved.
+  std::string runsOn() const;
 
   Result<Tensor> readTensor(const std::string& name);
   Status checkGuards();
@@ -53,15 +61,22 @@ class StagedRun {
   struct Control;
   struct Step;
 
-  explicit StagedRun(const Model& model);
+  StagedRun(const Model& model, const SessionConfig& config);
   void start(std::span<const Tensor> inputs);
   Status bind(Step& step);
+  Status runPart(Session& session, const std::string& prefix);
   Status runControl(Control& control);
+  Status evaluate(Control& control);
+  Status call(const CommandCallback* callback, const Control& control);
   template <class Visit>
   void forEachSession(Visit&& visit) const;
 
   const Model& model_;
+  std::string backend_;  // the session's
   std::vector<Step> steps_;
+  const CommandCallback* before_ = nullptr;  // of the run that is going on, or null
+  const CommandCallback* after_ = nullptr;
+  bool stopped_ = false;
   std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer while not known
 };
 

@@ -1,5 +1,7 @@
 #include "engine/tools/cli.h"
 
+#include "engine/base/duration.h"
+
 #include <charconv>
 #include <cmath>
 #include <new>
@@ -82,15 +84,7 @@ Result<Shape> parseShape(const std::string& text) {
   return shape;
 }
 
-std::string formatNs(double ns) {
-  constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
-  size_t unit = 0;
-  while (ns >= 1000 && unit < 3) {
-    ns /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", ns, ns < 10 ? 2 : ns < 100 ? 1 : 0, kUnits[unit]);
-}
+std::string formatNs(double ns) { return opkit::formatNs(ns); }
 
 nlohmann::json jsonNumber(double value) {
   if (std::isnan(value)) return "nan";

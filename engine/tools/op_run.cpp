@@ -18,7 +18,8 @@ constexpr uint64_t kSeed = 1;
 constexpr const char* kFooter =
     R"(MODEL is an .onnx or .opk file, or zoo:NAME (squeezenet, mobilenet_v2, resnet50, transformer).
 Examples:
-  op-run zoo:resnet50 --backend vulkan --placement
+  op-run zoo:resnet50 --backend vulkan --placement --profile
+  op-run zoo:squeezenet --backend auto --placement
   op-run zoo:transformer --resize input=1x16x128 --resize input=1x64x128
   op-run zoo:resnet50 --forbid reference --force Conv=opkit --placement
   op-run model.onnx --input x=input_0.pb --expect y=output_0.pb)";
@@ -54,13 +55,18 @@ void describeLimits(CLI::App& app, SessionConfig& session) {
       "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Rather slow than large");
   app.add_flag_callback(
       "--low-power", [&session] { session.power = PowerHint::Low; }, "Rather slow than hot");
+  app.add_option("--iteration-limit", session.iterationLimit, "Runs of one Loop body before it is an error; 0 is none")
+      ->capture_default_str();
   app.add_flag("--start-on-cpu", session.startOnCpu, "Run on the CPU until the backend is ready");
 }
 
 void describe(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("MODEL", options.model, "Model to run")->required();
-  app.add_option("--backend", options.session.backend, "cpu, vulkan, reference, null")->capture_default_str();
+  app.add_option("--backend", options.session.backend, "cpu, vulkan, reference, null; auto places each command by cost")
+      ->capture_default_str();
+  app.add_flag("--place-by-cost", options.session.placeByCost,
+               "Give each command to the backend or the CPU by measured cost, copies included");
   app.add_option("--device", options.session.device, "Index, part of a name, or UUID of a device");
   app.add_option("--input", options.inputs, "NAME=FILE|random|ramp; FILE is .npy or .pb; random unless given")
       ->type_name("NAME=SOURCE");
@@ -71,7 +77,8 @@ void describe(CLI::App& app, Options& options) {
       ->type_name("NAME=FILE");
   app.add_option("--rtol", options.rtol, "Relative tolerance of --expect")->capture_default_str();
   app.add_option("--atol", options.atol, "Absolute tolerance of --expect")->capture_default_str();
-  app.add_flag("--profile", options.session.profile, "Time every command on the device");
+  app.add_flag("--profile", options.session.profile,
+               "Time every command, and hold it against what the device can do at best");
   app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
   app.add_option("--no-pass", options.interpreter.disabledPasses, "Graph pass to leave out; all leaves out every one")
       ->type_name("NAME");
@@ -223,6 +230,7 @@ Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, s
   }
   step.placement = session.placement();
   step.statistics = session.statistics();
+  step.measurements = session.counters().measurements;
   return step;
 }
 
@@ -294,6 +302,21 @@ Result<SessionConfig> sessionConfig(const Options& options) {
   return config;
 }
 
+/// Of every backend that ran commands and can be measured.
+PeaksOf peaksOf(const Interpreter& interpreter, const Session& session) {
+  PeaksOf peaks;
+  for (const MemoryStatistics& memory : session.statistics().memory) {
+    SessionConfig config = session.config();
+    if (memory.backend != config.backend) config.device.clear();
+    config.backend = memory.backend;
+    auto runtime = interpreter.runtimeOf(config);
+    if (!runtime) continue;
+    auto measured = measurePeaks(interpreter.registry(), config, *std::move(runtime));
+    if (measured) peaks[memory.backend] = *std::move(measured);
+  }
+  return peaks;
+}
+
 Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_TRY(plugins.load());
   OPKIT_ASSIGN(Model model, loadModel(options.model, plugins.registry(), plugins.onnxRules()));
@@ -307,13 +330,15 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   std::vector<RunStep> steps;
   nlohmann::json stepList = nlohmann::json::array();
   std::vector<TracedRun> traced;
+  PeaksOf peaks;
   for (size_t i = 0; i < plan.stepCount(); ++i) {
     OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat, !options.tracePath.empty()));
     printStep(step);
     if (options.placement) printPlacement(step);
-    if (options.session.profile) printProfile(step);
+    if (options.session.profile && i == 0) peaks = peaksOf(*interpreter, *session);
+    if (options.session.profile) printProfile(step, peaks);
     if (options.session.profile || options.placement) printMemory(step);
-    stepList.push_back(stepJson(step));
+    stepList.push_back(stepJson(step, peaks));
     traced.insert(traced.end(), step.traced.begin(), step.traced.end());
     steps.push_back(std::move(step));
   }
@@ -326,6 +351,7 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
                                               {"model", options.model},
                                               {"device", deviceJson(session->device())},
                                               {"steps", stepList},
+                                              {"peaks", peaksJson(peaks)},
                                               {"expect", comparisons}}));
   return passed ? cli::kSuccess : cli::kCheckFailed;
 }

@@ -27,6 +27,15 @@ std::string rate(double amount, double ns, const char* unit) {
   return amount > 0 && ns > 0 ? fmt::format("{:.3g} {}", amount / ns, unit) : "-";
 }
 
+/// Of what the device can do at best with this much work; nothing where that, or the time, is not known.
+std::optional<double> peakShare(const Placement& row, const PeaksOf& peaks) {
+  const auto found = peaks.find(row.backend);
+  if (found == peaks.end() || timeOf(row) <= 0 || row.type == "Copy") return std::nullopt;
+  const double share =
+      found->second.share(row.flops, static_cast<double>(row.bytesRead + row.bytesWritten), timeOf(row));
+  return share > 0 ? std::optional(share) : std::nullopt;
+}
+
 std::string whereOf(const Placement& row) {
   return row.provider.empty() ? row.backend : row.backend + "/" + row.provider;
 }
@@ -120,13 +129,19 @@ void printPlacement(const RunStep& step) {
     fmt::print("  {:{}}  {:20}  {}  {}{}{}\n", typeOf(row), width, whereOf(row), row.node, row.outputs,
                row.copiedBytes > 0 ? fmt::format("  {} bytes copied", row.copiedBytes) : "",
                row.fellBack ? "  (fallback)" : "");
+    if (!row.cost.empty() && row.refusals.empty()) fmt::print("  {:{}}    by cost: {}\n", "", width, row.cost);
     for (const Refusal& refusal : row.refusals)
       fmt::print("  {:{}}    not {}: {}\n", "", width, refusal.provider, refusal.reason);
   }
   printPlacementTotals(step);
+  const CostEstimate& estimate = step.statistics.estimate;
+  if (estimate.chosenNs >= 0)
+    fmt::print("by cost: {} expected, {} with all on {}, {} with all on cpu; {} measurements made\n",
+               formatNs(estimate.chosenNs), formatNs(estimate.allMainNs), step.statistics.memory.front().backend,
+               formatNs(estimate.allOtherNs), step.measurements);
 }
 
-void printProfile(const RunStep& step) {
+void printProfile(const RunStep& step, const PeaksOf& peaks) {
   std::vector<const Placement*> rows;
   double sum = 0;
   for (const Placement& row : step.placement) {
@@ -137,12 +152,18 @@ void printProfile(const RunStep& step) {
   const size_t width = widestType(step);
   fmt::print("profile of the last run, {} in {} commands; memory {} bytes at the peak, {} at least\n", formatNs(sum),
              rows.size(), step.statistics.plannedPeakBytes, step.statistics.lowerBoundBytes);
-  for (const Placement* row : rows)
-    fmt::print("  {:>10} {:6}  {:5.1f} %  {:>14}  {:>10}  {:{}}  {}  {}\n",
+  for (const auto& [backend, peak] : peaks)
+    fmt::print("{} at best: {:.3g} GFLOP/s; {:.3g} GB/s from caches, {:.3g} GB/s from memory, measured\n", backend,
+               peak.flopsPerNs, peak.bytesPerNs(0), peak.bytesPerNs());
+  for (const Placement* row : rows) {
+    const auto share = peakShare(*row, peaks);
+    fmt::print("  {:>10} {:6}  {:5.1f} %  {:>14}  {:>10}  {:>13}  {:{}}  {}  {}\n",
                timeOf(*row) < 0 ? "-" : formatNs(timeOf(*row)), row->deviceNs >= 0 ? "device" : "host",
                100 * std::max(timeOf(*row), 0.0) / std::max(sum, 1.0), rate(row->flops, timeOf(*row), "GFLOP/s"),
-               rate(static_cast<double>(row->bytesRead + row->bytesWritten), timeOf(*row), "GB/s"), typeOf(*row), width,
-               row->node, row->outputs);
+               rate(static_cast<double>(row->bytesRead + row->bytesWritten), timeOf(*row), "GB/s"),
+               share ? fmt::format("{:.1f} % of peak", 100 * *share) : "-", typeOf(*row), width, row->node,
+               row->outputs);
+  }
   printTotals(step.placement, sum);
 }
 
@@ -165,7 +186,18 @@ nlohmann::json deviceJson(const DeviceInfo& device) {
           {"uuid", device.uuid},       {"software", device.software}, {"index", device.index}};
 }
 
-nlohmann::json stepJson(const RunStep& step) {
+nlohmann::json peaksJson(const PeaksOf& peaks) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [backend, peak] : peaks) {
+    nlohmann::json bandwidths = nlohmann::json::array();
+    for (const auto& each : peak.bandwidths)
+      bandwidths.push_back({{"bytes", each.bytes}, {"bytesPerNs", each.bytesPerNs}});
+    json[backend] = {{"flopsPerNs", peak.flopsPerNs}, {"bandwidths", bandwidths}};
+  }
+  return json;
+}
+
+nlohmann::json stepJson(const RunStep& step, const PeaksOf& peaks) {
   nlohmann::json outputs = nlohmann::json::array(), placement = nlohmann::json::array();
   for (const auto& [name, tensor] : step.outputs) {
     const TensorSummary summary = summarize(tensor);
@@ -190,6 +222,8 @@ nlohmann::json stepJson(const RunStep& step) {
     entry["bytesWritten"] = row.bytesWritten;
     if (row.deviceNs >= 0) entry["deviceNs"] = row.deviceNs;
     if (row.hostNs >= 0) entry["hostNs"] = row.hostNs;
+    if (const auto share = peakShare(row, peaks)) entry["peakShare"] = *share;
+    if (!row.cost.empty()) entry["cost"] = row.cost;
     placement.push_back(std::move(entry));
   }
   return {{"inputs", step.inputs},
@@ -206,7 +240,13 @@ nlohmann::json stepJson(const RunStep& step) {
           {"fusedRegions", step.statistics.fusedRegions},
           {"partialViews", step.statistics.partialViews},
           {"loopRegions", step.statistics.loopRegions},
-          {"executionsCreated", step.statistics.executionsCreated}};
+          {"executionsCreated", step.statistics.executionsCreated},
+          {"measurements", step.measurements},
+          {"runsOn", step.statistics.runsOn},
+          {"estimate",
+           {{"chosenNs", step.statistics.estimate.chosenNs},
+            {"allMainNs", step.statistics.estimate.allMainNs},
+            {"allOtherNs", step.statistics.estimate.allOtherNs}}}};
 }
 
 }  // namespace opkit

@@ -1,11 +1,13 @@
 // What op-run prints and records about a run.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "engine/runtime/session.h"
+#include "engine/tools/device_peaks.h"
 #include "engine/tools/trace.h"
 
 namespace opkit {
@@ -18,6 +20,7 @@ struct RunStep {
   std::vector<std::pair<std::string, Tensor>> outputs;  // copies
   std::vector<Placement> placement;
   SessionStatistics statistics;
+  size_t measurements = 0;        // made by the session so far: to tune, and to place by cost
   std::vector<TracedRun> traced;  // with --trace
 };
 
@@ -27,14 +30,19 @@ void printPasses(const Interpreter& interpreter);
 void printStep(const RunStep& step);
 /// One line per command: where it ran, and every refusal below it.
 void printPlacement(const RunStep& step);
-/// One line per command, most expensive first: time (the device's, else the host's), share, rates; then totals per
-/// operator type.
-void printProfile(const RunStep& step);
+/// Per backend: what its device can do.
+using PeaksOf = std::map<std::string, DevicePeaks>;
+
+/// One line per command, most expensive first: time (the device's, else the host's), share of the run, rates, share of
+/// what the device can do at best; then totals per operator type.
+void printProfile(const RunStep& step, const PeaksOf& peaks);
 
 /// One line per backend: the plan's peak beside the lower bound, and what it is made of.
 void printMemory(const RunStep& step);
 
 nlohmann::json deviceJson(const DeviceInfo& device);
-nlohmann::json stepJson(const RunStep& step);
+/// With `peaks`, a command that was timed has its "peakShare".
+nlohmann::json stepJson(const RunStep& step, const PeaksOf& peaks);
+nlohmann::json peaksJson(const PeaksOf& peaks);
 
 }  // namespace opkit

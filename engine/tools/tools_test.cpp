@@ -262,6 +262,60 @@ TEST_F(ToolsTest, NoVulkanDeviceIsAClearMessage) {
   EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
 }
 
+TEST_F(ToolsTest, WithoutADeviceAutoIsTheCpuAndSaysWhy) {
+  const Outcome outcome = run("VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent " OPKIT_OP_RUN,
+                              write("m.onnx", SmallModel()) + " --backend auto --placement");
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("runs on cpu: "), std::string::npos) << outcome.out;
+}
+
+TEST_F(ToolsTest, PlacesByCostAndASecondProcessReadsWhatWasMeasured) {
+  const std::string model = write("m.onnx", SmallModel());
+  if (opRun(model + " --backend vulkan").code != 0) GTEST_SKIP() << "no Vulkan device";
+  const auto placed = [&](const std::string& cache) {
+    const Outcome outcome = opRun(fmt::format("{} --resize x=64x4 --backend auto --placement --cache-dir {} --json {}",
+                                              model, path(cache), path("run.json")));
+    EXPECT_EQ(outcome.code, 0) << outcome.error;
+    EXPECT_NE(outcome.out.find("by cost: "), std::string::npos) << outcome.out;
+    return nlohmann::json::parse(readText(path("run.json")))["steps"][0];
+  };
+  const auto first = placed("cache"), second = placed("cache"), fresh = placed("other");
+  EXPECT_EQ(first["measurements"], 2);  // of the Softmax: there and here
+  EXPECT_EQ(second["measurements"], 0);
+  EXPECT_EQ(fresh["measurements"], 2);
+  EXPECT_EQ(second["placement"], first["placement"]);
+  EXPECT_EQ(second["estimate"], first["estimate"]);
+  const std::string cost =
+      first["placement"].back()["type"] == "Copy" ? first["placement"][0]["cost"] : first["placement"].back()["cost"];
+  EXPECT_TRUE(cost.starts_with("vulkan ")) << cost;
+  EXPECT_LE(first["estimate"]["chosenNs"], first["estimate"]["allMainNs"]);
+  EXPECT_LE(first["estimate"]["chosenNs"], first["estimate"]["allOtherNs"]);
+}
+
+TEST_F(ToolsTest, ProfilesAgainstTheDevicesPeaks) {
+  const std::string model = write("m.onnx", SmallModel());
+  const Outcome outcome =
+      opRun(fmt::format("{} --resize x=512x4 --threads 1 --profile --json {}", model, path("run.json")));
+  ASSERT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("cpu at best: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(" % of peak"), std::string::npos) << outcome.out;
+  const auto json = nlohmann::json::parse(readText(path("run.json")));
+  const auto& peaks = json["peaks"]["cpu"];
+  EXPECT_GT(peaks["flopsPerNs"], 0);
+  ASSERT_EQ(peaks["bandwidths"].size(), 4u);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_GT(peaks["bandwidths"][i]["bytes"], peaks["bandwidths"][i - 1]["bytes"]);
+    EXPECT_LE(peaks["bandwidths"][i]["bytesPerNs"], peaks["bandwidths"][i - 1]["bytesPerNs"]);
+  }
+  const auto& row = json["steps"][0]["placement"][0];
+  // Softmax of 512 x 4 moves 16 KiB: the smallest sum is its roof, or its arithmetic is.
+  const double ns = row["hostNs"], bytes = row["bytesRead"].get<double>() + row["bytesWritten"].get<double>();
+  EXPECT_EQ(bytes, 2 * 512 * 4 * 4);
+  const double byMemory = bytes / peaks["bandwidths"][0]["bytesPerNs"].get<double>() / ns;
+  const double byArithmetic = row["flops"].get<double>() / peaks["flopsPerNs"].get<double>() / ns;
+  EXPECT_NEAR(row["peakShare"].get<double>(), std::max(byMemory, byArithmetic), 1e-9);
+}
+
 TEST_F(ToolsTest, HelpAndVersion) {
   for (const char* program : {OPKIT_OP_RUN, OPKIT_OP_CONVERT}) {
     EXPECT_EQ(run(program, "--help").code, 0);

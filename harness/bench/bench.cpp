@@ -183,51 +183,7 @@ double bytesMoved(const PreparedCase& c) {
   return bytes;
 }
 
-/// The least nanoseconds of a few runs of a case, by the device's clock where there is one.
-Result<double> bestNs(const std::string& id, const OpRegistry& registry, const std::string& backend,
-                      const std::shared_ptr<Runtime>& runtime, double& flops, double& bytes) {
-  OPKIT_ASSIGN(const Case c, parseCaseId(id));
-  const PreparedGroup group = prepareGroup({{c}}, registry);
-  const PreparedCase& prepared = group.cases[0];
-  OPKIT_TRY(prepared.status);
-  OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry, prepared.inputs));
-  OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend, .profile = true}, runtime));
-  OPKIT_TRY(feed(*session, c, prepared.inputs));
-  double best = 0;
-  for (int i = 0; i < 4; ++i) {
-    OPKIT_TRY(session->run());
-    double device = 0;
-    flops = 0;
-    for (const Placement& row : session->placement()) {
-      flops += row.flops;
-      device += std::max(row.deviceNs, 0.0);
-    }
-    if (device == 0) device = session->statistics().lastRunNs;
-    if (i > 0 && (best == 0 || device < best)) best = device;
-  }
-  bytes = bytesMoved(prepared);
-  return best;
-}
-
 }  // namespace
-
-double DevicePeaks::share(double flops, double bytes, double ns) const {
-  if (flopsPerNs <= 0 || bytesPerNs <= 0 || ns <= 0) return 0;
-  return std::max(flops / flopsPerNs, bytes / bytesPerNs) / ns;
-}
-
-Result<DevicePeaks> measurePeaks(const OpRegistry& registry, const std::string& backend,
-                                 const std::shared_ptr<Runtime>& runtime) {
-  DevicePeaks peaks;
-  double flops = 0, bytes = 0;
-  OPKIT_ASSIGN(const double product, bestNs("MatMul/f32[384,384],f32[384,384]/normal/seed=7/constant=1", registry,
-                                            backend, runtime, flops, bytes));
-  if (product > 0) peaks.flopsPerNs = flops / product;
-  OPKIT_ASSIGN(const double sum,
-               bestNs("Add/f32[1048576],f32[1048576]/normal/seed=7", registry, backend, runtime, flops, bytes));
-  if (sum > 0) peaks.bytesPerNs = bytes / sum;
-  return peaks;
-}
 
 size_t largestCase(const CaseGroup& group) {
   const auto bytes = [](const Case& c) {

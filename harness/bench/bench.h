@@ -20,19 +20,6 @@ struct BenchOptions : MeasureOptions {
   bool coldCache = false;  // the processor's caches are overwritten before every run
 };
 
-/// What a device can do at best, as measured on it.
-struct DevicePeaks {
-  double flopsPerNs = 0;
-  double bytesPerNs = 0;
-
-  /// The share of the roofline that `ns` for this much work is; 0 when peaks are unknown.
-  double share(double flops, double bytes, double ns) const;
-};
-
-/// By a large matrix product and a large addition.
-Result<DevicePeaks> measurePeaks(const OpRegistry& registry, const std::string& backend,
-                                 const std::shared_ptr<Runtime>& runtime);
-
 /// Times group.cases[index]; the other cases of the group are the second shape of the warm resize.
 CaseResult benchCase(const PreparedGroup& group, size_t index, const OpRegistry& registry, const std::string& backend,
                      const std::shared_ptr<Runtime>& runtime, const BenchOptions& options);

@@ -12,6 +12,7 @@
 
 #include "engine/base/status.h"
 #include "engine/tensor/tensor.h"
+#include "harness/cases/departures.h"
 
 namespace opkit::harness {
 
@@ -38,6 +39,7 @@ struct Case {
   double boundScale = 1;
   std::string reason;                           // why boundScale
   std::map<std::string, std::string> fallback;  // backend -> part of the reason it must refuse with
+  CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
 

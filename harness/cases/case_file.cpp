@@ -245,6 +245,25 @@ Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& cat
   return Status::ok();
 }
 
+/// {"provider": "onednn", "cases": ["Softmax*/specials"], "reason": ".."}
+Status expandDeparture(const Json& entry, const OpRegistry&, Catalogue& catalogue) {
+  if (!entry.is_object()) return Status::invalidArgument("expected an object, got {}", entry.dump());
+  for (const auto& [key, value] : entry.items())
+    if (key != "provider" && key != "cases" && key != "reason")
+      return Status::invalidArgument("unknown key \"{}\"; known are provider, cases, reason", key);
+  OPKIT_ASSIGN(const std::string provider, readString(entry, "provider"));
+  OPKIT_ASSIGN(const std::string reason, readString(entry, "reason"));
+  if (provider.empty() || reason.empty())
+    return Status::invalidArgument("a departure needs a \"provider\" and a \"reason\"");
+  if (!entry.contains("cases") || !entry["cases"].is_array() || entry["cases"].empty())
+    return Status::invalidArgument("\"cases\" must be a list of ids without their seed such as \"Softmax*/specials\"");
+  for (const Json& pattern : entry["cases"]) {
+    if (!pattern.is_string()) return Status::invalidArgument("\"cases\" must be a list of ids, got {}", pattern.dump());
+    catalogue.departures.push_back({provider, pattern.get<std::string>(), reason});
+  }
+  return Status::ok();
+}
+
 using Expand = Status (*)(const Json&, const OpRegistry&, Catalogue&);
 
 Status expandList(const Json& file, const char* key, Expand expand, const OpRegistry& registry, Catalogue& catalogue) {
@@ -267,9 +286,11 @@ Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue&
     return Status::invalidArgument("not JSON: {}", error.what());
   }
   if (!file.is_object() || !file.contains("cases"))
-    return Status::invalidArgument("expected {{\"cases\": [..], \"errors\": [..]}}");
-  OPKIT_TRY(checkKeys(file, {"cases", "errors"}, false));
+    return Status::invalidArgument("expected {{\"cases\": [..], \"errors\": [..], \"departures\": [..]}}");
+  OPKIT_TRY(checkKeys(file, {"cases", "errors", "departures"}, false));
   OPKIT_TRY(expandList(file, "cases", expandCase, registry, catalogue));
+  OPKIT_TRY(expandList(file, "departures", expandDeparture, registry, catalogue));
+  OPKIT_TRY(applyDepartures(catalogue.departures, true, catalogue.groups));
   return expandList(file, "errors", expandError, registry, catalogue);
 }
 
@@ -289,6 +310,7 @@ Case ErrorCase::asCase() const {
 void Catalogue::append(Catalogue other) {
   std::move(other.groups.begin(), other.groups.end(), std::back_inserter(groups));
   std::move(other.errors.begin(), other.errors.end(), std::back_inserter(errors));
+  std::move(other.departures.begin(), other.departures.end(), std::back_inserter(departures));
 }
 
 Result<Catalogue> parseCaseFile(const std::string& fileName, const std::string& text, const OpRegistry& registry) {

@@ -31,7 +31,8 @@ struct ErrorCase {
 struct Catalogue {
   std::vector<CaseGroup> groups;
   std::vector<ErrorCase> errors;
-  std::vector<std::string> notes;  // what a reader of the results should know about the cases
+  std::vector<Departure> departures;  // for cases that are still to come; those of files are marked already
+  std::vector<std::string> notes;     // what a reader of the results should know about the cases
 
   void append(Catalogue other);
 };

@@ -25,7 +25,9 @@ Result<Catalogue> only(Catalogue catalogue, const std::string& id, const OpRegis
         std::rotate(group.cases.begin(), group.cases.begin() + static_cast<std::ptrdiff_t>(i), group.cases.end());
         return Catalogue{{std::move(group)}, {}};
       }
-  return Catalogue{{CaseGroup{{std::move(wanted)}}}, {}};
+  Catalogue own{{CaseGroup{{std::move(wanted)}}}, {}};
+  OPKIT_TRY(applyDepartures(catalogue.departures, false, own.groups));
+  return own;
 }
 
 }  // namespace
@@ -34,13 +36,17 @@ Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, con
   OPKIT_TRY(checkOps(filter.ops, registry));
   if (filter.seed)
     for (CaseGroup& group : catalogue.groups)
-      for (Case& c : group.cases) c.seed = *filter.seed;
+      for (Case& c : group.cases) {
+        for (auto& [provider, departure] : c.departures) departure.required &= c.seed == *filter.seed;
+        c.seed = *filter.seed;
+      }
   if (!filter.id.empty()) return only(std::move(catalogue), filter.id, registry);
   const auto matches = [&](const Case& c) {
     return contains(filter.ops, c.op) && (filter.text.empty() || c.id().find(filter.text) != std::string::npos ||
                                           c.name.find(filter.text) != std::string::npos);
   };
   Catalogue result;
+  result.departures = catalogue.departures;
   for (CaseGroup& group : catalogue.groups) {
     std::erase_if(group.cases, [&](const Case& c) { return !matches(c); });
     if (!group.cases.empty()) result.groups.push_back(std::move(group));

@@ -63,6 +63,31 @@ TEST(CaseFile, OneWalkPerRankAndConstant) {
   EXPECT_EQ(constants.groups[0].cases.size(), 2u);
 }
 
+TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
+  const Catalogue catalogue = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"], ["f32[9]"]],
+      "lanes": ["normal", "specials"]}],
+      "departures": [{"provider": "lib", "cases": ["*[9]/specials", "Relu/f32[3]/normal"], "reason": "why"}]})");
+  std::vector<std::string> marked;
+  for (const CaseGroup& group : catalogue.groups)
+    for (const Case& c : group.cases)
+      if (c.departures.contains("lib")) {
+        marked.push_back(c.id());
+        EXPECT_EQ(c.departures.at("lib").reason, "why");
+      }
+  EXPECT_EQ(marked, (std::vector<std::string>{"Relu/f32[3]/normal/seed=7", "Relu/f32[9]/specials/seed=7"}));
+  const auto error = [](const std::string& entry) {
+    return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}], "departures": [)" + entry + "]}");
+  };
+  EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*/exact"], "reason": "why"})")
+                .find("\"departures\" of lib: no case of the file is called 'Relu*/exact'"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"provider": "lib", "cases": ["*"]})").find("departures[0]: a departure needs"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"provider": "lib", "reason": "why"})").find("\"cases\" must be a list"), std::string::npos);
+  EXPECT_NE(error(R"({"provider": "lib", "cases": [], "reason": "why", "op": 1})").find("unknown key \"op\""),
+            std::string::npos);
+}
+
 TEST(CaseFile, ErrorsNameFileEntryAndExpectation) {
   EXPECT_NE(parseError("{").find("x.cases.json: not JSON"), std::string::npos);
   EXPECT_NE(parseError("{}").find("\"cases\""), std::string::npos);

@@ -177,6 +177,9 @@ Result<Catalogue> fuzzCatalogue(Catalogue base, const OpRegistry& registry, cons
   base.notes.push_back(fmt::format("--fuzz drew {} cases for {} operators with seed {}{}", drawn, operators,
                                    options.seed,
                                    none.empty() ? "" : fmt::format("; nothing valid for {}", fmt::join(none, ", "))));
+  for (CaseGroup& group : groups)
+    for (Case& c : group.cases) c.departures.clear();
+  OPKIT_TRY(applyDepartures(base.departures, false, groups));
   std::ranges::move(groups, std::back_inserter(base.groups));
   return base;
 }

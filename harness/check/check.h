@@ -11,7 +11,8 @@
 //   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
 //   pages       (host) nothing was read or written outside any tensor, by guard pages
 //   heap        (host) onExecute allocated nothing on the heap
-//   providers   every other provider that accepts the case is within the same bounds
+//   providers   every other provider that accepts the case is within the same bounds, but for departures that the case
+//               file declares, and those are outside (harness/cases/departures.h)
 //   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh one at each
 //   resize      the same walk on one Session, which on returning to a shape creates nothing new
 //   clone       a clone of the Session gives the same bits
@@ -75,7 +76,8 @@ class Checker {
   Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
                     std::shared_ptr<Runtime> runtime);
   void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
-  Status checkProviders(const PreparedCase& c, const std::string& chosen);
+  void checkProviders(const PreparedCase& c, CaseResult& result);
+  Status checkProvider(const PreparedCase& c, const std::string& provider, bool& departed);
   void checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                   std::vector<CaseResult>& results);
   void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,

@@ -177,18 +177,75 @@ TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
   EXPECT_TRUE(result.failed("exact")) << result.reason;
 }
 
-TEST(Check, EveryProviderMustAgree) {
+/// A kernel of provider "broken" that is right, and one of provider "another" that may not be.
+OpRegistry withAnother(Break how) {
   OpRegistry registry = ops::builtinOps();
   OpRegistry other = ops::builtinOps();
-  addBrokenCpu(other, Break::FlipsSign);
-  Creator wrong = other.creators("cpu", "Relu").front();
-  wrong.provider = "another";
-  registry.addCreator("cpu", "Relu", wrong);
+  addBrokenCpu(other, how);
+  Creator creator = other.creators("cpu", "Relu").front();
+  creator.provider = "another";
+  registry.addCreator("cpu", "Relu", creator);
   addBrokenCpu(registry, Break::Nothing);
+  return registry;
+}
+
+TEST(Check, EveryProviderMustAgree) {
+  const OpRegistry registry = withAnother(Break::FlipsSign);
   const CaseResult result = checkOne(registry, "cpu", R"("inputs": [["f32[9]"]])");
   EXPECT_EQ(result.provider, "broken");
   EXPECT_TRUE(result.failed("providers"));
   EXPECT_NE(result.reason.find("another"), std::string::npos) << result.reason;
+}
+
+TEST(Check, ADeclaredDepartureIsCountedAndMustHappen) {
+  const auto cases = [](const std::string& patterns) {
+    return R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"], ["f32[40]"]], "lanes": ["specials"]}],
+               "departures": [{"provider": "another", "cases": [)" +
+           patterns + R"(], "reason": "drops NaN"}]})";
+  };
+  const OpRegistry departs = withAnother(Break::DropsNan);
+  for (const CaseResult& result : checkAll(departs, "cpu", cases(R"("Relu*/specials")"))) {
+    EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+    EXPECT_EQ(result.departures, std::vector<std::string>{"another"});
+  }
+  // Undeclared for the larger shape.
+  const auto partly = checkAll(departs, "cpu", cases(R"("Relu*/f32[9]/specials")"));
+  ASSERT_EQ(partly.size(), 2u);
+  EXPECT_EQ(partly[0].status, CaseStatus::Pass) << partly[0].reason;
+  EXPECT_TRUE(partly[1].failed("providers"));
+  EXPECT_TRUE(partly[1].departures.empty());
+  // Declared, and yet within the bound.
+  for (const CaseResult& result : checkAll(withAnother(Break::Nothing), "cpu", cases(R"("Relu*/specials")"))) {
+    EXPECT_TRUE(result.failed("providers"));
+    EXPECT_NE(result.reason.find("another: the declared departure is stale"), std::string::npos) << result.reason;
+    EXPECT_NE(result.reason.find("drops NaN"), std::string::npos) << result.reason;
+    EXPECT_TRUE(result.departures.empty());
+  }
+}
+
+TEST(Check, ADepartureThatTheProviderRefusesIsStale) {
+  const auto results = checkAll(withAnother(Break::Nothing), "cpu",
+                                R"({"cases": [{"op": "Relu", "inputs": [["f16[9]"]]}],
+                                    "departures": [{"provider": "another", "cases": ["*"], "reason": "rounds twice"}]})");
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_NE(results[0].reason.find("the provider refuses the case"), std::string::npos) << results[0].reason;
+}
+
+TEST(Check, ADepartureIsNotRequiredOfOtherData) {
+  const OpRegistry registry = withAnother(Break::Nothing);
+  const std::string text = R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]], "lanes": ["specials"]}],
+                               "departures": [{"provider": "another", "cases": ["*"], "reason": "drops NaN"}]})";
+  for (const CaseFilter& filter : {CaseFilter{.seed = 8}, CaseFilter{.id = "Relu/f32[11]/specials/seed=7"}}) {
+    const auto catalogue = applyFilter(*parseCaseFile("test", text, registry), filter, registry);
+    ASSERT_TRUE(catalogue) << catalogue.error().message();
+    const Case& c = catalogue->groups[0].cases[0];
+    ASSERT_EQ(c.departures.size(), 1u);
+    EXPECT_FALSE(c.departures.at("another").required);
+    const CaseResult result = Checker(registry, "cpu", *createRuntime("cpu"))
+                                  .checkGroup(prepareGroup(catalogue->groups[0], registry))
+                                  .front();
+    EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  }
 }
 
 TEST(Check, AFailureIsExplained) {

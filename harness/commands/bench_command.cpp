@@ -1,3 +1,4 @@
+#include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
 #include "harness/bench/statistics.h"
@@ -96,11 +97,11 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   for (const BackendLane& lane : lanes) {
     printDevice(lane.runtime->device());
     file.write(lane.runtime->device());
-    const auto measured = measurePeaks(registry, lane.name, lane.runtime);
+    const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
     if (!measured) continue;
     peaks[lane.name] = *measured;
     fmt::print("{}: at best {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
-               measured->bytesPerNs);
+               measured->bytesPerNs());
   }
   Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "cpu", "device",
                "repeated", "GFLOP/s", "GB/s", "roofline"});

@@ -161,6 +161,7 @@ class CheckRun {
     ++tally.count[status];
     ++total_[status];
     tally.durationNs += line.value("durationNs", 0.0);
+    for (const Json& provider : line.value("departures", Json::array())) ++departures_[provider.get<std::string>()];
     if (line.contains("provider")) tally.providers.insert(line.value("provider", ""));
     if (line.contains("accuracy") && status == CaseStatus::Pass)
       tally.worstMargin = std::max(tally.worstMargin, line["accuracy"].value("margin", 0.0));
@@ -210,6 +211,8 @@ class CheckRun {
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
     bool failed = !printTotals();
+    for (const auto& [provider, count] : departures_)
+      fmt::print("{} declared departures of provider {}\n", count, provider);
     fmt::print("{} dispatches\n", dispatches_);
     if (interrupted) {
       fmt::print("interrupted: {} of {} groups were checked; their results are above{}\n", unitsDone_, unitsTotal_,
@@ -266,6 +269,7 @@ class CheckRun {
   Catalogue catalogue_;
   ResultFile file_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;
+  std::map<std::string, size_t> departures_;  // declared and seen, by provider
   std::map<CaseStatus, size_t> total_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
   std::vector<Json> firstFailures_;

@@ -95,6 +95,40 @@ TEST_F(VulkanSessionTest, ImagesAndBuffersAgreeAndImagesAreUsed) {
   }
 }
 
+/// Weights that folding gives, and a normalisation whose factors are made of four constants.
+TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
+  Model model;
+  const auto constant = [&](const char* name, const Shape& shape) {
+    Tensor values = *Tensor::onHost({DType::Float32, shape});
+    for (float& value : values.data<float>()) value = 0.5f;
+    return model.addConstant(name, std::move(values));
+  };
+  const int x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
+  const int weights = model.addNode("Exp", "folded", {constant("w", {8, 8, 1, 1})})[0];
+  const int conv = model.addNode("Conv", "conv", {x, weights})[0];
+  const int clamped = model.addNode("Tanh", "tanh", {conv})[0];
+  model.outputs = model.addNode(
+      "BatchNormalization", "norm",
+      {clamped, constant("scale", {8}), constant("bias", {8}), constant("mean", {8}), constant("variance", {8})});
+  const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
+  for (const Storage storage : {Storage::Image, Storage::Buffer}) {
+    const auto first = *interpreter->createSession({.backend = "vulkan", .storage = storage});
+    ASSERT_TRUE(prepare(*first).isOk());
+    EXPECT_EQ(first->statistics().foldedNodes, 1u);
+    EXPECT_GT(first->counters().bytesUploaded, 0u);
+    const auto clone = *first->clone();
+    const auto second = *interpreter->createSession({.backend = "vulkan", .storage = storage});
+    for (Session* session : {clone.get(), second.get()}) {
+      ASSERT_TRUE(prepare(*session).isOk());
+      EXPECT_EQ(session->counters().bytesUploaded, 0u);
+      ASSERT_TRUE(session->run().isOk());
+    }
+    ASSERT_TRUE(first->run().isOk());
+    EXPECT_EQ(result(*clone), result(*first));
+    EXPECT_EQ(result(*second), result(*first));
+  }
+}
+
 /// Cut instead of rounded, the halves of 26 convolutions would lose half a percent.
 TEST_F(VulkanSessionTest, HalvesInImagesAreRoundedToNearest) {
   const auto interpreter = load("zoo:squeezenet");

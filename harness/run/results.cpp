@@ -144,6 +144,7 @@ Json toJson(const CaseResult& result) {
   addText("device", result.device);
   addText("provider", result.provider);
   addText("note", result.note);
+  if (!result.departures.empty()) line["departures"] = result.departures;
   if (result.status != CaseStatus::Pass) line["reason"] = result.reason;
   for (const SubCheck& sub : result.subChecks) {
     line["checks"].push_back(sub.name);

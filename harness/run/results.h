@@ -65,8 +65,9 @@ struct CaseResult {
   bool software = false;
   std::string provider;  // of the kernel that ran; "raster" or "folded" where there was none
   CaseStatus status = CaseStatus::Pass;
-  std::string reason;  // why not pass
-  std::string note;    // what a reader should know about a pass
+  std::string reason;                   // why not pass
+  std::string note;                     // what a reader should know about a pass
+  std::vector<std::string> departures;  // declared and seen: providers whose result is outside the bound
   std::vector<SubCheck> subChecks;
   std::optional<Comparison> accuracy;
   Shape worstShape;           // of the output that holds accuracy->worst

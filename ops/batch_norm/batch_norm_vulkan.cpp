@@ -1,5 +1,5 @@
 #include <cmath>
-#include <optional>
+#include <memory>
 
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_image.h"
@@ -48,6 +48,15 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
   DeviceCaps caps_;
 };
 
+/// What the image kernel reads, and the constants that only its name in the store tells apart: kept, so that no others
+/// take their addresses.
+struct ImageFactors {
+  Tensor device;
+  std::vector<Tensor> named;
+};
+
+size_t constantBytes(const ImageFactors& factors) { return factors.device.sizeBytes(); }
+
 /// f32 with constant statistics, on an NC4HW4 image.
 class BatchNormImageVulkan final : public vulkan::VulkanExecution {
  public:
@@ -62,17 +71,14 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::ImageShape shape(outputs[0]->desc.shape);
-    if (!factors_) {  // made of four constants, so no one of them could name it in the store
-      OPKIT_ASSIGN(const Tensor host, pack(shape.channels, shape.blocks));
-      Tensor device{host.desc, nullptr, 0, 0};
-      OPKIT_ASSIGN(device.buffer, backend_.allocate(device.sizeBytes()));
-      OPKIT_TRY(backend_.upload(host, device));
-      factors_ = device;
+    if (!factors_) {
+      OPKIT_ASSIGN(factors_, backend_.constants().get<ImageFactors>(
+                                 constants_[0], form(), [&] { return makeFactors(shape.channels, shape.blocks); }));
     }
     const DeviceCaps& caps = backend_.caps();
     const bool texels = caps.prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
     return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
-                                    {.x = inputs[0], .factors = &*factors_, .y = outputs[0]},
+                                    {.x = inputs[0], .factors = &factors_->device, .y = outputs[0]},
                                     {.count = static_cast<uint32_t>(shape.texels()),
                                      .columns = static_cast<uint32_t>(shape.width),
                                      .blocks = static_cast<uint32_t>(shape.blocks)},
@@ -80,6 +86,22 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
   }
 
  private:
+  /// The store knows an entry by one constant; this one is made of four, so it names the others.
+  std::string form() const {
+    std::string text = fmt::format("batch norm factors, epsilon {}", epsilon_);
+    for (const Tensor& constant : constants_)
+      text += fmt::format(" {}+{}", static_cast<const void*>(constant.buffer.get()), constant.offsetBytes);
+    return text;
+  }
+
+  Result<ImageFactors> makeFactors(int64_t channels, int64_t blocks) const {
+    OPKIT_ASSIGN(const Tensor host, pack(channels, blocks));
+    ImageFactors made{{host.desc, nullptr, 0, 0}, {constants_.begin() + 1, constants_.end()}};
+    OPKIT_ASSIGN(made.device.buffer, backend_.allocate(host.sizeBytes()));
+    OPKIT_TRY(backend_.upload(host, made.device));
+    return made;
+  }
+
   /// Factors of all channels, padded to blocks with zeros, then shifts likewise.
   Result<Tensor> pack(int64_t channels, int64_t blocks) const {
     OPKIT_ASSIGN(Tensor packed, Tensor::onHost({DType::Float32, {2 * blocks * 4}}));
@@ -96,8 +118,8 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
 
   Backend& backend_;
   double epsilon_;
-  std::vector<Tensor> constants_;  // scale, bias, mean, variance
-  std::optional<Tensor> factors_;  // on the device
+  std::vector<Tensor> constants_;                // scale, bias, mean, variance
+  std::shared_ptr<const ImageFactors> factors_;  // shared with every Execution on the same constants
 };
 
 /// An image stays one; a buffer is not made one for this.

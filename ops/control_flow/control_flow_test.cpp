@@ -29,10 +29,11 @@ void addNode(Model& model, const char* type, std::vector<int> inputs, std::vecto
   model.nodes.back().subgraphs = std::move(subgraphs);
 }
 
-std::unique_ptr<Session> sessionOf(const Model& model, const std::string& backend) {
+std::unique_ptr<Session> sessionOf(const Model& model, SessionConfig config) {
   auto interpreter = Interpreter::create(model, builtinOps());
   EXPECT_TRUE(interpreter) << interpreter.error().toString();
-  auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
+  config.threads = 1;
+  auto session = (*interpreter)->createSession(config);
   EXPECT_TRUE(session) << session.error().toString();
   return *std::move(session);
 }
@@ -59,7 +60,7 @@ Model ifModel() {
 
 TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
   for (const std::string& backend : backends()) {
-    auto session = sessionOf(ifModel(), backend);
+    auto session = sessionOf(ifModel(), {.backend = backend});
     for (const bool condition : {true, false, true}) {
       ASSERT_TRUE(session->resizeInput("x", {2, 2}).isOk());
       session->input("condition")->data<uint8_t>()[0] = condition;
@@ -102,7 +103,7 @@ TEST(ControlFlow, LoopsStopByCountOrConditionAndStackTheirScans) {
     int64_t expected;  // iterations
   };
   for (const std::string& backend : backends()) {
-    auto session = sessionOf(loopModel(), backend);
+    auto session = sessionOf(loopModel(), {.backend = backend});
     for (const Row& row : {Row{3, 1e9f, 3}, Row{10, 20, 4}, Row{0, 1e9f, 0}, Row{3, 1e9f, 3}}) {
       session->input("trips")->data<int64_t>()[0] = row.trips;
       session->input("limit")->data<float>()[0] = row.limit;
@@ -115,6 +116,90 @@ TEST(ControlFlow, LoopsStopByCountOrConditionAndStackTheirScans) {
       const std::vector<float> scans = read(*session, "control:1");
       for (size_t i = 0; i < scans.size(); ++i)
         EXPECT_EQ(scans[i], static_cast<float>(2 << (i / 2)) * static_cast<float>(1 + i % 2));
+    }
+  }
+}
+
+void setLoop(Session& session, int64_t trips, float limit) {
+  session.input("trips")->data<int64_t>()[0] = trips;
+  session.input("limit")->data<float>()[0] = limit;
+  convertElements(floats({2}, {1, 2}), *session.input("start"));
+}
+
+TEST(ControlFlow, ALoopWithoutAnEndIsStoppedByTheLimit) {
+  auto session = sessionOf(loopModel(), {.iterationLimit = 100});
+  setLoop(*session, INT64_MAX, std::numeric_limits<float>::infinity());
+  const Status status = session->run();
+  // Doubling 2 reaches infinity after 127 steps, so it would end.
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(status.message().find("body: it ran 100 times and no condition ended it"), std::string::npos)
+      << status.message();
+  EXPECT_NE(status.message().find("iterationLimit"), std::string::npos);
+  setLoop(*session, 100, std::numeric_limits<float>::infinity());  // counts begin anew with each run of the node
+  EXPECT_TRUE(session->run().isOk());
+  EXPECT_TRUE(session->run().isOk());
+  auto unlimited = sessionOf(loopModel(), {.iterationLimit = 0});
+  setLoop(*unlimited, INT64_MAX, std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(unlimited->run().isOk());
+  EXPECT_EQ(unlimited->output("control:1")->desc.shape, (Shape{127, 2}));
+}
+
+TEST(ControlFlow, CallbacksSeeNodesOfControlFlowAndOfTheirBodies) {
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(loopModel(), {.backend = backend});
+    setLoop(*session, 3, 1e9f);
+    std::vector<std::string> began;
+    std::vector<float> doubled;
+    const auto before = [&](const CommandInfo& command) {
+      began.push_back(command.node);
+      if (command.node == "control") {
+        EXPECT_EQ(command.type, "Loop");
+        EXPECT_EQ(command.backend, "host");
+        EXPECT_EQ(toInt64(*command.readInput(0))[0], 3);
+        EXPECT_FALSE(command.readInput(1));  // absent
+        EXPECT_FALSE(command.readInput(9));
+      }
+      return true;
+    };
+    const auto after = [&](const CommandInfo& command) {
+      if (command.node == "control/body/doubled") doubled.push_back(command.readOutput(0)->data<float>()[0]);
+      return true;
+    };
+    const Result<bool> ran = session->runWithCallback(before, after);
+    ASSERT_TRUE(ran) << ran.error().toString();
+    EXPECT_TRUE(*ran);
+    EXPECT_EQ(std::ranges::count(began, "control"), 1);
+    EXPECT_EQ(std::ranges::count(began, "control/body/doubled"), 3);
+    EXPECT_EQ(doubled, (std::vector<float>{2, 4, 8}));
+    EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{8, 16}));
+    // Stopped within the second iteration.
+    int seen = 0;
+    const Result<bool> stopped = session->runWithCallback(
+        [&](const CommandInfo& command) { return command.node != "control/body/doubled" || ++seen < 2; }, {});
+    ASSERT_TRUE(stopped) << stopped.error().toString();
+    EXPECT_FALSE(*stopped);
+    EXPECT_EQ(seen, 2);
+    EXPECT_TRUE(session->run().isOk());
+    EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{8, 16}));
+  }
+}
+
+TEST(ControlFlow, StagesAndBodiesStartOnTheCpuAndMoveOver) {
+  for (const std::string& backend : backends()) {
+    if (backend == "cpu") continue;
+    auto session = sessionOf(loopModel(), {.backend = backend, .startOnCpu = true});
+    setLoop(*session, 3, 1e9f);
+    ASSERT_TRUE(session->run().isOk());
+    EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{8, 16}));
+    ASSERT_TRUE(session->waitForMove().isOk());
+    EXPECT_EQ(session->statistics().runsOn, backend);
+    EXPECT_EQ(session->statistics().moveError, "");
+    ASSERT_TRUE(session->run().isOk());
+    EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{8, 16}));
+    for (const Placement& row : session->placement()) {
+      if (row.provider != "control") {
+        EXPECT_EQ(row.backend, backend) << row.node;
+      }
     }
   }
 }
@@ -138,7 +223,7 @@ TEST(ControlFlow, LoopInsideIfReadsValuesOfBothGraphsAround) {
   addNode(model, "If", {choice, x}, {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}}, 1);
   const Model stored = *readModel(*writeModel(model));
   for (const Model& which : {model, stored}) {
-    auto session = sessionOf(which, "cpu");
+    auto session = sessionOf(which, {.backend = "cpu"});
     session->input("x")->data<float>()[0] = 5;
     for (const bool choose : {true, false}) {
       session->input("choice")->data<uint8_t>()[0] = choose;
@@ -164,7 +249,7 @@ TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
   params.scan_output_axes = {-1};
   addNode(model, "Scan", {start, x}, {{"body", body, {}}}, 2, packParams(params));
   for (const std::string& backend : backends()) {
-    auto session = sessionOf(model, backend);
+    auto session = sessionOf(model, {.backend = backend});
     ASSERT_TRUE(session->resizeInput("x", {3, 2}).isOk());
     convertElements(floats({3, 2}, {1, 2, 3, 4, 5, 6}), *session->input("x"));
     const Status status = session->run();
@@ -191,7 +276,7 @@ TEST(ControlFlow, MistakesAreOneLine) {
             std::string::npos);
   model = loopModel();
   model.nodes[0].subgraphs[0].model.outputs.resize(1);
-  auto session = sessionOf(model, "cpu");
+  auto session = sessionOf(model, {.backend = "cpu"});
   session->input("trips")->data<int64_t>()[0] = 1;
   EXPECT_NE(session->run().message().find("the body must take (iteration, condition, carried...)"), std::string::npos);
 }

@@ -1,5 +1,13 @@
 #include "engine/backend/cpu/cpu_backend.h"
 
+#include <xxhash.h>
+
+#include <mutex>
+
+#include "engine/backend/cache_file.h"
+#include "engine/backend/cost.h"
+#include "engine/backend/cpu/kernel_hash.h"
+
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
@@ -37,9 +45,25 @@ class CpuBackend final : public HostBackend {
   ThreadPool pool_;
 };
 
-class CpuRuntime final : public Runtime {
+class CpuRuntime final : public Runtime, public KeepsMeasurements {
  public:
-  explicit CpuRuntime(DeviceInfo device) : device_(std::move(device)) {}
+  CpuRuntime(DeviceInfo device, std::string cacheDir) : device_(std::move(device)), cacheDir_(std::move(cacheDir)) {}
+  ~CpuRuntime() override {
+    if (!tuning_) return;
+    if (const Status saved = tuning_->save(); !saved.isOk()) warnAboutCache(saved.message());
+  }
+
+  /// Read when it is first asked for, written when the Runtime goes. One file per processor and instruction set.
+  TuningCache& tuning() override {
+    std::call_once(tuningMade_, [this] {
+      const auto folder = cacheFolder(cacheDir_);
+      const std::string file = fmt::format("cpu-{:016x}.tuning", XXH3_64bits(device_.name.data(), device_.name.size()));
+      tuning_ = std::make_unique<TuningCache>(folder ? *folder / file : std::filesystem::path(),
+                                              fmt::format("{} kernels {}", device_.name, kKernelHash));
+    });
+    return *tuning_;
+  }
+
   const DeviceInfo& device() const override { return device_; }
   Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override {
     return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, config));
@@ -47,6 +71,9 @@ class CpuRuntime final : public Runtime {
 
  private:
   DeviceInfo device_;
+  std::string cacheDir_;
+  std::once_flag tuningMade_;
+  std::unique_ptr<TuningCache> tuning_;
 };
 
 }  // namespace
@@ -56,7 +83,7 @@ Result<std::vector<DeviceInfo>> devices() { return std::vector{hostDevice("cpu")
 Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   DeviceInfo device = hostDevice("cpu");
   OPKIT_TRY(checkDevice(device, options.device));
-  return std::shared_ptr<Runtime>(std::make_shared<CpuRuntime>(std::move(device)));
+  return std::shared_ptr<Runtime>(std::make_shared<CpuRuntime>(std::move(device), options.cacheDir));
 }
 
 ThreadPool& threadPool(Backend& backend) {

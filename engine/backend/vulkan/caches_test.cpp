@@ -2,10 +2,10 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/backend/vulkan/cache_file.h"
+#include "engine/backend/cache_file.h"
+#include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/testing/vulkan_fixture.h"
-#include "engine/backend/vulkan/tuning_cache.h"
 
 namespace opkit::vulkan {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 
-#include "engine/backend/vulkan/cache_file.h"
+#include "engine/backend/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/spirv_facts.h"
 #include "engine/backend/vulkan/vulkan_status.h"

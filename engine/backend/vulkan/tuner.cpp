@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/backend/vulkan/tuning_cache.h"
+#include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {

@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 
-#include "engine/backend/vulkan/cache_file.h"
+#include "engine/backend/cache_file.h"
+#include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/capability_mask.h"
 #include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/shader_hash.h"
-#include "engine/backend/vulkan/tuning_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {

@@ -11,15 +11,17 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/cost.h"
 #include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
 
 class Device;
 class PipelineCache;
-class TuningCache;
 
-class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<VulkanRuntime> {
+class VulkanRuntime final : public Runtime,
+                            public KeepsMeasurements,
+                            public std::enable_shared_from_this<VulkanRuntime> {
  public:
   /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime goes.
   VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
@@ -30,7 +32,7 @@ class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<
 
   const std::shared_ptr<Device>& vulkanDevice() const { return device_; }
   PipelineCache& pipelines() { return *pipelines_; }
-  TuningCache& tuning() { return *tuning_; }
+  TuningCache& tuning() override { return *tuning_; }
   /// Writes what is new; what cannot be written is a warning on stderr.
   void saveCaches();
 

@@ -15,7 +15,7 @@
 
 #include "engine/base/status.h"
 
-namespace opkit::vulkan {
+namespace opkit {
 
 /// The folder that `option` (RuntimeOptions::cacheDir) and the environment ask for; nothing when caching is off.
 std::optional<std::filesystem::path> cacheFolder(const std::string& option);
@@ -33,4 +33,4 @@ Status writeCacheFile(const std::filesystem::path& path, const std::string& key,
 /// One line on stderr.
 void warnAboutCache(const std::string& message);
 
-}  // namespace opkit::vulkan
+}  // namespace opkit

@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/cache_file.h"
+#include "engine/backend/cache_file.h"
 
 #include <unistd.h>
 #include <xxhash.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace opkit::vulkan {
+namespace opkit {
 namespace {
 
 // magic, format, length of the key, length of the payload, checksum of both; then key and payload.
@@ -102,4 +102,4 @@ Status writeCacheFile(const std::filesystem::path& path, const std::string& key,
 
 void warnAboutCache(const std::string& message) { fmt::print(stderr, "opkit: warning: {}\n", message); }
 
-}  // namespace opkit::vulkan
+}  // namespace opkit

@@ -1,11 +1,11 @@
-#include "engine/backend/vulkan/tuning_cache.h"
+#include "engine/backend/tuning_cache.h"
 
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "engine/backend/vulkan/cache_file.h"
+#include "engine/backend/cache_file.h"
 
-namespace opkit::vulkan {
+namespace opkit {
 namespace {
 
 using Json = nlohmann::json;
@@ -66,4 +66,4 @@ Status TuningCache::save() {
   return Status::ok();
 }
 
-}  // namespace opkit::vulkan
+}  // namespace opkit

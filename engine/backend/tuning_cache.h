@@ -1,7 +1,8 @@
-// TuningCache: which of a kernel's choices was fastest on this device, measured once and kept on disk.
+// TuningCache: what was measured on a device, once, and is kept on disk: which of a kernel's choices was fastest, and
+// what running an operator costs (engine/backend/cost.h).
 //
-// Entries are found by a key that a kernel makes of everything its speed depends on (shader, dtype, shape class, number
-// of candidates). A file serves one device, driver and set of shaders; anything else reads as nothing. Processes that
+// Entries are found by a key made of everything a speed depends on (shader or kernel, dtype, shapes, number of
+// candidates). A file serves one device, driver and set of kernels; anything else reads as nothing. Processes that
 // tune at the same time add to each other's entries. Owned by the Runtime; thread-safe.
 #pragma once
 
@@ -15,7 +16,7 @@
 
 #include "engine/base/status.h"
 
-namespace opkit::vulkan {
+namespace opkit {
 
 class TuningCache {
  public:
@@ -43,4 +44,4 @@ class TuningCache {
   bool dirty_ = false;
 };
 
-}  // namespace opkit::vulkan
+}  // namespace opkit

@@ -1,0 +1,40 @@
+#include "engine/runtime/command_view.h"
+
+namespace opkit {
+namespace {
+
+/// Kernels keep packed copies of what they are promised never to change. With little memory, large constants are not
+/// promised where they can be read in place.
+bool isWithheld(const TensorDesc& desc, const SessionConfig& config, const Backend& backend) {
+  constexpr size_t kLargeBytes = size_t{64} << 10;
+  return config.memory == MemoryHint::Low && backend.sharesHostMemory() && desc.sizeBytes() >= kLargeBytes;
+}
+
+}  // namespace
+
+CommandView::CommandView(const EncodedCommand& command, const Model& model, const EncodedGraph& graph,
+                         const SessionConfig& config, const Backend& backend, int backendIndex,
+                         const TensorHomes& homes)
+    : def_(*command.def), params_(command.params(model)), caps_(backend.caps()) {
+  const auto stored = [&](int tensor) {
+    if (tensor < 0) return TensorDesc{};
+    TensorDesc desc = graph.descs[static_cast<size_t>(tensor)];
+    desc.dtype = backend.storageDType(desc.dtype);
+    return desc;
+  };
+  for (const int tensor : command.inputs) inputs_.push_back(stored(tensor));
+  for (const int tensor : command.outputs) outputs_.push_back(stored(tensor));
+  for (size_t i = 0; i < command.inputs.size(); ++i) {
+    const auto t = static_cast<size_t>(command.inputs[i]);
+    const bool given = command.inputs[i] >= 0;
+    const bool known = given && graph.contents[t].has_value();
+    const bool constant = given && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
+    inputList_.push_back(given ? &inputs_[i] : nullptr);
+    contents_.push_back(known ? &*graph.contents[t] : nullptr);
+    constants_.push_back(constant ? contents_.back() : nullptr);
+    const bool isHome = given && homes.backend[t] == backendIndex;
+    layouts_.push_back(isHome ? homes.layout[t] : Layout::NCHW);
+  }
+}
+
+}  // namespace opkit

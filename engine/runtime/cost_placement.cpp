@@ -1,0 +1,189 @@
+#include "engine/runtime/cost_placement.h"
+
+#include "engine/backend/cost.h"
+#include "engine/base/duration.h"
+#include "engine/runtime/min_cut.h"
+
+namespace opkit {
+namespace {
+
+constexpr double kImpossible = MinCut::kInfinity;
+
+/// One of the two backends, and a twin of it to measure on.
+struct Side {
+  int index = 0;  // among the session's backends
+  Backend* backend = nullptr;
+  Runtime* runtime = nullptr;
+  std::unique_ptr<Backend> twin = nullptr;  // made when something is to be measured
+  std::string configuration = {};
+};
+
+/// What speed depends on, of the configuration.
+std::string textOf(const SessionConfig& config) {
+  return fmt::format("threads {} precision {} memory {} power {}", config.threads, static_cast<int>(config.precision),
+                     static_cast<int>(config.memory), static_cast<int>(config.power));
+}
+
+class CostPlacer {
+ public:
+  CostPlacer(const Model& model, const EncodedGraph& graph, const SessionConfig& config, BackendSet& backends)
+      : model_(model), graph_(graph), config_(config), backends_(backends), homes_(graph.descs.size()) {}
+
+  Result<CostPlan> place() {
+    if (backends_.main().name() == "cpu") return CostPlan{};
+    OPKIT_ASSIGN(const size_t cpu, backends_.fallback());
+    OPKIT_ASSIGN(main_, sideOf(0));
+    OPKIT_ASSIGN(other_, sideOf(cpu));
+    for (const EncodedCommand& command : graph_.commands)
+      OPKIT_TRY(addCosts(command).withContext(
+          fmt::format("cost of node '{}'", model_.nodes[static_cast<size_t>(command.node)].name)));
+    OPKIT_ASSIGN(copies_, knownCopyCosts(*main_.runtime, *main_.twin));
+    // Every tensor that enters makes one more segment, or might.
+    copies_.up.latencyNs += submitNs_;
+    cut();
+    for (const Side* side : {&main_, &other_})
+      side->backend->counters().measurements += side->twin->counters().measurements;
+    return std::move(plan_);
+  }
+
+ private:
+  Result<Side> sideOf(size_t index) {
+    Side side{static_cast<int>(index), &backends_.at(index), &backends_.runtime(index)};
+    side.configuration = textOf(config_);
+    OPKIT_ASSIGN(side.twin, backends_.twin(index));
+    return side;
+  }
+
+  Status addCosts(const EncodedCommand& command) {
+    Layout layout = Layout::NCHW;
+    OPKIT_ASSIGN(const double main, costOn(main_, command, &layout));
+    OPKIT_ASSIGN(const double other, costOn(other_, command, nullptr));
+    if (main == kImpossible && other == kImpossible)  // the scheduler will say why
+      mainNs_.push_back(0);
+    else
+      mainNs_.push_back(main);
+    otherNs_.push_back(other);
+    for (const int tensor : command.outputs) {
+      if (tensor < 0 || main == kImpossible) continue;
+      homes_.backend[static_cast<size_t>(tensor)] = main_.index;
+      homes_.layout[static_cast<size_t>(tensor)] = layout;
+    }
+    return Status::ok();
+  }
+
+  /// As if everything before ran on the session's backend; kImpossible where no kernel takes the command.
+  Result<double> costOn(Side& side, const EncodedCommand& command, Layout* layout) {
+    const CommandView view(command, model_, graph_, config_, *side.backend, side.index, homes_);
+    MeasureArgs what{.args = view.args(), .contents = view.contents()};
+    if (command.regions) {
+      what.regions = &*command.regions;
+      if (layout) *layout = side.backend->rasterLayout(*command.regions, what.args);
+    } else {
+      what.creator = chooseCreator(side.backend->creators(*command.def), what.args, config_.providers).creator;
+      if (!what.creator) return kImpossible;
+      if (layout) *layout = what.creator->layout;
+    }
+    const Result<Cost> cost = knownCost(*side.runtime, *side.twin, side.configuration, what);
+    if (!cost && (cost.error().code() == StatusCode::Unsupported || cost.error().code() == StatusCode::OutOfMemory))
+      return kImpossible;
+    OPKIT_TRY(cost.error());
+    if (&side == &main_ && cost->submitNs > 0)
+      submitNs_ = submitNs_ == 0 ? cost->submitNs : std::min(submitNs_, cost->submitNs);
+    return cost->runNs;
+  }
+
+  /// A command on the first side of the cut runs on the session's backend.
+  void cut() {
+    MinCut cut;
+    std::vector<size_t> nodes;
+    std::vector<size_t> producer(graph_.descs.size(), MinCut::kSink);  // what nobody makes is on the host
+    for (size_t c = 0; c < graph_.commands.size(); ++c) {
+      nodes.push_back(cut.addNode());
+      cut.addEdge(nodes[c], MinCut::kSink, mainNs_[c]);
+      cut.addEdge(MinCut::kSource, nodes[c], otherNs_[c]);
+      for (const int tensor : graph_.commands[c].outputs)
+        if (tensor >= 0) producer[static_cast<size_t>(tensor)] = nodes[c];
+    }
+    const std::vector<std::vector<size_t>> readers = readersOf(nodes);
+    for (size_t t = 0; t < readers.size(); ++t) addCopies(cut, t, producer[t], readers[t]);
+    const std::vector<bool> side = cut.solve();
+    for (size_t c = 0; c < graph_.commands.size(); ++c) plan_.commands.push_back({side[nodes[c]], reasonOf(c)});
+    plan_.estimate = {estimate(readers, producer, [&](size_t node) { return side[node]; }),
+                      estimate(readers, producer, [&](size_t node) { return node != MinCut::kSink && canMain(node); }),
+                      estimate(readers, producer, [&](size_t) { return false; })};
+  }
+
+  /// Per tensor that is not known on the host: the commands that read it, and the sink for outputs of the model.
+  std::vector<std::vector<size_t>> readersOf(const std::vector<size_t>& nodes) const {
+    std::vector<std::vector<size_t>> readers(graph_.descs.size());
+    const auto add = [&](int tensor, size_t node) {
+      if (tensor < 0 || graph_.contents[static_cast<size_t>(tensor)]) return;
+      readers[static_cast<size_t>(graph_.alias[static_cast<size_t>(tensor)])].push_back(node);
+    };
+    for (size_t c = 0; c < graph_.commands.size(); ++c)
+      for (const int tensor : graph_.commands[c].inputs) add(tensor, nodes[c]);
+    for (const int output : model_.outputs) add(output, MinCut::kSink);
+    return readers;
+  }
+
+  double upNs(size_t tensor) const { return copies_.up.of(graph_.descs[tensor].sizeBytes()); }
+  double downNs(size_t tensor) const { return copies_.down.of(graph_.descs[tensor].sizeBytes()); }
+
+  /// One node stands for the copy in each direction, so that it is paid once.
+  void addCopies(MinCut& cut, size_t tensor, size_t producer, const std::vector<size_t>& readers) const {
+    if (readers.empty()) return;
+    const size_t down = cut.addNode(), up = cut.addNode();
+    cut.addEdge(producer, down, downNs(tensor));
+    cut.addEdge(up, producer, upNs(tensor));
+    for (const size_t reader : readers) {
+      if (reader == producer) continue;
+      cut.addEdge(down, reader, MinCut::kInfinity);
+      cut.addEdge(reader, up, MinCut::kInfinity);
+    }
+  }
+
+  bool canMain(size_t node) const { return mainNs_[node - 2] != kImpossible; }
+
+  /// Nanoseconds of a run where `onMain` says so. Nodes of commands follow the two ends in order.
+  template <class OnMain>
+  double estimate(const std::vector<std::vector<size_t>>& readers, const std::vector<size_t>& producer,
+                  OnMain&& onMain) const {
+    double sum = 0;
+    for (size_t c = 0; c < graph_.commands.size(); ++c) sum += onMain(c + 2) ? mainNs_[c] : otherNs_[c];
+    for (size_t t = 0; t < readers.size(); ++t) {
+      bool up = false, down = false;
+      for (const size_t reader : readers[t]) {
+        up = up || (onMain(reader) && !onMain(producer[t]));
+        down = down || (!onMain(reader) && onMain(producer[t]));
+      }
+      sum += (up ? upNs(t) : 0) + (down ? downNs(t) : 0);
+    }
+    return sum;
+  }
+
+  std::string reasonOf(size_t c) const {
+    if (mainNs_[c] == kImpossible || otherNs_[c] == kImpossible) return "";
+    return fmt::format("{} {}, {} {}", main_.backend->name(), formatNs(mainNs_[c]), other_.backend->name(),
+                       formatNs(otherNs_[c]));
+  }
+
+  const Model& model_;
+  const EncodedGraph& graph_;
+  const SessionConfig& config_;
+  BackendSet& backends_;
+  TensorHomes homes_;
+  Side main_, other_;
+  std::vector<double> mainNs_, otherNs_;  // per command
+  double submitNs_ = 0;                   // least of all that were measured
+  CopyCosts copies_;
+  CostPlan plan_;
+};
+
+}  // namespace
+
+Result<CostPlan> placeByCost(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
+                             BackendSet& backends) {
+  return CostPlacer(model, graph, config, backends).place();
+}
+
+}  // namespace opkit

@@ -1,0 +1,215 @@
+// Who runs what when costs decide: on a device whose costs are made up, beside the real CPU.
+#include "engine/runtime/cost_placement.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "engine/backend/cost.h"
+#include "engine/backend/host/host_backend.h"
+#include "engine/backend/reference/oracle_execution.h"
+#include "engine/runtime/test_ops.h"
+
+namespace opkit {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kSlow = milliseconds(20);  // more than the CPU or a copy can take by chance
+constexpr double kAges = 1e15;
+
+/// What the made-up device claims, and what was asked of it.
+struct Claims {
+  std::map<std::string, double> runNs;  // per operator type
+  milliseconds copy{0};
+  int asked = 0;
+};
+
+class ClaimingBackend final : public HostBackend, public EstimatesCost {
+ public:
+  explicit ClaimingBackend(Claims& claims) : HostBackend("claiming"), claims_(claims), creator_(makeCreator(claims)) {}
+  std::span<const Creator> creators(const OpDef&) const override { return {&creator_, 1}; }
+  bool sharesHostMemory() const override { return false; }
+  Status upload(const Tensor& host, const Tensor& device) override {
+    std::this_thread::sleep_for(claims_.copy);
+    return HostBackend::upload(host, device);
+  }
+  Result<Cost> onMeasure(const MeasureArgs& what) override {
+    ++claims_.asked;
+    return Cost{claims_.runNs.at(what.args.def.type), 0, 0};
+  }
+
+ private:
+  /// Takes the operators that it has a claim about.
+  static Creator makeCreator(const Claims& claims) {
+    Creator creator = reference::oracleCreator();
+    creator.provider = "claims";
+    creator.supports = [&claims](const CreateArgs& args) {
+      return claims.runNs.contains(args.def.type) ? Status::ok() : Status::unsupported("no claim");
+    };
+    return creator;
+  }
+
+  Claims& claims_;
+  Creator creator_;
+};
+
+class ClaimingRuntime final : public Runtime {
+ public:
+  explicit ClaimingRuntime(Claims& claims) : claims_(claims) { info_.backend = "claiming"; }
+  const DeviceInfo& device() const override { return info_; }
+  Result<std::unique_ptr<Backend>> createBackend(const OpRegistry&, const BackendConfig&) override {
+    return std::unique_ptr<Backend>(std::make_unique<ClaimingBackend>(claims_));
+  }
+
+ private:
+  Claims& claims_;
+  DeviceInfo info_;
+};
+
+/// The oracle after a sleep: an operator that is slow on the CPU, however fast that is.
+class Sleeper final : public Execution {
+ public:
+  explicit Sleeper(std::unique_ptr<Execution> inner) : inner_(std::move(inner)) {}
+  Status onResize(TensorList inputs, TensorList outputs) override { return inner_->onResize(inputs, outputs); }
+  Status onExecute(TensorList inputs, TensorList outputs) override {
+    std::this_thread::sleep_for(kSlow);
+    return inner_->onExecute(inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<Execution> inner_;
+};
+
+/// AddOne sleeps on the CPU; Negate does not.
+const OpRegistry& registryOf() {
+  static const OpRegistry registry = [] {
+    OpRegistry ops = test::makeTestOps();
+    Creator sleepy = reference::oracleCreator();
+    sleepy.provider = "sleepy";
+    const auto inner = sleepy.create;
+    sleepy.create = [inner](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+      OPKIT_ASSIGN(auto execution, inner(args, backend));
+      return std::unique_ptr<Execution>(std::make_unique<Sleeper>(std::move(execution)));
+    };
+    ops.addCreator("cpu", "AddOne", sleepy);
+    return ops;
+  }();
+  return registry;
+}
+
+Model chain(const std::vector<std::string>& types) {
+  Model model;
+  int tensor = model.addInput("x", {DType::Float32, {4}});
+  for (size_t i = 0; i < types.size(); ++i)
+    tensor = model.addNode(types[i], fmt::format("{}{}", types[i], i), {tensor})[0];
+  model.outputs = {tensor};
+  return model;
+}
+
+class CostPlacement : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "opkit_costs_XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// Plans and runs; "claiming cpu claiming", without copies.
+  std::string place(const std::vector<std::string>& types, float expected) {
+    auto interpreter = *Interpreter::create(chain(types), registryOf());
+    auto session =
+        *interpreter->createSession({.backend = "claiming", .cacheDir = folder_, .threads = 1, .placeByCost = true},
+                                    std::make_shared<ClaimingRuntime>(claims_));
+    const Status status = session->run();
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    EXPECT_EQ(session->outputs()[0].data<float>()[3], expected);
+    rows_ = session->placement();
+    estimate_ = session->statistics().estimate;
+    measurements_ = session->counters().measurements;
+    std::string backends;
+    for (const Placement& row : rows_)
+      if (row.type != "Copy") backends += (backends.empty() ? "" : " ") + row.backend;
+    return backends;
+  }
+
+  std::string folder_;
+  Claims claims_;
+  std::vector<Placement> rows_;
+  CostEstimate estimate_;
+  size_t measurements_ = 0;
+};
+
+TEST_F(CostPlacement, EachCommandGoesWhereItCostsLess) {
+  claims_.runNs = {{"AddOne", 0}, {"Negate", kAges}};
+  EXPECT_EQ(place({"AddOne", "Negate", "AddOne"}, 0), "claiming cpu claiming");
+  EXPECT_LE(estimate_.chosenNs, estimate_.allMainNs);
+  EXPECT_LT(estimate_.chosenNs, estimate_.allOtherNs);
+  EXPECT_GE(estimate_.allMainNs, kAges);
+  for (const Placement& row : rows_) {
+    EXPECT_FALSE(row.fellBack) << row.node;
+    if (row.type == "Copy") continue;
+    EXPECT_TRUE(row.cost.starts_with("claiming ")) << row.cost;
+    EXPECT_NE(row.cost.find(", cpu "), std::string::npos) << row.cost;
+    const bool refused = row.type == "Negate";
+    ASSERT_EQ(row.refusals.size(), refused ? 1u : 0u);
+    if (refused) {
+      EXPECT_TRUE(row.refusals[0].reason.starts_with("by cost: claiming ")) << row.refusals[0].reason;
+    }
+  }
+}
+
+TEST_F(CostPlacement, ACopyThatCostsMoreThanItGainsIsNotMade) {
+  claims_.runNs = {{"AddOne", 0}, {"Negate", 0}};
+  claims_.copy = 2 * kSlow;
+  EXPECT_EQ(place({"AddOne", "Negate"}, -1), "cpu cpu");
+  claims_.copy = milliseconds(0);
+  std::filesystem::remove_all(folder_);
+  EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming claiming");
+  // Three slow commands are worth one slow copy.
+  claims_.copy = 2 * kSlow;
+  EXPECT_EQ(place({"AddOne", "AddOne", "AddOne"}, 3), "claiming claiming claiming");
+}
+
+TEST_F(CostPlacement, WhatOnlyOneSideRunsHasNoChoice) {
+  claims_.runNs = {{"AddOne", 0}};
+  EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
+  EXPECT_EQ(rows_.back().cost, "");
+  EXPECT_TRUE(rows_.back().fellBack);
+}
+
+TEST_F(CostPlacement, MeasurementsOutliveTheirSession) {
+  claims_.runNs = {{"AddOne", 0}, {"Negate", kAges}};
+  place({"AddOne", "Negate"}, -1);
+  EXPECT_EQ(measurements_, 2u);  // those of the CPU; the device made its figures up
+  EXPECT_EQ(claims_.asked, 2);
+  EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
+  EXPECT_EQ(measurements_, 0u);  // read from the folder
+  EXPECT_EQ(claims_.asked, 4);   // it keeps nothing, so it is asked again
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::resize_file(entry.path(), 9);
+  EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
+  EXPECT_EQ(measurements_, 2u);  // the damaged file was ignored
+}
+
+TEST_F(CostPlacement, FailuresOfKernelsAreNotHidden) {
+  claims_.runNs = {{"AddOne", 0}};
+  OpRegistry ops = test::makeTestOps();
+  Creator broken = reference::oracleCreator();
+  broken.provider = "broken";
+  broken.create = [](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
+    return Status::internal("broken on purpose");
+  };
+  ops.addCreator("cpu", "AddOne", broken);
+  auto interpreter = *Interpreter::create(chain({"AddOne"}), ops);
+  auto session = *interpreter->createSession({.backend = "claiming", .cacheDir = "off", .placeByCost = true},
+                                             std::make_shared<ClaimingRuntime>(claims_));
+  const Status status = session->run();
+  EXPECT_EQ(status.code(), StatusCode::Internal);
+  EXPECT_EQ(status.message(), "cost of node 'AddOne0': broken on purpose");
+}
+
+}  // namespace
+}  // namespace opkit
