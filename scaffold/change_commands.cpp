@@ -121,7 +121,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
   command->add_option("NAME", options->first, "A lower-case word, such as hard_shrink")->required();
   command->add_option("--dir", options->folder, "The project's folder (default: NAME)");
   command->add_option("--domain", options->domain, "Qualifies the operator: com.acme gives com.acme::HardShrink");
-  command->add_option("--language", options->language, "c or cpp");
+  command->add_option("--language", options->language, "Of the project (default c)")->type_name("{c,cpp}");
   addFlags(*command, *options, "Overwrite files that exist and differ");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {

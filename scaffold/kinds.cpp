@@ -154,6 +154,12 @@ const Kind* findKind(const std::string& name) {
   return nullptr;
 }
 
+std::string kindChoices() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds()) names.push_back(kind.name);
+  return fmt::format("{{{}}}", fmt::join(names, ","));
+}
+
 Result<Spec> completed(const Spec& spec) {
   const Kind* kind = findKind(spec.kind);
   if (!kind) {

@@ -30,6 +30,9 @@ const std::vector<Kind>& kinds();
 /// Null when there is none of that name.
 const Kind* findKind(const std::string& name);
 
+/// "{unary,binary,...}", as help and completion show it.
+std::string kindChoices();
+
 /// The spec with the kind's attributes and ports where it names none. InvalidArgument when it does not fit the kind.
 Result<Spec> completed(const Spec& spec);
 

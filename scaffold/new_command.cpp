@@ -6,6 +6,7 @@
 #include "engine/model/model.h"
 #include "scaffold/commands.h"
 #include "scaffold/generate.h"
+#include "scaffold/kinds.h"
 #include "scaffold/names.h"
 #include "scaffold/record.h"
 
@@ -82,7 +83,8 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<NewOptions>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand("new", "Write an operator that builds and passes its checks at once");
   command.add_option("NAME", options->spec.name, "The operator's type, UpperCamel");
-  command.add_option("--kind", options->spec.kind, "What sort of operator; `op-scaffold kinds` describes them");
+  command.add_option("--kind", options->spec.kind, "What sort of operator; `op-scaffold kinds` describes them")
+      ->type_name(kindChoices());
   command
       .add_option("--attr", options->attributes,
                   "A parameter, NAME:TYPE=DEFAULT; types bool, int, float, string, ints, floats")
