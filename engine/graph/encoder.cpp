@@ -119,7 +119,7 @@ GraphEncoder::GraphEncoder(const Model& model, const OpRegistry& registry, Backe
     : model_(model),
       registry_(registry),
       reference_(reference),
-      options_(options),
+      options_(std::move(options)),
       contentPlan_(planContents(model, registry)),
       foldedConstants_(model.tensors.size()) {}
 

@@ -99,7 +99,7 @@ OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec
 }
 
 Creator creatorOf(const std::string& plugin, const KernelSpec& kernel, void* user,
-                  std::shared_ptr<const AttributeSchema> schema) {
+                  const std::shared_ptr<const AttributeSchema>& schema) {
   Creator creator;
   creator.provider = kernel.provider;
   creator.supports = [=](const CreateArgs& args) {

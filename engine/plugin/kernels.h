@@ -10,7 +10,7 @@ namespace opkit::plugin {
 OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op);
 /// A kernel that runs on the host or on a plugin's backend. `schema` may be null: attributes come as JSON then.
 Creator creatorOf(const std::string& plugin, const KernelSpec& kernel, void* user,
-                  std::shared_ptr<const AttributeSchema> schema);
+                  const std::shared_ptr<const AttributeSchema>& schema);
 /// ONNX nodes "domain::Type" become the operator, attribute by attribute.
 OnnxRule onnxRuleOf(const std::shared_ptr<const OperatorSpec>& op);
 

@@ -128,8 +128,8 @@ class PluginRuntime final : public Runtime {
 
 }  // namespace
 
-BackendKind backendKindOf(const std::string& plugin, std::shared_ptr<const BackendSpec> spec,
-                          std::weak_ptr<const void> owner) {
+BackendKind backendKindOf(const std::string& plugin, const std::shared_ptr<const BackendSpec>& spec,
+                          const std::weak_ptr<const void>& owner) {
   BackendKind kind;
   kind.name = spec->name;
   kind.summary = spec->summary;

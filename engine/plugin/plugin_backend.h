@@ -18,7 +18,7 @@ class PluginBuffer : public Buffer {
 };
 
 /// The kind to register. Its Runtimes keep `owner` alive.
-BackendKind backendKindOf(const std::string& plugin, std::shared_ptr<const BackendSpec> spec,
-                          std::weak_ptr<const void> owner);
+BackendKind backendKindOf(const std::string& plugin, const std::shared_ptr<const BackendSpec>& spec,
+                          const std::weak_ptr<const void>& owner);
 
 }  // namespace opkit::plugin

@@ -227,9 +227,11 @@ void Session::prepareMove() {
   preparation_ = std::make_unique<Preparation>();
   for (const Tensor& input : inputs_) {
     Result<Tensor> copy = Tensor::onHost(input.desc, Fill::None);
-    if (copy) convertElements(input, *copy);
+    if (copy)
+      convertElements(input, *copy);
+    else
+      preparation_->status = copy.error();
     preparation_->inputs.push_back(copy ? *std::move(copy) : Tensor{input.desc});
-    if (!copy) preparation_->status = copy.error();
   }
   preparation_->thread =
       std::thread([this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {

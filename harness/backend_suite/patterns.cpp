@@ -1,5 +1,6 @@
 #include "harness/backend_suite/patterns.h"
 
+#include <cmath>
 #include <cstring>
 
 namespace opkit::harness::backend_suite {
@@ -11,7 +12,7 @@ Result<Tensor> pattern(const TensorDesc& desc, int seed) {
     auto values = tensor.data<T>();
     for (size_t i = 0; i < values.size(); ++i) {
       const auto number = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13 + i / 5) % 101);
-      values[i] = desc.dtype == DType::Bool ? static_cast<T>(static_cast<int>(number) % 2) : static_cast<T>(number);
+      values[i] = static_cast<T>(desc.dtype == DType::Bool ? std::fmod(number, 2.0f) : number);
     }
   });
   return tensor;

@@ -242,7 +242,7 @@ class FaultyExecution final : public Execution {
 };
 
 /// The kernel of `inner` with the fault around it.
-Creator faulty(const Creator& inner, const Fault& fault, Acted acted) {
+Creator faulty(const Creator& inner, const Fault& fault, const Acted& acted) {
   Creator creator = inner;
   creator.create = [inner, &fault, acted](const CreateArgs& args,
                                           Backend& backend) -> Result<std::unique_ptr<Execution>> {
@@ -301,7 +301,7 @@ const std::vector<CpuFault>& cpuFaults() {
   return table;
 }
 
-OpRegistry withFault(const OpRegistry& registry, const std::string& op, const std::string& name, Acted acted) {
+OpRegistry withFault(const OpRegistry& registry, const std::string& op, const std::string& name, const Acted& acted) {
   OpRegistry broken = registry;
   const OpDef* def = registry.find(op);
   const auto fault =

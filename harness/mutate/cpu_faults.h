@@ -25,6 +25,6 @@ const std::vector<CpuFault>& cpuFaults();
 /// A copy of the registry in which every CPU kernel of `op` (its regions, where it is lowered) has the fault. `acted`
 /// counts the runs in which something was spoiled.
 OpRegistry withFault(const OpRegistry& registry, const std::string& op, const std::string& fault,
-                     std::shared_ptr<std::atomic<uint64_t>> acted);
+                     const std::shared_ptr<std::atomic<uint64_t>>& acted);
 
 }  // namespace opkit::harness

@@ -67,8 +67,8 @@ class BrokenCpu final : public Execution {
 
 }  // namespace
 
-void addBrokenCpu(OpRegistry& registry, Break how, std::shared_ptr<Instances> instances) {
-  addBroken(registry, "cpu", how, std::move(instances), [](Break what, Backend& backend) {
+void addBrokenCpu(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
+  addBroken(registry, "cpu", how, instances, [](Break what, Backend& backend) {
     return std::unique_ptr<Execution>(std::make_unique<BrokenCpu>(what, backend));
   });
 }

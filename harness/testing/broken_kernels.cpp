@@ -2,13 +2,12 @@
 
 namespace opkit::harness {
 
-void addBroken(OpRegistry& registry, const std::string& backend, Break how, std::shared_ptr<Instances> instances,
+void addBroken(OpRegistry& registry, const std::string& backend, Break how, const std::shared_ptr<Instances>& instances,
                std::unique_ptr<Execution> (*make)(Break how, Backend& backend)) {
   const auto supports = [](const CreateArgs& args) {
     return args.input(0).dtype == DType::Float32 ? Status::ok() : Status::unsupported("Relu: broken only for f32");
   };
-  const auto create = [how, make, instances = std::move(instances)](const CreateArgs&,
-                                                                    Backend& on) -> Result<std::unique_ptr<Execution>> {
+  const auto create = [how, make, instances](const CreateArgs&, Backend& on) -> Result<std::unique_ptr<Execution>> {
     const size_t number = ++instances->made;
     const bool broken = instances->broken == 0 || instances->broken == number;
     return make(broken ? how : Break::Nothing, on);

@@ -40,17 +40,17 @@ struct Instances {
 
 /// Puts the broken fp32 kernel first in the table of (`backend`, Relu); `make` is asked for each instance with what is
 /// wrong with it. What the functions below are made of.
-void addBroken(OpRegistry& registry, const std::string& backend, Break how, std::shared_ptr<Instances> instances,
+void addBroken(OpRegistry& registry, const std::string& backend, Break how, const std::shared_ptr<Instances>& instances,
                std::unique_ptr<Execution> (*make)(Break how, Backend& backend));
 
 /// (cpu, Relu).
 void addBrokenCpu(OpRegistry& registry, Break how,
-                  std::shared_ptr<Instances> instances = std::make_shared<Instances>());
+                  const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
 
 #ifdef OPKIT_HAS_VULKAN
 /// (vulkan, Relu); the shader is testing/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how,
-                     std::shared_ptr<Instances> instances = std::make_shared<Instances>());
+                     const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
 /// Puts before the image kernel of (vulkan, `op`) one like it that records only at its first resize.
 void addStaleImageKernel(OpRegistry& registry, const std::string& op);
 #endif

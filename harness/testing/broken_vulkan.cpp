@@ -63,8 +63,8 @@ class StaleImage final : public Execution {
 
 }  // namespace
 
-void addBrokenVulkan(OpRegistry& registry, Break how, std::shared_ptr<Instances> instances) {
-  addBroken(registry, "vulkan", how, std::move(instances), [](Break what, Backend& backend) {
+void addBrokenVulkan(OpRegistry& registry, Break how, const std::shared_ptr<Instances>& instances) {
+  addBroken(registry, "vulkan", how, instances, [](Break what, Backend& backend) {
     return std::unique_ptr<Execution>(std::make_unique<BrokenVulkan>(what, backend));
   });
 }

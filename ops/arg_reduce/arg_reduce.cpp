@@ -39,7 +39,7 @@ void define(OpRegistry& registry) {
                   .outputs = {{"index", DTypeSet{DType::Int64}}},
                   .inferShapes = shapeRule,
                   .flops = flops,
-                  .oracle = oracle});
+                  .oracle = std::move(oracle)});
   };
   add("ArgMax", "position of the largest element along an axis", maxReference);
   add("ArgMin", "position of the smallest element along an axis", minReference);

@@ -1,8 +1,8 @@
 // CacheFile: bytes that outlive the process, with a key that says what they are good for.
 //
-// A cache must never hurt: a file that is missing, cut short, altered, of another format or of another key reads as
-// nothing, with a warning where somebody should know; a file is replaced whole, by renaming. Thread-safe, also between
-// processes.
+// A cache must never hurt: a file that is missing, cut short, altered, of another format or of another key (device,
+// driver or build: no surprise after an update) reads as nothing, with a warning where the file is damaged; a file is
+// replaced whole, by renaming. Thread-safe, also between processes.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ std::optional<std::filesystem::path> cacheFolder(const std::string& option);
 
 struct CacheRead {
   std::optional<std::vector<std::byte>> payload;
-  std::string warning;  // why a file that exists was ignored; empty when none exists
+  std::string warning;  // why a damaged file was ignored; else empty
 };
 
 /// What writeCacheFile wrote under the same key.

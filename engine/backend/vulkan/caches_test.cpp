@@ -62,7 +62,7 @@ TEST_F(CachesTest, AFileReadsBackOnlyWholeAndUnderItsKey) {
   EXPECT_OK(writeCacheFile(path, "key", payload));
   EXPECT_EQ(*readCacheFile(path, "key").payload, payload);
   EXPECT_FALSE(readCacheFile(path, "another").payload);
-  EXPECT_NE(readCacheFile(path, "another").warning.find("another device, driver or build"), std::string::npos);
+  EXPECT_EQ(readCacheFile(path, "another").warning, "");
 
   std::ifstream in(path, std::ios::binary);
   const std::string whole((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

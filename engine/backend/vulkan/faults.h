@@ -16,7 +16,10 @@ class Faults {
   /// The submission after `succeed` more loses the device.
   void loseDeviceAfter(int64_t succeed) { submissions_ = succeed; }
   /// Forgets what has not happened yet; true when there was something.
-  bool clear() { return (creations_.exchange(-1) >= 0) | (submissions_.exchange(-1) >= 0); }
+  bool clear() {
+    const int64_t creations = creations_.exchange(-1), submissions = submissions_.exchange(-1);
+    return creations >= 0 || submissions >= 0;
+  }
 
   bool creationFails() { return strikes(creations_); }
   bool submissionFails() { return strikes(submissions_); }

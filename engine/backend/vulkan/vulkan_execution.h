@@ -135,13 +135,13 @@ Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tenso
 
 /// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).
 template <class E, class Supports>
-Creator creatorOf(Supports supports, Layout layout = Layout::NCHW, std::string kernel = "") {
+Creator creatorOf(Supports supports, Layout layout = Layout::NCHW, std::string_view kernel = "") {
   return {.supports = supports,
           .create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
             return std::unique_ptr<Execution>(std::make_unique<E>(args, backend));
           },
           .layout = layout,
-          .kernel = std::move(kernel)};
+          .kernel = std::string(kernel)};
 }
 
 }  // namespace opkit::vulkan

@@ -1,5 +1,6 @@
 #include "engine/graph/passes/region_compose.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace opkit {
