@@ -55,10 +55,10 @@ CaseResult checkOne(const OpRegistry& registry, const std::string& backend, cons
 }
 
 void addBrokenKernel(OpRegistry& registry, const std::string& backend, Break how,
-                     std::shared_ptr<Instances> instances = std::make_shared<Instances>()) {
-  if (backend == "cpu") return addBrokenCpu(registry, how, std::move(instances));
+                     const std::shared_ptr<Instances>& instances = std::make_shared<Instances>()) {
+  if (backend == "cpu") return addBrokenCpu(registry, how, instances);
 #ifdef OPKIT_HAS_VULKAN
-  addBrokenVulkan(registry, how, std::move(instances));
+  addBrokenVulkan(registry, how, instances);
 #endif
 }
 
