@@ -47,6 +47,21 @@ TEST(PlanRename, KeepsOnnxNamesAndOtherWords) {
             std::string::npos);
 }
 
+TEST(PlanRename, RowsKeepTheirPlaceAndCanBeRemoved) {
+  const ScratchTree scratch;
+  const auto before = scratch.snapshot();
+  for (const char* kind : {"unary", "binary"}) {
+    ASSERT_TRUE(scaffold(scratch, {.name = "Thing", .kind = kind}).isOk());
+    EXPECT_NE(planRename(scratch.tree(), "Thing", "Tanh", false).error().message().find("operator Tanh exists"),
+              std::string::npos);
+    ASSERT_EQ(applied(scratch, planRename(scratch.tree(), "Thing", "Other", false)).message(), "");
+    const std::string rules = *scratch.tree().read(std::string("ops/") + kind + "/" + kind + "_onnx.cpp");
+    EXPECT_NE(rules.find("rules.add(\"Thing\", {}, passThrough(\"Other\"))"), std::string::npos) << "ONNX names stay";
+    ASSERT_EQ(applied(scratch, planRemove(scratch.tree(), "Other", false)).message(), "");
+    EXPECT_EQ(scratch.snapshot(), before);
+  }
+}
+
 TEST(PlanRename, Refuses) {
   const ScratchTree scratch;
   const auto message = [&](const char* from, const char* to) {

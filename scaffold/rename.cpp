@@ -82,10 +82,33 @@ Result<std::string> folderOf(const Tree& tree, const std::string& type) {
   return found->folder;
 }
 
+/// A row of a family that op-scaffold put in: its blocks of text under the new name.
+Result<Plan> renameRow(const Tree& tree, const Record& record, const std::string& from, const std::string& to) {
+  const Renaming renaming{from, to, snakeCase(from), snakeCase(to)};
+  OPKIT_TRY(checkClashes(tree, {.name = to, .kind = "custom", .onnx = "opkit.renamed::" + to}));
+  Plan plan;
+  Record renamed{record.spec, {}, {}};
+  if (renamed.spec.is_object()) renamed.spec["name"] = to;
+  for (const Block& block : record.blocks) {
+    const auto before = tree.read(block.path);
+    const size_t at = before ? before->rfind(block.text) : std::string::npos;
+    if (at == std::string::npos)
+      return Status::invalidArgument("the row of {} in {} was edited since it was scaffolded: rename it there by hand",
+                                     from, block.path);
+    const std::string text = block.path.ends_with("_onnx.cpp") ? renaming.rules(block.text) : renaming.text(block.text);
+    plan.push_back({block.path, before, before->substr(0, at) + text + before->substr(at + block.text.size()), text});
+    renamed.blocks.push_back({block.path, text});
+  }
+  plan.push_back(recordChange(tree, from, std::nullopt));
+  plan.push_back(recordChange(tree, to, renamed));
+  return plan;
+}
+
 }  // namespace
 
 Result<Plan> planRename(const Tree& tree, const std::string& from, const std::string& to, bool force) {
   OPKIT_TRY(checkTypeName(to));
+  if (const auto row = readRecord(tree, from); row && !row->blocks.empty()) return renameRow(tree, *row, from, to);
   OPKIT_ASSIGN(const std::string op, folderOf(tree, from));
   const Renaming renaming{from, to, op, snakeCase(to)};
   OPKIT_TRY(checkClashes(tree, {.name = to, .kind = "custom", .onnx = "opkit.renamed::" + to}));
