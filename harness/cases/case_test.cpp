@@ -75,6 +75,9 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
         EXPECT_EQ(c.departures.at("lib").reason, "why");
       }
   EXPECT_EQ(marked, (std::vector<std::string>{"Relu/f32[3]/normal/seed=7", "Relu/f32[9]/specials/seed=7"}));
+  const Catalogue sometimes = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}],
+      "departures": [{"provider": "lib", "cases": ["~Relu/f32[3]/normal"], "reason": "why"}]})");
+  EXPECT_FALSE(sometimes.groups[0].cases[0].departures.at("lib").required);
   const auto error = [](const std::string& entry) {
     return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}], "departures": [)" + entry + "]}");
   };

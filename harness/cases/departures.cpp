@@ -37,16 +37,18 @@ bool matchesPattern(const std::string& pattern, const std::string& text) {
 
 Status applyDepartures(const std::vector<Departure>& departures, bool required, std::vector<CaseGroup>& groups) {
   for (const Departure& departure : departures) {
+    const bool sometimes = departure.pattern.starts_with('~');
+    const std::string pattern = departure.pattern.substr(sometimes ? 1 : 0);
     size_t named = 0;
     for (CaseGroup& group : groups)
       for (Case& c : group.cases) {
-        if (!matchesPattern(departure.pattern, seedless(c))) continue;
+        if (!matchesPattern(pattern, seedless(c))) continue;
         ++named;
-        c.departures.try_emplace(departure.provider, CaseDeparture{departure.reason, required});
+        c.departures.try_emplace(departure.provider, CaseDeparture{departure.reason, required && !sometimes});
       }
     if (required && named == 0)
       return Status::invalidArgument("\"departures\" of {}: no case of the file is called '{}'", departure.provider,
-                                     departure.pattern);
+                                     pattern);
   }
   return Status::ok();
 }

@@ -23,7 +23,7 @@ using CaseDepartures = std::map<std::string, CaseDeparture>;  // by provider
 /// One entry of "departures" and one of its patterns.
 struct Departure {
   std::string provider;
-  std::string pattern;  // of ids without their seed; `*` stands for anything
+  std::string pattern;  // of ids without their seed; `*` is anything; `~` in front: on some processors
   std::string reason;
 };
 

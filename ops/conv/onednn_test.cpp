@@ -63,5 +63,34 @@ TEST_F(Onednn, AveragesOfFourAreExact) {
   expectMatch("AveragePool", packParams(params), {{smallIntegers({2, 3, 8, 6}, 1)}, {smallIntegers({1, 3, 4, 4}, 2)}});
 }
 
+TEST_F(Onednn, LargestOfWindowsAreExact) {
+  pool::PoolParamsT params;
+  params.kernel_shape = {3, 2};
+  params.strides = {2, 1};
+  params.pads = {1, 0, 1, 1};
+  expectMatch("MaxPool", packParams(params), {{smallIntegers({2, 3, 7, 6}, 1)}, {smallIntegers({1, 3, 5, 4}, 2)}});
+}
+
+/// Rows of equal elements: every probability is a power of two.
+TEST_F(Onednn, UniformRowsAreExact) {
+  const auto equal = [](const Shape& shape) {
+    Tensor tensor = *Tensor::onHost({DType::Float32, shape});
+    for (float& value : tensor.data<float>()) value = 3;
+    return tensor;
+  };
+  expectMatch("Softmax", {}, {{equal({5, 8})}, {equal({3, 16})}});
+}
+
+/// None of them is chosen where nobody asks for it.
+TEST_F(Onednn, StandsBehindOurKernels) {
+  for (const char* type : {"Softmax", "LayerNormalization", "MaxPool", "AveragePool", "MatMul", "Gemm", "Conv"}) {
+    const auto creators = builtinOps().creators("cpu", type);
+    const auto ours = std::ranges::find(creators, "opkit", &Creator::provider);
+    const auto theirs = std::ranges::find(creators, "onednn", &Creator::provider);
+    ASSERT_NE(theirs, creators.end()) << type;
+    EXPECT_LT(ours - creators.begin(), theirs - creators.begin()) << type;
+  }
+}
+
 }  // namespace
 }  // namespace opkit::ops

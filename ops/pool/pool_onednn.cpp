@@ -1,4 +1,5 @@
-// AveragePool only: oneDNN's largest element of a window loses NaN, which the card of MaxPool does not allow.
+// AveragePool and MaxPool by oneDNN, whose largest element of a window loses NaN: see the departures in
+// pool.cases.json.
 #include "engine/backend/cpu/onednn_kernel.h"
 #include "ops/pool/pool.h"
 
@@ -13,7 +14,7 @@ int64_t reachedPadding(const WindowAxis& axis) {
 class PoolOnednn final : public cpu::OnednnKernel {
  public:
   PoolOnednn(const CreateArgs& args, Backend& backend)
-      : OnednnKernel(args, backend), params_(args.params<PoolParams>()) {}
+      : OnednnKernel(args, backend), params_(args.params<PoolParams>()), isMax_(args.def.type == "MaxPool") {}
 
  protected:
   Status build(TensorList inputs, TensorList outputs) override {
@@ -26,8 +27,9 @@ class PoolOnednn final : public cpu::OnednnKernel {
       begins.push_back(axis.padBegin);
       ends.push_back(reachedPadding(axis));
     }
-    const auto algorithm = params_.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
-                                                     : dnnl::algorithm::pooling_avg_exclude_padding;
+    const auto algorithm = isMax_                      ? dnnl::algorithm::pooling_max
+                           : params_.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
+                                                       : dnnl::algorithm::pooling_avg_exclude_padding;
     const auto x = denseOf(inputs[0]->desc.shape), y = denseOf(outputs[0]->desc.shape);
     using Pool = dnnl::pooling_v2_forward;
     setPrimitive(
@@ -40,9 +42,11 @@ class PoolOnednn final : public cpu::OnednnKernel {
 
  private:
   PoolParamsT params_;
+  bool isMax_;
 };
 
 Status supports(const CreateArgs& args) {
+  if (args.outputs.size() > 1) return Status::unsupported("{}: the oneDNN kernel gives no indices", args.def.type);
   OPKIT_ASSIGN(const PoolPlan plan, planPool(args.params<PoolParams>(), args.input(0).shape));
   for (const WindowAxis& axis : plan.axes) {
     if (axis.dilation != 1)
@@ -58,7 +62,8 @@ Status supports(const CreateArgs& args) {
 }  // namespace
 
 void addOnednn(OpRegistry& registry) {
-  registry.addCreator("cpu", "AveragePool", cpu::onednnCreatorOf<PoolOnednn>(supports));
+  for (const char* type : {"AveragePool", "MaxPool"})
+    registry.addCreator("cpu", type, cpu::onednnCreatorOf<PoolOnednn>(supports));
 }
 
 }  // namespace opkit::ops::pool
