@@ -153,7 +153,7 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
                                 const Fresh& fresh) {
   if (!onHost()) {
     result.check("recording", checkAgain(interpreter, c, fresh, {.record = RecordMode::Direct}, runtime_));
-    if (result.provider != "folded") result.check("providers", checkProviders(c, result.provider));
+    if (result.provider != "folded") checkProviders(c, result);
     return;
   }
   Status threads = checkAgain(interpreter, c, fresh, {.threads = 1}, runtime_).withContext("one thread");
