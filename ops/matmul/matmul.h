@@ -30,7 +30,7 @@ struct MatMulPlan {
 Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
 
 /// OK for batches of products that are so small that packing them costs more than multiplying: of at most
-/// `mostProducts` multiplications each, or single dot products.
+/// `mostProducts` multiplications each, or single dot products; of a depth of at most 256.
 Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts);
 
 Status reference(const OracleArgs& args);

@@ -107,7 +107,7 @@ Status supports(const CreateArgs& args) {
 
 void addCpu(OpRegistry& registry) {
   const auto isSmall = [](const CreateArgs& args) {
-    return requireSmallProducts(args, 64);
+    return requireSmallProducts(args, 512);
   };  // measured: decision 0017
   registry.addCreator("cpu", "MatMul", hostLoopCreator(cpu::threadPool, isSmall, "small"));
   registry.addCreator("cpu", "MatMul", {"opkit", supports, MatMulCpu::create});

@@ -18,11 +18,11 @@ const Case kCases[] = {
     {{7}, {7, 9}},
     {{5, 7}, {7}},
     {{7}, {7}},
-    {{4, 5, 7}, {7, 9}},           // one tall product
-    {{4, 5, 7}, {4, 7, 9}},        // a batch
-    {{5, 7}, {4, 7, 9}},           // repeats a
-    {{3, 1, 5, 7}, {1, 4, 7, 9}},  // repeats both
-    {{1, 5, 7}, {3, 2, 7, 9}},     // repeats a over two axes
+    {{4, 5, 7}, {7, 9}},             // one tall product
+    {{4, 5, 17}, {4, 17, 9}},        // a batch
+    {{5, 17}, {4, 17, 9}},           // repeats a
+    {{3, 1, 5, 17}, {1, 4, 17, 9}},  // repeats both
+    {{1, 5, 17}, {3, 2, 17, 9}},     // repeats a over two axes
     {{2, 3, 33, 64}, {2, 3, 64, 35}},
     {{3, 5, 7}, {1, 7, 9}},
     {{3, 5, 7}, {7}},
@@ -66,10 +66,10 @@ TEST(MatMulCpu, BatchesOfSmallProductsAreLoops) {
     EXPECT_EQ(fast.run(inputs), reference.run(inputs)) << toString(a) << toString(b);
     return fast.choice().creator->provider;
   };
-  EXPECT_EQ(providerOf({9, 4, 4}, {9, 4, 4}), "loop");
-  EXPECT_EQ(providerOf({9, 4, 4}, {9, 4, 4}, "opkit"), "opkit");
-  EXPECT_EQ(providerOf({9, 4, 5}, {9, 5, 4}), "opkit");
-  EXPECT_EQ(providerOf({9, 4, 5}, {9, 5, 4}, "loop"), "loop");
+  EXPECT_EQ(providerOf({9, 8, 8}, {9, 8, 8}), "loop");
+  EXPECT_EQ(providerOf({9, 8, 8}, {9, 8, 8}, "opkit"), "opkit");
+  EXPECT_EQ(providerOf({9, 8, 9}, {9, 9, 8}), "opkit");
+  EXPECT_EQ(providerOf({9, 8, 9}, {9, 9, 8}, "loop"), "loop");
   EXPECT_EQ(providerOf({9, 1, 200}, {9, 200, 1}), "loop");
   EXPECT_EQ(providerOf({9, 1, 300}, {9, 300, 1}), "opkit");
   EXPECT_EQ(providerOf({9, 3, 3}, {3, 3}), "opkit");  // one tall product
