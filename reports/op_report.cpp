@@ -53,6 +53,7 @@ int build(const std::vector<std::string>& files, const std::string& output, cons
 int main(int argc, char** argv) {
   CLI::App app("Turns op-harness results into reports.", "op-report");
   app.require_subcommand(1);
+  app.fallthrough();  // options of the program may follow the command
   std::vector<std::string> files;
   std::string output;
   CLI::App* build = app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines");
@@ -61,7 +62,6 @@ int main(int argc, char** argv) {
   build->add_option("--output", output, "The page to write")->required();
   opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
   plugins.add(app);
-  app.fallthrough();
   return opkit::cli::runProgram(app, argc, argv, [&]() -> opkit::Result<int> {
     OPKIT_TRY(plugins.load());
     return opkit::reports::build(files, output, plugins.plugins());
