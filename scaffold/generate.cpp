@@ -29,7 +29,8 @@ bool wanted(const Spec& spec, const std::string& file) {
 void dropStale(const Tree& tree, const std::string& type, Plan& plan) {
   const auto record = readRecord(tree, type);
   if (!record) return;
-  for (const auto& [path, hash] : record->files) {
+  for (const auto& file : record->files) {
+    const std::string& path = file.first;
     const bool kept =
         std::any_of(plan.begin(), plan.end(), [&](const FileChange& change) { return change.path == path; });
     if (!kept) plan.push_back({path, tree.read(path), std::nullopt});

@@ -34,8 +34,8 @@ Status ask(const char* question, std::string& answer) {
 Result<Spec> specOf(NewOptions& options) {
   Spec& spec = options.spec;
   if (!options.specFile.empty()) {
-    if (!spec.name.empty() || !spec.kind.empty())
-      return Status::invalidArgument("--spec holds the name and the kind; give one or the other");
+    if (spec != Spec() || !options.attributes.empty() || !options.inputs.empty() || !options.outputs.empty())
+      return Status::invalidArgument("--spec holds the name, the kind and all the rest; give one or the other");
     OPKIT_ASSIGN(const auto bytes, readFile(options.specFile));
     return specFromJson({bytes.begin(), bytes.end()});
   }

@@ -26,13 +26,16 @@ int printCompletion(const CLI::App& app, const std::string& shell) {
   return kSuccess;
 }
 
-/// What to say of a first word that is no subcommand, where one is required; empty otherwise.
+/// What to say of a first word that is no option or, where one is required, no subcommand; empty otherwise.
 std::string unknownCommand(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   const std::vector<std::string> words = app.remaining();
-  if (names.empty() || words.empty() || words.front().starts_with('-')) return "";
+  if (words.empty()) return "";
+  if (words.front().starts_with('-'))
+    return fmt::format("there is no option '{}'; see {} --help", words.front(), app.get_name());
+  if (names.empty()) return "";
   return fmt::format("expected a subcommand of {}, got '{}'; see {} --help", fmt::join(names, ", "), words.front(),
                      app.get_name());
 }

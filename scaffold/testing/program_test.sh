@@ -26,6 +26,7 @@ spec() { printf '%s' "$1" >"$work/spec.json"; }
 
 refused 'subcommand is required'
 refused "expected a subcommand of new, remove" bogus
+refused "there is no option '--bogus'" --bogus
 refused 'not expected: extra' new Thing --kind unary extra
 refused 'NAME (UpperCamel, such as HardShrink) is missing' new
 refused '--kind (op-scaffold kinds lists them) is missing' new Thing
@@ -66,6 +67,9 @@ refused 'one or the other' new Thing --kind custom --spec "$work/none"
 refused 'cannot read' new --spec "$work/none"
 spec '{'
 refused 'not JSON' new --spec "$work/spec.json"
+refused 'one or the other' new --spec "$work/spec.json" --attr a:int=1
+refused 'one or the other' new --spec "$work/spec.json" --tdd
+refused 'one or the other' new --spec "$work/spec.json" --backend cpu
 spec '[]'
 refused 'must be an object' new --spec "$work/spec.json"
 spec '{"version": 2, "name": "Thing", "kind": "unary"}'
