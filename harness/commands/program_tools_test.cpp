@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "engine/backend/device_test_support.h"
+#include "harness/run/build_facts.h"
 #include "harness/testing/program.h"
 
 namespace opkit::harness {
@@ -169,7 +170,7 @@ TEST_F(ProgramVulkan, TheSameSeedGivesTheSameBytes) {
 
 /// A watched source tree of one operator.
 fs::path softmaxTree() {
-  const fs::path root = fs::path(testing::TempDir()) / "program_watch", source = OPKIT_SOURCE_DIR;
+  const fs::path root = fs::path(testing::TempDir()) / "program_watch", source = kBuildFacts.sourceFolder;
   fs::remove_all(root);
   fs::create_directories(root / "ops");
   fs::create_directories(root / "shaders");
