@@ -11,14 +11,18 @@ namespace {
 
 class ReportTest : public testing::Test {
  protected:
+  /// A file of this test: tests run at the same time.
+  static std::string own(const std::string& name) {
+    return testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + "_" + name;
+  }
   std::string file(const std::string& text) {
-    const std::string path = testing::TempDir() + "results_" + std::to_string(++files_) + ".jsonl";
+    const std::string path = own("results_" + std::to_string(++files_) + ".jsonl");
     std::ofstream(path) << text;
     return path;
   }
   /// Runs op-report; returns its exit code, leaves its output in `said`.
   int run(const std::string& arguments, std::string* said = nullptr) {
-    const std::string log = testing::TempDir() + "op_report.log";
+    const std::string log = own("op_report.log");
     const int status = std::system((std::string(OPKIT_OP_REPORT) + " " + arguments + " >" + log + " 2>&1").c_str());
     std::ifstream stream(log);
     if (said) *said = {std::istreambuf_iterator<char>(stream), {}};
@@ -30,7 +34,7 @@ class ReportTest : public testing::Test {
   }
 
   int files_ = 0;
-  const std::string page_ = testing::TempDir() + "index.html";
+  const std::string page_ = own("index.html");
 };
 
 constexpr const char* kGood =
