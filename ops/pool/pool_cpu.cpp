@@ -14,12 +14,10 @@ namespace {
 struct Max {
   static constexpr float kStart = -INFINITY;
   static void rows(const float* x, float* y, int64_t count) { cpu::maxTo(x, y, count); }
-  static float join(float y, float x) { return x > y || x != x ? x : y; }
 };
 struct Sum {
   static constexpr float kStart = 0;
   static void rows(const float* x, float* y, int64_t count) { cpu::addTo(x, y, count); }
-  static float join(float y, float x) { return y + x; }
 };
 
 template <class Join>
@@ -29,7 +27,7 @@ class PoolCpu final : public cpu::CpuKernel {
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    return cpu::scratchBytesOf(rowFloats_ * static_cast<int64_t>(pool_.threadCount()));
+    return cpu::scratchBytesOf(partFloats_ * static_cast<int64_t>(pool_.threadCount()));
   }
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
@@ -46,7 +44,7 @@ class PoolCpu final : public cpu::CpuKernel {
     const auto plane = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);
       poolPlane(floatsOf(*inputs[0]) + i * inputFloats, floatsOf(*outputs[0]) + i * outputFloats,
-                cpu::scratchFloats(scratch(), rowFloats_ * static_cast<int64_t>(thread)));
+                cpu::scratchFloats(scratch(), partFloats_ * static_cast<int64_t>(thread)));
     };
     pool_.parallelFor(static_cast<size_t>(planes_), std::ref(plane));
     return Status::ok();
@@ -63,6 +61,7 @@ class PoolCpu final : public cpu::CpuKernel {
     const int64_t needed = std::max<int64_t>(wide.output - 1, 0) * wide.stride + (wide.kernel - 1) * wide.dilation + 1;
     valid_ = std::clamp<int64_t>(needed - wide.padBegin, 0, wide.input);
     rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin));
+    partFloats_ = rowFloats_ + cpu::scratchPart(wide.output);
     return Status::ok();
   }
 
@@ -78,7 +77,7 @@ class PoolCpu final : public cpu::CpuKernel {
       const TapRange taps = high.tapsInside(o);
       for (int64_t k = taps.begin; k < taps.end; ++k)
         Join::rows(x + high.position(o, k) * wide.input, row + wide.padBegin, valid_);
-      joinColumns(row, y);
+      joinColumns(row, row + rowFloats_, y);
       if constexpr (kMean) {
         const auto rowTaps = static_cast<float>(tapsOf(high, o));
         for (int64_t i = 0; i < wide.output; ++i) y[i] /= std::max(rowTaps * columnTaps_[static_cast<size_t>(i)], 1.0f);
@@ -86,23 +85,28 @@ class PoolCpu final : public cpu::CpuKernel {
     }
   }
 
-  void joinColumns(const float* row, float* y) const {
+  /// `packed` takes one tap of every window, so that they are joined by vectors whatever the stride.
+  void joinColumns(const float* row, float* packed, float* y) const {
     const WindowAxis& wide = axes_[1];
-    for (int64_t i = 0; i < wide.output; ++i) y[i] = row[i * wide.stride];
+    pack(row, y);
     for (int64_t k = 1; k < wide.kernel; ++k) {
       const float* tap = row + k * wide.dilation;
-      if (wide.stride == 1)
-        Join::rows(tap, y, wide.output);
-      else
-        for (int64_t i = 0; i < wide.output; ++i) y[i] = Join::join(y[i], tap[i * wide.stride]);
+      if (wide.stride != 1) pack(tap, packed);
+      Join::rows(wide.stride == 1 ? tap : packed, y, wide.output);
     }
+  }
+
+  void pack(const float* tap, float* to) const {
+    const int64_t count = axes_[1].output, stride = axes_[1].stride;
+    for (int64_t i = 0; i < count; ++i) to[i] = tap[i * stride];
   }
 
   PoolParamsT params_;
   int64_t planes_ = 0;
   std::vector<WindowAxis> axes_;   // height, width
   int64_t valid_ = 0;              // input columns that some window reads
-  int64_t rowFloats_ = 0;          // of one joined row, per thread
+  int64_t rowFloats_ = 0;          // of one joined row
+  int64_t partFloats_ = 0;         // of scratch memory per thread: the row and one tap of its windows
   std::vector<float> columnTaps_;  // what the mean divides by, per output column
 };
 
