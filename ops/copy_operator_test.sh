@@ -16,7 +16,8 @@ for folder in ops shaders; do
   # Rename inside: identifiers, includes and the ONNX names that the original keeps.
   grep -rlE 'softmax|Softmax' $folder/copied_softmax |
     xargs sed -i -e 's/softmax/copied_softmax/g' -e 's/\bLogSoftmax/LogCopiedSoftmax/g' -e 's/\bSoftmax/CopiedSoftmax/g' \
-      -e 's/NumericClass::CopiedSoftmax/NumericClass::Softmax/g' -e 's/kSoftmaxSchema/kCopiedSoftmaxSchema/g'
+      -e 's/NumericClass::CopiedSoftmax/NumericClass::Softmax/g' -e 's/kSoftmaxSchema/kCopiedSoftmaxSchema/g' \
+      -e 's/dnnl::\(log\)\?copied_softmax/dnnl::\1softmax/g'
 done
 
 scratch_build copied_softmax

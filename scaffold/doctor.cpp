@@ -30,6 +30,14 @@ std::string sourcesOf(const Tree& tree, const std::string& folder) {
   return text;
 }
 
+/// Whether a card says how the operator runs without kernels of its own: in another form, or computed at resize since
+/// its inputs' values must be known by then.
+bool needsNoKernel(const std::string& card) {
+  for (const char* form : {".lower =", ".decompose =", ".loop =", ".control =", ".shapeOnly = true"})
+    if (card.find(form) != card.npos) return true;
+  return std::regex_search(card, std::regex("Port\\{name, \\w+, Port::Kind::Required, true\\}"));
+}
+
 struct Examination {
   const Tree& tree;
   std::string op;  // the folder
@@ -53,9 +61,7 @@ struct Examination {
     if (std::regex_search(card, std::regex("\\.oracle = reference\\b")) &&
         sourcesOf(tree, "ops/" + op).find("Status reference(const OracleArgs& args) {") == std::string::npos)
       report(file("_reference.cpp"), "missing: the card names an oracle that no C++ of its folder defines");
-    const bool lowered = card.find(".lower =") != card.npos || card.find(".decompose =") != card.npos ||
-                         card.find(".control =") != card.npos || card.find(".shapeOnly = true") != card.npos;
-    if (!lowered && !tree.exists(file("_cpu.cpp")) && !tree.exists(file("_vulkan.cpp")))
+    if (!needsNoKernel(card) && !tree.exists(file("_cpu.cpp")) && !tree.exists(file("_vulkan.cpp")))
       report(file("_cpu.cpp"), "missing: expected a kernel on one backend at least, or a lowering");
   }
 

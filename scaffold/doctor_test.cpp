@@ -56,6 +56,8 @@ TEST_F(Doctor, MissingParts) {
   EXPECT_EQ(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos) << "the CPU's kernel is enough";
   drop("ops/thing/thing_cpu.cpp");
   EXPECT_NE(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos);
+  edit("ops/thing/thing.cpp", ".oracle =", ".loop = loop, .oracle =");
+  EXPECT_EQ(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos) << "a loop needs none";
 }
 
 TEST_F(Doctor, OrphanShader) {

@@ -58,7 +58,7 @@ TEST(GlslMutants, ASampleKeepsEveryKind) {
 /// Marks of a source tree with this one file.
 Result<EquivalentMarks> marksOf(const std::string& text) {
   namespace fs = std::filesystem;
-  const fs::path root = fs::path(testing::TempDir()) / "marked_tree";
+  const fs::path root = fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
   fs::remove_all(root);
   fs::create_directories(root / "ops" / "softmax");
   fs::create_directories(root / "shaders");
