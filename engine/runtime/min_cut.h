@@ -2,6 +2,8 @@
 // weigh least (max-flow min-cut; Dinic's algorithm). Plain data, used by one thread.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <vector>
 

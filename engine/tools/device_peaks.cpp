@@ -115,7 +115,8 @@ double DevicePeaks::share(double flops, double bytes, double ns) const {
   return std::max(flops / flopsPerNs, bytes / bandwidth) / ns;
 }
 
-Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig config, std::shared_ptr<Runtime> runtime) {
+Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig config,
+                                 const std::shared_ptr<Runtime>& runtime) {
   config.profile = true;
   config.placeByCost = config.startOnCpu = config.poison = config.keepTensors = false;
   config.guardBytes = config.memoryLimitBytes = 0;

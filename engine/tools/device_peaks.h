@@ -28,6 +28,7 @@ struct DevicePeaks {
 
 /// The best that a matrix product and convolutions reach, and additions and copies of growing size, as sessions of this
 /// configuration run them. Unsupported when `registry` lacks one of them, or the backend does not run it itself.
-Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig config, std::shared_ptr<Runtime> runtime);
+Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig config,
+                                 const std::shared_ptr<Runtime>& runtime);
 
 }  // namespace opkit

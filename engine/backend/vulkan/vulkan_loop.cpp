@@ -205,12 +205,12 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-Creator loopCreator(LoopCondition when, std::string kernel) {
+Creator loopCreator(LoopCondition when, std::string_view kernel) {
   const auto both = [when = std::move(when)](const CreateArgs& args) -> Status {
     if (when) OPKIT_TRY(when(args));
     return supports(args);
   };
-  Creator creator = creatorOf<VulkanLoop>(both, Layout::NCHW, std::move(kernel));
+  Creator creator = creatorOf<VulkanLoop>(both, Layout::NCHW, kernel);
   creator.provider = kLoopProvider;
   return creator;
 }
