@@ -12,7 +12,10 @@ Result<Tensor> pattern(const TensorDesc& desc, int seed) {
     auto values = tensor.data<T>();
     for (size_t i = 0; i < values.size(); ++i) {
       const auto number = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 13 + i / 5) % 101);
-      values[i] = static_cast<T>(desc.dtype == DType::Bool ? std::fmod(number, 2.0f) : number);
+      if constexpr (std::is_same_v<T, Half>)
+        values[i] = toHalf(number);
+      else
+        values[i] = static_cast<T>(desc.dtype == DType::Bool ? std::fmod(number, 2.0f) : number);
     }
   });
   return tensor;
