@@ -41,6 +41,12 @@ void* operator new(size_t size, std::align_val_t a) { return orThrow(allocate(si
 void* operator new[](size_t size, std::align_val_t a) { return orThrow(allocate(size, static_cast<size_t>(a))); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept { return allocate(size, 1); }
+void* operator new(size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<size_t>(a));
+}
+void* operator new[](size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(size, static_cast<size_t>(a));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }

@@ -294,7 +294,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--timeout", options->timeoutSeconds, "Seconds for one group of cases")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--memory", options->memoryMiB, "Address space of one worker in MiB; 0 is unlimited")
+  command->add_option("--memory", options->memoryMiB, "Memory that a worker may take in MiB; 0 is unlimited")
       ->capture_default_str();
   command->add_option("--save", options->saveFolder,
                       "Shrink the first failure per operator and save it here (.opcase)");

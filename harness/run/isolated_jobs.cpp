@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace opkit::harness {
 namespace {
@@ -40,11 +42,26 @@ bool writeAll(int fd, const void* data, size_t size) {
   return true;
 }
 
+/// Private writable memory of this process in bytes; 0 where the system does not say.
+size_t dataBytes() {
+  std::ifstream status("/proc/self/status");
+  size_t kibibytes = 0;
+  for (std::string word; kibibytes == 0 && status >> word;)
+    if (word == "VmData:") status >> kibibytes;
+  return kibibytes << 10;
+}
+
+/// What the parent left is not counted. Nor is address space: drivers and sanitizers reserve far more than they use.
+void limitMemory(size_t bytes) {
+  const size_t most = dataBytes() + bytes;
+  const rlimit limit{most, most};
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 /// A worker's life: an index comes in, the answer's length and text go out, until the pipe closes.
 [[noreturn]] void serve(int requests, int answers, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
   std::signal(SIGINT, SIG_IGN);
-  const rlimit limit{memoryBytes, memoryBytes};
-  if (memoryBytes > 0) setrlimit(RLIMIT_AS, &limit);
+  if (memoryBytes > 0) limitMemory(memoryBytes);
   size_t index = 0;
   while (readAll(requests, &index, sizeof(index))) {
     const std::string answer = job(index);

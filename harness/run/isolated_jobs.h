@@ -21,7 +21,7 @@ struct JobOutcome {
 struct IsolationLimits {
   size_t workers = 1;
   double timeoutSeconds = 300;                        // of one job
-  size_t memoryBytes = 0;                             // address space of one worker; 0 is unlimited
+  size_t memoryBytes = 0;                             // that a worker may add to its data; 0 is unlimited
   const volatile std::sig_atomic_t* stop = nullptr;   // non-zero: no further job is handed out, running ones are ended
   std::function<double(size_t)> timeoutOf = nullptr;  // of a job, where they differ
 };
