@@ -179,6 +179,18 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
   return Status::ok();
 }
 
+namespace {
+
+Status checkFoldedSizes(const std::vector<TensorDesc>& outputs) {
+  for (const TensorDesc& desc : outputs)
+    if (desc.sizeBytes() > kMostFoldedBytes)
+      return Status::outOfMemory("{} would be computed at resize, where tensors have at most {} bytes", desc.toString(),
+                                 kMostFoldedBytes);
+  return Status::ok();
+}
+
+}  // namespace
+
 Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
   // A decomposition may differ between shapes, so what its parts fold to is not constant.
   bool constant = !view.def.shapeOnly && !view.place.isPart();
@@ -189,6 +201,7 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);
   std::vector<Tensor> values;
   if (!kept) {
+    OPKIT_TRY(checkFoldedSizes(outputs));
     if (view.def.shapeOnly) {
       OPKIT_ASSIGN(values, evaluateShapeOnly(view.def, view.node.params, view.inputs, outputs));
     } else {

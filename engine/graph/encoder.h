@@ -66,6 +66,9 @@ struct EncodeOptions {
   std::shared_ptr<FoldedConstants> folded = nullptr;  // shared with other encoders of the model; null: one of its own
 };
 
+/// Of one tensor. A few damaged bytes of a constant can ask for any size, at every resize.
+inline constexpr size_t kMostFoldedBytes = size_t{1} << 30;
+
 class GraphEncoder {
  public:
   /// `reference` runs what is folded. The references must outlive the encoder.
@@ -74,7 +77,7 @@ class GraphEncoder {
   const ContentPlan& contentPlan() const { return contentPlan_; }
 
   /// `inputs` are the session's host input tensors, in model order; the values of those that the content
-  /// plan lists are read. Errors name the node.
+  /// plan lists are read. Errors name the node; OutOfMemory where a folded tensor exceeds kMostFoldedBytes.
   Result<EncodedGraph> encode(std::span<const Tensor> inputs);
 
  private:

@@ -91,9 +91,9 @@ class ToolsTest : public testing::Test {
             withoutSanitizer(readText(path("error")))};
   }
 
-  /// An allocation that fails, as some tests want, makes AddressSanitizer print a line of its own.
+  /// An allocation that fails, as some tests want, makes sanitizers print a line of their own.
   static std::string withoutSanitizer(std::string text) {
-    const size_t warning = text.find("WARNING: AddressSanitizer failed to allocate");
+    const size_t warning = text.find("Sanitizer failed to allocate");
     if (warning == std::string::npos) return text;
     const size_t begin = text.rfind('\n', warning) + 1;  // npos + 1 is 0
     return text.erase(begin, text.find('\n', warning) + 1 - begin);

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
 struct Command {
-  const vulkan::ShaderCode* code;
+  vulkan::ShaderCode code;  // of its own: a kernel may pass a temporary; what it points to lives as long as the program
   std::vector<size_t> buffers;  // indices
   std::vector<std::byte> push;
   std::vector<uint32_t> constants;
@@ -27,7 +27,7 @@ class Capture final : public vulkan::Encoder {
   Status dispatchRaw(const vulkan::ShaderCode& code, std::span<const Tensor* const> bound,
                      std::span<const std::byte> push, std::span<const uint32_t> constants,
                      vulkan::Groups groups) override {
-    Command command{&code, {}, {push.begin(), push.end()}, {constants.begin(), constants.end()}, groups};
+    Command command{code, {}, {push.begin(), push.end()}, {constants.begin(), constants.end()}, groups};
     for (size_t i = 0; i < bound.size(); ++i) {
       if (vulkan::isImage(code.bindings[i])) return Status::unsupported("{}: images cannot be exported", code.name);
       command.buffers.push_back(indexOf(*bound[i]));
@@ -182,10 +182,10 @@ class Exporter {
   }
 
   static void addDispatch(const Command& command, size_t i, std::string& data, std::string& dispatches) {
-    data += fmt::format("// {}\nconst uint32_t kSpirv{}[] = {{{}}};\n", command.code->name, i,
-                        wordsText(std::as_bytes(command.code->spirv)));
+    data += fmt::format("// {}\nconst uint32_t kSpirv{}[] = {{{}}};\n", command.code.name, i,
+                        wordsText(std::as_bytes(command.code.spirv)));
     std::string texels;
-    for (const vulkan::Access access : command.code->bindings) texels += access == vulkan::Access::Texel ? "1," : "0,";
+    for (const vulkan::Access access : command.code.bindings) texels += access == vulkan::Access::Texel ? "1," : "0,";
     dispatches +=
         fmt::format("  {{kSpirv{}, sizeof(kSpirv{}), {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}, {}, {}}},\n", i, i,
                     fmt::join(command.buffers, ","), texels, command.push.empty() ? "" : wordsText(command.push),

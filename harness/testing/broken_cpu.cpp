@@ -57,7 +57,7 @@ class BrokenCpu final : public Execution {
   }
 
   /// The harness is to catch this, not a sanitizer.
-  [[gnu::no_sanitize("address", "undefined")]] static float readUnchecked(const volatile float* address) {
+  [[gnu::no_sanitize("address", "thread", "undefined")]] static float readUnchecked(const volatile float* address) {
     return *address;
   }
 
