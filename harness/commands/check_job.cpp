@@ -25,6 +25,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
                           const std::string& op) {
   std::string command = fmt::format("op-harness check --backend {}", backend);
   if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + backends.mask;
+  if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
     command += fmt::format(" --validation {}", validations[static_cast<size_t>(backends.validation)]);

@@ -42,6 +42,7 @@ struct BackendOptions {
   std::string device;
   Validation validation = Validation::Off;
   std::string mask;
+  std::string simd;  // the best instruction set that the CPU's kernels may use; empty: any
 
   void add(CLI::App& command, const std::string& defaultBackends);
   /// What createRuntime of one of the backends gets: device, validation and mask go to the backend that has a choice.

@@ -1,3 +1,4 @@
+#include "engine/backend/cpu/simd_target.h"
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
 #include "harness/commands/commands.h"
@@ -45,6 +46,14 @@ void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) 
       ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
   command.add_option("--mask", mask,
                      "Pretend that the Vulkan device lacks things: no-fp16,subgroup=4,shared=16k,workgroup=128");
+  command.add_option_function<std::string>(
+      "--simd",
+      [this](const std::string& name) {
+        const Status limited = cpu::limitSimd(name);
+        if (!limited.isOk()) throw CLI::ValidationError("--simd", limited.message());
+        simd = name;
+      },
+      "Pretend that the CPU has no better instruction set than this: AVX2, SSE4, ...");
 }
 
 RuntimeOptions BackendOptions::runtimeOptions(const std::string& backend) const {

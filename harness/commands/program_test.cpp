@@ -169,6 +169,15 @@ TEST(Program, MasksAreChecked) {
   EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << ran.text;
 }
 
+#ifdef __x86_64__
+TEST(Program, InstructionSetsAreChosen) {
+  const Ran ran = run("check --backend cpu --op Conv,MaxPool,Softmax,Exp --simd SSE4");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_NE(ran.text.find("(SSE4)"), std::string::npos) << ran.text;
+  expectOneLine(run("check --backend cpu --op Relu --simd SSE99"), "there are");
+}
+#endif
+
 TEST(Program, AnIdRepeatsExactlyThatCase) {
   const Ran ran = run("check --backend cpu --verbose --case 'Relu/f32[17]/normal/seed=5'");
   EXPECT_EQ(ran.code, 0) << ran.text;

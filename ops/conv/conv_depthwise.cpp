@@ -1,62 +1,78 @@
-// Depthwise convolution of one channel: output columns run along the lanes. Four vectors of outputs are
-// summed side by side, so a broadcast weight serves four loads and the additions do not wait for each other.
-// 3x3 and 5x5 kernels have the number of taps compiled in.
+// Depthwise convolution of one channel: output columns run along the lanes. Up to eight vectors of outputs are
+// summed side by side, of several rows where rows are short, so a broadcast weight serves many loads and the additions
+// do not wait for each other. 3x3 and 5x5 kernels have the number of taps compiled in.
 #include "ops/conv/conv_depthwise.h"
+
+#include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/conv/conv_depthwise.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
+#include "engine/backend/cpu/vector_math-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::conv {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace vectors = opkit::cpu::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
+using V = vectors::FloatVec;
+constexpr int64_t kLanes = vectors::kLanes;
 
-/// kVecs vectors of outputs that begin at `from` in the image; `count` of their elements are stored.
-template <int kTaps, int kVecs>
-HWY_INLINE void computeRun(const DepthwisePlane& plane, const float* from, float* to, int64_t count) {
-  const D d;
-  V sum[kVecs];
-  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) sum[v] = hn::Zero(d);
+/// kRows rows of kVecs vectors of outputs; the first row begins at `from` in the image. Of the last vector of a row
+/// `lastCount` elements are stored.
+template <int kTaps, int kRows, int kVecs>
+HWY_INLINE void computeTile(const DepthwisePlane& plane, const float* from, float* to, int64_t lastCount) {
+  V sum[kRows][kVecs];
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) sum[r][v] = vectors::set(0.0f);
   const int64_t taps = kTaps > 0 ? kTaps : plane.taps;
   for (int64_t t = 0; t < taps; ++t) {
-    const V weight = hn::Set(d, plane.weights[t]);
+    const V weight = vectors::set(plane.weights[t]);
     const float* source = from + plane.tapOffsets[t];
-    HWY_UNROLL(4)
-    for (int v = 0; v < kVecs; ++v) sum[v] = hn::MulAdd(weight, hn::LoadU(d, source + v * kLanes), sum[v]);
+    HWY_UNROLL(8)
+    for (int r = 0; r < kRows; ++r)
+      HWY_UNROLL(4)
+      for (int v = 0; v < kVecs; ++v) sum[r][v] =
+          hn::MulAdd(weight, vectors::load(source + r * plane.rowStride + v * kLanes), sum[r][v]);
   }
-  const V bias = hn::Set(d, plane.bias);
-  const V low = hn::Set(d, plane.low);
-  const V high = hn::Set(d, plane.high);
-  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
-    sum[v] = hn::Add(sum[v], bias);
-    // Not Min and Max: comparisons leave a NaN alone on every instruction set.
-    sum[v] = hn::IfThenElse(hn::Lt(sum[v], low), low, sum[v]);
-    sum[v] = hn::IfThenElse(hn::Gt(sum[v], high), high, sum[v]);
+  const V bias = vectors::set(plane.bias);
+  const V low = vectors::set(plane.low);
+  const V high = vectors::set(plane.high);
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
+    const V y = vectors::limitTo(hn::Add(sum[r][v], bias), low, high);
+    float* target = to + r * plane.columns + v * kLanes;
+    if (v + 1 < kVecs || lastCount == kLanes)
+      vectors::store(y, target);
+    else
+      vectors::storePart(y, target, lastCount);
   }
-  if (count == kVecs * kLanes) {
-    HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::StoreU(sum[v], d, to + v * kLanes);
-    return;
-  }
-  HWY_ALIGN float lanes[kVecs * kLanes];
-  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) hn::Store(sum[v], d, lanes + v * kLanes);
-  for (int64_t i = 0; i < kVecs * kLanes; ++i)
-    if (i < count) to[i] = lanes[i];
+}
+
+/// All rows of at most kVecs columns of vectors, from column x on: eight vectors at a time, then row by row.
+template <int kTaps, int kVecs>
+HWY_INLINE void computeColumns(const DepthwisePlane& plane, int64_t x) {
+  constexpr int kRows = 8 / kVecs;
+  const int64_t lastCount = std::min(plane.columns - x - (kVecs - 1) * kLanes, kLanes);
+  const float* from = plane.image + x;
+  float* to = plane.output + x;
+  int64_t y = 0;
+  for (; y + kRows <= plane.rows; y += kRows)
+    computeTile<kTaps, kRows, kVecs>(plane, from + y * plane.rowStride, to + y * plane.columns, lastCount);
+  for (; y < plane.rows; ++y)
+    computeTile<kTaps, 1, kVecs>(plane, from + y * plane.rowStride, to + y * plane.columns, lastCount);
 }
 
 template <int kTaps>
 void computePlane(const DepthwisePlane& plane) {
-  for (int64_t y = 0; y < plane.rows; ++y) {
-    const float* from = plane.image + y * plane.rowStride;
-    float* to = plane.output + y * plane.columns;
-    int64_t x = 0;
-    for (; x + 4 * kLanes <= plane.columns; x += 4 * kLanes) computeRun<kTaps, 4>(plane, from + x, to + x, 4 * kLanes);
-    for (; x + kLanes <= plane.columns; x += kLanes) computeRun<kTaps, 1>(plane, from + x, to + x, kLanes);
-    if (x < plane.columns) computeRun<kTaps, 1>(plane, from + x, to + x, plane.columns - x);
+  for (int64_t x = 0; x < plane.columns;) {
+    const int64_t vecs = std::min<int64_t>((plane.columns - x + kLanes - 1) / kLanes, 4);
+    if (vecs == 4) computeColumns<kTaps, 4>(plane, x);
+    if (vecs == 3) computeColumns<kTaps, 3>(plane, x);
+    if (vecs == 2) computeColumns<kTaps, 2>(plane, x);
+    if (vecs == 1) computeColumns<kTaps, 1>(plane, x);
+    x += vecs * kLanes;
   }
 }
 

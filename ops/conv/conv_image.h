@@ -12,31 +12,44 @@
 
 namespace opkit::ops::conv {
 
+/// How a channel becomes a plane. The kernels that fill planes read it.
+struct PlaneLayout {
+  /// Floats [begin, end) of a group are input columns source, source + step, ...; the others are padding.
+  struct ColumnGroup {
+    int64_t begin;
+    int64_t end;
+    int64_t source;
+  };
+  int64_t rows = 0;
+  int64_t rowFloats = 0;
+  int64_t rowStep = 1;  // input rows between stored rows
+  int64_t padTop = 0;
+  int64_t height = 0;  // of the input
+  int64_t width = 0;
+  int64_t step = 1;         // input columns between neighbours in a group
+  int64_t groupFloats = 0;  // of one group of a row
+  std::vector<ColumnGroup> groups;
+};
+
 class PaddedImage {
  public:
   PaddedImage() = default;
   /// `axes`: height and width.
   explicit PaddedImage(const std::vector<WindowAxis>& axes);
 
-  int64_t planeFloats() const { return rows_ * rowFloats_; }
+  int64_t planeFloats() const { return layout_.rows * layout_.rowFloats; }
   /// Where tap (ky, kx) of output (0, 0) stands in a plane.
   int64_t tapOffset(int64_t ky, int64_t kx) const;
   /// Distance between the elements that one tap reads for output (y, x) and (y + 1, x). For x + 1 it is 1.
-  int64_t outputRowStride() const { return rowsPerOutput_ * rowFloats_; }
+  int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowFloats; }
   /// Writes a plane from a channel [height, width].
   void fill(const float* channel, float* plane) const;
 
  private:
-  void fillRow(const float* row, float* target) const;
-
   WindowAxis height_{};
   WindowAxis width_{};
-  int64_t rows_ = 0;
-  int64_t rowStep_ = 1;        // input rows between stored rows
   int64_t rowsPerOutput_ = 1;  // stored rows between output rows
-  int64_t groups_ = 1;         // column groups
-  int64_t groupFloats_ = 0;
-  int64_t rowFloats_ = 0;
+  PlaneLayout layout_;
 };
 
 }  // namespace opkit::ops::conv

@@ -1,23 +1,25 @@
 // Pooling on the CPU, f32, one or two spatial axes: the rows of a window are joined into one padded row by vectors,
-// then its columns into the outputs. Global pooling folds each plane.
+// then its columns into the outputs (pool_rows.h). Global pooling folds each plane.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_rows.h"
 
 namespace opkit::ops::pool {
 namespace {
 
-/// NaN wins, as in the oracle.
 struct Max {
   static constexpr float kStart = -INFINITY;
-  static void rows(const float* x, float* y, int64_t count) { cpu::maxTo(x, y, count); }
+  static constexpr auto& rows = maxRows;
+  static constexpr auto& windows = maxWindows;
 };
 struct Sum {
   static constexpr float kStart = 0;
-  static void rows(const float* x, float* y, int64_t count) { cpu::addTo(x, y, count); }
+  static constexpr auto& rows = sumRows;
+  static constexpr auto& windows = sumWindows;
 };
 
 template <class Join>
@@ -27,7 +29,7 @@ class PoolCpu final : public cpu::CpuKernel {
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    return cpu::scratchBytesOf(partFloats_ * static_cast<int64_t>(pool_.threadCount()));
+    return cpu::scratchBytesOf(rowFloats_ * static_cast<int64_t>(pool_.threadCount()));
   }
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
@@ -44,7 +46,7 @@ class PoolCpu final : public cpu::CpuKernel {
     const auto plane = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);
       poolPlane(floatsOf(*inputs[0]) + i * inputFloats, floatsOf(*outputs[0]) + i * outputFloats,
-                cpu::scratchFloats(scratch(), partFloats_ * static_cast<int64_t>(thread)));
+                cpu::scratchFloats(scratch(), rowFloats_ * static_cast<int64_t>(thread)));
     };
     pool_.parallelFor(static_cast<size_t>(planes_), std::ref(plane));
     return Status::ok();
@@ -60,8 +62,7 @@ class PoolCpu final : public cpu::CpuKernel {
     const WindowAxis& wide = axes_[1];
     const int64_t needed = std::max<int64_t>(wide.output - 1, 0) * wide.stride + (wide.kernel - 1) * wide.dilation + 1;
     valid_ = std::clamp<int64_t>(needed - wide.padBegin, 0, wide.input);
-    rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin));
-    partFloats_ = rowFloats_ + cpu::scratchPart(wide.output);
+    rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin) + kRowSlack);
     return Status::ok();
   }
 
@@ -70,14 +71,15 @@ class PoolCpu final : public cpu::CpuKernel {
     return params_.count_include_pad ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
   }
 
+  /// `row` holds one row of joined rows, with the padding around it.
   void poolPlane(const float* x, float* y, float* row) const {
     const WindowAxis &high = axes_[0], &wide = axes_[1];
+    std::fill_n(row, rowFloats_, Join::kStart);
     for (int64_t o = 0; o < high.output; ++o, y += wide.output) {
-      std::fill_n(row, rowFloats_, Join::kStart);
       const TapRange taps = high.tapsInside(o);
-      for (int64_t k = taps.begin; k < taps.end; ++k)
-        Join::rows(x + high.position(o, k) * wide.input, row + wide.padBegin, valid_);
-      joinColumns(row, row + rowFloats_, y);
+      const int64_t first = taps.count() > 0 ? high.position(o, taps.begin) : 0;
+      Join::rows(x + first * wide.input, high.dilation * wide.input, taps.count(), row + wide.padBegin, valid_);
+      Join::windows(row, {wide.stride, wide.dilation, wide.kernel, wide.output}, y);
       if constexpr (kMean) {
         const auto rowTaps = static_cast<float>(tapsOf(high, o));
         for (int64_t i = 0; i < wide.output; ++i) y[i] /= std::max(rowTaps * columnTaps_[static_cast<size_t>(i)], 1.0f);
@@ -85,28 +87,11 @@ class PoolCpu final : public cpu::CpuKernel {
     }
   }
 
-  /// `packed` takes one tap of every window, so that they are joined by vectors whatever the stride.
-  void joinColumns(const float* row, float* packed, float* y) const {
-    const WindowAxis& wide = axes_[1];
-    pack(row, y);
-    for (int64_t k = 1; k < wide.kernel; ++k) {
-      const float* tap = row + k * wide.dilation;
-      if (wide.stride != 1) pack(tap, packed);
-      Join::rows(wide.stride == 1 ? tap : packed, y, wide.output);
-    }
-  }
-
-  void pack(const float* tap, float* to) const {
-    const int64_t count = axes_[1].output, stride = axes_[1].stride;
-    for (int64_t i = 0; i < count; ++i) to[i] = tap[i * stride];
-  }
-
   PoolParamsT params_;
   int64_t planes_ = 0;
   std::vector<WindowAxis> axes_;   // height, width
   int64_t valid_ = 0;              // input columns that some window reads
-  int64_t rowFloats_ = 0;          // of one joined row
-  int64_t partFloats_ = 0;         // of scratch memory per thread: the row and one tap of its windows
+  int64_t rowFloats_ = 0;          // of one joined row: the scratch memory of a thread
   std::vector<float> columnTaps_;  // what the mean divides by, per output column
 };
 

@@ -17,5 +17,20 @@ HWY_AFTER_NAMESPACE();
 namespace opkit::cpu {
 HWY_EXPORT(targetName);
 const char* simdTargetName() { return HWY_DYNAMIC_DISPATCH(targetName)(); }
+
+Status limitSimd(const std::string& name) {
+  int64_t better = 0;
+  std::string known;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {  // the best first
+    if (name == hwy::TargetName(target)) {
+      hwy::DisableTargets(better);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+      return Status::ok();
+    }
+    better |= target;
+    known += (known.empty() ? "" : ", ") + std::string(hwy::TargetName(target));
+  }
+  return Status::invalidArgument("no instruction set '{}' here; there are {}", name, known);
+}
 }  // namespace opkit::cpu
 #endif

@@ -1,9 +1,18 @@
 // The instruction set that the CPU kernels were dispatched to.
 #pragma once
 
+#include <string>
+
+#include "engine/base/status.h"
+
 namespace opkit::cpu {
 
 /// Highway's name of the best instruction set of this processor and this build: "AVX2", "AVX3", "NEON".
 const char* simdTargetName();
+
+/// Makes the processor pretend that it has nothing better than the instruction set of this name: one machine checks the
+/// kernels of older ones. For the whole process; call before kernels run on other threads. InvalidArgument lists what
+/// this processor and this build have.
+Status limitSimd(const std::string& name);
 
 }  // namespace opkit::cpu

@@ -11,18 +11,14 @@
 
 #include <limits>
 
+#include "engine/backend/cpu/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using FloatTag = hn::ScalableTag<float>;
-using FloatVec = hn::Vec<FloatTag>;
 
 constexpr float kLn2High = 0.6923828125f;  // 10 bits: exact times any exponent
 constexpr float kLn2Low = 7.6436805994530941e-4f;
-
-HWY_INLINE FloatVec set(float value) { return hn::Set(FloatTag(), value); }
 
 /// coefficients[0] + x * (coefficients[1] + ...)
 template <size_t N>
@@ -30,12 +26,6 @@ HWY_INLINE FloatVec polynomial(FloatVec x, const float (&coefficients)[N]) {
   FloatVec sum = set(coefficients[N - 1]);
   for (size_t i = N - 1; i-- > 0;) sum = hn::MulAdd(sum, x, set(coefficients[i]));
   return sum;
-}
-
-/// condition ? yes : no, by lanes.
-template <class M>
-HWY_INLINE FloatVec choose(M condition, FloatVec yes, FloatVec no) {
-  return hn::IfThenElse(condition, yes, no);
 }
 
 /// Into [low, high]; a NaN stays: comparisons leave it alone on every instruction set, Min and Max do not.

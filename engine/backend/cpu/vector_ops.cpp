@@ -14,24 +14,6 @@ HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(FloatTag()));
-
-HWY_INLINE FloatVec load(const float* from) { return hn::LoadU(FloatTag(), from); }
-HWY_INLINE void store(FloatVec value, float* to) { hn::StoreU(value, FloatTag(), to); }
-
-/// The first `count` lanes, fewer than a vector; the rest is `filler`.
-HWY_INLINE FloatVec loadPart(const float* from, int64_t count, float filler = 0.0f) {
-  HWY_ALIGN float lanes[kLanes];
-  for (int64_t i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : filler;
-  return hn::Load(FloatTag(), lanes);
-}
-HWY_INLINE void storePart(FloatVec value, float* to, int64_t count) {
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(value, FloatTag(), lanes);
-  for (int64_t i = 0; i < kLanes; ++i)
-    if (i < count) to[i] = lanes[i];
-}
-
 // ---- folds
 
 struct Max {

@@ -6,6 +6,8 @@
 // have kernels of their own, so no time is spent on rows and vectors that are not there.
 #include "engine/backend/cpu/gemm/gemm_kernel.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,14 +15,17 @@
 #define HWY_TARGET_INCLUDE "engine/backend/cpu/gemm/gemm_kernel.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
+#include "engine/backend/cpu/vectors-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu::gemm {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace vectors = opkit::cpu::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+using D = vectors::FloatTag;
+using V = vectors::FloatVec;
+constexpr int kLanes = static_cast<int>(vectors::kLanes);
 #if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON  // 32 registers
 constexpr int kTileRows = 8;
 constexpr int kTileVecs = 3;
@@ -34,7 +39,8 @@ PanelShape panelShapeOf() { return {kTileRows, kTileColumns}; }
 
 /// One register tile of C over one depth block.
 struct Tile {
-  const float* a;  // first row, first depth
+  const float* a;      // first row, first depth
+  const float* nextA;  // of the tile that comes next, fetched into the cache meanwhile when packed
   int64_t aRowStride;
   int64_t aDepthStride;
   const float* b;  // panel: kTileColumns per depth
@@ -48,23 +54,13 @@ struct Tile {
   const float* bias;  // of the tile's first element
 };
 
-/// Loads `count` lanes (1 .. kLanes); the rest is zero.
+/// The tests for whole vectors are decided at compile time in all columns but a tile's last.
 HWY_INLINE V loadShort(const float* from, int count) {
-  const D d;
-  if (count == kLanes) return hn::LoadU(d, from);
-  HWY_ALIGN float lanes[kLanes] = {};
-  for (int i = 0; i < kLanes; ++i)
-    if (i < count) lanes[i] = from[i];
-  return hn::Load(d, lanes);
+  return count == kLanes ? vectors::load(from) : vectors::loadPart(from, count);
 }
-
 HWY_INLINE void storeShort(V v, float* to, int count) {
-  const D d;
-  if (count == kLanes) return hn::StoreU(v, d, to);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(v, d, lanes);
-  for (int i = 0; i < kLanes; ++i)
-    if (i < count) to[i] = lanes[i];
+  if (count == kLanes) return vectors::store(v, to);
+  vectors::storePart(v, to, count);
 }
 
 HWY_INLINE V finish(V sum, const Tile& t, int row, int column, int count) {
@@ -98,12 +94,17 @@ HWY_NOINLINE void computeTile(const Tile& t) {
   const int64_t depthStride = kPacked ? kTileRows : t.aDepthStride;
   const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
+  const float* next = t.nextA;
   for (int64_t p = 0; p < t.depth; ++p) {
     V right[kVecs];
     HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = hn::Load(d, b + v * kLanes);
     HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
       const V left = hn::Set(d, a[r * rowStride]);
       HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+    if constexpr (kPacked) {
+      hwy::Prefetch(next);
+      next += kTileRows;
     }
     a += depthStride;
     b += kTileColumns;
@@ -218,6 +219,7 @@ Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column)
   Tile tile;
   tile.a = left.packed ? left.data + row * block.dims.k + slice.depthBegin * kTileRows
                        : left.data + row * left.rowStride + slice.depthBegin * left.depthStride;
+  tile.nextA = left.packed && row + kTileRows < block.rowEnd ? tile.a + kTileRows * block.dims.k : tile.a;
   tile.aRowStride = left.rowStride;
   tile.aDepthStride = left.depthStride;
   tile.b = slice.panels + (column - block.columnBegin) / kTileColumns * slice.panelStride;
