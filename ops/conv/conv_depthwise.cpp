@@ -32,10 +32,9 @@ HWY_INLINE void computeTile(const DepthwisePlane& plane, const float* from, floa
     const V weight = vectors::set(plane.weights[t]);
     const float* source = from + plane.tapOffsets[t];
     HWY_UNROLL(8)
-    for (int r = 0; r < kRows; ++r)
-      HWY_UNROLL(4)
-      for (int v = 0; v < kVecs; ++v) sum[r][v] =
-          hn::MulAdd(weight, vectors::load(source + r * plane.rowStride + v * kLanes), sum[r][v]);
+    for (int r = 0; r < kRows; ++r) HWY_UNROLL(4)
+    for (int v = 0; v < kVecs; ++v)
+      sum[r][v] = hn::MulAdd(weight, vectors::load(source + r * plane.rowStride + v * kLanes), sum[r][v]);
   }
   const V bias = vectors::set(plane.bias);
   const V low = vectors::set(plane.low);
@@ -50,18 +49,19 @@ HWY_INLINE void computeTile(const DepthwisePlane& plane, const float* from, floa
   }
 }
 
-/// All rows of at most kVecs columns of vectors, from column x on: eight vectors at a time, then row by row.
+/// Rows [y, plane.rows) of kVecs vectors of columns from column x on: kRows at a time, what is left by halves.
+template <int kTaps, int kRows, int kVecs>
+HWY_INLINE void computeRows(const DepthwisePlane& plane, int64_t x, int64_t y, int64_t lastCount) {
+  for (; y + kRows <= plane.rows; y += kRows)
+    computeTile<kTaps, kRows, kVecs>(plane, plane.image + y * plane.rowStride + x, plane.output + y * plane.columns + x,
+                                     lastCount);
+  if constexpr (kRows > 1) computeRows<kTaps, kRows / 2, kVecs>(plane, x, y, lastCount);
+}
+
 template <int kTaps, int kVecs>
 HWY_INLINE void computeColumns(const DepthwisePlane& plane, int64_t x) {
-  constexpr int kRows = 8 / kVecs;
   const int64_t lastCount = std::min(plane.columns - x - (kVecs - 1) * kLanes, kLanes);
-  const float* from = plane.image + x;
-  float* to = plane.output + x;
-  int64_t y = 0;
-  for (; y + kRows <= plane.rows; y += kRows)
-    computeTile<kTaps, kRows, kVecs>(plane, from + y * plane.rowStride, to + y * plane.columns, lastCount);
-  for (; y < plane.rows; ++y)
-    computeTile<kTaps, 1, kVecs>(plane, from + y * plane.rowStride, to + y * plane.columns, lastCount);
+  computeRows<kTaps, 8 / kVecs, kVecs>(plane, x, 0, lastCount);
 }
 
 template <int kTaps>
