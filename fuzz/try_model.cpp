@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kMostInputElements = 1 << 16;
 constexpr double kMostFlops = 1e6;
 constexpr size_t kMostBytes = 1 << 22;
+constexpr size_t kMostArena = 1 << 28;
 
 bool hasSmallInputs(const Model& model) {
   int64_t elements = 0;
@@ -39,7 +40,7 @@ Outcome tryModel(Result<Model> model) {
   const auto interpreter = Interpreter::create(*std::move(model), ops::builtinOps());
   if (!interpreter) return Outcome::Refused;
   if (!small) return Outcome::Loaded;
-  const auto session = (*interpreter)->createSession({.backend = "cpu", .threads = 1});
+  const auto session = (*interpreter)->createSession({.backend = "cpu", .threads = 1, .memoryLimitBytes = kMostArena});
   if (!session || !(*session)->resize().isOk()) return Outcome::Loaded;
   if (!isQuick(**session)) return Outcome::Planned;
   static_cast<void>((*session)->run());
