@@ -57,7 +57,8 @@ class BrokenCpu final : public Execution {
   }
 
   /// The harness is to catch this, not a sanitizer.
-  [[gnu::no_sanitize("address", "thread", "undefined")]] static float readUnchecked(const volatile float* address) {
+  __attribute__((no_sanitize("address", "thread", "undefined"))) static float readUnchecked(
+      const volatile float* address) {
     return *address;
   }
 
