@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/check/prepared.h"
+#include "harness/check/trust.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -41,6 +42,23 @@ TEST(Fuzz, ExamplesHelpWhereCardsSayLittle) {
   const auto grown = fuzzCatalogue(*std::move(all), ops::builtinOps(), {{"Conv", "Gather"}, 4, 7, ""});
   ASSERT_TRUE(grown) << grown.error().message();
   EXPECT_EQ(grown->groups.size(), before + 8);
+}
+
+TEST(Fuzz, WhatProvesNothingIsNotDrawn) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto ids = drawn(9, {"ArgMax", "Sign"});
+  EXPECT_FALSE(ids.empty());
+  for (const std::string& id : ids) {
+    const PreparedGroup group = prepareGroup({{*parseCaseId(id)}}, registry);
+    const PreparedCase& c = group.cases[0];
+    EXPECT_TRUE(checkSensitivity(*registry.find(c.description.op), c).isOk()) << id;
+  }
+}
+
+TEST(Fuzz, EveryOperatorIsDrawnFor) {
+  const auto all = fuzzCatalogue({}, ops::builtinOps(), {{}, 1, 7, ""});
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_GE(all->groups.size(), 90u);  // the rest needs an example
 }
 
 }  // namespace

@@ -133,7 +133,8 @@ class ConvVulkan final : public vulkan::VulkanExecution {
     OPKIT_ASSIGN(const Tensor* w, tiles.weights(product.w, inputs[1], encoder));
     product.x.images = plan.batch;
     const int64_t imageBytes = product.x.elementsPerImage() * static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
-    const int64_t together = product.x.isInPlace() ? plan.batch : std::max<int64_t>(1, maxScratchBytes_ / imageBytes);
+    const int64_t together =
+        product.x.isInPlace() ? plan.batch : std::max<int64_t>(1, maxScratchBytes_ / std::max<int64_t>(imageBytes, 1));
     for (int64_t first = 0; first < plan.batch; first += together) {
       product.x.images = std::min(together, plan.batch - first);
       push.yBase = u32(first) * push.yImage;

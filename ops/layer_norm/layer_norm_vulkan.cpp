@@ -60,6 +60,9 @@ class InstanceNormVulkan final : public vulkan::VulkanExecution {
 
 Status supports(const CreateArgs& args) {
   for (size_t i = 1; i < args.outputs.size(); ++i)
+    if (args.outputs[0].elements() == 0 && args.outputs[i].elements() > 0)
+      return Status::unsupported("{}: the Vulkan kernel gives no statistics of empty rows", args.def.type);
+  for (size_t i = 1; i < args.outputs.size(); ++i)
     if (args.outputs[i].dtype != DType::Float32)
       return Status::unsupported("{}: the Vulkan kernel gives statistics as f32, not {}", args.def.type,
                                  nameOf(args.outputs[i].dtype));
