@@ -52,7 +52,7 @@ class Drawer {
   Case fromCard() {
     Case c;
     c.op = def_.type;
-    c.lane = rng_.integer(0, 3) == 0 && isExactOnIntegers() ? Lane::Exact : Lane::Normal;
+    c.lane = rng_.integer(0, 3) == 0 ? Lane::Exact : Lane::Normal;
     const auto rank = static_cast<size_t>(rng_.integer(0, 4));
     for (size_t d = 0; d < rank; ++d) shape_.resize(d + 1), shape_[d] = pick(kExtents);
     shape_.resize(rank);
@@ -64,12 +64,6 @@ class Drawer {
     }
     c.params = drawParams(def_.params, rank, rng_);
     return c;
-  }
-
-  /// Of others only a written case can know.
-  bool isExactOnIntegers() const {
-    return def_.numeric == NumericClass::Exact || def_.numeric == NumericClass::OneRounding ||
-           def_.numeric == NumericClass::Products || def_.numeric == NumericClass::Cast;
   }
 
   void addInput(const Port& port, DType common, Case& c) {

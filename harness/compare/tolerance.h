@@ -16,10 +16,9 @@ double ulpOf(DType dtype, double value);
 double roundTo(DType dtype, double value);
 
 struct Tolerance {
-  std::vector<double> bound;    // per element; empty means exact
-  double nmseGate = 0;          // the normalised mean square error may not exceed this
-  bool byClass = false;         // specials lane: compare NaN, +Inf, -Inf, finite instead of values
-  std::vector<bool> overflows;  // by class: elements whose terms exceed the largest float on the way; Inf will do
+  std::vector<double> bound;  // per element; empty means exact
+  double nmseGate = 0;        // the normalised mean square error may not exceed this
+  bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
 };
 
 /// What a case of `def` grants one output. `scale` multiplies the bounds and, squared, the gate.

@@ -52,7 +52,7 @@ TEST(Tolerance, FormulasOfTheTable) {
 
 TEST(Tolerance, HalfStorageAddsOneHalfUlp) {
   EXPECT_DOUBLE_EQ(boundOf(NumericClass::OneRounding, one(1, DType::Float16)), 0x1p-23 + 0x1p-10);
-  EXPECT_NEAR(toleranceOf(cardOf(NumericClass::Products), Lane::Normal, one(1, DType::Float16)).nmseGate, 5e-7, 1e-12);
+  EXPECT_EQ(toleranceOf(cardOf(NumericClass::Products), Lane::Normal, one(1, DType::Float16)).nmseGate, 5e-7);
 }
 
 TEST(Tolerance, GatesOfTheTable) {
@@ -86,29 +86,8 @@ TEST(Tolerance, ScaleWidensBoundAndGate) {
   EXPECT_DOUBLE_EQ(toleranceOf(cardOf(NumericClass::OneRounding), Lane::Normal, one(1), 4).nmseGate, 16e-13);
 }
 
-TEST(Tolerance, TheGateKnowsDenormals) {
-  const OpDef card = cardOf(NumericClass::Transcendental);
-  EXPECT_NEAR(toleranceOf(card, Lane::Normal, one(1, DType::Float16)).nmseGate, 5e-7, 1e-12);
-  EXPECT_GE(toleranceOf(card, Lane::Normal, one(0x1p-25, DType::Float16)).nmseGate, 1);  // stored as 0 or as 2^-24
-  EXPECT_LT(toleranceOf(card, Lane::Normal, one(0x1p-10, DType::Float16)).nmseGate, 1e-6);
-  EXPECT_GT(toleranceOf(card, Lane::Normal, one(0x1p-140)).nmseGate, 1e-6);
-}
-
 TEST(Tolerance, SpecialsCompareByClass) {
   EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Softmax), Lane::Specials, one(1)).byClass);
-}
-
-TEST(Tolerance, SpecialsMayOverflowWhereTheirTermsDo) {
-  OracleTensor mean = one(1e38);
-  const auto overflows = [&]() -> bool {
-    return toleranceOf(cardOf(NumericClass::Sum), Lane::Specials, mean).overflows[0];
-  };
-  EXPECT_FALSE(overflows());
-  mean.terms = 6;
-  EXPECT_TRUE(overflows());
-  mean.real[0] = 1;
-  mean.magnitude = {};
-  EXPECT_FALSE(overflows());
 }
 
 }  // namespace
