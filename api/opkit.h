@@ -1,4 +1,4 @@
-// opkit.h: OpKit as a library. Load a network, give it inputs, run it on a backend, read outputs, see what ran where.
+// opkit.h: OpKit as a library. Load a network, set inputs, run it on a backend, read outputs and placement.
 //
 // find_package(opkit) and link opkit::opkit; nothing else of OpKit is needed to compile against this header, which uses
 // the standard library alone. Functions that can fail return false or null and put one line into `error`; nothing
@@ -43,7 +43,7 @@ struct Placement {
   std::string type;
   std::string backend;
   std::string provider;
-  std::vector<std::string> refusals;  // why faster choices said no
+  std::vector<std::string> refusals;  // why faster choices refused the node
   bool fellBack = false;
   uint64_t copiedBytes = 0;  // by a copy between backends
 };
@@ -59,14 +59,14 @@ class OPKIT_API Network {
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
 
-  /// Sets an input's shape and its elements, row-major, in the input's own dtype; `bytes` must be what that needs.
+  /// Sets an input's shape and its elements, row-major, in the input's dtype; `bytes` must match shape and dtype.
   bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
                 std::string& error);
   /// Plans when shapes changed, then runs.
   bool run(std::string& error);
   /// The elements of an output after run, valid until the next; null for an unknown name. `bytes` may be null.
   const void* output(const std::string& name, size_t* bytes = nullptr) const;
-  /// What ran where; empty before the first run.
+  /// The backend and provider of each command; empty before the first run.
   std::vector<Placement> placement() const;
 
  private:

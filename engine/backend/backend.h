@@ -1,16 +1,15 @@
-// Runtime and Backend: what a folder under engine/backend/ implements.
+// Runtime and Backend: the interfaces that a folder under engine/backend/ implements.
 //
-// A Runtime is device-wide (one per physical device: allocators, pipeline cache) and may be shared by
-// sessions on several threads. A Backend belongs to one session and is used by one thread at a time.
-// engine/backend/null is the complete minimal example to copy from.
+// A Runtime is device-wide (one per physical device: allocators, pipeline cache). Sessions on several threads may share
+// it. A Backend belongs to one session and is used by one thread at a time. engine/backend/null is the complete minimal
+// example to copy.
 //
-// A pipeline cuts its commands into segments: runs of consecutive commands on one backend. At resize it
-// calls onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run, per
-// segment, onExecuteBegin, onExecute of each Execution, onExecuteEnd; after that the results are visible to
-// download().
+// A pipeline cuts its commands into segments: runs of consecutive commands on one backend. At resize it calls
+// onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run it calls per segment
+// onExecuteBegin, onExecute of each Execution, onExecuteEnd; then download() sees the results.
 //
-// A session keeps several plans (one per set of input shapes), each with Executions of its own. selectPlan says
-// which one the calls above are about; what was recorded for the others stays valid.
+// A session keeps several plans (one per set of input shapes), each with its own Executions. selectPlan selects the
+// plan for the calls above; the recordings of the other plans stay valid.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +36,10 @@ struct DeviceInfo {
 
 enum class RecordMode { Indirect, Direct };
 enum class Precision { High, Normal, Low };
-/// How a device keeps the tensors of kernels that can do with either: linear buffers, or NC4HW4 images.
+/// Storage of tensors whose kernels accept both: linear buffers, or NC4HW4 images.
 enum class Storage { Auto, Buffer, Image };
-enum class MemoryHint { Normal, Low };  // Low: rather slow than large
-enum class PowerHint { Normal, Low };   // Low: rather slow than hot
+enum class MemoryHint { Normal, Low };  // Low: prefer low memory over speed
+enum class PowerHint { Normal, Low };   // Low: prefer low power over speed
 
 struct BackendConfig {
   size_t threads = 0;                        // CPU worker threads; 0 is one per core
@@ -48,7 +47,7 @@ struct BackendConfig {
   Precision precision = Precision::High;     // Normal and Low store floats as fp16 on the device
   bool deviceTimestamps = false;             // time every Execution on the device
   Storage storage = Storage::Auto;           // Auto follows the device's profile
-  bool tune = false;                         // time kernel choices that the tuning cache does not know
+  bool tune = false;                         // time kernel choices that the tuning cache lacks
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
   size_t guardBytes = 0;  // canaries around constants and the parts of scratch memory (harness only)
@@ -72,65 +71,65 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// "cpu", "vulkan": the first half of the creator tables' key.
+  /// "cpu", "vulkan": the first part of a creator table's key.
   virtual const std::string& name() const = 0;
   /// The kernels this backend offers for an operator, fastest first.
   virtual std::span<const Creator> creators(const OpDef& def) const = 0;
   virtual Result<std::unique_ptr<RasterExecution>> createRaster() = 0;
 
-  /// Where kernels keep packed constants. A Backend has a store of its own until it is told to share one.
+  /// Holds packed constants of kernels. A Backend has its own store until shareConstants is called.
   ConstantStore& constants() const { return *constants_; }
   void shareConstants(std::shared_ptr<ConstantStore> store) { constants_ = std::move(store); }
 
-  /// What the device can do; kernels refuse what it cannot.
+  /// Abilities of the device; kernels refuse nodes that need more.
   virtual const DeviceCaps& caps() const {
     static const DeviceCaps everything;
     return everything;
   }
-  /// Device memory for tensors; contents undefined. OutOfMemory when refused.
+  /// Allocates device memory for tensors; contents undefined. OutOfMemory if refused.
   virtual Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) = 0;
-  /// Whether tensors live in host memory as the model declares them, so that host tensors need no copy.
+  /// True if tensors live in host memory exactly as the model declares them, so that host tensors need no copy.
   virtual bool sharesHostMemory() const { return false; }
   /// Every tensor's offset in a buffer is a multiple of this.
   virtual size_t alignment() const = 0;
-  /// The dtype in which the backend keeps a tensor that the model declares as `dtype` (fp16 for fp32 in
-  /// Precision::Normal). upload and download convert.
+  /// The dtype in which the backend stores a tensor of the model's `dtype` (fp16 for fp32 in Precision::Normal). upload
+  /// and download convert.
   virtual DType storageDType(DType dtype) const { return dtype; }
 
-  /// Bytes that a tensor takes on the device in its layout. Unsupported when it cannot be kept so.
+  /// Bytes of a tensor on the device in its layout. Unsupported if the device cannot store that layout.
   virtual Result<size_t> storedBytes(const Tensor& tensor) const { return tensor.sizeBytes(); }
-  /// An Execution that brings its input into the layout of its output. For backends whose Creators have layouts.
+  /// Makes an Execution that converts its input to the layout of its output. Only for backends with several layouts.
   virtual Result<std::unique_ptr<Execution>> createConversion() {
     return Status::internal("{}: tensors have one layout", name());
   }
-  /// The layout in which a raster would have its inputs and its output, given the layouts of the inputs.
+  /// The layout that a raster prefers for its inputs and output, given the current layouts of the inputs.
   virtual Layout rasterLayout(const RegionList& regions, const CreateArgs& args) const {
     static_cast<void>(regions), static_cast<void>(args);
     return Layout::NCHW;
   }
 
-  /// Copies a host tensor to the device and back; shapes are equal, float dtypes may differ.
+  /// Copy a host tensor to the device and back. Shapes are equal; float dtypes may differ.
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;
 
-  /// The plan that resizes and runs are about from now on; 0 at first. Empty until its onResizeBegin.
+  /// Selects the plan for the following resizes and runs; initially 0. A plan is empty until its onResizeBegin.
   virtual void selectPlan(size_t plan) { static_cast<void>(plan); }
-  /// Frees what was recorded for a plan. Nothing happens when there is none.
+  /// Frees the recordings of a plan. No effect if there are none.
   virtual void dropPlan(size_t plan) { static_cast<void>(plan); }
 
-  /// Begins the selected plan anew: what was recorded for it is gone.
+  /// Restarts the selected plan and drops its recordings.
   virtual Status onResizeBegin() { return Status::ok(); }
   virtual Status beginSegment(size_t) { return Status::ok(); }
   virtual Status endSegment(size_t) { return Status::ok(); }
   virtual Status onExecuteBegin(size_t) { return Status::ok(); }
   virtual Status onExecuteEnd(size_t) { return Status::ok(); }
 
-  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in the order
-  /// of their onResize. Empty where the backend has no device clock.
+  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in onResize
+  /// order. Empty if the backend has no device clock.
   virtual Result<std::vector<double>> deviceTimesNs() { return std::vector<double>(); }
 
-  /// With BackendConfig::guardBytes: Internal when a kernel of the selected plan wrote beside a constant that it packed
-  /// or beside a part of its scratch memory. After a run.
+  /// With BackendConfig::guardBytes, after a run: Internal if a kernel of the selected plan wrote outside a constant
+  /// that it packed or outside a part of its scratch memory.
   virtual Status checkGuards() { return Status::ok(); }
 
   const BackendCounters& counters() const { return counters_; }

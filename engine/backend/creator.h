@@ -1,9 +1,9 @@
 // Creator: an entry in the ordered table of kernels of (backend, operator), fastest first.
 //
-// supports() answers OK or says in one line why not; every refusal is kept and shown. A Creator belongs to a
-// provider ("opkit", "onednn", "reference", a plugin's name), by which it can be preferred, forbidden or forced
-// (see provider_policy.h). Its key is (backend, provider, dtype, operator); a provider with several kernels for
-// one key tells them apart by `kernel`.
+// supports() returns OK or a refusal of one line; every refusal is kept and shown. A Creator belongs to a provider
+// ("opkit", "onednn", "reference", a plugin's name). A session can prefer, forbid or force a provider (see
+// provider_policy.h). The key is (backend, provider, dtype, operator); `kernel` distinguishes several kernels of one
+// provider for one key.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct DeviceCaps {
   uint64_t imageExtent = 0;              // texels each way that an NC4HW4 image may have; 0 where images are not wanted
 };
 
-/// What a Creator sees of a node, at resize.
+/// One node at resize, as a Creator sees it.
 struct CreateArgs {
   const OpDef& def;
   std::span<const uint8_t> paramBytes;
@@ -57,21 +57,21 @@ struct Creator {
   std::string provider = "opkit";
   std::function<Status(const CreateArgs&)> supports;  // must not depend on anything but its arguments
   std::function<Result<std::unique_ptr<Execution>>(const CreateArgs&, Backend&)> create;
-  // In which its Executions expect the inputs that are not constant, and leave their outputs.
+  // Layout of non-constant inputs and of outputs.
   Layout layout = Layout::NCHW;
   DTypeSet dtypes = kAnyDType;  // of keyDType(); others are refused before supports() is asked
   std::string kernel;           // "depthwise"; empty where the provider has one kernel for the key
 };
 
-/// The dtype that a node's kernels are keyed by: of the first input that is not bool, else of the first
-/// input, else of the first output.
+/// The dtype in the key of a node's kernels: of the first input that is not bool, else of the first input, else of the
+/// first output.
 DType keyDType(const CreateArgs& args);
 
-/// InvalidArgument when `creator` has the key of one in `table`, the table of (backend, operator).
+/// InvalidArgument if `table`, the table of (backend, operator), already has the key of `creator`.
 Status checkNewCreator(std::span<const Creator> table, const Creator& creator, std::string_view backend,
                        std::string_view type);
 
-/// A faster choice that said no.
+/// A faster choice that refused the node.
 struct Refusal {
   std::string provider;
   std::string reason;

@@ -1,10 +1,9 @@
 // Execution: one operator instance on one backend.
 //
-// onResize plans (shapes and memory are known: choose tiles, create pipelines, record commands, upload constants);
-// onExecute only runs, allocates nothing and creates no pipeline. The same Execution is resized many times and
-// must give, at each shape, what a fresh one would give. Memory that a kernel needs while it runs is asked for in
-// scratchBytes and planned with everything else; constants are packed through Backend::constants(), so that the
-// Executions of other plans and sessions find them packed.
+// onResize plans: shapes and memory are known, so choose tiles, create pipelines, record commands, upload constants.
+// onExecute only runs; it allocates nothing and creates no pipeline. The same Execution is resized many times; at each
+// shape it must give the bits of a fresh Execution. scratchBytes requests memory for onExecute, which is planned with
+// the tensors. Pack constants through Backend::constants(), so that Executions of other plans and sessions share them.
 #pragma once
 
 #include <span>
@@ -27,30 +26,30 @@ class Execution {
     return size_t{0};
   }
   /// Before onResize: device memory of scratchBytes, aligned like any tensor. It belongs to this Execution during
-  /// onExecute only; others use it before and after, and its contents are then undefined.
+  /// onExecute only. Others use it before and after, so its contents are undefined at the start.
   void setScratch(Tensor scratch) { scratch_ = std::move(scratch); }
 
   virtual Status onResize(TensorList inputs, TensorList outputs) = 0;
   virtual Status onExecute(TensorList inputs, TensorList outputs) = 0;
-  /// False when the Execution keeps its own copy of a constant input (packed weights), so that the pipeline
-  /// need not put that input on the device.
+  /// False if the Execution keeps its own copy of a constant input (packed weights). The pipeline then does not upload
+  /// that input.
   virtual bool readsInput(size_t index) const {
     static_cast<void>(index);
     return true;
   }
 
  protected:
-  /// What setScratch gave: u8[bytes]; without memory when scratchBytes was 0.
+  /// The tensor of setScratch: u8[bytes]; without memory if scratchBytes was 0.
   const Tensor& scratch() const { return scratch_; }
 
  private:
   Tensor scratch_;
 };
 
-/// The one kernel per backend that carries out regions.
+/// The one kernel per backend that executes regions.
 class RasterExecution : public Execution {
  public:
-  /// The regions of the next onResize.
+  /// Sets the regions for the next onResize.
   virtual void setRegions(RegionList regions) = 0;
 };
 

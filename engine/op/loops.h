@@ -10,18 +10,18 @@
 
 namespace opkit {
 
-/// A box of elements of a row-major contiguous output, and the strides with which each operand is read.
+/// A box of elements of a row-major contiguous output, with the read strides of each operand.
 struct Loops {
   Shape size;                                 // outermost first
   std::vector<std::vector<int64_t>> strides;  // per operand, as long as size; 0 where the operand repeats
 };
 
-/// Loops of extents `size` with the given strides per operand: extents of 1 are dropped, and neighbours merged where
-/// every operand allows it.
+/// Loops of extents `size` with the given strides per operand. Drops extents of 1 and merges neighbours if every
+/// operand allows it.
 Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& strides);
 
-/// The merged loops over `shape` of operands of shapes `operands`, each of which must broadcast to
-/// `shape`: equal shapes give one loop, scalars none.
+/// The merged loops over `shape` for operands of shapes `operands`; each must broadcast to `shape`. Equal shapes give
+/// one loop, scalars none.
 Loops loopsOver(const Shape& shape, const std::vector<Shape>& operands);
 
 /// Extents or strides as the push constants of a kernel take them; REQUIRES at most N values that fit.
@@ -33,7 +33,7 @@ std::array<uint32_t, N> packed(const std::vector<int64_t>& values) {
   return result;
 }
 
-/// Calls body(i, offsets): output element i in row-major order, and the element of each operand it reads.
+/// Calls body(i, offsets) for each output element i in row-major order; offsets[n] is the element to read of operand n.
 template <class Body>
 void forEachElement(const Loops& loops, Body&& body) {
   const int64_t count = elementCount(loops.size);

@@ -1,7 +1,7 @@
-// OpDef: the card of an operator. Everything that OpKit knows about an operator stands here, once.
+// OpDef: the card of an operator, the single source of all facts about it except its kernels.
 //
-// The shape pass, the importer, the harness, the benchmarks and the support matrix read the card; kernels
-// are added beside it per backend (see op_registry.h). A card is immutable once registered.
+// The shape pass, the importer, the harness, the benchmarks and the support matrix read the card. Kernels are
+// registered per backend (see op_registry.h). A card is immutable once registered.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct Port {
   bool contents = false;
 };
 
-/// What shape rules and lowerings see of one node.
+/// One node, as shape rules and lowerings see it.
 struct ShapeArgs {
   std::span<const uint8_t> paramBytes;
   std::span<const TensorDesc* const> inputs;  // null where an optional input is absent
@@ -48,23 +48,23 @@ struct ShapeArgs {
   std::vector<int64_t> integers(size_t i) const { return toInt64(*contents[i]); }
 };
 
-/// The output descriptions, or InvalidArgument/Unsupported saying what was expected and found. Arity, dtypes
-/// of the ports and presence of contents were checked before.
+/// Returns the output descriptions, or InvalidArgument/Unsupported with the expected and found values. Arity, dtypes of
+/// the ports and presence of contents are already checked.
 using ShapeFn = std::function<Result<std::vector<TensorDesc>>(const ShapeArgs&)>;
-/// Regions per output; called after the shape rule with the output descriptions it gave.
+/// Returns the regions of each output. Called after the shape rule, with its output descriptions.
 using LowerFn = std::function<Result<std::vector<RegionList>>(const ShapeArgs&, std::span<const TensorDesc>)>;
-/// The operator as a loop over small commands; called after the shape rule. What it needs to know of an input's values
-/// must be marked `contents`. Unsupported where this node has no such form.
+/// Returns the operator as a loop over small commands. Called after the shape rule. An input whose values it reads must
+/// be marked `contents`. Unsupported if this node has no such form.
 using LoopFn = std::function<Result<LoopRegion>(const ShapeArgs&, std::span<const TensorDesc>)>;
-/// Builds the operator from other operators; called after the shape rule with the output descriptions it gave. The
-/// parts run instead of the operator on every backend.
+/// Builds the operator from other operators. Called after the shape rule, with its output descriptions. The parts run
+/// instead of the operator on every backend.
 using DecomposeFn = std::function<Status(const ShapeArgs&, std::span<const TensorDesc> outputs, Decomposition&)>;
-/// Carries out a control-flow operator on the host by running its subgraphs; see engine/op/control.h.
+/// Runs a control-flow operator on the host by running its subgraphs; see engine/op/control.h.
 using ControlFn = std::function<Result<std::vector<Tensor>>(const ControlArgs&)>;
 /// Floating-point operations of one execution.
 using FlopsFn = std::function<double(const ShapeArgs&, std::span<const TensorDesc> outputs)>;
 
-/// Which error bound the harness grants; formulas in numerics.md, code in harness/tolerance.cpp.
+/// The error bound that the harness accepts; formulas in docs/numerics.md, code in harness/compare/tolerance.cpp.
 enum class NumericClass {
   Exact,         // moves, integers, comparisons
   OneRounding,   // add, mul, relu
@@ -77,7 +77,7 @@ enum class NumericClass {
   Cast,
 };
 
-/// The values an operator's floating inputs are drawn from in the normal lane.
+/// The interval from which the normal lane draws floating inputs.
 struct Domain {
   double low = -4.0;
   double high = 4.0;
@@ -95,24 +95,24 @@ struct OpDef {
   Domain domain = {};
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;
-  /// Kernels may add floats in whatever order threads arrive (atomics): a second run agrees within the bound, not bit
-  /// for bit.
+  /// Kernels may add floats in any thread order (atomics): a second run agrees within the bound, not bit for bit.
   bool unordered = false;
-  /// The inputs whose memory output 0 may take over, where such an input has output 0's description: element i of
-  /// the output is computed from element i of that input, which nothing reads afterwards.
+  /// Output 0 may take over the memory of one of these inputs if both have the same description. Element i of the
+  /// output then depends on element i of that input only, and nothing reads that element afterwards.
   std::vector<int> inPlace = {};
   ShapeFn inferShapes;
   LowerFn lower;                    // set for operators that only move data
-  LoopFn loop = nullptr;            // set for operators of one output that backends can run as a loop (provider "loop")
-  DecomposeFn decompose = nullptr;  // set for operators made of others; the oracle then stays their truth
+  LoopFn loop = nullptr;            // set for operators of one output that can run as a loop region (provider "loop")
+  DecomposeFn decompose = nullptr;  // set for composite operators; the oracle still defines them
   FlopsFn flops;                    // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;
-  /// Control flow: the subgraphs a node must bring, by name, and what runs them. Such a card needs no shape rule.
+  /// Control flow: the names of the subgraphs that a node must have, and the function that runs them. Such a card needs
+  /// no shape rule.
   std::vector<std::string> subgraphs = {};
   ControlFn control = nullptr;
 };
 
-/// The port an input index belongs to (the last one for variadic tails); null when the index is out of range.
+/// The port of an input index (the last port for variadic tails); null if the index is out of range.
 const Port* portOf(const std::vector<Port>& ports, size_t index);
 
 /// Runs the card's generic checks (arity, dtypes, contents) and then its shape rule. Messages start with the type.

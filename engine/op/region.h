@@ -1,9 +1,8 @@
-// Region: a strided copy of one box of elements, the currency of lowering.
+// Region: a strided copy of one box of elements, the result of lowering.
 //
-// Operators that only move data are described by regions instead of kernels; one Raster kernel per backend
-// carries them out. Element (i0, i1, ...) of the box goes from source element sourceOffset + sum(i*sourceStride)
-// to destination element offset + sum(i*stride). Offsets and strides count elements and may be zero
-// (repeat) or negative (mirror).
+// Operators that only move data have regions instead of kernels; one Raster kernel per backend executes them. Element
+// (i0, i1, ...) of the box goes from source element sourceOffset + sum(i*sourceStride) to destination element
+// offset + sum(i*stride). Offsets and strides count elements and may be zero (repeat) or negative (mirror).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ struct Region {
   std::vector<int64_t> strides;
 };
 
-/// The whole of one output as disjoint regions. Elements that no region covers get the fill.
+/// One whole output as disjoint regions. Elements outside all regions get the fill.
 struct RegionList {
   enum class Fill {
     None,   // the regions cover every element

@@ -1,4 +1,4 @@
-// Rows: a tensor seen as [outer, extent, inner] around one or several neighbouring axes, for operators that treat the
+// Rows: a tensor as [outer, extent, inner] around one or several neighbouring axes. For operators that process the
 // elements along an axis together (Softmax, norms, reductions over one axis). A value; thread-safe.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace opkit {
 
 struct Rows {
   int64_t outer;
-  int64_t extent;  // elements treated together
+  int64_t extent;  // elements processed together
   int64_t inner;   // distance between them, in elements
 
   int64_t count() const { return outer * inner; }

@@ -1,14 +1,14 @@
-// Shape rules that many operators share. Plain functions for OpDef::inferShapes, thread-safe.
+// Shape rules shared by many operators. Plain functions for OpDef::inferShapes, thread-safe.
 #pragma once
 
 #include "engine/op/op_def.h"
 
 namespace opkit {
 
-/// One output like input 0, whatever the others are.
+/// One output with the dtype and shape of input 0. Ignores the other inputs.
 inline Result<std::vector<TensorDesc>> likeFirstInput(const ShapeArgs& args) { return std::vector{args.input(0)}; }
 
-/// One output like the inputs, which must all be alike; InvalidArgument names the first that is not.
+/// One output with the dtype and shape of the inputs. InvalidArgument if the inputs differ; it names both descriptions.
 inline Result<std::vector<TensorDesc>> likeAllInputs(const ShapeArgs& args) {
   for (size_t i = 1; i < args.inputs.size(); ++i)
     if (args.hasInput(i) && !(args.input(i) == args.input(0)))

@@ -1,7 +1,6 @@
-// Window: how convolution and pooling walk their spatial axes: kernel, stride, dilation, padding, rounding.
+// Window: the spatial axes of convolution and pooling: kernel, stride, dilation, padding, rounding.
 //
-// One place for the arithmetic, so that shape rules, oracles and kernels cannot disagree. Plain functions,
-// thread-safe.
+// Shape rules, oracles and kernels share this arithmetic, so they cannot disagree. Plain functions, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +12,20 @@
 
 namespace opkit {
 
-/// How padding is found. The numbers are those of the AutoPad enums in the operators' schemas.
+/// The padding rule. The numbers match the AutoPad enums in the operators' schemas.
 enum class AutoPad : uint8_t { NotSet = 0, SameUpper = 1, SameLower = 2, Valid = 3 };
 
 /// "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID" (and "" for NOTSET); InvalidArgument for anything else.
 Result<AutoPad> parseAutoPad(const std::string& text);
 
-/// What a model says about the window. Empty vectors mean strides 1, dilations 1, pads 0.
+/// The window parameters of a model. Empty vectors mean strides 1, dilations 1, pads 0.
 struct WindowSpec {
   std::vector<int64_t> kernel;
   std::vector<int64_t> strides;
   std::vector<int64_t> pads;  // every begin, then every end; ignored unless autoPad is NotSet
   std::vector<int64_t> dilations;
   AutoPad autoPad = AutoPad::NotSet;
-  /// Round the number of windows up; one that would start in the end padding is dropped. Only with NotSet.
+  /// Round the number of windows up; a window that would start in the end padding is dropped. Only with NotSet.
   bool ceilMode = false;
 };
 
@@ -57,11 +56,11 @@ struct WindowAxis {
   TapRange outputsInside(int64_t k) const;
 };
 
-/// Plans every spatial axis of `input`. InvalidArgument when a length does not match the number of axes, a
-/// value is out of its range, or the padded input is smaller than the kernel.
+/// Plans every spatial axis of `input`. InvalidArgument if a length does not match the number of axes, a value is out
+/// of range, or the padded input is smaller than the kernel.
 Result<std::vector<WindowAxis>> planWindow(const WindowSpec& spec, const Shape& input);
 
-/// Adds axes of extent 1 in front until there are `rank` (1-D and 2-D windows seen as 3-D).
+/// Prepends axes of extent 1 up to `rank` axes (1-D and 2-D windows become 3-D).
 std::vector<WindowAxis> padWindowRank(std::vector<WindowAxis> axes, size_t rank);
 
 /// Walks windows over planes of three axes, as oracles and plain CPU kernels do; REQUIRES axes of padWindowRank(.., 3).
@@ -93,8 +92,8 @@ struct WindowWalk {
   }
 };
 
-/// Fills the arrays of a kernel's push constants: inputs, outputs, kernel, stride, dilation, padBegin and, where it has
-/// one, padEnd. REQUIRES as many axes as the arrays have elements.
+/// Fills the arrays of a kernel's push constants: inputs, outputs, kernel, stride, dilation, padBegin and, if present,
+/// padEnd. REQUIRES as many axes as the arrays have elements.
 template <class Push>
 void packWindow(const std::vector<WindowAxis>& axes, Push& push) {
   for (size_t d = 0; d < axes.size(); ++d) {

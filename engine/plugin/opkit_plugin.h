@@ -1,19 +1,19 @@
 /* opkit_plugin.h: operators, kernels, graph passes and backends from a shared library, in plain C.
  *
  * A plugin exports one function, opkit_plugin_get, which returns its opkit_plugin. OpKit checks the ABI version
- * and calls `load` once with the host's functions; `load` announces everything the plugin brings. What was
- * announced is then checked as a whole and either all of it is registered or none. docs/plugins.md walks through
- * an example; docs/examples/ holds two that are built and checked with OpKit.
+ * and calls `load` once with the host's functions; `load` announces all operators, kernels, passes and backends. OpKit
+ * checks the announcements as a whole and registers all of them or none. docs/plugins.md walks through an example;
+ * docs/examples/ holds two that are built and checked with OpKit.
  *
  * Rules of the ABI
- *   - Every struct begins with struct_size and abi_version: write OPKIT_STRUCT(type). Fields are only ever added at
- *     the end of a struct; those that a plugin was compiled without read as zero. In an array of structs the
- *     struct_size of the first is the stride.
- *   - Zero and NULL mean "none" or "the usual" wherever a field is marked optional.
+ *   - Every struct begins with struct_size and abi_version: write OPKIT_STRUCT(type). New fields are added only at the
+ *     end of a struct; fields that an older plugin lacks read as zero. In an array of structs the struct_size of the
+ *     first is the stride.
+ *   - Zero and NULL mean "none" or "the default" in fields marked optional.
  *   - Everything the plugin passes to `add_...` is copied, except functions and `user`.
- *   - What the host passes to a callback is valid during that callback.
- *   - No exception may leave a callback. (One that does is caught and reported as the plugin's failure.)
- *   - Callbacks of different sessions run on different threads at once; those of one kernel state do not.
+ *   - Everything the host passes to a callback is valid only during that callback.
+ *   - No exception may leave a callback. (If one does, it is caught and reported as the plugin's failure.)
+ *   - Callbacks of different sessions may run on different threads at once; callbacks of one kernel state do not.
  */
 #ifndef OPKIT_PLUGIN_H_
 #define OPKIT_PLUGIN_H_
@@ -35,12 +35,12 @@ extern "C" {
 #define OPKIT_PLUGIN_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* What a callback returns. Say why with opkit_host::fail, which returns the code it is given. */
+/* The result of a callback. Give the reason with opkit_host::fail, which returns the code it is given. */
 typedef int32_t opkit_code;
 enum {
   OPKIT_OK = 0,
   OPKIT_INVALID_ARGUMENT = 1, /* shapes, attributes or values outside the operator's contract */
-  OPKIT_UNSUPPORTED = 2,      /* well-formed, but this kernel or device does not do it: another is tried */
+  OPKIT_UNSUPPORTED = 2,      /* well-formed, but this kernel or device cannot run it: the next kernel is tried */
   OPKIT_OUT_OF_MEMORY = 3,
   OPKIT_DEVICE_LOST = 4,
   OPKIT_INTERNAL = 6
@@ -66,10 +66,10 @@ enum {
 #define OPKIT_MAX_RANK 16
 
 /* Opaque. */
-typedef struct opkit_registrar opkit_registrar; /* collects what `load` announces */
-typedef struct opkit_call opkit_call;           /* one node, as a callback sees it */
+typedef struct opkit_registrar opkit_registrar; /* collects the announcements of `load` */
+typedef struct opkit_call opkit_call;           /* one node, in a callback */
 typedef struct opkit_encoder opkit_encoder;     /* records Vulkan commands of one node */
-typedef struct opkit_graph opkit_graph;         /* the model, as a pass sees it */
+typedef struct opkit_graph opkit_graph;         /* the model, in a pass */
 
 /* A tensor. Elements are row-major and contiguous. */
 typedef struct opkit_tensor {
@@ -78,13 +78,13 @@ typedef struct opkit_tensor {
   int32_t rank;
   const int64_t* shape; /* `rank` extents, outermost first */
   int64_t elements;     /* their product */
-  void* data;           /* the elements, where the host may reach them now; else NULL */
-  void* memory;         /* of a plugin's backend: what its `allocate` returned */
+  void* data;           /* the elements, if the host can access them now; else NULL */
+  void* memory;         /* of a plugin's backend: the result of its `allocate` */
   uint64_t offset;      /* first byte in `memory` */
 } opkit_tensor;
 
-/* A tensor as an oracle sees it: floating types widened to double, integers and bool to int64. Inputs were
- * rounded to their dtype before; outputs are zero and are rounded once, afterwards. */
+/* A tensor in an oracle: floating types widened to double, integers and bool to int64. Inputs are already rounded
+ * to their dtype. Outputs start as zero and are rounded once, afterwards. */
 typedef struct opkit_wide_tensor {
   uint32_t struct_size, abi_version;
   int32_t dtype;
@@ -119,7 +119,7 @@ typedef struct opkit_attribute {
   const char* string_default; /* optional */
 } opkit_attribute;
 
-/* Which error bound the harness grants (docs: harness/tolerance.h). */
+/* The error bound that the harness accepts (harness/compare/tolerance.h). */
 enum {
   OPKIT_EXACT = 0,
   OPKIT_ONE_ROUNDING = 1,
@@ -173,7 +173,7 @@ typedef struct opkit_constant {
   double value;
 } opkit_constant;
 
-/* Checked against the shader: every binding and every push constant must be given, none may be unknown. */
+/* Checked against the shader: every binding and every push constant must be given; unknown names are refused. */
 typedef struct opkit_dispatch {
   uint32_t struct_size, abi_version;
   const char* variant; /* "STORAGE=f16"; NULL when the shader has no variants */
@@ -181,7 +181,7 @@ typedef struct opkit_dispatch {
   size_t binding_count;
   const opkit_constant* push_constants;
   size_t push_constant_count;
-  const opkit_constant* specialization; /* those left out keep the shader's value */
+  const opkit_constant* specialization; /* omitted constants keep the shader's value */
   size_t specialization_count;
   uint32_t groups[3];
 } opkit_dispatch;
@@ -197,11 +197,11 @@ typedef struct opkit_operator {
   const opkit_attribute* attributes; /* optional */
   size_t attribute_count;
   int32_t numeric;  /* OPKIT_EXACT, ... */
-  double low, high; /* optional: where the harness draws normal inputs from; [-4, 4] when both are 0 */
+  double low, high; /* optional: interval of the harness's normal inputs; [-4, 4] if both are 0 */
   /* Calls opkit_host::set_output for every output, or fails. */
   opkit_code (*infer)(opkit_call* call, void* user);
   double (*flops)(opkit_call* call, void* user); /* optional: one per output element */
-  /* Optional: the definition, in double. Without it the operator runs, but nothing can check it. */
+  /* Optional: the definition, in double. Without it the operator runs but cannot be checked. */
   opkit_code (*oracle)(opkit_call* call, void* user);
   const opkit_kernel* cpu;         /* optional: the oracle runs when there is none */
   const opkit_glsl_kernel* vulkan; /* optional */
@@ -210,7 +210,7 @@ typedef struct opkit_operator {
 
 /* ---- Backends -------------------------------------------------------------------------------------------- */
 
-/* A device. What it refuses runs on the CPU, with copies in between. `device` is what `open` made. */
+/* A device. Refused nodes run on the CPU, with copies in between. `device` is the result of `open`. */
 typedef struct opkit_backend {
   uint32_t struct_size, abi_version;
   const char* name; /* of --backend */
@@ -223,14 +223,14 @@ typedef struct opkit_backend {
   opkit_code (*upload)(void* user, void* device, const void* from, void* memory, uint64_t offset, uint64_t bytes);
   opkit_code (*download)(void* user, void* device, const void* memory, uint64_t offset, void* to, uint64_t bytes);
   uint64_t alignment; /* of offsets; 0 is 64 */
-  /* Runs any operator that its `supports` accepts; opkit_host::type and attributes say which it is. */
+  /* Runs any operator that its `supports` accepts; opkit_host::type and attributes identify it. */
   const opkit_kernel* kernel;
   void* user;
 } opkit_backend;
 
 /* ---- Graph passes ---------------------------------------------------------------------------------------- */
 
-/* Runs on a model when it is loaded for running, after OpKit's own passes of that position. */
+/* Runs when a model is loaded for execution, after OpKit's own passes of that position. */
 enum { OPKIT_BEFORE_LOWERING = 0 };
 
 typedef struct opkit_pass {
@@ -249,7 +249,7 @@ typedef struct opkit_host {
   uint32_t struct_size, abi_version;
   const char* version; /* of OpKit */
 
-  /* In `load`. Failures are remembered: the plugin is refused even if it ignores them. */
+  /* In `load`. The host remembers failures and refuses the plugin even if it ignores them. */
   opkit_code (*add_operator)(opkit_registrar* registrar, const opkit_operator* op);
   opkit_code (*add_backend)(opkit_registrar* registrar, const opkit_backend* backend);
   opkit_code (*add_pass)(opkit_registrar* registrar, const opkit_pass* pass);
@@ -260,14 +260,14 @@ typedef struct opkit_host {
   size_t (*input_count)(const opkit_call* call);
   size_t (*output_count)(const opkit_call* call);
   const opkit_tensor* (*input)(const opkit_call* call, size_t index);  /* NULL where absent */
-  const opkit_tensor* (*output)(const opkit_call* call, size_t index); /* NULL where not asked for */
+  const opkit_tensor* (*output)(const opkit_call* call, size_t index); /* NULL where not requested */
   /* Attributes, or their defaults. An unknown name gives 0, NULL or no elements. */
   int64_t (*attribute_int)(const opkit_call* call, const char* name);
   float (*attribute_float)(const opkit_call* call, const char* name);
   const char* (*attribute_string)(const opkit_call* call, const char* name);
   const int64_t* (*attribute_ints)(const opkit_call* call, const char* name, size_t* count);
   const float* (*attribute_floats)(const opkit_call* call, const char* name, size_t* count);
-  /* Attributes of any operator, OpKit's own too, as JSON: {"axis": 1}. */
+  /* Attributes of any operator, including OpKit's own, as JSON: {"axis": 1}. */
   const char* (*attributes_json)(const opkit_call* call);
 
   /* In `infer`. */
@@ -275,14 +275,14 @@ typedef struct opkit_host {
   /* In `oracle`. */
   const opkit_wide_tensor* (*wide_input)(const opkit_call* call, size_t index);
   const opkit_wide_tensor* (*wide_output)(const opkit_call* call, size_t index);
-  /* For operators that sum: |terms| per output element and how many were added; NULL when nobody asks. */
+  /* For operators that sum: array for sum |terms| per output element; `terms` is their number. NULL if not needed. */
   double* (*wide_magnitude)(opkit_call* call, size_t output, int64_t terms);
   /* In `encode`. */
   opkit_code (*dispatch)(opkit_encoder* encoder, const opkit_dispatch* dispatch);
-  /* Work groups for `items` invocations in groups of `local_size`, as linearIndex() of common.glsl expects. */
+  /* Work groups for `items` invocations in groups of `local_size`, for linearIndex() of common.glsl. */
   void (*linear_groups)(int64_t items, uint32_t local_size, uint32_t groups[3]);
 
-  /* In `run` of a pass. Nodes are numbered in execution order; tensors by what node_input and node_output give. */
+  /* In `run` of a pass. Nodes are numbered in execution order; graph_input and graph_output give tensor numbers. */
   size_t (*graph_nodes)(const opkit_graph* graph);
   const char* (*graph_type)(const opkit_graph* graph, size_t node); /* "" for a removed node */
   size_t (*graph_input_count)(const opkit_graph* graph, size_t node);
@@ -297,19 +297,19 @@ typedef struct opkit_host {
   opkit_code (*graph_replace)(opkit_graph* graph, int32_t from, int32_t to);
   /* Refused while an output is used. */
   opkit_code (*graph_remove)(opkit_graph* graph, size_t node);
-  /* Another operator with the same inputs and outputs; `attributes` is JSON. */
+  /* Replaces the operator; inputs and outputs stay. `attributes` is JSON. */
   opkit_code (*graph_retype)(opkit_graph* graph, size_t node, const char* type, const char* attributes);
 } opkit_host;
 
 typedef struct opkit_plugin {
   uint32_t struct_size, abi_version;
-  const char* name; /* "acme": names its kernels' provider and is how it is unloaded */
+  const char* name; /* "acme": the provider of its kernels, and its name for unloading */
   const char* version;
   opkit_code (*load)(const opkit_host* host, opkit_registrar* registrar);
   void (*unload)(void); /* optional: before the library is closed */
 } opkit_plugin;
 
-/* The one symbol that a plugin exports. */
+/* The only symbol that a plugin exports. */
 typedef const opkit_plugin* (*opkit_plugin_get_fn)(void);
 OPKIT_PLUGIN_EXPORT const opkit_plugin* opkit_plugin_get(void);
 

@@ -24,11 +24,11 @@
 
 namespace opkit {
 
-/// When shapes are planned for, and how often.
+/// When a session plans for new shapes, and how often.
 enum class ResizeMode {
-  Direct,  // by Session::resize
-  Defer,   // by the next run: resize only notes that it is wanted
-  Fixed,   // once: what planning needs is freed afterwards, and a resize to other shapes is an error
+  Direct,  // in Session::resize
+  Defer,   // in the next run; resize only requests it
+  Fixed,   // once: planning memory is freed afterwards, and a resize to other shapes is an error
 };
 
 struct InterpreterOptions {
@@ -36,7 +36,7 @@ struct InterpreterOptions {
 };
 
 struct SessionConfig {
-  // Or "auto": the best device there is beside the CPU, with placeByCost; the CPU alone where there is none.
+  // Or "auto": the best device besides the CPU, with placeByCost; the CPU alone if there is no device.
   std::string backend = "cpu";
   std::string device;  // see RuntimeOptions, as the next two
   Validation validation = Validation::Off;
@@ -46,14 +46,14 @@ struct SessionConfig {
   Precision precision = Precision::High;  // acts on devices with a storage of their own (Vulkan); the CPU keeps f32
   ProviderPolicy providers;               // preferred, forbidden and forced providers, also on the fallback
   bool allowFallback = true;              // false: a node the backend refuses is an error, not a CPU node
-  // Give each node to the backend or to the CPU by what it costs there, copies included, as measured at resize or known
-  // from the caches on disk; see engine/runtime/cost_placement.h.
+  // Place each node on the backend or on the CPU, whichever costs less, copies included. Costs are measured at resize
+  // or read from the caches on disk; see engine/runtime/cost_placement.h.
   bool placeByCost = false;
   bool profile = false;  // time every command on the host and, where there is a clock, on the device
   Storage storage = Storage::Auto;
-  bool tune = false;  // time kernel choices that the tuning cache does not know, at resize
+  bool tune = false;  // at resize, time kernel choices that the tuning cache lacks
   ResizeMode resizeMode = ResizeMode::Direct;
-  bool startOnCpu = false;            // run on the CPU until `backend` is ready, which is prepared on another thread
+  bool startOnCpu = false;            // run on the CPU while another thread prepares `backend`
   size_t planCacheSize = 4;           // sets of shapes whose plans are kept, at least 1
   size_t memoryLimitBytes = 0;        // of arenas and constants on the session's devices; 0 is none
   size_t iterationLimit = 1'000'000;  // runs of a subgraph by one node of control flow in one run; 0 is none
@@ -65,16 +65,16 @@ struct SessionConfig {
   bool poison = false;       // fill planned memory with 0xFF before every run
 };
 
-/// Where one node ran, and why not elsewhere.
+/// Where one node ran, and the refusals of faster choices.
 struct Placement {
   std::string node;
   std::string type;     // operator type; "Copy" for inserted copies
-  bool raster = false;  // a lowered operator, carried out by the backend's Raster kernel
+  bool raster = false;  // a lowered operator, run by the backend's Raster kernel
   std::string backend;
   std::string provider;
   std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
   size_t copiedBytes = 0;         // for copies
-  bool fellBack = false;          // ran on another backend than the session asked for, which refused it
+  bool fellBack = false;          // the session's backend refused the node; another backend ran it
   std::string cost;               // with placeByCost: "vulkan 340 us, cpu 12.1 us"; empty where there was no choice
   std::string outputs;            // descriptions, for listings
   double flops = 0;
@@ -86,7 +86,7 @@ struct Placement {
   double hostNs = -1;       // the host's share: all of a host kernel or copy, only the submission of a device's
 };
 
-/// One command of a run as callbacks see it; valid during the call.
+/// One command of a run, as passed to callbacks; valid during the call.
 struct CommandInfo {
   std::string node;
   std::string type;  // operator type
@@ -99,7 +99,7 @@ struct CommandInfo {
 /// False stops the run.
 using CommandCallback = std::function<bool(const CommandInfo&)>;
 
-/// With placeByCost: what one run was expected to take when the current plan was made; negative without.
+/// With placeByCost: the expected time of one run when the current plan was made; negative without.
 struct CostEstimate {
   double chosenNs = -1;
   double allMainNs = -1;   // with every node on the session's backend that runs there
@@ -122,22 +122,22 @@ struct SessionStatistics {
   size_t resizes = 0;                    // that did work
   size_t resizesUnchanged = 0;           // calls of resize and run that found the shapes unchanged
   size_t plansMade = 0;                  // for shapes not seen before, or forgotten
-  size_t plansFound = 0;                 // resizes that went back to a plan that was kept
+  size_t plansFound = 0;                 // resizes that reused a kept plan
   size_t plansKept = 0;                  // now
   std::vector<MemoryStatistics> memory;  // per backend, the session's own first
   size_t plannedPeakBytes = 0;           // arena of the session's backend
   size_t lowerBoundBytes = 0;            // largest sum of live tensors at any moment
   size_t foldedNodes = 0;                // computed at resize from constants
-  size_t removedRasters = 0;             // copies that region fusion saves
-  size_t fusedRegions = 0;               // regions of the rasters that fusion made
-  size_t partialViews = 0;               // tensors that are parts of others and were not copied out
+  size_t removedRasters = 0;             // copies removed by region fusion
+  size_t fusedRegions = 0;               // regions of the rasters made by fusion
+  size_t partialViews = 0;               // tensors that are views of parts of others instead of copies
   size_t loopRegions = 0;                // operators that run as loops (engine/op/loop_region.h)
   size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input
-  std::string runsOn;         // the backend of the last resize: "cpu" while startOnCpu prepares another
+  std::string runsOn;         // the backend of the last resize: "cpu" while startOnCpu prepares the other one
   size_t runsBeforeMove = 0;  // with startOnCpu: runs on the CPU before the session moved over
-  std::string moveError;      // why it stays on the CPU; with backend "auto", why there is only the CPU
+  std::string moveError;      // why the session stays on the CPU; with backend "auto", why there is no other device
   CostEstimate estimate;      // of the current plan
   double lastResizeNs = 0;
   double lastRunNs = 0;
@@ -152,26 +152,26 @@ struct StagePlan;
 class Interpreter {
  public:
   ~Interpreter();
-  /// Takes the model after validateModel and the graph passes before lowering; InvalidArgument for an unknown pass;
-  /// `registry` must outlive the Interpreter.
+  /// Validates the model (validateModel) and runs the graph passes before lowering. InvalidArgument for an unknown
+  /// pass. `registry` must outlive the Interpreter.
   static Result<std::shared_ptr<Interpreter>> create(Model model, const OpRegistry& registry,
                                                      InterpreterOptions options = {});
 
   Result<std::unique_ptr<Session>> createSession(const SessionConfig& config);
-  /// As above on a Runtime the caller already has (sessions share its device and caches).
+  /// As above, on a given Runtime (sessions share its device and caches).
   Result<std::unique_ptr<Session>> createSession(const SessionConfig& config, std::shared_ptr<Runtime> runtime);
 
-  /// The Runtime that sessions of this configuration share: made for the first, gone with the last. Thread-safe.
+  /// The Runtime shared by sessions of this configuration. Lives from the first session to the last. Thread-safe.
   Result<std::shared_ptr<Runtime>> runtimeOf(const SessionConfig& config) const;
-  /// Where the sessions on `runtime` keep uploaded and packed constants; gone with the last of them. Thread-safe.
+  /// The uploaded and packed constants of the sessions on `runtime`. Lives as long as one of them. Thread-safe.
   std::shared_ptr<ConstantStore> constantsOn(const Runtime& runtime) const;
-  /// What folding gave so far; gone with the last session. Thread-safe.
+  /// The constants folded so far. Lives as long as one session. Thread-safe.
   std::shared_ptr<FoldedConstants> foldedConstants() const;
 
   const Model& model() const { return model_; }
   const OpRegistry& registry() const { return *registry_; }
   const InterpreterOptions& options() const { return options_; }
-  /// What the graph passes before lowering changed, one row per pass that ran.
+  /// The changes of the graph passes before lowering, one entry per pass that ran.
   const std::vector<PassCount>& passCounts() const { return passCounts_; }
 
  private:
@@ -200,22 +200,22 @@ class Session {
   /// Sets an input's shape for the next resize. InvalidArgument for an unknown name (lists the known ones)
   /// or a shape that contradicts the model's fixed extents or rank.
   Status resizeInput(const std::string& name, const Shape& shape);
-  /// Plans for the current input shapes; nothing happens when they and the contents that shapes depend on
-  /// are unchanged, and shapes seen before find their plan. Errors name the node; OutOfMemory when the device or
-  /// memoryLimitBytes refuses. After an error the session can be resized again. A model with control flow is planned up
-  /// to the first such node; what follows is planned as run learns the shapes.
+  /// Plans for the current input shapes. Does nothing if they, and the contents that shapes depend on, are unchanged;
+  /// reuses the plan of shapes seen before. Errors name the node; OutOfMemory if the device or memoryLimitBytes
+  /// refuses. After an error the session can be resized again. A model with control flow is planned up to the first
+  /// such node; run plans the rest when it knows the shapes.
   Status resize();
   /// Resizes if needed, then runs. Outputs are on the host afterwards. With startOnCpu, a backend that has become
   /// ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new session on a new
   /// Runtime works.
   Status run();
-  /// As run, and calls `before` and `after` (either may be empty) around every command but copies. True when it ran to
-  /// the end, false when a callback stopped it: the outputs are then undefined. Backends that record run command by
-  /// command for this, from a plan that is made at the first call. Nodes of control flow are commands of backend
-  /// "host"; those of their bodies are called NODE/BODY/INNER and come once per iteration.
+  /// As run, and calls `before` and `after` (either may be empty) around every command except copies. True if it ran to
+  /// the end, false if a callback stopped it; outputs are then undefined. Backends that record whole segments run
+  /// command by command for this, from a second plan made at the first call. Control-flow nodes are commands of backend
+  /// "host"; nodes of their bodies are named NODE/BODY/INNER and appear once per iteration.
   Result<bool> runWithCallback(const CommandCallback& before, const CommandCallback& after);
-  /// With startOnCpu: waits until the backend is ready and moves over. OK at once when there is nothing to wait for;
-  /// otherwise why the session stays on the CPU. The stages of a model with control flow move one by one.
+  /// With startOnCpu: waits until the backend is ready and moves to it. OK at once if there is nothing to wait for; an
+  /// error says why the session stays on the CPU. The stages of a model with control flow move one by one.
   Status waitForMove();
 
   std::vector<std::string> inputNames() const;
@@ -225,15 +225,15 @@ class Session {
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;
 
-  /// The host tensors to read after run, in the model's order; of a model with control flow empty before the first run.
+  /// The host tensors to read after run, in the model's order. Empty before the first run of a model with control flow.
   std::span<const Tensor> outputs() const { return outputs_; }
   /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
   void bindInput(size_t i, Tensor value) { inputs_[i] = std::move(value); }
 
-  /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument
-  /// for names that do not exist or were folded away without a value.
+  /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument for
+  /// unknown names and for tensors that folding removed without a value.
   Result<Tensor> readTensor(const std::string& name);
-  /// With guardBytes: OK, or Internal naming the node outputs around which a kernel wrote, and the offset.
+  /// With guardBytes: OK, or Internal with the node outputs next to which a kernel wrote, and the offset.
   Status checkGuards();
 
   const DeviceInfo& device() const;
