@@ -1,5 +1,5 @@
-// The extensions that storage.glsl needs. Declaring them costs nothing: a capability is required of the device
-// only when a shader uses a type of that size. Included first, because extensions come before any declaration.
+// The extensions of storage.glsl. Declaring them costs nothing: a shader requires a capability of the device only if it
+// uses a type of that size. Include this first, because extensions must precede any declaration.
 #ifndef OPKIT_EXTENSIONS_GLSL
 #define OPKIT_EXTENSIONS_GLSL
 #extension GL_EXT_shader_8bit_storage : require

@@ -1,11 +1,11 @@
-// Mathematical functions on float whose error does not depend on the device's built-ins.
+// Mathematical functions on float. Their error does not depend on the device's built-ins.
 //
-// Only additions, multiplications, divisions, square roots and bit operations are used. Errors are stated per
-// function, measured against double on correctly rounded arithmetic; ops/unary/math_test.cpp compiles this very
-// file as C++ and asserts them. NaN gives NaN, and infinities give the limits of the function. Polynomials are
-// Chebyshev fits to the function named beside them. Every literal carries an f: in C++ it would be a double.
-// Do not call these inside an [[unroll]] loop: spirv-opt's copies of the body lose `precise`, and with it up to 9 ULP
-// of exp and the small results of asinh and atanh.
+// They use only additions, multiplications, divisions, square roots and bit operations. Each function states its
+// error, measured against double on correctly rounded arithmetic; ops/unary/math_test.cpp compiles this file as C++
+// and asserts the errors. NaN gives NaN, and infinities give the limits of the function. Polynomials are Chebyshev fits
+// to the function named beside them. Every literal has an f suffix; without it C++ would read a double.
+// Do not call these functions inside an [[unroll]] loop: spirv-opt's copies of the body lose `precise`. That costs up
+// to 9 ULP of exp, and the small results of asinh and atanh.
 #ifndef OPKIT_MATH_GLSL
 #define OPKIT_MATH_GLSL
 
@@ -19,7 +19,7 @@ const float kLn2Low = 7.6436805994530941e-4f;
 const float kPi = 3.14159265358979f;
 const float kHalfPi = 1.57079632679490f;
 
-// Tests of the bits: some devices drop NaN in comparisons and in the built-in tests.
+// Bit tests: some devices drop NaN in comparisons and in the built-in tests.
 bool isNan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bool isInf(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800000u; }
 float withSign(float magnitude, float sign) {
@@ -33,7 +33,7 @@ float scale(float x, int k) {
   return x * powerOfTwo(half_) * powerOfTwo(k - half_);
 }
 
-/// The rounding error of the product x * y, given that product. Dekker; |x|, |y| < 2^100.
+/// The rounding error of `product` = x * y. Dekker; |x|, |y| < 2^100.
 float productError(float x, float y, float product) {
   precise float bigX = x * 4097.0f;
   precise float highX = bigX - (bigX - x);
@@ -62,7 +62,7 @@ float mathExpSplit(float x, float low) {
 /// 1.2 ULP; denormal results where the device keeps them.
 float mathExp(float x) { return mathExpSplit(x, 0.0f); }
 
-/// The mantissa of x > 0 in [sqrt(1/2), sqrt(2)); its exponent goes to `exponent`.
+/// Returns the mantissa of x > 0 in [sqrt(1/2), sqrt(2)) and sets `exponent`.
 float splitExponent(float x, INOUT(float) exponent) {
   exponent = 0.0f;
   if (x < 1.17549435e-38f) {
@@ -143,11 +143,11 @@ float mathErf(float x) {
   return withSign(1.0f - mathExp(-q), x);
 }
 
-/// x * (1 + erf(x / sqrt 2)) / 2, 7 ULP: the negative side through erfc, so that nothing cancels.
+/// x * (1 + erf(x / sqrt 2)) / 2, 7 ULP. The negative side uses erfc to avoid cancellation.
 float mathGelu(float x) {
   if (x > -1.0f) return 0.5f * x * (1.0f + mathErf(x * 0.70710678119f));
   if (isNan(x)) return x;
-  if (x < -14.5f) return isInf(x) ? kNaN : -0.0f;  // -Inf * 0, as the formula says
+  if (x < -14.5f) return isInf(x) ? kNaN : -0.0f;  // -Inf * 0, as in the formula
   // log(erfc(a) / t) + a^2 with a = -x / sqrt 2 and t = 2 / (2 + a)
   const float t = 2.0f / (2.0f - x * 0.70710678119f);
   const float g = -1.2654809067f + t * (0.99923428992f + t * (0.38270376957f + t * (0.042738260518f + t * (0.029697272788f +
@@ -211,7 +211,7 @@ float mathAtanh(float x) {
 /// sin (quadrant 0) or cos (quadrant 1) of x: absolute error 1.2e-7 for |x| <= 8192, beyond that 1e-3 and worse.
 float mathSine(float x, uint quadrant) {
   if (isNan(x) || isInf(x)) return kNaN;
-  const float limited = abs(x) > 1e6f ? 0.0f : x;  // farther out float has no angle left
+  const float limited = abs(x) > 1e6f ? 0.0f : x;  // beyond, float cannot resolve the angle
   const float n = floor(limited * 0.63661977237f + 0.5f);
   precise float r = limited - n * 1.5703125f;
   r = r - n * 4.837512969970703125e-4f;
@@ -295,7 +295,7 @@ float powPositive(float x, float y) {
   rest = rest + (2.0f * (low + s * tail) + e * kLn2Low);
   precise float logHigh = sum + rest;
   precise float logLow = (sum - logHigh) + rest;
-  // Beyond 4e9 every power but that of 1 overflows or vanishes.
+  // Beyond 4e9 every power except that of 1 overflows or vanishes.
   const float limited = y > 4e9f ? 4e9f : y < -4e9f ? -4e9f : y;
   precise float product = limited * logHigh;
   precise float productLow = productError(limited, logHigh, product) + limited * logLow;
@@ -321,7 +321,7 @@ float mathPow(float x, float y) {
   return odd ? withSign(value, x) : value;
 }
 
-/// The rest of x / y with the sign of x, exact: y's multiples by powers of two are subtracted one by one.
+/// The remainder of x / y with the sign of x, exact: subtracts multiples of y by powers of two, one by one.
 float mathFmod(float x, float y) {
   float rest = abs(x);
   const float divisor = abs(y);

@@ -1,13 +1,13 @@
-// Element types: how each is stored in a buffer, what it is computed in, and how it is loaded and stored.
+// Element types: storage type, arithmetic type, load and store of each.
 //
-// For a variant axis whose values are element types, say `//! variant FROM: f32 f16 bool`, the build defines
-// FROM_TYPE (the buffer's element), FROM_ARITH (the type to compute in), FROM_LOAD(buffer, i) -> FROM_ARITH and
-// FROM_STORE(buffer, i, value). The axis STORAGE has the short names STORAGE, ARITH, LOAD and STORE. Always load
-// and store through them, so that a device profile can change how buffers are read.
+// For a variant axis over element types, such as `//! variant FROM: f32 f16 bool`, the build defines FROM_TYPE (the
+// buffer's element), FROM_ARITH (the arithmetic type), FROM_LOAD(buffer, i) -> FROM_ARITH and
+// FROM_STORE(buffer, i, value). The axis STORAGE has the short names STORAGE, ARITH, LOAD and STORE. Always load and
+// store through these macros, so that a device profile can change buffer reads.
 //
 // Floats compute in float, 8- and 16-bit integers in int or uint, bool in bool (stored as a byte, 0 or 1; any
-// other byte reads as true). STORE converts from any scalar by GLSL's constructors; fp16 rounds to nearest even
-// where the device does. u32x2, u32x4 and u64x2 only move bits.
+// other byte reads as true). STORE converts from any scalar with GLSL's constructors; fp16 rounds to nearest even
+// if the device does. u32x2, u32x4 and u64x2 only move bits.
 #ifndef OPKIT_STORAGE_GLSL
 #define OPKIT_STORAGE_GLSL
 #include "extensions.glsl"
