@@ -1,6 +1,6 @@
-// check: one group of cases on one backend, by named sub-checks.
+// check: runs one group of cases on one backend through named sub-checks.
 //
-//   placement   it ran on the backend that was asked (or refused as its case file declares)
+//   placement   it ran on the requested backend (or refused as its case file declares)
 //   counters    onExecute allocated no buffer, created no pipeline, submitted once per segment, dispatched something
 //   canary      nothing was written outside the outputs
 //   poison      every element of the outputs was written
@@ -11,17 +11,16 @@
 //   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
 //   pages       (host) nothing was read or written outside any tensor, by guard pages
 //   heap        (host) onExecute allocated nothing on the heap
-//   providers   every other provider that accepts the case is within the same bounds, but for departures that the case
-//               file declares, and those are outside (harness/cases/departures.h)
-//   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh one at each
-//   resize      the same walk on one Session, which on returning to a shape creates nothing new
+//   providers   every other provider that accepts the case is within the same bounds, except for departures that the
+//               case file declares; these must be outside the bound (harness/cases/departures.h)
+//   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
+//   resize      the same walk on one Session, which creates nothing new when it returns to a shape
 //   clone       a clone of the Session gives the same bits
-//   caches      (Vulkan) a Runtime whose caches are empty gives the bits of a warm one
-//   validation  (Vulkan, under validation layers) the layers had nothing to say
+//   caches      (Vulkan) a Runtime with empty caches gives the bits of a warm one
+//   validation  (Vulkan, under validation layers) the layers reported no message
 //   error       (error cases) the input is refused with the expected message
 //
-// Those that cost much run on one case per group, `caches` on groups that ask for it. A Checker belongs to
-// one thread.
+// Expensive sub-checks run on one case per group, `caches` on groups that ask for it. A Checker belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -42,20 +41,20 @@ class Checker {
   /// Sessions are made on `runtime`; `registry` must outlive the Checker.
   Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime);
 
-  /// How the Runtime was made, for `validation` and for making others in `caches`; without it both are left out.
+  /// The options of the Runtime, for `validation` and for the new Runtimes of `caches`; without them both are skipped.
   void setRuntimeOptions(const RuntimeOptions& options) { runtimeOptions_ = options; }
 
-  /// Only the first failure is wanted: a group ends at its first failing case, and the cases are believed.
+  /// Stops a group at its first failing case and skips the check for cases that prove nothing.
   void setHunting() { hunting_ = true; }
 
-  /// One result per case of the group, in order; when hunting, as far as it came.
+  /// One result per case of the group, in order; when hunting, up to the first failure.
   std::vector<CaseResult> checkGroup(const PreparedGroup& group);
   CaseResult checkError(const ErrorCase& error);
 
   const std::string& backend() const { return backend_; }
   const DeviceInfo& device() const { return runtime_->device(); }
   Runtime& runtime() const { return *runtime_; }
-  /// Work that the device really did, over all checks.
+  /// Dispatches that the device executed, over all checks.
   uint64_t dispatches() const { return dispatches_; }
 
  private:

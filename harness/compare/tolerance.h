@@ -1,5 +1,5 @@
-// Tolerances: the error bound per element that a numeric class grants. The table and its sources are in
-// docs (numerics); the formulas stand here once.
+// Tolerances: the error bound per element of a numeric class. docs/numerics.md has the table and its sources; only
+// tolerance.cpp has the formulas.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Tolerance {
   bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
 };
 
-/// What a case of `def` grants one output. `scale` multiplies the bounds and, squared, the gate.
+/// The tolerance of one output of a case of `def`. `scale` multiplies the bounds and, squared, the gate.
 Tolerance toleranceOf(const OpDef& def, Lane lane, const OracleTensor& expected, double scale = 1);
 
 }  // namespace opkit::harness
