@@ -1,4 +1,5 @@
-// BatchNormalization on the CPU, f32: each channel is x * factor + constant, found in double once per run.
+// BatchNormalization on the CPU, f32: each channel is (x - mean) * factor + bias, the factor found in double once per
+// run.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
@@ -24,8 +25,8 @@ class BatchNormCpu final : public cpu::CpuKernel {
     cpu::parallelRows(pool_, shape[0] * channels, inner, [&](int64_t row) {
       const int64_t c = row % channels;
       const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon_);
-      cpu::affine(floatsOf(*inputs[0]) + row * inner, static_cast<float>(factor),
-                  static_cast<float>(bias[c] - mean[c] * factor), floatsOf(*outputs[0]) + row * inner, inner);
+      cpu::affine(floatsOf(*inputs[0]) + row * inner, mean[c], static_cast<float>(factor), bias[c],
+                  floatsOf(*outputs[0]) + row * inner, inner);
     });
     return Status::ok();
   }

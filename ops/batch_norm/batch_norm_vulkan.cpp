@@ -76,7 +76,7 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
                                  constants_[0], form(), [&] { return makeFactors(shape.channels, shape.blocks); }));
     }
     const DeviceCaps& caps = backend_.caps();
-    const bool texels = caps.prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
+    const bool texels = caps.prefersTexels && static_cast<uint64_t>(3 * shape.blocks) <= caps.maxTexels;
     return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
                                     {.x = inputs[0], .factors = &factors_->device, .y = outputs[0]},
                                     {.count = static_cast<uint32_t>(shape.texels()),
@@ -102,16 +102,17 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
     return made;
   }
 
-  /// Factors of all channels, padded to blocks with zeros, then shifts likewise.
+  /// Means of all channels, padded to blocks with zeros, then factors and biases likewise.
   Result<Tensor> pack(int64_t channels, int64_t blocks) const {
-    OPKIT_ASSIGN(Tensor packed, Tensor::onHost({DType::Float32, {2 * blocks * 4}}));
+    OPKIT_ASSIGN(Tensor packed, Tensor::onHost({DType::Float32, {3 * blocks * 4}}));
     const auto scale = constants_[0].data<float>(), bias = constants_[1].data<float>();
     const auto mean = constants_[2].data<float>(), variance = constants_[3].data<float>();
     const auto to = packed.data<float>();
+    const size_t part = static_cast<size_t>(blocks) * 4;
     for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-      const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon_);
-      to[c] = static_cast<float>(factor);
-      to[static_cast<size_t>(blocks) * 4 + c] = static_cast<float>(bias[c] - mean[c] * factor);
+      to[c] = mean[c];
+      to[part + c] = static_cast<float>(scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon_));
+      to[2 * part + c] = bias[c];
     }
     return packed;
   }

@@ -1,12 +1,26 @@
 // What the parts of Cast share.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "engine/op/op_def.h"
 #include "ops/cast/cast_generated.h"
 
 namespace opkit::ops::cast {
 
 inline DType targetOf(const CastParamsT& params) { return static_cast<DType>(params.to); }
+
+/// Towards zero; NaN is 0; beyond 64 bits the nearest of them. Narrower types take the low bits. The result holds the
+/// bits of a uint64 when that is the target.
+inline int64_t truncated(double value, bool toUInt64) {
+  if (std::isnan(value)) return 0;
+  if (toUInt64 && value >= 0x1p63)
+    return static_cast<int64_t>(value >= 0x1p64 ? ~uint64_t{0} : static_cast<uint64_t>(value));
+  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(value);
+}
 
 Status reference(const OracleArgs& args);
 

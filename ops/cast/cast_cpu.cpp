@@ -1,20 +1,10 @@
-// Cast on the CPU: a loop per pair of types, with the oracle's conversions: towards zero, NaN is 0, beyond int64
-// the nearest limit, narrower integers wrap.
-#include <cmath>
-#include <limits>
-
+// Cast on the CPU: a loop per pair of types, with the oracle's conversions: towards zero, NaN is 0, beyond 64
+// bits the nearest limit, narrower integers wrap.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/cast/cast.h"
 
 namespace opkit::ops::cast {
 namespace {
-
-int64_t truncate(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
-  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(value);
-}
 
 template <class To, class From>
 To converted(From value) {
@@ -22,7 +12,7 @@ To converted(From value) {
   if constexpr (std::is_same_v<To, Half> || std::is_floating_point_v<To>)
     return cpu::narrowed<To>(static_cast<double>(wide));
   else if constexpr (std::is_floating_point_v<decltype(wide)>)
-    return static_cast<To>(truncate(wide));
+    return static_cast<To>(truncated(wide, std::is_same_v<To, uint64_t>));
   else
     return static_cast<To>(wide);
 }

@@ -1,18 +1,7 @@
-#include <cmath>
-#include <limits>
-
 #include "ops/cast/cast.h"
 
 namespace opkit::ops::cast {
 namespace {
-
-/// Towards zero; NaN is 0; beyond int64 the nearest limit. Narrower types then wrap.
-int64_t truncate(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
-  if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(value);
-}
 
 double widen(int64_t value, DType dtype) {
   return dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
@@ -43,7 +32,7 @@ Status reference(const OracleArgs& args) {
     else if (to == DType::Bool)
       y.integer[i] = x.real[i] != 0;
     else
-      y.integer[i] = wrap(truncate(x.real[i]), to);
+      y.integer[i] = wrap(truncated(x.real[i], to == DType::UInt64), to);
   }
   return Status::ok();
 }

@@ -39,7 +39,7 @@ class NormCpu : public cpu::CpuKernel {
     if (rows.channels == 0) return cpu::normalise(x, mean, factor, scale, bias, y, rows.extent);
     const int64_t channel = row % rows.channels;
     cpu::normalise(x, mean, 1.0f, nullptr, nullptr, y, rows.extent);
-    cpu::affine(y, factor * scale[channel], bias ? bias[channel] : 0.0f, y, rows.extent);
+    cpu::affine(y, 0.0f, factor * scale[channel], bias ? bias[channel] : 0.0f, y, rows.extent);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "ops/pool/pool.h"
 
+#include <cmath>
+
 #include "engine/op/op_registry.h"
 #include "ops/pool/pool_schema.h"
 
@@ -55,6 +57,22 @@ Result<PoolPlan> planPool(const PoolParamsT& params, const Shape& x) {
   OPKIT_ASSIGN(auto axes, planWindow(spec, Shape(x.begin() + 2, x.end())));
   for (const WindowAxis& axis : axes) OPKIT_TRY(checkPads(axis));
   return PoolPlan{x[0] * x[1], std::move(axes)};
+}
+
+int64_t meanDivisor(const WindowWalk& walk, int64_t d, int64_t h, int64_t w, bool countPadding) {
+  const auto taps = [countPadding](const WindowAxis& axis, int64_t o) {
+    return countPadding ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
+  };
+  return std::max<int64_t>(taps(walk.axes[0], d) * taps(walk.axes[1], h) * taps(walk.axes[2], w), 1);
+}
+
+void repairMeans(const WindowWalk& walk, int64_t first, int64_t last, bool countPadding, const float* x, float* y) {
+  walk.forEachOutput(first, last, [&](size_t output, int64_t plane, int64_t d, int64_t h, int64_t w) {
+    if (std::isfinite(y[output])) return;
+    double sum = 0;
+    walk.forEachTap(d, h, w, [&](int64_t offset) { sum += x[plane + offset]; });
+    y[output] = static_cast<float>(sum / static_cast<double>(meanDivisor(walk, d, h, w, countPadding)));
+  });
 }
 
 Result<PoolPlan> planGlobalPool(const Shape& x) {

@@ -33,6 +33,7 @@ class PoolCpu final : public cpu::CpuKernel {
   }
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
+    walk_ = {padWindowRank(axes_, 3)};
     columnTaps_.clear();
     for (int64_t o = 0; o < axes_[1].output; ++o) columnTaps_.push_back(static_cast<float>(tapsOf(axes_[1], o)));
     return Status::ok();
@@ -47,6 +48,8 @@ class PoolCpu final : public cpu::CpuKernel {
       const auto i = static_cast<int64_t>(index);
       poolPlane(floatsOf(*inputs[0]) + i * inputFloats, floatsOf(*outputs[0]) + i * outputFloats,
                 cpu::scratchFloats(scratch(), rowFloats_ * static_cast<int64_t>(thread)));
+      if constexpr (kMean)
+        repairMeans(walk_, i, i + 1, params_.count_include_pad, floatsOf(*inputs[0]), floatsOf(*outputs[0]));
     };
     pool_.parallelFor(static_cast<size_t>(planes_), std::ref(plane));
     return Status::ok();
@@ -90,6 +93,7 @@ class PoolCpu final : public cpu::CpuKernel {
   PoolParamsT params_;
   int64_t planes_ = 0;
   std::vector<WindowAxis> axes_;   // height, width
+  WindowWalk walk_;                // the same, as repairs take them
   int64_t valid_ = 0;              // input columns that some window reads
   int64_t rowFloats_ = 0;          // of one joined row: the scratch memory of a thread
   std::vector<float> columnTaps_;  // what the mean divides by, per output column

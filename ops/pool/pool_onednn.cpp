@@ -19,6 +19,8 @@ class PoolOnednn final : public cpu::OnednnKernel {
  protected:
   Status build(TensorList inputs, TensorList outputs) override {
     OPKIT_ASSIGN(const PoolPlan plan, planPool(params_, inputs[0]->desc.shape));
+    walk_ = {padWindowRank(plan.axes, 3)};
+    planes_ = plan.planes;
     Dims kernel, strides, dilations, begins, ends;
     for (const WindowAxis& axis : plan.axes) {
       kernel.push_back(axis.kernel);
@@ -40,14 +42,27 @@ class PoolOnednn final : public cpu::OnednnKernel {
     return Status::ok();
   }
 
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(OnednnKernel::onRun(inputs, outputs));
+    if (!isMax_)
+      repairMeans(walk_, 0, planes_, params_.count_include_pad, inputs[0]->data<float>().data(),
+                  outputs[0]->data<float>().data());
+    return Status::ok();
+  }
+
  private:
   PoolParamsT params_;
   bool isMax_;
+  WindowWalk walk_;
+  int64_t planes_ = 0;
 };
 
 Status supports(const CreateArgs& args) {
   if (args.outputs.size() > 1) return Status::unsupported("{}: the oneDNN kernel gives no indices", args.def.type);
   OPKIT_ASSIGN(const PoolPlan plan, planPool(args.params<PoolParams>(), args.input(0).shape));
+  if (plan.axes.size() > 2)
+    return Status::unsupported("{}: oneDNN allocates memory whenever it pools over {} axes", args.def.type,
+                               plan.axes.size());
   for (const WindowAxis& axis : plan.axes) {
     if (axis.dilation != 1)
       return Status::unsupported("{}: oneDNN allocates memory whenever it pools with dilation, got {}", args.def.type,

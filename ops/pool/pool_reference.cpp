@@ -46,17 +46,12 @@ Status averageOver(const OracleArgs& args, const PoolPlan& plan, bool countPaddi
   for (const WindowAxis& axis : walk.axes) y.terms *= axis.kernel;
   walk.forEachOutput(0, plan.planes, [&](size_t output, int64_t plane, int64_t d, int64_t h, int64_t w) {
     double sum = 0, magnitude = 0;
-    int64_t count = 0;
     walk.forEachTap(d, h, w, [&](int64_t offset) {
       const double value = x[static_cast<size_t>(plane + offset)];
       sum += value;
       magnitude += std::fabs(value);
-      ++count;
     });
-    if (countPadding)
-      count =
-          walk.axes[0].tapsPadded(d).count() * walk.axes[1].tapsPadded(h).count() * walk.axes[2].tapsPadded(w).count();
-    const auto divisor = static_cast<double>(std::max<int64_t>(count, 1));  // a window of padding alone gives 0
+    const auto divisor = static_cast<double>(meanDivisor(walk, d, h, w, countPadding));
     y.real[output] = sum / divisor;
     if (args.wantMagnitude) y.magnitude[output] = magnitude / divisor;
   });

@@ -1,5 +1,6 @@
 // Reductions on the CPU, f32: runs of neighbours are folded by vectors when the innermost axis is reduced; else
-// rows are folded into a block of output columns. Orders depend on shapes alone, never on threads.
+// rows are folded into a block of output columns. Orders depend on shapes alone, never on threads. Rows are folded in
+// float, and a column that overflows, or whose squares vanish, again in double.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
@@ -9,7 +10,8 @@
 namespace opkit::ops::reduce {
 namespace {
 
-constexpr int64_t kColumns = 256;  // of one block
+constexpr int64_t kColumns = 256;          // of one block
+constexpr float kLeastSquares = 0x1p-80f;  // terms of a smaller sum are, or are near, denormals
 
 /// How one kind folds: runs into one value, rows into rows.
 struct Fold {
@@ -88,12 +90,11 @@ class ReduceCpu final : public cpu::CpuKernel {
 
  private:
   double foldRuns(const float* x) const {
-    const size_t rank = view_.reduced.size.size();
     if (count_ == 0) return fold_.start;
-    const int64_t length = rank == 0 ? 1 : view_.reduced.size.back();
+    const int64_t length = rank() == 0 ? 1 : view_.reduced.size.back();
     double value = fold_.run(x, length);
     for (int64_t run = 1; run < count_ / length; ++run) {
-      const double part = fold_.run(x + offsetOf(view_.reduced, rank - 1, run), length);
+      const double part = fold_.run(x + offsetOf(view_.reduced, rank() - 1, run), length);
       value = fold_.start == 0 ? value + part : joined(value, part);
     }
     return value;
@@ -107,10 +108,18 @@ class ReduceCpu final : public cpu::CpuKernel {
   void foldRows(const float* x, float* y, int64_t columns) const {
     float sums[kColumns];
     std::fill_n(sums, columns, fold_.start);
-    const size_t rank = view_.reduced.size.size();
-    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_.reduced, rank, row), sums, columns);
-    for (int64_t i = 0; i < columns; ++i) y[i] = finished(sums[i]);
+    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_.reduced, rank(), row), sums, columns);
+    for (int64_t i = 0; i < columns; ++i) {
+      const bool isLost = fold_.start == 0 && (!std::isfinite(sums[i]) || (root_ && sums[i] < kLeastSquares));
+      y[i] = finished(isLost ? foldColumn(x + i) : sums[i]);
+    }
   }
+  double foldColumn(const float* x) const {
+    double sum = 0;
+    for (int64_t row = 0; row < count_; ++row) sum += fold_.run(x + offsetOf(view_.reduced, rank(), row), 1);
+    return sum;
+  }
+  size_t rank() const { return view_.reduced.size.size(); }
 
   float finished(double value) const {
     if (mean_) value /= static_cast<double>(count_);

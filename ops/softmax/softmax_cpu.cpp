@@ -45,8 +45,8 @@ class SoftmaxCpu final : public cpu::CpuKernel {
     const float largest = cpu::maxOf(x, rows_.extent);
     if (params_.log) {
       const float sum = cpu::expOf(x, largest, nullptr, rows_.extent);
-      cpu::affine(x, 1.0f, -largest, y, rows_.extent);
-      cpu::affine(y, 1.0f, -std::log(sum), y, rows_.extent);
+      cpu::affine(x, largest, 1.0f, 0.0f, y, rows_.extent);
+      cpu::affine(y, std::log(sum), 1.0f, 0.0f, y, rows_.extent);
     } else {
       cpu::divide(y, cpu::expOf(x, largest, y, rows_.extent), y, rows_.extent);
     }

@@ -111,6 +111,24 @@ TEST(MathPow, StaysWithinThreeUlp) {
   EXPECT_LE(worst, 3);
 }
 
+TEST(MathPow, IsExactForWholeNumbersOf24Bits) {
+  for (int x = -4096; x <= 4096; ++x) {
+    for (int y = 0; y <= 24; ++y) {
+      const double expected = std::pow(x, y);
+      if (std::fabs(expected) > 0x1p24) break;
+      EXPECT_EQ(mathPow(static_cast<float>(x), static_cast<float>(y)), expected) << x << "^" << y;
+    }
+  }
+}
+
+TEST(MathPow, SquaresAndCubesAreProducts) {
+  for (int i = 1; i < 1000; ++i) {
+    const float x = std::exp(static_cast<float>(i - 500) * 0.02f);
+    EXPECT_EQ(mathPow(x, 2.0f), x * x) << x;
+    EXPECT_EQ(mathPow(-x, 3.0f), -(x * (x * x))) << x;
+  }
+}
+
 TEST(MathPow, FollowsCForSpecialValues) {
   for (const float x : {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f, INFINITY, -INFINITY, NAN}) {
     for (const float y : {0.0f, 1.0f, -1.0f, 2.0f, 3.0f, -3.0f, 0.5f, -0.5f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN}) {

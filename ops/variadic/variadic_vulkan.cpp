@@ -10,7 +10,7 @@ namespace {
 using Shader = shaders::Variadic;
 constexpr size_t kMaxLoops = 6;
 
-/// One dispatch per operand, into an fp32 accumulator, so that fp16 tensors are rounded once.
+/// One dispatch per operand, into an fp32 accumulator, so that fp16 tensors are rounded once; a mean has two.
 class VariadicVulkan final : public vulkan::VulkanExecution {
  public:
   VariadicVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), mean_(args.def.type == "Mean") {}
@@ -18,17 +18,20 @@ class VariadicVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const TensorDesc& output = outputs[0]->desc;
     const int64_t count = output.elements();
-    OPKIT_ASSIGN(const Tensor* sum, encoder.scratch({DType::Float32, output.shape}));
+    OPKIT_ASSIGN(const Tensor* sum, encoder.scratch({DType::Float32, {mean_ ? 2 * count : count}}));
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Loops loops = loopsOver(output.shape, {inputs[i]->desc.shape});
-      OPKIT_TRY(encoder.dispatch<Shader>(
-          {*Shader::storageOf(output.dtype)}, {.x = inputs[i], .sum = sum, .y = outputs[0]},
-          {.count = static_cast<uint32_t>(count),
-           .divisor = mean_ ? static_cast<float>(inputs.size()) : 1.0f,
-           .sizes = packed<kMaxLoops>(loops.size),
-           .strides = packed<kMaxLoops>(loops.strides[0])},
-          vulkan::Groups::linear(count, 64),
-          {.loops = static_cast<uint32_t>(loops.size.size()), .first = i == 0, .last = i + 1 == inputs.size()}));
+      OPKIT_TRY(encoder.dispatch<Shader>({*Shader::storageOf(output.dtype)},
+                                         {.x = inputs[i], .sum = sum, .y = outputs[0]},
+                                         {.count = static_cast<uint32_t>(count),
+                                          .divisor = static_cast<float>(inputs.size()),
+                                          .sizes = packed<kMaxLoops>(loops.size),
+                                          .strides = packed<kMaxLoops>(loops.strides[0])},
+                                         vulkan::Groups::linear(count, 64),
+                                         {.loops = static_cast<uint32_t>(loops.size.size()),
+                                          .first = i == 0,
+                                          .last = i + 1 == inputs.size(),
+                                          .mean = mean_}));
     }
     return Status::ok();
   }

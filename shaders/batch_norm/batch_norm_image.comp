@@ -1,6 +1,6 @@
-// BatchNormalization of an NC4HW4 image with constant statistics: y = x * factor + shift per channel. One invocation per
-// texel. `factors` holds a vec4 of channels per block, then the shifts likewise. Driven by
-// ops/batch_norm/batch_norm_vulkan.cpp.
+// BatchNormalization of an NC4HW4 image with constant statistics: y = (x - mean) * factor + bias per channel, the mean
+// first, so that a large one costs no digits. One invocation per texel. `factors` holds the means, a vec4 of channels per
+// block, then the factors and the biases likewise. Driven by ops/batch_norm/batch_norm_vulkan.cpp.
 //! variant READ: ssbo texel
 #version 450
 #include "common.glsl"
@@ -24,6 +24,8 @@ void main() {
   if (i >= push.count) return;
   const uint width = push.blocks * push.columns, column = i % width, row = i / width;
   const uint block = column / push.columns;
-  // Channels that do not exist have factor and shift zero, and are zero.
-  IMAGE_STORE(y, column, row, IMAGE_LOAD(x, column, row) * READ4(factors, block) + READ4(factors, push.blocks + block));
+  // Channels that do not exist are zero and have mean, factor and bias zero.
+  const vec4 centred = IMAGE_LOAD(x, column, row) - READ4(factors, block);
+  IMAGE_STORE(y, column, row,
+              centred * READ4(factors, push.blocks + block) + READ4(factors, 2 * push.blocks + block));
 }

@@ -6,11 +6,37 @@
 #include "common.glsl"
 #include "storage.glsl"
 
-// A float below zero has no defined value as an unsigned integer. By way of a signed one it wraps.
+// A float outside the range of an integer type has no defined value in it, and a device may give anything. All are
+// truncated here as the oracle does: NaN is 0, beyond 64 bits the nearest of them, and narrower types take the low bits.
 #if (defined(FROM_F32) || defined(FROM_F16)) && defined(TO_U64)
-#define CONVERT(value) (value < 0.0 ? uint64_t(int64_t(value)) : uint64_t(value))
-#elif (defined(FROM_F32) || defined(FROM_F16)) && (defined(TO_U8) || defined(TO_U16) || defined(TO_U32))
-#define CONVERT(value) (value < 0.0 ? uint(int(value)) : uint(value))
+#define CONVERT(value) truncatedUnsigned(value)
+uint64_t truncatedUnsigned(float value) {
+  if (value >= 18446744073709551616.0) return ~uint64_t(0);
+  if (value >= 0.0) return uint64_t(value);
+  if (value < -9223372036854775808.0) return uint64_t(1) << 63;
+  return value < 0.0 ? uint64_t(int64_t(value)) : uint64_t(0);
+}
+#elif (defined(FROM_F32) || defined(FROM_F16)) && defined(TO_I64)
+#define CONVERT(value) truncatedSigned(value)
+int64_t truncatedSigned(float value) {
+  if (value >= 9223372036854775808.0) return int64_t(~uint64_t(0) >> 1);
+  if (value < -9223372036854775808.0) return int64_t(uint64_t(1) << 63);
+  return value < 0.0 || value >= 0.0 ? int64_t(value) : int64_t(0);
+}
+#elif (defined(FROM_F32) || defined(FROM_F16)) && \
+    (defined(TO_I8) || defined(TO_U8) || defined(TO_I16) || defined(TO_U16) || defined(TO_I32) || defined(TO_U32))
+#define CONVERT(value) lowBits(value)
+/// Made of the bits: a device need not have integers of 64 bits.
+uint lowBits(float value) {
+  const uint bits = floatBitsToUint(value), magnitude = bits & 0x7FFFFFFFu;
+  const bool negative = (bits >> 31) != 0;
+  if (magnitude > 0x7F800000u || magnitude < 0x3F800000u) return 0;  // NaN; below 1
+  if (magnitude >= 0x5F000000u) return negative ? 0 : ~0u;           // 2^63 and more
+  const int shift = int(magnitude >> 23) - 150;
+  const uint mantissa = (magnitude & 0x7FFFFFu) | 0x800000u;
+  const uint whole = shift < 0 ? mantissa >> -shift : shift < 32 ? mantissa << shift : 0;
+  return negative ? 0u - whole : whole;
+}
 #else
 #define CONVERT(value) (value)
 #endif

@@ -22,6 +22,8 @@ const float kHalfPi = 1.57079632679490f;
 // Bit tests: some devices drop NaN in comparisons and in the built-in tests.
 bool isNan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bool isInf(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800000u; }
+/// Not to be chosen against its own `magnitude`: a ? withSign(m, s) : m gives the wrong bits on a software device
+/// (docs/decisions/0025-second-driver.md).
 float withSign(float magnitude, float sign) {
   return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(sign) & 0x80000000u));
 }
@@ -304,21 +306,45 @@ float powPositive(float x, float y) {
   return mathExpSplit(exponent, exponentLow);
 }
 
-/// x^y as C's pow: 3 ULP. A negative x needs a whole y, else NaN.
+/// a^n for n < 32 by multiplications: exact where the result has 24 bits, because then every factor has.
+float powByProducts(float a, uint n) {
+  float product = 1.0f;
+  for (int i = 0; i < 5; ++i) {
+    if ((n & 1u) != 0u) product = product * a;
+    n = n >> 1;
+    a = a * a;
+  }
+  return product;
+}
+
+/// x^y for finite x > 0 and finite y != 0, 2 ULP. Exact where x and y are whole and the result is below 2^24; squares and
+/// cubes are products, too.
+float powFinite(float x, float y) {
+  const float n = abs(y);
+  if (n < 32.0f && floor(n) == n) {
+    const float product = powByProducts(x, uint(n));
+    if (y > 0.0f && n <= 3.0f) return product;
+    if (floor(x) == x && product <= 16777216.0f) return y > 0.0f ? product : 1.0f / product;
+  }
+  return powPositive(x, y);
+}
+
+/// x^y as C's pow: 3 ULP, and exact as powFinite is. A negative x needs a whole y, else NaN.
 float mathPow(float x, float y) {
   if (y == 0.0f || x == 1.0f) return 1.0f;
   if (isNan(x) || isNan(y)) return kNaN;
   const float a = abs(x);
   const bool whole = floor(y) == y;
-  const bool odd = whole && abs(y) < 16777216.0f && (uint(int(y)) & 1u) != 0u;
+  const bool odd = whole && floor(0.5f * y) != 0.5f * y;
   const bool rises = y > 0.0f;
   float value = 0.0f;
   if (isInf(y)) value = a == 1.0f ? 1.0f : (a > 1.0f) == rises ? kInfinity : 0.0f;
   else if (a == 0.0f) value = rises ? 0.0f : kInfinity;
   else if (isInf(a)) value = rises ? kInfinity : 0.0f;
   else if (x < 0.0f && !whole) return kNaN;
-  else value = powPositive(a, y);
-  return odd ? withSign(value, x) : value;
+  else value = powFinite(a, y);
+  // Not odd ? withSign(value, x) : value, which LLVM 15 makes value | x of with AVX-512: see withSign.
+  return odd && (floatBitsToUint(x) >> 31) != 0u ? -value : value;
 }
 
 /// The remainder of x / y with the sign of x, exact: subtracts multiples of y by powers of two, one by one.

@@ -6,6 +6,7 @@
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
+#include "mean.glsl"
 
 layout(local_size_x = 64) in;
 
@@ -44,7 +45,7 @@ void main() {
 #ifdef MODE_MAXIMUM
   float result = uintBitsToFloat(0xFF800000u);  // of no elements
 #else
-  float result = 0.0;
+  float result = 0.0, hugeSum = 0.0;
 #endif
   for (uint kd = 0; kd < push.kernel[0]; ++kd) {
     const int z = start[0] + int(kd) * push.dilation[0];
@@ -60,14 +61,14 @@ void main() {
 #ifdef MODE_MAXIMUM
         if (!isnan(result) && (value > result || isnan(value))) result = value;
 #else
-        result += value;
+        addToMean(value, result, hugeSum);
         ++inside;
 #endif
       }
     }
   }
 #ifdef MODE_MEAN
-  result /= float(max(push.countPadding != 0 ? padded : inside, 1u));
+  result = meanOf(result, hugeSum, float(max(push.countPadding != 0 ? padded : inside, 1u)));
 #endif
   STORE(y, i, result);
 }

@@ -5,6 +5,7 @@
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
+#include "mean.glsl"
 #include "image4.glsl"
 
 layout(local_size_x = 64) in;
@@ -40,7 +41,7 @@ void main() {
 #ifdef MODE_MAXIMUM
   vec4 result = vec4(uintBitsToFloat(0xFF800000u));  // of no elements
 #else
-  vec4 result = vec4(0.0);
+  vec4 result = vec4(0.0), hugeSum = vec4(0.0);
 #endif
   int iy = firstY;
   for (uint ky = 0; ky < kernelY; ++ky, iy += dilationY) {
@@ -55,14 +56,14 @@ void main() {
       result = mix(result, value, bvec4(present && larger.x && number.x, present && larger.y && number.y,
                                         present && larger.z && number.z, present && larger.w && number.w));
 #else
-      result += mix(vec4(0.0), value, bvec4(present));
+      addToMean(mix(vec4(0.0), value, bvec4(present)), result, hugeSum);
       inside += present ? 1u : 0u;
       padded += iy < int(height) + push.padEnd[0] && ix < int(width) + push.padEnd[1] ? 1u : 0u;
 #endif
     }
   }
 #ifdef MODE_MEAN
-  result /= float(max(push.countPadding != 0 ? padded : inside, 1u));
+  result = meanOf(result, hugeSum, float(max(push.countPadding != 0 ? padded : inside, 1u)));
 #endif
   IMAGE_STORE(y, column, row, result);
 }

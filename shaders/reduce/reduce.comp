@@ -2,6 +2,7 @@
 // outputs, one over the elements folded into each. With `team` 1 an invocation folds an output on its own; with
 // `team` 64 a work group does, each invocation taking every 64th element. Float sums are compensated (Kahan), so
 // that their error does not grow with the number of elements; the compensation goes through the team's tree, too.
+// Where a sum overflows that a mean, a root or a logarithm is taken of, it is made again of scaled elements.
 // Driven by ops/reduce/reduce_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
@@ -67,6 +68,18 @@ bool isNotANumber(float value) { return isNan(value); }
 bool isNotANumber(ARITH value) { return false; }
 #endif
 
+#if IS_FLOAT
+/// Folds whose sum may overflow, or vanish, though their result does not. Their `shift` is what elements are multiplied
+/// by: 1, or the power of two that rescale() gives.
+bool isRescaled(uint how) { return how == kMean || how == kL2 || how == kLogSum; }
+/// The factor with which `sum` must be made again; 1 when it may stay. The sum of 2^32 scaled elements, or squares of
+/// them, is a float, and the squares of the smallest elements are no denormals.
+float rescale(uint how, float sum) {
+  if (isNan(sum) || isInf(sum)) return how == kL2 ? 1.2621774483536189e-29 : 2.3283064365386963e-10;  // 2^-96, 2^-32
+  return how == kL2 && sum < 8.2718061255302767e-25 ? 7.9228162514264338e28 : 1.0;  // 2^-80: 2^96
+}
+#endif
+
 ARITH larger(ARITH a, ARITH b) { return isNotANumber(a) ? a : isNotANumber(b) ? b : a >= b ? a : b; }
 ARITH smaller(ARITH a, ARITH b) { return isNotANumber(a) ? a : isNotANumber(b) ? b : a <= b ? a : b; }
 
@@ -77,13 +90,14 @@ ARITH combine(uint how, ARITH a, ARITH b) {
   return a + b;
 }
 
-/// What element `value` contributes.
+/// What element `value` contributes. `shift` is the largest element for LogSumExp; see isRescaled for the others.
 ARITH term(uint how, ARITH value, ARITH shift) {
   if (how == kL1) return value < ARITH(0) ? -value : value;
-  if (how == kL2 || how == kSumSquare) return value * value;
 #if IS_FLOAT
   if (how == kLogSumExp) return mathExp(value - shift);
+  if (isRescaled(how)) value *= shift;
 #endif
+  if (how == kL2 || how == kSumSquare) return value * value;
   return value;
 }
 
@@ -150,11 +164,14 @@ ARITH fold(uint how, uint base, ARITH shift) {
 }
 
 ARITH finish(ARITH sum, ARITH shift) {
-  if (function == kMean) return push.folded == 0 && IS_FLOAT == 0 ? ARITH(0) : sum / ARITH(push.folded);
 #if IS_FLOAT
-  if (function == kL2) return sqrt(sum);
-  if (function == kLogSum) return mathLog(sum);
+  if (function == kMean) return sum / float(push.folded) / shift;
+  if (function == kL2) return sqrt(sum) / shift;
+  if (function == kLogSum) return mathLog(sum) - mathLog(shift);
   if (function == kLogSumExp) return isInf(shift) ? shift : shift + mathLog(sum);
+#endif
+#if !IS_FLOAT
+  if (function == kMean) return push.folded == 0 ? ARITH(0) : sum / ARITH(push.folded);
 #endif
   return sum;
 }
@@ -164,8 +181,15 @@ void main() {
   const uint index = team == 1 ? linearIndex() : group;
   if (index >= push.outputs) return;
   const uint base = keptOffset(index);
-  ARITH shift = ARITH(0);
+  ARITH shift = ARITH(1);
   if (function == kLogSumExp) shift = fold(kMax, base, ARITH(0));
-  const ARITH value = finish(fold(function, base, shift), shift);
+  ARITH sum = fold(function, base, shift);
+#if IS_FLOAT
+  if (isRescaled(function)) {
+    shift = rescale(function, sum);  // the same for a whole team
+    if (shift != 1.0) sum = fold(function, base, shift);
+  }
+#endif
+  const ARITH value = finish(sum, shift);
   if (team == 1 || gl_LocalInvocationIndex == 0) STORE(y, index, value);
 }

@@ -34,7 +34,7 @@ class OnednnKernel : public HostExecution {
   void bindOutput(int argument, const dnnl::memory::desc& desc) { bind(argument, desc, 0, true); }
   const dnnl::engine& engine() const { return engine_; }
 
-  Status onRun(TensorList inputs, TensorList outputs) final;
+  Status onRun(TensorList inputs, TensorList outputs) override;
 
  private:
   struct Argument {

@@ -157,9 +157,9 @@ void multiplyRows(const SmallProduct& p, const float* a, const float* b, float* 
 void clampAll(float low, float high, float* y, int64_t n) {
   map1(y, y, n, [low, high](FloatVec v) HWY_ATTR { return limitTo(v, set(low), set(high)); });
 }
-void affineMap(const float* x, float factor, float constant, float* y, int64_t n) {
-  const FloatVec a = set(factor), b = set(constant);
-  map1(x, y, n, [a, b](FloatVec v) HWY_ATTR { return hn::MulAdd(v, a, b); });
+void affineMap(const float* x, float centre, float factor, float constant, float* y, int64_t n) {
+  const FloatVec from = set(centre), a = set(factor), b = set(constant);
+  map1(x, y, n, [from, a, b](FloatVec v) HWY_ATTR { return hn::MulAdd(hn::Sub(v, from), a, b); });
 }
 void divideMap(const float* x, float divisor, float* y, int64_t n) {
   const FloatVec by = set(divisor);
@@ -254,8 +254,8 @@ FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, 
 FORWARD(void, multiplySmall, multiplyRows, (const SmallProduct& product, const float* a, const float* b, float* y),
         (product, a, b, y))
 FORWARD(void, clampTo, clampAll, (float low, float high, float* y, int64_t count), (low, high, y, count))
-FORWARD(void, affine, affineMap, (const float* x, float factor, float constant, float* y, int64_t count),
-        (x, factor, constant, y, count))
+FORWARD(void, affine, affineMap, (const float* x, float centre, float factor, float constant, float* y, int64_t count),
+        (x, centre, factor, constant, y, count))
 FORWARD(void, divide, divideMap, (const float* x, float divisor, float* y, int64_t count), (x, divisor, y, count))
 FORWARD(void, divideBy, divideByMap, (const float* x, const float* divisor, float* y, int64_t count),
         (x, divisor, y, count))

@@ -37,8 +37,9 @@ void multiplySmall(const SmallProduct& product, const float* a, const float* b, 
 
 /// y into [low, high].
 void clampTo(float low, float high, float* y, int64_t count);
-/// y = x * factor + constant.
-void affine(const float* x, float factor, float constant, float* y, int64_t count);
+/// y = (x - centre) * factor + constant. Not x * factor + another constant: where x is near a large centre, that would
+/// subtract two large products and keep little of either.
+void affine(const float* x, float centre, float factor, float constant, float* y, int64_t count);
 /// y = x / divisor.
 void divide(const float* x, float divisor, float* y, int64_t count);
 /// y = x / divisor, element by element.

@@ -60,8 +60,8 @@ TEST(VectorOps, WritesExactlyTheRow) {
   for (const int64_t n : kLengths) {
     const std::vector<float> x = randomRow(n, 2);
     std::vector<float> y(static_cast<size_t>(n) + 1, 7.0f);
-    affine(x.data(), 2.0f, 1.0f, y.data(), n);
-    for (int64_t i = 0; i < n; ++i) EXPECT_FLOAT_EQ(y[static_cast<size_t>(i)], x[static_cast<size_t>(i)] * 2 + 1);
+    affine(x.data(), 3.0f, 2.0f, 1.0f, y.data(), n);
+    for (int64_t i = 0; i < n; ++i) EXPECT_FLOAT_EQ(y[static_cast<size_t>(i)], (x[static_cast<size_t>(i)] - 3) * 2 + 1);
     EXPECT_EQ(y.back(), 7.0f) << n;
     const float total = expOf(x.data(), 10.0f, y.data(), n);
     double sum = 0;
