@@ -73,23 +73,6 @@ std::string unknownCommand(const CLI::App& app) {
                      app.get_name());
 }
 
-}  // namespace
-
-namespace {
-
-int runBody(const CLI::App& app, const std::function<Result<int>()>& body) {
-  try {
-    const Result<int> code = body();
-    if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
-    return fail(app, code.error().message());
-  } catch (const std::bad_alloc&) {
-    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
-  } catch (const std::system_error& error) {  // of fmt::print
-    if (std::ferror(stdout) == 0) return fail(app, error.what());
-    return kBadInput;  // closeOutput says it
-  }
-}
-
 int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
@@ -103,7 +86,19 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
       if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
-  return runBody(app, body);
+  const Result<int> code = body();
+  if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
+  return fail(app, code.error().message());
+}
+
+int withoutExceptions(const CLI::App& app, const std::function<int()>& program) {
+  try {
+    return program();
+  } catch (const std::bad_alloc&) {
+    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
+  } catch (const std::system_error& error) {                                // of fmt::print
+    return std::ferror(stdout) != 0 ? kBadInput : fail(app, error.what());  // the first is what closeOutput says
+  }
 }
 
 }  // namespace
@@ -113,7 +108,7 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
   static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
   catchInterrupts(app.get_name());
-  return closeOutput(app, parseAndRun(app, argc, argv, body));
+  return closeOutput(app, withoutExceptions(app, [&] { return parseAndRun(app, argc, argv, body); }));
 }
 
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {
