@@ -59,7 +59,7 @@ Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, con
       if (verdict.isOk())
         choice.creator = creator;
       else
-        choice.refusals.push_back({creator->provider, verdict.message()});
+        choice.refusals.push_back({creator->provider, verdict.message(), verdict.isByDevice()});
     }
   }
   return choice;

@@ -75,6 +75,7 @@ Status checkNewCreator(std::span<const Creator> table, const Creator& creator, s
 struct Refusal {
   std::string provider;
   std::string reason;
+  bool byDevice = false;  // see Status::unsupportedByDevice
 };
 
 /// The outcome of asking a backend for an Execution.
