@@ -140,6 +140,16 @@ class Backend {
   std::shared_ptr<ConstantStore> constants_ = std::make_shared<ConstantStore>();  // shared with other sessions
 };
 
+/// What scratchBytes says before anything has memory: of tensors as `args` describes them, in `layout` where their
+/// `contents` are not known. Unsupported when the device cannot do it, or cannot bring the tensors into that layout and
+/// back; so kernels are chosen.
+Result<size_t> planAlone(Backend& backend, Execution& execution, const CreateArgs& args, Layout layout,
+                         std::span<const Tensor* const> contents);
+
+/// For chooseCreator: planAlone of Executions that are made to be asked and no longer. What else goes wrong is left for
+/// the real one to report. `args` and what `contents` lists must outlive the result.
+FitsDevice fitsOn(Backend& backend, const CreateArgs& args, std::span<const Tensor* const> contents);
+
 /// Asks an Execution for its scratch needs, allocates them on `backend`, and resizes it: what a pipeline does, for
 /// those who run a single Execution by hand.
 Status resizeAlone(Backend& backend, Execution& execution, TensorList inputs, TensorList outputs);

@@ -4,12 +4,13 @@ namespace opkit {
 namespace {
 
 /// Why the Creator cannot run the node whatever the policy says; OK when it can.
-Status verdictOf(const Creator& creator, const CreateArgs& args) {
+Status verdictOf(const Creator& creator, const CreateArgs& args, const FitsDevice& fits) {
   const DType dtype = keyDType(args);
   if (!creator.dtypes.contains(dtype))
     return Status::unsupported("{}: the {} kernel takes {}, got {}", args.def.type, creator.provider,
                                creator.dtypes.toString(), nameOf(dtype));
-  return creator.supports(args);
+  const Status supported = creator.supports(args);
+  return supported.isOk() && fits ? fits(creator) : supported;
 }
 
 std::string textOf(DTypeSet dtypes) { return dtypes == kAnyDType ? "any dtype" : dtypes.toString(); }
@@ -49,17 +50,18 @@ Status checkNewCreator(std::span<const Creator> table, const Creator& creator, s
   return Status::ok();
 }
 
-Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy) {
+Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy,
+                     const FitsDevice& fits) {
   Choice choice;
   for (const Creator* creator : orderOf(table, args.def.type, policy)) {
     if (std::string reason = policy.refusal(args.def.type, creator->provider); !reason.empty()) {
       choice.refusals.push_back({creator->provider, std::move(reason)});
     } else if (!choice.creator) {
-      const Status verdict = verdictOf(*creator, args);
+      const Status verdict = verdictOf(*creator, args, fits);
       if (verdict.isOk())
         choice.creator = creator;
       else
-        choice.refusals.push_back({creator->provider, verdict.message()});
+        choice.refusals.push_back({creator->provider, verdict.message(), verdict.isByDevice()});
     }
   }
   return choice;

@@ -75,6 +75,7 @@ Status checkNewCreator(std::span<const Creator> table, const Creator& creator, s
 struct Refusal {
   std::string provider;
   std::string reason;
+  bool byDevice = false;  // see Status::unsupportedByDevice
 };
 
 /// The outcome of asking a backend for an Execution.
@@ -83,8 +84,12 @@ struct Choice {
   std::vector<Refusal> refusals;     // of the Creators tried before
 };
 
-/// The first Creator that supports the node: preferred providers first, then in the order of the table. What
+/// Asked about a Creator that supports a node: Unsupported when its Execution cannot run these shapes on the device.
+using FitsDevice = std::function<Status(const Creator& creator)>;
+
+/// The first Creator that supports the node and fits: preferred providers first, then in the order of the table. What
 /// the policy rules out is refused, also behind the chosen one.
-Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy = {});
+Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy = {},
+                     const FitsDevice& fits = nullptr);
 
 }  // namespace opkit

@@ -40,13 +40,20 @@ Result<LoopRegion> LoopLowering::lower(const CreateArgs& args) {
       return Status::unsupported("{}: the loop needs a constant {}", args.def.type, portOf(args.def.inputs, i)->name);
   std::vector<const Tensor*> contents;
   for (size_t i = 0; i < args.inputs.size(); ++i) contents.push_back(args.constant(i));
-  OPKIT_ASSIGN(LoopRegion loop,
-               lowerLoop(args.def, {args.paramBytes, args.inputs, contents, args.outputs.size()}, args.outputs));
-  if (loop.indices.terms.empty()) return loop;
-  if (const Tensor* values = args.constant(static_cast<size_t>(loop.indices.source)))
-    if (const Status status = checkIndices(loop, *values, args.def.type); !status.isOk())
-      return Status::unsupported("{}", status.message());
-  return loop;
+  return lowerLoop(args.def, {args.paramBytes, args.inputs, contents, args.outputs.size()}, args.outputs);
+}
+
+Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> contents) {
+  if (!args.def.loop) return Status::ok();
+  const auto loop = lowerLoop(args.def, {args.paramBytes, args.inputs, contents, args.outputs.size()}, args.outputs);
+  if (!loop || loop->indices.terms.empty()) return Status::ok();  // kernels say why there is no loop
+  const auto source = static_cast<size_t>(loop->indices.source);
+  const Tensor* values = source < contents.size() ? contents[source] : nullptr;
+  return values ? checkIndices(*loop, *values, args.def.type) : Status::ok();
+}
+
+Status badIndex(const std::string& type, int64_t extent, int64_t found) {
+  return Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -extent, extent, found);
 }
 
 Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::string& type) {
@@ -61,9 +68,7 @@ Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::str
     for (size_t d = 0; d < position.size(); ++d) at += position[d] * indices.steps[d];
     for (const LoopIndices::Term& term : indices.terms) {
       const int64_t value = valueAt(at + term.offset);
-      if (status.isOk() && (value < -term.extent || value >= term.extent))
-        status =
-            Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -term.extent, term.extent, value);
+      if (status.isOk() && (value < -term.extent || value >= term.extent)) status = badIndex(type, term.extent, value);
     }
   });
   return status;

@@ -28,7 +28,7 @@ class LoopLowering {
   bool knows(size_t input) const { return input < contents_.size() && contents_[input].has_value(); }
 
   /// The same for a Creator that has no Execution yet. Unsupported also where an input whose values are needed is not
-  /// constant, and where constant indices are out of range: the oracle reports those.
+  /// constant.
   static Result<LoopRegion> lower(const CreateArgs& args);
 
  private:
@@ -36,6 +36,13 @@ class LoopLowering {
   std::vector<uint8_t> params_;
   std::vector<std::optional<Tensor>> contents_;
 };
+
+/// InvalidArgument when the operator has a loop whose indices are among `contents`, the inputs' values that are known
+/// before a run, and one is out of range. For planning: what is known to be wrong is said there, on every backend.
+Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> contents);
+
+/// What every backend says about an index that is not in [-extent, extent).
+Status badIndex(const std::string& type, int64_t extent, int64_t found);
 
 /// InvalidArgument that names the first index that is out of range, in the order of the iterations; OK when there is
 /// none. `values` is the host tensor of the indices.

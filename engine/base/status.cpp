@@ -25,7 +25,9 @@ std::string Status::toString() const {
 }
 
 Status Status::withContext(const std::string& context) const {
-  return state_ ? Status(state_->code, fmt::format("{}: {}", context, state_->message)) : Status();
+  Status status = *this;
+  if (state_) status.state_->message = fmt::format("{}: {}", context, state_->message);
+  return status;
 }
 
 }  // namespace opkit

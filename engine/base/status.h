@@ -41,6 +41,15 @@ class [[nodiscard]] Status {
   static Status unsupported(fmt::format_string<Args...> format, Args&&... args) {
     return {StatusCode::Unsupported, fmt::format(format, std::forward<Args>(args)...)};
   }
+  /// Unsupported because of this device: it lacks a feature or a limit of it is too low. The same kernel runs
+  /// elsewhere, so a fallback with this reason is expected (Refusal::byDevice), and harnesses count it as declared by
+  /// the device.
+  template <class... Args>
+  static Status unsupportedByDevice(fmt::format_string<Args...> format, Args&&... args) {
+    Status status(StatusCode::Unsupported, fmt::format(format, std::forward<Args>(args)...));
+    status.state_->byDevice = true;
+    return status;
+  }
   template <class... Args>
   static Status outOfMemory(fmt::format_string<Args...> format, Args&&... args) {
     return {StatusCode::OutOfMemory, fmt::format(format, std::forward<Args>(args)...)};
@@ -62,6 +71,8 @@ class [[nodiscard]] Status {
 
   bool isOk() const { return state_ == nullptr; }
   StatusCode code() const { return state_ ? state_->code : StatusCode::Ok; }
+  /// Whether unsupportedByDevice() made it.
+  bool isByDevice() const { return state_ && state_->byDevice; }
   /// The message, or "" on success.
   const std::string& message() const;
   /// "Unsupported: softmax: axis must be innermost", or "OK".
@@ -73,6 +84,7 @@ class [[nodiscard]] Status {
   struct State {
     StatusCode code;
     std::string message;
+    bool byDevice = false;
   };
   Status(StatusCode code, std::string message) : state_(std::make_unique<State>(State{code, std::move(message)})) {}
 

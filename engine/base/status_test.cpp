@@ -30,6 +30,16 @@ TEST(Status, CarriesCodeAndMessage) {
   EXPECT_TRUE(Status::ok().withContext("node 3").isOk());
 }
 
+TEST(Status, ALimitOfTheDeviceIsToldFromOtherRefusals) {
+  const Status status = Status::unsupportedByDevice("softmax: the device allows {} bytes", 16);
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+  EXPECT_TRUE(status.isByDevice());
+  EXPECT_TRUE(status.withContext("node 3").isByDevice());
+  EXPECT_EQ(status.withContext("node 3").message(), "node 3: softmax: the device allows 16 bytes");
+  EXPECT_FALSE(Status::unsupported("softmax: no f64").isByDevice());
+  EXPECT_FALSE(Status::ok().isByDevice());
+}
+
 TEST(Status, CopiesAreIndependent) {
   Status first = Status::corrupt("a");
   const Status second = first;

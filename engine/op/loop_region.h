@@ -26,7 +26,8 @@ struct LoopView {
 
 /// Data that moves the first operand: iteration i adds, for every term, stride * v, where v is element
 /// offset + sum(i * steps) of the input `source` (i32 or i64). v must be in [-extent, extent); a negative one counts
-/// from the end. The host refuses others when it meets them; a device clamps them into range.
+/// from the end. Any other is InvalidArgument on every backend: at resize where the indices are known, else after the
+/// run.
 struct LoopIndices {
   struct Term {
     int64_t offset = 0;

@@ -13,6 +13,7 @@ struct opkit_encoder {
   opkit_call& call;
   const opkit::plugin::Shader& shader;
   opkit::vulkan::Encoder& encoder;
+  opkit::Status refused = {};  // by the device; the C interface carries a code and a message only
 };
 
 namespace opkit::plugin {
@@ -119,7 +120,9 @@ class PluginVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     call_.setTensors(inputs, outputs);
     opkit_encoder target{call_, *op_->vulkan->shader, encoder};
-    return call_.invoke("encode", [&] { return op_->vulkan->functions.encode(&call_, &target, op_->functions.user); });
+    const Status status =
+        call_.invoke("encode", [&] { return op_->vulkan->functions.encode(&call_, &target, op_->functions.user); });
+    return status.isOk() || target.refused.isOk() ? status : target.refused;
   }
 
  private:
@@ -133,6 +136,7 @@ opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* from) {
   const auto copy = copyStruct(from, "opkit_dispatch");
   const Status status = copy ? record(*encoder, *copy) : copy.error();
   if (status.isOk()) return OPKIT_OK;
+  if (status.isByDevice()) encoder->refused = status;
   return encoder->call.fail(static_cast<opkit_code>(status.code()), status.message());
 }
 

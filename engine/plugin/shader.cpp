@@ -72,17 +72,10 @@ Result<std::shared_ptr<const Shader>> Shader::compile(const std::string& name, c
 }
 
 Status Shader::requireStorage(const CreateArgs& args) const {
-  for (const TensorDesc& output : args.outputs) {
-    if (output.sizeBytes() > args.device.maxTensorBytes)
-      return Status::unsupported("{}: output {} exceeds the device limit of {} bytes per buffer", args.def.type,
-                                 output.toString(), args.device.maxTensorBytes);
-    if (storage_.empty()) continue;
+  if (storage_.empty()) return Status::ok();
+  for (const TensorDesc& output : args.outputs)
     if (std::find(storage_.begin(), storage_.end(), nameOf(output.dtype)) == storage_.end())
       return Status::unsupported("{}: {} has no {} variant", args.def.type, name_, nameOf(output.dtype));
-    const size_t size = sizeOf(output.dtype);
-    if ((size == 1 && !args.device.storage8) || (size == 2 && !args.device.storage16))
-      return Status::unsupported("{}: the device cannot load {} from buffers", args.def.type, nameOf(output.dtype));
-  }
   return Status::ok();
 }
 

@@ -33,7 +33,7 @@ class Shader {
     uint32_t defaultBits;
   };
 
-  /// OK when the device can run it on these tensors: a STORAGE axis must have the outputs' dtypes.
+  /// OK when a STORAGE axis, if there is one, has the outputs' dtypes.
   Status requireStorage(const CreateArgs& args) const;
   /// The variant called so; InvalidArgument lists those there are.
   Result<const vulkan::ShaderCode*> variant(const std::string& text) const;

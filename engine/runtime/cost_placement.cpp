@@ -79,7 +79,9 @@ class CostPlacer {
       what.regions = &*command.regions;
       if (layout) *layout = side.backend->rasterLayout(*command.regions, what.args);
     } else {
-      what.creator = chooseCreator(side.backend->creators(*command.def), what.args, config_.providers).creator;
+      what.creator = chooseCreator(side.backend->creators(*command.def), what.args, config_.providers,
+                                   fitsOn(*side.twin, what.args, what.contents))
+                         .creator;
       if (!what.creator) return kImpossible;
       if (layout) *layout = what.creator->layout;
     }

@@ -126,7 +126,10 @@ Status Pipeline::planScratch() {
   for (size_t i = 0; i < schedule_.steps.size(); ++i) {
     Step& step = schedule_.steps[i];
     if (step.isCopy()) continue;
-    OPKIT_ASSIGN(const size_t bytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
+    if (!step.scratchBytes) {
+      OPKIT_ASSIGN(step.scratchBytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
+    }
+    const size_t bytes = *step.scratchBytes;
     if (bytes == 0) continue;
     step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
     Slot slot{.kind = Slot::Kind::Scratch,

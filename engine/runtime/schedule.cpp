@@ -1,5 +1,6 @@
 #include "engine/runtime/schedule.h"
 
+#include "engine/backend/loop_lowering.h"
 #include "engine/runtime/cost_placement.h"
 
 namespace opkit {
@@ -38,12 +39,15 @@ class Scheduler {
     std::vector<Refusal> refusals;
     std::string cost = {};
     bool byCost = false;
+    std::optional<size_t> scratchBytes = {};
   };
   Status addCommand(const EncodedCommand& command);
   Result<Chosen> choose(const EncodedCommand& command);
   CommandView viewOf(const EncodedCommand& command, size_t backend) const {
     return {command, model_, graph_, config_, backends_.at(backend), static_cast<int>(backend), homes_};
   }
+  Status chooseOnMain(const EncodedCommand& command, Chosen& chosen);
+  Status fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen);
   Status chooseFallback(const EncodedCommand& command, Chosen& chosen);
   int addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout = Layout::NCHW);
   Result<int> slotFor(int tensor, size_t backend, Layout layout = Layout::NCHW);
@@ -105,6 +109,10 @@ Result<Schedule> Scheduler::build() {
 }
 
 Status Scheduler::addCommand(const EncodedCommand& command) {
+  if (command.def->loop) {
+    const CommandView view = viewOf(command, 0);
+    OPKIT_TRY(checkKnownIndices(view.args(), view.contents()));
+  }
   OPKIT_ASSIGN(Chosen chosen, choose(command));
   Backend& backend = backends_.at(chosen.backend);
   const CommandView view = viewOf(command, chosen.backend);
@@ -122,6 +130,7 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
   step.refusals = std::move(chosen.refusals);
   step.cost = std::move(chosen.cost);
   step.byCost = chosen.byCost;
+  step.scratchBytes = chosen.scratchBytes;
   for (size_t i = 0; i < command.inputs.size(); ++i) {
     const int tensor = command.inputs[i];
     if (tensor < 0)
@@ -159,18 +168,8 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   chosen.byCost = !decision.onMain && !decision.why.empty();
   if (chosen.byCost) {
     chosen.refusals.push_back({main.name(), "by cost: " + decision.why});
-  } else if (command.regions) {
-    const Result<Execution*> raster = executions_.get(command, 0, backends_.main(), nullptr, nullptr);
-    if (raster) return chosen;
-    chosen.refusals.push_back({main.name(), raster.error().message()});
-  } else {
-    Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers);
-    for (Refusal& refusal : choice.refusals)
-      chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason});
-    chosen.creator = choice.creator;
-    if (choice.creator) return chosen;
-    if (choice.refusals.empty())
-      chosen.refusals.push_back({main.name(), fmt::format("{}: no kernel", command.def->type)});
+  } else if (chooseOnMain(command, chosen).isOk()) {
+    return chosen;
   }
   if (!chosen.byCost && (!config_.allowFallback || main.name() == "cpu"))
     return Status::unsupported("{}: backend {} cannot run it: {}", command.def->type, main.name(),
@@ -179,9 +178,44 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   return chosen;
 }
 
+/// The session's backend's kernel. Unsupported, with the refusals, where it has none that fits.
+Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
+  const Backend& main = backends_.main();
+  if (command.regions) {
+    const Status status = fits(command, nullptr, chosen);
+    if (!status.isOk()) chosen.refusals.push_back({main.name(), status.message(), status.isByDevice()});
+    return status;
+  }
+  Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers,
+                                [&](const Creator& creator) { return fits(command, &creator, chosen); });
+  for (Refusal& refusal : choice.refusals)
+    chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason, refusal.byDevice});
+  chosen.creator = choice.creator;
+  if (choice.creator) return Status::ok();
+  if (choice.refusals.empty())
+    chosen.refusals.push_back({main.name(), fmt::format("{}: no kernel", command.def->type)});
+  return Status::unsupported("{}", joinRefusals(chosen.refusals));
+}
+
+/// Unsupported when the kernel, or without one the raster, cannot run these shapes on the session's device. What else
+/// goes wrong is left for the resize to report.
+Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen) {
+  Backend& main = backends_.main();
+  const CommandView view = viewOf(command, 0);
+  const CreateArgs args = view.args();
+  const auto execution = executions_.get(command, 0, main, creator, &args);
+  if (!execution) return command.regions ? execution.error() : Status::ok();
+  const Layout layout = creator ? creator->layout : main.rasterLayout(*command.regions, args);
+  const Result<size_t> bytes = planAlone(main, **execution, args, layout, view.contents());
+  if (!bytes && bytes.error().code() == StatusCode::Unsupported) return bytes.error();
+  chosen.scratchBytes = bytes ? std::optional(*bytes) : std::nullopt;
+  return Status::ok();
+}
+
 /// The CPU's kernel for what the session's backend does not run.
 Status Scheduler::chooseFallback(const EncodedCommand& command, Chosen& chosen) {
   OPKIT_ASSIGN(chosen.backend, backends_.fallback());
+  chosen.scratchBytes.reset();
   if (command.regions) return Status::ok();
   Choice choice = chooseCreator(backends_.at(chosen.backend).creators(*command.def),
                                 viewOf(command, chosen.backend).args(), config_.providers);

@@ -51,11 +51,12 @@ struct Step {
   Execution* execution = nullptr;           // null for copies
   std::string provider;
   std::vector<Refusal> refusals;
-  std::string cost;          // with placeByCost: what there was to choose from
-  bool byCost = false;       // it is not on the session's backend because it costs less so
-  std::vector<int> inputs;   // slots, -1 where absent; the source of a copy
-  std::vector<int> outputs;  // slots, -1 where unused; the destination of a copy
-  int scratch = -1;          // slot
+  std::string cost;                    // with placeByCost: what there was to choose from
+  bool byCost = false;                 // it is not on the session's backend because it costs less so
+  std::vector<int> inputs;             // slots, -1 where absent; the source of a copy
+  std::vector<int> outputs;            // slots, -1 where unused; the destination of a copy
+  int scratch = -1;                    // slot
+  std::optional<size_t> scratchBytes;  // as far as the choice of the kernel asked for it
   size_t segment = 0;
   std::vector<const Tensor*> inputTensors;  // of `inputs`; set by linkTensors
   std::vector<const Tensor*> outputTensors;

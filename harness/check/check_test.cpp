@@ -307,6 +307,23 @@ TEST(Check, RefusalsMustBeDeclaredAndTrue) {
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "another reason"})"), CaseStatus::Fail);
   EXPECT_EQ(statusOf(R"("inputs": [["f32[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Fail);
 }
+
+TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  OpRegistry registry = ops::builtinOps();
+  const auto refuseAs = [&](const std::string& provider, Status (*verdict)(const CreateArgs& args)) {
+    registry.addFirstCreator("vulkan", "Relu", {.provider = provider, .supports = verdict});
+  };
+  const std::string entry = R"("inputs": [["f64[3]"]])";
+  refuseAs("never", [](const CreateArgs&) { return Status::unsupported("Relu: no f64"); });
+  EXPECT_EQ(checkOne(registry, "vulkan", entry).status, CaseStatus::Fallback);
+  refuseAs("elsewhere", [](const CreateArgs&) { return Status::unsupportedByDevice("Relu: the device is too small"); });
+  const CaseResult result = checkOne(registry, "vulkan", entry);
+  EXPECT_EQ(result.status, CaseStatus::Unsupported);
+  EXPECT_NE(result.reason.find("the device is too small"), std::string::npos) << result.reason;
+  EXPECT_EQ(checkOne(registry, "vulkan", entry + R"(, "fallback": {"vulkan": "another reason"})").status,
+            CaseStatus::Unsupported);
+}
 #endif
 
 TEST(Check, ErrorsMustSayWhatIsExpected) {

@@ -43,6 +43,7 @@ class Capture final : public vulkan::Encoder {
     return Status::unsupported("images cannot be exported");
   }
   size_t shortestRunBytes() const override { return SIZE_MAX; }
+  uint64_t maxBindingBytes() const override { return UINT64_MAX; }
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override {
@@ -52,6 +53,7 @@ class Capture final : public vulkan::Encoder {
     scratch_.push_back(std::move(tensor));
     return static_cast<const Tensor*>(scratch_.back().get());
   }
+  Result<const Tensor*> report(int64_t words, vulkan::DataReport) override { return scratch({DType::Int32, {words}}); }
   Result<size_t> choose(const vulkan::Alternatives& alternatives, TensorList, TensorList) override {
     return alternatives.standard;
   }

@@ -93,12 +93,19 @@ Status KernelRig::choose(const HostInputs& inputs) {
     for (const Creator& creator : backend_->creators(*def_)) {
       if (!options_.provider.empty() && creator.provider != options_.provider) continue;
       if (!creator.dtypes.contains(keyDType(args))) continue;
-      const Status supported = creator.supports(args);
-      if (!supported.isOk()) {
-        refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, supported.message());
+      const auto refuse = [&](const Status& why) {
+        refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, why.message());
+      };
+      if (const Status supported = creator.supports(args); !supported.isOk()) {
+        refuse(supported);
         continue;
       }
       OPKIT_ASSIGN(execution_, creator.create(args, *backend_));
+      const Status fits = planAlone(*backend_, *execution_, args, creator.layout, args.constants).error();
+      if (fits.code() == StatusCode::Unsupported) {
+        refuse(fits);
+        continue;
+      }
       provider_ = creator.provider;
       layout_ = creator.layout;
       creator_ = &creator;

@@ -3,12 +3,21 @@
 namespace opkit::harness {
 namespace {
 
-/// The refusals that come from `backend`; the others are those of the backend it fell back to.
-std::string refusalsOf(const Placement& row, const std::string& backend) {
-  std::string text;
-  for (const Refusal& refusal : row.refusals)
-    if (refusal.provider.starts_with(backend)) text += (text.empty() ? "" : "; ") + refusal.reason;
-  return text;
+/// Why `backend` did not run a node; the other refusals are those of the backend it fell back to.
+struct Refused {
+  std::string reason;
+  bool byDevice = false;  // a kernel would have run it on a device that can do more
+};
+
+Refused refusalOf(const Placement& row, const std::string& backend) {
+  Refused refused;
+  for (const Refusal& refusal : row.refusals) {
+    if (!refusal.provider.starts_with(backend)) continue;
+    refused.reason += (refused.reason.empty() ? "" : "; ") + refusal.reason;
+    refused.byDevice = refused.byDevice || refusal.byDevice;
+  }
+  if (refused.reason.empty()) refused.reason = "no kernel";
+  return refused;
 }
 
 /// Whether some Execution has elements to write.
@@ -46,16 +55,20 @@ std::string refusalText(const Placement& row) {
 bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result) {
   result.provider = "folded";
   std::string refused;
+  bool byDevice = true;
   for (const Placement& row : session.placement()) {
     if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
     result.provider = row.raster ? "raster" : row.provider;
     result.flops += row.flops;
     if (!row.fellBack) continue;
-    refused = refusalsOf(row, backend);
-    if (refused.empty()) refused = "no kernel";
-    result.fallbacks.push_back({row.node, row.type, refused});
+    const Refused why = refusalOf(row, backend);
+    // A reason that the case must declare is not hidden by one that it need not.
+    if (refused.empty() || byDevice) refused = why.reason;
+    byDevice = byDevice && why.byDevice;
+    result.fallbacks.push_back({row.node, row.type, why.reason});
   }
-  if (const auto declared = c.fallback.find(backend); declared != c.fallback.end()) {
+  byDevice = byDevice && !refused.empty();
+  if (const auto declared = c.fallback.find(backend); declared != c.fallback.end() && !byDevice) {
     declaredRefusal(declared->second, refused, result);
     return false;
   }
@@ -63,7 +76,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     result.check("placement", Status::ok());
     return true;
   }
-  if (c.anyFallback) {
+  if (c.anyFallback || byDevice) {
     result.check("placement", Status::ok());
     result.status = CaseStatus::Unsupported;
     result.reason = refused;

@@ -2,9 +2,13 @@
 #include <set>
 
 #include "engine/backend/loop_lowering.h"
+#include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
 #include "reports/results.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/capability_mask.h"
+#endif
 
 namespace opkit::harness {
 namespace {
@@ -125,6 +129,15 @@ Result<int> devices(const std::string& json) {
   return cli::kSuccess;
 }
 
+Result<int> masks() {
+#ifdef OPKIT_HAS_VULKAN
+  for (const std::string& mask : vulkan::singleMasks()) fmt::print("{}\n", mask);
+  return cli::kSuccess;
+#else
+  return Status::unsupported("--masks: this build has no Vulkan backend, and no other can be masked");
+#endif
+}
+
 }  // namespace
 
 void addListCommand(CLI::App& app, CommandContext& context) {
@@ -133,15 +146,18 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto showCases = std::make_shared<bool>(false);
   auto json = std::make_shared<std::string>();
   auto results = std::make_shared<std::string>();
+  auto showMasks = std::make_shared<bool>(false);
   options->add(*command);
   command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed");
   command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
   command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
+  command->add_flag("--masks", *showMasks, "Print what can be taken from a device instead, one check --mask a line");
   command->add_option("--json", *json, "Write the list as JSON");
   command->footer(
       "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl");
-  command->callback([options, showCases, json, results, &context] {
-    context.run = [options, showCases, json, results] {
+  command->callback([options, showCases, showMasks, json, results, &context] {
+    context.run = [options, showCases, showMasks, json, results]() -> Result<int> {
+      if (*showMasks) return masks();
       return results->empty() ? list(*options, *showCases, *json) : matrix(*results);
     };
   });

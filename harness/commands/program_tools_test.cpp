@@ -13,6 +13,7 @@
 #include "engine/backend/device_test_support.h"
 #include "harness/run/build_facts.h"
 #include "harness/testing/program.h"
+#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -28,6 +29,28 @@ void expectPart(const Ran& ran, const std::string& part) {
 std::string hopelessCase(const std::string& op, const std::string& inputs) {
   return fileWith("hopeless_" + op + ".json", R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + inputs +
                                                   R"("]], "boundScale": 1e-9, "reason": "a bound that must fail"}]})");
+}
+
+/// Operators that move data: what lowers to regions or is a loop.
+std::string movers() {
+  std::string names;
+  const OpRegistry registry = ops::builtinOps();
+  for (const OpDef* def : registry.all())
+    if (def->lower || def->loop) names += (names.empty() ? "" : ",") + def->type;
+  return names;
+}
+
+TEST(ProgramCheck, WhatADeviceLacksIsRefusedWhenPlanning) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  std::istringstream masks(run("list --masks").text);
+  size_t noticed = 0, count = 0;
+  for (std::string mask; std::getline(masks, mask); ++count) {
+    const Ran ran = run("check --backend vulkan --jobs 2 --mask " + mask + " --op " + movers());
+    EXPECT_EQ(ran.code, 0) << mask << "\n" << ran.text;
+    noticed += ran.text.find("unsupported") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(count, 14u);
+  EXPECT_GE(noticed, 6u) << "masks that take nothing away prove nothing";
 }
 
 TEST(ProgramBench, TheBaselineIsAnotherProgramInTurns) {

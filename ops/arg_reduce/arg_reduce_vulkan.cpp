@@ -30,12 +30,7 @@ class ArgReduceVulkan final : public vulkan::VulkanExecution {
   bool smallest_;
 };
 
-Status supports(const CreateArgs& args) {
-  const DType dtype = args.input(0).dtype;
-  if (!isFloat(dtype) && sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-  return vulkan::requireStorage<Shader>(args, dtype);
-}
+Status supports(const CreateArgs& args) { return vulkan::requireStorage<Shader>(args, args.input(0).dtype); }
 
 }  // namespace
 

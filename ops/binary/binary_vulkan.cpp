@@ -93,8 +93,6 @@ Status supports(const CreateArgs& args) {
   if (args.input(1).dtype != dtype)
     return Status::unsupported("{}: the Vulkan kernel takes inputs of one type, got {} and {}", args.def.type,
                                nameOf(dtype), nameOf(args.input(1).dtype));
-  if (sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
   const size_t loops = loopsOf(args.params<BinaryParams>(), args.input(0).shape, args.input(1).shape).size.size();
   if (loops > kMaxLoops)
     return Status::unsupported("{}: the Vulkan kernel broadcasts over up to {} merged axes, got {}", args.def.type,

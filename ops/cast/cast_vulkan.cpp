@@ -22,18 +22,9 @@ class CastVulkan final : public vulkan::VulkanExecution {
 };
 
 Status supports(const CreateArgs& args) {
-  for (const TensorDesc& desc : {args.input(0), args.outputs[0]}) {
+  for (const TensorDesc& desc : {args.input(0), args.outputs[0]})
     if (!Shader::toOf(desc.dtype))
       return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(desc.dtype));
-    const size_t bytes = sizeOf(desc.dtype);
-    if ((bytes == 1 && !args.device.storage8) || (bytes == 2 && !args.device.storage16))
-      return Status::unsupported("{}: the device cannot load {} from buffers", args.def.type, nameOf(desc.dtype));
-    if (bytes == 8 && !args.device.int64)
-      return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-    if (desc.sizeBytes() > args.device.maxTensorBytes)
-      return Status::unsupported("{}: {} exceeds the device limit of {} bytes per buffer", args.def.type,
-                                 desc.toString(), args.device.maxTensorBytes);
-  }
   return Status::ok();
 }
 

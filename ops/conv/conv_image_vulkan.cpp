@@ -213,7 +213,7 @@ Status supportsBoth(const CreateArgs& args) {
   const int64_t outputs = plan.groups * plan.groupOutputs;
   const int64_t elements = (outputs + 12) * (plan.groupInputs + 3) * plan.kernelTaps();
   if (elements * 4 > static_cast<int64_t>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX)))
-    return Status::unsupported("Conv: {} packed weights exceed the device's buffers", elements);
+    return Status::unsupportedByDevice("Conv: {} packed weights exceed the device's buffers", elements);
   if (plan.batch > kMaxGroups) return Status::unsupported("Conv: the image kernel takes up to {} images", kMaxGroups);
   return Status::ok();
 }

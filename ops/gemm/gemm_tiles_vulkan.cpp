@@ -109,8 +109,9 @@ Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const 
   const auto limit = static_cast<int64_t>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX));
   const int64_t elements = std::max(packedElements(w, tileFor(w.rows)), x.elements());
   if (elements * static_cast<int64_t>(sizeOf(dtype)) > limit)
-    return Status::unsupported("{}: an operand laid out for the Vulkan kernel has {} elements, more than {} bytes hold",
-                               args.def.type, elements, limit);
+    return Status::unsupportedByDevice(
+        "{}: an operand laid out for the Vulkan kernel has {} elements, more than {} bytes hold", args.def.type,
+        elements, limit);
   return Status::ok();
 }
 

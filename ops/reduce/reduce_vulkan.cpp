@@ -68,8 +68,6 @@ Status supports(const CreateArgs& args) {
   if (!reduced) return Status::unsupported("{}: the Vulkan kernel needs constant axes", args.def.type);
   if (!isFloat(dtype) && (kind == Kind::L2 || kind == Kind::LogSum || kind == Kind::LogSumExp))
     return Status::unsupported("{}: the Vulkan kernel folds floats only, got {}", args.def.type, nameOf(dtype));
-  if (sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
   const View view = viewOf(args.input(0).shape, *reduced);
   if (view.kept.size.size() > kMaxLoops || view.reduced.size.size() > kMaxLoops)
     return Status::unsupported("{}: the Vulkan kernel takes up to {} merged axes of each kind, got {} and {}",

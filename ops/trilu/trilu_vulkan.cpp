@@ -30,21 +30,10 @@ class TriluVulkan final : public vulkan::VulkanExecution {
   bool hasDiagonal_;
 };
 
-Status supports(const CreateArgs& args) {
-  const TensorDesc& output = args.outputs[0];
-  const size_t bytes = sizeOf(output.dtype);
-  if ((bytes == 1 && !args.device.storage8) || (bytes == 2 && !args.device.storage16))
-    return Status::unsupported("Trilu: the device cannot load {} from buffers", nameOf(output.dtype));
-  if (output.sizeBytes() > args.device.maxTensorBytes)
-    return Status::unsupported("Trilu: output {} exceeds the device limit of {} bytes per buffer", output.toString(),
-                               args.device.maxTensorBytes);
-  return Status::ok();
-}
-
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "Trilu", vulkan::creatorOf<TriluVulkan>(supports));
+  registry.addCreator("vulkan", "Trilu", vulkan::creatorOf<TriluVulkan>(vulkan::takeAll));
 }
 
 }  // namespace opkit::ops::trilu

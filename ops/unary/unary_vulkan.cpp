@@ -86,10 +86,7 @@ class NotVulkan final : public vulkan::VulkanExecution {
 
 template <class S>
 Status supports(const CreateArgs& args) {
-  const DType dtype = args.input(0).dtype;
-  if (sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-  return vulkan::requireStorage<S>(args, dtype);
+  return vulkan::requireStorage<S>(args, args.input(0).dtype);
 }
 
 template <class S>
@@ -112,11 +109,7 @@ void addVulkan(OpRegistry& registry) {
     }
     if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
   }
-  registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>([](const CreateArgs& args) {
-                        return args.device.storage8
-                                   ? Status::ok()
-                                   : Status::unsupported("Not: the device cannot load bool from buffers");
-                      }));
+  registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>(vulkan::takeAll));
 }
 
 }  // namespace opkit::ops::unary

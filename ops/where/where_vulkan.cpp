@@ -31,13 +31,6 @@ class WhereVulkan final : public vulkan::VulkanExecution {
 };
 
 Status supports(const CreateArgs& args) {
-  const size_t bytes = sizeOf(args.outputs[0].dtype);
-  if (!args.device.storage8) return Status::unsupported("Where: the device cannot load bool from buffers");
-  if (bytes == 2 && !args.device.storage16)
-    return Status::unsupported("Where: the device cannot load {} from buffers", nameOf(args.outputs[0].dtype));
-  if (args.outputs[0].sizeBytes() > args.device.maxTensorBytes)
-    return Status::unsupported("Where: output {} exceeds the device limit of {} bytes per buffer",
-                               args.outputs[0].toString(), args.device.maxTensorBytes);
   const size_t loops =
       loopsOver(args.outputs[0].shape, {args.input(0).shape, args.input(1).shape, args.input(2).shape}).size.size();
   if (loops <= kMaxLoops) return Status::ok();

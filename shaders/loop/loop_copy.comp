@@ -1,8 +1,8 @@
 // LoopRegion's Copy: words moved over an iteration space, from places that indices in a buffer choose. One invocation
 // per word. The views of the table are target, source and indices; behind its dimensions it has one texel per index
-// term: (offset, extent, stride). 64-bit indices are read as two words, of which the lower one counts. A negative index
-// counts from the end; one out of range is clamped, because a kernel cannot report it. Driven by
-// engine/backend/vulkan/vulkan_loop.cpp.
+// term: (offset, extent, stride). 64-bit indices are read as two words. A negative index counts from the end; one that is
+// out of range is clamped, so that nothing is read outside of the buffer, and reported: `bad` keeps, per term, the
+// largest that is too large and the smallest that is too small. Driven by engine/backend/vulkan/vulkan_loop.cpp.
 //! variant WORD: u8 u16 u32 u32x2 u32x4
 #version 450
 #include "common.glsl"
@@ -16,6 +16,7 @@ layout(binding = 0) uniform usamplerBuffer table;
 layout(binding = 1) readonly buffer X { WORD_TYPE x[]; };
 layout(binding = 2) readonly buffer Indices { int indices[]; };
 layout(binding = 3) writeonly buffer Y { WORD_TYPE y[]; };
+layout(binding = 4) buffer Bad { int bad[]; };
 
 layout(push_constant) uniform Push {
   uint count;  // words
@@ -26,6 +27,13 @@ layout(push_constant) uniform Push {
 
 #include "loop_offsets.glsl"
 
+int indexAt(uint k) {
+  const int low = indices[k * push.indexWords];
+  if (push.indexWords == 1) return low;
+  const int high = indices[k * push.indexWords + 1];
+  return high == low >> 31 ? low : high < 0 ? int(0x80000000) : 0x7FFFFFFF;
+}
+
 void main() {
   const uint item = linearIndex();
   if (item >= push.count) return;
@@ -34,8 +42,10 @@ void main() {
   [[unroll]] for (uint t = 0; t < 6; ++t) {
     if (t >= terms) break;
     const ivec4 term = ivec4(texelFetch(table, int(rank + t)));
-    int value = indices[uint(at.z + term.x) * push.indexWords];
-    if (value < 0) value += term.y;
+    const int given = indexAt(uint(at.z + term.x));
+    if (given >= term.y) atomicMax(bad[2 * t], given);
+    if (given < -term.y) atomicMin(bad[2 * t + 1], given);
+    const int value = given < 0 ? given + term.y : given;
     from += clamp(value, 0, term.y - 1) * term.z;
   }
   WORD_STORE(y, push.offset + at.x, WORD_LOAD(x, from));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kKnown =
     "no-fp16, no-fp64, no-int8, no-int16, no-int64, no-storage8, no-storage16, subgroup=N, shared=BYTES, workgroup=N, "
-    "groups=N, buffer=BYTES";
+    "groups=N, buffer=BYTES, texels=N, image=N";
 
 bool* featureOf(const std::string& name, PhysicalDevice& device) {
   if (name == "no-fp16") return &device.float16;
@@ -48,6 +48,10 @@ bool lowerLimit(const std::string& name, uint32_t amount, PhysicalDevice& device
     for (uint32_t& count : limits.maxComputeWorkGroupCount) lower(count);
   } else if (name == "buffer") {
     lower(limits.maxStorageBufferRange);
+  } else if (name == "texels") {
+    lower(limits.maxTexelBufferElements);
+  } else if (name == "image") {
+    lower(limits.maxImageDimension2D);
   } else {
     return false;
   }
@@ -68,6 +72,11 @@ Status applyItem(const std::string& item, PhysicalDevice& device) {
 }
 
 }  // namespace
+
+std::vector<std::string> singleMasks() {
+  return {"no-fp16",    "no-fp64",   "no-int8",      "no-int16", "no-int64",    "no-storage8", "no-storage16",
+          "subgroup=1", "shared=64", "workgroup=32", "groups=2", "buffer=1024", "texels=16",   "image=8"};
+}
 
 Status applyMask(const std::string& mask, PhysicalDevice& device) {
   std::istringstream items(mask);

@@ -33,6 +33,19 @@ TEST(CapabilityMask, TakesAwayAndOnlyLowers) {
   EXPECT_EQ(device.properties.limits.maxComputeSharedMemorySize, 16384u);
 }
 
+TEST(CapabilityMask, EachSingleMaskTakesOneThingAway) {
+  for (const std::string& mask : singleMasks()) {
+    PhysicalDevice device = largeDevice();
+    EXPECT_TRUE(applyMask(mask, device).isOk()) << mask;
+    EXPECT_EQ(mask.find(','), std::string::npos) << mask;
+  }
+  // All that the message names.
+  PhysicalDevice device = largeDevice();
+  const std::string message = applyMask("?", device).message();
+  const std::string known = message.substr(0, message.find(", got"));
+  EXPECT_EQ(static_cast<size_t>(std::count(known.begin(), known.end(), ',')) + 1, singleMasks().size()) << message;
+}
+
 TEST(CapabilityMask, SaysWhatItKnows) {
   for (const char* bad : {"no-fp17", "subgroup", "shared=", "shared=16q", "shared=-1", "workgroup=0"}) {
     PhysicalDevice device = largeDevice();

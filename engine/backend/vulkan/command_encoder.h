@@ -1,9 +1,10 @@
 // CommandEncoder: the Encoder that operators see, over a Recording and an Execution's scratch memory; and
-// MeasuringEncoder, which records nothing and finds out how much scratch memory that will be.
+// MeasuringEncoder, which records nothing and finds out how much scratch memory that will be and whether the device can
+// do it at all.
 #pragma once
 
+#include "engine/backend/vulkan/data_reports.h"
 #include "engine/backend/vulkan/recording.h"
-#include "engine/backend/vulkan/tuner.h"
 
 namespace opkit::vulkan {
 
@@ -28,36 +29,36 @@ class ScratchMemory {
   size_t usedBytes_ = 0;
 };
 
+class VulkanBackend;
+
 class MeasuringEncoder final : public Encoder {
  public:
-  MeasuringEncoder(const Device& device, ScratchMemory& scratch, Tuner& tuner)
-      : device_(device), scratch_(scratch), tuner_(tuner) {}
+  MeasuringEncoder(VulkanBackend& backend, ScratchMemory& scratch) : backend_(backend), scratch_(scratch) {}
 
-  Status fillZero(const Tensor&) override { return Status::ok(); }
+  Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun>) override { return Status::ok(); }
   Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
-  size_t shortestRunBytes() const override { return opkit::vulkan::shortestRunBytes(device_); }
+  size_t shortestRunBytes() const override;
+  uint64_t maxBindingBytes() const override;
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
-  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
-    return tuner_.choose(alternatives, inputs, outputs);
-  }
-  Status dispatchRaw(const ShaderCode&, std::span<const Tensor* const>, std::span<const std::byte>,
-                     std::span<const uint32_t>, Groups) override {
-    return Status::ok();
-  }
+  Result<const Tensor*> report(int64_t words, DataReport explain) override;
+  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override;
+  /// Unsupported where the device cannot do it.
+  Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
+                     std::span<const uint32_t> constants, Groups groups) override;
 
  private:
-  const Device& device_;
+  VulkanBackend& backend_;
   ScratchMemory& scratch_;
-  Tuner& tuner_;
+  Tensor words_;
 };
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(Recording& recording, ScratchMemory& scratch, Tuner& tuner)
-      : recording_(recording), scratch_(scratch), tuner_(tuner) {}
+  CommandEncoder(VulkanBackend& backend, Recording& recording, ScratchMemory& scratch, DataReports& reports)
+      : backend_(backend), recording_(recording), scratch_(scratch), reports_(reports) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
@@ -67,21 +68,22 @@ class CommandEncoder final : public Encoder {
     return recording_.copyChannels(from, to, firstChannel);
   }
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
+  uint64_t maxBindingBytes() const override;
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
-  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
-    return tuner_.choose(alternatives, inputs, outputs);
-  }
+  Result<const Tensor*> report(int64_t words, DataReport explain) override;
+  Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override;
   Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                      std::span<const uint32_t> constants, Groups groups) override {
     return recording_.dispatch(code, tensors, push, constants, groups);
   }
 
  private:
+  VulkanBackend& backend_;
   Recording& recording_;
   ScratchMemory& scratch_;
-  Tuner& tuner_;
+  DataReports& reports_;
 };
 
 }  // namespace opkit::vulkan

@@ -4,71 +4,14 @@
 
 #include "engine/backend/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
-#include "engine/backend/vulkan/spirv_facts.h"
+#include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
-namespace {
-
-constexpr uint32_t kOpCapability = 17;
-constexpr size_t kSpirvHeaderWords = 5;
-
-/// SPIR-V capability numbers (SPIR-V specification, 3.31) that need a device feature.
-Status requireCapability(const PhysicalDevice& physical, uint32_t capability, const char* shader) {
-  struct Need {
-    uint32_t capability;
-    bool present;
-    const char* feature;
-  };
-  const Need needs[] = {{9, physical.float16, "shaderFloat16"},
-                        {10, physical.float64, "shaderFloat64"},
-                        {11, physical.int64, "shaderInt64"},
-                        {22, physical.int16, "shaderInt16"},
-                        {39, physical.int8, "shaderInt8"},
-                        {4433, physical.storage16, "storageBuffer16BitAccess"},
-                        {4448, physical.storage8, "storageBuffer8BitAccess"}};
-  for (const Need& need : needs)
-    if (need.capability == capability && !need.present)
-      return Status::unsupported("vulkan: shader {} needs {}, which {} lacks", shader, need.feature,
-                                 physical.info.name);
-  return Status::ok();
-}
-
-/// Capabilities are the first instructions of a module; an instruction's first word is (length << 16 | opcode).
-Status requireCapabilities(const PhysicalDevice& physical, const ShaderCode& code) {
-  size_t at = kSpirvHeaderWords;
-  while (at + 1 < code.spirv.size() && (code.spirv[at] & 0xFFFFu) == kOpCapability) {
-    OPKIT_TRY(requireCapability(physical, code.spirv[at + 1], code.name));
-    at += code.spirv[at] >> 16;
-  }
-  return Status::ok();
-}
-
-/// Drivers may do anything with a work group that exceeds the device's limits; here it is a refusal.
-Status requireLimits(const PhysicalDevice& physical, const ShaderCode& code, std::span<const uint32_t> constants) {
-  const VkPhysicalDeviceLimits& limits = physical.properties.limits;
-  const SpirvFacts facts = factsOf(code.spirv, constants);
-  if (facts.invocations() > limits.maxComputeWorkGroupInvocations)
-    return Status::unsupported("vulkan: shader {} runs {} invocations per work group, {} allows {}", code.name,
-                               facts.invocations(), physical.info.name, limits.maxComputeWorkGroupInvocations);
-  for (size_t axis = 0; axis < 3; ++axis)
-    if (facts.localSize[axis] > limits.maxComputeWorkGroupSize[axis])
-      return Status::unsupported("vulkan: shader {} has work groups of {} along {}, {} allows {}", code.name,
-                                 facts.localSize[axis], "xyz"[axis], physical.info.name,
-                                 limits.maxComputeWorkGroupSize[axis]);
-  if (facts.sharedBytes > limits.maxComputeSharedMemorySize)
-    return Status::unsupported("vulkan: shader {} shares {} bytes per work group, {} allows {}", code.name,
-                               facts.sharedBytes, physical.info.name, limits.maxComputeSharedMemorySize);
-  return Status::ok();
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const ShaderCode& code,
                                                    std::span<const uint32_t> constants, VkPipelineCache driverCache,
                                                    bool captureStatistics) {
-  OPKIT_TRY(requireCapabilities(device.physical(), code));
-  OPKIT_TRY(requireLimits(device.physical(), code, constants));
+  OPKIT_TRY(requireShader(device.physical(), code, constants));
   auto pipeline = std::make_unique<Pipeline>();
   OPKIT_TRY(pipeline->createLayouts(device, code));
   const VkPipelineCreateFlags flags =
@@ -190,15 +133,28 @@ void PipelineCache::setSource(ShaderSource source) {
   source_ = std::move(source);
 }
 
-Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::span<const uint32_t> constants) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+/// The shader as it is to be compiled, and what identifies it.
+std::pair<ShaderCode, PipelineCache::Key> PipelineCache::sourceOf(const ShaderCode& built,
+                                                                  std::span<const uint32_t> constants) const {
   ShaderCode code = built;
   if (source_) code.spirv = source_(built);
-  if (!driverCache_) OPKIT_TRY(createDriverCache());
   const bool replaced = code.spirv.data() != built.spirv.data();
-  Key key{replaced ? nullptr : built.spirv.data(),
-          replaced ? XXH3_64bits(code.spirv.data(), code.spirv.size_bytes()) : 0,
-          {constants.begin(), constants.end()}};
+  return {code,
+          {replaced ? nullptr : built.spirv.data(),
+           replaced ? XXH3_64bits(code.spirv.data(), code.spirv.size_bytes()) : 0,
+           {constants.begin(), constants.end()}}};
+}
+
+Status PipelineCache::check(const ShaderCode& built, std::span<const uint32_t> constants) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [code, key] = sourceOf(built, constants);
+  return pipelines_.contains(key) ? Status::ok() : requireShader(device_->physical(), code, constants);
+}
+
+Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::span<const uint32_t> constants) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto [code, key] = sourceOf(built, constants);
+  if (!driverCache_) OPKIT_TRY(createDriverCache());
   const auto found = pipelines_.find(key);
   if (found != pipelines_.end()) return Entry{found->second.get(), false};
   auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get(), captures_);

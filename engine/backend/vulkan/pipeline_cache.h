@@ -54,6 +54,8 @@ class PipelineCache {
     bool created;  // by this call
   };
   Result<Entry> get(const ShaderCode& built, std::span<const uint32_t> constants);
+  /// OK when get() would find the device able to run it; makes nothing.
+  Status check(const ShaderCode& built, std::span<const uint32_t> constants) const;
 
   /// Whether this is the first use of a pipeline with bindings of this kind. A driver may compile for each kind anew:
   /// lavapipe does for images and texel buffers whose extents are powers of two and for those whose are not.
@@ -75,6 +77,7 @@ class PipelineCache {
     std::vector<uint32_t> constants;
     auto operator<=>(const Key&) const = default;
   };
+  std::pair<ShaderCode, Key> sourceOf(const ShaderCode& built, std::span<const uint32_t> constants) const;
 
   std::shared_ptr<Device> device_;
   std::filesystem::path path_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
@@ -18,15 +19,6 @@ constexpr size_t kShortestRunHardware = size_t{64} << 10;
 
 ByteAccess accessOf(const Tensor& tensor, bool write) {
   return {tensor.buffer.get(), tensor.offsetBytes, tensor.offsetBytes + tensor.sizeBytes(), write};
-}
-
-Status checkGroups(const ShaderCode& code, Groups groups, const VkPhysicalDeviceLimits& limits) {
-  const uint32_t wanted[3] = {groups.x, groups.y, groups.z};
-  for (int axis = 0; axis < 3; ++axis)
-    if (wanted[axis] > limits.maxComputeWorkGroupCount[axis])
-      return Status::unsupported("vulkan: {}: {} work groups along {}, the device allows {}", code.name, wanted[axis],
-                                 "xyz"[axis], limits.maxComputeWorkGroupCount[axis]);
-  return Status::ok();
 }
 
 /// What a driver may compile for, see PipelineCache::isFirstUse: two bits per binding.
@@ -74,21 +66,24 @@ void Recording::endExecution() {
   if (context_.timestamps) timestamps_.end(commands_.handle());
 }
 
+/// The buffer that holds all of the tensor.
+Result<const VulkanBuffer*> Recording::bufferOf(const Tensor& tensor, const char* user) {
+  const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
+  if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
+  if (tensor.offsetBytes + tensor.sizeBytes() > buffer->sizeBytes())
+    return Status::internal("vulkan: {}: {} at offset {} ends after its buffer of {} bytes", user,
+                            tensor.desc.toString(), tensor.offsetBytes, buffer->sizeBytes());
+  return buffer;
+}
+
 /// The tensor's bytes as a descriptor. Guard bytes are included, so that a store past the end lands in the canary
 /// instead of being dropped by the device.
 Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const char* user) const {
-  const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
-  if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
+  OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, user));
   const VkPhysicalDeviceLimits& limits = context_.device->limits();
   if (tensor.offsetBytes % limits.minStorageBufferOffsetAlignment != 0)
     return Status::internal("vulkan: {}: offset {} of {} is not a multiple of {}", user, tensor.offsetBytes,
                             tensor.desc.toString(), limits.minStorageBufferOffsetAlignment);
-  if (tensor.sizeBytes() > limits.maxStorageBufferRange)
-    return Status::unsupported("vulkan: {}: {} exceeds the device limit of {} bytes per buffer", user,
-                               tensor.desc.toString(), limits.maxStorageBufferRange);
-  if (tensor.offsetBytes + tensor.sizeBytes() > buffer->sizeBytes())
-    return Status::internal("vulkan: {}: {} at offset {} ends after its buffer of {} bytes", user,
-                            tensor.desc.toString(), tensor.offsetBytes, buffer->sizeBytes());
   size_t range = std::max<size_t>((tensor.sizeBytes() + tensor.guardBytes + 3) / 4 * 4, 4);
   range = std::min(
       {range, buffer->allocatedBytes() - tensor.offsetBytes, static_cast<size_t>(limits.maxStorageBufferRange)});
@@ -100,6 +95,7 @@ Result<BufferBinding> Recording::bindingOf(const Tensor& tensor, Access access, 
   if (isImage(access) != (tensor.layout == Layout::NC4HW4))
     return Status::internal("vulkan: {}: expected {} as {}, got it in {}", user, tensor.desc.toString(),
                             isImage(access) ? "an image" : "a buffer", nameOf(tensor.layout));
+  OPKIT_TRY(requireBinding(context_.device->physical(), tensor, access, user));
   BufferBinding binding{descriptorType(access), {}, VK_NULL_HANDLE, {}};
   if (isImage(access)) {
     OPKIT_TRY(useImage(tensor, writes(access), binding).error().withContext(user));
@@ -140,9 +136,6 @@ Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescrip
       format == VK_FORMAT_UNDEFINED)
     return Status::internal("vulkan: {}: expected vec4s of f32, f16 or u32 at a multiple of {} bytes, got {} at {}",
                             user, alignment, tensor.desc.toString(), buffer.offset);
-  if (tensor.desc.elements() / 4 > context_.device->limits().maxTexelBufferElements)
-    return Status::unsupported("vulkan: {}: {} exceeds the device limit of {} texels per buffer", user,
-                               tensor.desc.toString(), context_.device->limits().maxTexelBufferElements);
   VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
   info.buffer = buffer.buffer;
   info.format = format;
@@ -207,7 +200,7 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
                            std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) {
   if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
   OPKIT_TRY(checkCall(code, tensors.size(), push.size(), constants.size()));
-  OPKIT_TRY(checkGroups(code, groups, context_.device->limits()));
+  OPKIT_TRY(requireGroups(context_.device->physical(), code, groups));
   accesses_.clear();
   fresh_.clear();
   std::vector<BufferBinding> bindings;
@@ -244,32 +237,33 @@ Status Recording::initialise(const Tensor& image) {
 
 Status Recording::fillZero(const Tensor& tensor) {
   if (tensor.sizeBytes() == 0) return Status::ok();
-  OPKIT_ASSIGN(const VkDescriptorBufferInfo range, describe(tensor, "fill"));
+  OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, "fill"));
   accesses_.clear();
   fresh_.clear();
   useBuffer(tensor, true);
   placeBarrier();
-  context_.device->vk().vkCmdFillBuffer(commands_.handle(), range.buffer, range.offset, tensor.sizeBytes(), 0);
+  context_.device->vk().vkCmdFillBuffer(commands_.handle(), buffer->handle(), tensor.offsetBytes, tensor.sizeBytes(),
+                                        0);
   ++dispatches_;
   return Status::ok();
 }
 
 Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) {
   if (runs.empty()) return Status::ok();
-  OPKIT_ASSIGN(const VkDescriptorBufferInfo source, describe(from, "copy"));
-  OPKIT_ASSIGN(const VkDescriptorBufferInfo target, describe(to, "copy"));
+  OPKIT_ASSIGN(const VulkanBuffer* source, bufferOf(from, "copy"));
+  OPKIT_ASSIGN(const VulkanBuffer* target, bufferOf(to, "copy"));
   std::vector<VkBufferCopy> copies;
   copies.reserve(runs.size());
   for (const ByteRun& run : runs) {
     OPKIT_CHECK(run.from + run.sizeBytes <= from.sizeBytes() && run.to + run.sizeBytes <= to.sizeBytes());
-    copies.push_back({source.offset + run.from, target.offset + run.to, run.sizeBytes});
+    copies.push_back({from.offsetBytes + run.from, to.offsetBytes + run.to, run.sizeBytes});
   }
   accesses_.clear();
   fresh_.clear();
   useBuffer(from, false);
   useBuffer(to, true);
   placeBarrier();
-  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source.buffer, target.buffer,
+  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source->handle(), target->handle(),
                                         static_cast<uint32_t>(copies.size()), copies.data());
   ++dispatches_;
   return Status::ok();

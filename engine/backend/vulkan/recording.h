@@ -16,6 +16,8 @@
 
 namespace opkit::vulkan {
 
+class VulkanBuffer;
+
 /// What the recordings of one Backend share. Borrowed; outlives them.
 struct RecordingContext {
   std::shared_ptr<Device> device;
@@ -62,6 +64,7 @@ class Recording {
   void bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
   Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
                 std::span<const VkImage> images);
+  static Result<const VulkanBuffer*> bufferOf(const Tensor& tensor, const char* user);
   Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
   Result<BufferBinding> bindingOf(const Tensor& tensor, Access access, const char* user);
   Result<VkBufferView> viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer, const char* user);

@@ -19,7 +19,11 @@ class ShaderTables {
 
  private:
   Backend& backend_;
-  std::deque<Tensor> tables_;  // a deque: addresses are handed out
+  struct Table {
+    Tensor tensor;
+    std::vector<uint32_t> words;  // that it holds: what is measured and then recorded is uploaded once
+  };
+  std::deque<Table> tables_;  // a deque: addresses are handed out
   size_t used_ = 0;
 };
 

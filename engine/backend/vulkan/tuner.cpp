@@ -61,7 +61,7 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   const std::vector<const Tensor*> in = pointersTo(ownInputs, inputs), out = pointersTo(ownOutputs, outputs);
   ScratchMemory scratch;
   scratch.restart(backend_.alignment(), {});
-  MeasuringEncoder measuring(backend_.device(), scratch, *this);
+  MeasuringEncoder measuring(backend_, scratch);
   OPKIT_TRY(alternatives.encode(choice, in, out, measuring));
   Tensor memory{{DType::UInt8, {static_cast<int64_t>(scratch.usedBytes())}}, nullptr, 0, 0};
   if (scratch.usedBytes() > 0) {
@@ -73,7 +73,8 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, backend_.trialRecording(images));
   for (const Tensor& tensor : ownInputs)
     if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
-  CommandEncoder encoder(*recording, scratch, *this);
+  DataReports reports;  // inputs are not what a run would give
+  CommandEncoder encoder(backend_, *recording, scratch, reports);
   OPKIT_TRY(alternatives.encode(choice, in, out, encoder));
   OPKIT_TRY(backend_.finishTrial(*recording));
   double best = 0, total = 0;

@@ -190,7 +190,7 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   context_.images = plan_->images.get();
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context_));
   ScratchMemory scratch;
-  CommandEncoder encoder(*recording, scratch, tuner_);
+  CommandEncoder encoder(*this, *recording, scratch, plan_->reports);
   OPKIT_TRY(encodeConversion(image, plain, caps_, encoder));
   OPKIT_TRY(recording->finish(fence_.get()));
   OPKIT_TRY(recording->run(fence_.get()));
@@ -216,7 +216,7 @@ void VulkanBackend::dropPlan(size_t plan) {
 }
 
 Status VulkanBackend::onResizeBegin() {
-  *plan_ = {++resizes_, std::make_unique<ImageSet>(context_.device), {}, {}, {}};
+  *plan_ = {.resize = ++resizes_, .images = std::make_unique<ImageSet>(context_.device)};
   open_ = nullptr;
   inSegment_ = false;
   return Status::ok();
@@ -254,7 +254,7 @@ Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, Tensor
     OPKIT_ASSIGN(recording, addRecording());
   }
   OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*recording, scratch, tuner_);
+  CommandEncoder encoder(*this, *recording, scratch, plan_->reports);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
   plan_->gaps.insert(plan_->gaps.end(), scratch.gaps().begin(), scratch.gaps().end());
@@ -272,14 +272,16 @@ Status VulkanBackend::execute(const EncodedCommands& commands) {
   if (config_.record == RecordMode::Indirect) return Status::ok();
   if (commands.resize != plan_->resize || commands.recording >= plan_->recordings.size())
     return Status::internal("vulkan: onExecute of an Execution that was not resized with the others");
-  return plan_->recordings[commands.recording]->run(fence_.get());
+  OPKIT_TRY(plan_->recordings[commands.recording]->run(fence_.get()));
+  return plan_->reports.take();
 }
 
 Status VulkanBackend::onExecuteEnd(size_t segment) {
   if (config_.record == RecordMode::Direct) return Status::ok();
   if (segment >= plan_->segments.size() || !plan_->segments[segment])
     return Status::internal("vulkan: segment {} was not recorded", segment);
-  return plan_->segments[segment]->run(fence_.get());
+  OPKIT_TRY(plan_->segments[segment]->run(fence_.get()));
+  return plan_->reports.take();
 }
 
 void VulkanBackend::watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }

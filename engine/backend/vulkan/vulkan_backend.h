@@ -10,6 +10,7 @@
 
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/vulkan/command_encoder.h"
+#include "engine/backend/vulkan/tuner.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 
@@ -73,7 +74,8 @@ class VulkanBackend final : public Backend {
     std::unique_ptr<ImageSet> images;
     std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
     std::vector<Recording*> segments;                    // indirect mode; null until recorded
-    std::vector<Tensor> gaps;                            // between parts of scratch memory, where they are guarded
+    DataReports reports;
+    std::vector<Tensor> gaps;  // between parts of scratch memory, where they are guarded
   };
 
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);

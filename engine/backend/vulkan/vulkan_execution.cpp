@@ -37,7 +37,7 @@ VulkanExecution::~VulkanExecution() = default;
 Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
   auto& backend = static_cast<VulkanBackend&>(backend_);
   state_->scratch.restart(backend_.alignment(), {}, backend.guardBytes());
-  MeasuringEncoder encoder(backend.device(), state_->scratch, backend.tuner());
+  MeasuringEncoder encoder(backend, state_->scratch);
   OPKIT_TRY(onEncode(inputs, outputs, encoder));
   return state_->scratch.usedBytes();
 }
@@ -64,7 +64,11 @@ Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> 
                                  desc->toString());
     const ImageShape image(desc->shape);
     if (image.columns() > limit || image.rows() > limit)
-      return Status::unsupported("{}: {} as an image exceeds {} texels", args.def.type, desc->toString(), limit);
+      return Status::unsupportedByDevice("{}: {} as an image exceeds {} texels", args.def.type, desc->toString(),
+                                         limit);
+    if (desc->sizeBytes() > args.device.maxTensorBytes)  // it could not be made from a buffer
+      return Status::unsupportedByDevice("{}: {} exceeds the device limit of {} bytes per buffer", args.def.type,
+                                         desc->toString(), args.device.maxTensorBytes);
   }
   return Status::ok();
 }

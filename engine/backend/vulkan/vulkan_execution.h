@@ -39,6 +39,9 @@ struct ByteRun {
   size_t sizeBytes = 0;
 };
 
+/// What the words that shaders left mean; not OK.
+using DataReport = std::function<Status(std::span<const int32_t> words)>;
+
 class Encoder;
 
 /// Ways to carry out one Execution, of which the fastest on this device is wanted.
@@ -74,6 +77,8 @@ class Encoder {
   virtual Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) = 0;
   /// How many bytes a run must have on this device to be copied faster than a shader moves it.
   virtual size_t shortestRunBytes() const = 0;
+  /// The longest range of a buffer that can be bound. Fills and copies take any.
+  virtual uint64_t maxBindingBytes() const = 0;
   /// Commands between these two write disjoint elements and read none that the others write: no barrier is placed
   /// among them, though they touch the same tensors.
   virtual void beginDisjoint() = 0;
@@ -81,6 +86,10 @@ class Encoder {
   /// Device memory for this Execution while it runs; contents undefined.
   /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
+
+  /// i32[words] for shaders to report bad data in, zero before each run. When a run leaves anything else there it fails
+  /// with what `explain` makes of the words; its outputs are undefined then. See DataReports.
+  virtual Result<const Tensor*> report(int64_t words, DataReport explain) = 0;
 
   /// Which alternative to encode: what the device's tuning cache knows, else, in a session that tunes, what timing them
   /// says, else the standard.
@@ -97,7 +106,9 @@ class VulkanExecution : public Execution {
   ~VulkanExecution() override;
 
   /// Records the operator for the shapes of `inputs` and `outputs`. Called twice per resize: first with an Encoder
-  /// that only measures scratch memory, while tensors have no memory yet, and must ask for the same both times.
+  /// that only measures scratch memory and asks whether the device can do what is dispatched, while tensors have no
+  /// memory yet, and must ask for the same both times. What the device cannot do is no matter of the kernel: the first
+  /// call fails, and the next Creator or the CPU takes the node.
   virtual Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) = 0;
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) final;
@@ -110,18 +121,12 @@ class VulkanExecution : public Execution {
   std::unique_ptr<State> state_;
 };
 
-/// OK when generated shader S has a STORAGE variant for `dtype` and the device can load and store it.
+/// OK when generated shader S has a STORAGE variant for `dtype`. Whether the device can load and store it, and how much
+/// of it, is asked when the dispatch is measured.
 template <class S>
 Status requireStorage(const CreateArgs& args, DType dtype) {
-  if (!S::storageOf(dtype))
-    return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(dtype));
-  const bool stored = sizeOf(dtype) == 1 ? args.device.storage8 : sizeOf(dtype) == 2 ? args.device.storage16 : true;
-  if (!stored) return Status::unsupported("{}: the device cannot load {} from buffers", args.def.type, nameOf(dtype));
-  for (const TensorDesc& output : args.outputs)
-    if (output.sizeBytes() > args.device.maxTensorBytes)
-      return Status::unsupported("{}: output {} exceeds the device limit of {} bytes per buffer", args.def.type,
-                                 output.toString(), args.device.maxTensorBytes);
-  return Status::ok();
+  if (S::storageOf(dtype)) return Status::ok();
+  return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(dtype));
 }
 
 /// OK when the device wants images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
@@ -132,6 +137,9 @@ Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> 
 /// `form` names the packing and everything it depends on. For create or onEncode.
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
                                                    const std::function<Result<Tensor>()>& pack);
+
+/// A Creator's `supports` for kernels that take every node which the card allows.
+inline Status takeAll(const CreateArgs&) { return Status::ok(); }
 
 /// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).
 template <class E, class Supports>

@@ -54,9 +54,20 @@ void appendDimensions(const Shape& size, std::array<const std::vector<int64_t>*,
   }
 }
 
+/// What loop_copy.comp leaves per term: the largest index that is too large and the smallest that is too small.
+DataReport explainIndices(const std::string& type, const LoopIndices& indices) {
+  return [type, terms = indices.terms](std::span<const int32_t> words) {
+    for (size_t t = 0; t < terms.size(); ++t)
+      for (const int32_t found : words.subspan(2 * t, 2))
+        if (found != 0) return badIndex(type, terms[t].extent, found);
+    return Status::internal("{}: a kernel reports bad data, but not which", type);
+  };
+}
+
 class VulkanLoop final : public VulkanExecution {
  public:
-  VulkanLoop(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), lowering_(args), tables_(backend) {}
+  VulkanLoop(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), type_(args.def.type), lowering_(args), tables_(backend) {}
 
   bool readsInput(size_t index) const override { return !lowering_.knows(index); }
 
@@ -86,7 +97,8 @@ class VulkanLoop final : public VulkanExecution {
     using Shader = shaders::LoopCopy;
     size_t wordBytes = sizeOf(output.desc.dtype);
     while (wordBytes < kMaxWordBytes && widen(loop)) wordBytes *= 2;
-    const bool indexed = !loop.indices.terms.empty();
+    const size_t terms = loop.indices.terms.size();
+    const bool indexed = terms > 0;
     std::vector<uint32_t> table;
     appendDimensions(loop.iterations,
                      {&loop.target.steps, &loop.operands[0].steps, indexed ? &loop.indices.steps : nullptr}, table);
@@ -96,16 +108,18 @@ class VulkanLoop final : public VulkanExecution {
     OPKIT_ASSIGN(const Tensor* rows, upload(std::move(table)));
     const Tensor* from = operand(loop, 0, inputs);
     const Tensor* indices = indexed ? inputs[static_cast<size_t>(loop.indices.source)] : from;
+    OPKIT_ASSIGN(const Tensor* bad, encoder.report(2 * static_cast<int64_t>(std::max<size_t>(terms, 1)),
+                                                   explainIndices(type_, loop.indices)));
     const int64_t count = elementCount(loop.iterations) * elementCount(loop.size);
     return encoder.dispatch<Shader>({*Shader::wordOfBytes(wordBytes)},
-                                    {.table = rows, .x = from, .indices = indices, .y = &output},
+                                    {.table = rows, .x = from, .indices = indices, .y = &output, .bad = bad},
                                     {.count = u32(count),
                                      .indexWords = u32(static_cast<int64_t>(sizeOf(indices->desc.dtype) / 4)),
                                      .sourceOffset = i32(loop.operands[0].offset),
                                      .offset = i32(loop.target.offset)},
                                     Groups::linear(count, kLocalSize),
                                     {.rank = static_cast<uint32_t>(loop.iterations.size() + loop.size.size()),
-                                     .terms = static_cast<uint32_t>(loop.indices.terms.size())});
+                                     .terms = static_cast<uint32_t>(terms)});
   }
 
   Status encodeProduct(const LoopRegion& loop, TensorList inputs, const Tensor& output, Encoder& encoder) {
@@ -155,16 +169,12 @@ class VulkanLoop final : public VulkanExecution {
         Groups::linear(count, kLocalSize), {.rank = static_cast<uint32_t>(loop.iterations.size())});
   }
 
+  std::string type_;
   LoopLowering lowering_;
   ShaderTables tables_;
 };
 
 Status supportsCopy(const LoopRegion& loop, const CreateArgs& args) {
-  LoopRegion widened = loop;
-  size_t word = sizeOf(args.outputs[0].dtype);
-  while (word < kMaxWordBytes && widen(widened)) word *= 2;
-  if ((word == 1 && !args.device.storage8) || (word == 2 && !args.device.storage16))
-    return Status::unsupported("{}: the device cannot load {}-byte words from buffers", args.def.type, word);
   if (loop.indices.terms.size() > kMaxTerms)
     return Status::unsupported("{}: the loop kernel takes {} index terms, got {}", args.def.type, kMaxTerms,
                                loop.indices.terms.size());
@@ -174,33 +184,17 @@ Status supportsCopy(const LoopRegion& loop, const CreateArgs& args) {
   return Status::ok();
 }
 
-template <class S>
-Status supportsNumbers(const CreateArgs& args) {
-  const DType dtype = args.outputs[0].dtype;
-  if (sizeOf(dtype) == 8 && !args.device.int64)
-    return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-  return requireStorage<S>(args, dtype);
-}
-
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const LoopRegion loop, LoopLowering::lower(args));
   const size_t rank = loop.iterations.size() + (loop.command == Command::Copy ? loop.size.size() : 0);
   if (rank > kMaxRank)
     return Status::unsupported("{}: the loop kernel walks {} dimensions, got {}", args.def.type, kMaxRank, rank);
-  const auto checkSize = [&](const TensorDesc& desc) {
-    if (desc.sizeBytes() <= args.device.maxTensorBytes && desc.elements() <= INT32_MAX) return Status::ok();
-    return Status::unsupported("{}: {} exceeds the device limit of {} bytes per buffer or 2^31 elements", args.def.type,
-                               desc.toString(), args.device.maxTensorBytes);
-  };
-  for (const TensorDesc* input : args.inputs)
-    if (input) OPKIT_TRY(checkSize(*input));
-  OPKIT_TRY(checkSize(args.outputs[0]));
   switch (loop.command) {
     case Command::Copy: return supportsCopy(loop, args);
-    case Command::Product: return supportsNumbers<shaders::LoopProduct>(args);
+    case Command::Product: return requireStorage<shaders::LoopProduct>(args, args.outputs[0].dtype);
     case Command::RunningSum: break;
   }
-  return supportsNumbers<shaders::LoopRunningSum>(args);
+  return requireStorage<shaders::LoopRunningSum>(args, args.outputs[0].dtype);
 }
 
 }  // namespace

@@ -69,18 +69,35 @@ TEST_F(VulkanLoopTest, RunningSums) {
   expectRandomLoops<int8_t>(Command::RunningSum, DType::Int8, DType::Int64, 9, RecordMode::Direct);
 }
 
-TEST_F(VulkanLoopTest, IndicesOutOfRangeAreClamped) {
-  const auto backend = makeBackend();
+TEST_F(VulkanLoopTest, IndicesOutOfRangeFailTheRunThatMeetsThem) {
   LoopRegion loop;
   loop.iterations = {4};
   loop.operands = {{.source = 0, .steps = {0}}};
   loop.target = {.steps = {1}};
   loop.indices = {.source = 1, .steps = {1}, .terms = {{.extent = 3, .stride = 1}}};
-  const Tensor x = upload(*backend, {DType::Int32, {3}}, std::vector<int32_t>{7, 8, 9});
-  const Tensor indices = upload(*backend, {DType::Int64, {4}}, std::vector<int64_t>{3, -4, 1000000, -1});
-  const Tensor y = makeTensor(*backend, {DType::Int32, {4}});
-  EXPECT_OK(run(*backend, loop, {&x, &indices}, y));
-  EXPECT_EQ(download<int32_t>(*backend, y, DType::Int32), (std::vector<int32_t>{9, 7, 9, 9}));
+  for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
+    const auto backend = makeBackend({.record = record});
+    const Tensor x = upload(*backend, {DType::Int32, {3}}, std::vector<int32_t>{7, 8, 9});
+    const Tensor y = makeTensor(*backend, {DType::Int32, {4}});
+    const auto messageOf = [&](const std::vector<int64_t>& values) {
+      const Tensor wide = upload(*backend, {DType::Int64, {4}}, values);
+      const std::string message = run(*backend, loop, {&x, &wide}, y).message();
+      const bool narrow =
+          std::ranges::all_of(values, [](int64_t value) { return value == static_cast<int32_t>(value); });
+      if (!narrow) return message;
+      const Tensor half = upload(*backend, {DType::Int32, {4}}, std::vector<int32_t>(values.begin(), values.end()));
+      EXPECT_EQ(run(*backend, loop, {&x, &half}, y).message(), message);
+      return message;
+    };
+    EXPECT_EQ(messageOf({0, 3, 1, 2}), "Looped: indices must be in [-3, 3), got 3");
+    EXPECT_EQ(messageOf({0, -4, 1, -9}), "Looped: indices must be in [-3, 3), got -9");
+    EXPECT_EQ(messageOf({0, 1000000, 1, -4}), "Looped: indices must be in [-3, 3), got 1000000");
+    // Whose lower words are in range.
+    EXPECT_EQ(messageOf({int64_t{1} << 32, 0, 0, 0}), "Looped: indices must be in [-3, 3), got 2147483647");
+    EXPECT_EQ(messageOf({0, -(int64_t{1} << 32), 0, 0}), "Looped: indices must be in [-3, 3), got -2147483648");
+    EXPECT_EQ(messageOf({0, -3, -1, 2}), "");
+    EXPECT_EQ(download<int32_t>(*backend, y, DType::Int32), (std::vector<int32_t>{7, 7, 9, 9}));
+  }
 }
 
 TEST_F(VulkanLoopTest, RefusesWhatTheShadersCannotWalk) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/backend/host/host_raster.h"
+#include "engine/backend/vulkan/device_limits.h"
 #include "shaders/raster/raster.h"
 
 namespace opkit::vulkan {
@@ -15,6 +16,7 @@ constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr uint32_t kLocalSize = 256;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
+constexpr size_t kMaxPieces = 1024;           // dispatches of one output; the CPU does with one
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -106,12 +108,91 @@ Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to
   return Status::ok();
 }
 
-Status encodeMove(const Move& move, const Tensor& to, Encoder& encoder) {
-  Region region = move.region;
-  size_t bytes = sizeOf(to.desc.dtype);
-  while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
-  OPKIT_TRY(checkReach(region));
-  return dispatchBox(region, *Shader::wordOfBytes(bytes), *move.from, to, encoder);
+/// The words of a tensor that a box reaches.
+struct Reach {
+  int64_t first;
+  int64_t last;
+
+  Reach(int64_t offset, const std::vector<int64_t>& strides, const Shape& size) : first(offset), last(offset) {
+    for (size_t d = 0; d < size.size(); ++d) (strides[d] < 0 ? first : last) += strides[d] * (size[d] - 1);
+  }
+};
+
+/// What to bind of a tensor, and how many words stand before it.
+struct Window {
+  Tensor bound;
+  int64_t skipped;
+};
+
+/// All of the tensor where the device can bind that, else the part that is reached. Nothing when that is too long, too.
+std::optional<Window> windowOf(const Tensor& tensor, const Reach& reach, size_t wordBytes, uint64_t limit) {
+  if (tensor.sizeBytes() <= limit) return Window{tensor, 0};
+  const size_t begin = static_cast<size_t>(reach.first) * wordBytes / kBindingAlignment * kBindingAlignment;
+  const size_t end = (static_cast<size_t>(reach.last) + 1) * wordBytes;
+  if (end - begin > limit) return std::nullopt;
+  Tensor bound{{DType::UInt8, {static_cast<int64_t>(end - begin)}}, tensor.buffer, tensor.offsetBytes + begin, 0};
+  if (end == tensor.sizeBytes()) bound.guardBytes = tensor.guardBytes;
+  return Window{std::move(bound), static_cast<int64_t>(begin / wordBytes)};
+}
+
+/// The dimension along which the box reaches farthest in one of the tensors.
+size_t longestDimension(const Region& box) {
+  size_t longest = 0;
+  int64_t most = -1;
+  for (size_t d = 0; d < box.size.size(); ++d) {
+    const int64_t reached = std::max(std::abs(box.sourceStrides[d]), std::abs(box.strides[d])) * (box.size[d] - 1);
+    if (reached > most) longest = d;
+    most = std::max(most, reached);
+  }
+  return longest;
+}
+
+/// A box of words, halved until the device can bind what its pieces reach.
+Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder,
+                 size_t& pieces) {
+  const uint64_t limit = encoder.maxBindingBytes();
+  const auto source = windowOf(from, {box.sourceOffset, box.sourceStrides, box.size}, wordBytes, limit);
+  const auto target = windowOf(to, {box.offset, box.strides, box.size}, wordBytes, limit);
+  if (source && target) {
+    Region inside = box;
+    inside.sourceOffset -= source->skipped;
+    inside.offset -= target->skipped;
+    OPKIT_TRY(checkReach(inside));
+    ++pieces;
+    return dispatchBox(inside, *Shader::wordOfBytes(wordBytes), source->bound, target->bound, encoder);
+  }
+  const size_t d = longestDimension(box);
+  if (box.size.empty() || box.size[d] < 2 || pieces >= kMaxPieces)
+    return Status::unsupportedByDevice("raster: more than {} pieces of {} that the device binds, {} bytes each",
+                                       kMaxPieces, to.desc.toString(), limit);
+  Region low = box, high = box;
+  low.size[d] = box.size[d] / 2;
+  high.size[d] -= low.size[d];
+  high.sourceOffset += low.size[d] * box.sourceStrides[d];
+  high.offset += low.size[d] * box.strides[d];
+  OPKIT_TRY(encodeBox(low, wordBytes, from, to, encoder, pieces));
+  return encodeBox(high, wordBytes, from, to, encoder, pieces);
+}
+
+/// The moves of one output, one by one. They write disjoint elements, and so do their pieces.
+Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encoder) {
+  size_t pieces = 0;
+  encoder.beginDisjoint();
+  for (const Move& move : moves) {
+    Region region = move.region;
+    size_t bytes = sizeOf(to.desc.dtype);
+    while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+    OPKIT_TRY(encodeBox(region, bytes, *move.from, to, encoder, pieces));
+  }
+  encoder.endDisjoint();
+  return Status::ok();
+}
+
+/// Whether the device can bind the tensors of the moves as they are.
+bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& encoder) {
+  const uint64_t limit = encoder.maxBindingBytes();
+  return to.sizeBytes() <= limit &&
+         std::ranges::all_of(moves, [&](const Move& move) { return move.from->sizeBytes() <= limit; });
 }
 
 /// The regions as whole inputs along the channels: for each, its first channel. Nothing when they are something else.
@@ -203,7 +284,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
   if (list.fill == RegionList::Fill::Input) {
     OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
     OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder, moves));
-    for (const Move& move : moves) OPKIT_TRY(encodeMove(move, output, encoder));
+    OPKIT_TRY(encodeMoves(moves, output, encoder));
     moves.clear();
   }
   // Copies name the bytes that they write, so that all see that they are different ones; dispatches do not.
@@ -213,8 +294,8 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
-  if (moves.size() == 1) return encodeMove(moves.front(), output, encoder);
-  return moves.empty() ? Status::ok() : batch.encode(std::move(moves), output, encoder);
+  if (moves.size() > 1 && areBindable(moves, output, encoder)) return batch.encode(std::move(moves), output, encoder);
+  return encodeMoves(moves, output, encoder);
 }
 
 }  // namespace opkit::vulkan

@@ -13,6 +13,9 @@ class VulkanRaster final : public RasterExecution {
   explicit VulkanRaster(Backend& backend) : kernel_(backend) {}
 
   void setRegions(RegionList regions) override { kernel_.list = std::move(regions); }
+  Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) override {
+    return kernel_.scratchBytes(inputs, outputs);
+  }
   Status onResize(TensorList inputs, TensorList outputs) override { return kernel_.onResize(inputs, outputs); }
   Status onExecute(TensorList inputs, TensorList outputs) override { return kernel_.onExecute(inputs, outputs); }
 

@@ -102,6 +102,77 @@ TEST_F(VulkanRasterTest, RandomRegionsOfTwoBytes) { expectRandomRegions<int16_t>
 TEST_F(VulkanRasterTest, RandomRegionsOfFourBytes) { expectRandomRegions<int32_t>(DType::Int32, 3); }
 TEST_F(VulkanRasterTest, RandomRegionsOfEightBytes) { expectRandomRegions<int64_t>(DType::Int64, 4); }
 
+class SmallBuffersTest : public VulkanRasterTest {
+ protected:
+  void SetUp() override {
+    VulkanRasterTest::SetUp();
+    runtime_ = *createRuntime({.validation = OPKIT_VALIDATION_TESTS ? Validation::Core : Validation::Off,
+                               .cacheDir = "off",
+                               .mask = "buffer=2k"});
+  }
+
+  /// One region against its definition, with guards around neither.
+  template <class T>
+  void expectMoved(DType dtype, const Region& region, int64_t sourceCount, const Shape& shape) {
+    const auto backend = makeBackend();
+    std::mt19937 random(3);
+    const std::vector<T> source = randomValues<T>(sourceCount, random);
+    std::vector<T> expected(static_cast<size_t>(elementCount(shape)), T(0));
+    copyPlainly(region, source, expected);
+    RegionList list;
+    list.fill = RegionList::Fill::Zero;
+    list.regions = {region};
+    EXPECT_EQ(raster<T>(*backend, dtype, list, {source}, shape), expected) << toString(shape);
+  }
+};
+
+TEST_F(SmallBuffersTest, RegionsAreMovedInPiecesThatTheDeviceBinds) {
+  expectMoved<int32_t>(DType::Int32, {0, 0, 0, {70, 41}, {1, 70}, {41, 1}}, 70 * 41, {70, 41});      // transpose
+  expectMoved<uint8_t>(DType::UInt8, {0, 0, 0, {99, 101}, {1, 99}, {101, 1}}, 99 * 101, {99, 101});  // of bytes
+  expectMoved<int64_t>(DType::Int64, {0, 2999, 0, {3000}, {-1}, {1}}, 3000, {3000});                 // mirror
+  expectMoved<int16_t>(DType::Int16, {0, 7, 3, {2000}, {0}, {2}}, 8, {4002});                        // one element
+  expectMoved<float>(DType::Float32, {0, 0, 0, {3, 5, 7, 11}, {1, 3, 165, 15}, {385, 77, 11, 1}}, 1155, {1155});
+  expectMoved<int32_t>(DType::Int32, {0, 1, 5, {6, 200}, {200, 1}, {333, 1}}, 1201, {2001});  // rows
+}
+
+TEST_F(SmallBuffersTest, ManyRegionsOfManySources) {
+  const auto backend = makeBackend();
+  std::mt19937 random(5);
+  RegionList list;
+  std::vector<std::vector<float>> sources;
+  std::vector<float> expected(3000, 0.0f);
+  list.fill = RegionList::Fill::Zero;
+  for (int64_t i = 0; i < 3; ++i) {
+    sources.push_back(randomValues<float>(i == 1 ? 9000 : 50, random));
+    list.regions.push_back({static_cast<int>(i), i, i, {i == 1 ? 900 : 10}, {i == 1 ? 7 : 3}, {3}});
+    copyPlainly(list.regions.back(), sources.back(), expected);
+  }
+  EXPECT_EQ(raster<float>(*backend, DType::Float32, list, sources, {3000}), expected);
+}
+
+TEST_F(SmallBuffersTest, FillsAndCopiesHaveNoLimit) {
+  const auto backend = makeBackend();
+  RegionList list;
+  list.fill = RegionList::Fill::Zero;
+  for (const int64_t count : {1, 2, 3, 5, 255, 256, 257, 5001, 5002, 5003})
+    EXPECT_EQ(raster<uint8_t>(*backend, DType::UInt8, list, {{1}}, {count}),
+              std::vector<uint8_t>(static_cast<size_t>(count), 0));
+  expectMoved<int64_t>(DType::Int64, contiguousRegion(0, 1000, 500, 4000), 6000, {5000});
+  list.fill = RegionList::Fill::Input;
+  list.fillInput = 0;
+  EXPECT_EQ(raster<uint16_t>(*backend, DType::UInt16, list, {{42}}, {5001}), std::vector<uint16_t>(5001, 42));
+}
+
+TEST_F(VulkanRasterTest, WhatTakesTooManyPiecesIsRefusedWhenPlanned) {
+  runtime_ = *createRuntime({.cacheDir = "off", .mask = "buffer=256"});
+  const auto backend = makeBackend();
+  const auto raster = *backend->createRaster();
+  raster->setRegions({{{0, 0, 0, {3000, 3000}, {1, 3000}, {3000, 1}}}});
+  const Tensor x{{DType::Int32, {9000000}}, nullptr}, y{{DType::Int32, {9000000}}, nullptr};
+  const Tensor *in = &x, *out = &y;
+  EXPECT_TRUE(raster->scratchBytes({&in, 1}, {&out, 1}).error().isByDevice());
+}
+
 TEST_F(VulkanRasterTest, ZeroFillsWhatNoRegionCovers) {
   const auto backend = makeBackend();
   RegionList list;

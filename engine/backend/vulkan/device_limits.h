@@ -1,0 +1,30 @@
+// What a device refuses: features that a shader was compiled to use, the size of its work groups, the ranges that it
+// binds.
+//
+// Asked twice of every dispatch: when a kernel is being chosen, so that another one or the CPU takes its place, and
+// when it is recorded. Operators do not ask. Every refusal is Status::unsupportedByDevice, but for what no device would
+// do. Plain functions, thread-safe.
+#pragma once
+
+#include "engine/backend/vulkan/physical_device.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
+
+namespace opkit::vulkan {
+
+/// The capabilities that the SPIR-V declares, its work group and its shared memory at the given specialisation.
+Status requireShader(const PhysicalDevice& physical, const ShaderCode& code, std::span<const uint32_t> constants);
+
+Status requireGroups(const PhysicalDevice& physical, const ShaderCode& code, Groups groups);
+
+/// The tensor as one of the shader's bindings, whether it has memory or not. Unsupported on any device when a shader
+/// would count elements beyond 2^31 - 1.
+Status requireBinding(const PhysicalDevice& physical, const Tensor& tensor, Access access, const char* user);
+
+/// The largest piece of a buffer that a shader can be given and count the bytes of.
+uint64_t maxBindingBytes(const PhysicalDevice& physical);
+
+/// Every binding may begin at a multiple of this.
+inline constexpr size_t kBindingAlignment =
+    256;  // the largest that the Vulkan specification allows a device to ask for
+
+}  // namespace opkit::vulkan

@@ -1,0 +1,114 @@
+// What a device cannot do, and data that no kernel can take, as a session sees them.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "engine/runtime/session.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+std::shared_ptr<Interpreter> make(Model model) { return *Interpreter::create(std::move(model), ops::builtinOps()); }
+
+std::vector<float> valuesOf(const Session& session) {
+  const auto values = session.output(session.outputNames().front())->data<float>();
+  return {values.begin(), values.end()};
+}
+
+/// Relu, then Transpose, of more bytes than the masked device binds.
+std::shared_ptr<Interpreter> reluAndTranspose() {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {20, 30}});
+  model.outputs = model.addNode("Transpose", "transpose", {model.addNode("Relu", "relu", {x})[0]});
+  return make(std::move(model));
+}
+
+void fillRamp(Session& session) {
+  const auto values = session.input("x")->data<float>();
+  std::iota(values.begin(), values.end(), -300.0f);
+}
+
+TEST(VulkanLimits, AKernelFallsBackWithTheReasonAndARasterIsCut) {
+  const auto interpreter = reluAndTranspose();
+  const auto expected = *interpreter->createSession({.backend = "cpu"});
+  fillRamp(*expected);
+  ASSERT_TRUE(expected->run().isOk());
+  const auto runtime = *createRuntime("vulkan", {.cacheDir = "off", .mask = "buffer=1k"});
+  for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
+    const auto session = *interpreter->createSession({.backend = "vulkan", .record = record}, runtime);
+    fillRamp(*session);
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.message();
+    EXPECT_EQ(valuesOf(*session), valuesOf(*expected));
+    for (const Placement& row : session->placement()) {
+      if (row.type == "Transpose") EXPECT_FALSE(row.fellBack);
+      if (row.type != "Relu") continue;
+      EXPECT_TRUE(row.fellBack);
+      ASSERT_FALSE(row.refusals.empty());
+      EXPECT_TRUE(row.refusals.back().byDevice);
+      EXPECT_NE(row.refusals.back().reason.find("exceeds the device limit of 1024 bytes"), std::string::npos)
+          << row.refusals.back().reason;
+    }
+  }
+}
+
+TEST(VulkanLimits, WithoutAFallbackTheReasonIsTheError) {
+  const auto runtime = *createRuntime("vulkan", {.cacheDir = "off", .mask = "buffer=1k"});
+  const auto session = *reluAndTranspose()->createSession({.backend = "vulkan", .allowFallback = false}, runtime);
+  const Status status = session->resize();
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+  EXPECT_NE(status.message().find("exceeds the device limit of 1024 bytes"), std::string::npos) << status.message();
+}
+
+/// Rows of x that the indices choose, and then a kernel that reads them.
+Model gatherThenRelu() {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {5, 3}});
+  const int indices = model.addInput("indices", {DType::Int64, {4}});
+  model.outputs = model.addNode("Relu", "relu", {model.addNode("Gather", "gather", {x, indices})[0]});
+  return model;
+}
+
+Status runWith(Session& session, const std::vector<int64_t>& indices) {
+  std::ranges::copy(indices, session.input("indices")->data<int64_t>().begin());
+  return session.run();
+}
+
+TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
+  const auto interpreter = make(gatherThenRelu());
+  for (const char* backend : {"reference", "cpu", "vulkan"})
+    for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
+      const auto session = *interpreter->createSession({.backend = backend, .record = record});
+      std::ranges::fill(session->input("x")->data<float>(), 7.0f);
+      EXPECT_TRUE(runWith(*session, {0, -1, 4, -5}).isOk());
+      for (const int64_t bad : {5, -6, 1 << 20}) {
+        const Status status = runWith(*session, {0, -1, bad, -5});
+        EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << backend << " " << bad;
+        EXPECT_NE(status.message().find(fmt::format("Gather: indices must be in [-5, 5), got {}", bad)),
+                  std::string::npos)
+            << backend << ": " << status.message();
+        EXPECT_NE(status.message().find("node 'gather'"), std::string::npos) << status.message();
+      }
+      EXPECT_EQ(runWith(*session, {0, 0, int64_t{1} << 32, 0}).code(), StatusCode::InvalidArgument) << backend;
+      // What was found is forgotten.
+      EXPECT_TRUE(runWith(*session, {0, -1, 4, -5}).isOk());
+      EXPECT_EQ(valuesOf(*session), std::vector<float>(12, 7.0f));
+    }
+}
+
+TEST(Indices, ConstantsOutOfRangeAreRefusedAtTheResize) {
+  for (const char* backend : {"reference", "cpu", "vulkan"}) {
+    Model model;
+    const int x = model.addInput("x", {DType::Float32, {5, 3}});
+    const int indices = model.addConstant("indices", *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {-5, 5}));
+    model.outputs = model.addNode("Gather", "gather", {x, indices});
+    const auto session = *make(std::move(model))->createSession({.backend = backend});
+    const Status status = session->resize();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << backend;
+    EXPECT_EQ(status.message(), "node 'gather': Gather: indices must be in [-5, 5), got 5") << backend;
+  }
+}
+
+}  // namespace
+}  // namespace opkit::harness
