@@ -8,6 +8,7 @@ ModelEdit::ModelEdit(Model& model)
     : model_(model),
       producer_(model.tensors.size(), -1),
       readers_(model.tensors.size(), 0),
+      readerNodes_(model.tensors.size()),
       isInput_(model.tensors.size(), false),
       isOutput_(model.tensors.size(), false),
       removed_(model.nodes.size(), false) {
@@ -15,6 +16,7 @@ ModelEdit::ModelEdit(Model& model)
     for (int output : model.nodes[n].outputs)
       if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(n);
     readInputs(model.nodes[n], 1);
+    noteReader(n);
   }
   for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
   for (int output : model.outputs) {
@@ -26,6 +28,11 @@ ModelEdit::ModelEdit(Model& model)
 void ModelEdit::readInputs(const ModelNode& node, int change) {
   for (int input : node.inputs)
     if (input >= 0) readers_[static_cast<size_t>(input)] += static_cast<size_t>(change);
+}
+
+void ModelEdit::noteReader(size_t node) {
+  for (int input : model_.nodes[node].inputs)
+    if (input >= 0) readerNodes_[static_cast<size_t>(input)].push_back(node);
 }
 
 ModelNode* ModelEdit::producer(int tensor) const {
@@ -65,17 +72,22 @@ bool ModelEdit::isScalar(int tensor, double value) const {
 }
 
 int ModelEdit::addConstant(const std::string& name, Tensor value) {
+  if (names_.empty())
+    for (const ModelTensor& tensor : model_.tensors) names_.insert(tensor.name);
   std::string unique = name;
-  for (int number = 2; model_.findTensor(unique) >= 0; ++number) unique = fmt::format("{}_{}", name, number);
+  while (!names_.insert(unique).second)
+    unique = fmt::format("{}_{}", name, ++numbers_.try_emplace(name, 1).first->second);
   producer_.push_back(-1);
   readers_.push_back(0);
+  readerNodes_.emplace_back();
   isInput_.push_back(false);
   isOutput_.push_back(false);
   return model_.addConstant(std::move(unique), std::move(value));
 }
 
 void ModelEdit::replaceReaders(int from, int to) {
-  for (size_t n = 0; n < model_.nodes.size(); ++n) {
+  if (from == to) return;
+  for (const size_t n : std::exchange(readerNodes_[static_cast<size_t>(from)], {})) {
     if (removed_[n]) continue;
     for (size_t i = 0; i < model_.nodes[n].inputs.size(); ++i)
       if (model_.nodes[n].inputs[i] == from) replaceInput(model_.nodes[n], i, to);
@@ -94,7 +106,9 @@ void ModelEdit::replaceInput(ModelNode& node, size_t input, int tensor) {
   if (node.inputs.size() <= input) node.inputs.resize(input + 1, -1);
   if (node.inputs[input] >= 0) --readers_[static_cast<size_t>(node.inputs[input])];
   node.inputs[input] = tensor;
-  if (tensor >= 0) ++readers_[static_cast<size_t>(tensor)];
+  if (tensor < 0) return;
+  ++readers_[static_cast<size_t>(tensor)];
+  readerNodes_[static_cast<size_t>(tensor)].push_back(indexOf(node));
 }
 
 void ModelEdit::replaceNode(ModelNode& node, const ModelNode& with) {
@@ -102,6 +116,7 @@ void ModelEdit::replaceNode(ModelNode& node, const ModelNode& with) {
   readInputs(node, -1);
   readInputs(with, 1);
   node = with;
+  noteReader(indexOf(node));
 }
 
 void ModelEdit::remove(ModelNode& node) {

@@ -8,7 +8,10 @@
 // Nodes are marked as removed and go in finish(), so indices stay valid while a pass runs. For one thread.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/model/model.h"
@@ -55,10 +58,14 @@ class ModelEdit {
  private:
   size_t indexOf(const ModelNode& node) const { return static_cast<size_t>(&node - model_.nodes.data()); }
   void readInputs(const ModelNode& node, int change);
+  void noteReader(size_t node);
 
   Model& model_;
-  std::vector<int> producer_;    // per tensor: node or -1
-  std::vector<size_t> readers_;  // per tensor, model outputs included
+  std::vector<int> producer_;                     // per tensor: node or -1
+  std::vector<size_t> readers_;                   // per tensor, model outputs included
+  std::vector<std::vector<size_t>> readerNodes_;  // per tensor: nodes that read it, and some that do no more
+  std::unordered_set<std::string> names_;         // of all tensors; filled by the first addConstant
+  std::unordered_map<std::string, int> numbers_;  // per name that was taken: the last number tried behind it
   std::vector<bool> isInput_, isOutput_;
   std::vector<bool> removed_;  // per node
   size_t changes_ = 0;

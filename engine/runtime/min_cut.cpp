@@ -38,25 +38,36 @@ bool MinCut::findLevels() {
   return level_[kSink] != kNone;
 }
 
-/// Sends up to `flow` along one path of growing levels; what was sent.
-double MinCut::push(size_t node, double flow) {
-  if (node == kSink) return flow;
-  for (size_t& e = current_[node]; e != kNone; e = edges_[e].next) {
-    Edge& edge = edges_[e];
-    if (edge.left <= kNothing || level_[edge.to] != level_[node] + 1) continue;
-    const double sent = push(edge.to, std::min(flow, edge.left));
-    if (sent <= 0) continue;
-    edge.left -= sent;
-    edges_[e ^ 1].left += sent;
-    return sent;
+/// Sends what fits along one path of growing levels; what was sent. Without recursion: a path may be as long as the
+/// model.
+double MinCut::push() {
+  std::vector<size_t> path;  // edges
+  for (size_t node = kSource; node != kSink;) {
+    size_t& e = current_[node];
+    while (e != kNone && (edges_[e].left <= kNothing || level_[edges_[e].to] != level_[node] + 1)) e = edges_[e].next;
+    if (e != kNone) {
+      path.push_back(e);
+      node = edges_[e].to;
+      continue;
+    }
+    if (path.empty()) return 0;
+    node = edges_[path.back() ^ 1].to;  // a dead end: back, and on to the next edge
+    current_[node] = edges_[path.back()].next;
+    path.pop_back();
   }
-  return 0;
+  double flow = kInfinity;
+  for (const size_t e : path) flow = std::min(flow, edges_[e].left);
+  for (const size_t e : path) {
+    edges_[e].left -= flow;
+    edges_[e ^ 1].left += flow;
+  }
+  return flow;
 }
 
 std::vector<bool> MinCut::solve() {
   while (findLevels()) {
     current_ = first_;
-    while (push(kSource, kInfinity) > 0) {
+    while (push() > 0) {
     }
   }
   std::vector<bool> side;

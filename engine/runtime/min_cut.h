@@ -31,7 +31,7 @@ class MinCut {
     size_t next;  // of the same node
   };
   bool findLevels();
-  double push(size_t node, double flow);
+  double push();
 
   std::vector<size_t> first_;  // per node: its first edge; an edge and its reverse are neighbours
   std::vector<Edge> edges_;

@@ -44,6 +44,21 @@ TEST(MinCut, IsAsCheapAsTheBestOfAllSplits) {
   }
 }
 
+TEST(MinCut, PathsMayBeAsLongAsTheModel) {
+  MinCut cut;
+  size_t last = cut.addNode();
+  cut.addEdge(MinCut::kSource, last, 9);
+  for (size_t i = 1; i < 500000; ++i) {
+    const size_t next = cut.addNode();
+    cut.addEdge(last, next, i == 400000 ? 1 : 2);
+    last = next;
+  }
+  cut.addEdge(last, MinCut::kSink, 5);
+  const std::vector<bool> side = cut.solve();
+  EXPECT_TRUE(side[2 + 399999]);
+  EXPECT_FALSE(side[2 + 400000]);
+}
+
 TEST(MinCut, InfiniteEdgesAreNeverCut) {
   MinCut cut;
   const size_t a = cut.addNode(), b = cut.addNode();

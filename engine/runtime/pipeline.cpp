@@ -1,6 +1,7 @@
 #include "engine/runtime/pipeline.h"
 
 #include <cstring>
+#include <set>
 
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/loop_lowering.h"
@@ -100,10 +101,11 @@ void Pipeline::unbind() {
 }
 
 void Pipeline::forgetPlanning() {
+  const std::set<int> outputs(model_.outputs.begin(), model_.outputs.end());
   for (const Slot& slot : schedule_.slots) {
     // Values that no output shows are on their backends by now.
-    const bool shown = std::ranges::find(model_.outputs, slot.tensor) != model_.outputs.end();
-    if (slot.kind == Slot::Kind::Constant && !shown) graph_.contents[static_cast<size_t>(slot.tensor)].reset();
+    if (slot.kind == Slot::Kind::Constant && !outputs.contains(slot.tensor))
+      graph_.contents[static_cast<size_t>(slot.tensor)].reset();
   }
 }
 
@@ -347,13 +349,19 @@ Status Pipeline::readOutput(int tensor, int slot, std::span<const Tensor> inputs
   return Status::ok();
 }
 
+void Pipeline::findMakers() {
+  madeIn_.assign(graph_.descs.size(), -1);
+  for (const Step& step : schedule_.steps)
+    for (const int output : step.outputs)
+      if (!step.isCopy() && output >= 0)
+        madeIn_[static_cast<size_t>(schedule_.slots[static_cast<size_t>(output)].tensor)] = output;
+}
+
 Result<Tensor> Pipeline::readTensor(int tensor, std::span<const Tensor> inputs) {
   const auto t = static_cast<size_t>(tensor);
   OPKIT_ASSIGN(Tensor result, Tensor::onHost(graph_.descs[t]));
-  int slot = -1;
-  for (const Step& step : schedule_.steps)
-    for (int output : step.outputs)
-      if (!step.isCopy() && output >= 0 && schedule_.slots[static_cast<size_t>(output)].tensor == tensor) slot = output;
+  if (madeIn_.empty()) findMakers();
+  const int slot = madeIn_[t];
   const bool isInput = std::find(model_.inputs.begin(), model_.inputs.end(), tensor) != model_.inputs.end();
   if (slot < 0 && !graph_.contents[t] && !isInput)
     return Status::invalidArgument("tensor '{}' has no value after this run", model_.tensors[t].name);

@@ -91,6 +91,7 @@ class Pipeline {
   std::string describe(const Step& step) const;
   Status runSegments();
   bool isStoppedBy(const CommandCallback* callback, const Step& step);
+  void findMakers();
   Result<Tensor> readSlot(const std::vector<int>& slots, size_t index);
   Status readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();
@@ -114,6 +115,7 @@ class Pipeline {
   const CommandCallback* after_ = nullptr;
   bool stopped_ = false;
   std::vector<double> deviceNs_;  // per step, last run
+  std::vector<int> madeIn_;       // per tensor: the last slot that a command makes, or -1; filled by readTensor
 };
 
 }  // namespace opkit

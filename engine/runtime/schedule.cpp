@@ -337,6 +337,9 @@ int Scheduler::reusableInput(size_t index) const {
 }
 
 void Scheduler::reuseInputs() {
+  std::vector<std::vector<size_t>> views(schedule_.slots.size());  // per owner
+  for (size_t s = 0; s < schedule_.slots.size(); ++s)
+    if (const int owner = schedule_.slots[s].owner; owner >= 0) views[static_cast<size_t>(owner)].push_back(s);
   for (size_t i = 0; i < schedule_.steps.size(); ++i) {
     const int input = reusableInput(i);
     if (input < 0) continue;
@@ -347,10 +350,11 @@ void Scheduler::reuseInputs() {
     output.kind = Slot::Kind::View;
     output.owner = static_cast<int>(owner);
     output.viewOffsetBytes = offsetBytes;
-    for (Slot& view : schedule_.slots) {  // views have one owner, never a chain
-      if (view.owner != static_cast<int>(taken)) continue;
-      view.owner = static_cast<int>(owner);
-      view.viewOffsetBytes += offsetBytes;
+    // Views have one owner, never a chain. The owner's own list need not grow: steps come in order, and whether it is
+    // taken over itself was decided when it was made.
+    for (const size_t view : views[taken]) {
+      schedule_.slots[view].owner = static_cast<int>(owner);
+      schedule_.slots[view].viewOffsetBytes += offsetBytes;
     }
     ++schedule_.inPlace;
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <unordered_map>
 
 #include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
@@ -49,6 +50,13 @@ TensorDesc initialDesc(const ModelTensor& input) {
   return desc;
 }
 
+/// Where in `list`, of tensors, the one of this name stands; its size when it does not.
+size_t positionOf(const std::vector<int>& list, const std::string& name, const Model& model) {
+  const auto found =
+      std::ranges::find_if(list, [&](int tensor) { return model.tensors[static_cast<size_t>(tensor)].name == name; });
+  return static_cast<size_t>(found - list.begin());
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
@@ -74,6 +82,7 @@ struct Interpreter::Shared {
   std::map<RuntimeKey, std::weak_ptr<Runtime>> runtimes;
   std::map<const Runtime*, std::weak_ptr<ConstantStore>> constants;
   std::weak_ptr<FoldedConstants> folded;
+  std::unordered_map<std::string_view, int> tensors;  // by name; of the model that the Interpreter owns
 };
 
 Interpreter::Interpreter(Model model, const OpRegistry& registry)
@@ -107,6 +116,15 @@ std::shared_ptr<FoldedConstants> Interpreter::foldedConstants() const {
   auto folded = std::make_shared<FoldedConstants>();
   shared_->folded = folded;
   return folded;
+}
+
+int Interpreter::findTensor(std::string_view name) const {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->tensors.empty())
+    for (size_t t = 0; t < model_.tensors.size(); ++t)
+      shared_->tensors.try_emplace(model_.tensors[t].name, static_cast<int>(t));
+  const auto found = shared_->tensors.find(name);
+  return found == shared_->tensors.end() ? -1 : found->second;
 }
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config) {
@@ -366,20 +384,17 @@ std::vector<std::string> Session::outputNames() const {
 }
 
 Tensor* Session::input(const std::string& name) {
-  const std::vector<std::string> names = inputNames();
-  const auto found = std::find(names.begin(), names.end(), name);
-  return found == names.end() ? nullptr : &inputs_[static_cast<size_t>(found - names.begin())];
+  const size_t index = positionOf(interpreter_->model().inputs, name, interpreter_->model());
+  return index >= inputs_.size() ? nullptr : &inputs_[index];
 }
 
 const Tensor* Session::output(const std::string& name) const {
-  const std::vector<std::string> names = outputNames();
-  const auto found = std::find(names.begin(), names.end(), name);
-  const auto index = static_cast<size_t>(found - names.begin());
+  const size_t index = positionOf(interpreter_->model().outputs, name, interpreter_->model());
   return index >= outputs_.size() ? nullptr : &outputs_[index];
 }
 
 Result<Tensor> Session::readTensor(const std::string& name) {
-  const int tensor = interpreter_->model().findTensor(name);
+  const int tensor = interpreter_->findTensor(name);
   if (tensor < 0) return Status::invalidArgument("no tensor is called '{}'", name);
   if (!config_.keepTensors)
     return Status::invalidArgument("tensor '{}' can only be read from a session with keepTensors", name);

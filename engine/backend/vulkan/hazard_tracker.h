@@ -1,10 +1,12 @@
 // HazardTracker: decides from the bytes that commands read and write where a barrier must stand.
 //
-// It remembers every access since the last barrier. A command that reads what was written, or writes what was
-// read or written, since then needs one. One barrier covers everything before it. Plain logic, no Vulkan.
+// It remembers which bytes were accessed since the last barrier. A command that reads what was written, or writes what
+// was read or written, since then needs one. One barrier covers everything before it. A question costs the logarithm of
+// the number of separate ranges. Plain logic, no Vulkan.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -17,15 +19,24 @@ struct ByteAccess {
   bool write = false;
 };
 
+/// A set of bytes of several buffers.
+class ByteRanges {
+ public:
+  void add(const ByteAccess& access);
+  bool meets(const ByteAccess& access) const;
+  void clear() { ends_.clear(); }
+
+ private:
+  using Start = std::pair<const void*, size_t>;  // buffer, begin
+  std::map<Start, size_t> ends_;                 // ranges neither meet nor touch
+};
+
 class HazardTracker {
  public:
   /// Whether a barrier must precede a command with these accesses; then remembers them.
   bool add(std::span<const ByteAccess> accesses);
   /// A barrier stands here for another reason.
-  void barrierPlaced() {
-    since_.clear();
-    group_.clear();
-  }
+  void barrierPlaced();
   /// Commands until endDisjoint() are promised not to depend on each other, only on what came before.
   void beginDisjoint() { disjoint_ = true; }
   void endDisjoint();
@@ -33,7 +44,10 @@ class HazardTracker {
   void clear();
 
  private:
-  std::vector<ByteAccess> since_;  // the last barrier
+  bool conflicts(const ByteAccess& access) const;
+  void remember(const ByteAccess& access);
+
+  ByteRanges read_, written_;      // since the last barrier
   std::vector<ByteAccess> group_;  // of the disjoint group that is open
   bool disjoint_ = false;
 };

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace opkit::vulkan {
 namespace {
 
@@ -65,6 +68,32 @@ TEST(HazardTracker, ABarrierInsideADisjointGroupKeepsTheRest) {
   EXPECT_TRUE(add(tracker, {read(kB, 0, 4), write(kA, 0, 64)}));
   tracker.endDisjoint();
   EXPECT_TRUE(add(tracker, {read(kA, 0, 4)}));
+}
+
+/// The rule as it is written down, access by access.
+bool anyConflict(const std::vector<ByteAccess>& since, const ByteAccess& a) {
+  return std::any_of(since.begin(), since.end(), [&](const ByteAccess& b) {
+    return (a.write || b.write) && a.buffer == b.buffer && std::max(a.begin, b.begin) < std::min(a.end, b.end);
+  });
+}
+
+TEST(HazardTracker, RandomAccessesAnswerAsTheRuleDoes) {
+  std::mt19937 random(3);
+  size_t barriers = 0;
+  for (int round = 0; round < 300; ++round) {
+    HazardTracker tracker;
+    std::vector<ByteAccess> since;
+    for (int i = 0; i < 40; ++i) {
+      const size_t begin = random() % 400;
+      const ByteAccess access{random() % 2 ? &kA : &kB, begin, begin + random() % 12, random() % 3 == 0};
+      const bool expected = anyConflict(since, access);
+      ASSERT_EQ(tracker.add({&access, 1}), expected) << "round " << round << ", access " << i;
+      if (expected) since.clear();
+      since.push_back(access);
+      barriers += expected;
+    }
+  }
+  EXPECT_GT(barriers, 500u);
 }
 
 }  // namespace

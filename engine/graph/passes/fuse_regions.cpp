@@ -19,8 +19,9 @@ class RegionFusion {
       : graph_(graph),
         dead_(graph.commands.size(), false),
         isFused_(graph.commands.size(), false),
-        readers_(graph.descs.size()) {
-    for (int output : model.outputs) isOutput_.push_back(rootOf(output));
+        readers_(graph.descs.size()),
+        isOutput_(graph.descs.size(), false) {
+    for (int output : model.outputs) isOutput_[static_cast<size_t>(rootOf(output))] = true;
     for (size_t c = 0; c < graph.commands.size(); ++c)
       for (int input : graph.commands[c].inputs)
         if (input >= 0) readersOf(input).push_back(c);
@@ -49,15 +50,14 @@ class RegionFusion {
     return tensor;
   }
   std::vector<size_t>& readersOf(int tensor) { return readers_[static_cast<size_t>(rootOf(tensor))]; }
-  bool isOutput(int tensor) const {
-    return std::find(isOutput_.begin(), isOutput_.end(), rootOf(tensor)) != isOutput_.end();
-  }
+  bool isOutput(int tensor) const { return isOutput_[static_cast<size_t>(rootOf(tensor))]; }
 
   void visit(size_t c) {
     if (becomesView(c)) return;
     const int tensor = graph_.commands[c].outputs[0];
     if (isOutput(tensor)) return;
     std::vector<size_t> readers = readersOf(tensor);
+    std::erase_if(readers, [&](size_t reader) { return dead_[reader]; });
     std::sort(readers.begin(), readers.end());
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
     std::vector<EncodedCommand> fused;
@@ -75,9 +75,7 @@ class RegionFusion {
     remove(c);
   }
 
-  void remove(size_t c) {
-    for (int input : graph_.commands[c].inputs)
-      if (input >= 0) std::erase(readersOf(input), c);
+  void remove(size_t c) {  // it stays in the lists of what it read
     dead_[c] = true;
     ++removed_;
   }
@@ -93,7 +91,7 @@ class RegionFusion {
                      graph_.descs[static_cast<size_t>(output)]))
       return false;
     const std::vector<size_t> readers = readersOf(output);
-    if (isOutput(output)) isOutput_.push_back(rootOf(source));
+    if (isOutput(output)) isOutput_[static_cast<size_t>(rootOf(source))] = true;
     remove(c);
     graph_.alias[static_cast<size_t>(rootOf(output))] = rootOf(source);
     readersOf(source).insert(readersOf(source).end(), readers.begin(), readers.end());
@@ -161,8 +159,8 @@ class RegionFusion {
   EncodedGraph& graph_;
   std::vector<bool> dead_;                    // per command
   std::vector<bool> isFused_;                 // per command
-  std::vector<std::vector<size_t>> readers_;  // per root tensor: commands, perhaps repeated
-  std::vector<int> isOutput_;                 // roots of the model's outputs
+  std::vector<std::vector<size_t>> readers_;  // per root tensor: commands, perhaps repeated or dead
+  std::vector<bool> isOutput_;                // per root tensor: a model's output shows it
   size_t removed_ = 0;
 };
 

@@ -16,8 +16,16 @@ bool mayBegin(const Backend& backend, const TensorDesc& desc, int64_t offset) {
   return bytes % backend.alignment() == 0 && bytes % kHostAlignment == 0;
 }
 
+/// Per tensor that owns memory: the tensors that are views of it, itself included.
+std::vector<std::vector<int>> viewsOf(const EncodedGraph& graph) {
+  std::vector<std::vector<int>> views(graph.alias.size());
+  for (size_t t = 0; t < graph.alias.size(); ++t)
+    views[static_cast<size_t>(graph.alias[t])].push_back(static_cast<int>(t));
+  return views;
+}
+
 /// Makes the output of a raster a view; false, and nothing done, where it must be copied.
-bool makeView(const EncodedCommand& command, EncodedGraph& graph) {
+bool makeView(const EncodedCommand& command, EncodedGraph& graph, std::vector<std::vector<int>>& views) {
   if (!command.regions || command.regions->regions.empty()) return false;
   const auto output = static_cast<size_t>(command.outputs[0]);
   const auto source = static_cast<size_t>(command.inputs[static_cast<size_t>(command.regions->regions[0].source)]);
@@ -26,10 +34,11 @@ bool makeView(const EncodedCommand& command, EncodedGraph& graph) {
   const std::optional<int64_t> within = viewOffset(*command.regions, graph.descs[source], desc);
   if (!within || !mayBegin(*graph.viewsOn, desc, graph.aliasOffset[source] + *within)) return false;
   const int64_t offset = graph.aliasOffset[source] + *within;
-  for (size_t t = 0; t < graph.alias.size(); ++t) {
-    if (graph.alias[t] != command.outputs[0]) continue;
-    graph.alias[t] = graph.alias[source];
-    graph.aliasOffset[t] += offset;
+  const int owner = graph.alias[source];
+  for (const int view : std::exchange(views[output], {})) {
+    graph.alias[static_cast<size_t>(view)] = owner;
+    graph.aliasOffset[static_cast<size_t>(view)] += offset;
+    views[static_cast<size_t>(owner)].push_back(view);
   }
   return true;
 }
@@ -40,8 +49,9 @@ GraphPass viewRangesPass() {
   return {"view-ranges", "parts of tensors that are runs of elements are not copied out of them",
           GraphPass::Position::AfterLowering, nullptr, [](EncodedGraph& graph, const Model&) -> Result<size_t> {
             if (!graph.viewsOn) return size_t{0};
-            const size_t made =
-                std::erase_if(graph.commands, [&](const EncodedCommand& command) { return makeView(command, graph); });
+            std::vector<std::vector<int>> views = viewsOf(graph);
+            const size_t made = std::erase_if(
+                graph.commands, [&](const EncodedCommand& command) { return makeView(command, graph, views); });
             graph.partialViews += made;
             return made;
           }};

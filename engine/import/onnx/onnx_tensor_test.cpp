@@ -76,5 +76,28 @@ TEST(OnnxTensor, RefusesWhatItCannotHold) {
   EXPECT_EQ(tensorFromProto(std::vector<uint8_t>(40, 0xFF)).error().code(), StatusCode::Corrupt);
 }
 
+TEST(OnnxTensor, TypesThatItCannotHoldAreUnsupportedByName) {
+  const std::pair<int, const char*> types[] = {
+      {14, "complex64"},  {15, "complex128"},     {16, "bfloat16"}, {17, "float8e4m3fn"}, {18, "float8e4m3fnuz"},
+      {19, "float8e5m2"}, {20, "float8e5m2fnuz"}, {21, "uint4"},    {22, "int4"},         {23, "float4e2m1"},
+      {24, "float8e8m0"}, {25, "uint2"},          {26, "int2"}};
+  for (const auto& [number, name] : types) {
+    TensorProto proto;
+    proto.set_data_type(number);
+    const Status status = tensorFrom(proto).error();
+    EXPECT_EQ(status.code(), StatusCode::Unsupported) << number;
+    EXPECT_NE(status.message().find(fmt::format("ONNX type {}:", name)), std::string::npos) << status.message();
+  }
+  TensorProto proto;
+  proto.set_data_type(27);
+  EXPECT_EQ(tensorFrom(proto).error().code(), StatusCode::Unsupported);
+  EXPECT_NE(tensorFrom(proto).error().message().find("27: newer than this build, which knows those up to 26"),
+            std::string::npos);
+  for (const int number : {0, -1}) {
+    proto.set_data_type(number);
+    EXPECT_EQ(tensorFrom(proto).error().code(), StatusCode::InvalidArgument) << number;
+  }
+}
+
 }  // namespace
 }  // namespace opkit
