@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+
+#include "engine/base/child_process.h"
 
 namespace opkit::scaffold {
 namespace {
@@ -20,22 +18,8 @@ std::string withoutRunsOfEmptyLines(const std::string& text) {
 
 /// Standard output of clang-format fed with `text`; empty when it cannot be run.
 std::string clangFormat(const std::string& assumedPath, const std::string& text) {
-  namespace fs = std::filesystem;
-  std::string input = (fs::temp_directory_path() / "op-scaffold-XXXXXX").string();
-  const int file = mkstemp(input.data());
-  if (file < 0) return "";
-  std::fclose(fdopen(file, "w"));
-  std::ofstream(input, std::ios::binary) << text;
-  const std::string command = "clang-format --style=file --assume-filename=" + shellQuoted(assumedPath) + " <" +
-                              shellQuoted(input) + " 2>/dev/null";
-  std::string result;
-  if (FILE* pipe = popen(command.c_str(), "r")) {
-    char chunk[4096];
-    for (size_t got; (got = std::fread(chunk, 1, sizeof chunk, pipe)) > 0;) result.append(chunk, got);
-    if (pclose(pipe) != 0) result.clear();
-  }
-  fs::remove(input);
-  return result;
+  const auto run = runChild({"clang-format", "--style=file", "--assume-filename=" + assumedPath}, text);
+  return run && run->exitCode == 0 ? run->output : "";
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/base/interrupt.h"
+#include "engine/model/model.h"
 #include "scaffold/plan.h"
 
 namespace opkit::scaffold {
@@ -18,11 +20,8 @@ std::optional<std::string> readText(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-bool writeText(const fs::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  return file.good();
+Status writeText(const fs::path& path, const std::string& text) {
+  return writeFile(path.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 /// Applies one plan; what was done is undone unless commit() is reached.
@@ -48,8 +47,7 @@ class Transaction {
     OPKIT_TRY(makeFolders(target.parent_path()));
     const fs::path staged = target.string() + kStaged;
     staged_.push_back(staged);
-    if (!writeText(staged, *change.after)) return Status::invalidArgument("cannot write {}", staged.string());
-    return Status::ok();
+    return writeText(staged, *change.after);
   }
 
   Status move(const FileChange& change) {
@@ -87,7 +85,7 @@ class Transaction {
   void restore(const FileChange& change) const {
     std::error_code ignored;
     if (change.before)
-      writeText(tree_.absolute(change.path), *change.before);
+      static_cast<void>(writeText(tree_.absolute(change.path), *change.before).isOk());
     else
       fs::remove(tree_.absolute(change.path), ignored);
   }
@@ -143,9 +141,12 @@ std::vector<std::string> Tree::filesBelow(const std::string& folder) const {
 }
 
 Status Tree::apply(const Plan& plan) const {
+  const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
   Transaction transaction(*this);
-  for (const FileChange& change : plan)
+  for (const FileChange& change : plan) {
     if (!change.isNoOp()) OPKIT_TRY(transaction.stage(change));
+    if (interrupted()) return Status::internal("interrupted");  // from here on it is quicker to finish than to undo
+  }
   for (const FileChange& change : plan)
     if (!change.isNoOp()) OPKIT_TRY(transaction.move(change));
   transaction.commit();

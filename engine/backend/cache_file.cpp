@@ -1,12 +1,14 @@
 #include "engine/backend/cache_file.h"
 
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <atomic>
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+
+#include "engine/model/model.h"
 
 namespace opkit {
 namespace {
@@ -74,32 +76,24 @@ CacheRead readCacheFile(const std::filesystem::path& path, const std::string& ke
 }
 
 Status writeCacheFile(const std::filesystem::path& path, const std::string& key, std::span<const std::byte> payload) {
-  static std::atomic<uint64_t> serial{0};
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  const std::filesystem::path temporary = fmt::format("{}.{}.{}", path.string(), ::getpid(), serial++);
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
   Header header;
   header.keyBytes = key.size();
   header.payloadBytes = payload.size();
   header.checksum = checksum(key, payload);
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(&header), sizeof(header));
-    file.write(key.data(), static_cast<std::streamsize>(key.size()));
-    file.write(reinterpret_cast<const char*>(payload.data()), static_cast<std::streamsize>(payload.size()));
-    file.close();
-    if (!file) {
-      std::filesystem::remove(temporary, error);
-      return Status::unsupported("cache file {} cannot be written", temporary.string());
-    }
-  }
-  std::filesystem::rename(temporary, path, error);
-  if (!error) return Status::ok();
-  const std::string why = error.message();
-  std::filesystem::remove(temporary, error);
-  return Status::unsupported("cache file {} cannot be replaced: {}", path.string(), why);
+  std::vector<uint8_t> bytes(sizeof(header) + key.size() + payload.size());
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  std::copy(key.begin(), key.end(), bytes.begin() + sizeof(header));
+  std::transform(payload.begin(), payload.end(), bytes.end() - static_cast<std::ptrdiff_t>(payload.size()),
+                 [](std::byte byte) { return std::to_integer<uint8_t>(byte); });
+  const Status status = writeFile(path.string(), bytes);
+  return status.isOk() ? status : Status::unsupported("the cache is not kept: {}", status.message());
 }
 
-void warnAboutCache(const std::string& message) { fmt::print(stderr, "opkit: warning: {}\n", message); }
+// Not by fmt::print: destructors warn too, and it throws where stderr cannot be written.
+void warnAboutCache(const std::string& message) {
+  std::fputs(fmt::format("opkit: warning: {}\n", message).c_str(), stderr);
+}
 
 }  // namespace opkit

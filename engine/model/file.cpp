@@ -6,41 +6,16 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
+#include "engine/base/checked_file.h"
+#include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 
 namespace opkit {
 namespace {
 
-/// Owns a POSIX descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-  bool isOpen() const { return value_ >= 0; }
-  /// Closes now and says whether that went well: delayed write errors show up here.
-  bool close() { return ::close(std::exchange(value_, -1)) == 0; }
-
- private:
-  int value_;
-};
-
 std::string systemMessage() { return std::strerror(errno); }
-
-bool writeAll(int descriptor, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -69,14 +44,14 @@ Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
   const bool inPlace = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
   static std::atomic<unsigned> counter = 0;
   const std::string target = inPlace ? path : fmt::format("{}.{}-{}.tmp", path, ::getpid(), counter++);
+  std::optional<TemporaryFile> temporary;
+  if (!inPlace) temporary.emplace(target);
   Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC | (inPlace ? 0 : O_CREAT | O_EXCL), 0666));
-  if (!file.isOpen()) return Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
-  const bool written =
-      writeAll(file.get(), bytes) && file.close() && (inPlace || ::rename(target.c_str(), path.c_str()) == 0);
-  if (written) return Status::ok();
-  const Status status = Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
-  if (!inPlace) ::unlink(target.c_str());
-  return status;
+  const bool written = file.isOpen() && writeAll(file.get(), bytes) && file.close() &&
+                       (inPlace || ::rename(target.c_str(), path.c_str()) == 0);
+  if (!written) return Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
+  if (temporary) temporary->keep();
+  return Status::ok();
 }
 
 }  // namespace opkit

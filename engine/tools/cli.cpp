@@ -2,10 +2,19 @@
 
 #include "engine/base/duration.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <new>
+#include <system_error>
 
+#include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
 
@@ -14,8 +23,32 @@ namespace {
 
 int fail(const CLI::App& app, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", app.get_name(), message);
+  // Not by fmt::print, which throws: where stderr cannot be written there is nobody left to tell.
+  std::fputs(fmt::format("{}: {}\n", app.get_name(), message).c_str(), stderr);
   return kBadInput;
+}
+
+/// A closed descriptor would become that of the next file, and our lines its contents. On /dev/null, opened the other
+/// way round, reads and writes fail as they would have.
+void occupyStandardDescriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+/// What was printed has arrived, or that is the program's failure.
+int closeOutput(const CLI::App& app, int code) {
+  errno = 0;
+  const bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const int cause = errno;
+  if (const int signal = interruptSignal()) {
+    fail(app, "interrupted");
+    return 128 + signal;
+  }
+  if (good) return code;
+  if (cause == EPIPE) return 128 + SIGPIPE;
+  return fail(app,
+              fmt::format("cannot write to standard output{}{}", cause ? ": " : "", cause ? std::strerror(cause) : ""));
 }
 
 /// `PROGRAM --completion SHELL` stands alone: no subcommand is asked for.
@@ -42,7 +75,22 @@ std::string unknownCommand(const CLI::App& app) {
 
 }  // namespace
 
-int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
+namespace {
+
+int runBody(const CLI::App& app, const std::function<Result<int>()>& body) {
+  try {
+    const Result<int> code = body();
+    if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
+    return fail(app, code.error().message());
+  } catch (const std::bad_alloc&) {
+    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
+  } catch (const std::system_error& error) {  // of fmt::print
+    if (std::ferror(stdout) == 0) return fail(app, error.what());
+    return kBadInput;  // closeOutput says it
+  }
+}
+
+int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
   app.add_option("--completion", shell, "Print a completion script for bash or zsh, to be sourced")->type_name("SHELL");
@@ -55,12 +103,17 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
       if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
-  try {
-    const Result<int> code = body();
-    return code.has_value() ? *code : fail(app, code.error().message());
-  } catch (const std::bad_alloc&) {
-    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
-  }
+  return runBody(app, body);
+}
+
+}  // namespace
+
+int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
+  occupyStandardDescriptors();
+  // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
+  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
+  catchInterrupts(app.get_name());
+  return closeOutput(app, parseAndRun(app, argc, argv, body));
 }
 
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {

@@ -2,10 +2,11 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 
+#include "engine/base/child_process.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/check/placement_check.h"
 
@@ -154,15 +155,11 @@ Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<
 }
 
 Result<std::string> packagedTestData() {
-  std::FILE* listing = popen("dpkg -L libonnx-testdata 2>/dev/null", "r");
+  OPKIT_ASSIGN(const ChildRun listing, runChild({"dpkg", "-L", "libonnx-testdata"}));
   std::string found;
-  std::array<char, 4096> line = {};
-  while (listing && std::fgets(line.data(), static_cast<int>(line.size()), listing)) {
-    std::string path = line.data();
-    path.erase(path.find_last_not_of('\n') + 1);
+  std::istringstream lines(listing.output);
+  for (std::string path; std::getline(lines, path);)
     if (path.ends_with("/libonnx-testdata/data")) found = path;
-  }
-  if (listing) pclose(listing);
   if (found.empty())
     return Status::invalidArgument("no ONNX test data: install the package libonnx-testdata, or name a directory");
   return found;

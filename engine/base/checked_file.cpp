@@ -1,0 +1,86 @@
+#include "engine/base/checked_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace opkit {
+namespace {
+
+bool isRegular(int descriptor) {
+  struct stat facts {};
+  return ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+/// Whether a regular file's last line lacks its newline.
+bool endsInsideALine(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.isOpen() || !isRegular(file.get())) return false;
+  char last = '\n';
+  return ::lseek(file.get(), -1, SEEK_END) >= 0 && ::read(file.get(), &last, 1) == 1 && last != '\n';
+}
+
+std::span<const uint8_t> bytesOf(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (value_ >= 0) ::close(value_);
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(value_, other.value_);
+  return *this;
+}
+
+bool Descriptor::close() { return ::close(std::exchange(value_, -1)) == 0; }
+
+bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written) {
+  const size_t size = bytes.size();
+  bool good = true;
+  while (good && !bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    good = count > 0;
+    if (good) bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  if (written) *written = size - bytes.size();
+  return good;
+}
+
+Result<LineFile> LineFile::open(const std::string& path) {
+  LineFile file(path, Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)));
+  if (!file.file_.isOpen()) return file.failure();
+  if (endsInsideALine(path)) OPKIT_TRY(file.append(""));
+  return file;
+}
+
+Status LineFile::failure() const {
+  return Status::invalidArgument("cannot write '{}': {}", path_, std::strerror(errno));
+}
+
+Status LineFile::append(std::string_view line) {
+  const std::string text = std::string(line) + "\n";
+  size_t written = 0;
+  if (writeAll(file_.get(), bytesOf(text), &written)) return Status::ok();
+  const Status status = failure();
+  // Not where somebody else has appended since.
+  const off_t end = ::lseek(file_.get(), 0, SEEK_CUR);
+  struct stat facts {};
+  if (written > 0 && isRegular(file_.get()) && ::fstat(file_.get(), &facts) == 0 && facts.st_size == end &&
+      ::ftruncate(file_.get(), end - static_cast<off_t>(written)) != 0)
+    return status.withContext("a line was cut");
+  return status;
+}
+
+Status LineFile::close() {
+  if (!file_.isOpen() || file_.close()) return Status::ok();
+  return failure();
+}
+
+}  // namespace opkit
