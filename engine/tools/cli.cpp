@@ -1,7 +1,5 @@
 #include "engine/tools/cli.h"
 
-#include "engine/base/duration.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,9 +9,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <new>
-#include <system_error>
+#include <optional>
 
+#include "engine/base/duration.h"
+#include "engine/base/guard.h"
+#include "engine/base/host_memory.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
@@ -73,27 +73,16 @@ std::string unknownCommand(const CLI::App& app) {
                      app.get_name());
 }
 
-}  // namespace
-
-namespace {
-
-int runBody(const CLI::App& app, const std::function<Result<int>()>& body) {
-  try {
-    const Result<int> code = body();
-    if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
-    return fail(app, code.error().message());
-  } catch (const std::bad_alloc&) {
-    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
-  } catch (const std::system_error& error) {  // of fmt::print
-    if (std::ferror(stdout) == 0) return fail(app, error.what());
-    return kBadInput;  // closeOutput says it
-  }
-}
-
 int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
   app.add_option("--completion", shell, "Print a completion script for bash or zsh, to be sourced")->type_name("SHELL");
+  std::optional<size_t> hostMemory;
+  app.add_option("--host-memory", hostMemory,
+                 "Tensors on the host at once, as 4GB; 0 is no limit (default: three quarters of the memory there is)")
+      ->transform(sizeValue())
+      ->type_name("SIZE");
+  checkValues(app);
   if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
     app.parse(argc, argv);
@@ -103,7 +92,11 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
       if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
-  return runBody(app, body);
+  if (hostMemory) setHostMemoryLimit(*hostMemory);
+  limitProcessMemory(hostMemoryLimit());
+  const Result<int> code = body();
+  if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
+  return fail(app, code.error().message());
 }
 
 }  // namespace
@@ -113,7 +106,10 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
   static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
   catchInterrupts(app.get_name());
-  return closeOutput(app, parseAndRun(app, argc, argv, body));
+  const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
+  if (code) return closeOutput(app, *code);
+  // Where fmt::print threw, closeOutput says why.
+  return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
 }
 
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {

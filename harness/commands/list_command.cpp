@@ -136,10 +136,15 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto json = std::make_shared<std::string>();
   auto results = std::make_shared<std::string>();
   options->add(*command);
-  command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed");
+  command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed")
+      ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
-  command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
-  command->add_option("--json", *json, "Write the list as JSON");
+  CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
+  CLI::Option* matrixOption = command->get_option("--matrix");
+  command->add_option("--json", *json, "Write the list as JSON")
+      ->check(cli::outputFile())
+      ->excludes(ids)
+      ->excludes(matrixOption);
   command->footer(
       "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl");
   command->callback([options, showCases, json, results, &context] {
@@ -152,7 +157,7 @@ void addListCommand(CLI::App& app, CommandContext& context) {
 void addDevicesCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("devices", "Backends of this build and the devices they find");
   auto json = std::make_shared<std::string>();
-  command->add_option("--json", *json, "Write the list as JSON");
+  command->add_option("--json", *json, "Write the list as JSON")->check(cli::outputFile());
   command->footer("Example:\n  op-harness devices");
   command->callback([json, &context] { context.run = [json] { return devices(*json); }; });
 }
