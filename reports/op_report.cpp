@@ -35,6 +35,7 @@ int build(const std::vector<std::string>& files, const std::string& output, cons
   Results results;
   for (const std::string& file : files)
     if (const Status status = readResults(file, results); !status.isOk()) return fail(status.message(), kBadInput);
+  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),

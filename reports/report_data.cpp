@@ -33,14 +33,23 @@ Json childOf(const Json& record, const std::string& field) {
 
 data runFacts(const Results& results) {
   list runs;
-  for (const Json& run : results.runs) {
+  for (const Run& run : results.runs) {
     object row;
     for (const char* field : {"command", "started", "commit", "compiler", "build", "host", "cpu", "cores", "seed"})
-      row[field] = textOf(run, field);
-    row["dirty"] = flag(run.value("dirty", false));
+      row[field] = textOf(run.facts, field);
+    row["dirty"] = flag(run.facts.value("dirty", false));
+    row["cut"] = flag(!run.complete());
+    row["done"] = fmt::format("{}{}", run.written, run.planned ? fmt::format(" of {}", *run.planned) : "");
+    row["outcome"] = run.outcome.empty() ? std::string("no end was written") : run.outcome;
     runs.push_back(row);
   }
   return runs;
+}
+
+data warningsOf(const Results& results) {
+  list warnings;
+  for (const std::string& warning : results.warnings) warnings.push_back(object{{"text", warning}});
+  return warnings;
 }
 
 data deviceFacts(const Results& results) {
@@ -254,6 +263,8 @@ data reportData(const Results& results) {
                 {"timings", timings(results)},
                 {"conformance", conformance(results)},
                 {"models", models(results)},
+                {"missing", results.complete() ? data(false) : data(results.missing())},
+                {"warnings", warningsOf(results)},
                 {"executed", std::to_string(executedCases(results))},
                 {"total", std::to_string(results.cases.size())}};
 }

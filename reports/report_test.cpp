@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "reports/report_data.h"
 
 namespace opkit::reports {
@@ -94,6 +96,86 @@ TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
   EXPECT_EQ(run("build " + file(R"({"record":"case","kind":"check"})") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find("lacks the field 'id'"), std::string::npos) << said;
   EXPECT_EQ(run("", &said), 2);
+}
+
+std::string runLine(const std::string& id, int planned) {
+  return fmt::format(R"({{"record":"run","schema":1,"run":"{}","command":"check {}","planned":{{"cpu":{}}}}})"
+                     "\n",
+                     id, id, planned);
+}
+std::string caseLine(const std::string& run, const std::string& id) {
+  return fmt::format(
+      R"({{"record":"case","kind":"check","run":"{}","id":"{}","op":"Relu","backend":"cpu","status":"pass"}})"
+      "\n",
+      run, id);
+}
+std::string endLine(const std::string& run, const std::string& outcome) {
+  return fmt::format(R"({{"record":"summary","run":"{}","outcome":"{}"}})"
+                     "\n",
+                     run, outcome);
+}
+
+TEST_F(ReportTest, ARunThatWasCutShortIsNotGreen) {
+  std::string said;
+  const std::string part = runLine("a", 4) + caseLine("a", "one") + caseLine("a", "two");
+  for (const std::string& text : {part, part + endLine("a", "interrupted"), part + endLine("a", "complete")}) {
+    ASSERT_EQ(run("build " + file(text) + " --output " + page_, &said), 0) << said;
+    const std::string missing = "INCOMPLETE: 2 of 4 planned cases (50.0 %); 1 of 1 runs did not reach its end";
+    EXPECT_NE(said.find("note: " + missing), std::string::npos) << said;
+    const std::string html = contents(page_);
+    EXPECT_NE(html.find(missing), std::string::npos);
+    EXPECT_EQ(html.find("None failed."), std::string::npos);
+  }
+  const std::string whole = part + caseLine("a", "three") + caseLine("a", "four") + endLine("a", "complete");
+  ASSERT_EQ(run("build " + file(whole) + " --output " + page_, &said), 0);
+  EXPECT_EQ(said.find("INCOMPLETE"), std::string::npos) << said;
+  EXPECT_EQ(contents(page_).find("INCOMPLETE"), std::string::npos);
+  EXPECT_NE(contents(page_).find("None failed."), std::string::npos);
+}
+
+TEST_F(ReportTest, RunsOfOneFileAreToldApart) {
+  // Two programs that appended at the same time, and a third run that never began.
+  const std::string text = R"({"record":"plan","runs":3})"
+                           "\n" +
+                           runLine("a", 2) + runLine("b", 1) + caseLine("b", "x") + caseLine("a", "x") +
+                           endLine("b", "complete") + caseLine("a", "y") + endLine("a", "complete");
+  std::string said;
+  ASSERT_EQ(run("build " + file(text) + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("INCOMPLETE: 3 of 3 planned cases (100.0 %); 1 of 3 planned runs never began"), std::string::npos)
+      << said;
+  // What a run finds out later is planned too.
+  const std::string more = runLine("a", 1) +
+                           R"({"record":"plan","run":"a","planned":{"vulkan":3}})"
+                           "\n" +
+                           caseLine("a", "x") + endLine("a", "complete");
+  ASSERT_EQ(run("build " + file(more) + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("INCOMPLETE: 1 of 4"), std::string::npos) << said;
+}
+
+TEST_F(ReportTest, ALineThatWasCutShortIsLeftOut) {
+  std::string said;
+  const std::string cut = "{\"record\":\"case\",\"ki";
+  const std::string part = runLine("a", 2) + caseLine("a", "one") + cut;
+  ASSERT_EQ(run("build " + file(part) + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find(":3: the line was cut short; it is left out"), std::string::npos) << said;
+  EXPECT_NE(contents(page_).find("1 cases executed of 1 recorded"), std::string::npos);
+  // Another run was appended to it.
+  ASSERT_EQ(run("build " + file(part + "\n" + runLine("b", 1) + caseLine("b", "x") + endLine("b", "complete")) +
+                    " --output " + page_,
+                &said),
+            0)
+      << said;
+  EXPECT_NE(said.find(":3: the line was cut short"), std::string::npos) << said;
+  EXPECT_NE(contents(page_).find("2 cases executed of 2 recorded"), std::string::npos);
+  // Anywhere else it is no cut but damage.
+  EXPECT_EQ(run("build " + file(part + "\n" + caseLine("a", "two")) + " --output " + page_, &said), 2);
+  EXPECT_NE(said.find(":3: expected a line of JSON"), std::string::npos) << said;
+}
+
+TEST_F(ReportTest, APageThatCannotBeWrittenIsTwo) {
+  std::string said;
+  EXPECT_EQ(run("build " + file(kGood) + " --output /dev/full", &said), 2);
+  EXPECT_NE(said.find("cannot write '/dev/full': No space left on device"), std::string::npos) << said;
 }
 
 TEST(ReportData, TimesHaveThreeDigitsAndAUnit) {

@@ -8,23 +8,65 @@ namespace {
 
 constexpr int kSchema = 1;
 
-Status addRecord(const nlohmann::json& record, Results& results) {
-  if (!record.is_object() || !record.contains("record"))
-    return Status::corrupt("expected an object with a field 'record', found {}", record.dump().substr(0, 60));
-  const std::string kind = textOf(record, "record");
-  if (kind == "run") {
+/// The records of one file. Lines name their run; those of writers that did not belong to the one that began last.
+class Reader {
+ public:
+  explicit Reader(Results& results) : results_(results), first_(results.runs.size()) {}
+
+  Status add(const nlohmann::json& record) {
+    if (!record.is_object() || !record.contains("record"))
+      return Status::corrupt("expected an object with a field 'record', found {}", record.dump().substr(0, 60));
+    const std::string kind = textOf(record, "record");
+    if (kind == "run") return addRun(record);
+    if (kind == "device") results_.devices.push_back(record);
+    if (kind == "plan") addPlan(record);
+    if (kind == "mutant") count(record);
+    if (kind == "summary")
+      if (Run* run = runOf(record)) run->outcome = record.contains("outcome") ? textOf(record, "outcome") : "complete";
+    return kind == "case" ? addCase(record) : Status::ok();  // other records belong to later schemas' readers
+  }
+
+ private:
+  Status addRun(const nlohmann::json& record) {
     if (record.value("schema", 0) != kSchema)
       return Status::unsupported("expected schema {}, found {}", kSchema, record.value("schema", 0));
-    results.runs.push_back(record);
-  } else if (kind == "device") {
-    results.devices.push_back(record);
-  } else if (kind == "case") {
+    results_.runs.push_back({record, std::nullopt, 0, ""});
+    addPlan(record);
+    return Status::ok();
+  }
+
+  Status addCase(const nlohmann::json& record) {
     for (const char* field : {"kind", "id", "backend", "status"})
       if (textOf(record, field).empty()) return Status::corrupt("a case record lacks the field '{}'", field);
-    results.cases.push_back(record);
+    count(record);
+    results_.cases.push_back(record);
+    return Status::ok();
   }
-  return Status::ok();  // other records belong to later schemas' readers
-}
+
+  void addPlan(const nlohmann::json& record) {
+    if (record.contains("runs")) results_.plannedRuns += static_cast<size_t>(numberOf(record, "runs"));
+    Run* run = runOf(record);
+    const auto planned = record.find("planned");
+    if (!run || planned == record.end() || !planned->is_object()) return;
+    size_t sum = run->planned.value_or(0);
+    for (const auto& [backend, lines] : planned->items()) sum += lines.is_number() ? lines.get<size_t>() : 0;
+    run->planned = sum;
+  }
+
+  void count(const nlohmann::json& record) {
+    if (Run* run = runOf(record)) ++run->written;
+  }
+
+  Run* runOf(const nlohmann::json& record) {
+    const std::string id = textOf(record, "run");
+    for (size_t i = results_.runs.size(); i > first_; --i)
+      if (id.empty() || textOf(results_.runs[i - 1].facts, "run") == id) return &results_.runs[i - 1];
+    return nullptr;
+  }
+
+  Results& results_;
+  size_t first_;  // run of this file
+};
 
 }  // namespace
 
@@ -35,19 +77,60 @@ std::vector<const nlohmann::json*> Results::ofKind(const std::string& kind) cons
   return selected;
 }
 
+bool Results::complete() const {
+  return runs.size() >= plannedRuns &&
+         std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.complete(); });
+}
+
+std::string Results::missing() const {
+  if (complete()) return "";
+  size_t planned = 0, written = 0, cut = 0;
+  for (const Run& run : runs) {
+    planned += run.planned.value_or(0);
+    written += run.planned ? std::min(run.written, *run.planned) : 0;
+    cut += !run.complete();
+  }
+  std::string text = "INCOMPLETE: ";
+  if (planned > 0)
+    text += fmt::format("{} of {} planned cases ({:.1f} %); ", written, planned,
+                        100 * static_cast<double>(written) / static_cast<double>(planned));
+  if (cut > 0) text += fmt::format("{} of {} runs did not reach {} end", cut, runs.size(), cut == 1 ? "its" : "their");
+  if (runs.size() < plannedRuns)
+    text +=
+        fmt::format("{}{} of {} planned runs never began", cut > 0 ? ", " : "", plannedRuns - runs.size(), plannedRuns);
+  return text;
+}
+
 Status readResults(const std::string& path, Results& results) {
   std::ifstream file(path);
   if (!file) return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
-  std::string line;
+  Reader reader(results);
+  std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be one that was cut
+  bool any = false, followed = false;
   for (size_t number = 1; std::getline(file, line); ++number) {
     if (line.empty()) continue;
     const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
     const std::string where = fmt::format("{}:{}", path, number);
-    if (record.is_discarded())
-      return Status::corrupt("{}: expected a line of JSON, found '{}'", where, line.substr(0, 60));
-    OPKIT_TRY(addRecord(record, results).withContext(where));
+    const bool begins = record.is_object() && textOf(record, "record") == "run";
+    followed = !cutAt.empty() && !begins;
+    if (followed) break;
+    if (!cutAt.empty()) results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
+    cutAt = record.is_discarded() ? where : "";
+    cutText = line.substr(0, 60);
+    if (!cutAt.empty()) continue;
+    any = true;
+    OPKIT_TRY(reader.add(record).withContext(where));
   }
+  if (cutAt.empty()) return Status::ok();
+  if (!any || followed) return Status::corrupt("{}: expected a line of JSON, found '{}'", cutAt, cutText);
+  results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
   return Status::ok();
+}
+
+std::vector<std::string> notesOf(const Results& results) {
+  std::vector<std::string> notes = results.warnings;
+  if (!results.complete()) notes.push_back(results.missing());
+  return notes;
 }
 
 std::string textOf(const nlohmann::json& record, const std::string& field) {

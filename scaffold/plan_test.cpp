@@ -1,7 +1,15 @@
 #include "scaffold/plan.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "engine/base/interrupt.h"
 #include "scaffold/generate.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
@@ -94,6 +102,37 @@ TEST(PlanNew, RowsOfOneFamilyComeAndGoInAnyOrder) {
     ASSERT_EQ(scaffold(scratch, {.name = name, .kind = "unary"}).message(), "");
   for (const char* name : {"Two", "One", "Three"}) ASSERT_EQ(removeOperator(scratch, name).message(), "");
   EXPECT_EQ(scratch.snapshot(), before);
+}
+
+TEST(Apply, IsAllOrNothingHoweverItIsInterrupted) {
+  constexpr size_t kFiles = 200;
+  Plan plan;
+  for (size_t i = 0; i < kFiles; ++i) plan.push_back({fmt::format("ops/made/{}.cpp", i), std::nullopt, "text"});
+  std::set<size_t> seen;
+  for (int round = 0; round < 20; ++round) {
+    const ScratchTree scratch;
+    const size_t before = scratch.snapshot().size();
+    const pid_t child = fork();
+    if (child == 0) {
+      std::fclose(stderr);
+      catchInterrupts("op-scaffold");
+      std::thread([round] {  // while files are written, and for the last rounds when all is done
+        std::this_thread::sleep_for(std::chrono::microseconds(round < 18 ? 300 * round : 200000));
+        kill(getpid(), SIGINT);
+      })
+          .detach();
+      const Status status = scratch.tree().apply(plan);
+      _exit(interrupted() ? 128 + SIGINT : status.isOk() ? 0 : 1);
+    }
+    int state = 0;
+    waitpid(child, &state, 0);
+    EXPECT_TRUE(WIFEXITED(state) && (WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == 130)) << state;
+    const size_t made = scratch.snapshot().size() - before;
+    EXPECT_TRUE(made == 0 || made == kFiles) << made << " files";
+    if (made == 0) EXPECT_FALSE(std::filesystem::exists(scratch.root() + "/ops/made"));
+    seen.insert(made);
+  }
+  EXPECT_EQ(seen.size(), 2u) << "no round was interrupted in time, or all were";
 }
 
 TEST(PlanNew, RefusesNamesThatAreTaken) {

@@ -85,6 +85,7 @@ void catchInterrupts(const std::string& program) {
   handle(SIGTERM, onInterrupt);
   handle(SIGPIPE, leave);
   handle(SIGALRM, onAlarm);
+  handle(SIGXFSZ, SIG_IGN);  // a limit on files is a write that fails, like a full disk
 }
 
 int interruptSignal() { return asked; }

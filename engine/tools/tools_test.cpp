@@ -1,11 +1,14 @@
 // Runs op-run and op-convert as a user does and looks at exit codes, messages and files.
 #include <gtest/gtest.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
+#include <set>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/import/onnx/onnx_proto.h"
 #include "engine/model/model.h"
@@ -260,6 +263,39 @@ TEST_F(ToolsTest, NothingIsWrittenWhenARunFails) {
                 "got shape [2,5]");
   EXPECT_FALSE(fs::exists(path("results")));
   EXPECT_FALSE(fs::exists(path("run.json")));
+}
+
+TEST_F(ToolsTest, WhatCannotBeWrittenIsOneLineAndExit2) {
+  const std::string model = "zoo:transformer --backend cpu", full = "cannot write '/dev/full': No space left on device";
+  expectRefusal(opRun(model + " --json /dev/full"), full);
+  expectRefusal(opRun(model + " --trace /dev/full"), full);
+  expectRefusal(opConvert("--dump zoo:transformer --json /dev/full"), full);
+  // A limit on files stands for a disk that is full: nothing is left of the file that did not fit.
+  expectRefusal(run("ulimit -f 64; " OPKIT_OP_CONVERT, "zoo:transformer " + path("t.opk")), "File too large");
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_NE(entry.path().filename().string().substr(0, 5), "t.opk") << entry.path();
+  for (const char* program :
+       {OPKIT_OP_RUN " zoo:transformer --backend cpu", OPKIT_OP_CONVERT " --dump zoo:transformer"}) {
+    const Outcome outcome = run(fmt::format("( {} >/dev/full", program), ")");
+    expectRefusal(outcome, "cannot write to standard output: No space left on device");
+  }
+}
+
+TEST_F(ToolsTest, AnInterruptLeavesAWholeFileOrNone) {
+  std::set<int> codes;
+  for (const double seconds : {0.02, 0.1, 0.2, 0.3, 0.5, 30.0}) {
+    fs::remove(path("r.opk"));
+    const Outcome outcome = run(fmt::format("timeout --preserve-status -s TERM {} {}", seconds, OPKIT_OP_CONVERT),
+                                "zoo:resnet50 " + path("r.opk"));
+    codes.insert(outcome.code);
+    EXPECT_TRUE(outcome.code == 0 || outcome.code == 143) << outcome.code;
+    if (outcome.code != 0) EXPECT_EQ(outcome.error, "op-convert: interrupted\n");
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
+      EXPECT_TRUE(name == "out" || name == "error" || (name == "r.opk" && outcome.code == 0)) << name;
+    }
+  }
+  EXPECT_EQ(codes, (std::set<int>{0, 143}));
 }
 
 TEST_F(ToolsTest, NoVulkanDeviceIsAClearMessage) {

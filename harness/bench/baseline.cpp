@@ -1,6 +1,5 @@
 #include "harness/bench/baseline.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/model/model.h"
+#include "engine/base/child_process.h"
+#include "engine/base/interrupt.h"
 #include "harness/bench/statistics.h"
 #include "harness/run/terminal.h"
+#include "reports/results.h"
 
 namespace opkit::harness {
 namespace {
@@ -20,28 +21,13 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Figures = std::map<std::string, std::vector<double>>;  // "id\nbackend\nfigure" -> samples
 
-/// Runs a program without a shell; its output goes nowhere.
-int runQuietly(const std::vector<std::string>& arguments) {
-  std::vector<char*> list;
-  for (const std::string& argument : arguments) list.push_back(const_cast<char*>(argument.c_str()));
-  list.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(127);
-    execv(list[0], list.data());
-    _exit(127);
-  }
-  int state = 0;
-  if (child < 0 || waitpid(child, &state, 0) < 0) return -1;
-  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
-}
-
 Status readFigures(const std::string& path, Figures& figures) {
-  OPKIT_ASSIGN(const auto bytes, readFile(path));
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
-  for (std::string text; std::getline(lines, text);) {
-    const Json line = Json::parse(text, nullptr, false);
-    if (!line.is_object() || line.value("kind", "") != "bench" || !line.contains("times")) continue;
+  reports::Results results;
+  OPKIT_TRY(reports::readResults(path, results));
+  for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
+  for (const Json* record : results.ofKind("bench")) {
+    const Json& line = *record;
+    if (!line.contains("times")) continue;
     for (const auto& [figure, timing] : line["times"].items()) {
       std::vector<double>& all =
           figures[fmt::format("{}\n{}\n{}", line.value("id", ""), line.value("backend", ""), figure)];
@@ -53,16 +39,14 @@ Status readFigures(const std::string& path, Figures& figures) {
 
 /// One turn of one program; what it measured is added.
 Status takeTurn(const std::string& program, const std::string& id, const BaselineOptions& options, Figures& figures) {
-  const std::string path = (fs::temp_directory_path() / fmt::format("op-harness-{}.jsonl", getpid())).string();
+  const TemporaryFile results((fs::temp_directory_path() / fmt::format("op-harness-{}.jsonl", getpid())).string());
   std::error_code ignored;
-  fs::remove(path, ignored);
-  const int code =
-      runQuietly({program, "bench", "--case", id, "--backend", fmt::format("{}", fmt::join(options.backends, ",")),
-                  "--samples", std::to_string(options.samples), "--json", path});
-  if (code != 0) return Status::internal("{} bench --case '{}' ended with {}", program, id, code);
-  OPKIT_TRY(readFigures(path, figures));
-  fs::remove(path, ignored);
-  return Status::ok();
+  fs::remove(results.path(), ignored);
+  OPKIT_ASSIGN(const ChildRun turn, runChild({program, "bench", "--case", id, "--backend",
+                                              fmt::format("{}", fmt::join(options.backends, ",")), "--samples",
+                                              std::to_string(options.samples), "--json", results.path()}));
+  if (turn.exitCode != 0) return Status::internal("{} bench --case '{}' ended with {}", program, id, turn.exitCode);
+  return readFigures(results.path(), figures);
 }
 
 Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& options, Figures& base, Figures& now) {

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "engine/base/interrupt.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -54,7 +56,8 @@ Result<Timing> measure(const MeasureOptions& options, const std::function<Result
                                [&](benchmark::State& state) {
                                  for (auto step : state) {
                                    static_cast<void>(step);
-                                   const Result<double> elapsed = subject();
+                                   const Result<double> elapsed =
+                                       interrupted() ? Status::internal("interrupted") : subject();
                                    if (!elapsed) {
                                      failure = elapsed.error();
                                      state.SkipWithError("failed");

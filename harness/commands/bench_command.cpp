@@ -1,3 +1,4 @@
+#include "engine/base/interrupt.h"
 #include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
@@ -85,14 +86,19 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
   if (!options.baseline.empty()) {
+    if (!options.json.empty())
+      return Status::invalidArgument("--json {}: a comparison with --baseline records nothing", options.json);
     std::vector<std::string> ids;
     for (const Chosen& c : chosen) ids.push_back(c.group->cases[c.index].id());
     return compareWithBaseline(ids, {options.baseline, options.backend.backends, options.rounds, options.bench.samples,
                                      options.threshold / 100});
   }
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
+  const GracefulInterrupt graceful;
+  RunPlan planned;
+  for (const BackendLane& lane : lanes) planned[lane.name] = chosen.size();
   ResultFile file;
-  OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed)));
+  OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
   std::map<std::string, DevicePeaks> peaks;
   for (const BackendLane& lane : lanes) {
     printDevice(lane.runtime->device());
@@ -107,14 +113,18 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
                "repeated", "GFLOP/s", "GB/s", "roofline"});
   Progress progress(chosen.size() * lanes.size());
   bool failed = false;
-  size_t executed = 0;
+  size_t executed = 0, done = 0;
   for (const Chosen& c : chosen) {
+    if (interrupted()) break;
     const PreparedGroup prepared = prepareGroup(*c.group, registry);
     for (const BackendLane& lane : lanes) {
       progress.step(c.group->cases[c.index].op);
       CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
+      if (interrupted()) break;  // it has fewer samples than were asked for
       addRoofline(result, peaks[lane.name]);
       file.write(result);
+      OPKIT_TRY(file.status());
+      ++done;
       executed += isExecuted(result.status);
       if (result.status == CaseStatus::Pass) addRow(table, result);
       if (!isFailure(result.status)) continue;
@@ -126,7 +136,11 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   }
   progress.clear();
   fmt::print("{}", table.toString());
-  file.writeSummary();
+  OPKIT_TRY(file.close());
+  if (interrupted()) {
+    printInterrupted(done, planned, "cases", options.json);
+    return cli::kCheckFailed;
+  }
   if (executed == 0) {
     fmt::print(stderr, "op-harness: no case was timed; see `op-harness list`\n");
     return cli::kNothingRan;

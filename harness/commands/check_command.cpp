@@ -1,8 +1,8 @@
 #include <charconv>
-#include <csignal>
 #include <set>
 #include <thread>
 
+#include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_job.h"
@@ -17,8 +17,6 @@ using Json = nlohmann::json;
 
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
-
-volatile std::sig_atomic_t interrupted = 0;
 
 struct Options {
   BackendOptions backend;
@@ -67,18 +65,29 @@ class CheckRun {
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     OPKIT_TRY(takeShard(options_.shard, units));
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
-    OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed)));
+    if (interrupted()) return cli::kSuccess;  // nothing was begun
+    OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
       file_.write(device.info, device.profile);
     }
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
     OPKIT_TRY(runUnits(units));
+    OPKIT_TRY(file_.status());
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
     return finish();
   }
 
  private:
+  /// One line per case, or per error case, and backend.
+  RunPlan planOf(const std::vector<CheckUnit>& units) const {
+    RunPlan planned;
+    for (const std::string& backend : options_.backend.backends)
+      for (const CheckUnit& unit : units)
+        planned[backend] += unit.error ? 1 : catalogue_.groups[unit.group].cases.size();
+    return planned;
+  }
+
   /// Results are recorded in the order of the units, however the workers finish. What crashed is split and run again.
   Status runUnits(const std::vector<CheckUnit>& units) {
     std::vector<CheckUnit> broken;
@@ -93,9 +102,11 @@ class CheckRun {
       recordCrash(broken[i], outcome, "");
       reproduced = true;
     }));
-    if (!broken.empty() && !reproduced && !interrupted)
+    if (!broken.empty() && !reproduced)
       for (const auto& [unit, outcome] : crashed_)
-        recordCrash(unit, outcome, " on the walk through the group's shapes");
+        recordCrash(unit, outcome,
+                    interrupted() ? "; which of the group's cases it was was not found out"
+                                  : " on the walk through the group's shapes");
     return Status::ok();
   }
 
@@ -109,26 +120,30 @@ class CheckRun {
   Status runIsolatedUnits(const std::vector<CheckUnit>& units,
                           const std::function<void(size_t, const JobOutcome&)>& onCrash) {
     CheckJob job(registry_, catalogue_, options_.backend);
+    unitsTotal_ += units.size();
     std::vector<std::optional<JobOutcome>> finished(units.size());
     size_t next = 0;
     Progress progress(units.size());
-    const IsolationLimits limits{options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20, &interrupted};
+    const auto take = [&](size_t i) {
+      progress.clear();
+      if (finished[i]->kind == JobOutcome::Kind::Answered)
+        recordAll(JobReports::fromText(finished[i]->answer));
+      else
+        onCrash(i, *finished[i]);
+      finished[i]->answer.clear();
+      ++unitsDone_;
+    };
+    const IsolationLimits limits{options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20,
+                                 [this] { return !file_.status().isOk(); }};
     OPKIT_TRY(runIsolated(
         units.size(), limits, [&](size_t i) { return job.run(units[i]).toText(); },
         [&](size_t i, const JobOutcome& outcome) {
           finished[i] = outcome;
           progress.step(labelOf(units[i]));
-          for (; next < units.size() && finished[next]; ++next) {
-            progress.clear();
-            if (finished[next]->kind == JobOutcome::Kind::Answered)
-              recordAll(JobReports::fromText(finished[next]->answer));
-            else
-              onCrash(next, *finished[next]);
-            finished[next]->answer.clear();
-            ++unitsDone_;
-          }
+          for (; next < units.size() && finished[next]; ++next) take(next);
         }));
-    unitsTotal_ += units.size();
+    for (; next < units.size(); ++next)  // after an interrupt: what was done out of order is kept too
+      if (finished[next]) take(next);
     return Status::ok();
   }
 
@@ -191,10 +206,11 @@ class CheckRun {
   Status saveCapsules() {
     for (const Json& line : firstFailures_) {
       const std::string id = line.value("id", ""), backend = line.value("backend", "");
-      if (id.starts_with("error:") || interrupted) continue;
-      OPKIT_ASSIGN(const CapsuleFile saved,
-                   shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
-                                options_.saveFolder));
+      if (id.starts_with("error:") || interrupted()) continue;
+      auto shrunk = shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
+                                 options_.saveFolder);
+      if (interrupted() && !shrunk) continue;  // it was not run again, so nothing is known of it
+      OPKIT_ASSIGN(const CapsuleFile saved, std::move(shrunk));
       fmt::print("capsule  {} ({} to {} elements after {} trials): {}\n", saved.path, saved.elementsBefore,
                  saved.elementsAfter, saved.trials, saved.id);
     }
@@ -207,9 +223,11 @@ class CheckRun {
         fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",
                    tally.blocks - kBlocksPerOperator, key.first, key.second);
     printTable();
-    file_.writeSummary();
+    OPKIT_TRY(file_.close());
+    const std::string missing =
+        interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_) : "";
     if (!options_.junit.empty()) {
-      const std::string xml = junitXml(lines_, blocks_);
+      const std::string xml = junitXml(lines_, blocks_, missing);
       OPKIT_TRY(
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
@@ -217,10 +235,9 @@ class CheckRun {
     for (const auto& [provider, count] : departures_)
       fmt::print("{} declared departures of provider {}\n", count, provider);
     fmt::print("{} dispatches\n", dispatches_);
-    if (interrupted) {
-      fmt::print("interrupted: {} of {} groups were checked; their results are above{}\n", unitsDone_, unitsTotal_,
-                 options_.json.empty() ? "" : " and in " + options_.json);
-      return cli::kCheckFailed;
+    if (!missing.empty()) {
+      fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
+      return cli::kCheckFailed;  // runProgram makes it the signal's
     }
     // Backends on which nothing ran have shown nothing, whatever their cases say.
     if (dispatches_ == 0 && !onlyErrors()) {
@@ -320,7 +337,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->callback([options, &context] {
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
-      std::signal(SIGINT, [](int) { interrupted = 1; });
+      const GracefulInterrupt graceful;
       return CheckRun(*options, plugins().registry()).run(context.commandLine);
     };
   });

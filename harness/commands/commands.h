@@ -11,6 +11,7 @@
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
+#include "harness/run/results.h"
 
 namespace opkit::harness {
 
@@ -75,6 +76,9 @@ Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& optio
 Result<DescribedDevice> describeDevice(const std::string& backend, const RuntimeOptions& options);
 /// "vulkan: llvmpipe (software device)"
 void printDevice(const DeviceInfo& device);
+
+/// "interrupted: 12 of 84 cases were done; their results are above and in FILE"
+void printInterrupted(size_t done, const RunPlan& planned, const char* what, const std::string& json);
 
 struct CaseOptions {
   std::vector<std::string> ops;

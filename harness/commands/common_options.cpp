@@ -91,7 +91,7 @@ Result<std::vector<BackendLane>> openBackends(const BackendOptions& options) {
 }
 
 Result<DescribedDevice> describeDevice(const std::string& backend, const RuntimeOptions& options) {
-  Json facts;
+  Json facts = {{"error", "interrupted"}};
   OPKIT_TRY(runIsolated(
       1, 1, kDeviceTimeoutSeconds, [&](size_t) { return describe(backend, options); },
       [&](size_t, const JobOutcome& outcome) {
@@ -119,6 +119,13 @@ Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& optio
 
 void printDevice(const DeviceInfo& device) {
   fmt::print("{}: {}{}\n", device.backend, device.name, device.software ? " (software device)" : "");
+}
+
+void printInterrupted(size_t done, const RunPlan& planned, const char* what, const std::string& json) {
+  size_t all = 0;
+  for (const auto& [backend, count] : planned) all += count;
+  fmt::print("interrupted: {} of {} {} were done; their results are above{}\n", done, all, what,
+             json.empty() ? "" : " and in " + json);
 }
 
 void CaseOptions::add(CLI::App& command) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "engine/base/interrupt.h"
 #include "harness/check/check.h"
 #include "harness/commands/commands.h"
 #include "harness/conformance/conformance.h"
@@ -46,20 +47,23 @@ class ConformanceLane {
   Status run(const std::vector<ConformanceFolder>& folders) {
     ConformanceSetup setup{&plugins().registry(), &plugins().onnxRules(), backend_, nullptr};
     Progress progress(folders.size());
+    const IsolationLimits limits{.workers = options_.workers,
+                                 .timeoutSeconds = options_.timeoutSeconds,
+                                 .stop = [this] { return !file_.status().isOk(); }};
     OPKIT_TRY(runIsolated(
-        folders.size(), options_.workers, options_.timeoutSeconds,
-        [&](size_t i) { return runJob(folders[i], setup, options_.backend); },
+        folders.size(), limits, [&](size_t i) { return runJob(folders[i], setup, options_.backend); },
         [&](size_t i, const JobOutcome& outcome) {
           record(folders[i], outcome, progress);
           progress.step(folders[i].id);
         }));
     progress.clear();
     printSummary();
-    return Status::ok();
+    return file_.status();
   }
 
   bool failed() const { return failures_ > 0; }
   size_t executed() const { return executed_; }
+  size_t recorded() const { return recorded_; }
 
  private:
   void record(const ConformanceFolder& folder, const JobOutcome& outcome, Progress& progress) {
@@ -88,6 +92,7 @@ class ConformanceLane {
     ++total_[status];
     failures_ += isFailure(status);
     executed_ += isExecuted(status);
+    ++recorded_;
     if (status == CaseStatus::Unsupported) ++reasons_[reason];
     for (const Json& note : line.value("fallbacks", Json::array())) ++fallbacks_[note.value("op", "?")];
     notes_ += line.contains("note");
@@ -136,6 +141,7 @@ class ConformanceLane {
   std::map<std::string, size_t> fallbacks_;
   size_t failures_ = 0;
   size_t executed_ = 0;
+  size_t recorded_ = 0;
   size_t notes_ = 0;
 };
 
@@ -152,22 +158,31 @@ Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {
 
 Result<int> conformance(const Options& options, const std::string& commandLine) {
   OPKIT_ASSIGN(const auto folders, chosenFolders(options));
+  const GracefulInterrupt graceful;
+  RunPlan planned;
+  for (const std::string& backend : options.backend.backends) planned[backend] = folders.size();
   ResultFile file;
-  OPKIT_TRY(file.open(options.json, commandLine));
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
+  OPKIT_TRY(file.open(options.json, commandLine, 0, planned));
   for (const DescribedDevice& device : devices) {
     printDevice(device.info);
     file.write(device.info, device.profile);
   }
   bool failed = false;
-  size_t executed = 0;
+  size_t executed = 0, recorded = 0;
   for (const std::string& backend : options.backend.backends) {
+    if (interrupted()) break;
     ConformanceLane lane(options, backend, file);
     OPKIT_TRY(lane.run(folders));
     failed = failed || lane.failed();
     executed += lane.executed();
+    recorded += lane.recorded();
   }
-  file.writeSummary();
+  OPKIT_TRY(file.close());
+  if (interrupted()) {
+    printInterrupted(recorded, planned, "models", options.json);
+    return cli::kCheckFailed;
+  }
   if (executed == 0) {
     fmt::print(stderr, "op-harness: none of {} models was executed\n", folders.size());
     return cli::kNothingRan;

@@ -1,12 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "engine/backend/loop_lowering.h"
-#include "engine/model/model.h"
-
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
+#include "reports/results.h"
 
 namespace opkit::harness {
 namespace {
@@ -58,13 +56,13 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
 
 /// What a run found, not what the cards claim: per operator and backend the dtypes that passed, and those that did not.
 Result<int> matrix(const std::string& path) {
-  OPKIT_ASSIGN(const auto bytes, readFile(path));
+  reports::Results results;
+  OPKIT_TRY(reports::readResults(path, results).withContext("--matrix"));
+  for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
   std::map<std::string, std::map<std::string, std::map<std::string, std::pair<size_t, size_t>>>> cells;
   std::set<std::string> backends;
-  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
-  for (std::string text; std::getline(lines, text);) {
-    const auto line = nlohmann::json::parse(text, nullptr, false);
-    if (!line.is_object() || line.value("record", "") != "case" || line.value("kind", "") != "check") continue;
+  for (const nlohmann::json* record : results.ofKind("check")) {
+    const nlohmann::json& line = *record;
     if (line.value("id", "").starts_with("error:")) continue;
     const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
     backends.insert(line.value("backend", ""));

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "engine/base/interrupt.h"
 #include "harness/check/check.h"
 #include "harness/commands/commands.h"
 #include "harness/model/bisect.h"
@@ -121,12 +122,21 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
 
 Result<int> compareModels(const Options& options, const std::string& commandLine) {
   OPKIT_TRY(options.backend.check());
+  const GracefulInterrupt graceful;
+  RunPlan planned;
+  for (const std::string& backend : options.backend.backends) planned[backend] = 1;
   ResultFile file;
-  OPKIT_TRY(file.open(options.json, commandLine, options.seed));
+  OPKIT_TRY(file.open(options.json, commandLine, options.seed, planned));
+  size_t done = 0;
   bool failed = false, executed = false;
   for (const std::string& backend : options.backend.backends) {
-    OPKIT_ASSIGN(const CaseResult result, compareOn(options, backend, file));
+    if (interrupted()) break;
+    auto compared = compareOn(options, backend, file);
+    if (interrupted()) break;  // it may be half a comparison
+    OPKIT_ASSIGN(const CaseResult result, std::move(compared));
     file.write(result);
+    OPKIT_TRY(file.status());
+    ++done;
     printLayers(result, options.all);
     printGrowth(result);
     if (!result.fallbacks.empty()) fmt::print("{} nodes ran on another backend\n", result.fallbacks.size());
@@ -139,7 +149,11 @@ Result<int> compareModels(const Options& options, const std::string& commandLine
     fmt::print("fail: {} messages of the Vulkan validation layers\n", messages);
     failed = true;
   }
-  file.writeSummary();
+  OPKIT_TRY(file.close());
+  if (done < planned.size()) {
+    printInterrupted(done, planned, "comparisons", options.json);
+    return cli::kCheckFailed;
+  }
   if (!executed) return cli::kNothingRan;
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }

@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "engine/base/interrupt.h"
 #include "harness/commands/commands.h"
 #include "harness/mutate/mutation_run.h"
 #include "harness/run/terminal.h"
@@ -86,45 +87,77 @@ double printTable(const std::vector<MutantResult>& results) {
   return counted == 0 ? -1 : score;
 }
 
-Result<int> mutate(const Options& options) {
-  const OpRegistry& registry = plugins().registry();
-  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
-  std::vector<MutantResult> results;
-  for (const std::string& backend : options.backends) {
-    if (backend != "cpu" && backend != "vulkan")
-      return Status::invalidArgument("--backend: mutants exist for cpu and vulkan, got '{}'", backend);
+nlohmann::json toJson(const MutantResult& result) {
+  nlohmann::json line = {
+      {"record", "mutant"},      {"subject", result.subject}, {"backend", result.backend},   {"where", result.where},
+      {"before", result.before}, {"after", result.after},     {"fate", nameOf(result.fate)}, {"by", result.by}};
+  if (result.wrongMark) line["wrongMark"] = true;
+  return line;
+}
+
+/// Mutants are recorded as their fates are known. How many there are is known only after the cases ran unbroken.
+class MutateRun {
+ public:
+  explicit MutateRun(const Options& options) : options_(options) {}
+
+  Result<int> run(const std::string& commandLine) {
+    const OpRegistry& registry = plugins().registry();
+    for (const std::string& backend : options_.backends)
+      if (backend != "cpu" && backend != "vulkan")
+        return Status::invalidArgument("--backend: mutants exist for cpu and vulkan, got '{}'", backend);
+    OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options_.cases, registry));
+    OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), {}));
+    for (const std::string& backend : options_.backends)
+      if (!interrupted()) OPKIT_TRY(hunt(backend, catalogue, registry));
+    return finish();
+  }
+
+ private:
+  Status hunt(const std::string& backend, const Catalogue& catalogue, const OpRegistry& registry) {
     Progress progress(0);
-    const auto onResult = [&](const MutantResult& result) {
-      progress.step(fmt::format("{} {}", result.subject, result.where));
-      results.push_back(result);
-    };
+    const MutationEvents events{.planned =
+                                    [&](size_t count) {
+                                      planned_[backend] = count;
+                                      file_.plan({{backend, count}});
+                                    },
+                                .done =
+                                    [&](const MutantResult& result) {
+                                      progress.step(fmt::format("{} {}", result.subject, result.where));
+                                      file_.writeMutant(toJson(result));
+                                      results_.push_back(result);
+                                    },
+                                .stop = [this] { return !file_.status().isOk(); }};
     if (backend == "cpu") {
-      OPKIT_TRY(mutateCpu(catalogue, registry, options.mutation, onResult));
-      continue;
+      OPKIT_TRY(mutateCpu(catalogue, registry, options_.mutation, events));
+      return file_.status();
     }
 #ifdef OPKIT_HAS_VULKAN
-    OPKIT_TRY(mutateShaders(catalogue, registry, options.mutation, onResult));
+    OPKIT_TRY(mutateShaders(catalogue, registry, options_.mutation, events));
+    return file_.status();
 #else
     return Status::unsupported("--backend vulkan: this build has no Vulkan backend");
 #endif
   }
-  nlohmann::json document = nlohmann::json::array();
-  for (const MutantResult& result : results)
-    document.push_back({{"subject", result.subject},
-                        {"backend", result.backend},
-                        {"where", result.where},
-                        {"before", result.before},
-                        {"after", result.after},
-                        {"fate", nameOf(result.fate)},
-                        {"by", result.by}});
-  OPKIT_TRY(cli::writeJson(options.json, document));
-  printSurvivors(results);
-  const double score = printTable(results);
-  const bool wrongMarks = printWrongMarks(results);
-  if (score < 0) return cli::kNothingRan;
-  if (score < options.threshold) fmt::print("fail: the score is below {:.1f} %\n", options.threshold);
-  return wrongMarks || score < options.threshold ? cli::kCheckFailed : cli::kSuccess;
-}
+
+  Result<int> finish() {
+    OPKIT_TRY(file_.close());
+    printSurvivors(results_);
+    const double score = printTable(results_);
+    const bool wrongMarks = printWrongMarks(results_);
+    if (interrupted()) {
+      printInterrupted(results_.size(), planned_, "mutants", options_.json);
+      return cli::kCheckFailed;
+    }
+    if (score < 0) return cli::kNothingRan;
+    if (score < options_.threshold) fmt::print("fail: the score is below {:.1f} %\n", options_.threshold);
+    return wrongMarks || score < options_.threshold ? cli::kCheckFailed : cli::kSuccess;
+  }
+
+  const Options& options_;
+  ResultFile file_;
+  RunPlan planned_;
+  std::vector<MutantResult> results_;
+};
 
 }  // namespace
 
@@ -147,13 +180,19 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--source", options->mutation.source, "The source tree with shaders/ and ops/")
       ->check(cli::existingFolder())
       ->capture_default_str();
-  command->add_option("--json", options->json, "Write every mutant and its fate as JSON")->check(cli::outputFile());
+  command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
   command->footer(
       "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
       "Examples:\n"
       "  op-harness mutate --op Softmax\n"
       "  op-harness mutate --backend vulkan --op Conv --limit 0");
-  command->callback([options, &context] { context.run = [options] { return mutate(*options); }; });
+  command->callback([options, &context] {
+    context.run = [options, &context] {
+      const GracefulInterrupt graceful;
+      return MutateRun(*options).run(context.commandLine);
+    };
+  });
 }
 
 }  // namespace opkit::harness

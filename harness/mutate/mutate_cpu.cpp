@@ -1,6 +1,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/interrupt.h"
 #include "harness/mutate/cpu_faults.h"
 #include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
@@ -18,21 +19,25 @@ class CpuMutation {
   CpuMutation(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options)
       : catalogue_(catalogue), registry_(registry), options_(options) {}
 
-  Status run(const std::function<void(const MutantResult&)>& done) {
+  Status run(const MutationEvents& events) {
     OPKIT_ASSIGN(marks_, EquivalentMarks::read(options_.source));
     OPKIT_TRY(findSubjects());
+    if (interrupted()) return Status::ok();
     const std::vector<CpuFault>& faults = cpuFaults();
     std::vector<std::optional<MutantResult>> finished(subjects_.size() * faults.size());
     size_t next = 0;
-    IsolationLimits limits{.workers = options_.jobs, .timeoutSeconds = options_.timeoutSeconds};
+    events.planned(finished.size());
+    IsolationLimits limits{.workers = options_.jobs, .timeoutSeconds = options_.timeoutSeconds, .stop = events.stop};
     limits.timeoutOf = [&](size_t i) { return std::max(options_.timeoutSeconds, 5 * subjectOf(i).seconds); };
     Hunt hunt(catalogue_, registry_);
-    return runIsolated(
+    OPKIT_TRY(runIsolated(
         finished.size(), limits, [&](size_t i) { return runFault(hunt, subjectOf(i), faults[i % faults.size()].name); },
         [&](size_t i, const JobOutcome& outcome) {
           finished[i] = resultOf(subjectOf(i).name, faults[i % faults.size()].name, outcome);
-          for (; next < finished.size() && finished[next]; ++next) done(*finished[next]);
-        });
+          for (; next < finished.size() && finished[next]; ++next) events.done(*finished[next]);
+        }));
+    reportRest(finished, next, events);
+    return Status::ok();
   }
 
  private:
@@ -61,6 +66,7 @@ class CpuMutation {
           group.failure = answer.is_object() ? answer.value("failure", "") : "its worker ended: " + outcome.answer;
           if (answer.is_object()) group.seconds = answer.value("seconds", 0.0);
         }));
+    if (interrupted()) return Status::ok();  // some groups have no facts
     for (auto& [op, subject] : subjects) {
       OPKIT_TRY(arrange(subject, facts));
       subjects_.push_back(std::move(subject));
@@ -121,6 +127,11 @@ const char* nameOf(MutantResult::Fate fate) {
   return kNames[static_cast<size_t>(fate)];
 }
 
+void reportRest(const std::vector<std::optional<MutantResult>>& finished, size_t next, const MutationEvents& events) {
+  for (; next < finished.size(); ++next)
+    if (finished[next]) events.done(*finished[next]);
+}
+
 void applyMark(const EquivalentMarks& marks, const std::string& change, MutantResult& result) {
   const std::string* reason = marks.reasonOf(result.subject, change);
   if (!reason) return;
@@ -131,8 +142,8 @@ void applyMark(const EquivalentMarks& marks, const std::string& change, MutantRe
 }
 
 Status mutateCpu(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
-                 const std::function<void(const MutantResult&)>& done) {
-  return CpuMutation(catalogue, registry, options).run(done);
+                 const MutationEvents& events) {
+  return CpuMutation(catalogue, registry, options).run(events);
 }
 
 }  // namespace opkit::harness

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/base/interrupt.h"
 #include "harness/mutate/glsl_mutants.h"
 #include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
@@ -53,17 +54,20 @@ class ShaderMutation {
   ShaderMutation(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options)
       : catalogue_(catalogue), registry_(registry), options_(options), facts_(catalogue.groups.size()) {}
 
-  Status run(const std::function<void(const MutantResult&)>& done) {
+  Status run(const MutationEvents& events) {
     OPKIT_ASSIGN(marks_, EquivalentMarks::read(options_.source));
     OPKIT_TRY(survey());
+    if (interrupted()) return Status::ok();  // some groups have no facts
     OPKIT_TRY(findSubjects());
     finished_.resize(jobs_.size());
-    done_ = &done;
+    events_ = &events;
+    events.planned(jobs_.size());
     std::vector<size_t> all;
     for (size_t i = 0; i < jobs_.size(); ++i) all.push_back(i);
     OPKIT_TRY(runJobs(all, true));
     // What broke a worker may have been an earlier mutant's doing: once more, each in a process of its own.
     for (const size_t job : std::exchange(broken_, {})) OPKIT_TRY(runJobs({job}, false));
+    reportRest(finished_, next_, events);
     return Status::ok();
   }
 
@@ -122,7 +126,7 @@ class ShaderMutation {
   }
 
   Status runJobs(const std::vector<size_t>& jobs, bool again) {
-    IsolationLimits limits{.workers = options_.jobs};
+    IsolationLimits limits{.workers = options_.jobs, .stop = events_->stop};
     limits.timeoutOf = [&](size_t i) {
       return std::max(options_.timeoutSeconds, 5 * subjects_[jobs_[jobs[i]].subject].seconds);
     };
@@ -185,7 +189,7 @@ class ShaderMutation {
     }
     applyMark(marks_, mutant.change(), result);
     finished_[job] = std::move(result);
-    for (; next_ < finished_.size() && finished_[next_]; ++next_) (*done_)(*finished_[next_]);
+    for (; next_ < finished_.size() && finished_[next_]; ++next_) events_->done(*finished_[next_]);
   }
 
   const Catalogue& catalogue_;
@@ -198,14 +202,14 @@ class ShaderMutation {
   std::vector<size_t> broken_;  // jobs whose worker crashed
   std::vector<std::optional<MutantResult>> finished_;
   size_t next_ = 0;  // the first that was not reported
-  const std::function<void(const MutantResult&)>* done_ = nullptr;
+  const MutationEvents* events_ = nullptr;
 };
 
 }  // namespace
 
 Status mutateShaders(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
-                     const std::function<void(const MutantResult&)>& done) {
-  return ShaderMutation(catalogue, registry, options).run(done);
+                     const MutationEvents& events) {
+  return ShaderMutation(catalogue, registry, options).run(events);
 }
 
 }  // namespace opkit::harness

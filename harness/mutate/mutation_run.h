@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,15 +43,26 @@ struct MutantResult {
 
 const char* nameOf(MutantResult::Fate fate);
 
+/// Who wants to know how a hunt goes on. Both are called in this process.
+struct MutationEvents {
+  std::function<void(size_t)> planned;                // once: how many mutants there are
+  std::function<void(const MutantResult&)> done;      // as they finish, in the order of the mutants
+  std::function<bool()> stop = [] { return false; };  // true ends the hunt early, as an interrupt does
+};
+
+/// After an early end: what finished behind the first that did not, `next`.
+void reportRest(const std::vector<std::optional<MutantResult>>& finished, size_t next, const MutationEvents& events);
+
 /// Applies a mark to a verdict: a marked survivor is equivalent, a marked mutant that was killed is a wrong mark.
 void applyMark(const EquivalentMarks& marks, const std::string& change, MutantResult& result);
 
-/// The table of cpu_faults.h on every operator of the catalogue.
+/// The table of cpu_faults.h on every operator of the catalogue. An interrupt ends it early: the Status is OK, and what
+/// was done is reported.
 Status mutateCpu(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
-                 const std::function<void(const MutantResult&)>& done);
+                 const MutationEvents& events);
 
 /// Mutants of every shader that the catalogue's cases dispatch. Unsupported without a Vulkan device.
 Status mutateShaders(const Catalogue& catalogue, const OpRegistry& registry, const MutationOptions& options,
-                     const std::function<void(const MutantResult&)>& done);
+                     const MutationEvents& events);
 
 }  // namespace opkit::harness

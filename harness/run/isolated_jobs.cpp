@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@
 #include <fstream>
 #include <string>
 
+#include "engine/base/checked_file.h"
 #include "engine/base/guard.h"
+#include "engine/base/interrupt.h"
 
 namespace opkit::harness {
 namespace {
@@ -32,10 +35,11 @@ bool readAll(int fd, void* data, size_t size) {
   return true;
 }
 
-bool writeAll(int fd, const void* data, size_t size) {
+/// To a process that may have ended: an error then, not a signal.
+bool sendAll(int fd, const void* data, size_t size) {
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
-    const ssize_t put = write(fd, bytes, size);
+    const ssize_t put = send(fd, bytes, size, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
     bytes += put;
@@ -70,25 +74,34 @@ Result<std::string> answerOf(const std::function<std::string(size_t)>& job, size
   return guarded([&]() -> Result<std::string> { return job(index); });
 }
 
-/// A worker's life: an index comes in, the answer's length and text go out, until the pipe closes.
-[[noreturn]] void serve(int requests, int answers, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
-  std::signal(SIGINT, SIG_IGN);
+/// A worker's life: an index comes in, the answer's length and text go out, until the other end closes.
+[[noreturn]] void serve(int channel, pid_t parent, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
+  becomeWorker(parent);
   if (memoryBytes > 0) limitMemory(memoryBytes);
   size_t index = 0;
-  while (readAll(requests, &index, sizeof(index))) {
+  while (readAll(channel, &index, sizeof(index))) {
     const Result<std::string> answer = answerOf(job, index);
     const std::string text = answer ? *answer : answer.error().toString();
     const AnswerHead head{text.size(), !answer};
-    if (!writeAll(answers, &head, sizeof(head)) || !writeAll(answers, text.data(), text.size())) break;
+    if (!sendAll(channel, &head, sizeof(head)) || !sendAll(channel, text.data(), text.size())) break;
     if (head.thrown) break;  // whatever was half done dies with this process
   }
   _exit(0);  // without running the parent's destructors
 }
 
+/// Gives a worker that was asked to end a moment to tidy up.
+void waitAMoment(pid_t worker) {
+  constexpr int kMostMs = 500;
+  for (int ms = 0; ms < kMostMs; ++ms) {
+    siginfo_t ended = {};
+    if (waitid(P_PID, static_cast<id_t>(worker), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) return;
+    usleep(1000);
+  }
+}
+
 struct Worker {
   pid_t pid = -1;
-  int requests = -1;
-  int answers = -1;
+  Descriptor channel;
   size_t job = 0;
   bool busy = false;
   Clock::time_point deadline;
@@ -100,6 +113,9 @@ class Pool {
        const std::function<void(size_t, const JobOutcome&)>& done)
       : count_(count), limits_(limits), job_(job), done_(done) {}
   ~Pool() {
+    if (stopped())  // all at once, before the first is waited for
+      for (const Worker& worker : workers_)
+        if (worker.busy) kill(worker.pid, kEndWorker);
     for (Worker& worker : workers_) stop(worker);
   }
 
@@ -111,36 +127,28 @@ class Pool {
   }
 
  private:
-  bool stopped() const { return limits_.stop && *limits_.stop != 0; }
+  bool stopped() const { return interrupted() || (limits_.stop && limits_.stop()); }
 
   Status start(Worker& worker) {
-    int requests[2], answers[2];
-    if (pipe(requests) != 0) return Status::internal("no pipe for a worker: {}", std::strerror(errno));
-    if (pipe(answers) != 0) return Status::internal("no pipe for a worker: {}", std::strerror(errno));
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      return Status::internal("no channel for a worker: {}", std::strerror(errno));
+    worker.channel = Descriptor(ends[0]);
+    const Descriptor theirs(ends[1]);
     std::fflush(nullptr);  // or the worker would print what is buffered again
+    const pid_t self = getpid();
     worker.pid = fork();
     if (worker.pid < 0) return Status::internal("no process for a worker: {}", std::strerror(errno));
-    if (worker.pid == 0) {
-      close(requests[1]);
-      close(answers[0]);
-      for (const Worker& other : workers_) {  // or the others would never see their pipes close
-        if (other.requests >= 0) close(other.requests);
-        if (other.answers >= 0) close(other.answers);
-      }
-      serve(requests[0], answers[1], limits_.memoryBytes, job_);
-    }
-    close(requests[0]);
-    close(answers[1]);
-    worker.requests = requests[1];
-    worker.answers = answers[0];
-    return Status::ok();
+    if (worker.pid > 0) return Status::ok();
+    for (Worker& other : workers_) other.channel = Descriptor();  // or the others would never see theirs close
+    serve(theirs.get(), self, limits_.memoryBytes, job_);
   }
 
-  /// Closes the pipes, ends the process if it still runs, and says how it ended.
+  /// Closes the channel, ends the process if it still runs, and says how it ended.
   std::string stop(Worker& worker) {
     if (worker.pid < 0) return "";
-    close(worker.requests);
-    close(worker.answers);
+    worker.channel = Descriptor();
+    if (worker.busy && stopped()) waitAMoment(worker.pid);
     if (worker.busy) kill(worker.pid, SIGKILL);
     int state = 0;
     waitpid(worker.pid, &state, 0);
@@ -156,7 +164,7 @@ class Pool {
     worker.busy = true;
     worker.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                                          limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds));
-    if (!writeAll(worker.requests, &worker.job, sizeof(worker.job)))
+    if (!sendAll(worker.channel.get(), &worker.job, sizeof(worker.job)))
       return Status::internal("a worker ended before its job");
     return Status::ok();
   }
@@ -173,10 +181,10 @@ class Pool {
   Status receive(Worker& worker) {
     AnswerHead head;
     JobOutcome outcome;
-    bool complete = readAll(worker.answers, &head, sizeof(head));
+    bool complete = readAll(worker.channel.get(), &head, sizeof(head));
     if (complete) {
       outcome.answer.resize(head.length);
-      complete = readAll(worker.answers, outcome.answer.data(), head.length);
+      complete = readAll(worker.channel.get(), outcome.answer.data(), head.length);
     }
     if (complete && !head.thrown) return finish(worker, outcome);
     const size_t job = worker.job;
@@ -200,7 +208,7 @@ class Pool {
     Clock::time_point earliest = Clock::time_point::max();
     for (Worker& worker : workers_) {
       if (!worker.busy) continue;
-      waits.push_back({worker.answers, POLLIN, 0});
+      waits.push_back({worker.channel.get(), POLLIN, 0});
       busy.push_back(&worker);
       earliest = std::min(earliest, worker.deadline);
     }
@@ -230,7 +238,6 @@ class Pool {
 
 Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done) {
-  std::signal(SIGPIPE, SIG_IGN);  // a worker that died is an outcome, not the end of this process
   return Pool(count, limits, job, done).run(std::max<size_t>(limits.workers, 1));
 }
 

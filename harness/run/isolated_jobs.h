@@ -4,7 +4,6 @@
 // with a string.
 #pragma once
 
-#include <csignal>
 #include <functional>
 #include <string>
 
@@ -22,13 +21,13 @@ struct IsolationLimits {
   size_t workers = 1;
   double timeoutSeconds = 300;                        // of one job
   size_t memoryBytes = 0;                             // that a worker may add to its data; 0 is unlimited
-  const volatile std::sig_atomic_t* stop = nullptr;   // non-zero: no further job is handed out, running ones are ended
+  std::function<bool()> stop = nullptr;               // true: no further job is handed out, running ones are ended
   std::function<double(size_t)> timeoutOf = nullptr;  // of a job, where they differ
 };
 
 /// Runs job(0) ... job(count - 1), `limits.workers` at a time; calls done(index, outcome) in this process as they
-/// finish. Workers do not see SIGINT: whoever asks for a stop decides. Internal when the system refuses processes or
-/// pipes.
+/// finish. An interrupt (engine/base/interrupt.h) stops it like `limits.stop`; the Status is OK then and some jobs were
+/// not done. Workers end with this process, however it ends. Internal when the system refuses processes or channels.
 Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done);
 Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,

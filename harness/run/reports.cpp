@@ -57,7 +57,8 @@ std::string oneLine(const std::string& text) {
 
 }  // namespace
 
-std::string junitXml(const std::vector<Json>& lines, const std::vector<std::string>& blocks) {
+std::string junitXml(const std::vector<Json>& lines, const std::vector<std::string>& blocks,
+                     const std::string& missing) {
   struct Suite {
     std::string cases;
     size_t tests = 0, failures = 0, skipped = 0;
@@ -76,6 +77,12 @@ std::string junitXml(const std::vector<Json>& lines, const std::vector<std::stri
     text += fmt::format(
         "  <testsuite name=\"op-harness.{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
         escaped(backend), suite.tests, suite.failures, suite.skipped, suite.cases);
+  if (!missing.empty())
+    text += fmt::format(
+        "  <testsuite name=\"op-harness\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+        "    <testcase classname=\"op-harness\" name=\"the run is complete\" time=\"0\">\n"
+        "      <error type=\"incomplete\" message=\"{}\"/>\n    </testcase>\n  </testsuite>\n",
+        escaped(missing));
   return text + "</testsuites>\n";
 }
 

@@ -10,7 +10,9 @@
 namespace opkit::harness {
 
 /// One <testsuite> per backend, one <testcase> per line; failures carry the reason and `blocks`, skips theirs.
-std::string junitXml(const std::vector<nlohmann::json>& lines, const std::vector<std::string>& blocks);
+/// What is `missing` of a run that was cut short is an error of its own, or the report would look whole and green.
+std::string junitXml(const std::vector<nlohmann::json>& lines, const std::vector<std::string>& blocks,
+                     const std::string& missing = "");
 
 /// "::error file=ops/softmax/softmax.cases.json,title=Softmax on vulkan::..." for a failed case's line.
 std::string githubAnnotation(const nlohmann::json& line, const std::string& folder);

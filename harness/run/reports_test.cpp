@@ -25,6 +25,13 @@ TEST(Reports, JUnitCountsAndEscapes) {
   EXPECT_NE(xml.find(R"(time="0.001000")"), std::string::npos);
 }
 
+TEST(Reports, JUnitOfACutRunHasAnError) {
+  EXPECT_EQ(junitXml(kLines, {}).find("<error"), std::string::npos);
+  const std::string xml = junitXml(kLines, {}, "interrupted: 3 of 9 groups");
+  EXPECT_NE(xml.find(R"(errors="1")"), std::string::npos) << xml;
+  EXPECT_NE(xml.find(R"(<error type="incomplete" message="interrupted: 3 of 9 groups"/>)"), std::string::npos) << xml;
+}
+
 TEST(Reports, AnnotationsAreOneLine) {
   Json line = kLines[1];
   line["reason"] = "100 %\nsecond";

@@ -1,18 +1,17 @@
 #include "harness/run/results.h"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
+#include "engine/base/interrupt.h"
 #include "harness/run/build_facts.h"
 
 namespace opkit::harness {
@@ -89,6 +88,11 @@ std::string utcNow() {
   gmtime_r(&now, &parts);
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
+}
+
+std::string newRunId() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
 }
 
 }  // namespace
@@ -171,14 +175,12 @@ Json toJson(const CaseResult& result) {
   return line;
 }
 
-ResultFile::~ResultFile() {
-  if (file_) std::fclose(file_);
-}
-
-Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed) {
+Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned) {
   if (path.empty()) return Status::ok();
-  file_ = std::fopen(path.c_str(), "a");
-  if (!file_) return Status::invalidArgument("--json {}: cannot be written: {}", path, std::strerror(errno));
+  auto opened = LineFile::open(path);
+  if (!opened) return opened.error().withContext("--json");
+  file_.emplace(*std::move(opened));
+  run_ = newRunId();
   utsname host = {};
   uname(&host);
   writeLine({{"record", "run"},
@@ -186,6 +188,7 @@ Status ResultFile::open(const std::string& path, const std::string& command, uin
              {"tool", "op-harness"},
              {"version", kBuildFacts.version},
              {"command", command},
+             {"planned", planned},
              {"started", utcNow()},
              {"commit", kBuildFacts.commit},
              {"dirty", kBuildFacts.dirty},
@@ -196,14 +199,17 @@ Status ResultFile::open(const std::string& path, const std::string& command, uin
              {"cpu", cpuName()},
              {"cores", std::thread::hardware_concurrency()},
              {"seed", seed}});
-  return Status::ok();
+  return status_;
 }
 
-void ResultFile::writeLine(const Json& line) {
-  if (!file_) return;
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::fwrite(text.data(), 1, text.size(), file_);
-  std::fflush(file_);
+void ResultFile::plan(const RunPlan& more) { writeLine({{"record", "plan"}, {"planned", more}}); }
+
+void ResultFile::writeLine(Json line) {
+  if (!file_ || !status_.isOk()) return;
+  line["run"] = run_;
+  const Status written = file_->append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (written.isOk()) return;
+  status_ = Status::invalidArgument("--json: {}; {} cases are recorded in it", written.message(), lines_);
 }
 
 void ResultFile::write(const DeviceInfo& device, const std::string& profile) {
@@ -218,15 +224,31 @@ void ResultFile::write(const CaseResult& result) {
 }
 
 void ResultFile::writeCase(const Json& line) {
-  written_.push_back(statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail));
+  ++counts_[nameOf(statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail))];
   writeLine(line);
+  lines_ += status_.isOk();
 }
 
-void ResultFile::writeSummary() {
-  Json line = {{"record", "summary"}, {"executed", std::count_if(written_.begin(), written_.end(), isExecuted)}};
-  for (const char* name : kStatusNames) line[name] = 0;
-  for (const CaseStatus status : written_) line[nameOf(status)] = line[nameOf(status)].get<int>() + 1;
+void ResultFile::writeMutant(const Json& line) {
+  ++counts_[line.value("fate", "invalid")];
   writeLine(line);
+  lines_ += status_.isOk();
+}
+
+Status ResultFile::close() {
+  Json line = {{"record", "summary"}, {"outcome", interrupted() ? "interrupted" : "complete"}, {"ended", utcNow()}};
+  size_t executed = 0;
+  for (const char* name : kStatusNames) line[name] = 0;
+  for (const auto& [name, count] : counts_) {
+    line[name] = count;
+    const auto status = statusFromName(name);
+    if (!status || isExecuted(*status)) executed += count;
+  }
+  line["lines"] = lines_;
+  line["executed"] = executed;
+  writeLine(line);
+  if (file_ && status_.isOk()) status_ = file_->close().withContext("--json");
+  return status_;
 }
 
 }  // namespace opkit::harness

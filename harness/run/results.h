@@ -1,13 +1,14 @@
 // Results: what one case, layer or measurement came to, and its JSON line. The schema is reports/schema.md.
 #pragma once
 
-#include <cstdio>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/base/checked_file.h"
 #include "harness/compare/compare.h"
 
 namespace opkit::harness {
@@ -91,29 +92,42 @@ struct CaseResult {
 
 nlohmann::json toJson(const CaseResult& result);
 
-/// An append-only JSONL file; does nothing without a path. Every line is flushed, so a crash loses no result.
+/// How many lines of cases or mutants a run means to write, by backend.
+using RunPlan = std::map<std::string, size_t>;
+
+/// An append-only JSONL file; does nothing without a path. Every line is one write, so a crash loses no result, and the
+/// first that fails is kept: whoever writes looks at status() and stops.
 class ResultFile {
  public:
   ResultFile() = default;
-  ~ResultFile();
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
 
   /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
-  Status open(const std::string& path, const std::string& command, uint64_t seed = 0);
+  Status open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned);
+  /// What is planned beside what the run line says; for a run that finds out on its way.
+  void plan(const RunPlan& more);
   /// `profile` is JSON text (harness/probes/device_profile.h); empty where there is none.
   void write(const DeviceInfo& device, const std::string& profile = "");
   void write(const CaseResult& result);
   /// A case line that another process made.
   void writeCase(const nlohmann::json& line);
-  /// Counts per status of everything written.
-  void writeSummary();
+  /// A mutant and its fate.
+  void writeMutant(const nlohmann::json& line);
+  /// Counts of everything written, whether an interrupt cut the run short, and the end. Without it a reader knows that
+  /// the run did not reach its end. Returns status().
+  Status close();
+  /// OK, or why a line could not be written; nothing is written after it.
+  const Status& status() const { return status_; }
 
  private:
-  void writeLine(const nlohmann::json& line);
+  void writeLine(nlohmann::json line);
 
-  std::FILE* file_ = nullptr;
-  std::vector<CaseStatus> written_;
+  std::optional<LineFile> file_;
+  Status status_;
+  std::string run_;                       // its id, which every line carries
+  std::map<std::string, size_t> counts_;  // of lines, by status or fate
+  size_t lines_ = 0;                      // of cases and mutants that arrived
 };
 
 }  // namespace opkit::harness

@@ -32,15 +32,16 @@ void Progress::step(const std::string& label) {
   if (!visible_) return;
   constexpr size_t kWidth = 24;
   const size_t filled = total_ == 0 ? kWidth : std::min(kWidth, done_ * kWidth / total_);
-  fmt::print(stderr, "\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done_,
-             total_, label.substr(0, 60));
-  std::fflush(stderr);
+  // Not by fmt::print, which throws where stderr cannot be written: a bar is worth no failure.
+  std::fputs(fmt::format("\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done_,
+                         total_, label.substr(0, 60))
+                 .c_str(),
+             stderr);
 }
 
 void Progress::clear() {
   if (!visible_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  std::fputs("\r\x1b[K", stderr);
 }
 
 Table::Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }

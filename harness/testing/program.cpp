@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <thread>
 
 namespace opkit::harness {
 
@@ -20,6 +25,40 @@ Ran runShell(const std::string& command) {
 }
 
 Ran run(const std::string& arguments) { return runShell(std::string(OPKIT_OP_HARNESS) + " " + arguments); }
+
+namespace {
+
+/// `condition`, or a minute.
+void waitFor(const std::function<bool()>& condition) {
+  for (int i = 0; i < 6000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+}  // namespace
+
+Ran runUntil(const std::string& arguments, const std::string& file, const std::string& part, int signal) {
+  const std::string log = fileWith("interrupted.log", "");
+  const std::string command = "exec " + std::string(OPKIT_OP_HARNESS) + " " + arguments + " >" + log + " 2>&1";
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  int state = 0;
+  bool ended = false;
+  waitFor([&] {
+    ended = ended || waitpid(child, &state, WNOHANG) == child;
+    return ended || textOf(file).find(part) != std::string::npos;
+  });
+  if (!ended) {
+    kill(child, signal);
+    waitpid(child, &state, 0);
+  }
+  Ran ran{WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), textOf(log)};
+  for (int i = 0; i < 100 && kill(-child, 0) == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (kill(-child, 0) == 0) ran.text += "a process was left behind\n";
+  return ran;
+}
 
 std::string fileWith(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + name;
