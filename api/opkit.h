@@ -2,7 +2,8 @@
 //
 // find_package(opkit) and link opkit::opkit; nothing else of OpKit is needed to compile against this header, which uses
 // the standard library alone. Functions that can fail return false or null and put one line into `error`; nothing
-// throws across this header. A Network belongs to one thread at a time; several may run at once.
+// throws across this header (a list is empty when there is no memory for it). A Network belongs to one thread at a
+// time; several may run at once.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +23,16 @@ namespace opkit::api {
 OPKIT_API std::string version();
 /// The backends of this build: "cpu", "vulkan", "reference", "null".
 OPKIT_API std::vector<std::string> backends();
+/// Bytes of host tensors that this process may hold at once, over all networks; 0 is no limit. Beyond it a call fails
+/// and says so. The default is three quarters of the memory of the machine or of the process's control group, or what
+/// the environment variable OPKIT_HOST_MEMORY says in bytes. Call it before the first network or at any time.
+OPKIT_API void setHostMemoryLimit(uint64_t bytes);
 
 struct Options {
   std::string backend = "cpu";  // one of backends(), or "auto": each node where it costs less, as measured
   std::string device = {};      // index, part of a name, or UUID; empty takes the best
   bool allowFallback = true;    // false: a node that the backend refuses is an error, not a CPU node
-  unsigned threads = 0;         // of the CPU; 0 is one per core
+  unsigned threads = 0;         // of the CPU, at most 1024; 0 is one per core
 };
 
 /// An input or output. Extents that the model leaves open are -1 until resized (inputs) or run (outputs).
@@ -62,7 +67,7 @@ class OPKIT_API Network {
   /// Sets an input's shape and its elements, row-major, in the input's dtype; `bytes` must match shape and dtype.
   bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
                 std::string& error);
-  /// Plans when shapes changed, then runs.
+  /// Plans when shapes changed, then runs. Fails, and names them, while inputs are not set.
   bool run(std::string& error);
   /// The elements of an output after run, valid until the next; null for an unknown name. `bytes` may be null.
   const void* output(const std::string& name, size_t* bytes = nullptr) const;

@@ -1,6 +1,7 @@
 // op-report: turns op-harness results into one self-contained HTML page.
 #include <kainjow/mustache.hpp>
 
+#include "engine/base/guard.h"
 #include "engine/model/model.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
@@ -48,23 +49,27 @@ int build(const std::vector<std::string>& files, const std::string& output, cons
   return 0;
 }
 
-}  // namespace
-}  // namespace opkit::reports
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Turns op-harness results into reports.", "op-report");
   app.require_subcommand(1);
   app.fallthrough();  // options of the program may follow the command
   std::vector<std::string> files;
   std::string output;
-  CLI::App* build = app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines");
-  build->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
-  build->add_option("results", files, "Files that op-harness wrote with --json")->required();
-  build->add_option("--output", output, "The page to write")->required();
-  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+  CLI::App* command = app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines");
+  command->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
+  command->add_option("results", files, "Files that op-harness wrote with --json")->required();
+  command->add_option("--output", output, "The page to write")->required()->check(cli::outputFile());
+  cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   plugins.add(app);
-  return opkit::cli::runProgram(app, argc, argv, [&]() -> opkit::Result<int> {
+  return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());
-    return opkit::reports::build(files, output, plugins.plugins());
+    return build(files, output, plugins.plugins());
   });
+}
+
+}  // namespace
+}  // namespace opkit::reports
+
+int main(int argc, char** argv) {
+  return opkit::guardedMain("op-report", [=] { return opkit::reports::run(argc, argv); });
 }

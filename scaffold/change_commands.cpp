@@ -119,7 +119,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
   auto options =
       addCommand(app, "plugin", "Write a project outside this tree: an operator in a shared library", command);
   command->add_option("NAME", options->first, "A lower-case word, such as hard_shrink")->required();
-  command->add_option("--dir", options->folder, "The project's folder (default: NAME)");
+  command->add_option("--dir", options->folder, "The project's folder (default: NAME)")->check(cli::outputFolder());
   command->add_option("--domain", options->domain, "Qualifies the operator: com.acme gives com.acme::HardShrink");
   command->add_option("--language", options->language, "Of the project (default c)")->type_name("{c,cpp}");
   addFlags(*command, *options, "Overwrite files that exist and differ");

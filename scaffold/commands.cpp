@@ -96,7 +96,9 @@ void addEjectCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();  // shared: the callback outlives this function
   CLI::App& command =
       *app.add_subcommand("eject", "Copy the templates to a folder; --templates DIR then uses what it holds");
-  command.add_option("DIR", options->folder, "Where to; made when it does not exist")->required();
+  command.add_option("DIR", options->folder, "Where to; made when it does not exist")
+      ->required()
+      ->check(cli::outputFolder());
   command.add_flag("--force", options->force, "Overwrite templates that differ");
   command.callback([&context, options] {
     context.run = [options]() -> Result<int> {

@@ -1,8 +1,23 @@
 // op-scaffold: writes the boilerplate of operators, backends and plugins. See scaffold/commands.h for the commands.
+#include <cstdlib>
+
+#include "engine/base/guard.h"
 #include "scaffold/commands.h"
 
-int main(int argc, char** argv) {
-  using namespace opkit::scaffold;
+namespace opkit::scaffold {
+namespace {
+
+/// The folder of the option or of the environment; one that is not there is a slip, not a wish for the built-in ones.
+Status findTemplates(CommandContext& context) {
+  const char* const asked = std::getenv("OPKIT_TEMPLATES");
+  if (!context.overrides.empty() || !asked || !*asked) return Status::ok();
+  context.overrides = asked;
+  std::string folder = asked;
+  const std::string wrong = cli::existingFolder()(folder);
+  return wrong.empty() ? Status::ok() : Status::invalidArgument("OPKIT_TEMPLATES: {}", wrong);
+}
+
+int run(int argc, char** argv) {
   CLI::App app("Writes new operators, backends and plugins that build and pass their checks at once.", "op-scaffold");
   app.require_subcommand(1);
   app.footer(
@@ -12,9 +27,9 @@ int main(int argc, char** argv) {
       "  op-scaffold remove HardShrink");
   CommandContext context;
   app.add_option("--root", context.root, "A folder of the source tree (default: the current one)");
-  app.add_option("--templates", context.overrides, "Templates that replace the built-in ones; see eject")
-      ->envname("OPKIT_TEMPLATES")
-      ->check(CLI::ExistingDirectory);
+  app.add_option("--templates", context.overrides,
+                 "Templates that replace the built-in ones, see eject (default: OPKIT_TEMPLATES)")
+      ->check(cli::existingFolder());
   addNewCommand(app, context);
   addRemoveCommand(app, context);
   addRenameCommand(app, context);
@@ -25,5 +40,15 @@ int main(int argc, char** argv) {
   addKindsCommand(app, context);
   addListCommand(app, context);
   addEjectCommand(app, context);
-  return opkit::cli::runProgram(app, argc, argv, [&context] { return context.run(); });
+  return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {
+    OPKIT_TRY(findTemplates(context));
+    return context.run();
+  });
+}
+
+}  // namespace
+}  // namespace opkit::scaffold
+
+int main(int argc, char** argv) {
+  return opkit::guardedMain("op-scaffold", [=] { return opkit::scaffold::run(argc, argv); });
 }

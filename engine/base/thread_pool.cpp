@@ -1,8 +1,10 @@
-#include "engine/base/thread_pool.h"
+#include "engine/base/make_thread_pool.h"
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,18 +32,16 @@ bool spinUntil(int spins, const Condition& condition) {
 class ThreadPool::Workers {
  public:
   Workers(size_t count, int spins) : spins_(spins) {
-    for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });
+    threads_.reserve(count);
+    try {
+      for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });
+    } catch (...) {  // the system gives no more: those that began must end before they go
+      stop();
+      throw;
+    }
   }
 
-  ~Workers() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      ++epoch_;
-    }
-    wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~Workers() { stop(); }
 
   size_t count() const { return threads_.size(); }
 
@@ -61,12 +61,24 @@ class ThreadPool::Workers {
       open_ = false;
     }
     const auto finished = [this] { return joined_ == 0; };
-    if (spinUntil(spins_, finished)) return;
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, finished);
+    if (!spinUntil(spins_, finished)) {
+      std::unique_lock lock(mutex_);
+      done_.wait(lock, finished);
+    }
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
  private:
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      ++epoch_;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
   void work(size_t threadIndex) {
     for (uint64_t seen = 0;;) {
       spinUntil(spins_, [&] { return epoch_ != seen; });
@@ -86,7 +98,13 @@ class ThreadPool::Workers {
 
   /// Each thread draws indices until none is left, so uneven work balances itself.
   void drawIndices(size_t threadIndex) {
-    for (size_t i = next_++; i < count_; i = next_++) (*body_)(i, threadIndex);
+    try {
+      for (size_t i = next_++; i < count_; i = next_++) (*body_)(i, threadIndex);
+    } catch (...) {
+      next_ = count_;  // nobody begins another one
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
   }
 
   const int spins_;
@@ -100,8 +118,25 @@ class ThreadPool::Workers {
   const std::function<void(size_t, size_t)>* body_ = nullptr;
   size_t count_ = 0;
   std::atomic<size_t> next_{0};
+  std::exception_ptr failure_;  // the first of this job
   std::vector<std::thread> threads_;
 };
+
+Status checkThreads(size_t threads) {
+  if (threads <= kMostThreads) return Status::ok();
+  return Status::invalidArgument("threads: expected 0 (one per core) to {}, got {}", kMostThreads, threads);
+}
+
+Result<std::unique_ptr<ThreadPool>> makeThreadPool(size_t threads, bool spins) {
+  OPKIT_TRY(checkThreads(threads));
+  try {
+    return std::make_unique<ThreadPool>(threads, spins);
+  } catch (const std::system_error& error) {
+    return Status::outOfMemory(
+        "the system refused one of {} threads: {}; ask for fewer, or raise the limit (ulimit -u, ulimit -v)",
+        threads == 0 ? std::max(std::thread::hardware_concurrency(), 1u) : threads, error.what());
+  }
+}
 
 ThreadPool::ThreadPool(size_t threads, bool spins) {
   if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1u);

@@ -107,17 +107,19 @@ void opkit_call::setWide(const OracleArgs& args) {
   for (const OracleTensor& output : args.outputs) wideOutputs_.push_back(wide(&output));
 }
 
+std::string opkit_call::where(const char* what) const {
+  return fmt::format("plugin '{}': {}{}{}", plugin_, what, type_.empty() ? "" : " of ", type_);
+}
+
 opkit::Status opkit_call::statusOf(const char* what, opkit_code code) const {
   if (code == OPKIT_OK && code_ == OPKIT_OK) return Status::ok();
-  const std::string where = type_.empty() ? fmt::format("plugin '{}': {}", plugin_, what)
-                                          : fmt::format("plugin '{}': {} of {}", plugin_, what, type_);
-  if (message_.empty()) return plugin::makeStatus(code, fmt::format("{} failed without saying why", where));
-  return plugin::makeStatus(code == OPKIT_OK ? code_ : code, fmt::format("{}: {}", where, message_));
+  const opkit_code worst = code == OPKIT_OK ? code_ : code;
+  if (message_.empty()) return plugin::makeStatus(worst, fmt::format("{} failed without saying why", where(what)));
+  return plugin::makeStatus(worst, fmt::format("{}: {}", where(what), message_));
 }
 
 opkit::Status opkit_call::thrown(const char* what, const char* message) const {
-  return Status::internal("plugin '{}': {}{}{} threw {}; no exception may leave a callback", plugin_, what,
-                          type_.empty() ? "" : " of ", type_, plugin::oneLine(message));
+  return Status::internal("{} threw {}; no exception may leave a callback", where(what), plugin::oneLine(message));
 }
 
 opkit_code opkit_call::fail(opkit_code code, std::string message) {

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/backend/creator.h"
+#include "engine/base/guard.h"
 #include "engine/plugin/attributes.h"
 
 /// The opaque struct of the C ABI.
@@ -39,6 +41,8 @@ struct opkit_call {
     message_.clear();
     try {
       return statusOf(what, callback());
+    } catch (const std::bad_alloc&) {
+      return opkit::statusOfException().withContext(where(what));
     } catch (const std::exception& error) {
       return thrown(what, error.what());
     } catch (...) {
@@ -76,6 +80,7 @@ struct opkit_call {
   }
   static void show(const opkit::TensorDesc& desc, View& view);
   static void point(const opkit::Tensor* tensor, View& view);
+  std::string where(const char* what) const;
   opkit::Status statusOf(const char* what, opkit_code code) const;
   opkit::Status thrown(const char* what, const char* message) const;
 

@@ -136,8 +136,16 @@ opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* from) {
   const auto copy = copyStruct(from, "opkit_dispatch");
   const Status status = copy ? record(*encoder, *copy) : copy.error();
   if (status.isOk()) return OPKIT_OK;
+<<<<<<< HEAD
   if (status.isByDevice()) encoder->refused = status;
   return encoder->call.fail(static_cast<opkit_code>(status.code()), status.message());
+=======
+  return failDispatch(encoder, static_cast<opkit_code>(status.code()), status.message());
+}
+
+opkit_code failDispatch(opkit_encoder* encoder, opkit_code code, std::string message) {
+  return encoder->call.fail(code, std::move(message));
+>>>>>>> boundaries
 }
 
 void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]) {
@@ -172,6 +180,7 @@ namespace opkit::plugin {
 
 // Without Vulkan no plugin gets an encoder to call these with.
 opkit_code dispatch(opkit_encoder*, const opkit_dispatch*) { return OPKIT_UNSUPPORTED; }
+opkit_code failDispatch(opkit_encoder*, opkit_code code, std::string) { return code; }
 void linearGroups(int64_t, uint32_t, uint32_t groups[3]) { groups[0] = groups[1] = groups[2] = 0; }
 Creator vulkanCreator(const std::string&, const std::shared_ptr<const OperatorSpec>&) { return {}; }
 

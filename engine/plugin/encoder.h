@@ -8,6 +8,8 @@ namespace opkit::plugin {
 
 /// The host's `dispatch` and `linear_groups`.
 opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* dispatch);
+/// Fails the callback that the encoder belongs to.
+opkit_code failDispatch(opkit_encoder* encoder, opkit_code code, std::string message);
 void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]);
 
 /// The Vulkan kernel of an operator. REQUIRES that the operator has one.

@@ -28,7 +28,7 @@ const char* opkit_graph::attributesJson(size_t index) const {
 }
 
 opkit_code opkit_graph::refuse(std::string message) {
-  if (mistake_.empty()) mistake_ = std::move(message);
+  if (mistake_.empty()) mistake_ = message.empty() ? "no memory" : std::move(message);
   return OPKIT_INVALID_ARGUMENT;
 }
 

@@ -28,11 +28,12 @@ struct opkit_graph {
   opkit_code replace(int32_t from, int32_t to);
   opkit_code remove(size_t node);
   opkit_code retype(size_t node, const char* type, const char* attributes);
+  /// Keeps the first mistake of the pass in mind.
+  opkit_code refuse(std::string message);
   /// Removes nodes for good. The first mistake of the pass, or OK.
   opkit::Status finish();
 
  private:
-  opkit_code refuse(std::string message);
   bool isTensor(int32_t tensor) const { return tensor >= 0 && static_cast<size_t>(tensor) < model_.tensors.size(); }
 
   opkit::Model& model_;

@@ -1,5 +1,6 @@
 // The functions behind opkit_host: thin, so that what a plugin can do stands in opkit_call, opkit_graph and the
-// registrar.
+// registrar. They are called from C, where nothing may be thrown: what is thrown inside fails the callback instead.
+#include "engine/base/guard.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/encoder.h"
 #include "engine/plugin/graph_view.h"
@@ -8,16 +9,59 @@
 namespace opkit::plugin {
 namespace {
 
+/// What `body` answers; when it throws, `failed` is told why. Where there is no memory to say it with, the message is
+/// empty, and failing with that allocates nothing.
+template <class Body, class Failed>
+opkit_code shielded(Body body, Failed failed) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    try {
+      const Status status = statusOfException();
+      return failed(static_cast<opkit_code>(status.code()), status.message());
+    } catch (...) {
+      return failed(OPKIT_OUT_OF_MEMORY, std::string());
+    }
+  }
+}
+
+/// As above, for functions that the call can fail.
+template <class Body>
+opkit_code failing(opkit_call* call, Body body) noexcept {
+  return shielded(body, [&](opkit_code code, std::string message) { return call->fail(code, std::move(message)); });
+}
+
+/// For functions that cannot fail.
+template <class Body>
+const char* textOr(const char* otherwise, Body body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return otherwise;
+  }
+}
+
 const char* textOrEmpty(const char* text) { return text ? text : ""; }
 
-opkit_code addOperator(opkit_registrar* registrar, const opkit_operator* op) { return registrar->addOperator(op); }
-opkit_code addBackend(opkit_registrar* registrar, const opkit_backend* backend) {
-  return registrar->addBackend(backend);
+/// A mistake of `load` for what is thrown while one piece is copied and checked.
+template <class Body>
+opkit_code announcing(opkit_registrar* registrar, const char* what, Body body) noexcept {
+  return shielded(body,
+                  [&](opkit_code code, const std::string& message) { return registrar->refuse(what, code, message); });
 }
-opkit_code addPass(opkit_registrar* registrar, const opkit_pass* pass) { return registrar->addPass(pass); }
+
+opkit_code addOperator(opkit_registrar* registrar, const opkit_operator* op) {
+  return announcing(registrar, "operator", [&] { return registrar->addOperator(op); });
+}
+opkit_code addBackend(opkit_registrar* registrar, const opkit_backend* backend) {
+  return announcing(registrar, "backend", [&] { return registrar->addBackend(backend); });
+}
+opkit_code addPass(opkit_registrar* registrar, const opkit_pass* pass) {
+  return announcing(registrar, "pass", [&] { return registrar->addPass(pass); });
+}
 
 opkit_code fail(opkit_call* call, opkit_code code, const char* message) {
-  return call->fail(code, textOrEmpty(message));
+  return failing(call, [&] { return call->fail(code, textOrEmpty(message)); });
 }
 const char* type(const opkit_call* call) { return call->type().c_str(); }
 size_t inputCount(const opkit_call* call) { return call->inputCount(); }
@@ -47,14 +91,20 @@ const float* attributeFloats(const opkit_call* call, const char* name, size_t* c
   if (count) *count = attribute ? attribute->numbers.size() : 0;
   return attribute ? attribute->numbers.data() : nullptr;
 }
-const char* attributesJson(const opkit_call* call) { return call->attributesJson(); }
+const char* attributesJson(const opkit_call* call) {
+  return textOr("{}", [&] { return call->attributesJson(); });
+}
 
 opkit_code setOutput(opkit_call* call, size_t index, int32_t dtype, int32_t rank, const int64_t* shape) {
-  return call->setOutput(index, dtype, rank, shape);
+  return failing(call, [&] { return call->setOutput(index, dtype, rank, shape); });
 }
 const opkit_wide_tensor* wideInput(const opkit_call* call, size_t index) { return call->wideInput(index); }
 const opkit_wide_tensor* wideOutput(const opkit_call* call, size_t index) { return call->wideOutput(index); }
-double* wideMagnitude(opkit_call* call, size_t output, int64_t terms) { return call->wideMagnitude(output, terms); }
+double* wideMagnitude(opkit_call* call, size_t output, int64_t terms) {
+  double* magnitude = nullptr;
+  failing(call, [&] { return magnitude = call->wideMagnitude(output, terms), OPKIT_OK; });
+  return magnitude;
+}
 
 size_t graphNodes(const opkit_graph* graph) { return graph->nodes(); }
 const char* graphType(const opkit_graph* graph, size_t node) {
@@ -74,12 +124,27 @@ int32_t graphOutput(const opkit_graph* graph, size_t node, size_t index) {
 }
 int32_t graphProducer(const opkit_graph* graph, int32_t tensor) { return graph->producer(tensor); }
 size_t graphUses(const opkit_graph* graph, int32_t tensor) { return graph->uses(tensor); }
-const char* graphAttributesJson(const opkit_graph* graph, size_t node) { return graph->attributesJson(node); }
+const char* graphAttributesJson(const opkit_graph* graph, size_t node) {
+  return textOr("{}", [&] { return graph->attributesJson(node); });
+}
 int32_t graphIsOutput(const opkit_graph* graph, int32_t tensor) { return graph->isOutput(tensor) ? 1 : 0; }
-opkit_code graphReplace(opkit_graph* graph, int32_t from, int32_t to) { return graph->replace(from, to); }
-opkit_code graphRemove(opkit_graph* graph, size_t node) { return graph->remove(node); }
+template <class Body>
+opkit_code changing(opkit_graph* graph, Body body) noexcept {
+  return shielded(body, [&](opkit_code, std::string message) { return graph->refuse(std::move(message)); });
+}
+opkit_code graphReplace(opkit_graph* graph, int32_t from, int32_t to) {
+  return changing(graph, [&] { return graph->replace(from, to); });
+}
+opkit_code graphRemove(opkit_graph* graph, size_t node) {
+  return changing(graph, [&] { return graph->remove(node); });
+}
 opkit_code graphRetype(opkit_graph* graph, size_t node, const char* newType, const char* attributes) {
-  return graph->retype(node, newType, attributes);
+  return changing(graph, [&] { return graph->retype(node, newType, attributes); });
+}
+opkit_code recordDispatch(opkit_encoder* encoder, const opkit_dispatch* one) {
+  return shielded(
+      [&] { return dispatch(encoder, one); },
+      [&](opkit_code code, std::string message) { return failDispatch(encoder, code, std::move(message)); });
 }
 
 }  // namespace
@@ -106,7 +171,7 @@ const opkit_host& hostTable() {
                                 wideInput,
                                 wideOutput,
                                 wideMagnitude,
-                                dispatch,
+                                recordDispatch,
                                 linearGroups,
                                 graphNodes,
                                 graphType,

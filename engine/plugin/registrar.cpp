@@ -49,7 +49,9 @@ Status forEach(const T* first, size_t count, const char* what, Body body) {
 std::string textOr(const char* text, const std::string& otherwise) { return text && *text ? text : otherwise; }
 
 Status requireName(const char* text, const char* what, const char* pattern, const char* example) {
-  if (text && std::regex_match(text, std::regex(pattern))) return Status::ok();
+  constexpr size_t kLongest = 256;  // std::regex recurses once per character
+  if (text && strnlen(text, kLongest + 1) <= kLongest && std::regex_match(text, std::regex(pattern)))
+    return Status::ok();
   return Status::invalidArgument("expected {} such as {}, got '{}'", what, example, oneLine(textOr(text, "")));
 }
 
@@ -189,7 +191,14 @@ opkit_code opkit_registrar::addPass(const opkit_pass* pass) {
   return OPKIT_OK;
 }
 
+opkit_code opkit_registrar::refuse(const char* what, opkit_code code, const std::string& message) {
+  outOfMemory_ |= code == OPKIT_OUT_OF_MEMORY;
+  if (!message.empty() && !outOfMemory_) note(what, plugin::makeStatus(code, message));
+  return code;
+}
+
 opkit::Status opkit_registrar::verdict() const {
+  if (outOfMemory_) return Status::outOfMemory("the host is out of memory while the plugin announces what it has");
   if (mistakes_.empty()) return Status::ok();
   return Status::invalidArgument("{}", plugin::oneLine(fmt::format("{}", fmt::join(mistakes_, "; "))));
 }

@@ -15,6 +15,8 @@ struct opkit_registrar {
   opkit_code addOperator(const opkit_operator* op);
   opkit_code addBackend(const opkit_backend* backend);
   opkit_code addPass(const opkit_pass* pass);
+  /// Refuses the plugin for what was thrown while a piece was copied; allocates nothing for an empty message.
+  opkit_code refuse(const char* what, opkit_code code, const std::string& message);
   /// OK, or every mistake in one line.
   opkit::Status verdict() const;
 
@@ -23,6 +25,7 @@ struct opkit_registrar {
 
   opkit::plugin::Contents& contents_;
   std::vector<std::string> mistakes_;
+  bool outOfMemory_ = false;
 };
 
 namespace opkit::plugin {

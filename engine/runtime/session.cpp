@@ -8,6 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/base/guard.h"
+#include "engine/base/make_thread_pool.h"
 #include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
 #include "engine/runtime/staged_run.h"
@@ -61,6 +63,11 @@ size_t positionOf(const std::vector<int>& list, const std::string& name, const M
 
 Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
                                                          InterpreterOptions options) {
+  return guarded([&] { return make(std::move(model), registry, std::move(options)); });
+}
+
+Result<std::shared_ptr<Interpreter>> Interpreter::make(Model model, const OpRegistry& registry,
+                                                       InterpreterOptions options) {
   OPKIT_TRY(validateModel(model, registry));
   OPKIT_TRY(checkPassNames(registry, options.disabledPasses));
   OPKIT_ASSIGN(auto counts, rewriteModel(model, registry, options.disabledPasses));
@@ -155,9 +162,12 @@ Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig co
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config,
                                                             std::shared_ptr<Runtime> runtime) {
-  std::unique_ptr<Session> session(new Session(self_.lock(), config, std::move(runtime)));
-  OPKIT_TRY(session->start());
-  return session;
+  OPKIT_TRY(checkThreads(config.threads));
+  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+    std::unique_ptr<Session> session(new Session(self_.lock(), config, std::move(runtime)));
+    OPKIT_TRY(session->start());
+    return session;
+  });
 }
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime)
@@ -179,13 +189,16 @@ struct Session::Preparation {
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::clone() const {
-  std::unique_ptr<Session> copy(new Session(interpreter_, config_, runtime_));
-  OPKIT_TRY(copy->start());
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    OPKIT_ASSIGN(copy->inputs_[i], Tensor::onHost(inputs_[i].desc, Fill::None));
-    convertElements(inputs_[i], copy->inputs_[i]);
-  }
-  return copy;
+  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+    std::unique_ptr<Session> copy(new Session(interpreter_, config_, runtime_));
+    OPKIT_TRY(copy->start());
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      OPKIT_ASSIGN(copy->inputs_[i], Tensor::onHost(inputs_[i].desc, Fill::None));
+      convertElements(inputs_[i], copy->inputs_[i]);
+    }
+    copy->inputSet_ = inputSet_;
+    return copy;
+  });
 }
 
 Status Session::startPipelines() {
@@ -213,22 +226,37 @@ Status Session::start() {
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", declared.name));
     inputs_.push_back(*std::move(tensor));
   }
+  inputSet_.assign(inputs_.size(), false);
   return Status::ok();
 }
 
-Status Session::resizeInput(const std::string& name, const Shape& shape) {
+std::optional<size_t> Session::findInput(const std::string& name) const {
   const Model& model = interpreter_->model();
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const ModelTensor& declared = model.tensors[static_cast<size_t>(model.inputs[i])];
-    if (declared.name != name) continue;
-    OPKIT_TRY(checkAgainstDeclared(name, declared.desc, shape));
-    if (inputs_[i].desc.shape == shape) return Status::ok();
-    Result<Tensor> tensor = Tensor::onHost({declared.desc.dtype, shape});
-    if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
-    inputs_[i] = *std::move(tensor);
-    return Status::ok();
-  }
-  return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name, listNames(inputNames()));
+  for (size_t i = 0; i < model.inputs.size(); ++i)
+    if (model.tensors[static_cast<size_t>(model.inputs[i])].name == name) return i;
+  return std::nullopt;
+}
+
+Result<TensorDesc> Session::inputDesc(const std::string& name, const Shape& shape) const {
+  const auto index = findInput(name);
+  if (!index)
+    return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name,
+                                   listNames(inputNames()));
+  const Model& model = interpreter_->model();
+  const TensorDesc& declared = model.tensors[static_cast<size_t>(model.inputs[*index])].desc;
+  OPKIT_TRY(checkAgainstDeclared(name, declared, shape));
+  return TensorDesc{declared.dtype, shape};
+}
+
+Status Session::resizeInput(const std::string& name, const Shape& shape) {
+  OPKIT_ASSIGN(TensorDesc desc, inputDesc(name, shape));
+  const size_t index = *findInput(name);
+  if (inputs_[index].desc.shape == shape) return Status::ok();
+  Result<Tensor> tensor = Tensor::onHost(std::move(desc));
+  if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
+  inputs_[index] = *std::move(tensor);
+  inputSet_[index] = false;
+  return Status::ok();
 }
 
 Status Session::remember(Status status) {
@@ -239,10 +267,26 @@ Status Session::remember(Status status) {
 
 Status Session::resize() {
   if (!lost_.isOk()) return lost_;
-  return config_.resizeMode == ResizeMode::Defer ? Status::ok() : remember(resizeNow());
+  if (config_.resizeMode == ResizeMode::Defer) return Status::ok();
+  return remember(guarded([this] { return resizeNow(); }));
 }
 
-Status Session::run() { return lost_.isOk() ? remember(runNow()) : lost_; }
+Status Session::run() {
+  OPKIT_TRY(lost_);
+  OPKIT_TRY(requireInputs());
+  return remember(guarded([this] { return runNow(); }));
+}
+
+Status Session::requireInputs() const {
+  std::vector<std::string> missing;
+  const Model& model = interpreter_->model();
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (!inputSet_[i] && inputs_[i].desc.elements() > 0)
+      missing.push_back("'" + model.tensors[static_cast<size_t>(model.inputs[i])].name + "'");
+  if (missing.empty()) return Status::ok();
+  return Status::invalidArgument("{} input{} without values: {}; set each one, after its shape and before the run",
+                                 missing.size(), missing.size() == 1 ? " is" : "s are", listNames(missing));
+}
 
 Status Session::resizeNow() {
   if (staged_) return resizeFirstStage();
@@ -281,21 +325,23 @@ void Session::prepareMove() {
       preparation_->status = copy.error();
     preparation_->inputs.push_back(copy ? *std::move(copy) : Tensor{input.desc});
   }
-  preparation_->thread =
-      std::thread([this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {
-        const auto prepare = [&]() -> Status {
-          OPKIT_TRY(this_->status);
-          OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime));
-          return this_->pipelines->resize(this_->inputs);
-        };
-        this_->status = prepare();
-        this_->done = true;
-      });
+  const auto body = [this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {
+    this_->status = guarded([&]() -> Status {
+      OPKIT_TRY(this_->status);
+      OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime));
+      return this_->pipelines->resize(this_->inputs);
+    });
+    this_->done = true;
+  };
+  const Status started = guarded([&] { return preparation_->thread = std::thread(body), Status::ok(); });
+  if (started.isOk()) return;
+  preparation_->status = started.withContext("no thread to prepare the backend on");
+  preparation_->done = true;
 }
 
 /// Waits for the preparation. The CPU's plans and memory go.
 Status Session::moveOver() {
-  preparation_->thread.join();
+  if (preparation_->thread.joinable()) preparation_->thread.join();
   const std::unique_ptr<Preparation> finished = std::move(preparation_);
   onCpu_ = false;
   if (!finished->status.isOk()) {
@@ -342,6 +388,11 @@ Status Session::runNow() {
 
 Result<bool> Session::runWithCallback(const CommandCallback& before, const CommandCallback& after) {
   OPKIT_TRY(lost_);
+  OPKIT_TRY(requireInputs());
+  return guarded([&] { return runCommands(before, after); });
+}
+
+Result<bool> Session::runCommands(const CommandCallback& before, const CommandCallback& after) {
   OPKIT_TRY(remember(resizeNow()));
   if (staged_) {
     auto outputs = staged_->runWith(before, after, inputs_);
@@ -384,8 +435,15 @@ std::vector<std::string> Session::outputNames() const {
 }
 
 Tensor* Session::input(const std::string& name) {
+<<<<<<< HEAD
   const size_t index = positionOf(interpreter_->model().inputs, name, interpreter_->model());
   return index >= inputs_.size() ? nullptr : &inputs_[index];
+=======
+  const auto index = findInput(name);
+  if (!index) return nullptr;
+  inputSet_[*index] = true;
+  return &inputs_[*index];
+>>>>>>> boundaries
 }
 
 const Tensor* Session::output(const std::string& name) const {

@@ -9,11 +9,13 @@
 //   ... read session->output("y") ...
 //
 // An Interpreter is immutable after create and may serve sessions on several threads. A Session belongs to
-// one thread at a time. Inputs and outputs are host tensors; the session moves them.
+// one thread at a time. Inputs and outputs are host tensors; the session moves them. Nothing is thrown: memory and
+// threads that the system refuses are OutOfMemory.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,7 @@ struct SessionConfig {
   std::string device;  // see RuntimeOptions, as the next two
   Validation validation = Validation::Off;
   std::string cacheDir;
-  size_t threads = 0;  // 0 is one per core
+  size_t threads = 0;  // 0 is one per core; at most kMostThreads
   RecordMode record = RecordMode::Indirect;
   Precision precision = Precision::High;  // acts on devices with a storage of their own (Vulkan); the CPU keeps f32
   ProviderPolicy providers;               // preferred, forbidden and forced providers, also on the fallback
@@ -179,6 +181,7 @@ class Interpreter {
  private:
   friend class Session;
   Result<std::unique_ptr<Session>> createAutoSession(SessionConfig config);
+  static Result<std::shared_ptr<Interpreter>> make(Model model, const OpRegistry& registry, InterpreterOptions options);
   Interpreter(Model model, const OpRegistry& registry);
   std::weak_ptr<Interpreter> self_;                  // sessions keep their interpreter alive
   std::vector<std::shared_ptr<const void>> owners_;  // shared: plugins stay loaded while they may be called
@@ -199,6 +202,8 @@ class Session {
   /// and packed constants are shared. May be called while no other call of this session is running.
   Result<std::unique_ptr<Session>> clone() const;
 
+  /// What an input of that shape would be. Errors are those of resizeInput, which takes the shape.
+  Result<TensorDesc> inputDesc(const std::string& name, const Shape& shape) const;
   /// Sets an input's shape for the next resize. InvalidArgument for an unknown name (lists the known ones)
   /// or a shape that contradicts the model's fixed extents or rank.
   Status resizeInput(const std::string& name, const Shape& shape);
@@ -207,7 +212,9 @@ class Session {
   /// refuses. After an error the session can be resized again. A model with control flow is planned up to the first
   /// such node; run plans the rest when it knows the shapes.
   Status resize();
-  /// Resizes if needed, then runs. Outputs are on the host afterwards. With startOnCpu, a backend that has become
+  /// Resizes if needed, then runs. InvalidArgument names the inputs that were given no values for their present shape:
+  /// input() and bindInput() give values, a resizeInput() to another shape takes them away, an input without elements
+  /// needs none. Outputs are on the host afterwards. With startOnCpu, a backend that has become
   /// ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new session on a new
   /// Runtime works.
   Status run();
@@ -222,7 +229,8 @@ class Session {
 
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
-  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name.
+  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. Whoever asks for it is
+  /// taken to fill it.
   Tensor* input(const std::string& name);
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;
@@ -230,7 +238,10 @@ class Session {
   /// The host tensors to read after run, in the model's order. Empty before the first run of a model with control flow.
   std::span<const Tensor> outputs() const { return outputs_; }
   /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
-  void bindInput(size_t i, Tensor value) { inputs_[i] = std::move(value); }
+  void bindInput(size_t i, Tensor value) {
+    inputs_[i] = std::move(value);
+    inputSet_[i] = true;
+  }
 
   /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument for
   /// unknown names and for tensors that folding removed without a value.
@@ -254,6 +265,9 @@ class Session {
   Status resizeNow();
   Status resizeFirstStage();
   Status runNow();
+  Result<bool> runCommands(const CommandCallback& before, const CommandCallback& after);
+  Status requireInputs() const;
+  std::optional<size_t> findInput(const std::string& name) const;
   /// Keeps in mind that the device was lost.
   Status remember(Status status);
   Status fitOutputs();
@@ -271,6 +285,7 @@ class Session {
   std::unique_ptr<Preparation> preparation_;
   bool onCpu_ = false;           // startOnCpu, and not moved yet
   std::vector<Tensor> inputs_;   // host, in model order
+  std::vector<bool> inputSet_;   // has been given values for its shape
   std::vector<Tensor> outputs_;  // host, in model order
   SessionStatistics statistics_;
   Status lost_;  // why nothing runs any more, once the device was lost

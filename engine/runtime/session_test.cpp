@@ -225,6 +225,7 @@ TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
 
 TEST(Session, CallbacksStopTheRun) {
   auto session = sessionOf(chain({"AddOne", "Negate", "AddOne"}));
+  session->input("x")->data<float>()[0] = 0;
   size_t calls = 0;
   EXPECT_FALSE(*session->runWithCallback({}, [&](const CommandInfo&) { return ++calls < 2; }));
   EXPECT_EQ(calls, 2u);
@@ -267,6 +268,34 @@ TEST(Session, StaysOnTheCpuAndSaysWhyWhenTheBackendCannot) {
   EXPECT_EQ(runOn(*session, {1, 1}, 2), (std::vector<float>{3}));
   EXPECT_EQ(session->statistics().runsOn, "cpu");
   EXPECT_NE(session->statistics().moveError.find("AddOne"), std::string::npos) << session->statistics().moveError;
+}
+
+TEST(Session, RunsOnlyWithValuesForEveryInput) {
+  auto session = sessionOf(chain({"AddOne"}));
+  ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
+  EXPECT_TRUE(session->resize().isOk());
+  const Status missing = session->run();
+  EXPECT_EQ(missing.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(missing.message().find("1 input is without values: 'x'"), std::string::npos) << missing.message();
+  EXPECT_EQ(session->runWithCallback({}, {}).error().code(), StatusCode::InvalidArgument);
+  session->input("x")->data<float>()[0] = 1;
+  EXPECT_TRUE(session->run().isOk());
+  ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());  // the same shape keeps them
+  EXPECT_TRUE(session->run().isOk());
+  EXPECT_TRUE((*session->clone())->run().isOk());
+  ASSERT_TRUE(session->resizeInput("x", {1, 3}).isOk());
+  EXPECT_EQ(session->run().code(), StatusCode::InvalidArgument);
+  ASSERT_TRUE(session->resizeInput("x", {0, 3}).isOk());  // nothing to give
+  EXPECT_TRUE(session->run().isOk());
+}
+
+TEST(Session, RefusesThreadsThatNobodyMeans) {
+  const auto interpreter = *Interpreter::create(chain({"AddOne"}), testOps());
+  for (const char* backend : {"cpu", "reference", "null"})
+    for (const size_t threads : {size_t{100000}, static_cast<size_t>(-1)})
+      EXPECT_EQ(interpreter->createSession({.backend = backend, .threads = threads}).error().code(),
+                StatusCode::InvalidArgument)
+          << backend;
 }
 
 TEST(Session, BadRequestsAreOneLine) {

@@ -1,19 +1,31 @@
 #include "engine/tools/cli.h"
 
-#include "engine/base/duration.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
+<<<<<<< HEAD
+#include <fcntl.h>
+#include <unistd.h>
+
+=======
+>>>>>>> boundaries
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+<<<<<<< HEAD
 #include <new>
 #include <system_error>
 
+=======
+#include <optional>
+
+#include "engine/base/duration.h"
+#include "engine/base/guard.h"
+#include "engine/base/host_memory.h"
+>>>>>>> boundaries
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
@@ -77,6 +89,12 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
   app.add_option("--completion", shell, "Print a completion script for bash or zsh, to be sourced")->type_name("SHELL");
+  std::optional<size_t> hostMemory;
+  app.add_option("--host-memory", hostMemory,
+                 "Tensors on the host at once, as 4GB; 0 is no limit (default: three quarters of the memory there is)")
+      ->transform(sizeValue())
+      ->type_name("SIZE");
+  checkValues(app);
   if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
     app.parse(argc, argv);
@@ -86,11 +104,17 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
       if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
+<<<<<<< HEAD
+=======
+  if (hostMemory) setHostMemoryLimit(*hostMemory);
+  limitProcessMemory(hostMemoryLimit());
+>>>>>>> boundaries
   const Result<int> code = body();
   if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
   return fail(app, code.error().message());
 }
 
+<<<<<<< HEAD
 int withoutExceptions(const CLI::App& app, const std::function<int()>& program) {
   try {
     return program();
@@ -99,6 +123,19 @@ int withoutExceptions(const CLI::App& app, const std::function<int()>& program) 
   } catch (const std::system_error& error) {                                // of fmt::print
     return std::ferror(stdout) != 0 ? kBadInput : fail(app, error.what());  // the first is what closeOutput says
   }
+=======
+}  // namespace
+
+int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
+  occupyStandardDescriptors();
+  // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
+  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
+  catchInterrupts(app.get_name());
+  const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
+  if (code) return closeOutput(app, *code);
+  // Where fmt::print threw, closeOutput says why.
+  return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
+>>>>>>> boundaries
 }
 
 }  // namespace

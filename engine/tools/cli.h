@@ -1,7 +1,12 @@
 // What OpKit's command-line programs share: exit codes, one-line errors, and the small grammars of options.
 //
 // A program describes its options with CLI11 and hands its body to runProgram, which turns usage errors, failures,
+<<<<<<< HEAD
 // output that cannot be written and running out of memory into one line on stderr and the right exit code. SIGINT and
+=======
+// output that cannot be written and what the standard library throws into one line on stderr and the right exit code.
+// main() stands inside guardedMain (engine/base/guard.h), which does the same for what comes before. SIGINT and
+>>>>>>> boundaries
 // SIGTERM end a program with 130 and 143, a reader of its output that left with 141 (engine/base/interrupt.h).
 #pragma once
 
@@ -12,6 +17,7 @@
 
 #include "engine/base/status.h"
 #include "engine/tensor/shape.h"
+#include "engine/tools/validators.h"
 
 namespace opkit::cli {
 
@@ -22,7 +28,8 @@ enum ExitCode : int {
   kNothingRan = 3,
 };
 
-/// Adds --version and --completion, parses, runs the body and returns the exit code; a failed Status becomes kBadInput.
+/// Adds --version, --completion and --host-memory, gives every option the check of its type (checkValues), parses, runs
+/// the body and returns the exit code; a failed Status becomes kBadInput.
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body);
 
 struct NamedValue {

@@ -1,4 +1,5 @@
 // op-convert: turns ONNX and zoo networks into .opk files, writes zoo networks as ONNX, lists models.
+#include "engine/base/guard.h"
 #include "engine/model/model.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/model_listing.h"
@@ -30,20 +31,20 @@ Result<std::vector<uint8_t>> onnxBytes(const std::string& input) {
 }
 
 Result<int> run(const Options& options, cli::Plugins& plugins) {
+  const bool onnx = options.output.ends_with(".onnx");
+  if (options.output.empty() && !options.dump)
+    return Status::invalidArgument("expected an output file, or --dump; see op-convert --help");
+  if (!options.output.empty() && !onnx && !options.output.ends_with(".opk"))
+    return Status::invalidArgument("expected an output ending in .opk or .onnx, got '{}'", options.output);
   OPKIT_TRY(plugins.load());
   OPKIT_ASSIGN(const Model model, loadModel(options.input, plugins.registry(), plugins.onnxRules()));
   if (options.dump) fmt::print("{}", listModel(model, plugins.registry()));
-  if (options.output.empty() && !options.dump)
-    return Status::invalidArgument("expected an output file, or --dump; see op-convert --help");
   nlohmann::json record = {{"program", "op-convert"},
                            {"version", OPKIT_VERSION},
                            {"model", options.input},
                            {"nodes", model.nodes.size()},
                            {"tensors", model.tensors.size()}};
   if (!options.output.empty()) {
-    const bool onnx = options.output.ends_with(".onnx");
-    if (!onnx && !options.output.ends_with(".opk"))
-      return Status::invalidArgument("expected an output ending in .opk or .onnx, got '{}'", options.output);
     OPKIT_ASSIGN(const std::vector<uint8_t> bytes, onnx ? onnxBytes(options.input) : writeModel(model));
     OPKIT_TRY(writeFile(options.output, bytes));
     fmt::print("{}: {} bytes, {} nodes\n", options.output, bytes.size(), model.nodes.size());
@@ -58,14 +59,19 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
 }  // namespace opkit
 
 int main(int argc, char** argv) {
-  CLI::App app("Converts models to .opk, writes zoo networks as ONNX, lists models.", "op-convert");
-  opkit::Options options;
-  app.footer(opkit::kFooter);
-  app.add_option("MODEL", options.input, "An .onnx or .opk file, or zoo:NAME")->required();
-  app.add_option("OUTPUT", options.output, "The .opk file to write; .onnx for zoo:NAME");
-  app.add_flag("--dump", options.dump, "Print a readable listing");
-  app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
-  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
-  plugins.add(app);
-  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
+  return opkit::guardedMain("op-convert", [=] {
+    CLI::App app("Converts models to .opk, writes zoo networks as ONNX, lists models.", "op-convert");
+    opkit::Options options;
+    app.footer(opkit::kFooter);
+    app.add_option("MODEL", options.input, "An .onnx or .opk file, or zoo:NAME")->required();
+    app.add_option("OUTPUT", options.output, "The .opk file to write; .onnx for zoo:NAME")
+        ->check(opkit::cli::outputFile());
+    app.add_flag("--dump", options.dump, "Print a readable listing");
+    app.add_option("--json", options.jsonPath, "Write what happened as JSON")
+        ->type_name("FILE")
+        ->check(opkit::cli::outputFile());
+    opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+    plugins.add(app);
+    return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
+  });
 }

@@ -1,6 +1,8 @@
 // op-run: runs a model on a backend, with the shapes and values asked for, and says what happened.
 #include <filesystem>
 
+#include "engine/base/guard.h"
+#include "engine/base/make_thread_pool.h"
 #include "engine/model/tensor_file.h"
 #include "engine/runtime/session.h"
 #include "engine/tools/cli.h"
@@ -46,10 +48,10 @@ struct Options {
 
 void describeLimits(CLI::App& app, SessionConfig& session) {
   app.add_option("--memory-limit", session.memoryLimitBytes, "Tensors and constants on the device, as 64MB; 0 is none")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(cli::sizeValue())
       ->type_name("SIZE");
   app.add_option("--plans", session.planCacheSize, "Sets of shapes whose plans are kept")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::wholeNumber(1, 1'000'000))
       ->capture_default_str();
   app.add_flag_callback(
       "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Rather slow than large");
@@ -72,19 +74,29 @@ void describe(CLI::App& app, Options& options) {
       ->type_name("NAME=SOURCE");
   app.add_option("--resize", options.resizes, "NAME=1x3x256x256; several for one NAME run one after the other")
       ->type_name("NAME=SHAPE");
-  app.add_option("--output", options.outputFolder, "Folder for the outputs as .npy")->type_name("DIR");
+  app.add_option("--output", options.outputFolder, "Folder for the outputs as .npy")
+      ->type_name("DIR")
+      ->check(cli::outputFolder());
   app.add_option("--expect", options.expects, "NAME=FILE the last run's output must equal; else exit 1")
       ->type_name("NAME=FILE");
-  app.add_option("--rtol", options.rtol, "Relative tolerance of --expect")->capture_default_str();
-  app.add_option("--atol", options.atol, "Absolute tolerance of --expect")->capture_default_str();
+  app.add_option("--rtol", options.rtol, "Relative tolerance of --expect")
+      ->check(cli::finiteNumber(0))
+      ->capture_default_str();
+  app.add_option("--atol", options.atol, "Absolute tolerance of --expect")
+      ->check(cli::finiteNumber(0))
+      ->capture_default_str();
   app.add_flag("--profile", options.session.profile,
                "Time every command, and hold it against what the device can do at best");
   app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
   app.add_option("--no-pass", options.interpreter.disabledPasses, "Graph pass to leave out; all leaves out every one")
       ->type_name("NAME");
   app.add_flag("--passes", options.passes, "List the graph passes and what they changed");
-  app.add_option("--repeat", options.repeat, "Runs per shape")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")->capture_default_str();
+  app.add_option("--repeat", options.repeat, "Runs per shape")
+      ->check(cli::wholeNumber(1, 1'000'000'000))
+      ->capture_default_str();
+  app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")
+      ->check(cli::wholeNumber(0, kMostThreads))
+      ->capture_default_str();
   app.add_option("--precision", options.precision, "normal and low store floats as fp16 on the device")
       ->check(CLI::IsMember({"high", "normal", "low"}))
       ->capture_default_str();
@@ -116,8 +128,11 @@ void describe(CLI::App& app, Options& options) {
                  "Folder of compiled pipelines and tuning results, or off (default: OPKIT_CACHE_DIR, ~/.cache/opkit)")
       ->type_name("DIR");
   app.add_option("--trace", options.tracePath, "Write every run as a Chrome trace; implies --profile")
-      ->type_name("FILE");
-  app.add_option("--json", options.jsonPath, "Write what happened as JSON")->type_name("FILE");
+      ->type_name("FILE")
+      ->check(cli::outputFile());
+  app.add_option("--json", options.jsonPath, "Write what happened as JSON")
+      ->type_name("FILE")
+      ->check(cli::outputFile());
 }
 
 /// Where the values of each input come from, and the shapes it takes one after the other.
@@ -293,6 +308,8 @@ nlohmann::json compare(const Options& options, const std::vector<Expectation>& e
 Result<SessionConfig> sessionConfig(const Options& options) {
   SessionConfig config = options.session;
   config.profile = config.profile || !options.tracePath.empty();
+  if (config.validation != Validation::Off && config.backend != "vulkan" && config.backend != "auto")
+    return Status::invalidArgument("--validation is for the backend vulkan, got --backend {}", config.backend);
   using Kind = ProviderRule::Kind;
   for (const std::string& text : options.prefer) OPKIT_TRY(config.providers.add(Kind::Prefer, text));
   for (const std::string& text : options.forbid) OPKIT_TRY(config.providers.add(Kind::Forbid, text));
@@ -360,10 +377,12 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
 }  // namespace opkit
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs a model on a backend.", "op-run");
-  opkit::Options options;
-  opkit::describe(app, options);
-  opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
-  plugins.add(app);
-  return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
+  return opkit::guardedMain("op-run", [=] {
+    CLI::App app("Runs a model on a backend.", "op-run");
+    opkit::Options options;
+    opkit::describe(app, options);
+    opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
+    plugins.add(app);
+    return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });
+  });
 }

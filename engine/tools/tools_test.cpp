@@ -369,5 +369,38 @@ TEST_F(ToolsTest, HelpAndVersion) {
   }
 }
 
+TEST_F(ToolsTest, NumbersAndPlacesThatMakeNoSenseAreRefusedAtTheStart) {
+  for (const char* value : {"-1", "100000", "nan", "1e3", "''"})
+    expectRefusal(opRun(fmt::format("zoo:transformer --threads={}", value)), "--threads: expected a whole number");
+  for (const char* value : {"0", "-1", "nan"})
+    expectRefusal(opRun(fmt::format("zoo:transformer --repeat={}", value)), "--repeat: expected a whole number");
+  for (const char* value : {"nan", "inf", "-1", "abc"})
+    expectRefusal(opRun(fmt::format("zoo:transformer --rtol={}", value)), "--rtol: expected a number");
+  for (const char* value : {"-1", "64XB", "nan", "1e-30", "1e99"})
+    expectRefusal(opRun(fmt::format("zoo:transformer --memory-limit={}", value)), "expected a size such as 64MB");
+  const std::string file = write("file", std::vector<uint8_t>());
+  for (const char* option : {"--json", "--trace", "--output"})
+    expectRefusal(opRun(fmt::format("zoo:transformer {} {}/x", option, file)), fmt::format("{}: cannot write", option));
+  expectRefusal(opConvert(fmt::format("zoo:transformer {}/x.opk", file)), "OUTPUT: cannot write");
+  expectRefusal(opConvert("/no/such/model out.txt"), "expected an output ending in .opk or .onnx");
+  expectRefusal(opRun("zoo:transformer --backend cpu --validation core"), "--validation is for the backend vulkan");
+}
+
+TEST_F(ToolsTest, HostMemoryHasALimit) {
+  expectRefusal(opRun("zoo:transformer --backend cpu --host-memory 100k"), "the limit is 102400");
+  EXPECT_EQ(opRun("zoo:transformer --backend cpu --host-memory 1g").code, 0);
+  expectRefusal(run("OPKIT_HOST_MEMORY=1000 " OPKIT_OP_RUN, "zoo:transformer --backend cpu"), "the limit is 1000");
+  EXPECT_EQ(run("OPKIT_HOST_MEMORY=1000 " OPKIT_OP_RUN, "zoo:transformer --backend cpu --host-memory 0").code, 0);
+}
+
+TEST_F(ToolsTest, ThreadsThatTheSystemRefusesAreOneLine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space without a limit";
+#endif
+  // 4 GB of address space are no room for the stacks of a thousand threads.
+  expectRefusal(run("ulimit -v 4000000; " OPKIT_OP_RUN, "zoo:transformer --backend cpu --threads 1024"),
+                "the system refused one of 1024 threads");
+}
+
 }  // namespace
 }  // namespace opkit

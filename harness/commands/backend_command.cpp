@@ -50,7 +50,7 @@ void addBackendSuiteCommand(CLI::App& app, CommandContext& context) {
   command.add_option("--filter", options->filter, "Only tests whose name contains this");
   command.add_option("--known-failures", options->knownFailures,
                      "JSON {\"test\": \"reason\"}: these may fail, and must be taken off when they pass");
-  command.add_option("--json", options->json, "Write the verdicts to this file");
+  command.add_option("--json", options->json, "Write the verdicts to this file")->check(cli::outputFile());
   command.callback([&context, options] { context.run = [options] { return runBackendSuite(*options); }; });
 }
 

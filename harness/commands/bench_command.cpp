@@ -158,15 +158,18 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   options->cases.add(*command);
   command->add_option("--samples", options->bench.samples, "Samples per figure, each of 1 ms or more")
       ->capture_default_str()
-      ->check(CLI::Range(3, 10000));
-  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+      ->check(cli::wholeNumber(3, 10000));
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
   command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
   command->add_option("--baseline", options->baseline,
                       "Compare with another op-harness program, run in turns with this one, or with a results file");
   command->add_option("--rounds", options->rounds, "Turns with the baseline's program")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--threshold", options->threshold, "Percent below which a change is none")->capture_default_str();
+      ->check(cli::wholeNumber(1, 1000));
+  command->add_option("--threshold", options->threshold, "Percent below which a change is none")
+      ->check(cli::finiteNumber(0, 1000))
+      ->capture_default_str();
   command->footer(
       "Times are medians; the JSON lines hold every sample. Without --case, the entries marked \"bench\" in the case\n"
       "files are timed, and the largest case of operators that mark none.\n"

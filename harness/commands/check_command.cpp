@@ -1,3 +1,7 @@
+<<<<<<< HEAD
+=======
+#include <charconv>
+>>>>>>> boundaries
 #include <set>
 #include <thread>
 
@@ -41,9 +45,11 @@ struct Tally {
 Status takeShard(const std::string& shard, std::vector<CheckUnit>& units) {
   if (shard.empty()) return Status::ok();
   size_t index = 0, count = 0;
-  char slash = 0;
-  std::istringstream text(shard);
-  if (!(text >> index >> slash >> count) || slash != '/' || index < 1 || index > count || !text.eof())
+  const char* const end = shard.data() + shard.size();
+  const auto first = std::from_chars(shard.data(), end, index);
+  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, count) : first;
+  if (!slash || second.ec != std::errc() || second.ptr != end || index < 1 || index > count)
     return Status::invalidArgument("--shard expects I/N with 1 <= I <= N, got '{}'", shard);
   std::vector<CheckUnit> mine;
   for (size_t i = index - 1; i < units.size(); i += count) mine.push_back(units[i]);
@@ -305,18 +311,23 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);
-  command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed");
-  command->add_option("--jobs", options->jobs, "Worker processes")->capture_default_str()->check(CLI::Range(1, 1024));
+  command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
+      ->check(cli::wholeNumber(0, kMostDrawn));
+  command->add_option("--jobs", options->jobs, "Worker processes")
+      ->capture_default_str()
+      ->check(cli::wholeNumber(1, kMostWorkers));
   command->add_option("--shard", options->shard, "I/N: the I-th of N equal parts of the cases");
   command->add_option("--timeout", options->timeoutSeconds, "Seconds for one group of cases")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(cli::seconds());
   command->add_option("--memory", options->memoryMiB, "Memory that a worker may take in MiB; 0 is unlimited")
+      ->check(cli::wholeNumber(0, 1u << 30))
       ->capture_default_str();
-  command->add_option("--save", options->saveFolder,
-                      "Shrink the first failure per operator and save it here (.opcase)");
-  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
-  command->add_option("--junit", options->junit, "Write a JUnit XML report");
+  command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
+      ->check(cli::outputFolder());
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
+  command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
   command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
   command->add_flag("--verbose", options->verbose, "One line per case");
   command->footer(

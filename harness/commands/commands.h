@@ -37,6 +37,9 @@ void addWatchCommand(CLI::App& app, CommandContext& context);
 void addShadersCommand(CLI::App& app, CommandContext& context);
 void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
 
+constexpr size_t kMostDrawn = 1'000'000;  // cases of --fuzz per operator
+constexpr size_t kMostWorkers = 1024;
+
 /// Options that several commands share.
 struct BackendOptions {
   std::vector<std::string> backends;
@@ -46,7 +49,10 @@ struct BackendOptions {
   std::string simd;  // the best instruction set that the CPU's kernels may use; empty: any
 
   void add(CLI::App& command, const std::string& defaultBackends);
-  /// What createRuntime of one of the backends gets: device, validation and mask go to the backend that has a choice.
+  /// InvalidArgument when an option is for a backend that was not asked for; part of opening backends.
+  Status check() const;
+  /// What createRuntime of one of the backends gets: the device goes to the backend that has a choice, validation and
+  /// mask to vulkan.
   RuntimeOptions runtimeOptions(const std::string& backend) const;
 };
 

@@ -56,15 +56,30 @@ void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) 
       "Pretend that the CPU has no better instruction set than this: AVX2, SSE4, ...");
 }
 
+Status BackendOptions::check() const {
+  const auto asked = [this](const char* name) { return std::ranges::count(backends, name) > 0; };
+  const std::string all = fmt::format("{}", fmt::join(backends, ","));
+  if (!mask.empty() && !asked("vulkan"))
+    return Status::invalidArgument("--mask is for the backend vulkan, got --backend {}", all);
+  if (validation != Validation::Off && !asked("vulkan"))
+    return Status::invalidArgument("--validation is for the backend vulkan, got --backend {}", all);
+  if (!device.empty() && !asked("vulkan") && backends.size() > 1)
+    return Status::invalidArgument("--device is for one backend or for vulkan, got --backend {}", all);
+  return Status::ok();
+}
+
 RuntimeOptions BackendOptions::runtimeOptions(const std::string& backend) const {
   RuntimeOptions options;
   if (backend == "vulkan" || backends.size() == 1) options.device = device;
-  options.validation = validation;
-  options.mask = mask;
+  if (backend == "vulkan") {
+    options.validation = validation;
+    options.mask = mask;
+  }
   return options;
 }
 
 Result<std::vector<BackendLane>> openBackends(const BackendOptions& options) {
+  OPKIT_TRY(options.check());
   std::vector<BackendLane> lanes;
   for (const std::string& name : options.backends) {
     const RuntimeOptions runtimeOptions = options.runtimeOptions(name);
@@ -93,6 +108,7 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
 }
 
 Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& options) {
+  OPKIT_TRY(options.check());
   std::vector<DescribedDevice> devices;
   for (const std::string& backend : options.backends) {
     OPKIT_ASSIGN(DescribedDevice device, describeDevice(backend, options.runtimeOptions(backend)));

@@ -197,12 +197,19 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();
   options->backend.backends = {"cpu"};
   options->backend.add(*command, "cpu");
-  command->add_option("directories,--data", options->directories,
-                      "Directories with tests at any depth (default: the package libonnx-testdata)");
+  command
+      ->add_option("directories,--data", options->directories,
+                   "Directories with tests at any depth (default: the package libonnx-testdata)")
+      ->check(cli::existingFolder());
   command->add_option("--filter", options->filter, "Only folders whose path contains this");
-  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
-  command->add_option("--timeout", options->timeoutSeconds, "Seconds a model may take")->capture_default_str();
-  command->add_option("--workers", options->workers, "Worker processes")->capture_default_str();
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
+  command->add_option("--timeout", options->timeoutSeconds, "Seconds a model may take")
+      ->check(cli::seconds())
+      ->capture_default_str();
+  command->add_option("--workers", options->workers, "Worker processes")
+      ->check(cli::wholeNumber(1, kMostWorkers))
+      ->capture_default_str();
   command->add_flag("--verbose", options->verbose, "One line per model");
   command->footer(
       "Examples:\n"

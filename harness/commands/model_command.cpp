@@ -121,6 +121,10 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
 }
 
 Result<int> compareModels(const Options& options, const std::string& commandLine) {
+<<<<<<< HEAD
+=======
+  OPKIT_TRY(options.backend.check());
+>>>>>>> boundaries
   const GracefulInterrupt graceful;
   RunPlan planned;
   for (const std::string& backend : options.backend.backends) planned[backend] = 1;
@@ -170,12 +174,14 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
   command->add_flag("--allow-fallback", options->allowFallback,
                     "Nodes that ran on another backend do not fail the run");
-  command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file");
+  command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file")
+      ->check(cli::outputFile());
   command->add_option("--gate", options->gate, "Normalised mean square error above which a tensor departs")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(cli::finiteNumber(DBL_MIN));
   command->add_flag("--all", options->all, "Print every tensor");
-  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
+  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
   command->footer(
       "Examples:\n"
       "  op-harness model zoo:resnet50 --backend vulkan\n"

@@ -170,13 +170,22 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--jobs", options->mutation.jobs, "Worker processes")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(cli::wholeNumber(1, kMostWorkers));
   command->add_option("--timeout", options->mutation.timeoutSeconds, "Seconds for one mutant; longer counts as killed")
+      ->check(cli::seconds())
       ->capture_default_str();
-  command->add_option("--threshold", options->threshold, "Least score in percent")->capture_default_str();
+  command->add_option("--threshold", options->threshold, "Least score in percent")
+      ->check(cli::finiteNumber(0, 100))
+      ->capture_default_str();
   command->add_option("--source", options->mutation.source, "The source tree with shaders/ and ops/")
+      ->check(cli::existingFolder())
       ->capture_default_str();
+<<<<<<< HEAD
   command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)");
+=======
+  command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)")
+      ->check(cli::appendedFile());
+>>>>>>> boundaries
   command->footer(
       "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
       "Examples:\n"

@@ -1,8 +1,11 @@
 // op-harness: proves operators on every backend and measures them. See harness/commands/commands.h for the commands.
+#include "engine/base/guard.h"
 #include "harness/commands/commands.h"
 
-int main(int argc, char** argv) {
-  using namespace opkit::harness;
+namespace opkit::harness {
+namespace {
+
+int run(int argc, char** argv) {
   CLI::App app("Cross-checks and times operators on every backend of OpKit.", "op-harness");
   app.require_subcommand(1);
   app.fallthrough();  // options of the program may follow the command
@@ -29,8 +32,15 @@ int main(int argc, char** argv) {
   addModelCommand(app, context);
   addConformanceCommand(app, context);
   addBackendSuiteCommand(app, context);
-  return opkit::cli::runProgram(app, argc, argv, [&context]() -> opkit::Result<int> {
+  return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {
     OPKIT_TRY(plugins().load());
     return context.run();
   });
+}
+
+}  // namespace
+}  // namespace opkit::harness
+
+int main(int argc, char** argv) {
+  return opkit::guardedMain("op-harness", [=] { return opkit::harness::run(argc, argv); });
 }

@@ -38,7 +38,8 @@ Result<int> replay(Options options) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));
   if (options.backend.backends.empty()) options.backend.backends = {capsule.backend};
-  if (options.backend.mask.empty()) options.backend.mask = capsule.mask;
+  if (options.backend.mask.empty() && std::ranges::count(options.backend.backends, "vulkan") > 0)
+    options.backend.mask = capsule.mask;
   if (!options.exportPath.empty()) return exportProgram(options, capsule, registry);
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
   for (const DescribedDevice& device : devices) printDevice(device.info);
@@ -72,8 +73,10 @@ void addReplayCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();
   command->add_option("CAPSULE", options->capsule, "Made by `check --save`")->required();
   options->backend.add(*command, "the capsule's");
-  command->add_option("--export-cpp", options->exportPath,
-                      "Write the case as a C++ program that needs nothing but Vulkan, for a driver's bug report");
+  command
+      ->add_option("--export-cpp", options->exportPath,
+                   "Write the case as a C++ program that needs nothing but Vulkan, for a driver's bug report")
+      ->check(cli::outputFile());
   command->footer("Example:\n  op-harness replay /tmp/failures/Relu-cpu-canary.opcase");
   command->callback([options, &context] { context.run = [options] { return replay(*options); }; });
 }

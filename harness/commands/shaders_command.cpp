@@ -97,7 +97,7 @@ void addShadersCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--device", options->backend.device, "Device by index, part of its name, or UUID");
   command->add_option("--mask", options->backend.mask, "Pretend that the device lacks things, see check");
   options->cases.add(*command);
-  command->add_option("--json", options->json, "Write the table as JSON");
+  command->add_option("--json", options->json, "Write the table as JSON")->check(cli::outputFile());
   command->footer("Example:\n  op-harness shaders --op Softmax");
   command->callback([options, &context] { context.run = [options] { return shaders(*options); }; });
 }

@@ -65,8 +65,11 @@ void addWatchCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();
   command->add_option("--op", options->watch.ops, "Operators, separated by commas")->delimiter(',')->required();
   command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")
+      ->check(cli::existingFolder())
       ->capture_default_str();
-  command->add_option("--budget", options->watch.budgetSeconds, "Seconds of checking per round")->capture_default_str();
+  command->add_option("--budget", options->watch.budgetSeconds, "Seconds of checking per round")
+      ->check(cli::seconds())
+      ->capture_default_str();
   command->add_flag("--once", options->once, "One round with every shader compiled from the source tree, then end");
   command->footer("Examples:\n  op-harness watch --op Softmax\n  op-harness watch --op Softmax --once");
   command->callback([options, &context] { context.run = [options] { return watch(*options); }; });

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "engine/base/checked_file.h"
+#include "engine/base/guard.h"
 #include "engine/base/interrupt.h"
 
 namespace opkit::harness {
@@ -63,15 +64,27 @@ void limitMemory(size_t bytes) {
   setrlimit(RLIMIT_DATA, &limit);
 }
 
+/// What goes before an answer's text.
+struct AnswerHead {
+  size_t length = 0;
+  bool thrown = false;  // the text is not the job's: it says what the job threw
+};
+
+Result<std::string> answerOf(const std::function<std::string(size_t)>& job, size_t index) {
+  return guarded([&]() -> Result<std::string> { return job(index); });
+}
+
 /// A worker's life: an index comes in, the answer's length and text go out, until the other end closes.
 [[noreturn]] void serve(int channel, pid_t parent, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
   becomeWorker(parent);
   if (memoryBytes > 0) limitMemory(memoryBytes);
   size_t index = 0;
   while (readAll(channel, &index, sizeof(index))) {
-    const std::string answer = job(index);
-    const size_t length = answer.size();
-    if (!sendAll(channel, &length, sizeof(length)) || !sendAll(channel, answer.data(), length)) break;
+    const Result<std::string> answer = answerOf(job, index);
+    const std::string text = answer ? *answer : answer.error().toString();
+    const AnswerHead head{text.size(), !answer};
+    if (!sendAll(channel, &head, sizeof(head)) || !sendAll(channel, text.data(), text.size())) break;
+    if (head.thrown) break;  // whatever was half done dies with this process
   }
   _exit(0);  // without running the parent's destructors
 }
@@ -166,17 +179,18 @@ class Pool {
   }
 
   Status receive(Worker& worker) {
-    size_t length = 0;
+    AnswerHead head;
     JobOutcome outcome;
-    bool complete = readAll(worker.channel.get(), &length, sizeof(length));
+    bool complete = readAll(worker.channel.get(), &head, sizeof(head));
     if (complete) {
-      outcome.answer.resize(length);
-      complete = readAll(worker.channel.get(), outcome.answer.data(), length);
+      outcome.answer.resize(head.length);
+      complete = readAll(worker.channel.get(), outcome.answer.data(), head.length);
     }
-    if (complete) return finish(worker, outcome);
+    if (complete && !head.thrown) return finish(worker, outcome);
     const size_t job = worker.job;
     worker.busy = false;  // it has ended by itself: reap it, no signal needed
-    outcome = {JobOutcome::Kind::Crashed, stop(worker)};
+    const std::string ended = stop(worker);
+    outcome = {JobOutcome::Kind::Crashed, complete ? outcome.answer : ended};
     worker.job = job;
     return finish(worker, outcome);
   }

@@ -14,7 +14,7 @@ namespace opkit::harness {
 struct JobOutcome {
   enum class Kind { Answered, Crashed, TimedOut };
   Kind kind = Kind::Answered;
-  std::string answer;  // of the job; for a crash, what ended the worker ("signal 11")
+  std::string answer;  // of the job; for a crash, what ended the worker ("signal 11") or what the job threw
 };
 
 struct IsolationLimits {

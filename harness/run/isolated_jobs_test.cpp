@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <map>
+#include <new>
+#include <stdexcept>
 
 namespace opkit::harness {
 namespace {
@@ -38,6 +40,19 @@ TEST(IsolatedJobs, ACrashCostsOneJob) {
     EXPECT_EQ(outcome.kind, i == 3 || i == 5 ? Kind::Crashed : Kind::Answered) << i;
   EXPECT_NE(outcomes.at(3).answer.find("signal 9"), std::string::npos);
   EXPECT_EQ(outcomes.at(5).answer, "exit code 9");
+}
+
+TEST(IsolatedJobs, WhatAJobThrowsIsItsOutcome) {
+  const auto outcomes = runAll(5, 2, [](size_t i) -> std::string {
+    if (i == 1) throw std::bad_alloc();
+    if (i == 3) throw std::runtime_error("two\nlines");
+    return "done";
+  });
+  ASSERT_EQ(outcomes.size(), 5u);
+  for (const auto& [i, outcome] : outcomes)
+    EXPECT_EQ(outcome.kind, i == 1 || i == 3 ? Kind::Crashed : Kind::Answered) << i;
+  EXPECT_NE(outcomes.at(1).answer.find("OutOfMemory: the host is out of memory"), std::string::npos);
+  EXPECT_EQ(outcomes.at(3).answer, "Internal: unexpected: two lines");
 }
 
 TEST(IsolatedJobs, AHangCostsOneJob) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/base/host_memory.h"
 #include "engine/runtime/session.h"
 #include "ops/builtin_ops.h"
+#include "ops/concat/concat_generated.h"
 
 namespace opkit::ops::control_flow {
 namespace {
@@ -259,6 +261,31 @@ TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
     EXPECT_EQ(read(*session, "control:1"), (std::vector<float>{5, 8, 9, 6, 10, 12}));
     ASSERT_TRUE(session->resizeInput("x", {0, 2}).isOk());
     EXPECT_EQ(session->run().code(), StatusCode::Unsupported);
+  }
+}
+
+/// Appends `carried` to itself, without end.
+TEST(ControlFlow, ALoopThatGrowsWithoutEndIsOutOfMemory) {
+  const size_t before = hostMemoryLimit();
+  for (const std::string& backend : backends()) {
+    Model body;
+    body.addInput("iteration", kAnything);
+    const int condition = body.addInput("condition", kAnything);
+    const int carried = body.addInput("carried", kAnything);
+    const int twice = body.addNode("Concat", "twice", {carried, carried}, packParams(ConcatParamsT()))[0];
+    body.outputs = {condition, twice};
+    Model model;
+    const int start = model.addInput("start", {DType::Float32, {1024}});
+    addNode(model, "Loop", {-1, -1, start}, {{"body", body, {}}}, 1);
+    auto session = sessionOf(model, {.backend = backend});
+    session->input("start");
+    setHostMemoryLimit(hostMemoryInUse() + (size_t{64} << 20));
+    const Status status = session->run();
+    EXPECT_EQ(status.code(), StatusCode::OutOfMemory) << backend << ": " << status.toString();
+    EXPECT_NE(status.message().find("node 'control'"), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("the limit is"), std::string::npos) << status.message();
+    EXPECT_EQ(status.message().find('\n'), std::string::npos) << status.message();
+    setHostMemoryLimit(before);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "engine/backend/host/host_loop.h"
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
+#include "engine/base/make_thread_pool.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::cpu {
@@ -26,8 +27,8 @@ size_t threadsFor(const BackendConfig& config) {
 
 class CpuBackend final : public HostBackend {
  public:
-  CpuBackend(const OpRegistry& registry, const BackendConfig& config)
-      : HostBackend("cpu"), registry_(registry), pool_(threadsFor(config), config.power == PowerHint::Normal) {}
+  CpuBackend(const OpRegistry& registry, std::unique_ptr<ThreadPool> pool)
+      : HostBackend("cpu"), registry_(registry), pool_(std::move(pool)) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
     std::vector<Creator> last{reference::oracleCreator()};
@@ -35,14 +36,14 @@ class CpuBackend final : public HostBackend {
     return tables_.of(registry_, name(), def, last);
   }
   Result<std::unique_ptr<RasterExecution>> createRaster() override {
-    return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, &pool_));
+    return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, pool_.get()));
   }
-  ThreadPool& pool() { return pool_; }
+  ThreadPool& pool() { return *pool_; }
 
  private:
   const OpRegistry& registry_;
   mutable CreatorTables tables_;  // filled on demand; a Backend is single-threaded
-  ThreadPool pool_;
+  std::unique_ptr<ThreadPool> pool_;
 };
 
 class CpuRuntime final : public Runtime, public KeepsMeasurements {
@@ -66,7 +67,8 @@ class CpuRuntime final : public Runtime, public KeepsMeasurements {
 
   const DeviceInfo& device() const override { return device_; }
   Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override {
-    return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, config));
+    OPKIT_ASSIGN(auto pool, makeThreadPool(threadsFor(config), config.power == PowerHint::Normal));
+    return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, std::move(pool)));
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/host/host_execution.h"
+#include "engine/base/host_memory.h"
 #include "engine/op/oracle.h"
 
 namespace opkit {
@@ -20,6 +21,7 @@ struct OracleWorkspace {
     std::vector<int64_t> integer;
   };
   std::vector<Slot> slots;
+  HostMemoryShare memory;  // of the largest operator so far
 };
 
 class HostBackend : public Backend {

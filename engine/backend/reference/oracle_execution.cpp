@@ -12,12 +12,26 @@ OracleExecution::OracleExecution(const CreateArgs& args, HostBackend& backend)
     if (args.constant(i)) constants_[i] = std::make_unique<OracleTensor>(OracleTensor::fromTensor(*args.constant(i)));
 }
 
+namespace {
+
+/// Of all elements, widened to 64 bits.
+size_t wideBytes(TensorList inputs, TensorList outputs) {
+  size_t bytes = 0;
+  for (const TensorList& list : {inputs, outputs})
+    for (const Tensor* tensor : list)
+      bytes += tensor ? static_cast<size_t>(tensor->desc.elements()) * sizeof(double) : 0;
+  return bytes;
+}
+
+}  // namespace
+
 Status OracleExecution::onResize(TensorList inputs, TensorList outputs) {
   inputs_.resize(inputs.size());
   outputs_.resize(outputs.size());
   arguments_.assign(inputs.size(), nullptr);
   std::vector<OracleWorkspace::Slot>& slots = workspace_.slots;
   slots.resize(std::max(slots.size(), inputs.size() + outputs.size()));
+  OPKIT_TRY(workspace_.memory.atLeast(wideBytes(inputs, outputs)));
   const auto reserve = [](OracleWorkspace::Slot& slot, const TensorDesc& desc) {
     const auto count = static_cast<size_t>(desc.elements());
     if (isFloat(desc.dtype))

@@ -1,0 +1,32 @@
+// guarded: the boundary where exceptions of the standard library become a Status of one line.
+//
+// OpKit itself throws nothing, but memory, threads, files and text of the standard library do. Every function that
+// somebody else calls (the public header, the C ABI, main, a thread's or a worker's body) runs what it does inside
+// guarded(). Thread-safe.
+#pragma once
+
+#include <functional>
+#include <type_traits>
+
+#include "engine/base/status.h"
+
+namespace opkit {
+
+/// The Status of the exception being handled: OutOfMemory for memory that the system refused, InvalidArgument for a
+/// file or folder, Internal for everything else. REQUIRES to be called inside a catch block.
+Status statusOfException();
+
+/// What `body` answers (a Status or a Result), or the Status of what it throws.
+template <class Body>
+std::invoke_result_t<Body> guarded(Body&& body) {
+  try {
+    return body();
+  } catch (...) {
+    return statusOfException();
+  }
+}
+
+/// The body of a program's main: what it throws is one line on stderr, "name: why", and exit code 2.
+int guardedMain(const char* name, const std::function<int()>& body);
+
+}  // namespace opkit

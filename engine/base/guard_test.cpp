@@ -1,0 +1,54 @@
+#include "engine/base/guard.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+namespace opkit {
+namespace {
+
+/// What guarded() makes of a body that throws.
+template <class Throw>
+Status thrown(Throw body) {
+  return guarded([&]() -> Status {
+    body();
+    return Status::ok();
+  });
+}
+
+TEST(Guard, ExceptionsOfTheStandardLibraryBecomeOneLine) {
+  EXPECT_EQ(thrown([] { throw std::bad_alloc(); }).code(), StatusCode::OutOfMemory);
+  EXPECT_EQ(thrown([] { std::vector<char>().reserve(std::numeric_limits<size_t>::max()); }).code(),
+            StatusCode::OutOfMemory);
+  const Status file = thrown([] { static_cast<void>(std::filesystem::file_size("/nowhere/at/all")); });
+  EXPECT_EQ(file.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(file.message().find("/nowhere/at/all"), std::string::npos) << file.message();
+  const Status system =
+      thrown([] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)); });
+  EXPECT_EQ(system.code(), StatusCode::Internal);
+  EXPECT_NE(system.message().find("temporarily unavailable"), std::string::npos) << system.message();
+  EXPECT_EQ(thrown([] { throw std::runtime_error("two\nlines"); }).message(), "unexpected: two lines");
+  EXPECT_EQ(thrown([] { throw 5; }).code(), StatusCode::Internal);
+}
+
+TEST(Guard, WhatIsAnsweredPasses) {
+  EXPECT_TRUE(thrown([] {}).isOk());
+  const Result<int> five = guarded([]() -> Result<int> { return 5; });
+  ASSERT_TRUE(five);
+  EXPECT_EQ(*five, 5);
+  const Result<int> none = guarded([]() -> Result<int> { throw std::bad_alloc(); });
+  EXPECT_EQ(none.error().code(), StatusCode::OutOfMemory);
+}
+
+TEST(Guard, MainEndsWithTwoAndOneLine) {
+  EXPECT_EQ(guardedMain("op-test", [] { return 3; }), 3);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(guardedMain("op-test", []() -> int { throw std::runtime_error("no\nluck"); }), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "op-test: unexpected: no luck\n");
+}
+
+}  // namespace
+}  // namespace opkit

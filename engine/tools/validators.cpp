@@ -1,0 +1,155 @@
+#include "engine/tools/validators.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+namespace opkit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kYear = 365.0 * 24 * 3600;
+
+/// The whole text as a number.
+template <class T>
+bool parse(const std::string& text, T& number) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+}
+
+/// A validator that changes nothing; `wrong` answers what is wrong, or "".
+CLI::Validator validator(std::function<std::string(const std::string&)> wrong, const std::string& description = "") {
+  return CLI::Validator([wrong = std::move(wrong)](std::string& text) { return wrong(text); }, description);
+}
+
+/// Why nothing can be made in `folder`; "" when it can.
+std::string unwritableFolder(const fs::path& folder) {
+  std::error_code error;
+  const fs::path place = folder.empty() ? fs::path(".") : folder;
+  if (!fs::exists(place, error)) return fmt::format("there is no folder '{}'", place.string());
+  if (!fs::is_directory(place, error)) return fmt::format("'{}' is not a folder", place.string());
+  return access(place.c_str(), W_OK | X_OK) == 0 ? "" : fmt::format("'{}': {}", place.string(), std::strerror(errno));
+}
+
+std::string unwritableFile(const std::string& path, bool inPlace) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (path.empty()) return "expected a file, got an empty text";
+  if (fs::is_directory(status)) return fmt::format("cannot write '{}': it is a folder, not a file", path);
+  const bool special = fs::exists(status) && !fs::is_regular_file(status);  // /dev/stdout, a pipe
+  if (fs::exists(status) && (inPlace || special) && access(path.c_str(), W_OK) != 0)
+    return fmt::format("cannot write '{}': {}", path, std::strerror(errno));
+  if (special || (inPlace && fs::exists(status))) return "";
+  const std::string why = unwritableFolder(fs::path(path).parent_path());
+  return why.empty() ? "" : fmt::format("cannot write '{}': {}", path, why);
+}
+
+std::string unwritableNewFolder(const std::string& path) {
+  std::error_code error;
+  if (path.empty()) return "expected a folder, got an empty text";
+  fs::path nearest = fs::absolute(path, error);
+  while (!fs::exists(nearest, error) && nearest != nearest.parent_path()) nearest = nearest.parent_path();
+  const std::string why = unwritableFolder(nearest);
+  return why.empty() ? "" : fmt::format("cannot write to '{}': {}", path, why);
+}
+
+/// 1024 to the power that the unit stands for; 0 for a unit that is none.
+double unitOf(const std::string& unit) {
+  constexpr const char* kUnits[][2] = {{"", "b"}, {"k", "kb"}, {"m", "mb"}, {"g", "gb"}, {"t", "tb"}};
+  double factor = 1;
+  for (const auto& [letter, whole] : kUnits) {
+    if (unit == letter || unit == whole) return factor;
+    factor *= 1024;
+  }
+  return 0;
+}
+
+std::string toBytes(std::string& text) {
+  const std::string wrong = fmt::format("expected a size such as 64MB, got '{}'", text);
+  double amount = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
+  if (parsed.ec != std::errc()) return wrong;
+  const std::string unit = CLI::detail::to_lower(text.substr(static_cast<size_t>(parsed.ptr - text.data())));
+  const double bytes = amount * unitOf(unit);
+  constexpr double kMost = 0x1p60;
+  if (!(bytes >= 0 && bytes <= kMost) || (bytes == 0 && amount != 0)) return wrong;
+  text = std::to_string(static_cast<uint64_t>(bytes));
+  return "";
+}
+
+}  // namespace
+
+CLI::Validator wholeNumber(uint64_t least, uint64_t most) {
+  const std::string range =
+      most == UINT64_MAX ? fmt::format("of {} or more", least) : fmt::format("from {} to {}", least, most);
+  return validator(
+      [=](const std::string& text) -> std::string {
+        uint64_t number = 0;
+        const bool ok = parse(text, number) && number >= least && number <= most;
+        return ok ? "" : fmt::format("expected a whole number {}, got '{}'", range, text);
+      },
+      most == UINT64_MAX ? "" : fmt::format("{}-{}", least, most));
+}
+
+CLI::Validator finiteNumber(double least, double most) {
+  const std::string range = least == -DBL_MAX && most == DBL_MAX ? ""
+                            : most == DBL_MAX                    ? fmt::format(" of {} or more", least)
+                                                                 : fmt::format(" from {} to {}", least, most);
+  return validator([=](const std::string& text) -> std::string {
+    double number = 0;
+    const bool ok = parse(text, number) && std::isfinite(number) && number >= least && number <= most;
+    return ok ? "" : fmt::format("expected a number{}, got '{}'", range, text);
+  });
+}
+
+CLI::Validator seconds() { return finiteNumber(0.001, kYear); }
+
+CLI::Validator sizeValue() { return CLI::Validator(toBytes, ""); }
+
+CLI::Validator outputFile() {
+  return validator([](const std::string& path) { return unwritableFile(path, false); });
+}
+
+CLI::Validator appendedFile() {
+  return validator([](const std::string& path) { return unwritableFile(path, true); });
+}
+
+CLI::Validator outputFolder() { return validator(unwritableNewFolder); }
+
+CLI::Validator existingFolder() {
+  return validator([](const std::string& path) -> std::string {
+    std::error_code error;
+    if (fs::is_directory(path, error)) return "";
+    return fs::exists(path, error) ? fmt::format("'{}' is not a folder", path)
+                                   : fmt::format("there is no folder '{}'", path);
+  });
+}
+
+void checkValues(CLI::App& app) {
+  const CLI::Validator notEmpty =
+      validator([](const std::string& text) { return text.empty() ? "expected a value, got an empty text" : ""; });
+  for (CLI::Option* option :
+       app.get_options([](const CLI::Option* each) { return each->get_items_expected_max() > 0; })) {
+    const std::string type = option->get_type_name();
+    if (type.starts_with("UINT"))
+      option->check(wholeNumber());
+    else if (type.starts_with("FLOAT"))
+      option->check(finiteNumber());
+    else
+      option->check(notEmpty);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) checkValues(*command);
+}
+
+Status checkOutputFile(const std::string& path) {
+  const std::string why = unwritableFile(path, false);
+  return why.empty() ? Status::ok() : Status::invalidArgument("{}", why);
+}
+
+}  // namespace opkit::cli

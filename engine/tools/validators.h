@@ -1,0 +1,41 @@
+// What the options of OpKit's programs accept: CLI11 validators, each with one clear message.
+//
+//   command.add_option("--jobs", jobs, "Worker processes")->check(cli::wholeNumber(1, 1024));
+//   command.add_option("--json", json, "Write the list as JSON")->check(cli::outputFile());
+//
+// Files and folders are looked at before anything runs: a place that cannot be written is said at once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cfloat>
+#include <cstdint>
+#include <string>
+
+#include "engine/base/status.h"
+
+namespace opkit::cli {
+
+/// A whole number in decimal digits. CLI11 itself would take -1 for 2^64 - 1.
+CLI::Validator wholeNumber(uint64_t least = 0, uint64_t most = UINT64_MAX);
+/// A number, neither NaN nor infinite.
+CLI::Validator finiteNumber(double least = -DBL_MAX, double most = DBL_MAX);
+/// A time limit: a millisecond to a year.
+CLI::Validator seconds();
+/// "64MB", "1.5GB" or plain bytes; becomes a number of bytes. k, m, g and t are powers of 1024.
+CLI::Validator sizeValue();
+/// A file that is written as a whole: its folder must exist and be writable.
+CLI::Validator outputFile();
+/// A file that lines are added to: as above, and what is there already must be writable.
+CLI::Validator appendedFile();
+/// A folder that is made when it is missing: the nearest one that exists must be writable.
+CLI::Validator outputFolder();
+CLI::Validator existingFolder();
+
+/// Gives every option of the program and its commands what its type asks for: whole numbers, finite numbers, a text
+/// that is not empty. Options that accept less say so themselves.
+void checkValues(CLI::App& app);
+
+/// For options that commands fill in by themselves, outside CLI11: InvalidArgument unless `path` can be written.
+Status checkOutputFile(const std::string& path);
+
+}  // namespace opkit::cli
