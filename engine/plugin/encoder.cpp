@@ -136,16 +136,12 @@ opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* from) {
   const auto copy = copyStruct(from, "opkit_dispatch");
   const Status status = copy ? record(*encoder, *copy) : copy.error();
   if (status.isOk()) return OPKIT_OK;
-<<<<<<< HEAD
   if (status.isByDevice()) encoder->refused = status;
-  return encoder->call.fail(static_cast<opkit_code>(status.code()), status.message());
-=======
   return failDispatch(encoder, static_cast<opkit_code>(status.code()), status.message());
 }
 
 opkit_code failDispatch(opkit_encoder* encoder, opkit_code code, std::string message) {
   return encoder->call.fail(code, std::move(message));
->>>>>>> boundaries
 }
 
 void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]) {

@@ -435,15 +435,10 @@ std::vector<std::string> Session::outputNames() const {
 }
 
 Tensor* Session::input(const std::string& name) {
-<<<<<<< HEAD
-  const size_t index = positionOf(interpreter_->model().inputs, name, interpreter_->model());
-  return index >= inputs_.size() ? nullptr : &inputs_[index];
-=======
   const auto index = findInput(name);
   if (!index) return nullptr;
   inputSet_[*index] = true;
   return &inputs_[*index];
->>>>>>> boundaries
 }
 
 const Tensor* Session::output(const std::string& name) const {

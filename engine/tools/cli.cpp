@@ -3,29 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
-#include <fcntl.h>
-#include <unistd.h>
-
-=======
->>>>>>> boundaries
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-<<<<<<< HEAD
-#include <new>
-#include <system_error>
-
-=======
 #include <optional>
 
 #include "engine/base/duration.h"
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
->>>>>>> boundaries
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
@@ -104,26 +92,13 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
       if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
     return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
   }
-<<<<<<< HEAD
-=======
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());
->>>>>>> boundaries
   const Result<int> code = body();
   if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
   return fail(app, code.error().message());
 }
 
-<<<<<<< HEAD
-int withoutExceptions(const CLI::App& app, const std::function<int()>& program) {
-  try {
-    return program();
-  } catch (const std::bad_alloc&) {
-    return fail(app, "the host is out of memory; try smaller shapes or fewer of them");
-  } catch (const std::system_error& error) {                                // of fmt::print
-    return std::ferror(stdout) != 0 ? kBadInput : fail(app, error.what());  // the first is what closeOutput says
-  }
-=======
 }  // namespace
 
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
@@ -135,7 +110,6 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   if (code) return closeOutput(app, *code);
   // Where fmt::print threw, closeOutput says why.
   return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
->>>>>>> boundaries
 }
 
 }  // namespace

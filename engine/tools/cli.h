@@ -1,12 +1,8 @@
 // What OpKit's command-line programs share: exit codes, one-line errors, and the small grammars of options.
 //
 // A program describes its options with CLI11 and hands its body to runProgram, which turns usage errors, failures,
-<<<<<<< HEAD
-// output that cannot be written and running out of memory into one line on stderr and the right exit code. SIGINT and
-=======
 // output that cannot be written and what the standard library throws into one line on stderr and the right exit code.
 // main() stands inside guardedMain (engine/base/guard.h), which does the same for what comes before. SIGINT and
->>>>>>> boundaries
 // SIGTERM end a program with 130 and 143, a reader of its output that left with 141 (engine/base/interrupt.h).
 #pragma once
 

@@ -1,7 +1,4 @@
-<<<<<<< HEAD
-=======
 #include <charconv>
->>>>>>> boundaries
 #include <set>
 #include <thread>
 

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "engine/backend/loop_lowering.h"
-<<<<<<< HEAD
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
@@ -10,11 +9,6 @@
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/capability_mask.h"
 #endif
-=======
-#include "harness/commands/commands.h"
-#include "harness/run/terminal.h"
-#include "reports/results.h"
->>>>>>> boundaries
 
 namespace opkit::harness {
 namespace {
@@ -157,18 +151,13 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
-<<<<<<< HEAD
-  command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
-  command->add_flag("--masks", *showMasks, "Print what can be taken from a device instead, one check --mask a line");
-  command->add_option("--json", *json, "Write the list as JSON");
-=======
   CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
+  command->add_flag("--masks", *showMasks, "Print what can be taken from a device instead, one check --mask a line");
   CLI::Option* matrixOption = command->get_option("--matrix");
   command->add_option("--json", *json, "Write the list as JSON")
       ->check(cli::outputFile())
       ->excludes(ids)
       ->excludes(matrixOption);
->>>>>>> boundaries
   command->footer(
       "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl");
   command->callback([options, showCases, showMasks, json, results, &context] {

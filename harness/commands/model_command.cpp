@@ -121,10 +121,7 @@ Result<CaseResult> compareOn(const Options& options, const std::string& backend,
 }
 
 Result<int> compareModels(const Options& options, const std::string& commandLine) {
-<<<<<<< HEAD
-=======
   OPKIT_TRY(options.backend.check());
->>>>>>> boundaries
   const GracefulInterrupt graceful;
   RunPlan planned;
   for (const std::string& backend : options.backend.backends) planned[backend] = 1;

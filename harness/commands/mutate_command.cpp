@@ -180,12 +180,8 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--source", options->mutation.source, "The source tree with shaders/ and ops/")
       ->check(cli::existingFolder())
       ->capture_default_str();
-<<<<<<< HEAD
-  command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)");
-=======
   command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
->>>>>>> boundaries
   command->footer(
       "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
       "Examples:\n"
