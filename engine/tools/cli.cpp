@@ -112,16 +112,6 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
 }
 
-}  // namespace
-
-int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
-  occupyStandardDescriptors();
-  // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
-  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
-  catchInterrupts(app.get_name());
-  return closeOutput(app, withoutExceptions(app, [&] { return parseAndRun(app, argc, argv, body); }));
-}
-
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos)
