@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_team.h"
 #include "engine/op/op_registry.h"
 #include "ops/arg_reduce/arg_reduce.h"
 #include "shaders/arg_reduce/arg_reduce.h"
@@ -8,21 +8,26 @@ namespace {
 
 using Shader = shaders::ArgReduce;
 
+vulkan::RowWork workOf(const ArgReduceParamsT& params, const Shape& shape) {
+  const Rows rows = rowsOf(params, shape);
+  return {.rows = rows.outer * rows.inner, .extent = rows.extent, .distance = rows.inner};
+}
+
 class ArgReduceVulkan final : public vulkan::VulkanExecution {
  public:
   ArgReduceVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), params_(args.params<ArgReduceParams>()), smallest_(args.def.type == "ArgMin") {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
-    const int64_t count = rows.outer * rows.inner;
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
+    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.rows = static_cast<uint32_t>(count),
-                                     .extent = static_cast<uint32_t>(rows.extent),
-                                     .inner = static_cast<uint32_t>(rows.inner),
-                                     .smallest = smallest_ ? 1u : 0u,
-                                     .last = params_.select_last_index ? 1u : 0u},
-                                    vulkan::Groups::linear(count, 64));
+                                    {.rows = work.rows,
+                                     .extent = work.extent,
+                                     .inner = work.distance,
+                                     .smallest = smallest_,
+                                     .last = params_.select_last_index},
+                                    team.items(work), {.localSizeX = team.localSize, .team = team.size});
   }
 
  private:
@@ -34,7 +39,8 @@ Status supports(const CreateArgs& args) {
   const DType dtype = args.input(0).dtype;
   if (!isFloat(dtype) && sizeOf(dtype) == 8 && !args.device.int64)
     return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-  return vulkan::requireStorage<Shader>(args, dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, dtype));
+  return vulkan::requireRows(args, workOf(args.params<ArgReduceParams>(), args.input(0).shape));
 }
 
 }  // namespace

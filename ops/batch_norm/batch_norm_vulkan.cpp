@@ -4,7 +4,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/op_registry.h"
-#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 #include "shaders/batch_norm/batch_norm.h"
 #include "shaders/batch_norm/batch_norm_image.h"
 
@@ -35,12 +35,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
         {*Shader::storageOf(outputs[0]->desc.dtype), *Shader::affineOf(inputs[1]->desc.dtype),
          *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
         {.x = &x, .scale = inputs[1], .bias = inputs[2], .mean = inputs[3], .variance = inputs[4], .y = outputs[0]},
-        {.count = static_cast<uint32_t>(count),
-         .stride = static_cast<uint32_t>(stride),
-         .inner = static_cast<uint32_t>(inner),
-         .channels = static_cast<uint32_t>(channels),
-         .epsilon = params_.epsilon},
-        vulkan::Groups::linear(count, 64));
+        {.count = count, .stride = stride, .inner = inner, .channels = channels, .epsilon = params_.epsilon},
+        vulkan::Items{count});
   }
 
  private:
@@ -79,10 +75,8 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
     const bool texels = caps.prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
     return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
                                     {.x = inputs[0], .factors = &factors_->device, .y = outputs[0]},
-                                    {.count = static_cast<uint32_t>(shape.texels()),
-                                     .columns = static_cast<uint32_t>(shape.width),
-                                     .blocks = static_cast<uint32_t>(shape.blocks)},
-                                    vulkan::Groups::linear(shape.texels(), 64));
+                                    {.count = shape.texels(), .columns = shape.width, .blocks = shape.blocks},
+                                    vulkan::Items{shape.texels()});
   }
 
  private:

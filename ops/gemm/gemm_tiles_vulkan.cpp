@@ -157,19 +157,19 @@ Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tenso
   using Pack = shaders::GemmPack;
   OPKIT_ASSIGN(const Tensor* packed, encoder.scratch({source->desc.dtype, {elements}}));
   OPKIT_TRY(encoder.dispatch<Pack>({*Pack::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = packed},
-                                   {.count = u32(packedElements(layout, tile)),
+                                   {.count = packedElements(layout, tile),
                                     .tile = tile,
-                                    .tiles = u32(ceilDivide(layout.rows, tile)),
-                                    .rows = u32(layout.rows),
-                                    .channels = u32(layout.channels),
-                                    .kernelHeight = u32(layout.kernelHeight),
-                                    .kernelWidth = u32(layout.kernelWidth),
-                                    .matrixStride = u32(layout.matrixStride),
-                                    .rowStride = u32(layout.rowStride),
-                                    .channelStride = u32(layout.channelStride),
-                                    .kernelRowStride = u32(layout.kernelRowStride),
-                                    .kernelColumnStride = u32(layout.kernelColumnStride)},
-                                   vulkan::Groups::linear(packedElements(layout, tile), kCopyLocalSize)));
+                                    .tiles = ceilDivide(layout.rows, tile),
+                                    .rows = layout.rows,
+                                    .channels = layout.channels,
+                                    .kernelHeight = layout.kernelHeight,
+                                    .kernelWidth = layout.kernelWidth,
+                                    .matrixStride = layout.matrixStride,
+                                    .rowStride = layout.rowStride,
+                                    .channelStride = layout.channelStride,
+                                    .kernelRowStride = layout.kernelRowStride,
+                                    .kernelColumnStride = layout.kernelColumnStride},
+                                   vulkan::Items{packedElements(layout, tile)}));
   return packed;
 }
 
@@ -192,23 +192,23 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
   const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), rowGroups(backend_.caps(), layout.rows),
                               u32(std::min(planes, kMaxGroups))};
   OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
-                                     {.planes = u32(planes),
-                                      .rows = u32(layout.rows),
-                                      .pitch = u32(layout.pitch()),
-                                      .kernelWidth = u32(layout.kernelWidth),
-                                      .channels = u32(layout.channels),
-                                      .height = u32(layout.height),
-                                      .width = u32(layout.width),
-                                      .offset = u32(first * layout.imageStride),
-                                      .imageStride = u32(layout.imageStride),
-                                      .channelStride = u32(layout.channelStride),
-                                      .rowStride = u32(layout.rowStride),
-                                      .columnStride = u32(layout.columnStride),
-                                      .rowStep = static_cast<int32_t>(layout.rowStep),
-                                      .columnStep = static_cast<int32_t>(layout.columnStep),
-                                      .dilation = static_cast<int32_t>(layout.dilation),
-                                      .padTop = static_cast<int32_t>(layout.padTop),
-                                      .padLeft = static_cast<int32_t>(layout.padLeft)},
+                                     {.planes = planes,
+                                      .rows = layout.rows,
+                                      .pitch = layout.pitch(),
+                                      .kernelWidth = layout.kernelWidth,
+                                      .channels = layout.channels,
+                                      .height = layout.height,
+                                      .width = layout.width,
+                                      .offset = first * layout.imageStride,
+                                      .imageStride = layout.imageStride,
+                                      .channelStride = layout.channelStride,
+                                      .rowStride = layout.rowStride,
+                                      .columnStride = layout.columnStride,
+                                      .rowStep = layout.rowStep,
+                                      .columnStep = layout.columnStep,
+                                      .dilation = layout.dilation,
+                                      .padTop = layout.padTop,
+                                      .padLeft = layout.padLeft},
                                      groups, {.localSizeX = localSize}));
   return laidOut;
 }
@@ -230,7 +230,7 @@ Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias,
   push.hasBias = bias ? 1 : 0;
   const int64_t total = images * push.groups;
   for (int64_t first = 0; first < total; first += kMaxGroups) {
-    push.firstImage = u32(first);
+    push.firstImage = first;
     const vulkan::Groups groups{u32(ceilDivide(push.rows, tile)), u32(ceilDivide(push.positions4, localSize)),
                                 u32(std::min(kMaxGroups, total - first))};
     OPKIT_TRY(encoder.dispatch<Shader>(variant, {.x = &x, .w = &w, .bias = bias ? bias : &x, .y = &y}, push, groups,

@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_team.h"
 #include "engine/op/op_registry.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "shaders/layer_norm/layer_norm.h"
@@ -8,10 +8,16 @@ namespace {
 
 using Shader = shaders::LayerNorm;
 
-constexpr uint32_t kLocalSize = 32;  // rows are few and long: small groups spread them over more cores
+// Rows without elements are not dispatched.
+vulkan::RowWork workOf(const NormRows& rows) {
+  return {.rows = rows.extent > 0 ? rows.rows : 0, .extent = rows.extent, .passes = 3};
+}
 
 // Statistics that nobody asked for are bound to y and not written.
-Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
+Status encodeRows(const NormRows& rows, const DeviceCaps& caps, TensorList inputs, TensorList outputs,
+                  vulkan::Encoder& encoder) {
+  const vulkan::RowWork work = workOf(rows);
+  const vulkan::RowTeam team = rowTeamFor(work, caps);
   const bool hasBias = inputs.size() > 2 && inputs[2];
   const Tensor* mean = outputs.size() > 1 ? outputs[1] : nullptr;
   const Tensor* deviation = outputs.size() > 2 ? outputs[2] : nullptr;
@@ -22,14 +28,13 @@ Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, v
                                    .y = outputs[0],
                                    .mean = mean ? mean : outputs[0],
                                    .inverseDeviation = deviation ? deviation : outputs[0]},
-                                  {.rows = static_cast<uint32_t>(rows.rows),
-                                   .extent = static_cast<uint32_t>(rows.extent),
-                                   .channels = static_cast<uint32_t>(rows.channels),
+                                  {.rows = work.rows,
+                                   .extent = rows.extent,
+                                   .channels = rows.channels,
                                    .hasBias = hasBias ? 1u : 0u,
                                    .statistics = (mean ? 1u : 0u) | (deviation ? 2u : 0u),
                                    .epsilon = rows.epsilon},
-                                  vulkan::Groups::linear(rows.extent > 0 ? rows.rows : 0, kLocalSize),
-                                  {.localSizeX = kLocalSize});
+                                  team.items(work), {.localSizeX = team.localSize, .team = team.size});
 }
 
 class LayerNormVulkan final : public vulkan::VulkanExecution {
@@ -38,7 +43,7 @@ class LayerNormVulkan final : public vulkan::VulkanExecution {
       : VulkanExecution(backend), params_(args.params<LayerNormParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    return encodeRows(layerRows(params_, inputs[0]->desc.shape), inputs, outputs, encoder);
+    return encodeRows(layerRows(params_, inputs[0]->desc.shape), caps(), inputs, outputs, encoder);
   }
 
  private:
@@ -51,7 +56,7 @@ class InstanceNormVulkan final : public vulkan::VulkanExecution {
       : VulkanExecution(backend), params_(args.params<InstanceNormParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    return encodeRows(instanceRows(params_, inputs[0]->desc.shape), inputs, outputs, encoder);
+    return encodeRows(instanceRows(params_, inputs[0]->desc.shape), caps(), inputs, outputs, encoder);
   }
 
  private:
@@ -66,7 +71,11 @@ Status supports(const CreateArgs& args) {
     if (args.outputs[i].dtype != DType::Float32)
       return Status::unsupported("{}: the Vulkan kernel gives statistics as f32, not {}", args.def.type,
                                  nameOf(args.outputs[i].dtype));
-  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+  const Shape& x = args.input(0).shape;
+  return vulkan::requireRows(
+      args, workOf(args.def.type == "LayerNormalization" ? layerRows(args.params<LayerNormParams>(), x)
+                                                         : instanceRows(args.params<InstanceNormParams>(), x)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_team.h"
 #include "engine/op/op_registry.h"
 #include "ops/lrn/lrn.h"
 #include "shaders/lrn/lrn.h"
@@ -8,23 +8,31 @@ namespace {
 
 using Shader = shaders::Lrn;
 
+/// Every element's window is a row of its own.
+vulkan::RowWork workOf(const LrnParamsT& params, const TensorDesc& x) {
+  const LrnPlan plan = planLrn(params, x.shape);
+  return {
+      .rows = x.elements(), .extent = std::min(plan.channels, plan.before + 1 + plan.after), .distance = plan.inner};
+}
+
 class LrnVulkan final : public vulkan::VulkanExecution {
  public:
   LrnVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), params_(args.params<LrnParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const LrnPlan plan = planLrn(params_, inputs[0]->desc.shape);
-    const int64_t count = inputs[0]->desc.elements();
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc);
+    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.count = static_cast<uint32_t>(count),
-                                     .channels = static_cast<uint32_t>(plan.channels),
-                                     .inner = static_cast<uint32_t>(plan.inner),
-                                     .before = static_cast<uint32_t>(plan.before),
-                                     .after = static_cast<uint32_t>(plan.after),
+                                    {.count = work.rows,
+                                     .channels = plan.channels,
+                                     .inner = plan.inner,
+                                     .before = plan.before,
+                                     .after = plan.after,
                                      .scale = params_.alpha / static_cast<float>(params_.size),
                                      .beta = params_.beta,
                                      .bias = params_.bias},
-                                    vulkan::Groups::linear(count, 64));
+                                    team.items(work), {.localSizeX = team.localSize, .team = team.size});
   }
 
  private:
@@ -35,7 +43,8 @@ class LrnVulkan final : public vulkan::VulkanExecution {
 
 void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "LRN", vulkan::creatorOf<LrnVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+                        OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+                        return vulkan::requireRows(args, workOf(args.params<LrnParams>(), args.input(0)));
                       }));
 }
 

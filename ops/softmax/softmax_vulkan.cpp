@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_team.h"
 #include "engine/op/op_registry.h"
 #include "ops/softmax/softmax.h"
 #include "shaders/softmax/softmax.h"
@@ -8,33 +8,39 @@ namespace {
 
 using Shader = shaders::Softmax;
 
+// Rows without elements are not dispatched.
+vulkan::RowWork workOf(const SoftmaxParamsT& params, const Shape& shape) {
+  const Rows rows = rowsOf(params, shape);
+  return {.rows = rows.extent == 0 ? 0 : rows.count(), .extent = rows.extent, .passes = 3, .distance = rows.inner};
+}
+
 class SoftmaxVulkan final : public vulkan::VulkanExecution {
  public:
   SoftmaxVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), params_(args.params<SoftmaxParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
-    // Rows without elements have no first one to start from.
-    const auto count = static_cast<uint32_t>(rows.extent == 0 ? 0 : rows.count());
-    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.rows = count,
-                                     .extent = static_cast<uint32_t>(rows.extent),
-                                     .inner = static_cast<uint32_t>(rows.inner),
-                                     .logarithm = params_.log ? 1u : 0u},
-                                    vulkan::Groups::linear(count, 64));
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
+    const vulkan::RowTeam team = rowTeamFor(work, caps());
+    return encoder.dispatch<Shader>(
+        {*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
+        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, team.items(work),
+        {.localSizeX = team.localSize, .team = team.size});
   }
 
  private:
   SoftmaxParamsT params_;
 };
 
+Status supports(const CreateArgs& args) {
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+  return vulkan::requireRows(args, workOf(args.params<SoftmaxParams>(), args.input(0).shape));
+}
+
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "Softmax", vulkan::creatorOf<SoftmaxVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
-                      }));
+  registry.addCreator("vulkan", "Softmax", vulkan::creatorOf<SoftmaxVulkan>(supports));
 }
 
 }  // namespace opkit::ops::softmax

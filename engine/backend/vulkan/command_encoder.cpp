@@ -35,7 +35,7 @@ Status CommandEncoder::fillZero(const Tensor& tensor) {
   using Shader = shaders::FillZero;
   const size_t word = bytes % 2 == 0 ? 2 : 1;
   const auto count = static_cast<uint32_t>(bytes / word);
-  return dispatch<Shader>({*Shader::wordOfBytes(word)}, {.y = &tensor}, {.count = count}, Groups::linear(count, 64));
+  return dispatch<Shader>({*Shader::wordOfBytes(word)}, {.y = &tensor}, {.count = count}, Items{count});
 }
 
 }  // namespace opkit::vulkan

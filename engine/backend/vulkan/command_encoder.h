@@ -2,7 +2,10 @@
 // MeasuringEncoder, which records nothing and finds out how much scratch memory that will be.
 #pragma once
 
+#include <deque>
+
 #include "engine/backend/vulkan/recording.h"
+#include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/tuner.h"
 
 namespace opkit::vulkan {
@@ -40,6 +43,10 @@ class MeasuringEncoder final : public Encoder {
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<const Tensor*> table(const std::vector<uint32_t>& words) override {
+    tables_.push_back({tableDesc(words), nullptr, 0, 0});
+    return static_cast<const Tensor*>(&tables_.back());
+  }
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
     return tuner_.choose(alternatives, inputs, outputs);
   }
@@ -52,12 +59,13 @@ class MeasuringEncoder final : public Encoder {
   const Device& device_;
   ScratchMemory& scratch_;
   Tuner& tuner_;
+  std::deque<Tensor> tables_;  // a deque: addresses are handed out
 };
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(Recording& recording, ScratchMemory& scratch, Tuner& tuner)
-      : recording_(recording), scratch_(scratch), tuner_(tuner) {}
+  CommandEncoder(Recording& recording, ScratchMemory& scratch, ShaderTables& tables, Tuner& tuner)
+      : recording_(recording), scratch_(scratch), tables_(tables), tuner_(tuner) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
@@ -70,6 +78,7 @@ class CommandEncoder final : public Encoder {
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<const Tensor*> table(const std::vector<uint32_t>& words) override { return tables_.upload(words); }
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override {
     return tuner_.choose(alternatives, inputs, outputs);
   }
@@ -81,6 +90,7 @@ class CommandEncoder final : public Encoder {
  private:
   Recording& recording_;
   ScratchMemory& scratch_;
+  ShaderTables& tables_;
   Tuner& tuner_;
 };
 

@@ -43,10 +43,26 @@ void appendRecord(const Region& region, uint32_t first, uint32_t source, std::ve
   put(0);
 }
 
+Status encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder) {
+  std::vector<uint32_t> table;
+  uint32_t count = 0;
+  const Tensor* second = nullptr;
+  for (const Move& move : moves) {
+    const bool isFirst = move.from == moves.front().from;
+    if (!isFirst) second = move.from;
+    appendRecord(move.region, count, isFirst ? 0 : 1, table);
+    count += static_cast<uint32_t>(elementCount(move.region.size));
+  }
+  OPKIT_ASSIGN(const Tensor* records, encoder.table(table));
+  return encoder.dispatch<Shader>(
+      {*Shader::wordOfBytes(wordBytes)},
+      {.table = records, .x = moves.front().from, .z = second ? second : moves.front().from, .y = &to},
+      {.count = count, .regions = std::ssize(moves)}, Items{count});
+}
+
 }  // namespace
 
-Status RasterBatch::encode(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
-  tables_.restart();
+Status encodeBatch(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
   const size_t wordBytes = widestWord(moves, sizeOf(to.desc.dtype));
   for (Move& move : moves) {
     for (size_t bytes = sizeOf(to.desc.dtype); bytes < wordBytes; bytes *= 2) OPKIT_CHECK(widen(move.region));
@@ -67,23 +83,6 @@ Status RasterBatch::encode(std::vector<Move> moves, const Tensor& to, Encoder& e
     begin = end;
   }
   return Status::ok();
-}
-
-Status RasterBatch::encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder) {
-  std::vector<uint32_t> table;
-  uint32_t count = 0;
-  const Tensor* second = nullptr;
-  for (const Move& move : moves) {
-    const bool isFirst = move.from == moves.front().from;
-    if (!isFirst) second = move.from;
-    appendRecord(move.region, count, isFirst ? 0 : 1, table);
-    count += static_cast<uint32_t>(elementCount(move.region.size));
-  }
-  OPKIT_ASSIGN(const Tensor* records, tables_.upload(table));
-  return encoder.dispatch<Shader>(
-      {*Shader::wordOfBytes(wordBytes)},
-      {.table = records, .x = moves.front().from, .z = second ? second : moves.front().from, .y = &to},
-      {.count = count, .regions = static_cast<uint32_t>(moves.size())}, Groups::linear(count, kLocalSize));
 }
 
 }  // namespace opkit::vulkan

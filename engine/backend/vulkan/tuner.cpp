@@ -73,7 +73,8 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, backend_.trialRecording(images));
   for (const Tensor& tensor : ownInputs)
     if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
-  CommandEncoder encoder(*recording, scratch, *this);
+  ShaderTables tables(backend_);
+  CommandEncoder encoder(*recording, scratch, tables, *this);
   OPKIT_TRY(alternatives.encode(choice, in, out, encoder));
   OPKIT_TRY(backend_.finishTrial(*recording));
   double best = 0, total = 0;

@@ -190,7 +190,7 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   context_.images = plan_->images.get();
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context_));
   ScratchMemory scratch;
-  CommandEncoder encoder(*recording, scratch, tuner_);
+  CommandEncoder encoder(*recording, scratch, tables, tuner_);
   OPKIT_TRY(encodeConversion(image, plain, caps_, encoder));
   OPKIT_TRY(recording->finish(fence_.get()));
   OPKIT_TRY(recording->run(fence_.get()));
@@ -247,14 +247,14 @@ Status VulkanBackend::beginSegment(size_t segment) {
 }
 
 Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
-                                              ScratchMemory& scratch) {
+                                              ScratchMemory& scratch, ShaderTables& tables) {
   if (!inSegment_) return Status::internal("vulkan: onResize outside of beginSegment and endSegment");
   Recording* recording = open_;
   if (config_.record == RecordMode::Direct) {
     OPKIT_ASSIGN(recording, addRecording());
   }
   OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*recording, scratch, tuner_);
+  CommandEncoder encoder(*recording, scratch, tables, tuner_);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
   plan_->gaps.insert(plan_->gaps.end(), scratch.gaps().begin(), scratch.gaps().end());

@@ -8,7 +8,7 @@
 //   Status onEncode(TensorList in, TensorList out, Encoder& encoder) override {
 //     using Shader = shaders::Softmax;
 //     return encoder.dispatch<Shader>({*Shader::storageOf(out[0]->desc.dtype)}, {.x = in[0], .y = out[0]},
-//                                     {.rows = rows, .columns = columns}, Groups::linear(rows, 64));
+//                                     {.rows = rows, .columns = columns}, Items{rows});
 //   }
 #pragma once
 
@@ -21,7 +21,14 @@
 
 namespace opkit::vulkan {
 
-/// Work groups of a dispatch. A dispatch with a zero in it is skipped.
+/// Items of a dispatch, each for `team` invocations; linearIndex() of shaders/include/common.glsl numbers the
+/// invocations. The shader's own local size says how many work groups that takes. None are dispatched for a count of 0.
+struct Items {
+  int64_t count = 0;
+  int64_t team = 1;
+};
+
+/// Work groups of a dispatch, for kernels that lay them out themselves. A dispatch with a zero in it is skipped.
 struct Groups {
   uint32_t x = 1;
   uint32_t y = 1;
@@ -59,10 +66,18 @@ class Encoder {
   template <class S>
   Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
                   const typename S::PushConstants& push, Groups groups, const typename S::Constants& constants = {}) {
+    std::array<std::byte, S::kPushConstantBytes> bytes;
+    OPKIT_TRY(push.pack(bytes));
     const auto tensors = bindings.list();
     const auto values = constants.list();
-    return dispatchRaw(S::code(variant), tensors, {reinterpret_cast<const std::byte*>(&push), S::kPushConstantBytes},
-                       values, groups);
+    return dispatchRaw(S::code(variant), tensors, bytes, values, groups);
+  }
+  /// As above, with as many work groups as the items take.
+  template <class S>
+  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, Items items, const typename S::Constants& constants = {}) {
+    const uint32_t invocations = S::code(variant).invocations(constants.list());
+    return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
   }
 
   /// Fills a tensor's bytes with zero.
@@ -81,6 +96,9 @@ class Encoder {
   /// Device memory for this Execution while it runs; contents undefined.
   /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
+  /// u32[words] on the device: a table computed at resize, for plans that do not fit into push constants. Uploaded now,
+  /// read by the dispatches of this onEncode; a shader binds it as a buffer of uint, or as a usamplerBuffer.
+  virtual Result<const Tensor*> table(const std::vector<uint32_t>& words) = 0;
 
   /// Which alternative to encode: what the device's tuning cache knows, else, in a session that tunes, what timing them
   /// says, else the standard.
@@ -103,6 +121,9 @@ class VulkanExecution : public Execution {
   Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) final;
   Status onResize(TensorList inputs, TensorList outputs) final;
   Status onExecute(TensorList inputs, TensorList outputs) final;
+
+ protected:
+  const DeviceCaps& caps() const { return backend_.caps(); }
 
  private:
   struct State;

@@ -37,15 +37,15 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
 
 Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
   Shader::PushConstants push{};
-  push.count = static_cast<uint32_t>(elementCount(box.size));
-  push.sourceOffset = static_cast<int32_t>(box.sourceOffset);
-  push.offset = static_cast<int32_t>(box.offset);
+  push.count = elementCount(box.size);
+  push.sourceOffset = box.sourceOffset;
+  push.offset = box.offset;
   for (size_t d = 0; d < box.size.size(); ++d) {
-    push.sizes[d] = static_cast<uint32_t>(box.size[d]);
-    push.sourceStrides[d] = static_cast<int32_t>(box.sourceStrides[d]);
-    push.strides[d] = static_cast<int32_t>(box.strides[d]);
+    push.sizes[d] = box.size[d];
+    push.sourceStrides[d] = box.sourceStrides[d];
+    push.strides[d] = box.strides[d];
   }
-  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Groups::linear(push.count, kLocalSize),
+  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Items{push.count},
                                   {.rank = static_cast<uint32_t>(box.size.size())});
 }
 
@@ -214,7 +214,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
   }
   encoder.endDisjoint();
   if (moves.size() == 1) return encodeMove(moves.front(), output, encoder);
-  return moves.empty() ? Status::ok() : batch.encode(std::move(moves), output, encoder);
+  return moves.empty() ? Status::ok() : encodeBatch(std::move(moves), output, encoder);
 }
 
 }  // namespace opkit::vulkan
