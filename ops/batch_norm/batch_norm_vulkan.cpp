@@ -27,7 +27,7 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
     const bool texels =
-        caps_.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+        caps_.deviceClass->prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     const int64_t inner = texels ? elements / 4 : elements;
     const int64_t stride = (inner + kRun - 1) / kRun;
     const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;
@@ -72,7 +72,7 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
                                  constants_[0], form(), [&] { return makeFactors(shape.channels, shape.blocks); }));
     }
     const DeviceCaps& caps = backend_.caps();
-    const bool texels = caps.prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
+    const bool texels = caps.deviceClass->prefersTexels && static_cast<uint64_t>(2 * shape.blocks) <= caps.maxTexels;
     return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
                                     {.x = inputs[0], .factors = &factors_->device, .y = outputs[0]},
                                     {.count = shape.texels(), .columns = shape.width, .blocks = shape.blocks},

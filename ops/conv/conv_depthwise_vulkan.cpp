@@ -49,7 +49,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     Shader::PushConstants push = pushOf(plan, bias != nullptr);
     push.low = params_.clamp_low;
     push.high = params_.clamp_high;
-    const bool texels = caps_.prefersTexels && x.desc.elements() % 4 == 0 &&
+    const bool texels = caps_.deviceClass->prefersTexels && x.desc.elements() % 4 == 0 &&
                         static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     uint32_t localSize = 8;
     while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;

@@ -88,7 +88,7 @@ class ImageConv : public vulkan::VulkanExecution {
         backend_(backend),
         params_(args.params<ConvParams>()),
         hostWeights_(*args.constant(1)),
-        texels_(args.device.prefersTexels),
+        texels_(args.device.deviceClass->prefersTexels),
         maxTexels_(args.device.maxTexels) {
     if (args.constant(2)) hostBias_ = *args.constant(2);
   }
@@ -164,8 +164,7 @@ class DenseImageConv final : public ImageConv {
                                            : blocks == 2 ? Dense::Blocks::V2
                                                          : Dense::Blocks::V4,
                                  .read = texels ? Dense::Read::Texel : Dense::Read::Ssbo};
-    // lavapipe runs 8 lanes in lockstep and gains nothing from more; GPUs run 32 or 64.
-    const uint32_t localSize = texels_ ? 8 : 32;
+    const uint32_t localSize = caps().deviceClass->tileGroup;
     const int64_t positions = int64_t{push.outputs[0]} * ceilDivide(push.outputs[1], 4);
     const vulkan::Groups groups{u32(ceilDivide(positions, localSize)), u32(tiles), u32(plan.batch)};
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},

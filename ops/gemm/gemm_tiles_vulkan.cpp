@@ -9,7 +9,6 @@ namespace {
 constexpr uint32_t kTiles[] = {4, 8, 16};
 constexpr int64_t kMaxGroups = 65535;
 constexpr uint32_t kMaxLocalSize = 128;  // every device allows it
-constexpr uint32_t kCopyLocalSize = 64;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -98,8 +97,7 @@ uint32_t GemmTiles::tileFor(int64_t rows) {
 }
 
 uint32_t GemmTiles::rowGroups(const DeviceCaps& caps, int64_t rows) {
-  constexpr int64_t kRowsPerGroup = 32;
-  return u32(std::min(caps.prefersTexels ? ceilDivide(rows, kRowsPerGroup) : rows, kMaxGroups));
+  return u32(std::min(ceilDivide(rows, caps.deviceClass->rowsPerGroup), kMaxGroups));
 }
 
 Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
@@ -218,14 +216,13 @@ Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias,
   const uint32_t tile = this->tile(push.rows);
   const DeviceCaps& caps = backend_.caps();
   const auto most = static_cast<uint64_t>(std::max(x.desc.elements(), w.desc.elements())) / 4;
-  const bool texels = caps.prefersTexels && most <= caps.maxTexels;
+  const bool texels = caps.deviceClass->prefersTexels && most <= caps.maxTexels;
   const Shader::Variant variant{.storage = *Shader::storageOf(y.desc.dtype),
                                 .tile = tile == 4   ? Shader::Tile::V4
                                         : tile == 8 ? Shader::Tile::V8
                                                     : Shader::Tile::V16,
                                 .read = texels ? Shader::Read::Texel : Shader::Read::Ssbo};
-  // lavapipe runs 8 lanes in lockstep and gains nothing from more; GPUs run 32 or 64.
-  uint32_t localSize = texels ? 8 : 32;
+  uint32_t localSize = caps.deviceClass->tileGroup;
   while (ceilDivide(push.positions4, localSize) > kMaxGroups && localSize < kMaxLocalSize) localSize *= 2;
   push.hasBias = bias ? 1 : 0;
   const int64_t total = images * push.groups;

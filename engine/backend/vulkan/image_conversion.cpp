@@ -26,7 +26,8 @@ Status encodeConversion(const Tensor& from, const Tensor& to, const DeviceCaps& 
     return encoder.dispatch<Unpack>({*Unpack::storageOf(from.desc.dtype)}, {.x = &from, .y = &to},
                                     pushOf<Unpack>(shape), items);
   const int64_t elements = from.desc.elements();
-  const bool texels = caps.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(elements) / 4 <= caps.maxTexels;
+  const bool texels =
+      caps.deviceClass->prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(elements) / 4 <= caps.maxTexels;
   return encoder.dispatch<Pack>({*Pack::storageOf(from.desc.dtype), texels ? Pack::Read::Texel : Pack::Read::Ssbo},
                                 {.x = &from, .y = &to}, pushOf<Pack>(shape), items);
 }

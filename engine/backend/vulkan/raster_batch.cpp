@@ -11,7 +11,6 @@ constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxSources = 2;     // every device binds four storage buffers; two more would ask for more
 constexpr size_t kMaxRegions = 8192;  // every device has texel buffers of 65536 texels
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 256;
 
 /// The widest words in which all of the moves can be made.
 size_t widestWord(std::span<const Move> moves, size_t elementBytes) {

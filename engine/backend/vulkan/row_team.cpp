@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/backend/device_class.h"
+
 namespace opkit::vulkan {
 namespace {
 
-constexpr uint32_t kLocalSize = 64;
-
-/// The team that suits the device when nothing limits it.
-uint32_t wantedTeam(const RowWork& work, const DeviceCaps& device) {
-  // A team pays off when one invocation would have much to walk and the rows alone do not fill the device.
-  constexpr int64_t kLong = 256, kFew = 4096;
-  return work.extent >= kLong && work.rows <= kFew ? std::min(kLocalSize, device.workGroup) : 1;
+/// The team that suits the device's class.
+uint32_t wantedTeam(const RowWork& work, const DeviceClass& device) {
+  const int64_t mostRows = work.distance == 1 ? device.teamUpToRows : device.teamUpToColumns;
+  if (work.extent < device.teamFromExtent || work.rows > mostRows) return 1;
+  const auto steps = static_cast<uint64_t>((work.extent + RowTeam::kSteps - 1) / RowTeam::kSteps);
+  return static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(steps), device.largestTeam));
 }
 
 }  // namespace
@@ -20,14 +21,14 @@ uint32_t wantedTeam(const RowWork& work, const DeviceCaps& device) {
 int64_t RowTeam::iterations(const RowWork& work) const {
   const int64_t share = (work.extent + size * kSteps - 1) / (size * kSteps);
   const int64_t fold = size > 1 ? std::bit_width(size) : 0;
-  return work.passes * (share + fold);
+  return work.passes * (share + 1 + fold);
 }
 
 RowTeam rowTeamFor(const RowWork& work, const DeviceCaps& device) {
-  RowTeam team{std::min(kLocalSize, device.workGroup), wantedTeam(work, device)};
-  while (team.size<device.workGroup&& static_cast<uint64_t>(team.iterations(work))> device.loopIterations)
-    team.size *= 2;
-  team.localSize = std::max(team.localSize, team.size);
+  const uint32_t most = std::min(RowTeam::kMost, std::bit_floor(device.workGroup));
+  RowTeam team{.size = std::min(wantedTeam(work, *device.deviceClass), most)};
+  while (team.size<most&& static_cast<uint64_t>(team.iterations(work))> device.loopIterations) team.size *= 2;
+  team.localSize = std::max(std::min(device.deviceClass->rowGroup, most), team.size);
   return team;
 }
 

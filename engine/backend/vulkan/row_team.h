@@ -17,7 +17,8 @@ struct RowWork {
 };
 
 struct RowTeam {
-  static constexpr int64_t kSteps = 4;  // kRowSteps of rows.glsl
+  static constexpr int64_t kSteps = 4;       // kRowSteps of rows.glsl
+  static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
 
   uint32_t localSize = 64;  // for constant localSizeX
   uint32_t size = 1;        // for constant team

@@ -13,7 +13,6 @@ using Command = LoopRegion::Command;
 constexpr size_t kMaxRank = 6;  // of the shaders
 constexpr size_t kMaxTerms = 6;
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 64;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int32_t i32(int64_t value) { return static_cast<int32_t>(value); }

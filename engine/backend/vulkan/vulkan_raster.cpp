@@ -13,7 +13,6 @@ using Shader = shaders::Raster;
 
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 256;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
