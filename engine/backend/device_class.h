@@ -24,7 +24,7 @@ struct DeviceClass {
   uint32_t tileGroup;
   // Rows of a plane that one work group of a copying kernel walks.
   uint32_t rowsPerGroup;
-  // Rows (engine/backend/vulkan/row_team.h): invocations of a work group; elements of a row from which a team walks it;
+  // Rows (vulkan::RowTeam): invocations of a work group; elements of a row from which a team walks it;
   // the largest team; the most rows for which there are teams, where a row's elements are neighbours and where they are
   // not.
   uint32_t rowGroup;

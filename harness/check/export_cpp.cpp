@@ -53,6 +53,7 @@ class Capture final : public vulkan::Encoder {
     return Status::unsupported("images cannot be exported");
   }
   size_t shortestRunBytes() const override { return SIZE_MAX; }
+  const DeviceCaps& caps() const override { return backend_.caps(); }
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override {

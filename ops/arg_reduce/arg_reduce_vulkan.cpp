@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/arg_reduce/arg_reduce.h"
 #include "shaders/arg_reduce/arg_reduce.h"
@@ -20,14 +20,13 @@ class ArgReduceVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
-    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.rows = work.rows,
                                      .extent = work.extent,
                                      .inner = work.distance,
                                      .smallest = smallest_,
                                      .last = params_.select_last_index},
-                                    team.items(work), {.localSizeX = team.localSize, .team = team.size});
+                                    work);
   }
 
  private:

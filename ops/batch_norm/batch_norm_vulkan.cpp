@@ -26,8 +26,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
     if (x.desc.elements() == 0) return Status::ok();
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
-    const bool texels =
-        caps_.deviceClass->prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+    const bool texels = caps_.deviceClass->prefersTexels && elements % 4 == 0 &&
+                        static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     const int64_t inner = texels ? elements / 4 : elements;
     const int64_t stride = (inner + kRun - 1) / kRun;
     const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;

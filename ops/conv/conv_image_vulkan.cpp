@@ -164,7 +164,7 @@ class DenseImageConv final : public ImageConv {
                                            : blocks == 2 ? Dense::Blocks::V2
                                                          : Dense::Blocks::V4,
                                  .read = texels ? Dense::Read::Texel : Dense::Read::Ssbo};
-    const uint32_t localSize = caps().deviceClass->tileGroup;
+    const uint32_t localSize = encoder.caps().deviceClass->tileGroup;
     const int64_t positions = int64_t{push.outputs[0]} * ceilDivide(push.outputs[1], 4);
     const vulkan::Groups groups{u32(ceilDivide(positions, localSize)), u32(tiles), u32(plan.batch)};
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},

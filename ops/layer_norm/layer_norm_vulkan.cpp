@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/layer_norm/layer_norm.h"
 #include "shaders/layer_norm/layer_norm.h"
@@ -14,10 +14,8 @@ vulkan::RowWork workOf(const NormRows& rows) {
 }
 
 // Statistics that nobody asked for are bound to y and not written.
-Status encodeRows(const NormRows& rows, const DeviceCaps& caps, TensorList inputs, TensorList outputs,
-                  vulkan::Encoder& encoder) {
+Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
   const vulkan::RowWork work = workOf(rows);
-  const vulkan::RowTeam team = rowTeamFor(work, caps);
   const bool hasBias = inputs.size() > 2 && inputs[2];
   const Tensor* mean = outputs.size() > 1 ? outputs[1] : nullptr;
   const Tensor* deviation = outputs.size() > 2 ? outputs[2] : nullptr;
@@ -34,7 +32,7 @@ Status encodeRows(const NormRows& rows, const DeviceCaps& caps, TensorList input
                                    .hasBias = hasBias ? 1u : 0u,
                                    .statistics = (mean ? 1u : 0u) | (deviation ? 2u : 0u),
                                    .epsilon = rows.epsilon},
-                                  team.items(work), {.localSizeX = team.localSize, .team = team.size});
+                                  work);
 }
 
 class LayerNormVulkan final : public vulkan::VulkanExecution {
@@ -43,7 +41,7 @@ class LayerNormVulkan final : public vulkan::VulkanExecution {
       : VulkanExecution(backend), params_(args.params<LayerNormParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    return encodeRows(layerRows(params_, inputs[0]->desc.shape), caps(), inputs, outputs, encoder);
+    return encodeRows(layerRows(params_, inputs[0]->desc.shape), inputs, outputs, encoder);
   }
 
  private:
@@ -56,7 +54,7 @@ class InstanceNormVulkan final : public vulkan::VulkanExecution {
       : VulkanExecution(backend), params_(args.params<InstanceNormParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    return encodeRows(instanceRows(params_, inputs[0]->desc.shape), caps(), inputs, outputs, encoder);
+    return encodeRows(instanceRows(params_, inputs[0]->desc.shape), inputs, outputs, encoder);
   }
 
  private:

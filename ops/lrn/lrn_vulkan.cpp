@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/lrn/lrn.h"
 #include "shaders/lrn/lrn.h"
@@ -22,7 +22,6 @@ class LrnVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const LrnPlan plan = planLrn(params_, inputs[0]->desc.shape);
     const vulkan::RowWork work = workOf(params_, inputs[0]->desc);
-    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.count = work.rows,
                                      .channels = plan.channels,
@@ -32,7 +31,7 @@ class LrnVulkan final : public vulkan::VulkanExecution {
                                      .scale = params_.alpha / static_cast<float>(params_.size),
                                      .beta = params_.beta,
                                      .bias = params_.bias},
-                                    team.items(work), {.localSizeX = team.localSize, .team = team.size});
+                                    work);
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/reduce/reduce.h"
 #include "shaders/reduce/reduce.h"
@@ -42,7 +42,6 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
     const vulkan::RowWork work = workOf(kind_, view);
-    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.outputs = work.rows,
                                      .folded = work.extent,
@@ -50,10 +49,8 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
                                      .keptStrides = packed<kMaxLoops>(view.kept.strides[0]),
                                      .reducedSizes = packed<kMaxLoops>(view.reduced.size),
                                      .reducedStrides = packed<kMaxLoops>(view.reduced.strides[0])},
-                                    team.items(work),
-                                    {.localSizeX = team.localSize,
-                                     .team = team.size,
-                                     .function = static_cast<uint32_t>(kind_),
+                                    work,
+                                    {.function = static_cast<uint32_t>(kind_),
                                      .keptLoops = static_cast<uint32_t>(view.kept.size.size()),
                                      .reducedLoops = static_cast<uint32_t>(view.reduced.size.size())});
   }

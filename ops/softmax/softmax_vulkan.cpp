@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/softmax/softmax.h"
 #include "shaders/softmax/softmax.h"
@@ -8,10 +8,8 @@ namespace {
 
 using Shader = shaders::Softmax;
 
-// Rows without elements are not dispatched.
 vulkan::RowWork workOf(const SoftmaxParamsT& params, const Shape& shape) {
-  const Rows rows = rowsOf(params, shape);
-  return {.rows = rows.extent == 0 ? 0 : rows.count(), .extent = rows.extent, .passes = 3, .distance = rows.inner};
+  return vulkan::RowWork::over(rowsOf(params, shape), 3);
 }
 
 class SoftmaxVulkan final : public vulkan::VulkanExecution {
@@ -21,11 +19,9 @@ class SoftmaxVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
-    const vulkan::RowTeam team = rowTeamFor(work, caps());
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, team.items(work),
-        {.localSizeX = team.localSize, .team = team.size});
+        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, work);
   }
 
  private:

@@ -40,6 +40,7 @@ class MeasuringEncoder final : public Encoder {
   Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun>) override { return Status::ok(); }
   Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
   size_t shortestRunBytes() const override { return opkit::vulkan::shortestRunBytes(device_); }
+  const DeviceCaps& caps() const override { return tuner_.caps(); }
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
@@ -75,6 +76,7 @@ class CommandEncoder final : public Encoder {
     return recording_.copyChannels(from, to, firstChannel);
   }
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
+  const DeviceCaps& caps() const override { return tuner_.caps(); }
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }

@@ -1,9 +1,8 @@
-#include "engine/backend/vulkan/row_team.h"
-
 #include <algorithm>
 #include <bit>
 
 #include "engine/backend/device_class.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -24,7 +23,7 @@ int64_t RowTeam::iterations(const RowWork& work) const {
   return work.passes * (share + 1 + fold);
 }
 
-RowTeam rowTeamFor(const RowWork& work, const DeviceCaps& device) {
+RowTeam RowTeam::of(const RowWork& work, const DeviceCaps& device) {
   const uint32_t most = std::min(RowTeam::kMost, std::bit_floor(device.workGroup));
   RowTeam team{.size = std::min(wantedTeam(work, *device.deviceClass), most)};
   while (team.size<most&& static_cast<uint64_t>(team.iterations(work))> device.loopIterations) team.size *= 2;
@@ -33,7 +32,7 @@ RowTeam rowTeamFor(const RowWork& work, const DeviceCaps& device) {
 }
 
 Status requireRows(const CreateArgs& args, const RowWork& work) {
-  return requireLoops(args, rowTeamFor(work, args.device).iterations(work));
+  return requireLoops(args, RowTeam::of(work, args.device).iterations(work));
 }
 
 }  // namespace opkit::vulkan

@@ -34,6 +34,8 @@ std::vector<const Tensor*> pointersTo(const std::vector<Tensor>& own, TensorList
 
 }  // namespace
 
+const DeviceCaps& Tuner::caps() const { return backend_.caps(); }
+
 Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
   OPKIT_CHECK(alternatives.standard < alternatives.count);
   TuningCache& cache = backend_.runtime().tuning();

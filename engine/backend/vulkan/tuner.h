@@ -16,6 +16,8 @@ class Tuner {
   /// With `enabled`, alternatives that the cache does not know are timed.
   Tuner(VulkanBackend& backend, bool enabled) : backend_(backend), enabled_(enabled) {}
 
+  const DeviceCaps& caps() const;
+
   /// The alternative to encode; the same at every call with the same name on one Runtime.
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs);
 

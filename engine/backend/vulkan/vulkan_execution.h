@@ -18,6 +18,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/vulkan/shader_code.h"
+#include "engine/op/rows.h"
 
 namespace opkit::vulkan {
 
@@ -26,6 +27,34 @@ namespace opkit::vulkan {
 struct Items {
   int64_t count = 0;
   int64_t team = 1;
+};
+
+/// Rows of a shader that includes shaders/include/rows.glsl.
+struct RowWork {
+  int64_t rows = 0;
+  int64_t extent = 0;    // elements of a row
+  int64_t passes = 1;    // how often the kernel goes through a row
+  int64_t distance = 1;  // between neighbouring elements of a row
+
+  /// Of a kernel that gives an element per element: rows without elements are nothing to do.
+  static RowWork over(const Rows& rows, int64_t passes) {
+    return {rows.extent == 0 ? 0 : rows.count(), rows.extent, passes, rows.inner};
+  }
+};
+
+/// How many invocations walk one row together. One suffices where rows are short or many; a long row alone would leave
+/// the device idle, and on devices that end long loops it would be cut off.
+struct RowTeam {
+  static constexpr int64_t kSteps = 4;     // kRowSteps of rows.glsl
+  static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
+
+  uint32_t size = 1;        // constant `team`
+  uint32_t localSize = 64;  // constant localSizeX
+
+  /// By the device's class; where the device limits loops, at least the smallest team that stays within the limit.
+  static RowTeam of(const RowWork& work, const DeviceCaps& device);
+  /// Of an invocation's loops: its share of each pass, and the steps of the fold after it.
+  int64_t iterations(const RowWork& work) const;
 };
 
 /// Work groups of a dispatch, for kernels that lay them out themselves. A dispatch with a zero in it is skipped.
@@ -79,6 +108,17 @@ class Encoder {
     const uint32_t invocations = S::code(variant).invocations(constants.list());
     return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
   }
+  /// As above, with a team of invocations per row that suits the rows and the device.
+  template <class S>
+  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, const RowWork& work, typename S::Constants constants = {}) {
+    const RowTeam team = RowTeam::of(work, caps());
+    constants.localSizeX = team.localSize;
+    constants.team = team.size;
+    return dispatch<S>(variant, bindings, push, Items{work.rows, team.size}, constants);
+  }
+
+  virtual const DeviceCaps& caps() const = 0;
 
   /// Fills a tensor's bytes with zero.
   virtual Status fillZero(const Tensor& tensor) = 0;
@@ -122,9 +162,6 @@ class VulkanExecution : public Execution {
   Status onResize(TensorList inputs, TensorList outputs) final;
   Status onExecute(TensorList inputs, TensorList outputs) final;
 
- protected:
-  const DeviceCaps& caps() const { return backend_.caps(); }
-
  private:
   struct State;
   Backend& backend_;
@@ -144,6 +181,9 @@ Status requireStorage(const CreateArgs& args, DType dtype) {
                                  output.toString(), args.device.maxTensorBytes);
   return Status::ok();
 }
+
+/// OK when the largest team stays within the device's limit of loops.
+Status requireRows(const CreateArgs& args, const RowWork& work);
 
 /// OK when the device wants images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
 /// Layout::NC4HW4.

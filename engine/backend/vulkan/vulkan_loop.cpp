@@ -1,6 +1,6 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 
-#include "engine/backend/vulkan/row_team.h"
+#include "engine/backend/vulkan/vulkan_execution.h"
 #include "shaders/loop/loop_copy.h"
 #include "shaders/loop/loop_product.h"
 #include "shaders/loop/loop_running_sum.h"
@@ -140,18 +140,16 @@ class VulkanLoop final : public VulkanExecution {
     appendDimensions(loop.iterations, {&y.steps, &x.steps, nullptr}, table);
     OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
     const RowWork work = runningSumsOf(loop);
-    const RowTeam team = rowTeamFor(work, caps());
-    return encoder.dispatch<Shader>(
-        {*Shader::storageOf(output.desc.dtype)}, {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
-        {.rows = work.rows,
-         .terms = work.extent,
-         .xOffset = x.offset,
-         .yOffset = y.offset,
-         .xStride = x.strides[0],
-         .yStride = y.strides[0],
-         .exclusive = loop.exclusive},
-        team.items(work),
-        {.localSizeX = team.localSize, .team = team.size, .rank = static_cast<uint32_t>(loop.iterations.size())});
+    return encoder.dispatch<Shader>({*Shader::storageOf(output.desc.dtype)},
+                                    {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
+                                    {.rows = work.rows,
+                                     .terms = work.extent,
+                                     .xOffset = x.offset,
+                                     .yOffset = y.offset,
+                                     .xStride = x.strides[0],
+                                     .yStride = y.strides[0],
+                                     .exclusive = loop.exclusive},
+                                    work, {.rank = static_cast<uint32_t>(loop.iterations.size())});
   }
 
   LoopLowering lowering_;

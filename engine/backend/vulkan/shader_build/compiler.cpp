@@ -1,8 +1,11 @@
 #include "engine/backend/vulkan/shader_build/compiler.h"
 
+#include <spirv_cross/spirv.h>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <shaderc/shaderc.hpp>
+#include <span>
 #include <spirv-tools/optimizer.hpp>
 #include <sstream>
 
@@ -92,8 +95,8 @@ bool isExact(SpvOp op, std::span<const uint32_t> words) {
   return op == SpvOpDecorate && words[2] == SpvDecorationNoContraction;
 }
 
-/// Where spirv-opt copies instructions, as it does to unroll loops, the copies lose `precise`. A shader that says `precise`
-/// anywhere gets it everywhere.
+/// Where spirv-opt copies instructions, as it does to unroll loops, the copies lose `precise`. A shader that says
+/// `precise` anywhere gets it everywhere.
 std::vector<uint32_t> withExactArithmetic(const std::vector<uint32_t>& plain, std::vector<uint32_t> optimized) {
   bool wanted = false;
   forEachInstruction(plain, [&](SpvOp op, auto words, size_t) { wanted = wanted || isExact(op, words); });
