@@ -6,7 +6,10 @@
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
-#   anything else .cpp  compiled along (the oracle in <op>_reference.cpp, helpers); *_vulkan.cpp only with Vulkan
+#   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
+#   anything else .cpp  compiled along; *_vulkan.cpp only with Vulkan
+# The header <op>_parts.h, which the build writes, declares those of them that the folder has, and includes the
+# operator's contract and the parameters. An operator needs a header of its own only for what else its files share.
 # The build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
 
 # Writes text to a file only when it differs, so that nothing is rebuilt for nothing.
@@ -59,7 +62,8 @@ function(opkit_discover_ops root sources headers)
       continue()
     endif()
     file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.fbs)
-    string(APPEND declarations "namespace opkit::ops::${op} {\nvoid define(OpRegistry&);\n")
+    set(parts "void define(OpRegistry&);\n")
+    set(parts_includes "")
     string(APPEND op_calls "  registry.setFolder(\"${op}\");\n  ${op}::define(registry);\n")
     foreach(file ${files})
       get_filename_component(name ${file} NAME)
@@ -71,27 +75,35 @@ function(opkit_discover_ops root sources headers)
         continue()
       elseif(name MATCHES "\\.fbs$")
         opkit_fbs(${file} ops/${op} found_headers)
+        get_filename_component(stem ${name} NAME_WE)
+        string(APPEND parts_includes "#include \"ops/${op}/${stem}_generated.h\"\n#include \"ops/${op}/${stem}_schema.h\"\n")
+      elseif(name STREQUAL "${op}_reference.cpp")
+        string(APPEND parts "Status reference(const OracleArgs&);\n")
       elseif(name STREQUAL "${op}_cpu.cpp")
-        string(APPEND declarations "void addCpu(OpRegistry&);\n")
+        string(APPEND parts "void addCpu(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addCpu(registry);\n")
       elseif(name STREQUAL "${op}_onednn.cpp")
-        string(APPEND declarations "void addOnednn(OpRegistry&);\n")
+        string(APPEND parts "void addOnednn(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addOnednn(registry);\n")
       elseif(name STREQUAL "${op}_vulkan.cpp")
-        string(APPEND declarations "void addVulkan(OpRegistry&);\n")
+        string(APPEND parts "void addVulkan(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addVulkan(registry);\n")
       elseif(name STREQUAL "${op}_passes.cpp")
-        string(APPEND declarations "void addPasses(OpRegistry&);\n")
+        string(APPEND parts "void addPasses(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addPasses(registry);\n")
       elseif(name STREQUAL "${op}_onnx.cpp")
-        string(APPEND declarations "void addOnnx(OnnxRules&);\n")
+        string(APPEND parts "void addOnnx(OnnxRules&);\n")
         string(APPEND onnx_calls "  ${op}::addOnnx(rules);\n")
       endif()
       if(name MATCHES "\\.cpp$")
         list(APPEND found_sources ${file})
       endif()
     endforeach()
-    string(APPEND declarations "}  // namespace opkit::ops::${op}\n")
+    set(parts "namespace opkit::ops::${op} {\n${parts}}  // namespace opkit::ops::${op}\n")
+    string(APPEND declarations "${parts}")
+    opkit_write_if_different(${PROJECT_BINARY_DIR}/generated/ops/${op}/${op}_parts.h
+      "// Generated from the files of ops/${op}/.\n#pragma once\n#include \"engine/op/op_def.h\"\n${parts_includes}
+namespace opkit {\nclass OnnxRules;\nclass OpRegistry;\n}  // namespace opkit\n${parts}")
   endforeach()
   set(list ${PROJECT_BINARY_DIR}/generated/ops/builtin_ops.cpp)
   opkit_write_if_different(${list} "// Generated from the folders of ops/.

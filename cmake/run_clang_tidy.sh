@@ -1,16 +1,61 @@
 #!/usr/bin/env bash
 # clang-tidy over every source but the tests of a configured and built tree; any warning fails.
-# Usage: cmake/run_clang_tidy.sh BUILD-DIR [PATTERN]   PATTERN selects sources by path, for example ^engine/graph
+# Usage: cmake/run_clang_tidy.sh [--all] BUILD-DIR [PATTERN]   PATTERN selects sources by path, for example ^engine/graph
+# A source is skipped when it was clean before with the same content, headers, checks, command line and clang-tidy; the
+# record of that is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all looks at every source.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+all=false
+[ "${1:-}" != --all ] || { all=true; shift; }
 build=$1
 pattern=${2:-.}
-# clang reads GCC's command lines but for the precompiled header and the warnings that only GCC has.
-mkdir -p "$build/tidy"
+cache=${OPKIT_TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/opkit-tidy}
+mkdir -p "$build/tidy" "$cache"
+# clang reads GCC's command lines without the precompiled header and the warnings that only GCC has.
 sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-overflow)//g; s/-I([^ ]*\/generated)/-isystem \1/g' \
   "$build/compile_commands.json" >"$build/tidy/compile_commands.json"
 mapfile -t sources < <(git ls-files '*.cpp' | grep -v '_test\.cpp$' | grep -E "$pattern" |
   while IFS= read -r file; do ! grep -qF "$PWD/$file\"" "$build/tidy/compile_commands.json" || echo "$file"; done)
 [ ${#sources[@]} -gt 0 ] || { echo "run_clang_tidy: no compiled source matches '$pattern'" >&2; exit 2; }
-printf '%s\0' "${sources[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy -p "$build/tidy" --quiet 2>/dev/null
-echo "clang-tidy: ${#sources[@]} sources clean"
+
+# From what the build knows of each object: "SOURCE HASH", where HASH covers the source and its headers of this tree.
+# (Headers of the system change with the version of a package, which is part of the key below.)
+root=$PWD
+contents() {
+  cd "$build"
+  ninja -t deps | awk '/^[^ ]/ {next} NF {print $1}' | grep -v '^/usr/' | sort -u | while IFS= read -r file; do
+    [ ! -f "$file" ] || printf '%s\0' "$file"
+  done | xargs -0 sha256sum >tidy/hashes
+  ninja -t deps | awk -v root="$root/" '
+    FNR == NR {hash[substr($0, 67)] = $1; next}
+    /^[^ ]/ {source = ""; next}
+    NF == 0 {if (source != "") print source, text; source = ""; next}
+    source == "" {source = $1; sub(/^\.\.\/\.\.\//, "", source); sub("^" root, "", source); text = ""}
+    {if ($1 in hash) text = text hash[$1]}' tidy/hashes - | while read -r source text; do
+    printf '%s %s\n' "$source" "$(printf %s "$text" | sha256sum | cut -c1-64)"
+  done
+}
+declare -A content
+while read -r source hash; do content[$source]=$hash; done < <(contents)
+common=$({ clang-tidy --version; cat .clang-tidy cmake/run_clang_tidy.sh; dpkg-query -W -f '${Package} ${Version}\n' 2>/dev/null || true; } |
+  sha256sum | cut -c1-64)
+key() {  # the record's name for a source; empty where the build knows nothing of it
+  local hash=${content[$1]:-}
+  [ -n "$hash" ] || return 0
+  local command
+  command=$(grep -F -B 3 "\"file\": \"$root/$1\"" "$build/tidy/compile_commands.json" | sed "s|$root||g" | sha256sum | cut -c1-64)
+  printf '%s %s %s %s' "$common" "$hash" "$command" "$1" | sha256sum | cut -c1-64
+}
+
+todo=()
+declare -A keys
+for source in "${sources[@]}"; do
+  keys[$source]=$(key "$source")
+  if $all || [ -z "${keys[$source]}" ] || [ ! -e "$cache/${keys[$source]}" ]; then todo+=("$source"); fi
+done
+if [ ${#todo[@]} -gt 0 ]; then
+  printf '%s\0' "${todo[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy -p "$build/tidy" --quiet 2>/dev/null
+  for source in "${todo[@]}"; do [ -z "${keys[$source]}" ] || : >"$cache/${keys[$source]}"; done
+fi
+find "$cache" -type f -mtime +30 -delete
+echo "clang-tidy: ${#sources[@]} sources clean, $((${#sources[@]} - ${#todo[@]})) of them known to be"

@@ -38,6 +38,15 @@ bool needsNoKernel(const std::string& card) {
   return std::regex_search(card, std::regex("Port\\{name, \\w+, Port::Kind::Required, true\\}"));
 }
 
+/// The operators of an entry of a case file: its "op", or each of them.
+std::vector<std::string> operatorsOf(const json& entry) {
+  const json op = entry.is_object() ? entry.value("op", json()) : json();
+  std::vector<std::string> names;
+  for (const json& name : op.is_array() ? op : json::array({op}))
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  return names;
+}
+
 struct Examination {
   const Tree& tree;
   std::string op;  // the folder
@@ -70,12 +79,12 @@ struct Examination {
     if (!document.is_object()) return report(file(".cases.json"), "not a JSON object");
     std::set<std::string> all, broken;
     for (const json& entry : document.value("cases", json::array())) {
-      const std::string type = entry.value("op", "");
-      all.insert(type);
+      const std::vector<std::string> types = operatorsOf(entry);
+      all.insert(types.begin(), types.end());
       const std::string lanes = entry.value("lanes", json::array()).dump();
       if (entry.contains("data") || lanes.find("exact") != std::string::npos ||
           lanes.find("specials") != std::string::npos)
-        broken.insert(type);
+        broken.insert(types.begin(), types.end());
     }
     // Families share their kernels: one operator's breakers try them all. Shapes have no data to break.
     const bool shapes = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;

@@ -59,8 +59,15 @@ std::string withoutTableRow(const std::string& text, const std::string& type) {
   return text.substr(0, begin) + text.substr(std::min(end + 1, text.size()));
 }
 
+/// Takes the type out of lists of several; its own entries stay.
+std::string withoutListed(const std::string& text, const std::string& type) {
+  const std::string name = "\"" + type + "\"";
+  const std::regex first("(\"op\": \\[)" + name + ", *"), later("(\"op\": \\[[^\\]]*), *" + name + "(?=[,\\]])");
+  return std::regex_replace(std::regex_replace(text, first, "$1"), later, "$1");
+}
+
 std::string withoutCases(const std::string& text, const std::string& type) {
-  std::string result = text;
+  std::string result = withoutListed(text, type);
   const std::string op = "\"op\": \"" + type + "\"";
   for (size_t at; (at = result.find(op)) != std::string::npos;) {
     const size_t begin = result.rfind(",\n    {", at), end = result.find("\n    }", at);

@@ -26,6 +26,9 @@ struct RuntimeOptions {
   // Vulkan: a device that pretends to lack things, "no-fp16,subgroup=4,shared=16k,workgroup=128"; see
   // engine/backend/vulkan/capability_mask.h. Also chosen by OPKIT_VULKAN_MASK.
   std::string mask;
+  // Vulkan: the device class by which kernels are chosen (engine/backend/device_class.h). Empty: OPKIT_DEVICE_CLASS,
+  // else the device's own.
+  std::string deviceClass;
 };
 
 struct BackendKind {

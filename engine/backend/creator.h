@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/device_class.h"
 #include "engine/backend/execution.h"
 #include "engine/backend/provider_policy.h"
 #include "engine/op/op_def.h"
@@ -28,9 +29,12 @@ struct DeviceCaps {
   bool storage16 = true;                 // 16-bit loads and stores in device buffers
   bool int64 = true;                     // 64-bit integer arithmetic
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
-  bool prefersTexels = false;            // vec4s load faster through texel buffers than through storage buffers
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
   uint64_t imageExtent = 0;              // texels each way that an NC4HW4 image may have; 0 where images are not wanted
+  // Iterations that the loops of one invocation may make together; the device ends what is longer and says nothing.
+  uint64_t loopIterations = UINT64_MAX;
+  uint32_t workGroup = 128;  // invocations of a work group
+  const DeviceClass* deviceClass = deviceClasses().data();
 };
 
 /// One node at resize, as a Creator sees it.

@@ -24,12 +24,12 @@ Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& str
 /// one loop, scalars none.
 Loops loopsOver(const Shape& shape, const std::vector<Shape>& operands);
 
-/// Extents or strides as the push constants of a kernel take them; REQUIRES at most N values that fit.
+/// Extents or strides as the push constants of a kernel take them, zeros behind; REQUIRES at most N values.
 template <size_t N>
-std::array<uint32_t, N> packed(const std::vector<int64_t>& values) {
+std::array<int64_t, N> packed(const std::vector<int64_t>& values) {
   OPKIT_CHECK(values.size() <= N);
-  std::array<uint32_t, N> result{};
-  for (size_t i = 0; i < values.size(); ++i) result[i] = static_cast<uint32_t>(values[i]);
+  std::array<int64_t, N> result{};
+  std::ranges::copy(values, result.begin());
   return result;
 }
 

@@ -45,7 +45,7 @@ TEST(Loops, EmptyShapesVisitNothing) {
   forEachElement(loopsOver({3, 0}, {{3, 0}}), [](size_t, const std::vector<int64_t>&) { FAIL(); });
 }
 
-TEST(Loops, PackPadsWithZeros) { EXPECT_EQ(packed<4>({7, 5}), (std::array<uint32_t, 4>{7, 5, 0, 0})); }
+TEST(Loops, PackPadsWithZeros) { EXPECT_EQ(packed<4>({7, 5}), (std::array<int64_t, 4>{7, 5, 0, 0})); }
 
 }  // namespace
 }  // namespace opkit

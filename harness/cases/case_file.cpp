@@ -266,14 +266,30 @@ Status expandDeparture(const Json& entry, const OpRegistry&, Catalogue& catalogu
 
 using Expand = Status (*)(const Json&, const OpRegistry&, Catalogue&);
 
+/// The entry once per operator, where its "op" is a list of them.
+Result<std::vector<Json>> perOperator(const Json& entry) {
+  if (!entry.is_object() || !entry.contains("op") || !entry["op"].is_array()) return std::vector{entry};
+  const std::vector<Json> names = entry["op"];
+  if (names.empty()) return Status::invalidArgument("\"op\" must be an operator type or a list of them, got []");
+  std::vector<Json> entries;
+  for (const Json& name : names) {
+    if (std::ranges::count(names, name) > 1) return Status::invalidArgument("\"op\" lists {} twice", name.dump());
+    entries.push_back(entry);
+    entries.back()["op"] = name;
+  }
+  return entries;
+}
+
 Status expandList(const Json& file, const char* key, Expand expand, const OpRegistry& registry, Catalogue& catalogue) {
   if (!file.contains(key)) return Status::ok();
   if (!file[key].is_array()) return Status::invalidArgument("\"{}\" must be a list", key);
   for (size_t i = 0; i < file[key].size(); ++i) {
     const Json& entry = file[key][i];
-    const std::string name = entry.is_object() && entry.contains("name") ? entry["name"].dump() : "";
-    OPKIT_TRY(expand(entry, registry, catalogue)
-                  .withContext(fmt::format("{}[{}]{}{}", key, i, name.empty() ? "" : " ", name)));
+    const std::string name = entry.is_object() && entry.contains("name") ? " " + entry["name"].dump() : "";
+    const std::string where = fmt::format("{}[{}]{}", key, i, name);
+    const Result<std::vector<Json>> entries = perOperator(entry);
+    if (!entries) return entries.error().withContext(where);
+    for (const Json& one : *entries) OPKIT_TRY(expand(one, registry, catalogue).withContext(where));
   }
   return Status::ok();
 }

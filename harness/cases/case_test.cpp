@@ -53,6 +53,25 @@ TEST(CaseFile, ExpandsEveryCombination) {
   for (const CaseGroup& group : catalogue.groups) EXPECT_EQ(group.cases.size(), 2u);
 }
 
+TEST(CaseFile, AListOfOperatorsStandsForEachOfThem) {
+  const Catalogue catalogue = parse(R"({"cases": [{"op": ["Sin", "Cos"], "inputs": [["f32[3]"], ["f32[5]"]]}],
+      "errors": [{"op": ["Sin", "Cos"], "inputs": ["i32[3]"], "error": "input 0"}]})");
+  ASSERT_EQ(catalogue.groups.size(), 2u);
+  EXPECT_EQ(catalogue.groups[0].cases[1].id(), "Sin/f32[5]/normal/seed=7");
+  EXPECT_EQ(catalogue.groups[1].cases[1].id(), "Cos/f32[5]/normal/seed=7");
+  ASSERT_EQ(catalogue.errors.size(), 2u);
+  EXPECT_EQ(catalogue.errors[1].op, "Cos");
+  const auto errorOf = [](const std::string& op) {
+    return parseError(R"({"cases": [{"op": )" + op + R"(, "inputs": [["f32[3]"]]}]})");
+  };
+  EXPECT_NE(errorOf("[]").find("cases[0]: \"op\" must be an operator type or a list of them, got []"),
+            std::string::npos)
+      << errorOf("[]");
+  EXPECT_NE(errorOf(R"(["Sin", "Sine"])").find("unknown operator \"Sine\""), std::string::npos);
+  EXPECT_NE(errorOf(R"(["Sin", 5])").find("\"op\" must be a string, got 5"), std::string::npos);
+  EXPECT_NE(errorOf(R"(["Sin", "Sin"])").find("\"op\" lists \"Sin\" twice"), std::string::npos);
+}
+
 TEST(CaseFile, OneWalkPerRankAndConstant) {
   const Catalogue ranks = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"], ["f32[2,2]"], ["f32[9]"]]}]})");
   ASSERT_EQ(ranks.groups.size(), 2u);

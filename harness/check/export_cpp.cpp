@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "harness/check/export_template.h"
 #include "harness/compare/tolerance.h"
@@ -19,10 +20,19 @@ struct Command {
   vulkan::Groups groups;
 };
 
+/// As the device reads a tensor through texels.
+const char* texelFormat(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return "VK_FORMAT_R16G16B16A16_SFLOAT";
+    case DType::UInt32: return "VK_FORMAT_R32G32B32A32_UINT";  // tables
+    default: return "VK_FORMAT_R32G32B32A32_SFLOAT";
+  }
+}
+
 /// Records dispatches instead of encoding them.
 class Capture final : public vulkan::Encoder {
  public:
-  explicit Capture(Backend& backend) : backend_(backend) {}
+  explicit Capture(Backend& backend) : backend_(backend), tables_(backend) {}
 
   Status dispatchRaw(const vulkan::ShaderCode& code, std::span<const Tensor* const> bound,
                      std::span<const std::byte> push, std::span<const uint32_t> constants,
@@ -44,6 +54,7 @@ class Capture final : public vulkan::Encoder {
   }
   size_t shortestRunBytes() const override { return SIZE_MAX; }
   uint64_t maxBindingBytes() const override { return UINT64_MAX; }
+  const DeviceCaps& caps() const override { return backend_.caps(); }
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override {
@@ -54,6 +65,7 @@ class Capture final : public vulkan::Encoder {
     return static_cast<const Tensor*>(scratch_.back().get());
   }
   Result<const Tensor*> report(int64_t words, vulkan::DataReport) override { return scratch({DType::Int32, {words}}); }
+  Result<const Tensor*> table(const std::vector<uint32_t>& words) override { return tables_.upload(words); }
   Result<size_t> choose(const vulkan::Alternatives& alternatives, TensorList, TensorList) override {
     return alternatives.standard;
   }
@@ -70,6 +82,7 @@ class Capture final : public vulkan::Encoder {
 
  private:
   Backend& backend_;
+  vulkan::ShaderTables tables_;
   std::vector<std::unique_ptr<Tensor>> scratch_;
 };
 
@@ -167,9 +180,7 @@ class Exporter {
       OPKIT_TRY(backend_->download(tensor, host));
       buffers += fmt::format("const uint32_t kData{}[] = {{{}}};  // {}\n", i, wordsText(host.bytes()),
                              tensor.desc.toString());
-      list += fmt::format(
-          "  {{kData{}, {}, {}}},\n", i, tensor.sizeBytes(),
-          tensor.desc.dtype == DType::Float16 ? "VK_FORMAT_R16G16B16A16_SFLOAT" : "VK_FORMAT_R32G32B32A32_SFLOAT");
+      list += fmt::format("  {{kData{}, {}, {}}},\n", i, tensor.sizeBytes(), texelFormat(tensor.desc.dtype));
     }
     for (size_t i = 0; i < capture.commands.size(); ++i) addDispatch(capture.commands[i], i, buffers, dispatches);
     const OracleTensor& expected = case_.expected[0];

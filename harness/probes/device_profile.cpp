@@ -25,7 +25,7 @@ class Probe final : public vulkan::VulkanExecution {
     const auto count = static_cast<uint32_t>(outputs[0]->desc.elements());
     return encoder.dispatch<Shader>({}, {.x = inputs[0], .y = outputs[0]},
                                     {.count = count, .function = static_cast<uint32_t>(function_), .other = other_},
-                                    vulkan::Groups::linear(count, 64));
+                                    vulkan::Items{count});
   }
 
  private:

@@ -8,21 +8,25 @@ namespace {
 
 using Shader = shaders::ArgReduce;
 
+vulkan::RowWork workOf(const ArgReduceParamsT& params, const Shape& shape) {
+  const Rows rows = rowsOf(params, shape);
+  return {.rows = rows.outer * rows.inner, .extent = rows.extent, .distance = rows.inner};
+}
+
 class ArgReduceVulkan final : public vulkan::VulkanExecution {
  public:
   ArgReduceVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), params_(args.params<ArgReduceParams>()), smallest_(args.def.type == "ArgMin") {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
-    const int64_t count = rows.outer * rows.inner;
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.rows = static_cast<uint32_t>(count),
-                                     .extent = static_cast<uint32_t>(rows.extent),
-                                     .inner = static_cast<uint32_t>(rows.inner),
-                                     .smallest = smallest_ ? 1u : 0u,
-                                     .last = params_.select_last_index ? 1u : 0u},
-                                    vulkan::Groups::linear(count, 64));
+                                    {.rows = work.rows,
+                                     .extent = work.extent,
+                                     .inner = work.distance,
+                                     .smallest = smallest_,
+                                     .last = params_.select_last_index},
+                                    work);
   }
 
  private:

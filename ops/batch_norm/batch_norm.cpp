@@ -1,7 +1,6 @@
-#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/batch_norm/batch_norm_schema.h"
 
 namespace opkit::ops::batch_norm {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
-#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 
 namespace opkit::ops::batch_norm {
 namespace {

@@ -1,5 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
-#include "ops/batch_norm/batch_norm_generated.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 
 namespace opkit::ops::batch_norm {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/graph/pass.h"
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
-#include "ops/batch_norm/batch_norm_generated.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 #include "ops/conv/conv_generated.h"
 
 namespace opkit::ops::batch_norm {

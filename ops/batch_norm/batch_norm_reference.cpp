@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 
 namespace opkit::ops::batch_norm {
 

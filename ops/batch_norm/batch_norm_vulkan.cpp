@@ -4,7 +4,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/op_registry.h"
-#include "ops/batch_norm/batch_norm.h"
+#include "ops/batch_norm/batch_norm_parts.h"
 #include "shaders/batch_norm/batch_norm.h"
 #include "shaders/batch_norm/batch_norm_image.h"
 
@@ -26,8 +26,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
     if (x.desc.elements() == 0) return Status::ok();
     const int64_t channels = shape.size() > 1 ? shape[1] : 1;
     const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
-    const bool texels =
-        caps_.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+    const bool texels = caps_.deviceClass->prefersTexels && elements % 4 == 0 &&
+                        static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     const int64_t inner = texels ? elements / 4 : elements;
     const int64_t stride = (inner + kRun - 1) / kRun;
     const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;
@@ -35,12 +35,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
         {*Shader::storageOf(outputs[0]->desc.dtype), *Shader::affineOf(inputs[1]->desc.dtype),
          *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
         {.x = &x, .scale = inputs[1], .bias = inputs[2], .mean = inputs[3], .variance = inputs[4], .y = outputs[0]},
-        {.count = static_cast<uint32_t>(count),
-         .stride = static_cast<uint32_t>(stride),
-         .inner = static_cast<uint32_t>(inner),
-         .channels = static_cast<uint32_t>(channels),
-         .epsilon = params_.epsilon},
-        vulkan::Groups::linear(count, 64));
+        {.count = count, .stride = stride, .inner = inner, .channels = channels, .epsilon = params_.epsilon},
+        vulkan::Items{count});
   }
 
  private:
@@ -76,13 +72,11 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
                                  constants_[0], form(), [&] { return makeFactors(shape.channels, shape.blocks); }));
     }
     const DeviceCaps& caps = backend_.caps();
-    const bool texels = caps.prefersTexels && static_cast<uint64_t>(3 * shape.blocks) <= caps.maxTexels;
+    const bool texels = caps.deviceClass->prefersTexels && static_cast<uint64_t>(3 * shape.blocks) <= caps.maxTexels;
     return encoder.dispatch<Shader>({texels ? Shader::Read::Texel : Shader::Read::Ssbo},
                                     {.x = inputs[0], .factors = &factors_->device, .y = outputs[0]},
-                                    {.count = static_cast<uint32_t>(shape.texels()),
-                                     .columns = static_cast<uint32_t>(shape.width),
-                                     .blocks = static_cast<uint32_t>(shape.blocks)},
-                                    vulkan::Groups::linear(shape.texels(), 64));
+                                    {.count = shape.texels(), .columns = shape.width, .blocks = shape.blocks},
+                                    vulkan::Items{shape.texels()});
   }
 
  private:

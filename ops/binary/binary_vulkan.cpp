@@ -33,13 +33,13 @@ class BinaryVulkan final : public vulkan::VulkanExecution {
     const Loops loops = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
     const int64_t count = outputs[0]->desc.elements();
     typename S::PushConstants push{};
-    push.count = static_cast<uint32_t>(count);
+    push.count = count;
     push.sizes = packed<kMaxLoops>(loops.size);
     push.xStrides = packed<kMaxLoops>(loops.strides[0]);
     push.yStrides = packed<kMaxLoops>(loops.strides[1]);
     return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)},
                                {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, withClamp(push, clampOf(params_)),
-                               vulkan::Groups::linear(count, 64),
+                               vulkan::Items{count},
                                {.function = function_.id, .loops = static_cast<uint32_t>(loops.size.size())});
   }
 
@@ -58,15 +58,15 @@ class BinaryImageVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::ImageShape shape(outputs[0]->desc.shape);
-    const Shader::PushConstants push{.count = static_cast<uint32_t>(shape.texels()),
-                                     .columns = static_cast<uint32_t>(shape.width),
-                                     .blocks = static_cast<uint32_t>(shape.blocks),
-                                     .channels = static_cast<uint32_t>(shape.channels),
+    const Shader::PushConstants push{.count = shape.texels(),
+                                     .columns = shape.width,
+                                     .blocks = shape.blocks,
+                                     .channels = shape.channels,
                                      .low = clamp_.low,
                                      .high = clamp_.high};
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)},
                                     {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, push,
-                                    vulkan::Groups::linear(shape.texels(), 64), {.function = function_.id});
+                                    vulkan::Items{shape.texels()}, {.function = function_.id});
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "ops/cast/cast.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/cast/cast_schema.h"
 
 namespace opkit::ops::cast {
 namespace {

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/op/op_def.h"
-#include "ops/cast/cast_generated.h"
+#include "ops/cast/cast_parts.h"
 
 namespace opkit::ops::cast {
 
@@ -21,7 +20,5 @@ inline int64_t truncated(double value, bool toUInt64) {
   if (value < -0x1p63) return std::numeric_limits<int64_t>::min();
   return static_cast<int64_t>(value);
 }
-
-Status reference(const OracleArgs& args);
 
 }  // namespace opkit::ops::cast

@@ -2,7 +2,6 @@
 
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
-#include "ops/conv/conv_schema.h"
 
 namespace opkit::ops::conv {
 namespace {

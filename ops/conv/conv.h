@@ -1,9 +1,8 @@
 // What the parts of Conv share: the convolution as groups of channels and windows over spatial axes.
 #pragma once
 
-#include "engine/op/op_def.h"
 #include "engine/op/window.h"
-#include "ops/conv/conv_generated.h"
+#include "ops/conv/conv_parts.h"
 
 namespace opkit::ops::conv {
 
@@ -23,7 +22,5 @@ struct ConvPlan {
 
 /// InvalidArgument when shapes and parameters do not fit each other. `bias` may be null.
 Result<ConvPlan> planConv(const ConvParamsT& params, const Shape& x, const Shape& w, const Shape* bias);
-
-Status reference(const OracleArgs& args);
 
 }  // namespace opkit::ops::conv

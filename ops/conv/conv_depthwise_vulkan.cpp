@@ -49,7 +49,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     Shader::PushConstants push = pushOf(plan, bias != nullptr);
     push.low = params_.clamp_low;
     push.high = params_.clamp_high;
-    const bool texels = caps_.prefersTexels && x.desc.elements() % 4 == 0 &&
+    const bool texels = caps_.deviceClass->prefersTexels && x.desc.elements() % 4 == 0 &&
                         static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
     uint32_t localSize = 8;
     while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;
@@ -64,19 +64,19 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
  private:
   static Shader::PushConstants pushOf(const ConvPlan& plan, bool hasBias) {
     const int64_t channels = plan.groups * plan.groupOutputs;
-    Shader::PushConstants push{.planes = u32(plan.batch * channels),
-                               .channels = u32(channels),
-                               .multiplier = u32(plan.groupOutputs),
-                               .taps4 = u32(ceilDivide(plan.kernelTaps(), 4)),
+    Shader::PushConstants push{.planes = plan.batch * channels,
+                               .channels = channels,
+                               .multiplier = plan.groupOutputs,
+                               .taps4 = ceilDivide(plan.kernelTaps(), 4),
                                .hasBias = hasBias ? 1u : 0u};
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
     for (size_t d = 0; d < 2; ++d) {
-      push.inputs[d] = u32(axes[d].input);
-      push.outputs[d] = u32(axes[d].output);
-      push.kernel[d] = u32(axes[d].kernel);
-      push.stride[d] = static_cast<int32_t>(axes[d].stride);
-      push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
-      push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
+      push.inputs[d] = axes[d].input;
+      push.outputs[d] = axes[d].output;
+      push.kernel[d] = axes[d].kernel;
+      push.stride[d] = axes[d].stride;
+      push.dilation[d] = axes[d].dilation;
+      push.padBegin[d] = axes[d].padBegin;
     }
     return push;
   }

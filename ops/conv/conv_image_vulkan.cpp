@@ -21,12 +21,12 @@ template <class Push>
 void setWindow(const ConvPlan& plan, Push& push) {
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
   for (size_t d = 0; d < 2; ++d) {
-    push.inputs[d] = u32(axes[d].input);
-    push.outputs[d] = u32(axes[d].output);
-    push.kernel[d] = u32(axes[d].kernel);
-    push.stride[d] = static_cast<int32_t>(axes[d].stride);
-    push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
-    push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
+    push.inputs[d] = axes[d].input;
+    push.outputs[d] = axes[d].output;
+    push.kernel[d] = axes[d].kernel;
+    push.stride[d] = axes[d].stride;
+    push.dilation[d] = axes[d].dilation;
+    push.padBegin[d] = axes[d].padBegin;
   }
 }
 
@@ -88,7 +88,7 @@ class ImageConv : public vulkan::VulkanExecution {
         backend_(backend),
         params_(args.params<ConvParams>()),
         hostWeights_(*args.constant(1)),
-        texels_(args.device.prefersTexels),
+        texels_(args.device.deviceClass->prefersTexels),
         maxTexels_(args.device.maxTexels) {
     if (args.constant(2)) hostBias_ = *args.constant(2);
   }
@@ -155,10 +155,8 @@ class DenseImageConv final : public ImageConv {
                                                         [&](auto from, auto to) { packDense(plan, blocks, from, to); });
                                       }));
     OPKIT_ASSIGN(const auto bias, this->bias(tiles * blocks * 4));
-    Dense::PushConstants push{.inputBlocks = u32(inputBlocks),
-                              .outputBlocks = u32(outputBlocks),
-                              .low = params_.clamp_low,
-                              .high = params_.clamp_high};
+    Dense::PushConstants push{
+        .inputBlocks = inputBlocks, .outputBlocks = outputBlocks, .low = params_.clamp_low, .high = params_.clamp_high};
     setWindow(plan, push);
     const bool texels = readsTexels(*weights);
     const Dense::Variant variant{.storage = *Dense::storageOf(outputs[0]->desc.dtype),
@@ -166,8 +164,7 @@ class DenseImageConv final : public ImageConv {
                                            : blocks == 2 ? Dense::Blocks::V2
                                                          : Dense::Blocks::V4,
                                  .read = texels ? Dense::Read::Texel : Dense::Read::Ssbo};
-    // lavapipe runs 8 lanes in lockstep and gains nothing from more; GPUs run 32 or 64.
-    const uint32_t localSize = texels_ ? 8 : 32;
+    const uint32_t localSize = encoder.caps().deviceClass->tileGroup;
     const int64_t positions = int64_t{push.outputs[0]} * ceilDivide(push.outputs[1], 4);
     const vulkan::Groups groups{u32(ceilDivide(positions, localSize)), u32(tiles), u32(plan.batch)};
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},
@@ -192,13 +189,13 @@ class DepthwiseImageConv final : public ImageConv {
                                                         [&](auto from, auto to) { packDepthwise(plan, from, to); });
                                       }));
     OPKIT_ASSIGN(const auto bias, this->bias(blocks * 4));
-    Depthwise::PushConstants push{.blocks = u32(blocks), .low = params_.clamp_low, .high = params_.clamp_high};
+    Depthwise::PushConstants push{.blocks = blocks, .low = params_.clamp_low, .high = params_.clamp_high};
     setWindow(plan, push);
-    push.count = u32(plan.batch * blocks * push.outputs[0] * push.outputs[1]);
+    push.count = plan.batch * blocks * push.outputs[0] * push.outputs[1];
     return encoder.dispatch<Depthwise>({*Depthwise::storageOf(outputs[0]->desc.dtype),
                                         readsTexels(*weights) ? Depthwise::Read::Texel : Depthwise::Read::Ssbo},
                                        {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]}, push,
-                                       vulkan::Groups::linear(push.count, 64));
+                                       vulkan::Items{push.count});
   }
 };
 

@@ -77,23 +77,23 @@ GemmTiles::Shader::PushConstants pushOf(const ConvPlan& plan, const ConvProduct&
   const int64_t step = product.x.rows * pitch4;
   const int64_t depth = plan.groupInputs * product.w.kernelWidth;
   const int64_t positions = plan.outputPositions();
-  return {.rows = u32(plan.groupOutputs),
-          .depth = u32(depth),
-          .outer = u32(product.w.kernelHeight),
-          .width = u32(product.x.columns),
-          .positions4 = u32(product.outputRows * pitch4),
-          .groups = u32(plan.groups),
-          .xStep = u32(step),
-          .xOuter = u32(product.rowsPerKernel * pitch4),
-          .xRow = u32(product.rowsPerOutput * pitch4),
-          .xImage = u32(product.x.elementsPerImage() / 4),
-          .xGroup = u32(depth * step),
-          .wGroup = u32(tiles.packedVec4s(product.w)),
-          .yStep = u32(positions),
-          .yImage = u32(plan.groups * plan.groupOutputs * positions),
-          .yGroup = u32(plan.groupOutputs * positions),
+  return {.rows = plan.groupOutputs,
+          .depth = depth,
+          .outer = product.w.kernelHeight,
+          .width = product.x.columns,
+          .positions4 = product.outputRows * pitch4,
+          .groups = plan.groups,
+          .xStep = step,
+          .xOuter = product.rowsPerKernel * pitch4,
+          .xRow = product.rowsPerOutput * pitch4,
+          .xImage = product.x.elementsPerImage() / 4,
+          .xGroup = depth * step,
+          .wGroup = tiles.packedVec4s(product.w),
+          .yStep = positions,
+          .yImage = plan.groups * plan.groupOutputs * positions,
+          .yGroup = plan.groupOutputs * positions,
           .biasRow = 1,
-          .biasGroup = u32(plan.groupOutputs),
+          .biasGroup = plan.groupOutputs,
           .alpha = 1,
           .beta = 1};
 }
@@ -137,7 +137,7 @@ class ConvVulkan final : public vulkan::VulkanExecution {
         product.x.isInPlace() ? plan.batch : std::max<int64_t>(1, maxScratchBytes_ / std::max<int64_t>(imageBytes, 1));
     for (int64_t first = 0; first < plan.batch; first += together) {
       product.x.images = std::min(together, plan.batch - first);
-      push.yBase = u32(first) * push.yImage;
+      push.yBase = first * push.yImage;
       OPKIT_ASSIGN(const Tensor* x, tiles.positions(product.x, inputs[0], first, encoder));
       OPKIT_TRY(tiles.multiply(*x, *w, bias, *outputs[0], push, product.x.images, encoder));
     }

@@ -1,7 +1,6 @@
-#include "ops/cum_sum/cum_sum.h"
+#include "ops/cum_sum/cum_sum_parts.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/cum_sum/cum_sum_schema.h"
 
 namespace opkit::ops::cum_sum {
 namespace {

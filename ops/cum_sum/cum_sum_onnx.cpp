@@ -1,5 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
-#include "ops/cum_sum/cum_sum_generated.h"
+#include "ops/cum_sum/cum_sum_parts.h"
 
 namespace opkit::ops::cum_sum {
 namespace {

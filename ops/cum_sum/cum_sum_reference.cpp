@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/cum_sum/cum_sum.h"
+#include "ops/cum_sum/cum_sum_parts.h"
 
 namespace opkit::ops::cum_sum {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
-#include "ops/gemm/gemm_schema.h"
 
 namespace opkit::ops::gemm {
 namespace {

@@ -1,8 +1,7 @@
 // What the parts of Gemm share: y = alpha * A * B + beta * C with stored or transposed A and B.
 #pragma once
 
-#include "engine/op/op_def.h"
-#include "ops/gemm/gemm_generated.h"
+#include "ops/gemm/gemm_parts.h"
 
 namespace opkit::ops::gemm {
 
@@ -21,7 +20,5 @@ struct GemmPlan {
 
 /// InvalidArgument when the shapes do not fit. `c` may be null.
 Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape& b, const Shape* c);
-
-Status reference(const OracleArgs& args);
 
 }  // namespace opkit::ops::gemm

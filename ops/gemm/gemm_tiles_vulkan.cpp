@@ -9,7 +9,6 @@ namespace {
 constexpr uint32_t kTiles[] = {4, 8, 16};
 constexpr int64_t kMaxGroups = 65535;
 constexpr uint32_t kMaxLocalSize = 128;  // every device allows it
-constexpr uint32_t kCopyLocalSize = 64;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -98,8 +97,7 @@ uint32_t GemmTiles::tileFor(int64_t rows) {
 }
 
 uint32_t GemmTiles::rowGroups(const DeviceCaps& caps, int64_t rows) {
-  constexpr int64_t kRowsPerGroup = 32;
-  return u32(std::min(caps.prefersTexels ? ceilDivide(rows, kRowsPerGroup) : rows, kMaxGroups));
+  return u32(std::min(ceilDivide(rows, caps.deviceClass->rowsPerGroup), kMaxGroups));
 }
 
 Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
@@ -158,19 +156,19 @@ Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tenso
   using Pack = shaders::GemmPack;
   OPKIT_ASSIGN(const Tensor* packed, encoder.scratch({source->desc.dtype, {elements}}));
   OPKIT_TRY(encoder.dispatch<Pack>({*Pack::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = packed},
-                                   {.count = u32(packedElements(layout, tile)),
+                                   {.count = packedElements(layout, tile),
                                     .tile = tile,
-                                    .tiles = u32(ceilDivide(layout.rows, tile)),
-                                    .rows = u32(layout.rows),
-                                    .channels = u32(layout.channels),
-                                    .kernelHeight = u32(layout.kernelHeight),
-                                    .kernelWidth = u32(layout.kernelWidth),
-                                    .matrixStride = u32(layout.matrixStride),
-                                    .rowStride = u32(layout.rowStride),
-                                    .channelStride = u32(layout.channelStride),
-                                    .kernelRowStride = u32(layout.kernelRowStride),
-                                    .kernelColumnStride = u32(layout.kernelColumnStride)},
-                                   vulkan::Groups::linear(packedElements(layout, tile), kCopyLocalSize)));
+                                    .tiles = ceilDivide(layout.rows, tile),
+                                    .rows = layout.rows,
+                                    .channels = layout.channels,
+                                    .kernelHeight = layout.kernelHeight,
+                                    .kernelWidth = layout.kernelWidth,
+                                    .matrixStride = layout.matrixStride,
+                                    .rowStride = layout.rowStride,
+                                    .channelStride = layout.channelStride,
+                                    .kernelRowStride = layout.kernelRowStride,
+                                    .kernelColumnStride = layout.kernelColumnStride},
+                                   vulkan::Items{packedElements(layout, tile)}));
   return packed;
 }
 
@@ -193,23 +191,23 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
   const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), rowGroups(backend_.caps(), layout.rows),
                               u32(std::min(planes, kMaxGroups))};
   OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
-                                     {.planes = u32(planes),
-                                      .rows = u32(layout.rows),
-                                      .pitch = u32(layout.pitch()),
-                                      .kernelWidth = u32(layout.kernelWidth),
-                                      .channels = u32(layout.channels),
-                                      .height = u32(layout.height),
-                                      .width = u32(layout.width),
-                                      .offset = u32(first * layout.imageStride),
-                                      .imageStride = u32(layout.imageStride),
-                                      .channelStride = u32(layout.channelStride),
-                                      .rowStride = u32(layout.rowStride),
-                                      .columnStride = u32(layout.columnStride),
-                                      .rowStep = static_cast<int32_t>(layout.rowStep),
-                                      .columnStep = static_cast<int32_t>(layout.columnStep),
-                                      .dilation = static_cast<int32_t>(layout.dilation),
-                                      .padTop = static_cast<int32_t>(layout.padTop),
-                                      .padLeft = static_cast<int32_t>(layout.padLeft)},
+                                     {.planes = planes,
+                                      .rows = layout.rows,
+                                      .pitch = layout.pitch(),
+                                      .kernelWidth = layout.kernelWidth,
+                                      .channels = layout.channels,
+                                      .height = layout.height,
+                                      .width = layout.width,
+                                      .offset = first * layout.imageStride,
+                                      .imageStride = layout.imageStride,
+                                      .channelStride = layout.channelStride,
+                                      .rowStride = layout.rowStride,
+                                      .columnStride = layout.columnStride,
+                                      .rowStep = layout.rowStep,
+                                      .columnStep = layout.columnStep,
+                                      .dilation = layout.dilation,
+                                      .padTop = layout.padTop,
+                                      .padLeft = layout.padLeft},
                                      groups, {.localSizeX = localSize}));
   return laidOut;
 }
@@ -219,19 +217,18 @@ Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias,
   const uint32_t tile = this->tile(push.rows);
   const DeviceCaps& caps = backend_.caps();
   const auto most = static_cast<uint64_t>(std::max(x.desc.elements(), w.desc.elements())) / 4;
-  const bool texels = caps.prefersTexels && most <= caps.maxTexels;
+  const bool texels = caps.deviceClass->prefersTexels && most <= caps.maxTexels;
   const Shader::Variant variant{.storage = *Shader::storageOf(y.desc.dtype),
                                 .tile = tile == 4   ? Shader::Tile::V4
                                         : tile == 8 ? Shader::Tile::V8
                                                     : Shader::Tile::V16,
                                 .read = texels ? Shader::Read::Texel : Shader::Read::Ssbo};
-  // lavapipe runs 8 lanes in lockstep and gains nothing from more; GPUs run 32 or 64.
-  uint32_t localSize = texels ? 8 : 32;
+  uint32_t localSize = caps.deviceClass->tileGroup;
   while (ceilDivide(push.positions4, localSize) > kMaxGroups && localSize < kMaxLocalSize) localSize *= 2;
   push.hasBias = bias ? 1 : 0;
   const int64_t total = images * push.groups;
   for (int64_t first = 0; first < total; first += kMaxGroups) {
-    push.firstImage = u32(first);
+    push.firstImage = first;
     const vulkan::Groups groups{u32(ceilDivide(push.rows, tile)), u32(ceilDivide(push.positions4, localSize)),
                                 u32(std::min(kMaxGroups, total - first))};
     OPKIT_TRY(encoder.dispatch<Shader>(variant, {.x = &x, .w = &w, .bias = bias ? bias : &x, .y = &y}, push, groups,

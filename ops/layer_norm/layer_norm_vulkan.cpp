@@ -8,10 +8,14 @@ namespace {
 
 using Shader = shaders::LayerNorm;
 
-constexpr uint32_t kLocalSize = 32;  // rows are few and long: small groups spread them over more cores
+// Rows without elements are not dispatched.
+vulkan::RowWork workOf(const NormRows& rows) {
+  return {.rows = rows.extent > 0 ? rows.rows : 0, .extent = rows.extent, .passes = 3};
+}
 
 // Statistics that nobody asked for are bound to y and not written.
 Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
+  const vulkan::RowWork work = workOf(rows);
   const bool hasBias = inputs.size() > 2 && inputs[2];
   const Tensor* mean = outputs.size() > 1 ? outputs[1] : nullptr;
   const Tensor* deviation = outputs.size() > 2 ? outputs[2] : nullptr;
@@ -22,14 +26,13 @@ Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, v
                                    .y = outputs[0],
                                    .mean = mean ? mean : outputs[0],
                                    .inverseDeviation = deviation ? deviation : outputs[0]},
-                                  {.rows = static_cast<uint32_t>(rows.rows),
-                                   .extent = static_cast<uint32_t>(rows.extent),
-                                   .channels = static_cast<uint32_t>(rows.channels),
+                                  {.rows = work.rows,
+                                   .extent = rows.extent,
+                                   .channels = rows.channels,
                                    .hasBias = hasBias ? 1u : 0u,
                                    .statistics = (mean ? 1u : 0u) | (deviation ? 2u : 0u),
                                    .epsilon = rows.epsilon},
-                                  vulkan::Groups::linear(rows.extent > 0 ? rows.rows : 0, kLocalSize),
-                                  {.localSizeX = kLocalSize});
+                                  work);
 }
 
 class LayerNormVulkan final : public vulkan::VulkanExecution {

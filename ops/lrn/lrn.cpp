@@ -1,7 +1,6 @@
 #include "ops/lrn/lrn.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/lrn/lrn_schema.h"
 
 namespace opkit::ops::lrn {
 namespace {

@@ -1,8 +1,7 @@
 // What the parts of LRN share: the tensor seen as [batch, channels, inner] and the window over channels.
 #pragma once
 
-#include "engine/op/op_def.h"
-#include "ops/lrn/lrn_generated.h"
+#include "ops/lrn/lrn_parts.h"
 
 namespace opkit::ops::lrn {
 
@@ -16,7 +15,5 @@ struct LrnPlan {
 
 /// REQUIRES that the shape rule accepted the parameters.
 LrnPlan planLrn(const LrnParamsT& params, const Shape& x);
-
-Status reference(const OracleArgs& args);
 
 }  // namespace opkit::ops::lrn

@@ -8,23 +8,30 @@ namespace {
 
 using Shader = shaders::Lrn;
 
+/// Every element's window is a row of its own.
+vulkan::RowWork workOf(const LrnParamsT& params, const TensorDesc& x) {
+  const LrnPlan plan = planLrn(params, x.shape);
+  return {
+      .rows = x.elements(), .extent = std::min(plan.channels, plan.before + 1 + plan.after), .distance = plan.inner};
+}
+
 class LrnVulkan final : public vulkan::VulkanExecution {
  public:
   LrnVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), params_(args.params<LrnParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const LrnPlan plan = planLrn(params_, inputs[0]->desc.shape);
-    const int64_t count = inputs[0]->desc.elements();
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.count = static_cast<uint32_t>(count),
-                                     .channels = static_cast<uint32_t>(plan.channels),
-                                     .inner = static_cast<uint32_t>(plan.inner),
-                                     .before = static_cast<uint32_t>(plan.before),
-                                     .after = static_cast<uint32_t>(plan.after),
+                                    {.count = work.rows,
+                                     .channels = plan.channels,
+                                     .inner = plan.inner,
+                                     .before = plan.before,
+                                     .after = plan.after,
                                      .scale = params_.alpha / static_cast<float>(params_.size),
                                      .beta = params_.beta,
                                      .bias = params_.bias},
-                                    vulkan::Groups::linear(count, 64));
+                                    work);
   }
 
  private:

@@ -2,7 +2,6 @@
 
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
-#include "ops/matmul/matmul_schema.h"
 
 namespace opkit::ops::matmul {
 namespace {

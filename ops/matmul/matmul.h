@@ -2,8 +2,7 @@
 #pragma once
 
 #include "engine/backend/creator.h"
-#include "engine/op/op_def.h"
-#include "ops/matmul/matmul_generated.h"
+#include "ops/matmul/matmul_parts.h"
 
 namespace opkit::ops::matmul {
 
@@ -32,7 +31,5 @@ Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
 /// OK for batches of products that are so small that packing them costs more than multiplying: of at most
 /// `mostProducts` multiplications each, or single dot products; of a depth of at most 256.
 Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts);
-
-Status reference(const OracleArgs& args);
 
 }  // namespace opkit::ops::matmul

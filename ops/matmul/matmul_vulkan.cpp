@@ -93,20 +93,20 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
     const BatchAxis image = batch[batch.size() - 2], group = batch.back();
     const int64_t outputMatrix = plan.rows * plan.columns;
     const int64_t wMatrix = tiles.packedVec4s(rows), xMatrix = columns.elementsPerImage() / 4;
-    GemmTiles::Shader::PushConstants push{.rows = u32(plan.rows),
-                                          .depth = u32(plan.depth),
+    GemmTiles::Shader::PushConstants push{.rows = plan.rows,
+                                          .depth = plan.depth,
                                           .outer = 1,
-                                          .width = u32(plan.columns),
-                                          .positions4 = u32(columns.pitch() / 4),
-                                          .groups = u32(group.size),
-                                          .xStep = u32(columns.pitch() / 4),
-                                          .xImage = u32(image.b * xMatrix),
-                                          .xGroup = u32(group.b * xMatrix),
-                                          .wImage = u32(image.a * wMatrix),
-                                          .wGroup = u32(group.a * wMatrix),
-                                          .yStep = u32(plan.columns),
-                                          .yImage = u32(group.size * outputMatrix),
-                                          .yGroup = u32(outputMatrix),
+                                          .width = plan.columns,
+                                          .positions4 = columns.pitch() / 4,
+                                          .groups = group.size,
+                                          .xStep = columns.pitch() / 4,
+                                          .xImage = image.b * xMatrix,
+                                          .xGroup = group.b * xMatrix,
+                                          .wImage = image.a * wMatrix,
+                                          .wGroup = group.a * wMatrix,
+                                          .yStep = plan.columns,
+                                          .yImage = group.size * outputMatrix,
+                                          .yGroup = outputMatrix,
                                           .alpha = 1,
                                           .low = params_.clamp_low,
                                           .high = params_.clamp_high};
@@ -121,9 +121,9 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
         aMatrix += index[d] * batch[d].a;
         bMatrix += index[d] * batch[d].b;
       }
-      push.wBase = u32(aMatrix * wMatrix);
-      push.xBase = u32(bMatrix * xMatrix);
-      push.yBase = u32(done++ * image.size * group.size * outputMatrix);
+      push.wBase = aMatrix * wMatrix;
+      push.xBase = bMatrix * xMatrix;
+      push.yBase = done++ * image.size * group.size * outputMatrix;
       if (status.isOk()) status = tiles.multiply(*x, *w, nullptr, *outputs[0], push, image.size, encoder);
     });
     return status;

@@ -36,20 +36,18 @@ class PoolImage final : public vulkan::VulkanExecution {
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
     const int64_t blocks = (x[1] + 3) / 4;
     const int64_t count = x[0] * blocks * axes[0].output * axes[1].output;
-    Shader::PushConstants push{.count = static_cast<uint32_t>(count),
-                               .blocks = static_cast<uint32_t>(blocks),
-                               .countPadding = params_.count_include_pad ? 1u : 0u};
+    Shader::PushConstants push{.count = count, .blocks = blocks, .countPadding = params_.count_include_pad ? 1u : 0u};
     for (size_t d = 0; d < 2; ++d) {
-      push.inputs[d] = static_cast<uint32_t>(axes[d].input);
-      push.outputs[d] = static_cast<uint32_t>(axes[d].output);
-      push.kernel[d] = static_cast<uint32_t>(axes[d].kernel);
-      push.stride[d] = static_cast<int32_t>(axes[d].stride);
-      push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
-      push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
-      push.padEnd[d] = static_cast<int32_t>(axes[d].padEnd);
+      push.inputs[d] = axes[d].input;
+      push.outputs[d] = axes[d].output;
+      push.kernel[d] = axes[d].kernel;
+      push.stride[d] = axes[d].stride;
+      push.dilation[d] = axes[d].dilation;
+      push.padBegin[d] = axes[d].padBegin;
+      push.padEnd[d] = axes[d].padEnd;
     }
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
-                                    {.x = inputs[0], .y = outputs[0]}, push, vulkan::Groups::linear(count, 64));
+                                    {.x = inputs[0], .y = outputs[0]}, push, vulkan::Items{count});
   }
 
  private:

@@ -24,11 +24,10 @@ class PoolVulkan final : public vulkan::VulkanExecution {
     OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params_, inputs[0]->desc.shape));
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
     const int64_t count = outputs[0]->desc.elements();
-    Shader::PushConstants push{.count = static_cast<uint32_t>(count),
-                               .countPadding = params_.count_include_pad ? 1u : 0u};
+    Shader::PushConstants push{.count = count, .countPadding = params_.count_include_pad ? 1u : 0u};
     packWindow(axes, push);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
-                                    {.x = inputs[0], .y = outputs[0]}, push, vulkan::Groups::linear(count, 64));
+                                    {.x = inputs[0], .y = outputs[0]}, push, vulkan::Items{count});
   }
 
  private:

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "engine/op/op_registry.h"
-#include "ops/range/range.h"
+#include "ops/range/range_parts.h"
 
 namespace opkit::ops::range {
 namespace {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/range/range.h"
+#include "ops/range/range_parts.h"
 
 namespace opkit::ops::range {
 

@@ -8,10 +8,6 @@ namespace {
 
 using Shader = shaders::Reduce;
 constexpr size_t kMaxLoops = 4;
-constexpr uint32_t kTeam = 64;  // the shader's work group
-// A team pays off when one invocation would have much to fold and the outputs alone do not fill the device.
-constexpr int64_t kTeamFromFolded = 256;
-constexpr int64_t kTeamUpToOutputs = 4096;
 
 Kind kindOf(std::string_view type) {
 #define REDUCE(id, Name, numericClass) \
@@ -19,6 +15,13 @@ Kind kindOf(std::string_view type) {
 #include "ops/reduce/reduce_table.h"
   OPKIT_CHECK(false);
   return Kind::Sum;
+}
+
+vulkan::RowWork workOf(Kind kind, const View& view) {
+  return {.rows = elementCount(view.kept.size),
+          .extent = elementCount(view.reduced.size),
+          .passes = 2,  // LogSumExp, and a sum that overflows
+          .distance = view.reduced.strides[0].empty() ? 1 : view.reduced.strides[0].back()};
 }
 
 class ReduceVulkan final : public vulkan::VulkanExecution {
@@ -38,18 +41,16 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
-    const int64_t count = elementCount(view.kept.size), folded = elementCount(view.reduced.size);
-    const bool team = folded >= kTeamFromFolded && count <= kTeamUpToOutputs;
+    const vulkan::RowWork work = workOf(kind_, view);
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.outputs = static_cast<uint32_t>(count),
-                                     .folded = static_cast<uint32_t>(folded),
+                                    {.outputs = work.rows,
+                                     .folded = work.extent,
                                      .keptSizes = packed<kMaxLoops>(view.kept.size),
                                      .keptStrides = packed<kMaxLoops>(view.kept.strides[0]),
                                      .reducedSizes = packed<kMaxLoops>(view.reduced.size),
                                      .reducedStrides = packed<kMaxLoops>(view.reduced.strides[0])},
-                                    vulkan::Groups::linear(count, team ? 1 : kTeam),
+                                    work,
                                     {.function = static_cast<uint32_t>(kind_),
-                                     .team = team ? kTeam : 1,
                                      .keptLoops = static_cast<uint32_t>(view.kept.size.size()),
                                      .reducedLoops = static_cast<uint32_t>(view.reduced.size.size())});
   }

@@ -1,7 +1,6 @@
 #include "ops/softmax/softmax.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/softmax/softmax_schema.h"
 
 namespace opkit::ops::softmax {
 namespace {

@@ -8,33 +8,32 @@ namespace {
 
 using Shader = shaders::Softmax;
 
+vulkan::RowWork workOf(const SoftmaxParamsT& params, const Shape& shape) {
+  return vulkan::RowWork::over(rowsOf(params, shape), 3);
+}
+
 class SoftmaxVulkan final : public vulkan::VulkanExecution {
  public:
   SoftmaxVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), params_(args.params<SoftmaxParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
-    // Rows without elements have no first one to start from.
-    const auto count = static_cast<uint32_t>(rows.extent == 0 ? 0 : rows.count());
-    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.rows = count,
-                                     .extent = static_cast<uint32_t>(rows.extent),
-                                     .inner = static_cast<uint32_t>(rows.inner),
-                                     .logarithm = params_.log ? 1u : 0u},
-                                    vulkan::Groups::linear(count, 64));
+    const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
+    return encoder.dispatch<Shader>(
+        {*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
+        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, work);
   }
 
  private:
   SoftmaxParamsT params_;
 };
 
+Status supports(const CreateArgs& args) { return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype); }
+
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "Softmax", vulkan::creatorOf<SoftmaxVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
-                      }));
+  registry.addCreator("vulkan", "Softmax", vulkan::creatorOf<SoftmaxVulkan>(supports));
 }
 
 }  // namespace opkit::ops::softmax

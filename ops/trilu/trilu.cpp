@@ -1,7 +1,6 @@
-#include "ops/trilu/trilu.h"
+#include "ops/trilu/trilu_parts.h"
 
 #include "engine/op/op_registry.h"
-#include "ops/trilu/trilu_schema.h"
 
 namespace opkit::ops::trilu {
 namespace {

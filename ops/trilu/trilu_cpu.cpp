@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "engine/backend/cpu/cpu_kernel.h"
-#include "ops/trilu/trilu.h"
+#include "ops/trilu/trilu_parts.h"
 
 namespace opkit::ops::trilu {
 namespace {

@@ -1,5 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
-#include "ops/trilu/trilu_generated.h"
+#include "ops/trilu/trilu_parts.h"
 
 namespace opkit::ops::trilu {
 namespace {

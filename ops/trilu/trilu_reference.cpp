@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ops/trilu/trilu.h"
+#include "ops/trilu/trilu_parts.h"
 
 namespace opkit::ops::trilu {
 

@@ -1,6 +1,6 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
-#include "ops/trilu/trilu.h"
+#include "ops/trilu/trilu_parts.h"
 #include "shaders/trilu/trilu.h"
 
 namespace opkit::ops::trilu {
@@ -17,12 +17,11 @@ class TriluVulkan final : public vulkan::VulkanExecution {
     const TensorDesc& output = outputs[0]->desc;
     const int64_t count = output.elements();
     // Without k its binding still needs a buffer; the kernel does not read it.
-    return encoder.dispatch<Shader>({*Shader::wordOfBytes(sizeOf(output.dtype))},
-                                    {.x = inputs[0], .k = hasDiagonal_ ? inputs[1] : inputs[0], .y = outputs[0]},
-                                    {.count = static_cast<uint32_t>(count),
-                                     .rows = static_cast<uint32_t>(output.shape[output.shape.size() - 2]),
-                                     .columns = static_cast<uint32_t>(output.shape.back())},
-                                    vulkan::Groups::linear(count, 64), {.upper = upper_, .hasDiagonal = hasDiagonal_});
+    return encoder.dispatch<Shader>(
+        {*Shader::wordOfBytes(sizeOf(output.dtype))},
+        {.x = inputs[0], .k = hasDiagonal_ ? inputs[1] : inputs[0], .y = outputs[0]},
+        {.count = count, .rows = output.shape[output.shape.size() - 2], .columns = output.shape.back()},
+        vulkan::Items{count}, {.upper = upper_, .hasDiagonal = hasDiagonal_});
   }
 
  private:

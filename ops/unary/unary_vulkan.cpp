@@ -23,13 +23,13 @@ class UnaryVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const int64_t count = outputs[0]->desc.elements();
     typename S::PushConstants push{};
-    push.count = static_cast<uint32_t>(count);
+    push.count = count;
     if constexpr (!std::is_same_v<S, shaders::UnaryInteger>) {
       push.a = coefficients_.a;
       push.b = coefficients_.b;
     }
     return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]}, push,
-                               vulkan::Groups::linear(count, 64), {.function = function_.id});
+                               vulkan::Items{count}, {.function = function_.id});
   }
 
  private:
@@ -49,14 +49,14 @@ class UnaryImageVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const vulkan::ImageShape shape(outputs[0]->desc.shape);
-    const Shader::PushConstants push{.count = static_cast<uint32_t>(shape.texels()),
-                                     .columns = static_cast<uint32_t>(shape.width),
-                                     .blocks = static_cast<uint32_t>(shape.blocks),
-                                     .channels = static_cast<uint32_t>(shape.channels),
+    const Shader::PushConstants push{.count = shape.texels(),
+                                     .columns = shape.width,
+                                     .blocks = shape.blocks,
+                                     .channels = shape.channels,
                                      .a = coefficients_.a,
                                      .b = coefficients_.b};
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    push, vulkan::Groups::linear(shape.texels(), 64), {.function = function_.id});
+                                    push, vulkan::Items{shape.texels()}, {.function = function_.id});
   }
 
  private:
@@ -78,9 +78,8 @@ class NotVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const int64_t count = outputs[0]->desc.elements();
-    return encoder.dispatch<shaders::LogicalNot>({}, {.x = inputs[0], .y = outputs[0]},
-                                                 {.count = static_cast<uint32_t>(count)},
-                                                 vulkan::Groups::linear(count, 64));
+    return encoder.dispatch<shaders::LogicalNot>({}, {.x = inputs[0], .y = outputs[0]}, {.count = count},
+                                                 vulkan::Items{count});
   }
 };
 

@@ -23,11 +23,11 @@ class VariadicVulkan final : public vulkan::VulkanExecution {
       const Loops loops = loopsOver(output.shape, {inputs[i]->desc.shape});
       OPKIT_TRY(encoder.dispatch<Shader>({*Shader::storageOf(output.dtype)},
                                          {.x = inputs[i], .sum = sum, .y = outputs[0]},
-                                         {.count = static_cast<uint32_t>(count),
+                                         {.count = count,
                                           .divisor = static_cast<float>(inputs.size()),
                                           .sizes = packed<kMaxLoops>(loops.size),
                                           .strides = packed<kMaxLoops>(loops.strides[0])},
-                                         vulkan::Groups::linear(count, 64),
+                                         vulkan::Items{count},
                                          {.loops = static_cast<uint32_t>(loops.size.size()),
                                           .first = i == 0,
                                           .last = i + 1 == inputs.size(),

@@ -1,4 +1,4 @@
-#include "ops/where/where.h"
+#include "ops/where/where_parts.h"
 
 #include "engine/op/op_registry.h"
 

@@ -1,6 +1,6 @@
 // Where on the CPU: elements are copied as words of their size, whatever their dtype.
 #include "engine/backend/cpu/cpu_kernel.h"
-#include "ops/where/where.h"
+#include "ops/where/where_parts.h"
 
 namespace opkit::ops::where {
 namespace {

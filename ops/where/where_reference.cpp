@@ -1,5 +1,5 @@
 #include "engine/op/loops.h"
-#include "ops/where/where.h"
+#include "ops/where/where_parts.h"
 
 namespace opkit::ops::where {
 

@@ -1,7 +1,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/loops.h"
 #include "engine/op/op_registry.h"
-#include "ops/where/where.h"
+#include "ops/where/where_parts.h"
 #include "shaders/where/where.h"
 
 namespace opkit::ops::where {
@@ -20,13 +20,12 @@ class WhereVulkan final : public vulkan::VulkanExecution {
     const int64_t count = output.elements();
     return encoder.dispatch<Shader>({*Shader::wordOfBytes(sizeOf(output.dtype))},
                                     {.condition = inputs[0], .x = inputs[1], .y = inputs[2], .z = outputs[0]},
-                                    {.count = static_cast<uint32_t>(count),
+                                    {.count = count,
                                      .sizes = packed<kMaxLoops>(loops.size),
                                      .conditionStrides = packed<kMaxLoops>(loops.strides[0]),
                                      .xStrides = packed<kMaxLoops>(loops.strides[1]),
                                      .yStrides = packed<kMaxLoops>(loops.strides[2])},
-                                    vulkan::Groups::linear(count, 64),
-                                    {.loops = static_cast<uint32_t>(loops.size.size())});
+                                    vulkan::Items{count}, {.loops = static_cast<uint32_t>(loops.size.size())});
   }
 };
 

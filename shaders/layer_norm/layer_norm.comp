@@ -1,12 +1,10 @@
 // Rows of `extent` elements brought to mean 0 and variance 1, scaled and shifted; LayerNormalization and
-// InstanceNormalization. One invocation per row; two passes for the statistics (a one-pass variance cancels when the
-// mean is large), one to write. Driven by ops/layer_norm/layer_norm_vulkan.cpp.
+// InstanceNormalization. A team per row; two passes for the statistics (a one-pass variance cancels when the mean is
+// large), one to write. Driven by ops/layer_norm/layer_norm_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
-#include "common.glsl"
 #include "storage.glsl"
-
-layout(local_size_x_id = 0) in;
+#include "rows.glsl"
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) readonly buffer Scale { STORAGE scale[]; };
@@ -24,47 +22,44 @@ layout(push_constant) uniform Push {
   float epsilon;
 } push;
 
-// Sums in eight strands, whose rounding errors grow with an eighth of the length.
-const uint kStrands = 8;
+TEAM_FOLD(teamSum, float, ROW_ADD)
+TEAM_FOLD(teamSums, vec2, ROW_ADD)
 
-float total(float strands[kStrands]) {
-  return ((strands[0] + strands[1]) + (strands[2] + strands[3])) +
-         ((strands[4] + strands[5]) + (strands[6] + strands[7]));
-}
+// Sums in strands, one per step, whose rounding errors grow with a fraction of the length.
+float total(float strands[kRowSteps]) { return (strands[0] + strands[1]) + (strands[2] + strands[3]); }
 
 void main() {
-  const uint row = linearIndex();
-  if (row >= push.rows) return;
-  const uint extent = push.extent, first = row * extent, channels = push.channels;
-  const float count = float(extent);
+  const uint row = teamRow(), channels = push.channels;
+  const uint extent = row < push.rows ? push.extent : 0u;
+  const uint first = row * extent;
+  const float count = float(push.extent);
 
-  float strands[kStrands] = float[](0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-  for (uint i = 0; i < extent; i += kStrands)
-    [[unroll]] for (uint s = 0; s < kStrands; ++s)
-      if (i + s < extent) strands[s] += LOAD(x, first + i + s);
-  const float average = total(strands) / count;
+  float strands[kRowSteps] = float[](0.0, 0.0, 0.0, 0.0);
+  EACH_OF_ROW(i, extent) strands[iStep] += LOAD(x, first + i); END_OF_ROW
+  const float average = teamSum(total(strands)) / count;
 
   // Where the mean dwarfs the deviation, its rounding error would show in every element. What is left of the mean
   // after it was taken away corrects it.
   float left = 0.0;
-  [[unroll]] for (uint s = 0; s < kStrands; ++s) strands[s] = 0.0;
-  for (uint i = 0; i < extent; i += kStrands)
-    [[unroll]] for (uint s = 0; s < kStrands; ++s)
-      if (i + s < extent) {
-        const float centred = LOAD(x, first + i + s) - average;
-        strands[s] += centred * centred;
-        left += centred;
-      }
-  const float correction = left / count;
-  const float variance = max(total(strands) / count - correction * correction, 0.0);
-  const float inverse = isnan(left) ? left : 1.0 / sqrt(variance + push.epsilon);
-  if ((push.statistics & 1u) != 0) mean[row] = average + correction;
-  if ((push.statistics & 2u) != 0) inverseDeviation[row] = inverse;
+  [[unroll]] for (uint s = 0; s < kRowSteps; ++s) strands[s] = 0.0;
+  EACH_OF_ROW(i, extent)
+    const float centred = LOAD(x, first + i) - average;
+    strands[iStep] += centred * centred;
+    left += centred;
+  END_OF_ROW
+  const vec2 sums = teamSums(vec2(total(strands), left));
+  const float correction = sums.y / count;
+  const float variance = max(sums.x / count - correction * correction, 0.0);
+  const float inverse = isNan(sums.y) ? sums.y : 1.0 / sqrt(variance + push.epsilon);
+  if (extent > 0u && teamLane() == 0u) {
+    if ((push.statistics & 1u) != 0) mean[row] = average + correction;
+    if ((push.statistics & 2u) != 0) inverseDeviation[row] = inverse;
+  }
 
-  for (uint i = 0; i < extent; ++i) {
+  EACH_OF_ROW(i, extent)
     const uint c = channels > 0 ? row % channels : i;
     float value = ((LOAD(x, first + i) - average) - correction) * inverse * LOAD(scale, c);
     if (push.hasBias != 0) value += LOAD(bias, c);
     STORE(y, first + i, value);
-  }
+  END_OF_ROW
 }

@@ -1,12 +1,12 @@
-// LoopRegion's RunningSum: one row of running sums per invocation; float sums are compensated (Kahan). The views of the
-// table are target and source. Driven by engine/backend/vulkan/vulkan_loop.cpp.
+// LoopRegion's RunningSum: a team per row of running sums, kRun neighbouring terms per invocation at a time. Float sums carry
+// their rounding errors along (Kahan). The views of the table are target and source. Driven by
+// engine/backend/vulkan/vulkan_loop.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
-#include "common.glsl"
 #include "storage.glsl"
+#include "rows.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint rank = 6;
+layout(constant_id = 2) const uint rank = 6;
 
 layout(binding = 0) uniform usamplerBuffer table;
 layout(binding = 1) readonly buffer X { STORAGE x[]; };
@@ -24,26 +24,48 @@ layout(push_constant) uniform Push {
 
 #include "loop_offsets.glsl"
 
-void main() {
-  const uint row = linearIndex();
-  if (row >= push.rows) return;
-  const ivec3 at = loopOffsets(row);
-  const uint terms = push.terms;
-  const bool exclusive = push.exclusive != 0;
-  const int xStride = push.xStride, yStride = push.yStride;
-  int from = push.xOffset + at.y, to = push.yOffset + at.x;
-  precise ARITH sum = ARITH(0);
-  precise ARITH lost = ARITH(0);
-  for (uint n = 0; n < terms; ++n) {
-    precise ARITH added = LOAD(x, from) - lost;
-    precise ARITH next = sum + added;
-    lost = (next - sum) - added;
+const uint kRun = 8;
+
+/// A sum is `sum` minus `lost`.
+struct Sum {
+  ARITH sum;
+  ARITH lost;
+};
+
+Sum plus(Sum a, Sum b) {
+  precise ARITH sum = a.sum + b.sum;
+  ARITH lost = a.lost + b.lost;
 #if defined(STORAGE_F32) || defined(STORAGE_F16)
-    if (isnan(lost) || isinf(lost)) lost = 0.0;  // an infinite sum has no error
+  precise float partOfB = sum - a.sum;
+  precise float error = (a.sum - (sum - partOfB)) + (b.sum - partOfB);
+  if (!isNan(error) && !isInf(error)) lost -= error;  // an infinite sum has no error
 #endif
-    STORE(y, to, exclusive ? sum : next);
-    sum = next;
-    from += xStride;
-    to += yStride;
+  return Sum(sum, lost);
+}
+
+TEAM_SCAN(teamBefore, Sum, plus, Sum(ARITH(0), ARITH(0)))
+
+void main() {
+  const uint row = teamRow(), terms = push.terms;
+  const uint end = row < push.rows ? terms : 0u;
+  const ivec3 at = loopOffsets(min(row, push.rows - 1u));
+  const int from = push.xOffset + at.y, to = push.yOffset + at.x;
+  Sum carry = Sum(ARITH(0), ARITH(0));
+  for (uint tile = 0; tile < terms; tile += kRun * team) {
+    const uint first = tile + teamLane() * kRun;
+    ARITH values[kRun];
+    Sum own = Sum(ARITH(0), ARITH(0)), all;
+    [[unroll]] for (uint k = 0; k < kRun; ++k) {
+      values[k] = first + k < end ? LOAD(x, from + int(first + k) * push.xStride) : ARITH(0);
+      own = plus(own, Sum(values[k], ARITH(0)));
+    }
+    Sum running = plus(carry, teamBefore(own, all));
+    carry = plus(carry, all);
+    [[unroll]] for (uint k = 0; k < kRun; ++k) {
+      const Sum next = plus(running, Sum(values[k], ARITH(0)));
+      const Sum shown = push.exclusive != 0 ? running : next;
+      if (first + k < end) STORE(y, to + int(first + k) * push.yStride, shown.sum - shown.lost);
+      running = next;
+    }
   }
 }

@@ -1,12 +1,10 @@
-// x / (bias + alpha/size * sum of squares over neighbouring channels)^beta. One invocation per element.
+// x / (bias + alpha/size * sum of squares over neighbouring channels)^beta. A team per
+// element walks its window.
 // Driven by ops/lrn/lrn_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
-#include "common.glsl"
-#include "math.glsl"
 #include "storage.glsl"
-
-layout(local_size_x = 64) in;
+#include "rows.glsl"
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
@@ -21,6 +19,8 @@ layout(push_constant) uniform Push {
   float beta;
   float bias;
 } push;
+
+TEAM_FOLD(teamSum, float, ROW_ADD)
 
 // base^exponent for a positive normal base: relative error below (2 + |exponent * ln base|) * 2^-23. The built-in pow
 // may be off by 2^-21 near base 1, which is where normalisation lives. log by 2*atanh((m-1)/(m+1)), its series cut
@@ -44,15 +44,17 @@ float accuratePow(float base, float exponent) {
 }
 
 void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
+  const uint i = teamRow();
   const uint inner = push.inner, channels = push.channels;
   const uint c = i / inner % channels;
   const uint first = c - min(c, push.before), last = min(channels - 1u, c + push.after);
+  const uint window = i < push.count ? last - first + 1u : 0u;
   float squares = 0.0;
-  for (uint channel = first; channel <= last; ++channel) {
-    const float value = LOAD(x, i + channel * inner - c * inner);
+  EACH_OF_ROW(n, window)
+    const float value = LOAD(x, i + (first + n) * inner - c * inner);
     squares += value * value;
-  }
-  STORE(y, i, LOAD(x, i) / accuratePow(push.bias + push.scale * squares, push.beta));
+  END_OF_ROW
+  squares = teamSum(squares);
+  if (window > 0u && teamLane() == 0u)
+    STORE(y, i, LOAD(x, i) / accuratePow(push.bias + push.scale * squares, push.beta));
 }

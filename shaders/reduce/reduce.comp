@@ -1,20 +1,16 @@
 // One reduction of ops/reduce/reduce_table.h; `function` selects it. The input is two nests of loops: one over the
-// outputs, one over the elements folded into each. With `team` 1 an invocation folds an output on its own; with
-// `team` 64 a work group does, each invocation taking every 64th element. Float sums are compensated (Kahan), so
-// that their error does not grow with the number of elements; the compensation goes through the team's tree, too.
+// outputs, one over the elements folded into each, which a team walks as a row. Float sums are compensated (Kahan), so
+// that their error does not grow with the number of elements; the compensation goes through the team's fold, too.
 // Where a sum overflows that a mean, a root or a logarithm is taken of, it is made again of scaled elements.
 // Driven by ops/reduce/reduce_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
-#include "common.glsl"
-#include "math.glsl"
 #include "storage.glsl"
+#include "rows.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint function = 0;
-layout(constant_id = 1) const uint team = 1;
-layout(constant_id = 2) const uint keptLoops = 1;
-layout(constant_id = 3) const uint reducedLoops = 1;
+layout(constant_id = 2) const uint function = 0;
+layout(constant_id = 3) const uint keptLoops = 1;
+layout(constant_id = 4) const uint reducedLoops = 1;
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
@@ -36,9 +32,6 @@ const uint kSum = 0, kMean = 1, kMax = 2, kMin = 3, kProd = 4, kL1 = 5, kL2 = 6,
 #else
 #define IS_FLOAT 0
 #endif
-
-shared ARITH partial[64];
-shared ARITH partialLost[64];
 
 uint keptOffset(uint index) {
   uint offset = 0, rest = index;
@@ -126,41 +119,32 @@ ARITH addExactly(ARITH a, ARITH b, inout ARITH lost) {
   return sum;
 }
 
-/// Folds the elements first, first + step, ... of the output whose elements begin at `base`.
-ARITH foldSome(uint how, uint base, uint first, uint step, ARITH shift, out ARITH lost) {
-  const uint folded = push.folded;
-  lost = ARITH(0);
-  ARITH sum = start(how, folded > 0 ? LOAD(x, base) : ARITH(0));
-  for (uint i = first; i < folded; i += step) {
-    const ARITH added = term(how, LOAD(x, base + reducedOffset(i)), shift);
-    if (compensates(how)) sum = addExactly(sum, added, lost);
-    else sum = combine(how, sum, added);
-  }
-  return sum;
-}
-
-/// The fold of the whole output; with a team every invocation gets it.
-ARITH fold(uint how, uint base, ARITH shift) {
+/// What an invocation folded; the sum is `sum` minus `lost`.
+struct Part {
+  ARITH sum;
   ARITH lost;
-  if (team == 1) {
-    const ARITH sum = foldSome(how, base, 0, 1, shift, lost);
-    return sum - lost;
+};
+
+Part join(uint how, Part a, Part b) {
+  ARITH lost = a.lost + b.lost;
+  if (compensates(how)) {
+    const ARITH sum = addExactly(a.sum, b.sum, lost);
+    return Part(sum, lost);
   }
-  const uint lane = gl_LocalInvocationIndex;
-  barrier();  // the previous fold's partials were read
-  partial[lane] = foldSome(how, base, lane, team, shift, lost);
-  partialLost[lane] = lost;
-  barrier();
-  for (uint half_ = team / 2; half_ > 0; half_ /= 2) {
-    if (lane < half_) {
-      lost = partialLost[lane] + partialLost[lane + half_];
-      if (compensates(how)) partial[lane] = addExactly(partial[lane], partial[lane + half_], lost);
-      else partial[lane] = combine(how, partial[lane], partial[lane + half_]);
-      partialLost[lane] = lost;
-    }
-    barrier();
-  }
-  return partial[0] - partialLost[0];
+  return Part(combine(how, a.sum, b.sum), lost);
+}
+ARITH difference(Part part) { return part.sum - part.lost; }
+Part joinParts(Part a, Part b) { return join(function, a, b); }
+
+TEAM_FOLD(teamLargest, ARITH, larger)
+TEAM_FOLD(teamJoin, Part, joinParts)
+
+/// This invocation's elements of the output whose elements begin at `base`.
+Part foldOwn(uint how, uint base, uint extent, ARITH shift) {
+  Part part = Part(start(how, extent > 0 ? LOAD(x, base) : ARITH(0)), ARITH(0));
+  EACH_OF_ROW(i, extent) part = join(how, part, Part(term(how, LOAD(x, base + reducedOffset(i)), shift), ARITH(0)));
+  END_OF_ROW
+  return part;
 }
 
 ARITH finish(ARITH sum, ARITH shift) {
@@ -177,19 +161,18 @@ ARITH finish(ARITH sum, ARITH shift) {
 }
 
 void main() {
-  const uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  const uint index = team == 1 ? linearIndex() : group;
-  if (index >= push.outputs) return;
-  const uint base = keptOffset(index);
+  const uint index = teamRow();
+  const uint extent = index < push.outputs ? push.folded : 0u;
+  const uint base = extent > 0u ? keptOffset(index) : 0u;
   ARITH shift = ARITH(1);
-  if (function == kLogSumExp) shift = fold(kMax, base, ARITH(0));
-  ARITH sum = fold(function, base, shift);
+  if (function == kLogSumExp) shift = teamLargest(foldOwn(kMax, base, extent, ARITH(0)).sum);
+  ARITH sum = difference(teamJoin(foldOwn(function, base, extent, shift)));
 #if IS_FLOAT
   if (isRescaled(function)) {
-    shift = rescale(function, sum);  // the same for a whole team
-    if (shift != 1.0) sum = fold(function, base, shift);
+    shift = rescale(function, sum);  // the same for a whole team; other teams of the group may need it
+    const Part again = teamJoin(foldOwn(function, base, shift != 1.0 ? extent : 0u, shift));
+    if (shift != 1.0) sum = difference(again);
   }
 #endif
-  const ARITH value = finish(sum, shift);
-  if (team == 1 || gl_LocalInvocationIndex == 0) STORE(y, index, value);
+  if (index < push.outputs && teamLane() == 0u) STORE(y, index, finish(sum, shift));
 }

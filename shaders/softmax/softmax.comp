@@ -1,11 +1,9 @@
 // Softmax and its logarithm over rows of `extent` elements that lie `inner` apart.
-// One invocation per row; three passes (maximum, sum, write). Driven by ops/softmax/softmax_vulkan.cpp.
+// A team per row; three passes (maximum, sum, write). Driven by ops/softmax/softmax_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
-#include "common.glsl"
 #include "storage.glsl"
-
-layout(local_size_x = 64) in;
+#include "rows.glsl"
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
@@ -17,19 +15,23 @@ layout(push_constant) uniform Push {
   uint logarithm;
 } push;
 
+TEAM_FOLD(teamMax, float, largerOf)
+TEAM_FOLD(teamSum, float, ROW_ADD)
+
 void main() {
-  const uint row = linearIndex();
-  const uint rows = push.rows, extent = push.extent, inner = push.inner;
-  if (row >= rows) return;
+  const uint row = teamRow(), inner = push.inner;
+  const uint extent = row < push.rows ? push.extent : 0u;
   const uint first = row / inner * extent * inner + row % inner;
 
-  float largest = LOAD(x, first);
-  for (uint i = 1; i < extent; ++i) largest = max(largest, LOAD(x, first + i * inner));
+  float largest = -kInfinity;
+  EACH_OF_ROW(i, extent) largest = largerOf(largest, LOAD(x, first + i * inner)); END_OF_ROW
+  largest = teamMax(largest);
   float sum = 0.0;
-  for (uint i = 0; i < extent; ++i) sum += exp(LOAD(x, first + i * inner) - largest);
+  EACH_OF_ROW(i, extent) sum += exp(LOAD(x, first + i * inner) - largest); END_OF_ROW
+  sum = teamSum(sum);
   const float scale = push.logarithm != 0 ? log(sum) : 1.0 / sum;
-  for (uint i = 0; i < extent; ++i) {
+  EACH_OF_ROW(i, extent)
     const float shifted = LOAD(x, first + i * inner) - largest;
     STORE(y, first + i * inner, push.logarithm != 0 ? shifted - scale : exp(shifted) * scale);
-  }
+  END_OF_ROW
 }

@@ -20,7 +20,7 @@ Result<size_t> zeroTail(const Tensor& tensor, Encoder& encoder) {
                     tensor.guardBytes};
   const auto count = static_cast<uint32_t>(bytes / word);
   OPKIT_TRY(encoder.dispatch<Shader>({*Shader::wordOfBytes(word)}, {.y = &tail}, {.count = count},
-                                     Groups::linear(count, 64)));
+                                     Items{count}));
   return bytes;
 }
 
@@ -59,6 +59,8 @@ uint64_t MeasuringEncoder::maxBindingBytes() const {
   return opkit::vulkan::maxBindingBytes(backend_.device().physical());
 }
 
+const DeviceCaps& MeasuringEncoder::caps() const { return backend_.caps(); }
+
 Result<const Tensor*> MeasuringEncoder::report(int64_t words, DataReport) {
   words_.desc = {DType::Int32, {words}};
   return static_cast<const Tensor*>(&words_);
@@ -88,6 +90,8 @@ Status CommandEncoder::fillZero(const Tensor& tensor) {
 uint64_t CommandEncoder::maxBindingBytes() const {
   return opkit::vulkan::maxBindingBytes(backend_.device().physical());
 }
+
+const DeviceCaps& CommandEncoder::caps() const { return backend_.caps(); }
 
 Result<const Tensor*> CommandEncoder::report(int64_t words, DataReport explain) {
   return reports_.add(backend_.sharedDevice(), words, std::move(explain));

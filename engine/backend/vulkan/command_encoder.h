@@ -3,8 +3,11 @@
 // do it at all.
 #pragma once
 
+#include <deque>
+
 #include "engine/backend/vulkan/data_reports.h"
 #include "engine/backend/vulkan/recording.h"
+#include "engine/backend/vulkan/shader_tables.h"
 
 namespace opkit::vulkan {
 
@@ -40,9 +43,14 @@ class MeasuringEncoder final : public Encoder {
   Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
   size_t shortestRunBytes() const override;
   uint64_t maxBindingBytes() const override;
+  const DeviceCaps& caps() const override;
   void beginDisjoint() override {}
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<const Tensor*> table(const std::vector<uint32_t>& words) override {
+    tables_.push_back({tableDesc(words), nullptr, 0, 0});
+    return static_cast<const Tensor*>(&tables_.back());
+  }
   Result<const Tensor*> report(int64_t words, DataReport explain) override;
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override;
   /// Unsupported where the device cannot do it.
@@ -53,12 +61,14 @@ class MeasuringEncoder final : public Encoder {
   VulkanBackend& backend_;
   ScratchMemory& scratch_;
   Tensor words_;
+  std::deque<Tensor> tables_;  // a deque: addresses are handed out
 };
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(VulkanBackend& backend, Recording& recording, ScratchMemory& scratch, DataReports& reports)
-      : backend_(backend), recording_(recording), scratch_(scratch), reports_(reports) {}
+  CommandEncoder(VulkanBackend& backend, Recording& recording, ScratchMemory& scratch, ShaderTables& tables,
+                 DataReports& reports)
+      : backend_(backend), recording_(recording), scratch_(scratch), tables_(tables), reports_(reports) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
@@ -69,9 +79,11 @@ class CommandEncoder final : public Encoder {
   }
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
   uint64_t maxBindingBytes() const override;
+  const DeviceCaps& caps() const override;
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
+  Result<const Tensor*> table(const std::vector<uint32_t>& words) override { return tables_.upload(words); }
   Result<const Tensor*> report(int64_t words, DataReport explain) override;
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override;
   Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
@@ -83,6 +95,7 @@ class CommandEncoder final : public Encoder {
   VulkanBackend& backend_;
   Recording& recording_;
   ScratchMemory& scratch_;
+  ShaderTables& tables_;
   DataReports& reports_;
 };
 

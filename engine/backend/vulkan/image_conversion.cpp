@@ -7,14 +7,9 @@
 namespace opkit::vulkan {
 namespace {
 
-constexpr uint32_t kLocalSize = 64;
-
 template <class S>
 typename S::PushConstants pushOf(const ImageShape& shape) {
-  return {.count = static_cast<uint32_t>(shape.texels()),
-          .channels = static_cast<uint32_t>(shape.channels),
-          .height = static_cast<uint32_t>(shape.height),
-          .width = static_cast<uint32_t>(shape.width)};
+  return {.count = shape.texels(), .channels = shape.channels, .height = shape.height, .width = shape.width};
 }
 
 }  // namespace
@@ -26,14 +21,15 @@ Status encodeConversion(const Tensor& from, const Tensor& to, const DeviceCaps& 
     return Status::internal("vulkan: conversion of {} in {} to {} in {}", from.desc.toString(), nameOf(from.layout),
                             to.desc.toString(), nameOf(to.layout));
   const ImageShape shape(from.desc.shape);
-  const Groups groups = Groups::linear(shape.texels(), kLocalSize);
+  const Items items{shape.texels()};
   if (from.layout == Layout::NC4HW4)
     return encoder.dispatch<Unpack>({*Unpack::storageOf(from.desc.dtype)}, {.x = &from, .y = &to},
-                                    pushOf<Unpack>(shape), groups);
+                                    pushOf<Unpack>(shape), items);
   const int64_t elements = from.desc.elements();
-  const bool texels = caps.prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(elements) / 4 <= caps.maxTexels;
+  const bool texels =
+      caps.deviceClass->prefersTexels && elements % 4 == 0 && static_cast<uint64_t>(elements) / 4 <= caps.maxTexels;
   return encoder.dispatch<Pack>({*Pack::storageOf(from.desc.dtype), texels ? Pack::Read::Texel : Pack::Read::Ssbo},
-                                {.x = &from, .y = &to}, pushOf<Pack>(shape), groups);
+                                {.x = &from, .y = &to}, pushOf<Pack>(shape), items);
 }
 
 }  // namespace opkit::vulkan

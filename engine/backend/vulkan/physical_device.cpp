@@ -38,6 +38,7 @@ void readProperties(PhysicalDevice& device) {
   vkGetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
   const bool hostMemory =
       device.info.software || device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+  device.deviceClass = *deviceClassNamed(device.info.software ? "software" : hostMemory ? "integrated" : "discrete");
   device.unified = hostMemory && std::getenv("OPKIT_VULKAN_STAGING") == nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/device_class.h"
 #include "engine/backend/vulkan/instance.h"
 
 namespace opkit::vulkan {
@@ -26,6 +27,7 @@ struct PhysicalDevice {
   // The device's memory is the host's: map instead of staging. OPKIT_VULKAN_STAGING in the environment denies it, so
   // that the other path can be tested on a software device.
   bool unified = false;
+  const DeviceClass* deviceClass = deviceClasses().data();
   // Features that kernels use where present.
   bool storage8 = false;
   bool storage16 = false;

@@ -11,7 +11,6 @@ constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxSources = 2;     // every device binds four storage buffers; two more would ask for more
 constexpr size_t kMaxRegions = 8192;  // every device has texel buffers of 65536 texels
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 256;
 
 /// The widest words in which all of the moves can be made.
 size_t widestWord(std::span<const Move> moves, size_t elementBytes) {
@@ -43,10 +42,26 @@ void appendRecord(const Region& region, uint32_t first, uint32_t source, std::ve
   put(0);
 }
 
+Status encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder) {
+  std::vector<uint32_t> table;
+  uint32_t count = 0;
+  const Tensor* second = nullptr;
+  for (const Move& move : moves) {
+    const bool isFirst = move.from == moves.front().from;
+    if (!isFirst) second = move.from;
+    appendRecord(move.region, count, isFirst ? 0 : 1, table);
+    count += static_cast<uint32_t>(elementCount(move.region.size));
+  }
+  OPKIT_ASSIGN(const Tensor* records, encoder.table(table));
+  return encoder.dispatch<Shader>(
+      {*Shader::wordOfBytes(wordBytes)},
+      {.table = records, .x = moves.front().from, .z = second ? second : moves.front().from, .y = &to},
+      {.count = count, .regions = std::ssize(moves)}, Items{count});
+}
+
 }  // namespace
 
-Status RasterBatch::encode(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
-  tables_.restart();
+Status encodeBatch(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
   const size_t wordBytes = widestWord(moves, sizeOf(to.desc.dtype));
   for (Move& move : moves) {
     for (size_t bytes = sizeOf(to.desc.dtype); bytes < wordBytes; bytes *= 2) OPKIT_CHECK(widen(move.region));
@@ -67,23 +82,6 @@ Status RasterBatch::encode(std::vector<Move> moves, const Tensor& to, Encoder& e
     begin = end;
   }
   return Status::ok();
-}
-
-Status RasterBatch::encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder) {
-  std::vector<uint32_t> table;
-  uint32_t count = 0;
-  const Tensor* second = nullptr;
-  for (const Move& move : moves) {
-    const bool isFirst = move.from == moves.front().from;
-    if (!isFirst) second = move.from;
-    appendRecord(move.region, count, isFirst ? 0 : 1, table);
-    count += static_cast<uint32_t>(elementCount(move.region.size));
-  }
-  OPKIT_ASSIGN(const Tensor* records, tables_.upload(table));
-  return encoder.dispatch<Shader>(
-      {*Shader::wordOfBytes(wordBytes)},
-      {.table = records, .x = moves.front().from, .z = second ? second : moves.front().from, .y = &to},
-      {.count = count, .regions = static_cast<uint32_t>(moves.size())}, Groups::linear(count, kLocalSize));
 }
 
 }  // namespace opkit::vulkan

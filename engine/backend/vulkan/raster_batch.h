@@ -1,10 +1,10 @@
-// RasterBatch: regions of one output that lie between each other, as few dispatches (shaders/raster/raster_batch.comp).
+// Raster batches: regions of one output that lie between each other, as few dispatches
+// (shaders/raster/raster_batch.comp).
 //
 // Separate dispatches would write the same range of one buffer; nothing but their shaders knows that they write
-// different elements of it, so they would take a barrier each. Belongs to one raster.
+// different elements of it, so they would take a barrier each.
 #pragma once
 
-#include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 
 namespace opkit::vulkan {
@@ -20,17 +20,7 @@ bool widen(Region& region);
 /// Unsupported when the region's words cannot be counted in 32 bits.
 Status checkReach(const Region& region);
 
-class RasterBatch {
- public:
-  explicit RasterBatch(Backend& backend) : tables_(backend) {}
-
-  /// Records the moves, of up to six dimensions each, into `to`.
-  Status encode(std::vector<Move> moves, const Tensor& to, Encoder& encoder);
-
- private:
-  Status encodePart(std::span<const Move> moves, const Tensor& to, size_t wordBytes, Encoder& encoder);
-
-  ShaderTables tables_;
-};
+/// Records the moves, of up to six dimensions each, into `to`.
+Status encodeBatch(std::vector<Move> moves, const Tensor& to, Encoder& encoder);
 
 }  // namespace opkit::vulkan

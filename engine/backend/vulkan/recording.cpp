@@ -14,9 +14,6 @@ constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
-constexpr size_t kShortestRunSoftware = 64;
-constexpr size_t kShortestRunHardware = size_t{64} << 10;
-
 ByteAccess accessOf(const Tensor& tensor, bool write) {
   return {tensor.buffer.get(), tensor.offsetBytes, tensor.offsetBytes + tensor.sizeBytes(), write};
 }
@@ -291,10 +288,7 @@ Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t fir
   return Status::ok();
 }
 
-/// A software device copies by memcpy, and its shaders load one lane at a time; a GPU's copy engine wants long runs.
-size_t shortestRunBytes(const Device& device) {
-  return device.physical().info.software ? kShortestRunSoftware : kShortestRunHardware;
-}
+size_t shortestRunBytes(const Device& device) { return device.physical().deviceClass->shortestRunBytes; }
 
 Status Recording::finish(VkFence fence) {
   // Results become visible to the host, and to whatever is submitted later.

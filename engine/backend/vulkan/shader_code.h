@@ -37,7 +37,14 @@ struct ShaderCode {
   std::span<const Access> bindings;  // binding number -> how the shader uses it
   uint32_t pushConstantBytes;
   uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
-  std::array<uint32_t, 3> localSize;  // as compiled; specialisation may change it
+  std::array<uint32_t, 3> localSize;  // as compiled
+  // Per axis: the specialisation constant that sets the local size in its place, or kNoConstant.
+  std::array<uint32_t, 3> localSizeConstants = {kNoConstant, kNoConstant, kNoConstant};
+
+  static constexpr uint32_t kNoConstant = UINT32_MAX;
+
+  /// Invocations of one work group under these values of the specialisation constants.
+  uint32_t invocations(std::span<const uint32_t> constants) const;
 };
 
 /// Chooses the SPIR-V of a shader in place of what the build compiled: harnesses watch, recompile and mutate shaders.

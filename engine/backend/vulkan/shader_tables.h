@@ -8,6 +8,9 @@
 
 namespace opkit::vulkan {
 
+/// u32[words], whole texels of four; a table without words holds one, since nothing may be bound to an empty buffer.
+TensorDesc tableDesc(const std::vector<uint32_t>& words);
+
 class ShaderTables {
  public:
   explicit ShaderTables(Backend& backend) : backend_(backend) {}

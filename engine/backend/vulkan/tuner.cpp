@@ -74,7 +74,8 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   for (const Tensor& tensor : ownInputs)
     if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
   DataReports reports;  // inputs are not what a run would give
-  CommandEncoder encoder(backend_, *recording, scratch, reports);
+  ShaderTables tables(backend_);
+  CommandEncoder encoder(backend_, *recording, scratch, tables, reports);
   OPKIT_TRY(alternatives.encode(choice, in, out, encoder));
   OPKIT_TRY(backend_.finishTrial(*recording));
   double best = 0, total = 0;

@@ -1,7 +1,6 @@
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/image_conversion.h"
@@ -17,26 +16,15 @@ constexpr size_t kStagingBytes = size_t{16} << 20;
 // Vector loads of up to 16 bytes never straddle a tensor, and tensors do not share cache lines.
 constexpr size_t kMinAlignment = 64;
 
-// Software devices turn each lane's storage buffer load into scalar code, but vectorise texel fetches; GPUs have the
-// shorter path to storage buffers (shaders/include/read4.glsl). OPKIT_VULKAN_TEXELS=0 or 1 in the environment
-// decides otherwise, so that either path can be tested on any device.
-bool prefersTexels(const PhysicalDevice& physical) {
-  const char* choice = std::getenv("OPKIT_VULKAN_TEXELS");
-  return choice && *choice ? std::string_view(choice) != "0" : physical.info.software;
-}
-
-// Software devices vectorise reads and writes of texels; GPUs have caches and paths for buffers that are as good.
-// OPKIT_VULKAN_IMAGES=0 or 1 decides otherwise.
-bool prefersImages(const PhysicalDevice& physical) {
-  const char* choice = std::getenv("OPKIT_VULKAN_IMAGES");
-  return choice && *choice ? std::string_view(choice) != "0" : physical.info.software;
-}
-
 DeviceCaps capsOf(const PhysicalDevice& physical) {
   const VkPhysicalDeviceLimits& limits = physical.properties.limits;
-  return {physical.storage8,       physical.storage16,
-          physical.int64,          std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
-          prefersTexels(physical), limits.maxTexelBufferElements};
+  return {.storage8 = physical.storage8,
+          .storage16 = physical.storage16,
+          .int64 = physical.int64,
+          .maxTensorBytes = std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
+          .maxTexels = limits.maxTexelBufferElements,
+          .workGroup = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]),
+          .deviceClass = physical.deviceClass};
 }
 
 /// Elements [first, first + count) of a tensor as a flat tensor.
@@ -83,7 +71,8 @@ Status VulkanBackend::start() {
 /// Images take the memory that was planned for tensors, so its alignment must suit both.
 Status VulkanBackend::startImages() {
   const std::shared_ptr<Device>& device = context_.device;
-  if (config_.storage == Storage::Buffer || (config_.storage == Storage::Auto && !prefersImages(device->physical())))
+  if (config_.storage == Storage::Buffer ||
+      (config_.storage == Storage::Auto && !device->physical().deviceClass->prefersImages))
     return Status::ok();
   const Result<VkMemoryRequirements> needed = imageRequirements(*device, {DType::Float32, {1, 4, 16, 16}});
   if (!needed) return needed.error();
@@ -190,7 +179,8 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   context_.images = plan_->images.get();
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context_));
   ScratchMemory scratch;
-  CommandEncoder encoder(*this, *recording, scratch, plan_->reports);
+  ShaderTables tables(*this);
+  CommandEncoder encoder(*this, *recording, scratch, tables, plan_->reports);
   OPKIT_TRY(encodeConversion(image, plain, caps_, encoder));
   OPKIT_TRY(recording->finish(fence_.get()));
   OPKIT_TRY(recording->run(fence_.get()));
@@ -247,14 +237,14 @@ Status VulkanBackend::beginSegment(size_t segment) {
 }
 
 Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
-                                              ScratchMemory& scratch) {
+                                              ScratchMemory& scratch, ShaderTables& tables) {
   if (!inSegment_) return Status::internal("vulkan: onResize outside of beginSegment and endSegment");
   Recording* recording = open_;
   if (config_.record == RecordMode::Direct) {
     OPKIT_ASSIGN(recording, addRecording());
   }
   OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*this, *recording, scratch, plan_->reports);
+  CommandEncoder encoder(*this, *recording, scratch, tables, plan_->reports);
   OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
   recording->endExecution();
   plan_->gaps.insert(plan_->gaps.end(), scratch.gaps().begin(), scratch.gaps().end());

@@ -53,7 +53,7 @@ class VulkanBackend final : public Backend {
 
   /// Records one Execution. REQUIRES an open segment.
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
-                                 ScratchMemory& scratch);
+                                 ScratchMemory& scratch, ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
   /// From now on checkGuards() looks around this constant, too.
   void watchGuards(std::shared_ptr<const Tensor> constant);

@@ -261,11 +261,11 @@ class ScratchExecution final : public VulkanExecution {
     OPKIT_TRY(encoder.fillZero(*outputs[0]));
     const auto count = static_cast<uint32_t>(outputs[0]->desc.elements());
     const Shader::Variant variant{*Shader::storageOf(outputs[0]->desc.dtype)};
-    OPKIT_TRY(encoder.dispatch<Shader>(variant, {.x = inputs[0], .y = middle}, {.count = count, .amount = 3},
-                                       Groups::linear(count, 64)));
+    OPKIT_TRY(
+        encoder.dispatch<Shader>(variant, {.x = inputs[0], .y = middle}, {.count = count, .amount = 3}, Items{count}));
     // All but the last element: what fillZero wrote stays there.
     return encoder.dispatch<Shader>(variant, {.x = middle, .y = outputs[0]}, {.count = count - 1, .amount = 0},
-                                    Groups::linear(count, 64));
+                                    Items{count});
   }
 };
 
@@ -325,7 +325,7 @@ TEST_F(VulkanTest, StoresPastTheEndLandInTheGuard) {
     Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
       using Shader = shaders::Affine;
       return encoder.dispatch<Shader>({Shader::Storage::F32}, {.x = inputs[0], .y = outputs[0]},
-                                      {.count = 8, .amount = 0}, Groups::linear(8, 64));
+                                      {.count = 8, .amount = 0}, Items{8});
     }
   } broken(*backend);
   EXPECT_OK(resizeAndRun(*backend, {{&broken, {&x}, {&y}}}));

@@ -23,12 +23,21 @@ Groups Groups::linear(int64_t count, uint32_t localSize) {
   return {static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
 }
 
+uint32_t ShaderCode::invocations(std::span<const uint32_t> constants) const {
+  uint32_t count = 1;
+  for (size_t axis = 0; axis < 3; ++axis)
+    count *= localSizeConstants[axis] == kNoConstant ? localSize[axis] : constants[localSizeConstants[axis]];
+  return count;
+}
+
 struct VulkanExecution::State {
+  explicit State(Backend& backend) : tables(backend) {}
   ScratchMemory scratch;
+  ShaderTables tables;
   EncodedCommands commands;
 };
 
-VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(std::make_unique<State>()) {
+VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(std::make_unique<State>(backend)) {
   ++backend.counters().executionsCreated;
 }
 
@@ -45,7 +54,8 @@ Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outpu
 Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
   auto& backend = static_cast<VulkanBackend&>(backend_);
   state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
-  OPKIT_ASSIGN(state_->commands, backend.encode(*this, inputs, outputs, state_->scratch));
+  state_->tables.restart();
+  OPKIT_ASSIGN(state_->commands, backend.encode(*this, inputs, outputs, state_->scratch, state_->tables));
   return Status::ok();
 }
 

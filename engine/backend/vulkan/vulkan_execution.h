@@ -8,7 +8,7 @@
 //   Status onEncode(TensorList in, TensorList out, Encoder& encoder) override {
 //     using Shader = shaders::Softmax;
 //     return encoder.dispatch<Shader>({*Shader::storageOf(out[0]->desc.dtype)}, {.x = in[0], .y = out[0]},
-//                                     {.rows = rows, .columns = columns}, Groups::linear(rows, 64));
+//                                     {.rows = rows, .columns = columns}, Items{rows});
 //   }
 #pragma once
 
@@ -18,10 +18,48 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/vulkan/shader_code.h"
+#include "engine/op/rows.h"
 
 namespace opkit::vulkan {
 
-/// Work groups of a dispatch. A dispatch with a zero in it is skipped.
+/// Items of a dispatch, each for `team` invocations; linearIndex() of shaders/include/common.glsl numbers the
+/// invocations. The shader's own local size says how many work groups that takes. None are dispatched for a count of 0.
+struct Items {
+  int64_t count = 0;
+  int64_t team = 1;
+};
+
+/// Rows of a shader that includes shaders/include/rows.glsl.
+struct RowWork {
+  int64_t rows = 0;
+  int64_t extent = 0;    // elements of a row
+  int64_t passes = 1;    // how often the kernel goes through a row
+  int64_t distance = 1;  // between neighbouring elements of a row
+
+  /// Of a kernel that gives an element per element: rows without elements are nothing to do.
+  static RowWork over(const Rows& rows, int64_t passes) {
+    return {rows.extent == 0 ? 0 : rows.count(), rows.extent, passes, rows.inner};
+  }
+};
+
+/// How many invocations walk one row together. One suffices where rows are short or many; a long row alone would leave
+/// the device idle, and on devices that end long loops it would be cut off.
+struct RowTeam {
+  static constexpr int64_t kSteps = 4;     // kRowSteps of rows.glsl
+  static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
+
+  uint32_t size = 1;        // constant `team`
+  uint32_t localSize = 64;  // constant localSizeX
+
+  /// By the device's class; where the device limits loops, at least the smallest team that stays within the limit.
+  static RowTeam of(const RowWork& work, const DeviceCaps& device);
+  /// Of an invocation's loops: its share of each pass, and the steps of the fold after it.
+  int64_t iterations(const RowWork& work) const;
+  /// Unsupported by the device where not even its largest team stays within the limit of its loops.
+  Status check(const RowWork& work, const DeviceCaps& device, const char* shader) const;
+};
+
+/// Work groups of a dispatch, for kernels that lay them out themselves. A dispatch with a zero in it is skipped.
 struct Groups {
   uint32_t x = 1;
   uint32_t y = 1;
@@ -62,11 +100,31 @@ class Encoder {
   template <class S>
   Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
                   const typename S::PushConstants& push, Groups groups, const typename S::Constants& constants = {}) {
+    std::array<std::byte, S::kPushConstantBytes> bytes;
+    OPKIT_TRY(push.pack(bytes));
     const auto tensors = bindings.list();
     const auto values = constants.list();
-    return dispatchRaw(S::code(variant), tensors, {reinterpret_cast<const std::byte*>(&push), S::kPushConstantBytes},
-                       values, groups);
+    return dispatchRaw(S::code(variant), tensors, bytes, values, groups);
   }
+  /// As above, with as many work groups as the items take.
+  template <class S>
+  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, Items items, const typename S::Constants& constants = {}) {
+    const uint32_t invocations = S::code(variant).invocations(constants.list());
+    return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
+  }
+  /// As above, with a team of invocations per row that suits the rows and the device.
+  template <class S>
+  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, const RowWork& work, typename S::Constants constants = {}) {
+    const RowTeam team = RowTeam::of(work, caps());
+    OPKIT_TRY(team.check(work, caps(), S::code(variant).name));
+    constants.localSizeX = team.localSize;
+    constants.team = team.size;
+    return dispatch<S>(variant, bindings, push, Items{work.rows, team.size}, constants);
+  }
+
+  virtual const DeviceCaps& caps() const = 0;
 
   /// Fills a tensor's bytes with zero.
   virtual Status fillZero(const Tensor& tensor) = 0;
@@ -86,6 +144,9 @@ class Encoder {
   /// Device memory for this Execution while it runs; contents undefined.
   /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
+  /// u32[words] on the device: a table computed at resize, for plans that do not fit into push constants. Uploaded now,
+  /// read by the dispatches of this onEncode; a shader binds it as a buffer of uint, or as a usamplerBuffer.
+  virtual Result<const Tensor*> table(const std::vector<uint32_t>& words) = 0;
 
   /// i32[words] for shaders to report bad data in, zero before each run. When a run leaves anything else there it fails
   /// with what `explain` makes of the words; its outputs are undefined then. See DataReports.

@@ -1,6 +1,5 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 
-#include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "shaders/loop/loop_copy.h"
 #include "shaders/loop/loop_product.h"
@@ -14,7 +13,6 @@ using Command = LoopRegion::Command;
 constexpr size_t kMaxRank = 6;  // of the shaders
 constexpr size_t kMaxTerms = 6;
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 64;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int32_t i32(int64_t value) { return static_cast<int32_t>(value); }
@@ -64,17 +62,21 @@ DataReport explainIndices(const std::string& type, const LoopIndices& indices) {
   };
 }
 
+RowWork runningSumsOf(const LoopRegion& loop) {
+  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp), a row's steps are half as long.
+  return {.rows = elementCount(loop.iterations), .extent = loop.size[0], .distance = loop.operands[0].strides[0]};
+}
+
 class VulkanLoop final : public VulkanExecution {
  public:
   VulkanLoop(const CreateArgs& args, Backend& backend)
-      : VulkanExecution(backend), type_(args.def.type), lowering_(args), tables_(backend) {}
+      : VulkanExecution(backend), type_(args.def.type), lowering_(args) {}
 
   bool readsInput(size_t index) const override { return !lowering_.knows(index); }
 
   Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
     OPKIT_ASSIGN(const LoopRegion loop, lowering_.lower(inputs, outputs));
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    tables_.restart();
     switch (loop.command) {
       case Command::Copy: return encodeCopy(loop, inputs, *outputs[0], encoder);
       case Command::Product: return encodeProduct(loop, inputs, *outputs[0], encoder);
@@ -86,11 +88,6 @@ class VulkanLoop final : public VulkanExecution {
  private:
   static const Tensor* operand(const LoopRegion& loop, size_t k, TensorList inputs) {
     return inputs[static_cast<size_t>(loop.operands[k].source)];
-  }
-
-  Result<const Tensor*> upload(std::vector<uint32_t> table) {
-    if (table.empty()) table.resize(4);  // a single iteration: bound, not read
-    return tables_.upload(table);
   }
 
   Status encodeCopy(LoopRegion loop, TensorList inputs, const Tensor& output, Encoder& encoder) {
@@ -105,7 +102,7 @@ class VulkanLoop final : public VulkanExecution {
     appendDimensions(loop.size, {&loop.target.strides, &loop.operands[0].strides, nullptr}, table);
     for (const LoopIndices::Term& term : loop.indices.terms)
       table.insert(table.end(), {u32(term.offset), u32(term.extent), u32(term.stride), 0});
-    OPKIT_ASSIGN(const Tensor* rows, upload(std::move(table)));
+    OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
     const Tensor* from = operand(loop, 0, inputs);
     const Tensor* indices = indexed ? inputs[static_cast<size_t>(loop.indices.source)] : from;
     OPKIT_ASSIGN(const Tensor* bad, encoder.report(2 * static_cast<int64_t>(std::max<size_t>(terms, 1)),
@@ -113,11 +110,11 @@ class VulkanLoop final : public VulkanExecution {
     const int64_t count = elementCount(loop.iterations) * elementCount(loop.size);
     return encoder.dispatch<Shader>({*Shader::wordOfBytes(wordBytes)},
                                     {.table = rows, .x = from, .indices = indices, .y = &output, .bad = bad},
-                                    {.count = u32(count),
-                                     .indexWords = u32(static_cast<int64_t>(sizeOf(indices->desc.dtype) / 4)),
-                                     .sourceOffset = i32(loop.operands[0].offset),
-                                     .offset = i32(loop.target.offset)},
-                                    Groups::linear(count, kLocalSize),
+                                    {.count = count,
+                                     .indexWords = static_cast<int64_t>(sizeOf(indices->desc.dtype) / 4),
+                                     .sourceOffset = loop.operands[0].offset,
+                                     .offset = loop.target.offset},
+                                    Items{count},
                                     {.rank = static_cast<uint32_t>(loop.iterations.size() + loop.size.size()),
                                      .terms = static_cast<uint32_t>(terms)});
   }
@@ -127,27 +124,27 @@ class VulkanLoop final : public VulkanExecution {
     const LoopView &a = loop.operands[0], &b = loop.operands[1], &y = loop.target;
     std::vector<uint32_t> table;
     appendDimensions(loop.iterations, {&y.steps, &a.steps, &b.steps}, table);
-    OPKIT_ASSIGN(const Tensor* rows, upload(std::move(table)));
+    OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
     const int64_t count = output.desc.elements();
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(output.desc.dtype)},
         {.table = rows, .a = operand(loop, 0, inputs), .b = operand(loop, 1, inputs), .y = &output},
-        {.count = u32(count),
-         .rows = u32(loop.size[0]),
-         .columns = u32(loop.size[1]),
-         .depth = u32(loop.size[2]),
-         .aOffset = i32(a.offset),
-         .bOffset = i32(b.offset),
-         .yOffset = i32(y.offset),
-         .aRow = i32(a.strides[0]),
-         .aDepth = i32(a.strides[2]),
-         .bColumn = i32(b.strides[1]),
-         .bDepth = i32(b.strides[2]),
-         .yRow = i32(y.strides[0]),
-         .yColumn = i32(y.strides[1]),
+        {.count = count,
+         .rows = loop.size[0],
+         .columns = loop.size[1],
+         .depth = loop.size[2],
+         .aOffset = a.offset,
+         .bOffset = b.offset,
+         .yOffset = y.offset,
+         .aRow = a.strides[0],
+         .aDepth = a.strides[2],
+         .bColumn = b.strides[1],
+         .bDepth = b.strides[2],
+         .yRow = y.strides[0],
+         .yColumn = y.strides[1],
          .low = loop.clamp.low,
          .high = loop.clamp.high},
-        Groups::linear(count, kLocalSize), {.rank = static_cast<uint32_t>(loop.iterations.size())});
+        Items{count}, {.rank = static_cast<uint32_t>(loop.iterations.size())});
   }
 
   Status encodeRunningSum(const LoopRegion& loop, TensorList inputs, const Tensor& output, Encoder& encoder) {
@@ -155,23 +152,22 @@ class VulkanLoop final : public VulkanExecution {
     const LoopView &x = loop.operands[0], &y = loop.target;
     std::vector<uint32_t> table;
     appendDimensions(loop.iterations, {&y.steps, &x.steps, nullptr}, table);
-    OPKIT_ASSIGN(const Tensor* rows, upload(std::move(table)));
-    const int64_t count = elementCount(loop.iterations);
-    return encoder.dispatch<Shader>(
-        {*Shader::storageOf(output.desc.dtype)}, {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
-        {.rows = u32(count),
-         .terms = u32(loop.size[0]),
-         .xOffset = i32(x.offset),
-         .yOffset = i32(y.offset),
-         .xStride = i32(x.strides[0]),
-         .yStride = i32(y.strides[0]),
-         .exclusive = loop.exclusive ? 1u : 0u},
-        Groups::linear(count, kLocalSize), {.rank = static_cast<uint32_t>(loop.iterations.size())});
+    OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
+    const RowWork work = runningSumsOf(loop);
+    return encoder.dispatch<Shader>({*Shader::storageOf(output.desc.dtype)},
+                                    {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
+                                    {.rows = work.rows,
+                                     .terms = work.extent,
+                                     .xOffset = x.offset,
+                                     .yOffset = y.offset,
+                                     .xStride = x.strides[0],
+                                     .yStride = y.strides[0],
+                                     .exclusive = loop.exclusive},
+                                    work, {.rank = static_cast<uint32_t>(loop.iterations.size())});
   }
 
   std::string type_;
   LoopLowering lowering_;
-  ShaderTables tables_;
 };
 
 Status supportsCopy(const LoopRegion& loop, const CreateArgs& args) {

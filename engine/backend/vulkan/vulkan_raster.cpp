@@ -14,7 +14,6 @@ using Shader = shaders::Raster;
 
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
-constexpr uint32_t kLocalSize = 256;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 constexpr size_t kMaxPieces = 1024;           // dispatches of one output; the CPU does with one
 
@@ -39,15 +38,15 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
 
 Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
   Shader::PushConstants push{};
-  push.count = static_cast<uint32_t>(elementCount(box.size));
-  push.sourceOffset = static_cast<int32_t>(box.sourceOffset);
-  push.offset = static_cast<int32_t>(box.offset);
+  push.count = elementCount(box.size);
+  push.sourceOffset = box.sourceOffset;
+  push.offset = box.offset;
   for (size_t d = 0; d < box.size.size(); ++d) {
-    push.sizes[d] = static_cast<uint32_t>(box.size[d]);
-    push.sourceStrides[d] = static_cast<int32_t>(box.sourceStrides[d]);
-    push.strides[d] = static_cast<int32_t>(box.strides[d]);
+    push.sizes[d] = box.size[d];
+    push.sourceStrides[d] = box.sourceStrides[d];
+    push.strides[d] = box.strides[d];
   }
-  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Groups::linear(push.count, kLocalSize),
+  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Items{push.count},
                                   {.rank = static_cast<uint32_t>(box.size.size())});
 }
 
@@ -294,7 +293,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
-  if (moves.size() > 1 && areBindable(moves, output, encoder)) return batch.encode(std::move(moves), output, encoder);
+  if (moves.size() > 1 && areBindable(moves, output, encoder)) return encodeBatch(std::move(moves), output, encoder);
   return encodeMoves(moves, output, encoder);
 }
 

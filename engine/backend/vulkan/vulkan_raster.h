@@ -22,10 +22,9 @@ class VulkanRaster final : public RasterExecution {
  private:
   /// RasterExecution and VulkanExecution are both Executions, so one holds the other.
   struct Kernel final : VulkanExecution {
-    explicit Kernel(Backend& backend) : VulkanExecution(backend), batch(backend) {}
+    using VulkanExecution::VulkanExecution;
     Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override;
     RegionList list;
-    RasterBatch batch;
   };
   Kernel kernel_;
 };

@@ -20,6 +20,17 @@ std::string cacheKey(const PhysicalDevice& physical) {
                      physical.info.driver, kShaderHash);
 }
 
+/// Whether `wanted`, or else OPKIT_DEVICE_CLASS, puts the device into another class than its own.
+Result<bool> forceClass(const std::string& wanted, PhysicalDevice& device) {
+  const char* fromEnvironment = std::getenv("OPKIT_DEVICE_CLASS");
+  const std::string name = wanted.empty() && fromEnvironment ? fromEnvironment : wanted;
+  if (name.empty()) return false;
+  const DeviceClass* own = device.deviceClass;
+  OPKIT_ASSIGN(device.deviceClass, deviceClassNamed(name));
+  if (device.deviceClass != own) device.info.name += fmt::format(" as {}", name);
+  return device.deviceClass != own;
+}
+
 std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder, const Device& device,
                              const char* suffix) {
   return folder ? *folder / (device.physical().info.uuid + suffix) : std::filesystem::path();
@@ -65,9 +76,10 @@ Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   const char* fromEnvironment = std::getenv("OPKIT_VULKAN_MASK");
   const std::string mask = options.mask.empty() && fromEnvironment ? fromEnvironment : options.mask;
   OPKIT_TRY(applyMask(mask, chosen));
+  OPKIT_ASSIGN(const bool forced, forceClass(options.deviceClass, chosen));
   OPKIT_ASSIGN(std::shared_ptr<Device> device, Device::create(instance, chosen));
-  return std::shared_ptr<Runtime>(
-      std::make_shared<VulkanRuntime>(std::move(device), cacheFolder(mask.empty() ? options.cacheDir : "off")));
+  return std::shared_ptr<Runtime>(std::make_shared<VulkanRuntime>(
+      std::move(device), cacheFolder(mask.empty() && !forced ? options.cacheDir : "off")));
 }
 
 }  // namespace opkit::vulkan

@@ -1,8 +1,11 @@
 #include "engine/backend/vulkan/shader_build/compiler.h"
 
+#include <spirv_cross/spirv.h>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <shaderc/shaderc.hpp>
+#include <span>
 #include <spirv-tools/optimizer.hpp>
 #include <sstream>
 
@@ -74,6 +77,43 @@ Status validate(const std::vector<uint32_t>& spirv, const std::string& path, con
   return Status::invalidArgument("{}", messages);
 }
 
+constexpr size_t kHeaderWords = 5;
+
+/// Calls body(opcode, words of the instruction, offset) for every instruction.
+template <class Body>
+void forEachInstruction(const std::vector<uint32_t>& spirv, Body&& body) {
+  for (size_t at = kHeaderWords; at < spirv.size() && spirv[at] >> 16 > 0; at += spirv[at] >> 16)
+    body(static_cast<SpvOp>(spirv[at] & 0xFFFF), std::span(spirv).subspan(at, spirv[at] >> 16), at);
+}
+
+bool isFloatArithmetic(SpvOp op) {
+  return op == SpvOpFNegate || op == SpvOpFAdd || op == SpvOpFSub || op == SpvOpFMul || op == SpvOpFDiv ||
+         op == SpvOpVectorTimesScalar || op == SpvOpDot;
+}
+
+bool isExact(SpvOp op, std::span<const uint32_t> words) {
+  return op == SpvOpDecorate && words[2] == SpvDecorationNoContraction;
+}
+
+/// Where spirv-opt copies instructions, as it does to unroll loops, the copies lose `precise`. A shader that says
+/// `precise` anywhere gets it everywhere.
+std::vector<uint32_t> withExactArithmetic(const std::vector<uint32_t>& plain, std::vector<uint32_t> optimized) {
+  bool wanted = false;
+  forEachInstruction(plain, [&](SpvOp op, auto words, size_t) { wanted = wanted || isExact(op, words); });
+  if (!wanted) return optimized;
+  std::set<uint32_t> exact;
+  std::vector<uint32_t> decorations;
+  size_t firstType = 0;
+  forEachInstruction(optimized, [&](SpvOp op, auto words, size_t at) {
+    if (isExact(op, words)) exact.insert(words[1]);
+    if (firstType == 0 && op >= SpvOpTypeVoid && op <= SpvOpTypeForwardPointer) firstType = at;
+    if (isFloatArithmetic(op) && !exact.contains(words[2]))
+      decorations.insert(decorations.end(), {3u << 16 | SpvOpDecorate, words[2], SpvDecorationNoContraction});
+  });
+  optimized.insert(optimized.begin() + static_cast<std::ptrdiff_t>(firstType), decorations.begin(), decorations.end());
+  return optimized;
+}
+
 Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const std::string& path) {
   std::string messages;
   spvtools::Optimizer optimizer(kEnvironment);
@@ -84,7 +124,7 @@ Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const
   optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
   std::vector<uint32_t> result;
   if (!optimizer.Run(spirv.data(), spirv.size(), &result)) return Status::invalidArgument("{}", messages);
-  return result;
+  return withExactArithmetic(spirv, std::move(result));
 }
 
 }  // namespace

@@ -113,15 +113,24 @@ std::string variantText(const Shader& shader) {
   return text + "  };\n";
 }
 
-std::string pushText(const Interface& interface) {
-  std::string text = "  struct PushConstants {\n";
-  for (const PushField& field : interface.push) {
-    const uint32_t natural = field.type.find("64") == std::string::npos ? 4 : 8;
-    const std::string align = field.alignment > natural ? fmt::format("alignas({}) ", field.alignment) : "";
-    const std::string type = field.count > 0 ? fmt::format("std::array<{}, {}>", field.type, field.count) : field.type;
-    text += fmt::format("    {}{} {};\n", align, type, field.name);
-  }
-  return text + fmt::format("  }};\n  static constexpr size_t kPushConstantBytes = {};\n", interface.pushBytes);
+/// The type in which C++ states a push constant: integers are narrowed, and checked, when they are packed.
+std::string statedType(const PushField& field) {
+  const bool narrowed = field.type == "uint32_t" || field.type == "int32_t";
+  const std::string scalar = narrowed ? "int64_t" : field.type;
+  return field.count > 0 ? fmt::format("std::array<{}, {}>", scalar, field.count) : scalar;
+}
+
+std::string pushText(const std::string& shader, const Interface& interface) {
+  std::string text = fmt::format("  static constexpr size_t kPushConstantBytes = {};\n  struct PushConstants {{\n",
+                                 interface.pushBytes);
+  for (const PushField& field : interface.push) text += fmt::format("    {} {}{{}};\n", statedType(field), field.name);
+  text +=
+      "    /// Writes what the shader reads. Unsupported names a member whose value does not fit.\n"
+      "    Status pack(std::span<std::byte, kPushConstantBytes> bytes) const {\n";
+  text += fmt::format("      vulkan::PushWriter writer(\"{}\", bytes);\n", shader);
+  for (const PushField& field : interface.push)
+    text += fmt::format("      writer.put<{0}>({1}, \"{2}\", {2});\n", field.type, field.offset, field.name);
+  return text + "      return writer.status();\n    }\n  };\n";
 }
 
 std::string bindingsText(const Interface& interface) {
@@ -151,15 +160,6 @@ std::string constantsText(const Interface& interface) {
   }
   return text + fmt::format("    std::array<uint32_t, {}> list() const {{ return {{{}}}; }}\n  }};\n",
                             interface.constants.size(), list);
-}
-
-std::string layoutChecks(const std::string& name, const Interface& interface) {
-  std::string text;
-  for (const PushField& field : interface.push)
-    text += fmt::format("static_assert(offsetof({0}::PushConstants, {1}) == {2});\n", name, field.name, field.offset);
-  if (interface.pushBytes > 0)
-    text += fmt::format("static_assert(sizeof({0}::PushConstants) >= {0}::kPushConstantBytes);\n", name);
-  return text;
 }
 
 std::string wordsText(const std::vector<uint32_t>& words) {
@@ -224,13 +224,14 @@ std::string headerText(const Shader& shader, const Interface& interface) {
   const std::string name = structName(shader);
   std::string text = fmt::format(
       "// Generated from shaders/{}.comp.\n#pragma once\n\n#include <array>\n#include <bit>\n#include <cstddef>\n"
-      "#include <cstdint>\n#include <optional>\n\n#include \"engine/backend/vulkan/shader_code.h\"\n"
+      "#include <cstdint>\n#include <optional>\n\n#include \"engine/backend/vulkan/push_writer.h\"\n#include "
+      "\"engine/backend/vulkan/shader_code.h\"\n"
       "#include \"engine/tensor/dtype.h\"\n\nnamespace opkit::shaders {{\n\nstruct {} {{\n",
       shader.name, name);
   for (const Axis& axis : shader.axes) text += axisText(axis);
-  text += variantText(shader) + pushText(interface) + bindingsText(interface) + constantsText(interface);
-  text += "  static const vulkan::ShaderCode& code(const Variant& variant);\n};\n\n";
-  return text + layoutChecks(name, interface) + "\n}  // namespace opkit::shaders\n";
+  text += variantText(shader) + pushText(shader.name, interface) + bindingsText(interface) + constantsText(interface);
+  return text +
+         "  static const vulkan::ShaderCode& code(const Variant& variant);\n};\n\n}  // namespace opkit::shaders\n";
 }
 
 std::string sourceText(const Shader& shader, const Interface& interface) {
@@ -246,10 +247,10 @@ std::string sourceText(const Shader& shader, const Interface& interface) {
                         accessText(shader.variants[v], interface));
   text += fmt::format("constexpr vulkan::ShaderCode kCodes[] = {{\n");
   for (size_t v = 0; v < shader.variants.size(); ++v) {
-    const auto& local = shader.variants[v].reflection.localSize;
-    text +=
-        fmt::format("    {{\"{}\", kSpirv{}, kAccess{}, {}, {}, {{{}, {}, {}}}}},\n", label(shader, shader.variants[v]),
-                    v, v, interface.pushBytes, interface.constants.size(), local[0], local[1], local[2]);
+    const Reflection& reflection = shader.variants[v].reflection;
+    text += fmt::format("    {{\"{}\", kSpirv{}, kAccess{}, {}, {}, {{{}}}, {{{}}}}},\n",
+                        label(shader, shader.variants[v]), v, v, interface.pushBytes, interface.constants.size(),
+                        fmt::join(reflection.localSize, ", "), fmt::join(reflection.localSizeConstants, ", "));
   }
   text += fmt::format("}};\n\n}}  // namespace\n\nconst vulkan::ShaderCode& {}::code({}const Variant& variant) {{\n",
                       name, shader.axes.empty() ? "[[maybe_unused]] " : "");

@@ -129,16 +129,13 @@ Result<PushField> reflectField(const Module& module, spvc_type block, unsigned i
   spvc_compiler compiler = module.compiler();
   const spvc_type type = spvc_compiler_get_type_handle(compiler, spvc_type_get_member_type(block, index));
   OPKIT_ASSIGN(const Scalar scalar, scalarOf(spvc_type_get_basetype(type), name));
-  PushField field{name, scalar.type, 0, 0, scalar.sizeBytes};
+  PushField field{name, scalar.type, 0, 0};
   spvc_compiler_type_struct_member_offset(compiler, block, index, &field.offset);
   const unsigned width = spvc_type_get_vector_size(type);
   const unsigned dimensions = spvc_type_get_num_array_dimensions(type);
   if (dimensions > 1 || spvc_type_get_columns(type) > 1)
     return Status::invalidArgument("push constant '{}' must be a scalar, a vector or a one-dimensional array", name);
-  if (width > 1) {
-    field.count = width;
-    field.alignment = scalar.sizeBytes * (width == 3 ? 4 : width);
-  }
+  if (width > 1) field.count = width;
   if (dimensions == 1) {
     unsigned stride = 0;
     spvc_compiler_type_struct_member_array_stride(compiler, block, index, &stride);
@@ -185,8 +182,11 @@ Status reflectConstants(const Module& module, Reflection& result) {
   spvc_compiler_get_work_group_size_specialization_constants(module.compiler(), &local[0], &local[1], &local[2]);
   for (size_t i = 0; i < count; ++i) {
     std::string name = spvc_compiler_get_name(module.compiler(), constants[i].id);
-    for (int axis = 0; axis < 3; ++axis)
-      if (name.empty() && local[axis].id == constants[i].id) name = std::string("localSize") + "XYZ"[axis];
+    for (size_t axis = 0; axis < 3; ++axis) {
+      if (local[axis].id != constants[i].id) continue;
+      result.localSizeConstants[axis] = constants[i].constant_id;
+      if (name.empty()) name = std::string("localSize") + "XYZ"[axis];
+    }
     if (name.empty())
       return Status::invalidArgument("specialisation constant {} has no name", constants[i].constant_id);
     const spvc_constant value = spvc_compiler_get_constant_handle(module.compiler(), constants[i].id);

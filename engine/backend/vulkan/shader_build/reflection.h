@@ -25,7 +25,6 @@ struct PushField {
   std::string type;     // C++: "uint32_t"
   uint32_t count = 0;   // elements of a vector or array, 0 for a scalar
   uint32_t offset = 0;  // bytes
-  uint32_t alignment = 0;
   bool operator==(const PushField&) const = default;
 };
 
@@ -43,6 +42,8 @@ struct Reflection {
   uint32_t pushBytes = 0;
   std::vector<SpecConstant> constants;  // by id
   std::array<uint32_t, 3> localSize{1, 1, 1};
+  std::array<uint32_t, 3> localSizeConstants{vulkan::ShaderCode::kNoConstant, vulkan::ShaderCode::kNoConstant,
+                                             vulkan::ShaderCode::kNoConstant};  // ids, per axis
 };
 
 /// Adds what another block or another variant says about the same binding.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "engine/backend/vulkan/push_writer.h"
 #include "engine/backend/vulkan/shader_build/compiler.h"
 #include "engine/backend/vulkan/shader_build/generator.h"
 
@@ -101,16 +104,42 @@ void main() {
   ASSERT_TRUE(output) << output.error().message();
   for (const char* line :
        {"struct ProbeShader {", "enum class Storage : size_t { F32, F16 };",
-        "static std::optional<Storage> storageOf(DType dtype)", "uint32_t count;",
-        "alignas(8) std::array<int32_t, 2> pad;", "std::array<float, 3> sizes;", "int64_t wide;",
-        "kPushConstantBytes = 40;", "std::array<const Tensor*, 3> list() const { return {x, y, total}; }",
-        "uint32_t tile = 4u;", "float scale = std::bit_cast<float>(uint32_t{0x3f000000u});", "bool wrap = true;",
-        "static_assert(offsetof(ProbeShader::PushConstants, wide) == 32);"})
+        "static std::optional<Storage> storageOf(DType dtype)", "int64_t count{};", "std::array<int64_t, 2> pad{};",
+        "std::array<float, 3> sizes{};", "int64_t wide{};", "writer.put<uint32_t>(0, \"count\", count);",
+        "writer.put<int32_t>(8, \"pad\", pad);", "writer.put<int64_t>(32, \"wide\", wide);", "kPushConstantBytes = 40;",
+        "std::array<const Tensor*, 3> list() const { return {x, y, total}; }", "uint32_t tile = 4u;",
+        "float scale = std::bit_cast<float>(uint32_t{0x3f000000u});", "bool wrap = true;"})
     EXPECT_TRUE(contains(output->header, line)) << line << "\nis not in\n" << output->header;
   EXPECT_TRUE(
       contains(output->source, "kAccess0{vulkan::Access::Read, vulkan::Access::Write, vulkan::Access::ReadWrite"))
       << output->source.substr(output->source.find("kAccess"), 120);
-  EXPECT_TRUE(contains(output->source, "\"group/probe_shader STORAGE=f16\", kSpirv1, kAccess1, 40, 3, {8, 1, 1}"));
+  EXPECT_TRUE(
+      contains(output->source, "\"group/probe_shader STORAGE=f16\", kSpirv1, kAccess1, 40, 3, {8, 1, 1}, {4294967295"));
+}
+
+TEST_F(ShaderBuildTest, LocalSizesSetByConstantsAreKnown) {
+  const auto output = build(R"(#version 450
+layout(local_size_x_id = 1, local_size_y = 2) in;
+layout(constant_id = 0) const uint tile = 4;
+layout(binding = 0) writeonly buffer Y { uint y[]; };
+void main() { y[gl_GlobalInvocationID.x] = tile; })");
+  ASSERT_TRUE(output) << output.error().message();
+  EXPECT_TRUE(contains(output->source, "{1, 2, 1}, {1, 4294967295, 4294967295}")) << output->source.substr(0, 4000);
+}
+
+TEST(PushWriter, NarrowsWithinTheTypeAndRefusesBeyond) {
+  std::array<std::byte, 12> bytes;
+  vulkan::PushWriter writer("group/probe", bytes);
+  writer.put<uint32_t>(0, "count", int64_t{4294967295});
+  writer.put<int32_t>(8, "pad", std::array<int64_t, 1>{-7});
+  EXPECT_TRUE(writer.status().isOk());
+  std::array<uint32_t, 3> words;
+  std::memcpy(words.data(), bytes.data(), sizeof(words));
+  EXPECT_EQ(words, (std::array<uint32_t, 3>{4294967295u, 0u, 4294967289u}));
+  writer.put<uint32_t>(0, "count", int64_t{4294967296});
+  writer.put<uint32_t>(0, "later", int64_t{-1});
+  EXPECT_EQ(writer.status().message(),
+            "group/probe: push constant 'count' is 4294967296, the shader counts from 0 to 4294967295");
 }
 
 TEST_F(ShaderBuildTest, AShaderMayDeclareNothing) {

@@ -1,0 +1,60 @@
+#include "engine/backend/device_class.h"
+
+namespace opkit {
+namespace {
+
+constexpr DeviceClass kClasses[] = {
+    {.name = "software",
+     .prefersTexels = true,
+     .prefersImages = true,
+     .shortestRunBytes = 64,
+     .tileGroup = 8,
+     .rowsPerGroup = 32,
+     .rowGroup = 64,
+     .teamFromExtent = 256,
+     .largestTeam = 64,
+     .teamUpToRows = 4096,
+     .teamUpToColumns = 4096,
+     .reason =
+         "A processor's vector lanes run a few invocations in lockstep. Loads from storage buffers become scalar code, "
+         "texel fetches vectorise. Groups start one after the other, barriers cost a switch of all invocations, and "
+         "copies are memcpy."},
+    {.name = "discrete",
+     .prefersTexels = false,
+     .prefersImages = false,
+     .shortestRunBytes = size_t{64} << 10,
+     .tileGroup = 32,
+     .rowsPerGroup = 1,
+     .rowGroup = 128,
+     .teamFromExtent = 8,
+     .largestTeam = 256,
+     .teamUpToRows = INT64_MAX,
+     .teamUpToColumns = 16384,
+     .reason =
+         "Memory is read by the sector: the invocations of a subgroup shall read neighbours, so a team walks even a "
+         "short row. Tens of thousands of invocations fill the device. Copy commands of short runs are slow."},
+    {.name = "integrated",
+     .prefersTexels = false,
+     .prefersImages = false,
+     .shortestRunBytes = size_t{64} << 10,
+     .tileGroup = 32,
+     .rowsPerGroup = 4,
+     .rowGroup = 64,
+     .teamFromExtent = 16,
+     .largestTeam = 128,
+     .teamUpToRows = INT64_MAX,
+     .teamUpToColumns = 4096,
+     .reason = "As discrete, with fewer compute units, smaller work groups and a cache that it shares with the host."},
+};
+
+}  // namespace
+
+std::span<const DeviceClass> deviceClasses() { return kClasses; }
+
+Result<const DeviceClass*> deviceClassNamed(const std::string& name) {
+  for (const DeviceClass& known : kClasses)
+    if (name == known.name) return &known;
+  return Status::invalidArgument("device class: expected software, discrete or integrated, got '{}'", name);
+}
+
+}  // namespace opkit

@@ -1,0 +1,43 @@
+// Device classes: the figures by which kernels are chosen on devices of one kind, as data with reasons.
+//
+// A device belongs to one class; --device-class (RuntimeOptions::deviceClass) puts it into another, so that the choices
+// for a GPU can be proved on a software device. Limits and features stay the device's own (DeviceCaps).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "engine/base/status.h"
+
+namespace opkit {
+
+struct DeviceClass {
+  const char* name;
+  // Load vec4s through texel buffers (shaders/include/read4.glsl), keep activations in images of four channels.
+  bool prefersTexels;
+  bool prefersImages;
+  // Bytes from which a copy command moves a run faster than a shader does.
+  size_t shortestRunBytes;
+  // Invocations of a work group whose invocations each make a tile of a product or a convolution.
+  uint32_t tileGroup;
+  // Rows of a plane that one work group of a copying kernel walks.
+  uint32_t rowsPerGroup;
+  // Rows (vulkan::RowTeam): invocations of a work group; elements of a row from which a team walks it;
+  // the largest team; the most rows for which there are teams, where a row's elements are neighbours and where they are
+  // not.
+  uint32_t rowGroup;
+  int64_t teamFromExtent;
+  uint32_t largestTeam;
+  int64_t teamUpToRows;
+  int64_t teamUpToColumns;
+  const char* reason;
+};
+
+/// "software", "discrete" and "integrated".
+std::span<const DeviceClass> deviceClasses();
+/// InvalidArgument lists the names.
+Result<const DeviceClass*> deviceClassNamed(const std::string& name);
+
+}  // namespace opkit
