@@ -129,6 +129,29 @@ TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
   }
 }
 
+/// x * factor + constant would lose 3e-5 of it. A lone BatchNormalization stays on buffers, so it follows a Conv here.
+TEST_F(VulkanSessionTest, ImagesAreNormalisedByAMeanFarAboveTheDeviations) {
+  Model model;
+  const auto constant = [&](const char* name, const Shape& shape, float value) {
+    Tensor values = *Tensor::onHost({DType::Float32, shape});
+    std::ranges::fill(values.data<float>(), value);
+    return model.addConstant(name, std::move(values));
+  };
+  const int x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
+  const int conv = model.addNode("Conv", "conv", {x, constant("w", {8, 8, 1, 1}, 0), constant("b", {8}, 1000.3f)})[0];
+  const int largest = model.addNode("GlobalMaxPool", "largest", {conv})[0];
+  model.outputs = model.addNode("BatchNormalization", "norm",
+                                {largest, constant("scale", {8}, 0.5f), constant("bias", {8}, 0.25f),
+                                 constant("mean", {8}, 1000), constant("variance", {8}, 0.5f)});
+  const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
+  const double expected = (static_cast<double>(1000.3f) - 1000) * 0.5 / std::sqrt(0.5 + 1e-5) + 0.25;
+  for (const Storage storage : {Storage::Image, Storage::Buffer}) {
+    const std::vector<float> got = runOnce(interpreter, {.backend = "vulkan", .storage = storage});
+    ASSERT_EQ(got.size(), 8u);
+    for (const float value : got) EXPECT_NEAR(value, expected, 1e-6);
+  }
+}
+
 /// Cut instead of rounded, the halves of 26 convolutions would lose half a percent.
 TEST_F(VulkanSessionTest, HalvesInImagesAreRoundedToNearest) {
   const auto interpreter = load("zoo:squeezenet");
