@@ -10,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engine/backend/device_class.h"
 #include "engine/base/duration.h"
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
@@ -79,6 +80,13 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
                  "Tensors on the host at once, as 4GB; 0 is no limit (default: three quarters of the memory there is)")
       ->transform(sizeValue())
       ->type_name("SIZE");
+  std::vector<std::string> classes;
+  for (const DeviceClass& known : deviceClasses()) classes.push_back(known.name);
+  std::string deviceClass;
+  app.add_option("--device-class", deviceClass,
+                 "Choose Vulkan kernels as on devices of this class, whatever the device is (default: its own)")
+      ->check(CLI::IsMember(classes))
+      ->type_name("CLASS");
   checkValues(app);
   if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
@@ -91,6 +99,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   }
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());
+  if (!deviceClass.empty()) setenv("OPKIT_DEVICE_CLASS", deviceClass.c_str(), 1);  // for workers, too
   const Result<int> code = body();
   if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
   return fail(app, code.error().message());

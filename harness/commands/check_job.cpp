@@ -1,5 +1,6 @@
 #include "harness/commands/check_job.h"
 
+#include <cstdlib>
 #include <new>
 
 #include "harness/run/terminal.h"
@@ -25,6 +26,8 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
                           const std::string& op) {
   std::string command = fmt::format("op-harness check --backend {}", backend);
   if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + backends.mask;
+  const char* const deviceClass = std::getenv("OPKIT_DEVICE_CLASS");
+  if (deviceClass && backend == "vulkan") command += fmt::format(" --device-class {}", deviceClass);
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
