@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <fstream>
 
+#include "engine/base/where.h"
+
 namespace opkit::harness {
 
 Ran runShell(const std::string& command) {
@@ -19,7 +21,10 @@ Ran runShell(const std::string& command) {
   return ran;
 }
 
-Ran run(const std::string& arguments) { return runShell(std::string(OPKIT_OP_HARNESS) + " " + arguments); }
+std::string opHarness() { return partOfBuild(OPKIT_OP_HARNESS); }
+std::string opRun() { return partOfBuild(OPKIT_OP_RUN); }
+
+Ran run(const std::string& arguments) { return runShell(opHarness() + " " + arguments); }
 
 std::string fileWith(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + name;
