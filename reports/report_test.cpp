@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/base/where.h"
+#include "engine/testing/nowhere.h"
 #include "reports/report_data.h"
 
 namespace opkit::reports {
@@ -25,7 +27,7 @@ class ReportTest : public testing::Test {
   /// Runs op-report; returns its exit code, leaves its output in `said`.
   int run(const std::string& arguments, std::string* said = nullptr) {
     const std::string log = own("op_report.log");
-    const int status = std::system((std::string(OPKIT_OP_REPORT) + " " + arguments + " >" + log + " 2>&1").c_str());
+    const int status = std::system((partOfBuild(OPKIT_OP_REPORT) + " " + arguments + " >" + log + " 2>&1").c_str());
     std::ifstream stream(log);
     if (said) *said = {std::istreambuf_iterator<char>(stream), {}};
     return WEXITSTATUS(status);
@@ -61,7 +63,7 @@ TEST_F(ReportTest, PageShowsFailuresMarginsTimesReasonsAndLayers) {
 }
 
 TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
-  const std::string plugin = " --plugin " OPKIT_SAMPLE_PLUGIN;
+  const std::string plugin = " --plugin " + (partOfBuild(OPKIT_SAMPLES) + "/libscaled_tanh.so");
   std::string said;
   EXPECT_EQ(run("build " + file(kGood) + " --output " + page_ + plugin, &said), 0);
   EXPECT_NE(said.find("operator com.example::ScaledTanh of plugin"), std::string::npos) << said;
@@ -71,8 +73,8 @@ TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
                               R"("op":"com.example::ScaledTanh","backend":"cpu","dtype":"f32","status":"pass"})";
   EXPECT_EQ(run("build " + file(checked) + " --output " + page_ + plugin, &said), 0);
   EXPECT_EQ(said.find("has no case"), std::string::npos) << said;
-  EXPECT_EQ(run("build " + file(kGood) + " --output " + page_ + " --plugin /no/such/plugin.so", &said), 2);
-  EXPECT_NE(said.find("/no/such/plugin.so"), std::string::npos) << said;
+  EXPECT_EQ(run("build " + file(kGood) + " --output " + page_ + " --plugin " + nowhere("a.so"), &said), 2);
+  EXPECT_NE(said.find(nowhere("a.so")), std::string::npos) << said;
 }
 
 TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
@@ -87,8 +89,8 @@ TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
 
 TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
   std::string said;
-  EXPECT_EQ(run("build /nonexistent --output " + page_, &said), 2);
-  EXPECT_EQ(said, "op-report: /nonexistent: cannot be read; expected a file of JSON lines\n");
+  EXPECT_EQ(run("build " + nowhere() + " --output " + page_, &said), 2);
+  EXPECT_EQ(said, "op-report: " + nowhere() + ": cannot be read; expected a file of JSON lines\n");
   EXPECT_EQ(run("build " + file("{\"record\":\"case\"") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find(":1: expected a line of JSON"), std::string::npos) << said;
   EXPECT_EQ(run("build " + file(R"({"record":"run","schema":9})") + " --output " + page_, &said), 2);

@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/base/where.h"
 #include "engine/graph/pass.h"
 #include "engine/runtime/session.h"
 #include "engine/runtime/test_ops.h"
+#include "engine/testing/nowhere.h"
 
 namespace opkit {
 namespace {
@@ -36,9 +38,9 @@ OpRegistry baseOps() {
 
 class PluginSetTest : public testing::Test {
  protected:
-  static std::string sample(const std::string& name) { return std::string(OPKIT_SAMPLES) + "/lib" + name + ".so"; }
+  static std::string sample(const std::string& name) { return partOfBuild(OPKIT_SAMPLES) + "/lib" + name + ".so"; }
   static std::string faulty(const std::string& name) {
-    return std::string(OPKIT_FAULTY) + "/libfaulty_" + name + ".so";
+    return partOfBuild(OPKIT_FAULTY) + "/libfaulty_" + name + ".so";
   }
 
   void load(const std::string& path) {
@@ -156,7 +158,7 @@ TEST_F(PluginSetTest, PassRewritesModels) {
 TEST_F(PluginSetTest, FilesThatAreNoPlugins) {
   const fs::path text = fs::path(testing::TempDir()) / "opkit_not_a_library.so";
   std::ofstream(text) << "not a library";
-  expectRefused("/no/such/plugin.so", "no such file");
+  expectRefused(nowhere("a.so"), "no such file");
   expectRefused(testing::TempDir(), "no such file");
   expectRefused(text.string(), "not a shared library");
   expectRefused(faulty("no_symbol"), "exports no opkit_plugin_get");

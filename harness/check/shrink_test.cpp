@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "engine/testing/nowhere.h"
 #include "harness/cases/vary.h"
 #include "harness/check/check.h"
 #include "harness/testing/broken_kernels.h"
@@ -90,7 +91,7 @@ TEST(Capsule, BadFilesAreRefused) {
     std::ofstream(path) << text;
     EXPECT_FALSE(readCapsule(path, ops::builtinOps())) << text;
   }
-  EXPECT_FALSE(readCapsule("/no/such/file", ops::builtinOps()));
+  EXPECT_FALSE(readCapsule(nowhere(), ops::builtinOps()));
 }
 
 }  // namespace

@@ -141,10 +141,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
     printInterrupted(done, planned, "cases", options.json);
     return cli::kCheckFailed;
   }
-  if (executed == 0) {
-    fmt::print(stderr, "op-harness: no case was timed; see `op-harness list`\n");
-    return cli::kNothingRan;
-  }
+  if (executed == 0) return nothingRan("no case was timed; see `op-harness list`");
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }
 

@@ -79,6 +79,12 @@ void printDevice(const DeviceInfo& device);
 
 /// "interrupted: 12 of 84 cases were done; their results are above and in FILE"
 void printInterrupted(size_t done, const RunPlan& planned, const char* what, const std::string& json);
+/// Exit code 3, and one line on stderr that says that nothing was executed and why.
+int nothingRan(const std::string& why);
+
+/// Says on stderr, in one line, when the sources that this program was built of are others by now: what it answers is
+/// true of the old ones. True when it did.
+bool noteOldBuild();
 
 struct CaseOptions {
   std::vector<std::string> ops;

@@ -83,7 +83,7 @@ double printTable(const std::vector<MutantResult>& results) {
   fmt::print("{}", table.toString());
   printScores(results);
   const double score = counted == 0 ? 0 : 100.0 * static_cast<double>(killed) / static_cast<double>(counted);
-  fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
+  if (counted > 0) fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
   return counted == 0 ? -1 : score;
 }
 
@@ -148,7 +148,7 @@ class MutateRun {
       printInterrupted(results_.size(), planned_, "mutants", options_.json);
       return cli::kCheckFailed;
     }
-    if (score < 0) return cli::kNothingRan;
+    if (score < 0) return nothingRan("no mutant was tried");
     if (score < options_.threshold) fmt::print("fail: the score is below {:.1f} %\n", options_.threshold);
     return wrongMarks || score < options_.threshold ? cli::kCheckFailed : cli::kSuccess;
   }

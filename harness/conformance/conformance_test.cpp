@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/import/onnx/onnx_importer.h"
+#include "engine/testing/nowhere.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -65,6 +66,15 @@ TEST_F(ConformanceTest, NanInTheDataIsNotAPass) {
   EXPECT_EQ(run().status, CaseStatus::Fail);
 }
 
+TEST_F(ConformanceTest, DataOfATypeThatTensorsCannotHoldIsUnsupported) {
+  // A TensorProto of one float8e8m0: dims, data_type 24, raw_data.
+  const fs::path input = output().parent_path() / "input_0.pb";
+  ASSERT_TRUE(writeFile(input.string(), std::vector<uint8_t>{8, 1, 16, 24, 74, 1, 0}).isOk());
+  const CaseResult result = run();
+  EXPECT_EQ(result.status, CaseStatus::Unsupported);
+  EXPECT_NE(result.reason.find("float8e8m0"), std::string::npos) << result.reason;
+}
+
 TEST_F(ConformanceTest, NothingToCompareFails) {
   fs::remove(output());
   EXPECT_EQ(run().status, CaseStatus::Fail);
@@ -82,9 +92,9 @@ TEST_F(ConformanceTest, ATruncatedModelFails) {
 }
 
 TEST(Conformance, MissingDirectoryIsNamed) {
-  const auto folders = findConformanceFolders({"/no/such/place"});
+  const auto folders = findConformanceFolders({nowhere()});
   ASSERT_FALSE(folders);
-  EXPECT_NE(folders.error().message().find("/no/such/place"), std::string::npos);
+  EXPECT_NE(folders.error().message().find(nowhere()), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/backend/device_test_support.h"
+#include "engine/testing/nowhere.h"
 #include "harness/mutate/cpu_faults.h"
 #include "harness/mutate/glsl_mutants.h"
 #include "harness/mutate/mutation_run.h"
@@ -77,7 +78,7 @@ TEST(EquivalentMarks, NeedAReason) {
   for (const char* bad : {"{", "[]", R"({"equivalent": [{"shader": "s", "change": "a => b"}]})",
                           R"({"equivalent": [{"change": "a => b", "reason": "r"}]})", R"({"equivalent": [3]})"})
     EXPECT_NE(marksOf(bad).error().message().find("softmax.mutants.json"), std::string::npos) << bad;
-  EXPECT_NE(EquivalentMarks::read("/no/such/tree").error().message().find("/no/such/tree"), std::string::npos);
+  EXPECT_NE(EquivalentMarks::read(nowhere()).error().message().find(nowhere()), std::string::npos);
 }
 
 TEST(EquivalentMarks, ExcuseSurvivorsAndAreRefutedByKills) {

@@ -12,6 +12,8 @@
 #include <functional>
 #include <thread>
 
+#include "engine/base/where.h"
+
 namespace opkit::harness {
 
 Ran runShell(const std::string& command) {
@@ -24,7 +26,10 @@ Ran runShell(const std::string& command) {
   return ran;
 }
 
-Ran run(const std::string& arguments) { return runShell(std::string(OPKIT_OP_HARNESS) + " " + arguments); }
+std::string opHarness() { return partOfBuild(OPKIT_OP_HARNESS); }
+std::string opRun() { return partOfBuild(OPKIT_OP_RUN); }
+
+Ran run(const std::string& arguments) { return runShell(opHarness() + " " + arguments); }
 
 namespace {
 

@@ -10,6 +10,10 @@ struct Ran {
   std::string text;  // stdout and stderr
 };
 
+/// Where the programs of this build stand.
+std::string opHarness();
+std::string opRun();
+
 /// The program's answer to a command line, which a shell reads.
 Ran run(const std::string& arguments);
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "engine/base/where.h"
 #include "scaffold/plan.h"
 
 namespace opkit::scaffold {
@@ -16,7 +17,7 @@ class ScratchTree {
     namespace fs = std::filesystem;
     std::string name = (fs::temp_directory_path() / "opkit-scaffold-XXXXXX").string();
     root_ = mkdtemp(name.data());
-    const fs::path source = OPKIT_SOURCE_DIR;
+    const fs::path source = sourceTreeAround(OPKIT_SOURCE_DIR);
     for (const char* path : {"ops/unary", "ops/binary", "ops/softmax", "shaders/softmax", "engine/backend/null"}) {
       fs::create_directories(root_ / path);
       fs::copy(source / path, root_ / path, fs::copy_options::recursive);

@@ -10,11 +10,12 @@
 #include "engine/backend/vulkan/push_writer.h"
 #include "engine/backend/vulkan/shader_build/compiler.h"
 #include "engine/backend/vulkan/shader_build/generator.h"
+#include "engine/base/where.h"
 
 namespace opkit::shader_build {
 namespace {
 
-constexpr const char* kIncludes = OPKIT_SOURCE_DIR "/shaders/include";
+const std::string kIncludes = sourceTreeAround(OPKIT_SOURCE_DIR) + "/shaders/include";
 
 /// A shader in a scratch folder of its own.
 class ShaderBuildTest : public testing::Test {
@@ -190,7 +191,7 @@ layout(binding = 0) writeonly buffer Y { uint y[]; };
 void main() { y[0] = ANSWER; })");
   ASSERT_TRUE(output) << output.error().message();
   EXPECT_EQ(output->dependencies.count(inner), 1u);
-  EXPECT_EQ(output->dependencies.count(std::string(kIncludes) + "/extensions.glsl"), 1u);
+  EXPECT_EQ(output->dependencies.count(kIncludes + "/extensions.glsl"), 1u);
 }
 
 TEST_F(ShaderBuildTest, CompilerErrorsNameFileAndLine) {
