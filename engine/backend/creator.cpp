@@ -12,6 +12,15 @@ Status verdictOf(const Creator& creator, const CreateArgs& args) {
   return creator.supports(args);
 }
 
+/// See Refusal::loopLimit; asked of a Creator that refused.
+uint64_t loopLimitOf(const Creator& creator, const CreateArgs& args) {
+  DeviceCaps unlimited = args.device;
+  unlimited.loopIterations = UINT64_MAX;
+  if (args.device.loopIterations == unlimited.loopIterations) return 0;
+  const CreateArgs other{args.def, args.paramBytes, args.inputs, args.outputs, args.constants, unlimited, args.layouts};
+  return verdictOf(creator, other).isOk() ? args.device.loopIterations : 0;
+}
+
 std::string textOf(DTypeSet dtypes) { return dtypes == kAnyDType ? "any dtype" : dtypes.toString(); }
 
 /// The table in the order in which the policy tries it.
@@ -59,7 +68,7 @@ Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, con
       if (verdict.isOk())
         choice.creator = creator;
       else
-        choice.refusals.push_back({creator->provider, verdict.message()});
+        choice.refusals.push_back({creator->provider, verdict.message(), loopLimitOf(*creator, args)});
     }
   }
   return choice;

@@ -31,6 +31,8 @@ struct DeviceCaps {
   bool prefersTexels = false;            // vec4s load faster through texel buffers than through storage buffers
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
   uint64_t imageExtent = 0;              // texels each way that an NC4HW4 image may have; 0 where images are not wanted
+  // Iterations that the loops of one invocation may make together; the device ends what is longer and says nothing.
+  uint64_t loopIterations = UINT64_MAX;
 };
 
 /// What a Creator sees of a node, at resize.
@@ -75,6 +77,9 @@ Status checkNewCreator(std::span<const Creator> table, const Creator& creator, s
 struct Refusal {
   std::string provider;
   std::string reason;
+  // DeviceCaps::loopIterations where nothing but that limit stands in the way: without it the Creator would support the
+  // node. 0 for every other reason.
+  uint64_t loopLimit = 0;
 };
 
 /// The outcome of asking a backend for an Execution.

@@ -166,7 +166,7 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   } else {
     Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers);
     for (Refusal& refusal : choice.refusals)
-      chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason});
+      chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason, refusal.loopLimit});
     chosen.creator = choice.creator;
     if (choice.creator) return chosen;
     if (choice.refusals.empty())

@@ -307,6 +307,28 @@ TEST(Check, RefusalsMustBeDeclaredAndTrue) {
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "another reason"})"), CaseStatus::Fail);
   EXPECT_EQ(statusOf(R"("inputs": [["f32[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Fail);
 }
+
+TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  OpRegistry registry = ops::builtinOps();
+  const auto check = [&](const std::string& entry) {
+    const auto results =
+        checkAll(registry, "vulkan", R"({"cases": [{"op": "Softmax", )" + entry + "}]}", {.mask = "loops=64"});
+    return results.empty() ? CaseResult() : results.front();
+  };
+  EXPECT_EQ(check(R"("inputs": [["f32[2,20]"]])").status, CaseStatus::Pass);
+  const CaseResult refused = check(R"("inputs": [["f32[2,21]"]])");
+  EXPECT_EQ(refused.status, CaseStatus::Unsupported);
+  EXPECT_NE(refused.reason.find("ends loops after 64 iterations of an invocation, the kernel needs 66"),
+            std::string::npos)
+      << refused.reason;
+  EXPECT_EQ(check(R"("inputs": [["f32[2,20]"]], "loops": 64)").status, CaseStatus::Pass);
+  EXPECT_EQ(check(R"("inputs": [["f32[2,21]"]], "loops": 65)").status, CaseStatus::Unsupported);
+  const CaseResult tooEarly = check(R"("inputs": [["f32[2,21]"]], "loops": 64)");
+  EXPECT_EQ(tooEarly.status, CaseStatus::Fallback);
+  EXPECT_TRUE(tooEarly.failed("placement")) << tooEarly.reason;
+  EXPECT_EQ(check(R"("inputs": [["f64[2,21]"]])").status, CaseStatus::Fallback) << "another reason";
+}
 #endif
 
 TEST(Check, ErrorsMustSayWhatIsExpected) {

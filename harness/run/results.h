@@ -44,6 +44,7 @@ struct FallbackNote {
   std::string node;
   std::string op;
   std::string reason;
+  bool byLoopLimit = false;  // see Refusal::loopLimit: nobody needs to declare it
 };
 
 /// One tensor of a model, compared between two backends.

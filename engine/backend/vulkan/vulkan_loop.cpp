@@ -197,10 +197,13 @@ Status supports(const CreateArgs& args) {
   OPKIT_TRY(checkSize(args.outputs[0]));
   switch (loop.command) {
     case Command::Copy: return supportsCopy(loop, args);
-    case Command::Product: return supportsNumbers<shaders::LoopProduct>(args);
+    case Command::Product:
+      OPKIT_TRY(supportsNumbers<shaders::LoopProduct>(args));
+      return requireLoops(args, loopPasses({loop.size[2]}));
     case Command::RunningSum: break;
   }
-  return supportsNumbers<shaders::LoopRunningSum>(args);
+  OPKIT_TRY(supportsNumbers<shaders::LoopRunningSum>(args));
+  return requireLoops(args, loopPasses({loop.size[0]}));
 }
 
 }  // namespace
