@@ -35,7 +35,10 @@ class LrnVulkan final : public vulkan::VulkanExecution {
 
 void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "LRN", vulkan::creatorOf<LrnVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+                        OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+                        const LrnPlan plan = planLrn(args.params<LrnParams>(), args.input(0).shape);
+                        const int64_t window = std::min<int64_t>(plan.channels, plan.before + plan.after + 1);
+                        return vulkan::requireLoops(args, vulkan::loopPasses({window}));
                       }));
 }
 
