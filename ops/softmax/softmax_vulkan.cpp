@@ -33,7 +33,9 @@ class SoftmaxVulkan final : public vulkan::VulkanExecution {
 
 void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "Softmax", vulkan::creatorOf<SoftmaxVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+                        OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+                        const Rows rows = rowsOf(args.params<SoftmaxParams>(), args.input(0).shape);
+                        return vulkan::requireLoops(args, 3 * vulkan::loopPasses({rows.extent}));
                       }));
 }
 

@@ -25,8 +25,14 @@ void main() {
 
   float largest = LOAD(x, first);
   for (uint i = 1; i < extent; ++i) largest = max(largest, LOAD(x, first + i * inner));
-  float sum = 0.0;
-  for (uint i = 0; i < extent; ++i) sum += exp(LOAD(x, first + i * inner) - largest);
+  // Compensated (Kahan): the error of a plain sum leaves its bound near 20,000 elements.
+  precise float sum = 0.0, lost = 0.0;
+  for (uint i = 0; i < extent; ++i) {
+    precise float added = exp(LOAD(x, first + i * inner) - largest) - lost;
+    precise float next = sum + added;
+    lost = (next - sum) - added;
+    sum = next;
+  }
   const float scale = push.logarithm != 0 ? log(sum) : 1.0 / sum;
   for (uint i = 0; i < extent; ++i) {
     const float shifted = LOAD(x, first + i * inner) - largest;
