@@ -34,7 +34,9 @@ Status supports(const CreateArgs& args) {
   const DType dtype = args.input(0).dtype;
   if (!isFloat(dtype) && sizeOf(dtype) == 8 && !args.device.int64)
     return Status::unsupported("{}: the device has no 64-bit integers", args.def.type);
-  return vulkan::requireStorage<Shader>(args, dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, dtype));
+  const Rows rows = rowsOf(args.params<ArgReduceParams>(), args.input(0).shape);
+  return vulkan::requireLoops(args, vulkan::loopPasses({rows.extent}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 
 using Shader = shaders::LayerNorm;
 
+constexpr int64_t kStrands = 8;      // the shader's
 constexpr uint32_t kLocalSize = 32;  // rows are few and long: small groups spread them over more cores
 
 // Statistics that nobody asked for are bound to y and not written.
@@ -58,7 +59,7 @@ class InstanceNormVulkan final : public vulkan::VulkanExecution {
   InstanceNormParamsT params_;
 };
 
-Status supports(const CreateArgs& args) {
+Status supports(const CreateArgs& args, const NormRows& rows) {
   for (size_t i = 1; i < args.outputs.size(); ++i)
     if (args.outputs[0].elements() == 0 && args.outputs[i].elements() > 0)
       return Status::unsupported("{}: the Vulkan kernel gives no statistics of empty rows", args.def.type);
@@ -66,14 +67,22 @@ Status supports(const CreateArgs& args) {
     if (args.outputs[i].dtype != DType::Float32)
       return Status::unsupported("{}: the Vulkan kernel gives statistics as f32, not {}", args.def.type,
                                  nameOf(args.outputs[i].dtype));
-  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+  // Two folds of kStrands elements a pass, and one walk to write.
+  const int64_t folds = (rows.extent + kStrands - 1) / kStrands;
+  return vulkan::requireLoops(args, 2 * vulkan::loopPasses({folds}) + vulkan::loopPasses({rows.extent}));
 }
 
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "LayerNormalization", vulkan::creatorOf<LayerNormVulkan>(supports));
-  registry.addCreator("vulkan", "InstanceNormalization", vulkan::creatorOf<InstanceNormVulkan>(supports));
+  registry.addCreator("vulkan", "LayerNormalization", vulkan::creatorOf<LayerNormVulkan>([](const CreateArgs& args) {
+                        return supports(args, layerRows(args.params<LayerNormParams>(), args.input(0).shape));
+                      }));
+  registry.addCreator("vulkan", "InstanceNormalization",
+                      vulkan::creatorOf<InstanceNormVulkan>([](const CreateArgs& args) {
+                        return supports(args, instanceRows(args.params<InstanceNormParams>(), args.input(0).shape));
+                      }));
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -13,6 +13,20 @@ constexpr uint32_t kTeam = 64;  // the shader's work group
 constexpr int64_t kTeamFromFolded = 256;
 constexpr int64_t kTeamUpToOutputs = 4096;
 
+/// Passes of one invocation's loops; LogSumExp folds twice.
+int64_t passesOf(Kind kind, int64_t folded, bool team) {
+  const int64_t halvings = 6;  // of a team's partial results
+  const int64_t one = team ? vulkan::loopPasses({(folded + kTeam - 1) / kTeam}) + vulkan::loopPasses({halvings})
+                           : vulkan::loopPasses({folded});
+  return kind == Kind::LogSumExp ? 2 * one : one;
+}
+
+/// Also where one invocation may not make as many passes.
+bool wantsTeam(Kind kind, int64_t outputs, int64_t folded, const DeviceCaps& caps) {
+  return (folded >= kTeamFromFolded && outputs <= kTeamUpToOutputs) ||
+         static_cast<uint64_t>(passesOf(kind, folded, false)) > caps.loopIterations;
+}
+
 Kind kindOf(std::string_view type) {
 #define REDUCE(id, Name, numericClass) \
   if (type == "Reduce" #Name) return Kind::Name;
@@ -24,7 +38,7 @@ Kind kindOf(std::string_view type) {
 class ReduceVulkan final : public vulkan::VulkanExecution {
  public:
   ReduceVulkan(const CreateArgs& args, Backend& backend)
-      : VulkanExecution(backend), kind_(kindOf(args.def.type)), reduced_(axesOf(args)) {}
+      : VulkanExecution(backend), caps_(args.device), kind_(kindOf(args.def.type)), reduced_(axesOf(args)) {}
 
   /// The folded axes; nothing when they are not known when kernels are chosen.
   static std::optional<std::vector<bool>> axesOf(const CreateArgs& args) {
@@ -39,7 +53,7 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
     const int64_t count = elementCount(view.kept.size), folded = elementCount(view.reduced.size);
-    const bool team = folded >= kTeamFromFolded && count <= kTeamUpToOutputs;
+    const bool team = wantsTeam(kind_, count, folded, caps_);
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.outputs = static_cast<uint32_t>(count),
                                      .folded = static_cast<uint32_t>(folded),
@@ -57,6 +71,7 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
   bool readsInput(size_t index) const override { return index == 0; }
 
  private:
+  DeviceCaps caps_;
   Kind kind_;
   std::optional<std::vector<bool>> reduced_;
 };
@@ -74,7 +89,10 @@ Status supports(const CreateArgs& args) {
   if (view.kept.size.size() > kMaxLoops || view.reduced.size.size() > kMaxLoops)
     return Status::unsupported("{}: the Vulkan kernel takes up to {} merged axes of each kind, got {} and {}",
                                args.def.type, kMaxLoops, view.kept.size.size(), view.reduced.size.size());
-  return vulkan::requireStorage<Shader>(args, dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, dtype));
+  const int64_t folded = elementCount(view.reduced.size);
+  return vulkan::requireLoops(
+      args, passesOf(kind, folded, wantsTeam(kind, elementCount(view.kept.size), folded, args.device)));
 }
 
 }  // namespace
