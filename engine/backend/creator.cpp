@@ -13,6 +13,15 @@ Status verdictOf(const Creator& creator, const CreateArgs& args, const FitsDevic
   return supported.isOk() && fits ? fits(creator) : supported;
 }
 
+/// See Refusal::loopLimit; asked of a Creator that refused.
+uint64_t loopLimitOf(const Creator& creator, const CreateArgs& args) {
+  DeviceCaps unlimited = args.device;
+  unlimited.loopIterations = UINT64_MAX;
+  if (args.device.loopIterations == unlimited.loopIterations) return 0;
+  const CreateArgs other{args.def, args.paramBytes, args.inputs, args.outputs, args.constants, unlimited, args.layouts};
+  return verdictOf(creator, other, {}).isOk() ? args.device.loopIterations : 0;
+}
+
 std::string textOf(DTypeSet dtypes) { return dtypes == kAnyDType ? "any dtype" : dtypes.toString(); }
 
 /// The table in the order in which the policy tries it.
@@ -61,7 +70,8 @@ Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, con
       if (verdict.isOk())
         choice.creator = creator;
       else
-        choice.refusals.push_back({creator->provider, verdict.message(), verdict.isByDevice()});
+        choice.refusals.push_back({creator->provider, verdict.message(), verdict.isByDevice(),
+                                   verdict.isByDevice() ? loopLimitOf(*creator, args) : 0});
     }
   }
   return choice;

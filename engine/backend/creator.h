@@ -80,6 +80,9 @@ struct Refusal {
   std::string provider;
   std::string reason;
   bool byDevice = false;  // see Status::unsupportedByDevice
+  // DeviceCaps::loopIterations where nothing but that limit stands in the way: without it the Creator would support the
+  // node. 0 for every other reason.
+  uint64_t loopLimit = 0;
 };
 
 /// The outcome of asking a backend for an Execution.

@@ -127,5 +127,27 @@ TEST(Creator, RefusesOtherDTypesBeforeAskingTheKernel) {
   EXPECT_EQ(choice.refusals[0].reason, "Conv: the a kernel takes f32, got f16");
 }
 
+TEST(Creator, SaysWhatTheLoopLimitAloneRefuses) {
+  const auto needs = [](uint64_t passes, bool ableOtherwise) {
+    Creator creator = creatorOf("a");
+    creator.supports = [=](const CreateArgs& args) {
+      if (!ableOtherwise) return Status::unsupported("no");
+      return passes <= args.device.loopIterations ? Status::ok() : Status::unsupportedByDevice("too long");
+    };
+    return creator;
+  };
+  const OpDef def = defOf("Conv");
+  const auto limitOf = [&](const Creator& creator, uint64_t iterations) {
+    DeviceCaps caps;
+    caps.loopIterations = iterations;
+    const Choice choice = chooseCreator({&creator, 1}, {def, {}, {}, {}, {}, caps});
+    EXPECT_EQ(choice.refusals.size(), 1u);
+    return choice.refusals.empty() ? 0 : choice.refusals[0].loopLimit;
+  };
+  EXPECT_EQ(limitOf(needs(101, true), 100), 100u);
+  EXPECT_EQ(limitOf(needs(101, false), 100), 0u) << "it would refuse without the limit, too";
+  EXPECT_EQ(limitOf(needs(101, false), UINT64_MAX), 0u);
+}
+
 }  // namespace
 }  // namespace opkit

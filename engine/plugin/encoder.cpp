@@ -155,12 +155,18 @@ Creator vulkanCreator(const std::string& plugin, const std::shared_ptr<const Ope
   Creator creator;
   creator.provider = op->vulkan->provider;
   creator.supports = [plugin, op](const CreateArgs& args) {
+    const opkit_glsl_kernel& kernel = op->vulkan->functions;
+    void* user = op->functions.user;
     OPKIT_TRY(op->vulkan->shader->requireStorage(args));
-    if (!op->vulkan->functions.supports) return Status::ok();
+    if (!kernel.supports && !kernel.loop_passes) return Status::ok();
     opkit_call call(plugin, args.def, op->schema.get(), args.paramBytes);
     call.setInputs(args.inputs, args.constants);
     call.setOutputs(args.outputs);
-    return call.invoke("supports", [&] { return op->vulkan->functions.supports(&call, op->functions.user); });
+    if (kernel.supports) OPKIT_TRY(call.invoke("supports", [&] { return kernel.supports(&call, user); }));
+    if (!kernel.loop_passes) return Status::ok();
+    int64_t passes = 0;
+    OPKIT_TRY(call.invoke("loop_passes", [&] { return passes = kernel.loop_passes(&call, user), OPKIT_OK; }));
+    return vulkan::requireLoops(args, passes);
   };
   creator.create = [plugin, op](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
     return std::unique_ptr<Execution>(std::make_unique<PluginVulkan>(plugin, op, args, backend));

@@ -157,6 +157,10 @@ typedef struct opkit_glsl_kernel {
   opkit_code (*supports)(opkit_call* call, void* user); /* optional, as above */
   /* Records the dispatches for the shapes of the call, with opkit_host::dispatch. */
   opkit_code (*encode)(opkit_call* call, opkit_encoder* encoder, void* user);
+  /* Optional, and needed where shapes or attributes decide how long loops are: passes that the loops of one invocation
+   * make for the shapes of the call. A loop of n iterations makes n + 1; loops behind each other add up. Some devices
+   * end longer loops and say nothing; on those the node goes to another kernel. */
+  int64_t (*loop_passes)(opkit_call* call, void* user);
 } opkit_glsl_kernel;
 
 /* One tensor of a dispatch, by the name of the array in the shader's buffer block. */

@@ -263,6 +263,18 @@ TEST_F(PluginSetTest, DispatchesAreCheckedAgainstTheShader) {
   expect("range", "'count' is a uint32_t, got -1");
   expect("constant", "there is no specialisation constant 'divisor'; expected factor");
 }
+
+TEST_F(PluginSetTest, LongLoopsAreRefusedWhereTheDeviceEndsThem) {
+  load(faulty("dispatch"));
+  setenv("OPKIT_VULKAN_MASK", "loops=1000", 1);
+  const SessionConfig vulkan{.backend = "vulkan", .allowFallback = false};
+  const auto y = run(modelOf({"com.test::Dispatch"}), vulkan);
+  EXPECT_TRUE(y) << y.error().toString();
+  expectFault("loops", "ends loops after 1000 iterations of an invocation, the kernel needs 1001", "com.test::Dispatch",
+              vulkan);
+  expectFault("loops throw", "no count", "com.test::Dispatch", vulkan);
+  unsetenv("OPKIT_VULKAN_MASK");
+}
 #endif
 
 }  // namespace

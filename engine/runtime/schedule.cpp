@@ -189,7 +189,8 @@ Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
   Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers,
                                 [&](const Creator& creator) { return fits(command, &creator, chosen); });
   for (Refusal& refusal : choice.refusals)
-    chosen.refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason, refusal.byDevice});
+    chosen.refusals.push_back(
+        {main.name() + "/" + refusal.provider, refusal.reason, refusal.byDevice, refusal.loopLimit});
   chosen.creator = choice.creator;
   if (choice.creator) return Status::ok();
   if (choice.refusals.empty())

@@ -39,8 +39,9 @@ struct Case {
   double boundScale = 1;
   std::string reason;                           // why boundScale
   std::map<std::string, std::string> fallback;  // backend -> part of the reason it must refuse with
-  CaseDepartures departures;                    // of other providers from the bound, by provider
-  bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
+  uint64_t loops = 0;         // iterations per invocation that suffice a kernel; 0: nothing is said about them
+  CaseDepartures departures;  // of other providers from the bound, by provider
+  bool anyFallback = false;   // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
 
   /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7

@@ -98,11 +98,12 @@ Result<Case> readBase(const Json& entry) {
     OPKIT_ASSIGN(base.data, readData(entry["data"]));
   }
   OPKIT_TRY(readFallback(entry, base));
-  for (const char* key : {"outputs", "seed"})
+  for (const char* key : {"outputs", "seed", "loops"})
     if (entry.contains(key) && !entry[key].is_number_unsigned())
       return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
   base.outputs = entry.value("outputs", size_t{0});
   base.seed = entry.value("seed", kDefaultSeed);
+  base.loops = entry.value("loops", uint64_t{0});
   if (entry.contains("bench") && !entry["bench"].is_boolean())
     return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
   base.bench = entry.value("bench", false);
@@ -201,7 +202,7 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
   OPKIT_TRY(checkKeys(entry,
-                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback",
+                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "loops",
                        "boundScale", "reason", "seed", "bench"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));

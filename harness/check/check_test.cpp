@@ -324,6 +324,30 @@ TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
   EXPECT_EQ(checkOne(registry, "vulkan", entry + R"(, "fallback": {"vulkan": "another reason"})").status,
             CaseStatus::Unsupported);
 }
+
+TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  OpRegistry registry = ops::builtinOps();
+  const auto check = [&](const std::string& inputs, const std::string& more = "") {
+    const auto results =
+        checkAll(registry, "vulkan", R"({"cases": [{"op": "MatMul", "inputs": [[)" + inputs + "]]" + more + "}]}",
+                 {.mask = "loops=64"});
+    return results.empty() ? CaseResult() : results.front();
+  };
+  const std::string fits = R"("i32[2,63]", "i32[63,2]")", tooLong = R"("i32[2,64]", "i32[64,2]")";
+  EXPECT_EQ(check(fits).status, CaseStatus::Pass);
+  const CaseResult refused = check(tooLong);
+  EXPECT_EQ(refused.status, CaseStatus::Unsupported);
+  EXPECT_NE(refused.reason.find("ends loops after 64 iterations of an invocation, the kernel needs 65"),
+            std::string::npos)
+      << refused.reason;
+  EXPECT_EQ(check(fits, R"(, "loops": 64)").status, CaseStatus::Pass);
+  EXPECT_EQ(check(tooLong, R"(, "loops": 65)").status, CaseStatus::Unsupported);
+  const CaseResult tooEarly = check(tooLong, R"(, "loops": 64)");
+  EXPECT_EQ(tooEarly.status, CaseStatus::Fallback);
+  EXPECT_TRUE(tooEarly.failed("placement")) << tooEarly.reason;
+  EXPECT_EQ(check(R"("f64[2,64]", "f64[64,2]")").status, CaseStatus::Fallback) << "another reason";
+}
 #endif
 
 TEST(Check, ErrorsMustSayWhatIsExpected) {

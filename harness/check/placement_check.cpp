@@ -43,7 +43,30 @@ void declaredRefusal(const std::string& expected, const std::string& refused, Ca
   }
 }
 
+/// `loopLimit` is that of the device where nothing else was the reason, else 0.
+void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const std::string& refused,
+                       CaseResult& result) {
+  const bool tooEarly = c.loops > 0 && loopLimit >= c.loops;
+  if (c.anyFallback || (byDevice && !tooEarly)) {
+    result.check("placement", Status::ok());
+    result.status = CaseStatus::Unsupported;
+    result.reason = refused;
+    return;
+  }
+  result.check("placement", tooEarly ? Status::internal("declared to need {} iterations of {}, but refused: {}",
+                                                        c.loops, loopLimit, refused)
+                                     : Status::internal("ran on another backend: {}", refused));
+  result.status = CaseStatus::Fallback;
+  if (!tooEarly) result.reason = refused;
+}
+
 }  // namespace
+
+uint64_t loopLimitOf(const Placement& row) {
+  uint64_t limit = 0;
+  for (const Refusal& refusal : row.refusals) limit = std::max(limit, refusal.loopLimit);
+  return limit;
+}
 
 std::string refusalText(const Placement& row) {
   std::string text;
@@ -56,6 +79,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
   result.provider = "folded";
   std::string refused;
   bool byDevice = true;
+  uint64_t limit = UINT64_MAX;  // of loops, where that was the reason for all that fell back, else 0
   for (const Placement& row : session.placement()) {
     if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
     result.provider = row.raster ? "raster" : row.provider;
@@ -65,7 +89,8 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     // A reason that the case must declare is not hidden by one that it need not.
     if (refused.empty() || byDevice) refused = why.reason;
     byDevice = byDevice && why.byDevice;
-    result.fallbacks.push_back({row.node, row.type, why.reason});
+    limit = std::min(limit, loopLimitOf(row));
+    result.fallbacks.push_back({row.node, row.type, why.reason, why.byDevice});
   }
   byDevice = byDevice && !refused.empty();
   if (const auto declared = c.fallback.find(backend); declared != c.fallback.end() && !byDevice) {
@@ -76,15 +101,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     result.check("placement", Status::ok());
     return true;
   }
-  if (c.anyFallback || byDevice) {
-    result.check("placement", Status::ok());
-    result.status = CaseStatus::Unsupported;
-    result.reason = refused;
-    return false;
-  }
-  result.check("placement", Status::internal("ran on another backend: {}", refused));
-  result.status = CaseStatus::Fallback;
-  result.reason = refused;
+  undeclaredRefusal(c, byDevice, limit, refused, result);
   return false;
 }
 

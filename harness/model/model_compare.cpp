@@ -152,11 +152,15 @@ Result<CaseResult> ModelComparison::judge(const std::string& id, const std::func
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
     result.reason = status.message();
-  } else if (result.status == CaseStatus::Pass && !result.fallbacks.empty() && !options_.allowFallback) {
-    const FallbackNote& first = result.fallbacks.front();
-    result.status = CaseStatus::Fallback;
-    result.reason = fmt::format("{} nodes ran on another backend, first '{}' ({}): {}", result.fallbacks.size(),
-                                first.node, first.op, first.reason);
+  } else if (result.status == CaseStatus::Pass && !options_.allowFallback) {
+    const auto undeclared = [](const FallbackNote& note) { return !note.byDevice; };
+    const auto first = std::ranges::find_if(result.fallbacks, undeclared);
+    if (first != result.fallbacks.end()) {
+      result.status = CaseStatus::Fallback;
+      result.reason =
+          fmt::format("{} nodes ran on another backend, first '{}' ({}): {}",
+                      std::ranges::count_if(result.fallbacks, undeclared), first->node, first->op, first->reason);
+    }
   }
   result.durationNs = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -125,18 +125,24 @@ std::string DeviceProfile::toText() const {
   for (const Trait& trait : traits)
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", trait.name, trait.present ? "yes" : "no");
   for (const Builtin& builtin : builtins) text += fmt::format("; {}: {:.3g} ULP", builtin.name, builtin.ulp);
-  return text;
+  return text + "; loops: " +
+         (loopIterations == UINT64_MAX ? "no limit found"
+                                       : fmt::format("{} iterations per invocation", loopIterations));
 }
 
 nlohmann::json DeviceProfile::toJson() const {
   nlohmann::json json = nlohmann::json::object();
   for (const Trait& trait : traits) json["traits"][trait.name] = trait.present;
   for (const Builtin& builtin : builtins) json["ulp"][builtin.name] = builtin.ulp;
+  json["loopIterations"] = loopIterations == UINT64_MAX ? nlohmann::json() : nlohmann::json(loopIterations);
   return json;
 }
 
 Result<DeviceProfile> measureProfile(Runtime& runtime) {
   DeviceProfile profile;
+  static const OpRegistry none;
+  OPKIT_ASSIGN(const auto backend, runtime.createBackend(none, {}));
+  profile.loopIterations = backend->caps().loopIterations;
   for (const TraitProbe& probe : traitProbes()) {
     OPKIT_ASSIGN(const std::vector<float> got, run(runtime, probe.function, {probe.value}, probe.other));
     profile.traits.push_back({probe.name, probe.present(got[0])});

@@ -25,6 +25,7 @@ struct DeviceProfile {
   };
   std::vector<Trait> traits;
   std::vector<Builtin> builtins;
+  uint64_t loopIterations = UINT64_MAX;  // DeviceCaps::loopIterations
 
   std::string toText() const;
   nlohmann::json toJson() const;

@@ -93,7 +93,14 @@ Status supports(const CreateArgs& args) {
   if (x.size() > 4) return Status::unsupported("Conv: depthwise takes 1 or 2 spatial axes, got {}", x.size() - 2);
   if (w[1] != 1) return Status::unsupported("Conv: depthwise takes 1 input channel per group, got {}", w[1]);
   if (!args.constant(1)) return Status::unsupported("Conv: depthwise takes constant weights");
-  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+  OPKIT_ASSIGN(const ConvPlan plan, planConv(args.params<ConvParams>(), x, w, nullptr));
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+  const int64_t planes = std::max<int64_t>(plan.batch * plan.groups * plan.groupOutputs, 1);
+  const int64_t rows = std::max<int64_t>(axes[0].output, 1);
+  return vulkan::requireLoops(args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
+                                                        ceilDivide(rows, gemm::GemmTiles::rowGroups(args.device, rows)),
+                                                        axes[0].kernel, axes[1].kernel}));
 }
 
 }  // namespace

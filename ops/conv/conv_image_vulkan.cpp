@@ -220,7 +220,11 @@ Status supportsDense(const CreateArgs& args) {
   OPKIT_ASSIGN(const ConvPlan plan,
                planConv(args.params<ConvParams>(), args.input(0).shape, args.input(1).shape, nullptr));
   if (plan.groups != 1) return Status::unsupported("Conv: the image kernel takes 1 group, got {}", plan.groups);
-  return Status::ok();
+  constexpr int64_t kColumns = 4;  // stored by one invocation, in a loop
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+  return vulkan::requireLoops(args,
+                              vulkan::loopPasses({axes[0].kernel, axes[1].kernel, ceilDivide(plan.groupInputs, 4)}) +
+                                  vulkan::loopPasses({kColumns}));
 }
 
 Status supportsDepthwise(const CreateArgs& args) {
@@ -230,7 +234,8 @@ Status supportsDepthwise(const CreateArgs& args) {
   if (plan.groupInputs != 1 || plan.groupOutputs != 1)
     return Status::unsupported("Conv: the depthwise image kernel takes 1 channel per group, got {} to {}",
                                plan.groupInputs, plan.groupOutputs);
-  return Status::ok();
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+  return vulkan::requireLoops(args, vulkan::loopPasses({axes[0].kernel, axes[1].kernel}));
 }
 
 }  // namespace

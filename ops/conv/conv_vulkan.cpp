@@ -155,8 +155,10 @@ Status supports(const CreateArgs& args) {
   if (x.size() > 4)
     return Status::unsupported("Conv: the Vulkan kernel takes 1 or 2 spatial axes, got {}", x.size() - 2);
   OPKIT_ASSIGN(const ConvPlan plan, planConv(args.params<ConvParams>(), x, args.input(1).shape, nullptr));
-  const ConvProduct product = productOf(plan);
-  return GemmTiles::supports(args, product.w, product.x);
+  ConvProduct product = productOf(plan);
+  OPKIT_TRY(GemmTiles::supports(args, product.w, product.x));
+  product.x.images = plan.batch;
+  return GemmTiles::requireLoops(args, product.w, product.x);
 }
 
 }  // namespace

@@ -113,6 +113,17 @@ Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const 
   return Status::ok();
 }
 
+Status GemmTiles::requireLoops(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
+  constexpr int64_t kColumns = 4;  // stored by one invocation, in a loop
+  OPKIT_TRY(vulkan::requireLoops(
+      args, vulkan::loopPasses({w.kernelHeight, w.channels * w.kernelWidth}) + vulkan::loopPasses({kColumns})));
+  if (x.isInPlace() || x.elements() == 0) return Status::ok();
+  const int64_t planes = x.images * x.channels;
+  return vulkan::requireLoops(args,
+                              vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
+                                                  ceilDivide(x.rows, rowGroups(args.device, x.rows)), x.kernelWidth}));
+}
+
 int64_t GemmTiles::packedVec4s(const WeightLayout& layout) const {
   WeightLayout one = layout;
   one.matrices = 1;

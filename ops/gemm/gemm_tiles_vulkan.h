@@ -75,6 +75,8 @@ class GemmTiles {
   static uint32_t rowGroups(const DeviceCaps& caps, int64_t rows);
   /// OK when the kernel exists for the output's dtype and both operands, laid out, fit into the device's buffers.
   static Status supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
+  /// OK when the device runs the loops of all shaders to their end; x is laid out for all images at once.
+  static Status requireLoops(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
 
   /// The packed rows operand of `source` (unused for a constant), on the device.
   Result<const Tensor*> weights(const WeightLayout& layout, const Tensor* source, vulkan::Encoder& encoder);

@@ -68,7 +68,8 @@ class GemmVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const GemmPlan plan,
                planGemm(args.params<GemmParams>(), args.input(0).shape, args.input(1).shape, nullptr));
-  return GemmTiles::supports(args, rowsOf(plan), columnsOf(plan));
+  OPKIT_TRY(GemmTiles::supports(args, rowsOf(plan), columnsOf(plan)));
+  return GemmTiles::requireLoops(args, rowsOf(plan), columnsOf(plan));
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 // LRN on the CPU, f32, in double: squares of the window are summed over a block of positions, then every position is
-// divided by its power. The usual beta of 3/4 is two square roots.
+// divided by its power. The usual beta of 3/4 is two square roots. Long windows share their sums.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/cpu_scratch.h"
 #include "ops/lrn/lrn.h"
 
 namespace opkit::ops::lrn {
 namespace {
 
-constexpr int64_t kColumns = 256;  // of one block
+constexpr int64_t kColumns = 256;     // of one block
+constexpr int64_t kLongWindow = 256;  // channels; from here on sums are shared
 
 class LrnCpu final : public cpu::CpuKernel {
  public:
@@ -17,6 +19,10 @@ class LrnCpu final : public cpu::CpuKernel {
     byRoots_ = params_.beta == 0.75f && params_.bias > 0 && params_.alpha >= 0;
   }
 
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
+    plan_ = planLrn(params_, inputs[0]->desc.shape);
+    return isLong() ? cpu::scratchBytesOf(floatsPerThread() * static_cast<int64_t>(pool_.threadCount())) : size_t{0};
+  }
   Status onResize(TensorList inputs, TensorList) override {
     plan_ = planLrn(params_, inputs[0]->desc.shape);
     return Status::ok();
@@ -27,6 +33,7 @@ class LrnCpu final : public cpu::CpuKernel {
     const float* x = floatsOf(*inputs[0]);
     float* y = floatsOf(*outputs[0]);
     if (plan_.inner == 0) return Status::ok();
+    if (isLong()) return runLong(x, y);
     const int64_t blocks = (plan_.inner + kColumns - 1) / kColumns;
     const int64_t work = (std::min(params_.size, plan_.channels) + 8) * std::min(kColumns, plan_.inner);
     cpu::parallelRows(pool_, plan_.batch * plan_.channels * blocks, work, [&](int64_t index) {
@@ -45,13 +52,47 @@ class LrnCpu final : public cpu::CpuKernel {
     const int64_t last = std::min(plan_.channels - 1 - channel, plan_.after);
     for (int64_t c = first; c <= last; ++c) {
       const float* from = x + c * plan_.inner;
-      for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(from[i]) * static_cast<double>(from[i]);
+      for (int64_t i = 0; i < count; ++i) sums[i] += squareOf(from[i]);
     }
+    for (int64_t i = 0; i < count; ++i) y[i] = normalised(x[i], sums[i]);
+  }
+
+  static double squareOf(float value) { return static_cast<double>(value) * static_cast<double>(value); }
+  float normalised(float x, double squares) const {
     const double scale = static_cast<double>(params_.alpha) / static_cast<double>(params_.size);
-    const auto bias = static_cast<double>(params_.bias), beta = static_cast<double>(params_.beta);
-    for (int64_t i = 0; i < count; ++i) {
-      const double base = bias + scale * sums[i], root = std::sqrt(base);
-      y[i] = static_cast<float>(x[i] / (byRoots_ ? root * std::sqrt(root) : std::pow(base, beta)));
+    const double base = static_cast<double>(params_.bias) + scale * squares, root = std::sqrt(base);
+    return static_cast<float>(x /
+                              (byRoots_ ? root * std::sqrt(root) : std::pow(base, static_cast<double>(params_.beta))));
+  }
+
+  bool isLong() const { return std::min(params_.size, plan_.channels) >= kLongWindow; }
+  /// Two doubles per channel.
+  int64_t floatsPerThread() const { return cpu::scratchPart(4 * plan_.channels); }
+  Status runLong(const float* x, float* y) {
+    const auto position = [&](size_t index, size_t thread) {
+      const auto i = static_cast<int64_t>(index);
+      const int64_t at = i / plan_.inner * plan_.channels * plan_.inner + i % plan_.inner;
+      normalisePosition(
+          x + at, y + at,
+          reinterpret_cast<double*>(cpu::scratchFloats(scratch(), floatsPerThread() * static_cast<int64_t>(thread))));
+    };
+    pool_.parallelFor(static_cast<size_t>(plan_.batch * plan_.inner), std::ref(position));
+    return Status::ok();
+  }
+  /// All channels of one position in three additions each, whatever the window. Channels are cut into blocks as long as
+  /// it; a window is the end of one block and the beginning of the next (van Herk, 1992). Nothing is subtracted, so an
+  /// infinity stays in its windows.
+  void normalisePosition(const float* x, float* y, double* work) const {
+    const int64_t channels = plan_.channels, inner = plan_.inner, window = plan_.before + plan_.after + 1;
+    double *upTo = work, *from = work + channels;  // to the channel from its block's begin; from it to the block's end
+    for (int64_t c = 0; c < channels; ++c) upTo[c] = squareOf(x[c * inner]) + (c % window != 0 ? upTo[c - 1] : 0);
+    for (int64_t c = channels - 1; c >= 0; --c)
+      from[c] = squareOf(x[c * inner]) + (c + 1 < channels && (c + 1) % window != 0 ? from[c + 1] : 0);
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t first = std::max<int64_t>(0, c - plan_.before), last = std::min(channels - 1, c + plan_.after);
+      const bool inOneBlock = first / window == last / window;
+      const double squares = !inOneBlock ? from[first] + upTo[last] : first % window == 0 ? upTo[last] : from[first];
+      y[c * inner] = normalised(x[c * inner], squares);
     }
   }
 

@@ -138,7 +138,8 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   const Shape &a = args.input(0).shape, &b = args.input(1).shape;
   OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
-  return GemmTiles::supports(args, rowsOf(plan, a), columnsOf(plan, b));
+  OPKIT_TRY(GemmTiles::supports(args, rowsOf(plan, a), columnsOf(plan, b)));
+  return GemmTiles::requireLoops(args, rowsOf(plan, a), columnsOf(plan, b));
 }
 
 }  // namespace

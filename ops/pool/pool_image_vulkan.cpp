@@ -54,16 +54,23 @@ class PoolImage final : public vulkan::VulkanExecution {
   PoolParamsT params_;
 };
 
+template <bool kGlobal>
 Status supports(const CreateArgs& args) {
   if (args.outputs.size() > 1) return Status::unsupported("{}: the image kernel gives no indices", args.def.type);
   const TensorDesc* tensors[] = {&args.input(0), args.outputs.data()};
   if (args.input(0).shape.size() < 3) return Status::unsupported("{}: images take a spatial axis", args.def.type);
-  return vulkan::requireImages(args, tensors);
+  OPKIT_TRY(vulkan::requireImages(args, tensors));
+  PoolParamsT params;
+  if (!kGlobal) params = args.params<PoolParams>();
+  OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params, args.input(0).shape));
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
+  return vulkan::requireLoops(args, vulkan::loopPasses({axes[0].kernel, axes[1].kernel}));
 }
 
 template <Mode kMode, bool kGlobal>
 void add(OpRegistry& registry, const char* type) {
-  registry.addCreator("vulkan", type, vulkan::creatorOf<PoolImage<kMode, kGlobal>>(supports, Layout::NC4HW4, "image"));
+  registry.addCreator("vulkan", type,
+                      vulkan::creatorOf<PoolImage<kMode, kGlobal>>(supports<kGlobal>, Layout::NC4HW4, "image"));
 }
 
 }  // namespace

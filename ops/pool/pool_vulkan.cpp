@@ -34,9 +34,18 @@ class PoolVulkan final : public vulkan::VulkanExecution {
   PoolParamsT params_;
 };
 
+template <bool kGlobal>
 Status supports(const CreateArgs& args) {
   if (args.outputs.size() > 1) return Status::unsupported("{}: the Vulkan kernel gives no indices", args.def.type);
-  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+  OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
+  PoolParamsT params;
+  if (!kGlobal) params = args.params<PoolParams>();
+  OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params, args.input(0).shape));
+  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
+  // The taps of each axis are counted first, then walked together.
+  int64_t passes = vulkan::loopPasses({axes[0].kernel, axes[1].kernel, axes[2].kernel});
+  for (const WindowAxis& axis : axes) passes += vulkan::loopPasses({axis.kernel});
+  return vulkan::requireLoops(args, passes);
 }
 
 }  // namespace
@@ -44,10 +53,10 @@ Status supports(const CreateArgs& args) {
 void addVulkan(OpRegistry& registry) {
   using Mode = Shader::Mode;
   addImageKernels(registry);
-  registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports));
-  registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports));
-  registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports));
-  registry.addCreator("vulkan", "GlobalAveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, true>>(supports));
+  registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports<false>));
+  registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports<false>));
+  registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports<true>));
+  registry.addCreator("vulkan", "GlobalAveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, true>>(supports<true>));
 }
 
 }  // namespace opkit::ops::pool

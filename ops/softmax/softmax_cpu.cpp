@@ -1,6 +1,7 @@
 // Softmax on the CPU, f32: rows along the innermost axis at a time; other axes in blocks of columns, so that
 // vectors run along the columns. Block sizes do not depend on threads, hence neither do results.
 #include <cmath>
+#include <utility>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
@@ -10,6 +11,7 @@ namespace opkit::ops::softmax {
 namespace {
 
 constexpr int64_t kColumns = 256;  // of one block
+constexpr int64_t kRun = 256;      // elements of a column that are added in float: more would lose the last bits
 
 class SoftmaxCpu final : public cpu::CpuKernel {
  public:
@@ -54,11 +56,16 @@ class SoftmaxCpu final : public cpu::CpuKernel {
 
   void normaliseColumns(const float* x, float* y, int64_t columns) const {
     float largest[kColumns], sum[kColumns];
+    double total[kColumns] = {};
     std::fill_n(largest, columns, -INFINITY);
     std::fill_n(sum, columns, 0.0f);
     for (int64_t i = 0; i < rows_.extent; ++i) cpu::maxTo(x + i * rows_.inner, largest, columns);
-    for (int64_t i = 0; i < rows_.extent; ++i)
+    for (int64_t i = 0; i < rows_.extent; ++i) {
       cpu::expTo(x + i * rows_.inner, largest, params_.log ? nullptr : y + i * rows_.inner, sum, columns);
+      if ((i + 1) % kRun != 0) continue;
+      for (int64_t c = 0; c < columns; ++c) total[c] += static_cast<double>(std::exchange(sum[c], 0.0f));
+    }
+    for (int64_t c = 0; c < columns; ++c) sum[c] = static_cast<float>(total[c] + static_cast<double>(sum[c]));
     for (int64_t i = 0; i < rows_.extent; ++i) {
       float* row = y + i * rows_.inner;
       if (params_.log)

@@ -4,6 +4,7 @@
 
 #include "engine/backend/cache_file.h"
 #include "engine/backend/tuning_cache.h"
+#include "engine/backend/vulkan/loop_limit.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/testing/vulkan_fixture.h"
 
@@ -100,6 +101,35 @@ TEST_F(CachesTest, TheFolderFollowsOptionThenVariables) {
   EXPECT_EQ(cacheFolder(""), fs::path("/c/opkit"));
   unsetenv("XDG_CACHE_HOME");
   setenv("OPKIT_CACHE_DIR", "off", 1);
+}
+
+TEST_F(CachesTest, TheLoopLimitIsMeasuredOncePerKey) {
+  auto& runtime = static_cast<VulkanRuntime&>(*runtime_);
+  const fs::path path = folder_ / "limits";
+  const auto limit = [&](const fs::path& file, const std::string& key) {
+    const Result<uint64_t> found = loopIterations(runtime.vulkanDevice(), runtime.pipelines(), file, key);
+    EXPECT_TRUE(found) << found.error().message();
+    return found ? *found : 0;
+  };
+  const uint64_t measured = limit(path, "key");
+  EXPECT_GE(measured, 65535u) << "a device that does less runs hardly any of our kernels";
+  EXPECT_EQ(measured, limit({}, "another key"));
+  EXPECT_EQ(measured, makeBackend()->caps().loopIterations);
+
+  const std::string text = "7";
+  EXPECT_OK(writeCacheFile(path, "key", std::as_bytes(std::span(text))));
+  EXPECT_EQ(limit(path, "key"), 7u) << "what the file says";
+  EXPECT_EQ(limit(path, "a third"), measured) << "of another driver";
+  EXPECT_EQ(*readCacheFile(path, "a third").payload, bytesOf(std::to_string(measured)));
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << "damaged";
+  EXPECT_EQ(limit(path, "key"), measured);
+  EXPECT_EQ(limit(folder_ / "limits" / "below", "key"), measured) << "a file that cannot be written";
+}
+
+TEST_F(CachesTest, AMaskLowersTheLoopLimit) {
+  const auto runtime = createRuntime({.device = "", .mask = "loops=100"});
+  ASSERT_TRUE(runtime) << runtime.error().message();
+  EXPECT_EQ((*(*runtime)->createBackend(registry_, {}))->caps().loopIterations, 100u);
 }
 
 TEST_F(CachesTest, AReplacedShaderIsKnownByItsWordsNotByWhereTheyAre) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kKnown =
     "no-fp16, no-fp64, no-int8, no-int16, no-int64, no-storage8, no-storage16, subgroup=N, shared=BYTES, workgroup=N, "
-    "groups=N, buffer=BYTES, texels=N, image=N";
+    "groups=N, buffer=BYTES, texels=N, image=N, loops=N";
 
 bool* featureOf(const std::string& name, PhysicalDevice& device) {
   if (name == "no-fp16") return &device.float16;
@@ -52,6 +52,8 @@ bool lowerLimit(const std::string& name, uint32_t amount, PhysicalDevice& device
     lower(limits.maxTexelBufferElements);
   } else if (name == "image") {
     lower(limits.maxImageDimension2D);
+  } else if (name == "loops") {
+    device.loopIterations = std::min<uint64_t>(device.loopIterations, amount);
   } else {
     return false;
   }

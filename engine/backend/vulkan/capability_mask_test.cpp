@@ -29,6 +29,11 @@ TEST(CapabilityMask, TakesAwayAndOnlyLowers) {
   EXPECT_EQ(device.properties.limits.maxComputeWorkGroupInvocations, 128u);
   EXPECT_EQ(device.properties.limits.maxComputeWorkGroupSize[0], 128u);
   EXPECT_NE(device.info.name.find("masked no-fp16"), std::string::npos);
+  EXPECT_EQ(device.loopIterations, UINT64_MAX);
+  ASSERT_TRUE(applyMask("loops=64", device).isOk());
+  EXPECT_EQ(device.loopIterations, 64u);
+  ASSERT_TRUE(applyMask("loops=1k", device).isOk());
+  EXPECT_EQ(device.loopIterations, 64u);
   ASSERT_TRUE(applyMask("shared=1m", device).isOk());
   EXPECT_EQ(device.properties.limits.maxComputeSharedMemorySize, 16384u);
 }

@@ -19,8 +19,7 @@ Result<size_t> zeroTail(const Tensor& tensor, Encoder& encoder) {
                     tensor.offsetBytes + tensor.sizeBytes() - bytes,
                     tensor.guardBytes};
   const auto count = static_cast<uint32_t>(bytes / word);
-  OPKIT_TRY(encoder.dispatch<Shader>({*Shader::wordOfBytes(word)}, {.y = &tail}, {.count = count},
-                                     Items{count}));
+  OPKIT_TRY(encoder.dispatch<Shader>({*Shader::wordOfBytes(word)}, {.y = &tail}, {.count = count}, Items{count}));
   return bytes;
 }
 

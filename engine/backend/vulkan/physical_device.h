@@ -23,7 +23,8 @@ struct PhysicalDevice {
   uint64_t maxAllocationBytes = 0;
   uint32_t computeFamily = 0;
   uint32_t subgroupSize = 0;
-  uint32_t timestampBits = 0;  // 0: no device clock on the compute queue
+  uint64_t loopIterations = UINT64_MAX;  // a mask's limit; the device's own is measured, see loop_limit.h
+  uint32_t timestampBits = 0;            // 0: no device clock on the compute queue
   // The device's memory is the host's: map instead of staging. OPKIT_VULKAN_STAGING in the environment denies it, so
   // that the other path can be tested on a software device.
   bool unified = false;

@@ -26,7 +26,8 @@ int64_t RowTeam::iterations(const RowWork& work) const {
 RowTeam RowTeam::of(const RowWork& work, const DeviceCaps& device) {
   const uint32_t most = std::min(RowTeam::kMost, std::bit_floor(device.workGroup));
   RowTeam team{.size = std::min(wantedTeam(work, *device.deviceClass), most)};
-  while (team.size<most&& static_cast<uint64_t>(team.iterations(work))> device.loopIterations) team.size *= 2;
+  const auto isCutOff = [&] { return static_cast<uint64_t>(team.iterations(work)) > device.loopIterations; };
+  while (team.size != most && isCutOff()) team.size *= 2;
   team.localSize = std::max(std::min(device.deviceClass->rowGroup, most), team.size);
   return team;
 }

@@ -52,7 +52,9 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       caps_(capsOf(runtime_->vulkanDevice()->physical())),
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
                                    runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
-      tuner_(*this, config.tune) {}
+      tuner_(*this, config.tune) {
+  caps_.loopIterations = runtime_->loopIterations();
+}
 
 VulkanBackend::~VulkanBackend() { runtime_->saveCaches(); }
 

@@ -63,6 +63,21 @@ Status VulkanExecution::onExecute(TensorList, TensorList) {
   return static_cast<VulkanBackend&>(backend_).execute(state_->commands);
 }
 
+int64_t loopPasses(std::initializer_list<int64_t> iterations) {
+  constexpr int64_t kMost = INT32_MAX;  // more than any device with a limit allows; products of two stay in range
+  int64_t passes = 0;
+  for (auto each = std::rbegin(iterations); each != std::rend(iterations); ++each)
+    passes = std::min(std::clamp<int64_t>(*each, 0, kMost) * (passes + 1) + 1, kMost);
+  return passes;
+}
+
+Status requireLoops(const CreateArgs& args, int64_t passes) {
+  if (passes <= 0 || static_cast<uint64_t>(passes) <= args.device.loopIterations) return Status::ok();
+  return Status::unsupportedByDevice(
+      "{}: the device ends loops after {} iterations of an invocation, the kernel needs {}", args.def.type,
+      args.device.loopIterations, passes);
+}
+
 Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors) {
   if (args.device.imageExtent == 0) return Status::unsupported("{}: images are not in use", args.def.type);
   const auto limit = static_cast<int64_t>(args.device.imageExtent);

@@ -190,6 +190,15 @@ Status requireStorage(const CreateArgs& args, DType dtype) {
   return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(dtype));
 }
 
+/// Passes of loops inside each other, outermost first, as a device with a limit counts them: one for each iteration and
+/// one for the test that ends a loop. Saturates. Loops behind each other add up.
+int64_t loopPasses(std::initializer_list<int64_t> iterations);
+
+/// OK when the loops of one invocation, `passes` in all, run to their end on the device (DeviceCaps::loopIterations).
+/// For every kernel with a loop whose length a shape or parameter decides. Ask last: whoever reads the refusal takes it
+/// that nothing else stands in the way.
+Status requireLoops(const CreateArgs& args, int64_t passes);
+
 /// OK when the device wants images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
 /// Layout::NC4HW4.
 Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors);

@@ -187,7 +187,9 @@ Status supports(const CreateArgs& args) {
     return Status::unsupported("{}: the loop kernel walks {} dimensions, got {}", args.def.type, kMaxRank, rank);
   switch (loop.command) {
     case Command::Copy: return supportsCopy(loop, args);
-    case Command::Product: return requireStorage<shaders::LoopProduct>(args, args.outputs[0].dtype);
+    case Command::Product:
+      OPKIT_TRY(requireStorage<shaders::LoopProduct>(args, args.outputs[0].dtype));
+      return requireLoops(args, loopPasses({loop.size[2]}));
     case Command::RunningSum: break;
   }
   return requireStorage<shaders::LoopRunningSum>(args, args.outputs[0].dtype);

@@ -6,6 +6,15 @@
 namespace opkit::vulkan {
 namespace {
 
+TEST(LoopPasses, CountTheTestThatEndsALoop) {
+  EXPECT_EQ(loopPasses({}), 0);
+  EXPECT_EQ(loopPasses({0}), 1);
+  EXPECT_EQ(loopPasses({9}), 10);
+  EXPECT_EQ(loopPasses({2, 9}), 2 * (10 + 1) + 1);
+  EXPECT_EQ(loopPasses({3, 2, 9}), 3 * (2 * (10 + 1) + 1 + 1) + 1);
+  EXPECT_EQ(loopPasses({int64_t{1} << 40, int64_t{1} << 40, int64_t{1} << 40}), INT32_MAX);
+}
+
 using Command = LoopRegion::Command;
 using opkit::testing::LoopCase;
 using opkit::testing::LoopMaker;

@@ -6,6 +6,7 @@
 #include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/capability_mask.h"
 #include "engine/backend/vulkan/device.h"
+#include "engine/backend/vulkan/loop_limit.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/shader_hash.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
@@ -45,6 +46,15 @@ VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device, const std::optional
   tuning_ = std::make_unique<TuningCache>(fileIn(cacheFolder, *device_, ".tuning"), key);
 }
 
+Status VulkanRuntime::measureLimits(const std::optional<std::filesystem::path>& cacheFolder) {
+  const PhysicalDevice& physical = device_->physical();
+  OPKIT_ASSIGN(
+      const uint64_t measured,
+      vulkan::loopIterations(device_, *pipelines_, fileIn(cacheFolder, *device_, ".limits"), cacheKey(physical)));
+  loopIterations_ = std::min(measured, physical.loopIterations);
+  return Status::ok();
+}
+
 VulkanRuntime::~VulkanRuntime() { saveCaches(); }
 
 void VulkanRuntime::saveCaches() {
@@ -78,8 +88,10 @@ Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   OPKIT_TRY(applyMask(mask, chosen));
   OPKIT_ASSIGN(const bool forced, forceClass(options.deviceClass, chosen));
   OPKIT_ASSIGN(std::shared_ptr<Device> device, Device::create(instance, chosen));
-  return std::shared_ptr<Runtime>(std::make_shared<VulkanRuntime>(
-      std::move(device), cacheFolder(mask.empty() && !forced ? options.cacheDir : "off")));
+  const auto folder = cacheFolder(mask.empty() && !forced ? options.cacheDir : "off");
+  auto runtime = std::make_shared<VulkanRuntime>(std::move(device), folder);
+  OPKIT_TRY(runtime->measureLimits(folder));
+  return std::shared_ptr<Runtime>(std::move(runtime));
 }
 
 }  // namespace opkit::vulkan

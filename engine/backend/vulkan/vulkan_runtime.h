@@ -25,6 +25,8 @@ class VulkanRuntime final : public Runtime,
  public:
   /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime goes.
   VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
+  /// REQUIRED before the first Backend: finds out what only running shaders tells (loop_limit.h).
+  Status measureLimits(const std::optional<std::filesystem::path>& cacheFolder);
   ~VulkanRuntime() override;
 
   const DeviceInfo& device() const override;
@@ -32,6 +34,8 @@ class VulkanRuntime final : public Runtime,
 
   const std::shared_ptr<Device>& vulkanDevice() const { return device_; }
   PipelineCache& pipelines() { return *pipelines_; }
+  /// Of all loops of one invocation together; UINT64_MAX where there is no limit. The mask's, where that is lower.
+  uint64_t loopIterations() const { return loopIterations_; }
   TuningCache& tuning() override { return *tuning_; }
   /// Writes what is new; what cannot be written is a warning on stderr.
   void saveCaches();
@@ -43,6 +47,7 @@ class VulkanRuntime final : public Runtime,
   std::shared_ptr<Device> device_;  // shared: buffers keep it too
   std::unique_ptr<PipelineCache> pipelines_;
   std::unique_ptr<TuningCache> tuning_;
+  uint64_t loopIterations_ = UINT64_MAX;
 };
 
 /// Hardware before software.

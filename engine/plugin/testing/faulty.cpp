@@ -75,6 +75,12 @@ const opkit_host* host = nullptr;
   return host->dispatch(encoder, &dispatch);
 }
 
+[[maybe_unused]] int64_t loopPasses(opkit_call* call, void*) {
+  const char* how = host->attribute_string(call, "how");
+  if (std::strcmp(how, "loops throw") == 0) throw std::runtime_error("no count");
+  return std::strcmp(how, "loops") == 0 ? 1001 : 1000;
+}
+
 [[maybe_unused]] const char kGood[] =
     "#version 450\n#include \"common.glsl\"\nlayout(local_size_x = 64) in;\n"
     "layout(constant_id = 0) const int factor = 1;\n"
@@ -95,6 +101,7 @@ const opkit_host* host = nullptr;
   vulkan.name = "faulty.comp";
   vulkan.source = glsl;
   vulkan.encode = encode;
+  vulkan.loop_passes = loopPasses;
   opkit_operator op{OPKIT_STRUCT(opkit_operator)};
   op.type = type;
   op.inputs = &x;
