@@ -129,7 +129,9 @@ TEST(Apply, IsAllOrNothingHoweverItIsInterrupted) {
     EXPECT_TRUE(WIFEXITED(state) && (WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == 130)) << state;
     const size_t made = scratch.snapshot().size() - before;
     EXPECT_TRUE(made == 0 || made == kFiles) << made << " files";
-    if (made == 0) EXPECT_FALSE(std::filesystem::exists(scratch.root() + "/ops/made"));
+    if (made == 0) {
+      EXPECT_FALSE(std::filesystem::exists(scratch.root() + "/ops/made"));
+    }
     seen.insert(made);
   }
   EXPECT_EQ(seen.size(), 2u) << "no round was interrupted in time, or all were";

@@ -316,7 +316,9 @@ TEST_F(ToolsTest, AnInterruptLeavesAWholeFileOrNone) {
                                 "zoo:resnet50 " + path("r.opk"));
     codes.insert(outcome.code);
     EXPECT_TRUE(outcome.code == 0 || outcome.code == 143) << outcome.code;
-    if (outcome.code != 0) EXPECT_EQ(outcome.error, "op-convert: interrupted\n");
+    if (outcome.code != 0) {
+      EXPECT_EQ(outcome.error, "op-convert: interrupted\n");
+    }
     for (const auto& entry : fs::directory_iterator(folder_)) {
       const std::string name = entry.path().filename().string();
       EXPECT_TRUE(name == "out" || name == "error" || (name == "r.opk" && outcome.code == 0)) << name;

@@ -81,7 +81,9 @@ TEST(Program, ResultsFollowTheSchema) {
       EXPECT_TRUE(json["accuracy"].contains("margin"));
     }
     EXPECT_EQ(json.value("run", "").size(), 16u) << line;
-    if (json.value("record", "") == "run") EXPECT_EQ(json["planned"], (nlohmann::json{{"cpu", 2}}));
+    if (json.value("record", "") == "run") {
+      EXPECT_EQ(json["planned"], (nlohmann::json{{"cpu", 2}}));
+    }
     if (json.value("record", "") == "summary") {
       EXPECT_EQ(json["pass"], 2);
       EXPECT_EQ(json["lines"], 2);
