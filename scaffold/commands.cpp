@@ -82,8 +82,12 @@ void addListCommand(CLI::App& app, CommandContext& context) {
         folder = op.folder;
         fmt::print(" {}{}", op.type, readRecord(tree, op.type) ? "*" : "");
       }
+      if (known.empty()) {
+        fmt::print(stderr, "op-scaffold: nothing to list: the tree has no operator\n");
+        return cli::kNothingRan;
+      }
       fmt::print("\n");
-      return known.empty() ? cli::kNothingRan : cli::kSuccess;
+      return cli::kSuccess;
     };
   });
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "harness/cases/case_rules.h"
 #include "scaffold/names.h"
 #include "scaffold/validate.h"
 
@@ -81,6 +82,8 @@ struct Examination {
     const bool shapes = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;
     if (!all.empty() && broken.empty() && !shapes)
       report(file(".cases.json"), "no designed breakers: expected an entry with \"data\", or lane exact or specials");
+    for (const harness::BrokenRule& rule : harness::brokenCaseRules(document.dump()))
+      report(file(".cases.json"), rule.op + ": " + rule.message);
   }
 
   /// Bindings and push constants are written as `.name =` in a list or `push.name =` by a statement.

@@ -76,6 +76,16 @@ TEST_F(Doctor, CasesWithoutBreakers) {
   EXPECT_NE(findings().find("no designed breakers"), std::string::npos);
 }
 
+TEST_F(Doctor, CasesThatTheTestsWouldRefuse) {
+  scratch_.write("ops/thing/thing.cases.json",
+                 R"({"cases": [{"op": "Thing", "lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1]"], ["f32[3]"]]}]})");
+  EXPECT_EQ(findings(), "ops/thing/thing.cases.json: Thing: all cases have one rank\n");
+  scratch_.write("ops/thing/thing.cases.json",
+                 R"({"cases": [{"op": "Thing", "lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1]"], ["f32[3]"]]}],
+                     "exempt": [{"op": "Thing", "rules": ["ranks"], "reason": "it is made of rows"}]})");
+  EXPECT_EQ(findings(), "");
+}
+
 TEST_F(Doctor, BindingAndPushConstantDrift) {
   edit("shaders/thing/thing.comp", "uint rows;", "uint rows;\n  uint padding;");
   edit("shaders/thing/thing.comp", "layout(push_constant)",

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/cases/case_rules.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -264,6 +266,23 @@ Status expandDeparture(const Json& entry, const OpRegistry&, Catalogue& catalogu
   return Status::ok();
 }
 
+/// {"op": "Gemm", "rules": ["ranks"], "reason": ".."}: read by brokenCaseRules.
+Status checkExemption(const Json& entry, const OpRegistry& registry, Catalogue&) {
+  if (!entry.is_object()) return Status::invalidArgument("expected an object, got {}", entry.dump());
+  OPKIT_TRY(checkKeys(entry, {"op", "rules", "reason"}, false));
+  OPKIT_ASSIGN(const std::string op, readString(entry, "op"));
+  OPKIT_ASSIGN(const std::string reason, readString(entry, "reason"));
+  if (!registry.find(op)) return Status::invalidArgument("unknown operator \"{}\"", op);
+  if (reason.empty()) return Status::invalidArgument("an exemption needs a \"reason\"");
+  if (!entry.contains("rules") || !entry["rules"].is_array() || entry["rules"].empty())
+    return Status::invalidArgument("\"rules\" must be a list of {}", fmt::join(caseRuleNames(), ", "));
+  for (const Json& rule : entry["rules"])
+    if (std::ranges::find(caseRuleNames(), rule.is_string() ? rule.get<std::string>() : "") == caseRuleNames().end())
+      return Status::invalidArgument("\"rules\" must be a list of {}, got {}", fmt::join(caseRuleNames(), ", "),
+                                     rule.dump());
+  return Status::ok();
+}
+
 using Expand = Status (*)(const Json&, const OpRegistry&, Catalogue&);
 
 Status expandList(const Json& file, const char* key, Expand expand, const OpRegistry& registry, Catalogue& catalogue) {
@@ -286,11 +305,13 @@ Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue&
     return Status::invalidArgument("not JSON: {}", error.what());
   }
   if (!file.is_object() || !file.contains("cases"))
-    return Status::invalidArgument("expected {{\"cases\": [..], \"errors\": [..], \"departures\": [..]}}");
-  OPKIT_TRY(checkKeys(file, {"cases", "errors", "departures"}, false));
+    return Status::invalidArgument(
+        "expected {{\"cases\": [..], \"errors\": [..], \"departures\": [..], \"exempt\": [..]}}");
+  OPKIT_TRY(checkKeys(file, {"cases", "errors", "departures", "exempt"}, false));
   OPKIT_TRY(expandList(file, "cases", expandCase, registry, catalogue));
   OPKIT_TRY(expandList(file, "departures", expandDeparture, registry, catalogue));
   OPKIT_TRY(applyDepartures(catalogue.departures, true, catalogue.groups));
+  OPKIT_TRY(expandList(file, "exempt", checkExemption, registry, catalogue));
   return expandList(file, "errors", expandError, registry, catalogue);
 }
 

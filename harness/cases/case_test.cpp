@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <set>
-
 #include "harness/cases/case_file.h"
+#include "harness/cases/case_rules.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -146,43 +144,45 @@ TEST(CaseFile, BuiltInFilesAreSound) {
     }
 }
 
-/// What shapes an operator's cases have.
-struct ShapesTried {
-  bool empty = false, one = false, odd = false;
-  std::set<size_t> ranks;  // of the first input
-};
-
-std::map<std::string, ShapesTried> shapesTried(const Catalogue& catalogue) {
-  std::map<std::string, ShapesTried> tried;
-  for (const CaseGroup& group : catalogue.groups)
-    for (const Case& c : group.cases) {
-      ShapesTried& shapes = tried[c.op];
-      if (!c.inputs.empty() && c.inputs[0]) shapes.ranks.insert(c.inputs[0]->shape.size());
-      for (const auto& input : c.inputs)
-        for (const int64_t extent : input ? input->shape : Shape()) {
-          shapes.empty = shapes.empty || extent == 0;
-          shapes.one = shapes.one || extent == 1;
-          shapes.odd = shapes.odd || (extent > 1 && extent % 2 == 1);
-        }
-    }
-  return tried;
+TEST(CaseRules, EveryCaseFileMeetsThem) {
+  for (const EmbeddedFile& file : builtinCaseFiles())
+    for (const BrokenRule& broken : brokenCaseRules(file.text))
+      ADD_FAILURE() << file.name << ": " << broken.op << ": " << broken.message;
 }
 
-TEST(CaseFile, EveryOperatorMeetsTheShapesThatBreakKernels) {
-  // Operators whose definition leaves no choice.
-  const std::set<std::string> oneRank = {"DepthToSpace", "SpaceToDepth", "Gemm", "EyeLike", "ConstantOfShape", "Range"};
-  const std::set<std::string> noTensors = {"Range", "Constant"};  // scalars, or no input at all
-  const auto catalogue = builtinCatalogue(ops::builtinOps());
-  ASSERT_TRUE(catalogue) << catalogue.error().message();
-  for (const auto& [op, shapes] : shapesTried(*catalogue)) {
-    if (noTensors.contains(op)) continue;
-    EXPECT_TRUE(shapes.empty) << op << ": no case has an extent of 0";
-    EXPECT_TRUE(shapes.one) << op << ": no case has an extent of 1";
-    EXPECT_TRUE(shapes.odd) << op << ": no case has an odd extent";
-    if (!oneRank.contains(op)) {
-      EXPECT_GT(shapes.ranks.size(), 1u) << op << ": all cases have one rank";
-    }
-  }
+std::string brokenIn(const std::string& text) {
+  std::string all;
+  for (const BrokenRule& broken : brokenCaseRules(text)) all += broken.op + ": " + broken.message + "\n";
+  return all;
+}
+
+TEST(CaseRules, WhatIsNotTriedIsNamed) {
+  EXPECT_EQ(brokenIn(R"({"cases": [{"op": "A", "inputs": [["f32[4]"], ["f32[2]"]]}]})"),
+            "A: no case has an extent of 0\nA: no case has an extent of 1\nA: no case has an odd extent\n"
+            "A: all cases have one rank\n");
+  EXPECT_EQ(brokenIn(R"({"cases": [{"op": "A", "inputs": [["f32[0]", "f32[1,3]"], ["T[2,2]", "-"]]}]})"), "");
+  EXPECT_EQ(brokenIn(R"({"cases": [{"op": "A", "lanes": ["exact"], "inputs": [["f32[0,1,3]"], ["f32[1048577]"]]}]})"),
+            "A: a case of the exact lane has more than 1048576 elements, whose sums fp32 does not count\n");
+  EXPECT_EQ(brokenIn("{\"cases\": 3}") + brokenIn("[]") + brokenIn("nothing"), "");
+}
+
+TEST(CaseRules, ExemptionsAreNeededAndHaveAReason) {
+  const std::string cases = R"({"cases": [{"op": "Relu", "inputs": [["f32[0,1,3]"]]}])";
+  const auto exempt = [&](const std::string& entry) { return cases + R"(, "exempt": [)" + entry + "]}"; };
+  EXPECT_EQ(brokenIn(cases + "}"), "Relu: all cases have one rank\n");
+  EXPECT_EQ(brokenIn(exempt(R"({"op": "Relu", "rules": ["ranks"], "reason": "why"})")), "");
+  EXPECT_EQ(brokenIn(exempt(R"({"op": "Relu", "rules": ["ranks", "odd"], "reason": "why"})")),
+            "Relu: \"exempt\" from \"odd\" without need: its cases meet the rule\n");
+  EXPECT_EQ(brokenIn(exempt(R"({"op": "Relu", "rules": ["ranks"], "reason": "why"},
+                               {"op": "Abs", "rules": ["one"], "reason": "why"})")),
+            "Abs: \"exempt\" from \"one\", but the file has no case of it\n");
+  EXPECT_NE(
+      parseError(exempt(R"({"op": "Relu", "rules": ["ranks"]})")).find("exempt[0]: an exemption needs a \"reason\""),
+      std::string::npos);
+  EXPECT_NE(parseError(exempt(R"({"op": "Relu", "rules": ["rank"], "reason": "why"})")).find("list of empty, one, odd"),
+            std::string::npos);
+  EXPECT_NE(parseError(exempt(R"({"op": "Nope", "rules": ["ranks"], "reason": "why"})")).find("unknown operator"),
+            std::string::npos);
 }
 
 }  // namespace
