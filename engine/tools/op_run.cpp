@@ -261,17 +261,15 @@ std::string fileNameOf(const std::string& output) {
   return name.starts_with('.') ? "_" + name : name;
 }
 
-/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes were run.
-Status writeOutputs(const std::string& folder, const std::vector<RunStep>& steps) {
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const std::filesystem::path place =
-        steps.size() == 1 ? std::filesystem::path(folder) : std::filesystem::path(folder) / fmt::format("step_{}", i);
-    std::error_code error;
-    std::filesystem::create_directories(place, error);
-    if (error) return Status::invalidArgument("cannot make folder '{}': {}", place.string(), error.message());
-    for (const auto& [name, tensor] : steps[i].outputs)
-      OPKIT_TRY(saveTensor((place / (fileNameOf(name) + ".npy")).string(), tensor));
-  }
+/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes are run.
+Status writeOutputs(const std::string& folder, const RunStep& step, size_t index, size_t stepCount) {
+  std::filesystem::path place = folder;
+  if (stepCount > 1) place /= fmt::format("step_{}", index);
+  std::error_code error;
+  std::filesystem::create_directories(place, error);
+  if (error) return Status::invalidArgument("cannot make folder '{}': {}", place.string(), error.message());
+  for (const auto& [name, tensor] : step.outputs)
+    OPKIT_TRY(saveTensor((place / (fileNameOf(name) + ".npy")).string(), tensor));
   return Status::ok();
 }
 
@@ -327,24 +325,24 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());
   if (options.passes) printPasses(*interpreter);
-  std::vector<RunStep> steps;
-  nlohmann::json stepList = nlohmann::json::array();
+  // Of a step nothing is kept but what a file asked for wants, so that any number of them fits into memory.
+  nlohmann::json stepList = nlohmann::json::array(), comparisons = nlohmann::json::array();
   std::vector<TracedRun> traced;
   PeaksOf peaks;
-  for (size_t i = 0; i < plan.stepCount(); ++i) {
+  bool passed = true;
+  const size_t stepCount = plan.stepCount();
+  for (size_t i = 0; i < stepCount; ++i) {
     OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat, !options.tracePath.empty()));
     printStep(step);
     if (options.placement) printPlacement(step);
     if (options.session.profile && i == 0) peaks = peaksOf(*interpreter, *session);
     if (options.session.profile) printProfile(step, peaks);
     if (options.session.profile || options.placement) printMemory(step);
-    stepList.push_back(stepJson(step, peaks));
-    traced.insert(traced.end(), step.traced.begin(), step.traced.end());
-    steps.push_back(std::move(step));
+    if (!options.jsonPath.empty()) stepList.push_back(stepJson(step, peaks));
+    std::ranges::move(step.traced, std::back_inserter(traced));
+    if (i + 1 == stepCount) comparisons = compare(options, expectations, step, passed);
+    if (!options.outputFolder.empty()) OPKIT_TRY(writeOutputs(options.outputFolder, step, i, stepCount));
   }
-  bool passed = true;
-  const nlohmann::json comparisons = compare(options, expectations, steps.back(), passed);
-  if (!options.outputFolder.empty()) OPKIT_TRY(writeOutputs(options.outputFolder, steps));
   OPKIT_TRY(cli::writeJson(options.tracePath, chromeTrace(traced)));
   OPKIT_TRY(cli::writeJson(options.jsonPath, {{"program", "op-run"},
                                               {"version", OPKIT_VERSION},

@@ -1,5 +1,6 @@
 // Runs op-run and op-convert as a user does and looks at exit codes, messages and files.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,9 +8,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/where.h"
 #include "engine/import/onnx/onnx_proto.h"
 #include "engine/model/model.h"
 #include "engine/model/tensor_file.h"
+#include "engine/testing/nowhere.h"
 
 namespace opkit {
 namespace {
@@ -56,6 +59,9 @@ struct SmallModel {
   }
 };
 
+/// An environment in which no Vulkan driver is found.
+std::string noDriver() { return fmt::format("VK_DRIVER_FILES={0} VK_ICD_FILENAMES={0} ", nowhere("driver.json")); }
+
 class ToolsTest : public testing::Test {
  protected:
   ToolsTest() : folder_(fs::temp_directory_path() / fmt::format("opkit_tools_test.{}", ::getpid())) {
@@ -98,8 +104,14 @@ class ToolsTest : public testing::Test {
     const size_t begin = text.rfind('\n', warning) + 1;  // npos + 1 is 0
     return text.erase(begin, text.find('\n', warning) + 1 - begin);
   }
-  Outcome opRun(const std::string& arguments) const { return run(OPKIT_OP_RUN, arguments); }
-  Outcome opConvert(const std::string& arguments) const { return run(OPKIT_OP_CONVERT, arguments); }
+  /// Of the largest program that was run so far.
+  static size_t largestBytes() {
+    rusage usage = {};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<size_t>(usage.ru_maxrss) << 10;
+  }
+  Outcome opRun(const std::string& arguments) const { return run(partOfBuild(OPKIT_OP_RUN), arguments); }
+  Outcome opConvert(const std::string& arguments) const { return run(partOfBuild(OPKIT_OP_CONVERT), arguments); }
 
   /// One line on stderr that starts with the program's name and holds `part`; exit 2.
   static void expectRefusal(const Outcome& outcome, const std::string& part) {
@@ -111,6 +123,22 @@ class ToolsTest : public testing::Test {
 
   fs::path folder_;
 };
+
+TEST_F(ToolsTest, MemoryDoesNotGrowWithTheNumberOfShapes) {
+  const std::string model = write("m.onnx", SmallModel("Relu"));
+  const auto resizes = [](size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += fmt::format(" --resize x={}x4", 500'000 + i);
+    return text;
+  };
+  ASSERT_EQ(opRun(model + resizes(12)).code, 0);
+  const size_t few = largestBytes();
+  const Outcome many = opRun(model + resizes(100));  // 8 MB each
+  ASSERT_EQ(many.code, 0) << many.error;
+  EXPECT_NE(many.out.find("output y f32[500000,4]"), std::string::npos) << "each is printed";
+  EXPECT_NE(many.out.find("output y f32[500099,4]"), std::string::npos);
+  EXPECT_LT(largestBytes(), few + (size_t{300} << 20)) << "800 MB of outputs are not kept";
+}
 
 TEST_F(ToolsTest, RunsAModelAndWritesItsOutput) {
   const std::string model = write("m.onnx", SmallModel());
@@ -264,16 +292,15 @@ TEST_F(ToolsTest, NothingIsWrittenWhenARunFails) {
 
 TEST_F(ToolsTest, NoVulkanDeviceIsAClearMessage) {
   const std::string model = write("m.onnx", SmallModel());
-  const Outcome outcome =
-      run("VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent " OPKIT_OP_RUN, model + " --backend vulkan");
+  const Outcome outcome = run(noDriver() + partOfBuild(OPKIT_OP_RUN), model + " --backend vulkan");
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.error.find("ulkan"), std::string::npos) << outcome.error;
   EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
 }
 
 TEST_F(ToolsTest, WithoutADeviceAutoIsTheCpuAndSaysWhy) {
-  const Outcome outcome = run("VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent " OPKIT_OP_RUN,
-                              write("m.onnx", SmallModel()) + " --backend auto --placement");
+  const Outcome outcome =
+      run(noDriver() + partOfBuild(OPKIT_OP_RUN), write("m.onnx", SmallModel()) + " --backend auto --placement");
   EXPECT_EQ(outcome.code, 0) << outcome.error;
   EXPECT_NE(outcome.out.find("runs on cpu: "), std::string::npos) << outcome.out;
 }
@@ -326,7 +353,7 @@ TEST_F(ToolsTest, ProfilesAgainstTheDevicesPeaks) {
 }
 
 TEST_F(ToolsTest, HelpAndVersion) {
-  for (const char* program : {OPKIT_OP_RUN, OPKIT_OP_CONVERT}) {
+  for (const std::string& program : {partOfBuild(OPKIT_OP_RUN), partOfBuild(OPKIT_OP_CONVERT)}) {
     EXPECT_EQ(run(program, "--help").code, 0);
     EXPECT_NE(run(program, "--help").out.find("Examples:"), std::string::npos);
     EXPECT_NE(run(program, "--version").out.find(OPKIT_VERSION), std::string::npos);
