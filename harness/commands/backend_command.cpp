@@ -34,10 +34,11 @@ Result<int> runBackendSuite(const BackendSuiteOptions& options) {
   std::string summary;
   for (const auto& [outcome, count] : counts)
     summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, nameOf(outcome));
-  fmt::print("{}: {}\n", options.backend, summary);
+  fmt::print("{}: {}\n", options.backend, summary.empty() ? "no test" : summary);
   OPKIT_TRY(cli::writeJson(options.json, document));
   if (counts[Outcome::Fail] + counts[Outcome::UnexpectedPass] > 0) return cli::kCheckFailed;
-  return counts[Outcome::Pass] == 0 ? cli::kNothingRan : cli::kSuccess;
+  if (counts[Outcome::Pass] > 0) return cli::kSuccess;
+  return nothingRan(verdicts.empty() ? "no test of the suite is called so" : "no test passed or failed");
 }
 
 }  // namespace

@@ -127,10 +127,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   progress.clear();
   fmt::print("{}", table.toString());
   file.writeSummary();
-  if (executed == 0) {
-    fmt::print(stderr, "op-harness: no case was timed; see `op-harness list`\n");
-    return cli::kNothingRan;
-  }
+  if (executed == 0) return nothingRan("no case was timed; see `op-harness list`");
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }
 

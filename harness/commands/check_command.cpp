@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "engine/model/model.h"
+#include "harness/cases/case_rules.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_job.h"
 #include "harness/run/isolated_jobs.h"
@@ -70,6 +71,8 @@ class CheckRun {
       file_.write(device.info, device.profile);
     }
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
+    isOld_ = noteOldBuild();
+    if (options_.shard.empty() || options_.shard.starts_with("1/")) recordBrokenRules();
     OPKIT_TRY(runUnits(units));
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
     return finish();
@@ -94,6 +97,24 @@ class CheckRun {
       for (const auto& [unit, outcome] : crashed_)
         recordCrash(unit, outcome, " on the walk through the group's shapes");
     return Status::ok();
+  }
+
+  /// What whole files must meet, where whole files are what was asked for.
+  void recordBrokenRules() {
+    const CaseOptions& asked = options_.cases;
+    if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty()) return;
+    for (const EmbeddedFile& file : builtinCaseFiles())
+      for (const BrokenRule& rule : brokenCaseRules(file.text)) {
+        if (!asked.ops.empty() && std::ranges::find(asked.ops, rule.op) == asked.ops.end()) continue;
+        CaseResult result;
+        result.kind = "check";
+        result.id = fmt::format("{}: {}", file.name, rule.message);
+        result.op = rule.op;
+        result.backend = options_.backend.backends.front();
+        result.status = CaseStatus::Mistrusted;
+        result.reason = rule.message + " (harness/cases.md)";
+        record(toJson(result), failureBlock(result, "op-harness check --op " + rule.op));
+      }
   }
 
   void addSingles(const CheckUnit& unit, const JobOutcome& outcome, std::vector<CheckUnit>& broken) {
@@ -225,8 +246,8 @@ class CheckRun {
       failed = true;
     }
     if (executed_ == 0) {
-      fmt::print(stderr, "op-harness: no case was executed; see `op-harness list`\n");
-      return cli::kNothingRan;
+      return nothingRan(total_.empty() ? "no case was asked for; see `op-harness list`"
+                                       : "no backend runs these cases");
     }
     return failed ? cli::kCheckFailed : cli::kSuccess;
   }
@@ -259,8 +280,10 @@ class CheckRun {
       if (isFailure(status)) failures += number;
       if (isExecuted(status)) executed_ += number;
     }
-    const CaseStatus overall = failures ? CaseStatus::Fail : CaseStatus::Pass;
-    fmt::print("{}: {}\n", coloured(overall, failures ? "FAIL" : "ok"), text.empty() ? "no cases" : text);
+    const CaseStatus overall = failures || executed_ == 0 ? CaseStatus::Fail : CaseStatus::Pass;
+    const char* verdict = failures ? "FAIL" : executed_ == 0 ? "nothing executed" : "ok";
+    fmt::print("{}: {}{}\n", coloured(overall, verdict), text.empty() ? "no case" : text,
+               isOld_ ? " (of an old build, see above)" : "");
     return failures == 0;
   }
 
@@ -278,6 +301,7 @@ class CheckRun {
   size_t executed_ = 0;
   size_t unitsDone_ = 0, unitsTotal_ = 0;
   uint64_t dispatches_ = 0;
+  bool isOld_ = false;  // the tree holds other sources than this program was built of
 };
 
 }  // namespace

@@ -70,6 +70,13 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
 /// "vulkan: llvmpipe (software device)"
 void printDevice(const DeviceInfo& device);
 
+/// Exit code 3, and one line on stderr that says that nothing was executed and why.
+int nothingRan(const std::string& why);
+
+/// Says on stderr, in one line, when the sources that this program was built of are others by now: what it answers is
+/// true of the old ones. True when it did.
+bool noteOldBuild();
+
 struct CaseOptions {
   std::vector<std::string> ops;
   std::string filter;

@@ -2,7 +2,9 @@
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
 #include "harness/commands/commands.h"
+#include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
+#include "harness/run/source_table.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/probes/device_profile.h"
 #endif
@@ -99,6 +101,22 @@ Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& optio
     devices.push_back(std::move(device));
   }
   return devices;
+}
+
+int nothingRan(const std::string& why) {
+  std::fflush(stdout);
+  fmt::print(stderr, "op-harness: nothing was executed: {}\n", why);
+  return cli::kNothingRan;
+}
+
+bool noteOldBuild() {
+  const std::string source = sourceFolder();
+  const std::vector<std::string> changed = changedSources(builtSources(), source);
+  if (changed.empty()) return false;
+  std::fflush(stdout);
+  fmt::print(stderr, "op-harness: this program was built of other sources than those in {}: {}; build it again\n",
+             source, listOf(changed));
+  return true;
 }
 
 void printDevice(const DeviceInfo& device) {

@@ -168,10 +168,7 @@ Result<int> conformance(const Options& options, const std::string& commandLine) 
     executed += lane.executed();
   }
   file.writeSummary();
-  if (executed == 0) {
-    fmt::print(stderr, "op-harness: none of {} models was executed\n", folders.size());
-    return cli::kNothingRan;
-  }
+  if (executed == 0) return nothingRan(fmt::format("none of {} models was", folders.size()));
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }
 

@@ -36,7 +36,7 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   if (showCases) {
     for (const CaseGroup& group : catalogue.groups)
       for (const Case& c : group.cases) fmt::print("{}\n", c.id());
-    return catalogue.groups.empty() ? cli::kNothingRan : cli::kSuccess;
+    return catalogue.groups.empty() ? nothingRan("no case was asked for") : cli::kSuccess;
   }
   nlohmann::json document = nlohmann::json::array();
   Table table({"operator", "folder", "cases", "cpu", "vulkan", "summary"});
@@ -53,7 +53,7 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   }
   OPKIT_TRY(cli::writeJson(json, document));
   fmt::print("{}", table.toString());
-  return table.empty() ? cli::kNothingRan : cli::kSuccess;
+  return table.empty() ? nothingRan("no operator has such cases") : cli::kSuccess;
 }
 
 /// What a run found, not what the cards claim: per operator and backend the dtypes that passed, and those that did not.

@@ -1,153 +1,106 @@
-#include <filesystem>
-
-#include "harness/check/check.h"
-#include "harness/commands/commands.h"
-#include "harness/model/bisect.h"
-#include "harness/model/model_compare.h"
+#include "harness/commands/model_job.h"
+#include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
-#include "harness/zoo/cut_onnx.h"
-#include "harness/zoo/load_model.h"
-#include "harness/zoo/zoo.h"
 
 namespace opkit::harness {
 namespace {
 
-struct Options {
-  std::string model;
-  BackendOptions backend;
-  std::string reference = "cpu";
-  std::vector<std::string> resize;
-  uint64_t seed = kDefaultSeed;
-  bool allowFallback = false;
-  bool all = false;
-  double gate = ModelCompareOptions().nmseGate;
-  std::string bisect;  // where to save the smallest part that departs
-  std::string json;
+using Json = nlohmann::json;
+
+class ModelRun {
+ public:
+  explicit ModelRun(const ModelOptions& options) : options_(options) {}
+
+  Result<int> run(const std::string& commandLine) {
+    OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
+    OPKIT_TRY(file_.open(options_.json, commandLine, options_.seed));
+    noteOldBuild();
+    for (const DescribedDevice& device : devices) {
+      heading_ = fmt::format("{}: {}{}, against {}\n", device.info.backend, device.info.name,
+                             device.info.software ? " (software device)" : "", options_.reference);
+      file_.write(device.info, device.profile);
+      OPKIT_TRY(runOn(device.info.backend));
+    }
+    return finish();
+  }
+
+ private:
+  /// A worker runs both parts. One that ends or hangs in the first is replaced for the second.
+  Status runOn(const std::string& backend) {
+    ModelJob job(options_, backend);
+    const IsolationLimits limits{1, options_.timeoutSeconds, options_.memoryMiB << 20};
+    Status wrong;
+    OPKIT_TRY(runIsolated(
+        std::size(ModelJob::kParts), limits,
+        [&](size_t i) { return job.run(ModelJob::kParts[i]).dump(-1, ' ', false, Json::error_handler_t::replace); },
+        [&](size_t i, const JobOutcome& outcome) {
+          const Status status = take(ModelJob::kParts[i], backend, outcome);
+          if (wrong.isOk()) wrong = status;
+        }));
+    return wrong;
+  }
+
+  /// Prints and records what a part came to; what the user must mend is the answer.
+  Status take(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) {
+    Json answer = Json::parse(outcome.answer, nullptr, false);
+    if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object())
+      answer = {{"line", lost(part, backend, outcome)}};
+    messages_ += answer.value("messages", uint64_t{0});
+    if (answer.contains("line")) record(part, answer["line"], answer.value("text", ""));
+    return answer.contains("error") ? Status::invalidArgument("{}", answer.value("error", "")) : Status::ok();
+  }
+
+  Json lost(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) const {
+    const bool hang = outcome.kind == JobOutcome::Kind::TimedOut;
+    CaseResult result;
+    result.kind = "model";
+    result.id = ModelJob::idOf(options_.model, part);
+    result.backend = backend;
+    result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
+    result.reason = hang ? fmt::format("no answer within {} s", options_.timeoutSeconds)
+                         : fmt::format("the worker process ended with {}", outcome.answer);
+    return toJson(result);
+  }
+
+  void record(ModelJob::Part part, const Json& line, const std::string& text) {
+    file_.writeCase(line);
+    const bool outputs = part == ModelJob::Part::Outputs;
+    fmt::print("{}{}:\n{}", std::exchange(heading_, ""),
+               outputs ? "as production runs it, outputs" : "tensor by tensor, with nothing fused", text);
+    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
+    const std::string reason = line.value("reason", "");
+    const size_t compared = line.contains("layers") ? line["layers"].size() : 0;
+    fmt::print("{} {} on {}: {} {}{}{}\n", coloured(status, nameOf(status)), line.value("id", ""),
+               line.value("backend", ""), compared, outputs ? "outputs" : "tensors", reason.empty() ? "" : ": ",
+               reason);
+    std::fflush(stdout);
+    failed_ = failed_ || isFailure(status);
+    executed_ = executed_ || isExecuted(status);
+  }
+
+  int finish() {
+    if (messages_ > 0) {
+      fmt::print("fail: {} messages of the Vulkan validation layers\n", messages_);
+      failed_ = true;
+    }
+    file_.writeSummary();
+    if (!executed_) return nothingRan("no backend runs this network");
+    return failed_ ? cli::kCheckFailed : cli::kSuccess;
+  }
+
+  const ModelOptions& options_;
+  ResultFile file_;
+  std::string heading_;    // of a backend, until its first result
+  uint64_t messages_ = 0;  // of the validation layers
+  bool failed_ = false, executed_ = false;
 };
-
-void printLayers(const CaseResult& result, bool all) {
-  constexpr size_t kShown = 12;
-  Table table({"tensor", "operator", "elements", "max abs", "max ULP", "NMSE", "margin", ""});
-  for (size_t i = 0; i < result.layers.size(); ++i) {
-    const LayerResult& layer = result.layers[i];
-    const bool shown = all || layer.departs || i + kShown >= result.layers.size();
-    if (!shown) continue;
-    const Comparison& c = layer.comparison;
-    table.add({layer.tensor, layer.op, std::to_string(c.elements), formatNumber(c.maxAbs), formatNumber(c.maxUlp),
-               formatNumber(c.nmse), formatNumber(c.margin), layer.departs ? "departs" : ""});
-  }
-  if (!all && result.layers.size() > kShown)
-    fmt::print("{} tensors compared; the last {} and those that depart (--all for the rest):\n", result.layers.size(),
-               kShown);
-  fmt::print("{}", table.toString());
-}
-
-/// How the error grows along the network: ten depths, and the largest jump between neighbours.
-void printGrowth(const CaseResult& result) {
-  const std::vector<LayerResult>& layers = result.layers;
-  if (layers.size() < 2) return;
-  std::string text;
-  const size_t steps = std::min<size_t>(10, layers.size());
-  for (size_t k = 0; k < steps; ++k) {
-    const size_t i = k * (layers.size() - 1) / std::max<size_t>(steps - 1, 1);
-    text += fmt::format("{}{}", k ? " " : "", formatNumber(layers[i].comparison.nmse));
-  }
-  fmt::print("NMSE along the depth: {}\n", text);
-  double jump = 0;
-  size_t at = 0;
-  for (size_t i = 1; i < layers.size(); ++i) {
-    const double before = std::max(layers[i - 1].comparison.nmse, 1e-16), after = layers[i].comparison.nmse;
-    if (after / before > jump) jump = after / before, at = i;
-  }
-  if (jump > 2) fmt::print("largest step: x{} at '{}' ({})\n", formatNumber(jump), layers[at].tensor, layers[at].op);
-}
-
-/// Cuts out the smallest part that departs and saves it: ONNX where the network came as ONNX, else .opk.
-Status bisect(const Options& options, const Model& model, const CaseResult& result,
-              const ModelCompareOptions& compare) {
-  const auto first =
-      std::find_if(result.layers.begin(), result.layers.end(), [](const LayerResult& l) { return l.departs; });
-  if (first == result.layers.end()) {
-    fmt::print("bisect: nothing departs\n");
-    return Status::ok();
-  }
-  OPKIT_ASSIGN(const Bisection found, bisectModel(model, first->tensor, plugins().registry(), compare));
-  fmt::print("bisect: {} of {} nodes depart by themselves: {}: {}\n", found.nodes.size(), model.nodes.size(),
-             fmt::join(found.nodes, ", "), found.comparison.reason);
-  std::vector<CutInput> inputs;
-  for (size_t i = 0; i < found.inputs.size(); ++i)
-    inputs.push_back({found.part.tensors[static_cast<size_t>(found.part.inputs[i])].name, found.inputs[i].desc});
-  constexpr std::string_view kZooPrefix = "zoo:";
-  auto bytes = options.model.starts_with(kZooPrefix) ? buildZoo(options.model.substr(kZooPrefix.size()))
-                                                     : readFile(options.model);
-  if (!bytes) return bytes.error();
-  auto part = cutOnnx(*bytes, inputs, {found.output});
-  std::filesystem::path path = options.bisect;
-  if (!part) {  // the network came as .opk, or the importer made a name
-    fmt::print("bisect: not as ONNX: {}\n", part.error().message());
-    path.replace_extension(".opk");
-    part = writeModel(found.part);
-  }
-  if (!part) return part.error();
-  OPKIT_TRY(writeFile(path.string(), *part).withContext("--bisect"));
-  fmt::print("bisect: saved {}\n", path.string());
-  return Status::ok();
-}
-
-Result<CaseResult> compareOn(const Options& options, const std::string& backend, ResultFile& file) {
-  OPKIT_ASSIGN(Model model, loadModel(options.model, plugins().registry(), plugins().onnxRules()));
-  ModelCompareOptions compare;
-  compare.backend = backend;
-  compare.referenceBackend = options.reference;
-  compare.seed = options.seed;
-  compare.allowFallback = options.allowFallback;
-  compare.nmseGate = options.gate;
-  for (const std::string& text : options.resize) {
-    OPKIT_ASSIGN(const cli::NamedValue entry, cli::parseNamedValue("--resize", text));
-    OPKIT_ASSIGN(Shape shape, cli::parseShape(entry.value));
-    compare.shapes.emplace_back(entry.name, std::move(shape));
-  }
-  OPKIT_ASSIGN(compare.runtime, createRuntime(backend, options.backend.runtimeOptions(backend)));
-  OPKIT_ASSIGN(compare.referenceRuntime, createRuntime(options.reference));
-  const Model whole = model;
-  OPKIT_ASSIGN(CaseResult result, compareModel(options.model, std::move(model), plugins().registry(), compare));
-  const DeviceInfo& device = compare.runtime->device();
-  fmt::print("{}: {}{}, against {}\n", backend, device.name, device.software ? " (software device)" : "",
-             options.reference);
-  file.write(device);
-  if (!options.bisect.empty()) OPKIT_TRY(bisect(options, whole, result, compare));
-  return result;
-}
-
-Result<int> compareModels(const Options& options, const std::string& commandLine) {
-  ResultFile file;
-  OPKIT_TRY(file.open(options.json, commandLine, options.seed));
-  bool failed = false, executed = false;
-  for (const std::string& backend : options.backend.backends) {
-    OPKIT_ASSIGN(const CaseResult result, compareOn(options, backend, file));
-    file.write(result);
-    printLayers(result, options.all);
-    printGrowth(result);
-    if (!result.fallbacks.empty()) fmt::print("{} nodes ran on another backend\n", result.fallbacks.size());
-    fmt::print("{} {} on {}: {} tensors{}{}\n", coloured(result.status, nameOf(result.status)), result.id, backend,
-               result.layers.size(), result.reason.empty() ? "" : ": ", result.reason);
-    failed = failed || isFailure(result.status);
-    executed = executed || isExecuted(result.status);
-  }
-  if (const uint64_t messages = validationMessages(); messages > 0) {
-    fmt::print("fail: {} messages of the Vulkan validation layers\n", messages);
-    failed = true;
-  }
-  file.writeSummary();
-  if (!executed) return cli::kNothingRan;
-  return failed ? cli::kCheckFailed : cli::kSuccess;
-}
 
 }  // namespace
 
 void addModelCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("model", "Run a network on two backends and compare tensor by tensor");
-  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "model", "Run a network on two backends: as production does, comparing outputs, and tensor by tensor");
+  auto options = std::make_shared<ModelOptions>();
   options->backend.backends = {"vulkan"};
   command->add_option("MODEL", options->model, "zoo:NAME, or a file ending in .onnx or .opk")->required();
   options->backend.add(*command, "vulkan");
@@ -160,6 +113,11 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--gate", options->gate, "Normalised mean square error above which a tensor departs")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  command->add_option("--timeout", options->timeoutSeconds, "Seconds for each of the two runs")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--memory", options->memoryMiB, "Memory that the runs may take in MiB; 0 is unlimited")
+      ->capture_default_str();
   command->add_flag("--all", options->all, "Print every tensor");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)");
   command->footer(
@@ -167,7 +125,7 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
       "  op-harness model zoo:resnet50 --backend vulkan\n"
       "  op-harness model net.onnx --backend vulkan --reference reference --resize x=1x3x64x64");
   command->callback([options, &context] {
-    context.run = [options, &context] { return compareModels(*options, context.commandLine); };
+    context.run = [options, &context] { return ModelRun(*options).run(context.commandLine); };
   });
 }
 

@@ -82,7 +82,7 @@ double printTable(const std::vector<MutantResult>& results) {
   fmt::print("{}", table.toString());
   printScores(results);
   const double score = counted == 0 ? 0 : 100.0 * static_cast<double>(killed) / static_cast<double>(counted);
-  fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
+  if (counted > 0) fmt::print("mutation score: {} of {} killed, {:.1f} %\n", killed, counted, score);
   return counted == 0 ? -1 : score;
 }
 
@@ -121,7 +121,7 @@ Result<int> mutate(const Options& options) {
   printSurvivors(results);
   const double score = printTable(results);
   const bool wrongMarks = printWrongMarks(results);
-  if (score < 0) return cli::kNothingRan;
+  if (score < 0) return nothingRan("no mutant was tried");
   if (score < options.threshold) fmt::print("fail: the score is below {:.1f} %\n", options.threshold);
   return wrongMarks || score < options.threshold ? cli::kCheckFailed : cli::kSuccess;
 }

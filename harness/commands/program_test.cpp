@@ -6,6 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/where.h"
+#include "engine/testing/nowhere.h"
 #include "harness/testing/program.h"
 
 namespace opkit::harness {
@@ -14,18 +16,18 @@ namespace {
 TEST(Program, BadUsageIsOneLineAndTwo) {
   expectOneLine(run("check --backend cpu --op Nope"), "--op Nope");
   expectOneLine(run("check --backend nope"), "nope");
-  expectOneLine(run("check --backend cpu --cases /no/such/file"), "/no/such/file");
+  expectOneLine(run("check --backend cpu --cases " + nowhere()), nowhere());
   expectOneLine(run("check --backend cpu --case 'Relu/f32[2]'"), "Relu/f32[2]");
   expectOneLine(run("check --backend cpu --cases " + fileWith("bad.json", "{")), "not JSON");
-  expectOneLine(run("conformance /no/such/place"), "/no/such/place");
-  expectOneLine(run("model /no/such/model.onnx --backend cpu"), "/no/such/model.onnx");
+  expectOneLine(run("conformance " + nowhere()), nowhere());
+  expectOneLine(run("model " + nowhere("a.onnx") + " --backend cpu"), nowhere("a.onnx"));
   expectOneLine(run("model zoo:transformer --backend cpu --resize nope=1x2"), "nope");
-  expectOneLine(run("check --backend cpu --op Relu --json /no/such/place/x.jsonl"), "/no/such/place");
+  expectOneLine(run("check --backend cpu --op Relu --json " + nowhere("a.jsonl")), nowhere("a.jsonl"));
   expectOneLine(run("frobnicate"), "--help");
 }
 
 TEST(Program, PluginsAreCheckedLikeEverythingElse) {
-  const std::string folder = OPKIT_SAMPLES;
+  const std::string folder = partOfBuild(OPKIT_SAMPLES);
   const std::string plugin = " --plugin " + folder + "/libscaled_tanh.so";
   const Ran c = run("check --backend " OPKIT_CHECKED_BACKENDS " --op com.example::ScaledTanh" + plugin);
   EXPECT_EQ(c.code, 0) << c.text;
@@ -38,7 +40,7 @@ TEST(Program, PluginsAreCheckedLikeEverythingElse) {
       run("check --backend twin --case 'Relu/f32[6,7]/normal/seed=7' --plugin " + folder + "/libdevice_and_pass.so");
   EXPECT_EQ(twin.code, 0) << twin.text;
   EXPECT_NE(run("list --op com.example::ScaledTanh" + plugin).text.find("scale * tanh"), std::string::npos);
-  expectOneLine(run("check --plugin /no/such/plugin.so"), "no such file");
+  expectOneLine(run("check --plugin " + nowhere("a.so")), "no such file");
   expectOneLine(run("check --backend cpu --op com.example::ScaledTanh"), "com.example::ScaledTanh");
 }
 
@@ -134,8 +136,7 @@ TEST(Program, AnInterruptKeepsWhatIsDone) {
   const std::string path = testing::TempDir() + "interrupted.jsonl";
   std::remove(path.c_str());
   const std::string text =
-      runShell("timeout -s INT 0.7 " + std::string(OPKIT_OP_HARNESS) + " check --backend cpu --jobs 1 --json " + path)
-          .text;
+      runShell("timeout -s INT 0.7 " + opHarness() + " check --backend cpu --jobs 1 --json " + path).text;
   EXPECT_NE(text.find("interrupted: "), std::string::npos) << text;
   EXPECT_NE(text.find("results are above and in"), std::string::npos) << text;
   std::ifstream file(path);
@@ -189,6 +190,39 @@ TEST(Program, ModelAgreesWithTheReference) {
   const Ran ran = run("model zoo:transformer --backend cpu --reference reference");
   EXPECT_EQ(ran.code, 0) << ran.text;
   EXPECT_NE(ran.text.find("pass zoo:transformer on cpu"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("pass zoo:transformer/outputs on cpu"), std::string::npos) << ran.text;
+}
+
+TEST(Program, RunningNothingIsNeverOk) {
+  const std::string none = " --filter no-case-is-called-so";
+  for (const std::string& command :
+       {"check --backend cpu" + none, "bench --backend cpu" + none, "mutate --backend cpu" + none, "list" + none,
+        std::string("conformance --filter no-folder-is-called-so"),
+        std::string("backend cpu --filter no-test-is-called-so")}) {
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.code, 3) << command << ": " << ran.text;
+    EXPECT_NE(ran.text.find("op-harness: nothing was executed: "), std::string::npos) << command << ": " << ran.text;
+    EXPECT_EQ(ran.text.find("ok:"), std::string::npos) << command << ": " << ran.text;
+    EXPECT_EQ(ran.text.find("0 of 0"), std::string::npos) << command << ": " << ran.text;
+  }
+}
+
+TEST(Program, AModelThatHangsIsAResult) {
+  const std::string lines = testing::TempDir() + "hang.jsonl";
+  std::remove(lines.c_str());
+  const Ran ran = run("model zoo:resnet50 --backend cpu --reference reference --timeout 0.2 --json " + lines);
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  EXPECT_NE(ran.text.find("hang zoo:resnet50/outputs on cpu"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("hang zoo:resnet50 on cpu"), std::string::npos) << ran.text;
+  EXPECT_NE(textOf(lines).find("\"hang\":2"), std::string::npos) << textOf(lines);
+}
+
+TEST(Program, AModelWhoseProcessDiesIsAResult) {
+  // The worker may take no more memory than it has: it ends, the program does not.
+  const Ran ran = run("model zoo:resnet50 --backend cpu --memory 1");
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  EXPECT_NE(ran.text.find("crash zoo:resnet50/outputs on cpu"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("crash zoo:resnet50 on cpu"), std::string::npos) << ran.text;
 }
 
 TEST(Program, BenchTimesEveryPart) {

@@ -85,7 +85,7 @@ Result<int> shaders(const Options& options) {
   OPKIT_TRY(cli::writeJson(options.json, document));
   fmt::print("{}", table.toString());
   if (!driverTells) fmt::print("note: this driver does not tell registers (VK_KHR_pipeline_executable_properties)\n");
-  return table.empty() ? cli::kNothingRan : cli::kSuccess;
+  return table.empty() ? nothingRan("these cases dispatch no shader") : cli::kSuccess;
 }
 
 }  // namespace

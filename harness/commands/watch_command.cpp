@@ -1,8 +1,10 @@
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <thread>
 
 #include "harness/commands/commands.h"
+#include "harness/run/source_table.h"
 #include "harness/run/terminal.h"
 #include "harness/watch/watch.h"
 
@@ -11,8 +13,11 @@ namespace {
 
 volatile std::sig_atomic_t stopped = 0;
 
+constexpr double kOnceTimeoutSeconds = 1800;
+
 struct Options {
   WatchOptions watch;
+  bool limited = false;  // --budget was given
   bool once = false;
 };
 
@@ -26,10 +31,13 @@ void printRound(const WatchRound& round, double seconds, const WatchRound& lastG
   if (round.deviceNs > 0 && lastGood.deviceNs > 0)
     time += fmt::format(" ({:+.0f} % against the last good one)", 100 * (round.deviceNs / lastGood.deviceNs - 1));
   const CaseStatus status = round.good() ? CaseStatus::Pass : CaseStatus::Fail;
-  fmt::print("{} after {:.2f} s: {} groups{}, {} failures, margin {}, device {}, SPIR-V {} words\n",
-             coloured(status, round.good() ? "ok" : "FAIL"), seconds, round.groups,
-             round.groupsLeft > 0 ? fmt::format(" ({} more for lack of time, see --budget)", round.groupsLeft) : "",
-             round.failures, formatNumber(round.margin), time, round.spirvWords);
+  const size_t groups = round.groups + round.groupsLeft;
+  const std::string share =
+      round.complete() ? fmt::format("all {} groups", groups)
+                       : fmt::format("{} of {} groups, the rest for lack of time (--budget)", round.groups, groups);
+  const char* verdict = !round.good() ? "FAIL" : round.complete() ? "ok" : "ok so far";
+  fmt::print("{} after {:.2f} s: {}, {} failures, margin {}, device {}, SPIR-V {} words\n", coloured(status, verdict),
+             seconds, share, round.failures, formatNumber(round.margin), time, round.spirvWords);
   std::fflush(stdout);
 }
 
@@ -38,7 +46,13 @@ Result<int> watch(const Options& options) {
   for (const std::string& op : options.watch.ops)
     if (!registry.find(op))
       return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
-  Watcher watcher(options.watch, registry);
+  WatchOptions watched = options.watch;
+  watched.changedSources = [](const std::string& source) { return changedSources(builtSources(), source); };
+  if (options.once && !options.limited) {
+    watched.budgetSeconds = std::numeric_limits<double>::infinity();
+    watched.timeoutSeconds = kOnceTimeoutSeconds;
+  }
+  Watcher watcher(watched, registry);
   WatchRound lastGood;
   const auto runRound = [&] {
     const auto start = std::chrono::steady_clock::now();
@@ -50,16 +64,26 @@ Result<int> watch(const Options& options) {
   };
   if (options.once) watcher.takeAll();
   const WatchRound first = runRound();
-  if (options.once)
-    return first.good()                               ? cli::kSuccess
-           : first.groups == 0 && first.error.empty() ? cli::kNothingRan
-                                                      : cli::kCheckFailed;
-  fmt::print("watching {}/shaders and the case files; Ctrl-C ends\n", options.watch.source);
+  if (options.once && !watcher.unbuilt().empty()) return cli::kBadInput;
+  if (options.once) {
+    if (first.groups == 0 && first.error.empty()) return nothingRan("these operators have no cases");
+    return first.good() ? cli::kSuccess : cli::kCheckFailed;
+  }
+  fmt::print("watching {}/shaders, the case files and what this program was built of; Ctrl-C ends\n",
+             options.watch.source);
   std::fflush(stdout);
   std::signal(SIGINT, [](int) { stopped = 1; });
-  while (!stopped) {
+  std::vector<std::string> unbuilt = watcher.unbuilt();
+  for (auto looked = std::chrono::steady_clock::now(); !stopped;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    if (watcher.poll()) runRound();
+    bool changed = watcher.poll();
+    if (const auto now = std::chrono::steady_clock::now(); now - looked > std::chrono::seconds(1)) {
+      looked = now;
+      std::vector<std::string> unbuiltNow = watcher.unbuilt();
+      changed = changed || unbuiltNow != unbuilt;
+      unbuilt = std::move(unbuiltNow);
+    }
+    if (changed) runRound();
   }
   return lastGood.good() ? cli::kSuccess : cli::kCheckFailed;
 }
@@ -73,10 +97,17 @@ void addWatchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--op", options->watch.ops, "Operators, separated by commas")->delimiter(',')->required();
   command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")
       ->capture_default_str();
-  command->add_option("--budget", options->watch.budgetSeconds, "Seconds of checking per round")->capture_default_str();
+  CLI::Option* budget = command->add_option("--budget", options->watch.budgetSeconds,
+                                            "Seconds of checking per round, smallest groups first; --once checks all");
+  budget->capture_default_str();
   command->add_flag("--once", options->once, "One round with every shader compiled from the source tree, then end");
   command->footer("Examples:\n  op-harness watch --op Softmax\n  op-harness watch --op Softmax --once");
-  command->callback([options, &context] { context.run = [options] { return watch(*options); }; });
+  command->callback([options, budget, &context] {
+    context.run = [options, budget] {
+      options->limited = budget->count() > 0;
+      return watch(*options);
+    };
+  });
 }
 
 }  // namespace opkit::harness

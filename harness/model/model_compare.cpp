@@ -5,6 +5,7 @@
 
 #include "harness/cases/data.h"
 #include "harness/cases/rng.h"
+#include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
 
 namespace opkit::harness {
@@ -22,70 +23,6 @@ Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options
     if (shape[d] == kDynamic) shape[d] = d == 0 ? 1 : 8;
   return shape;
 }
-
-class ModelComparison {
- public:
-  ModelComparison(const Model& model, const ModelCompareOptions& options, CaseResult& result)
-      : model_(model), options_(options), result_(result) {}
-
-  Status run(Interpreter& interpreter) {
-    SessionConfig config{.backend = options_.referenceBackend, .keepTensors = true};
-    OPKIT_ASSIGN(reference_, interpreter.createSession(config, options_.referenceRuntime));
-    config.backend = options_.backend;
-    OPKIT_ASSIGN(tested_, interpreter.createSession(config, options_.runtime));
-    for (Session* session : {reference_.get(), tested_.get()}) {
-      OPKIT_TRY(feedModelInputs(*session, model_, options_).withContext(session->config().backend));
-      OPKIT_TRY(session->run().withContext(session->config().backend));
-    }
-    notePlacement();
-    for (const ModelNode& node : model_.nodes)
-      for (const int output : node.outputs)
-        if (output >= 0) OPKIT_TRY(compareLayer(node, model_.tensors[static_cast<size_t>(output)].name));
-    if (result_.layers.empty()) return Status::internal("no tensor could be compared");
-    result_.dispatches = tested_->counters().dispatches;
-    return Status::ok();
-  }
-
- private:
-  void notePlacement() {
-    for (const Placement& row : tested_->placement()) {
-      result_.flops += row.flops;
-      if (row.fellBack) result_.fallbacks.push_back({row.node, row.type, refusalText(row)});
-    }
-  }
-
-  Status compareLayer(const ModelNode& node, const std::string& tensor) {
-    const auto expected = reference_->readTensor(tensor);
-    const auto got = tested_->readTensor(tensor);
-    if (!expected && !got) return Status::ok();  // folded away on both
-    if (!expected) return expected.error().withContext(options_.referenceBackend);
-    if (!got) return got.error().withContext(options_.backend);
-    const OracleTensor oracle = OracleTensor::fromTensor(*expected);
-    LayerResult layer{tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, options_.nmseGate)), false};
-    layer.departs = !layer.comparison.pass;
-    if (layer.departs && result_.status == CaseStatus::Pass) {
-      result_.status = CaseStatus::Fail;
-      result_.op = node.type;
-      result_.reason =
-          fmt::format("'{}' ({}) is the first to depart: {}", node.name, node.type, layer.comparison.reason);
-    }
-    if (!result_.accuracy) {
-      result_.accuracy = layer.comparison;
-      result_.worstShape = got->desc.shape;
-    } else {
-      if (layer.comparison.margin > result_.accuracy->margin) result_.worstShape = got->desc.shape;
-      merge(*result_.accuracy, layer.comparison);
-    }
-    result_.layers.push_back(std::move(layer));
-    return Status::ok();
-  }
-
-  const Model& model_;
-  const ModelCompareOptions& options_;
-  CaseResult& result_;
-  std::unique_ptr<Session> reference_;
-  std::unique_ptr<Session> tested_;
-};
 
 }  // namespace
 
@@ -117,23 +54,105 @@ Status feedModelInputs(Session& session, const Model& model, const ModelCompareO
   return Status::ok();
 }
 
-Result<CaseResult> compareModel(const std::string& name, Model model, const OpRegistry& registry,
-                                const ModelCompareOptions& options) {
+Status ModelComparison::prepare() {
+  if (reference_) return Status::ok();
+  if (!interpreter_) {
+    OPKIT_ASSIGN(interpreter_, Interpreter::create(std::move(model_), registry_));
+  }
+  const SessionConfig config{.backend = options_.referenceBackend, .keepTensors = true};
+  OPKIT_ASSIGN(auto session, interpreter_->createSession(config, options_.referenceRuntime));
+  OPKIT_TRY(feedModelInputs(*session, interpreter_->model(), options_).withContext(options_.referenceBackend));
+  OPKIT_TRY(session->run().withContext(options_.referenceBackend));
+  reference_ = std::move(session);
+  return Status::ok();
+}
+
+Result<std::unique_ptr<Session>> ModelComparison::runTested(const SessionConfig& config, CaseResult& result) {
+  OPKIT_ASSIGN(auto session, interpreter_->createSession(config, options_.runtime));
+  OPKIT_TRY(feedModelInputs(*session, interpreter_->model(), options_).withContext(options_.backend));
+  OPKIT_TRY(session->run().withContext(options_.backend));
+  for (const Placement& row : session->placement()) {
+    result.flops += row.flops;
+    if (row.fellBack) result.fallbacks.push_back({row.node, row.type, refusalText(row)});
+  }
+  result.dispatches = session->counters().dispatches;
+  return session;
+}
+
+void ModelComparison::note(LayerResult layer, const std::string& what, const Shape& shape, CaseResult& result) const {
+  layer.departs = !layer.comparison.pass;
+  if (layer.departs && result.status == CaseStatus::Pass) {
+    result.status = CaseStatus::Fail;
+    result.op = layer.op;
+    result.reason = fmt::format("{} is the first to depart: {}", what, layer.comparison.reason);
+  }
+  if (!result.accuracy || layer.comparison.margin > result.accuracy->margin) result.worstShape = shape;
+  if (result.accuracy)
+    merge(*result.accuracy, layer.comparison);
+  else
+    result.accuracy = layer.comparison;
+  result.layers.push_back(std::move(layer));
+}
+
+Result<CaseResult> ModelComparison::compareLayers() {
+  return judge(name_, [&](CaseResult& result) -> Status {
+    OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend, .keepTensors = true}, result));
+    const Model& model = interpreter_->model();
+    for (const ModelNode& node : model.nodes)
+      for (const int output : node.outputs) {
+        if (output < 0) continue;
+        const std::string& tensor = model.tensors[static_cast<size_t>(output)].name;
+        const auto expected = reference_->readTensor(tensor);
+        const auto got = tested->readTensor(tensor);
+        if (!expected && !got) continue;  // folded away on both
+        if (!expected) return expected.error().withContext(options_.referenceBackend);
+        if (!got) return got.error().withContext(options_.backend);
+        const OracleTensor oracle = OracleTensor::fromTensor(*expected);
+        note({tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, options_.nmseGate)), false},
+             fmt::format("'{}' ({})", node.name, node.type), got->desc.shape, result);
+      }
+    return result.layers.empty() ? Status::internal("no tensor could be compared") : Status::ok();
+  });
+}
+
+Result<CaseResult> ModelComparison::compareOutputs() {
+  return judge(name_ + "/outputs", [&](CaseResult& result) -> Status {
+    OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend}, result));
+    std::vector<Tensor> first;
+    for (const std::string& name : tested->outputNames()) {
+      const OracleTensor oracle = OracleTensor::fromTensor(*reference_->output(name));
+      const Tensor& got = *tested->output(name);
+      note({name, "output", compareTensor(oracle, got, layerTolerance(oracle, options_.nmseGate)), false},
+           fmt::format("output '{}'", name), got.desc.shape, result);
+      OPKIT_ASSIGN(Tensor copy, copyOf(got));
+      first.push_back(std::move(copy));
+    }
+    // What is left in memory by the first run must not matter.
+    OPKIT_TRY(tested->run().withContext(options_.backend));
+    for (size_t i = 0; i < first.size(); ++i) {
+      const std::string name = tested->outputNames()[i];
+      if (!std::ranges::equal(first[i].bytes(), tested->output(name)->bytes()))
+        result.check("repeat", Status::internal("output '{}' differs between two runs", name));
+    }
+    return Status::ok();
+  });
+}
+
+Result<CaseResult> ModelComparison::judge(const std::string& id, const std::function<Status(CaseResult&)>& compare) {
   const auto start = std::chrono::steady_clock::now();
   CaseResult result;
   result.kind = "model";
-  result.id = name;
-  result.backend = options.backend;
-  result.device = options.runtime->device().name;
-  result.software = options.runtime->device().software;
-  const auto interpreter = Interpreter::create(std::move(model), registry);
-  const Status status =
-      interpreter ? ModelComparison((*interpreter)->model(), options, result).run(**interpreter) : interpreter.error();
+  result.id = id;
+  result.backend = options_.backend;
+  result.device = options_.runtime->device().name;
+  result.software = options_.runtime->device().software;
+  Status status = prepare();
+  if (status.isOk()) status = compare(result);
   if (status.code() == StatusCode::InvalidArgument) return status;
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
     result.reason = status.message();
-  } else if (result.status == CaseStatus::Pass && !result.fallbacks.empty() && !options.allowFallback) {
+  } else if (result.status == CaseStatus::Pass && !result.fallbacks.empty() && !options_.allowFallback) {
     const FallbackNote& first = result.fallbacks.front();
     result.status = CaseStatus::Fallback;
     result.reason = fmt::format("{} nodes ran on another backend, first '{}' ({}): {}", result.fallbacks.size(),

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "harness/model/bisect.h"
 #include "harness/testing/broken_kernels.h"
 #include "ops/builtin_ops.h"
@@ -19,13 +21,17 @@ Model smallNetwork() {
   return model;
 }
 
-Result<CaseResult> compare(const OpRegistry& registry, const ModelCompareOptions& extra = {}) {
+ModelComparison comparisonOf(Model model, const OpRegistry& registry, const ModelCompareOptions& extra = {}) {
   ModelCompareOptions options = extra;
   options.backend = "cpu";
   options.runtime = *createRuntime("cpu");
   options.referenceBackend = "reference";
   options.referenceRuntime = *createRuntime("reference");
-  return compareModel("small", smallNetwork(), registry, options);
+  return {"small", std::move(model), registry, options};
+}
+
+Result<CaseResult> compare(const OpRegistry& registry, const ModelCompareOptions& extra = {}) {
+  return comparisonOf(smallNetwork(), registry, extra).compareLayers();
 }
 
 TEST(ModelCompare, AgreesLayerByLayer) {
@@ -45,6 +51,42 @@ TEST(ModelCompare, NamesTheFirstOperatorThatDeparts) {
     EXPECT_FALSE(result.layers[0].departs);
     EXPECT_TRUE(result.layers[1].departs);
   }
+}
+
+TEST(ModelCompare, OutputsAgreeAsProductionRunsIt) {
+  ModelComparison comparison = comparisonOf(smallNetwork(), ops::builtinOps());
+  const CaseResult result = *comparison.compareOutputs();
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  EXPECT_EQ(result.id, "small/outputs");
+  ASSERT_EQ(result.layers.size(), 1u);
+  EXPECT_EQ(result.layers[0].tensor, "third");
+  EXPECT_EQ(result.accuracy->elements, 37);
+  EXPECT_EQ(comparison.compareLayers()->status, CaseStatus::Pass) << "after the outputs";
+}
+
+/// A fusion that loses the Relu: what it reads takes its place.
+Result<size_t> loseRelu(EncodedGraph& graph, const Model&) {
+  for (const EncodedCommand& command : graph.commands)
+    if (command.def->type == "Relu") graph.alias[static_cast<size_t>(command.outputs[0])] = command.inputs[0];
+  return std::erase_if(graph.commands, [](const EncodedCommand& command) { return command.def->type == "Relu"; });
+}
+
+TEST(ModelCompare, AFaultOfFusionIsFoundAsProductionRunsIt) {
+  OpRegistry registry = ops::builtinOps();
+  registry.addPass({"lose-relu", "a fault", GraphPass::Position::AfterLowering, nullptr, loseRelu});
+  ModelComparison comparison = comparisonOf(smallNetwork(), registry);
+  EXPECT_EQ(comparison.compareLayers()->status, CaseStatus::Pass) << "sessions that keep tensors fuse nothing";
+  const CaseResult result = *comparison.compareOutputs();
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_EQ(result.reason.find("output 'third' is the first to depart"), 0u) << result.reason;
+}
+
+TEST(ModelCompare, ASecondRunMustMakeTheSame) {
+  OpRegistry registry = ops::builtinOps();
+  addBrokenCpu(registry, Break::DiffersBetweenRuns);
+  const CaseResult result = *comparisonOf(smallNetwork(), registry).compareOutputs();
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_TRUE(result.failed("repeat")) << result.reason;
 }
 
 TEST(ModelCompare, ShapesOfInputsCanBeGiven) {

@@ -21,7 +21,7 @@ struct MutationOptions {
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   // Of one mutant; never less than five times what its cases take where nothing is broken.
   double timeoutSeconds = 20;
-  std::string source = kBuildFacts.sourceFolder;
+  std::string source = sourceFolder();
 };
 
 struct MutantResult {

@@ -4,6 +4,8 @@
 // alone. Thread-safe.
 #pragma once
 
+#include <string>
+
 namespace opkit::harness {
 
 struct BuildFacts {
@@ -12,9 +14,13 @@ struct BuildFacts {
   bool dirty;          // files of the commit were changed when it was configured
   const char* compiler;
   const char* buildType;
-  const char* sourceFolder;  // absolute
+  const char* sourceFolder;  // absolute, where it was configured
 };
 
 extern const BuildFacts kBuildFacts;
+
+/// The source tree that this program's build folder lies in, else the one that it was configured for. A tree that was
+/// moved or copied with its build folder is its own.
+std::string sourceFolder();
 
 }  // namespace opkit::harness

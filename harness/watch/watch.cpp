@@ -7,6 +7,7 @@
 #include "engine/model/model.h"
 #include "harness/check/check.h"
 #include "harness/run/isolated_jobs.h"
+#include "harness/run/source_table.h"
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
 
@@ -105,6 +106,16 @@ bool Watcher::poll() {
   return any;
 }
 
+std::vector<std::string> Watcher::unbuilt() const {
+  if (!options_.changedSources) return {};
+  std::vector<std::string> changed = options_.changedSources(options_.source);
+  // These are read from the tree, by every round.
+  std::erase_if(changed, [](const std::string& path) {
+    return path.ends_with(".comp") || path.ends_with(".glsl") || path.ends_with(".cases.json");
+  });
+  return changed;
+}
+
 Result<Catalogue> Watcher::readCases() const {
   Catalogue catalogue;
   for (const std::string& folder : folders_) {
@@ -162,6 +173,13 @@ std::string Watcher::work() const {
 
 WatchRound Watcher::run() {
   WatchRound round;
+  if (const std::vector<std::string> changed = unbuilt(); !changed.empty()) {
+    round.error = fmt::format(
+        "nothing was checked: this program was built of another {}; build op-harness, and start watch again once that "
+        "went well",
+        listOf(changed));
+    return round;
+  }
   const IsolationLimits limits{.workers = 1, .timeoutSeconds = options_.timeoutSeconds};
   const Status status = runIsolated(
       1, limits, [&](size_t) { return work(); },

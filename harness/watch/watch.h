@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,9 +19,11 @@ namespace opkit::harness {
 
 struct WatchOptions {
   std::vector<std::string> ops;  // at least one
-  std::string source = kBuildFacts.sourceFolder;
-  double budgetSeconds = 0.7;  // groups are checked, smallest first, for as long
+  std::string source = sourceFolder();
+  double budgetSeconds = 0.7;  // groups are checked, smallest first, for as long; infinity checks them all
   double timeoutSeconds = 20;
+  /// Of the sources in a tree, those that this program was not built of (harness/run/source_table.h).
+  std::function<std::vector<std::string>(const std::string& source)> changedSources = nullptr;
 };
 
 struct WatchRound {
@@ -33,7 +36,9 @@ struct WatchRound {
   size_t spirvWords = 0;            // of the changed shaders' variants that were dispatched
   bool crashed = false;
 
+  /// Nothing failed so far; the whole of it only when no group is left.
   bool good() const { return error.empty() && !crashed && failures == 0 && groups > 0; }
+  bool complete() const { return groupsLeft == 0; }
 };
 
 class Watcher {
@@ -46,6 +51,9 @@ class Watcher {
   WatchRound run();
   /// From now on every shader is compiled from the source tree, changed or not.
   void takeAll() { all_ = true; }
+  /// The sources that only a build brings into this program and that it does not have: what run() would say is not true
+  /// of them.
+  std::vector<std::string> unbuilt() const;
 
  private:
   std::vector<std::string> watchedFiles() const;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 /// A source tree of one operator, to be edited; tests run side by side, so each has one of its own.
 fs::path copyOfTree(const std::string& name) {
-  const fs::path root = fs::path(testing::TempDir()) / name, source = kBuildFacts.sourceFolder;
+  const fs::path root = fs::path(testing::TempDir()) / name, source = sourceFolder();
   fs::remove_all(root);
   fs::create_directories(root / "ops" / "softmax");
   fs::create_directories(root / "shaders");
@@ -65,6 +65,31 @@ TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
   edit(shader, "1.0 / ;", "1.0 / sum;");
   EXPECT_TRUE(watcher.poll());
   EXPECT_TRUE(watcher.run().good());
+}
+
+TEST(Watch, ARoundThatRanOutOfTimeIsNotComplete) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_budget");
+  const WatchRound some =
+      Watcher({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0}, ops::builtinOps()).run();
+  EXPECT_TRUE(some.good()) << some.error;
+  EXPECT_EQ(some.groups, 1u);
+  EXPECT_GT(some.groupsLeft, 0u);
+  EXPECT_FALSE(some.complete());
+}
+
+TEST(Watch, SourcesThatWereNotBuiltAreNotAnsweredFor) {
+  std::vector<std::string> changed = {"ops/softmax/softmax_vulkan.cpp", "shaders/softmax/softmax.comp"};
+  Watcher watcher({.ops = {"Softmax"}, .changedSources = [&](const std::string&) { return changed; }},
+                  ops::builtinOps());
+  const WatchRound round = watcher.run();
+  EXPECT_FALSE(round.good());
+  EXPECT_EQ(round.groups, 0u);
+  EXPECT_EQ(round.error.find("nothing was checked: this program was built of another ops/softmax/softmax_vulkan.cpp; "),
+            0u)
+      << round.error;
+  changed = {"shaders/softmax/softmax.comp", "ops/softmax/softmax.cases.json"};
+  EXPECT_TRUE(watcher.unbuilt().empty()) << "rounds read these from the tree";
 }
 
 TEST(Watch, ASavedCaseFileIsReadAgain) {

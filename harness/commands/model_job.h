@@ -1,0 +1,55 @@
+// ModelJob: what `model` does in a worker process, and how the answer travels back to the command: as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "harness/commands/commands.h"
+#include "harness/model/model_compare.h"
+
+namespace opkit::harness {
+
+struct ModelOptions {
+  std::string model;
+  BackendOptions backend;
+  std::string reference = "cpu";
+  std::vector<std::string> resize;
+  uint64_t seed = kDefaultSeed;
+  bool allowFallback = false;
+  bool all = false;  // print every tensor
+  double gate = ModelCompareOptions().nmseGate;
+  double timeoutSeconds = 1800;  // for each of the two runs
+  size_t memoryMiB = 0;          // that they may take; 0 is unlimited
+  std::string bisect;            // where to save the smallest part that departs
+  std::string json;
+};
+
+/// One network on one backend. The network is read and the reference run once, when the first part asks for them.
+class ModelJob {
+ public:
+  /// As production runs it, then with every tensor kept. The first may fail where the second does not.
+  enum class Part { Outputs, Layers };
+  static constexpr Part kParts[] = {Part::Outputs, Part::Layers};
+  /// Of the result of a part.
+  static std::string idOf(const std::string& model, Part part) {
+    return part == Part::Outputs ? model + "/outputs" : model;
+  }
+
+  ModelJob(const ModelOptions& options, std::string backend) : options_(options), backend_(std::move(backend)) {}
+
+  /// {"line": the case line, "text": what to print before its verdict, "messages": of the validation layers,
+  /// "error": what the user must mend; absent where there is nothing}.
+  nlohmann::json run(Part part);
+
+ private:
+  Status open();
+  Status compare(Part part, nlohmann::json& answer);
+  Result<std::string> bisect(const CaseResult& result) const;
+
+  const ModelOptions& options_;
+  std::string backend_;
+  Model model_;
+  ModelCompareOptions compareOptions_;
+  std::optional<ModelComparison> comparison_;
+};
+
+}  // namespace opkit::harness

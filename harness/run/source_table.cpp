@@ -1,0 +1,69 @@
+#include "harness/run/source_table.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolders[] = {"engine", "harness", "ops", "shaders"};
+constexpr std::string_view kEndings[] = {".cpp", ".h", ".cpp.in", ".fbs", ".comp", ".glsl", ".cases.json"};
+
+bool isSource(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.starts_with('.') || name.ends_with("_test.cpp")) return false;
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+uint64_t hashOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+std::vector<SourceFile> sourcesOf(const std::string& root) {
+  std::vector<SourceFile> files;
+  std::error_code error;
+  if (!fs::exists(fs::path(root) / "CMakeLists.txt", error)) return files;
+  for (const char* folder : kFolders)
+    for (fs::recursive_directory_iterator at(fs::path(root) / folder, error), end; !error && at != end;
+         at.increment(error))
+      if (isSource(at->path()) && at->is_regular_file(error))
+        files.push_back({fs::relative(at->path(), root, error).generic_string(), hashOf(at->path())});
+  std::ranges::sort(files, {}, &SourceFile::path);
+  return files;
+}
+
+std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root) {
+  const std::vector<SourceFile> now = sourcesOf(root);
+  if (now.empty()) return {};
+  std::vector<std::string> changed, appeared, vanished;
+  auto old = built.begin();
+  for (const SourceFile& file : now) {
+    for (; old != built.end() && old->path < file.path; ++old) vanished.emplace_back(old->path);
+    if (old == built.end() || old->path != file.path)
+      appeared.push_back(file.path);
+    else if ((old++)->hash != file.hash)
+      changed.push_back(file.path);
+  }
+  for (; old != built.end(); ++old) vanished.emplace_back(old->path);
+  std::ranges::move(appeared, std::back_inserter(changed));
+  std::ranges::move(vanished, std::back_inserter(changed));
+  return changed;
+}
+
+std::string listOf(const std::vector<std::string>& paths) {
+  if (paths.empty()) return "";
+  return paths.size() == 1 ? paths.front() : fmt::format("{} and {} more", paths.front(), paths.size() - 1);
+}
+
+}  // namespace opkit::harness
