@@ -93,6 +93,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed)));
+  noteOldBuild();
   std::map<std::string, DevicePeaks> peaks;
   for (const BackendLane& lane : lanes) {
     printDevice(lane.runtime->device());
