@@ -99,6 +99,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
   for (const BackendLane& lane : lanes) planned[lane.name] = chosen.size();
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
+  noteOldBuild();
   std::map<std::string, DevicePeaks> peaks;
   for (const BackendLane& lane : lanes) {
     printDevice(lane.runtime->device());
