@@ -15,6 +15,7 @@ namespace opkit {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kProgramBytes = size_t{1} << 30;  // of a program beside its tensors: stacks, drivers, compilers
 
 std::atomic<size_t> inUse{0};
 
@@ -106,7 +107,7 @@ void limitProcessMemory(size_t bytes) {
   rlimit limit{};
   if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const size_t most = std::min<size_t>(kibibytesOf("/proc/self/status", "VmData:").value_or(0) * 1024, kNone / 4) +
-                      std::min(bytes, kNone / 4) / 8 * 9;
+                      std::min(bytes, kNone / 4) / 8 * 9 + kProgramBytes;
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= most) return;
   limit.rlim_cur = std::min<rlim_t>(most, limit.rlim_max);
   setrlimit(RLIMIT_DATA, &limit);

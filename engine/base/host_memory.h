@@ -29,8 +29,8 @@ size_t hostMemoryInUse();
 Status takeHostMemory(size_t bytes);
 void giveBackHostMemory(size_t bytes);
 
-/// Lets this process have `bytes` and an eighth more private memory than it has now: the system then refuses what is
-/// not counted here, which is an error too (std::bad_alloc, a driver's own). 0 does nothing. For programs, not
+/// Lets this process have `bytes`, an eighth and a GiB more private memory than it has now: the system then refuses
+/// what is not counted here, which is an error too (std::bad_alloc, a driver's own). 0 does nothing. For programs, not
 /// libraries.
 void limitProcessMemory(size_t bytes);
 

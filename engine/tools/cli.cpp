@@ -114,8 +114,9 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   catchInterrupts(app.get_name());
   const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
   if (code) return closeOutput(app, *code);
-  // Where fmt::print threw, closeOutput says why.
-  return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
+  const std::string why = code.error().message();
+  if (std::ferror(stdout) == 0 || interrupted()) return closeOutput(app, fail(app, why));
+  return fail(app, "cannot write to standard output: " + why);  // fmt::print threw; the cause is gone from the stream
 }
 
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {

@@ -36,7 +36,7 @@ mkdir -p "$scratch/home" "$scratch/out" "$scratch/disk" "$scratch/folder"
 scratch=$(realpath "$scratch")
 export HOME=$scratch/home OPKIT_CACHE_DIR=off LC_ALL=C
 unset OPKIT_TEMPLATES GITHUB_ACTIONS
-failures=0 runs=0 skipped=0
+failures=0 runs=0 skipped=0 counts=0
 fail() { echo "FAIL $*" >&2; failures=$((failures + 1)); }
 
 # --- The rows: what each command is started with. @ is the folder that it writes to, % marks an operand. ---------------
@@ -48,7 +48,7 @@ row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
 row[op-harness check]='--op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved'
 row[op-harness replay]="%$scratch/failure.opcase"
-row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/mutants.json"
+row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/results.jsonl"
 row[op-harness shaders]='--op Relu --json @/shaders.json'
 row[op-harness watch]="--op Relu --once --source $source"
 row[op-harness bench]="--op Relu --backend cpu --samples 3 --json @/results.jsonl"
@@ -59,7 +59,7 @@ row[op-report build]="%$scratch/results.jsonl --output @/index.html"
 row[op-scaffold new]="HardNudge --kind elementwise --dry-run"
 row[op-scaffold remove]='Softmax --dry-run --force'
 row[op-scaffold rename]='Softmax HardNudge --dry-run --force'
-row[op-scaffold add-backend]='Where cpu --dry-run'
+row[op-scaffold add-backend]='CumSum vulkan --dry-run'
 row[op-scaffold backend]='hard_nudge --dry-run'
 row[op-scaffold plugin]='hard_nudge --dir @/plugin'
 row[op-scaffold doctor]='%Softmax'
@@ -124,6 +124,7 @@ documents() {
   [ -s "$2/results.jsonl" ] || return 0
   [ -z "$(tail -c 1 "$2/results.jsonl")" ] || fail "$1: the last line of results is cut"
   if grep -nv '^{.*}$' "$2/results.jsonl"; then fail "$1: a line of results is none"; fi
+  announced "$1" "$2"
 }
 
 # --- What each command goes through ------------------------------------------------------------------------------------
@@ -151,17 +152,18 @@ interrupted() {
   [ "$code" = "$expected" ] || [ "$code" = "$calm_code" ] ||
     fail "$name: $signal after $delay of $took ms: expected $expected, got $code: $(tail -n 2 "$scratch/err")"
   documents "$name" "$folder"
-  announced "$name" "$folder"
 }
 
-# Lines of results announced are lines written.
+# Lines announced are lines written: the summary of a run counts its cases by status.
 announced() {
-  local said
-  said=$(sed -n 's/.*[^0-9]\([0-9]\+\) results\? \(is\|are\) in .*/\1/p' "$scratch/stdout" "$scratch/err" | tail -n 1)
-  [ -n "$said" ] || return 0
-  local written
-  written=$(grep -c '"record":"case"' "$2/results.jsonl")
-  [ "$said" = "$written" ] || fail "$1: announced $said results, wrote $written"
+  local summary counted
+  [ -s "$2/results.jsonl" ] || return 0
+  summary=$(grep '"record":"summary"' "$2/results.jsonl" | tail -n 1)
+  [ -n "$summary" ] || return 0
+  counted=$(grep -oE '"(pass|fail|crash|hang|unsupported|skip|fallback|mistrusted)":[0-9]+' <<<"$summary" | cut -d: -f2 | paste -sd+)
+  [ "$((counted))" = "$(grep -c '"record":"case"' "$2/results.jsonl")" ] ||
+    fail "$1: the summary counts $((counted)) cases, the file holds $(grep -c '"record":"case"' "$2/results.jsonl")"
+  counts=$((counts + 1))
 }
 
 # brokenStdout NAME EXPECTED DESCRIPTION: stdout is descriptor 9.
@@ -338,6 +340,6 @@ for name in "${names[@]}"; do
   echo "$name: $took ms, $((failures - before)) failures"
 done
 for program in "${programs[@]}"; do [[ $program != *"$only"* ]] || programOptions $program; done
-echo "$runs runs of ${#names[@]} commands, $failures failures"
+echo "$runs runs of ${#names[@]} commands, $counts files of results counted, $failures failures"
 [ $skipped = 0 ] || echo "skipped: a full disk under $skipped commands: this user may not mount a tmpfs"
 [ $failures = 0 ]

@@ -304,7 +304,7 @@ TEST(ControlFlow, MistakesAreOneLine) {
   model = loopModel();
   model.nodes[0].subgraphs[0].model.outputs.resize(1);
   auto session = sessionOf(model, {.backend = "cpu"});
-  session->input("trips")->data<int64_t>()[0] = 1;
+  setLoop(*session, 1, 1);
   EXPECT_NE(session->run().message().find("the body must take (iteration, condition, carried...)"), std::string::npos);
 }
 
