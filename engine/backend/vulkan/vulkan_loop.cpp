@@ -15,7 +15,6 @@ constexpr size_t kMaxTerms = 6;
 constexpr size_t kMaxWordBytes = 16;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
-int32_t i32(int64_t value) { return static_cast<int32_t>(value); }
 
 bool allEven(const std::vector<int64_t>& values, size_t count) {
   return std::all_of(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count),
