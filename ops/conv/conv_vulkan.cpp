@@ -10,7 +10,6 @@ namespace {
 
 using gemm::GemmTiles;
 
-uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 // A convolution as products of matrices: which elements are rows, inner products and positions.
 struct ConvProduct {

@@ -5,7 +5,6 @@
 namespace opkit::ops::gemm {
 namespace {
 
-uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 WeightLayout rowsOf(const GemmPlan& plan) {
   return {.rows = plan.rows, .channels = plan.depth, .rowStride = plan.aRowStride, .channelStride = plan.aDepthStride};

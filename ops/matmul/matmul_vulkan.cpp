@@ -9,7 +9,6 @@ namespace {
 
 using gemm::GemmTiles;
 
-uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 // One axis of the batch; strides count matrices, 0 where an operand is repeated.
 struct BatchAxis {
