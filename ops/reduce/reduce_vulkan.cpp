@@ -17,7 +17,7 @@ Kind kindOf(std::string_view type) {
   return Kind::Sum;
 }
 
-vulkan::RowWork workOf(Kind kind, const View& view) {
+vulkan::RowWork workOf(const View& view) {
   return {.rows = elementCount(view.kept.size),
           .extent = elementCount(view.reduced.size),
           .passes = 2,  // LogSumExp, and a sum that overflows
@@ -41,7 +41,7 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
-    const vulkan::RowWork work = workOf(kind_, view);
+    const vulkan::RowWork work = workOf(view);
     return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.outputs = work.rows,
                                      .folded = work.extent,
