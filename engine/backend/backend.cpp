@@ -19,10 +19,12 @@ namespace {
 /// Unsupported when the device cannot bring one of the tensors from NCHW into its layout, or back.
 Status planConversions(Backend& backend, std::span<const Tensor> tensors) {
   std::unique_ptr<Execution> conversion;
+  const uint64_t executions = backend.counters().executionsCreated;
   for (const Tensor& tensor : tensors) {
     if (tensor.layout == Layout::NCHW) continue;
     if (!conversion) {
       OPKIT_ASSIGN(conversion, backend.createConversion());
+      backend.counters().executionsCreated = executions;  // it is asked and dropped: no plan gets it
     }
     const Tensor plain{tensor.desc, nullptr, 0, 0};
     const Tensor *other = &plain, *kept = &tensor;

@@ -94,9 +94,6 @@ void addWatchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")
       ->check(cli::existingFolder())
       ->capture_default_str();
-  command->add_option("--budget", options->watch.budgetSeconds, "Seconds of checking per round")
-      ->check(cli::seconds())
-      ->capture_default_str();
   CLI::Option* budget = command->add_option("--budget", options->watch.budgetSeconds,
                                             "Seconds of checking per round, smallest groups first; --once checks all");
   budget->capture_default_str()->check(cli::seconds());

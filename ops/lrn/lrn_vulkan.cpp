@@ -15,6 +15,15 @@ vulkan::RowWork workOf(const LrnParamsT& params, const TensorDesc& x) {
       .rows = x.elements(), .extent = std::min(plan.channels, plan.before + 1 + plan.after), .distance = plan.inner};
 }
 
+Status supports(const CreateArgs& args) {
+  constexpr int64_t kMostReads = int64_t{1} << 31;
+  const vulkan::RowWork work = workOf(args.params<LrnParams>(), args.input(0));
+  if (work.extent > 0 && work.rows > kMostReads / work.extent)
+    return Status::unsupported("{}: the Vulkan kernel would read {} windows of {}; the CPU shares their sums",
+                               args.def.type, work.rows, work.extent);
+  return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
+}
+
 class LrnVulkan final : public vulkan::VulkanExecution {
  public:
   LrnVulkan(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), params_(args.params<LrnParams>()) {}
@@ -40,10 +49,6 @@ class LrnVulkan final : public vulkan::VulkanExecution {
 
 }  // namespace
 
-void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "LRN", vulkan::creatorOf<LrnVulkan>([](const CreateArgs& args) {
-                        return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
-                      }));
-}
+void addVulkan(OpRegistry& registry) { registry.addCreator("vulkan", "LRN", vulkan::creatorOf<LrnVulkan>(supports)); }
 
 }  // namespace opkit::ops::lrn

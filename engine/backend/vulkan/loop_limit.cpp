@@ -24,13 +24,14 @@ Result<uint64_t> measure(const std::shared_ptr<Device>& device, PipelineCache& p
                VulkanBuffer::create(device, sizeof(uint32_t), MemoryUse::Staging));
   const Tensor made{{DType::UInt32, {1}}, buffer, 0, 0};
   const Tensor* const tensors[] = {&made};
-  const Shader::PushConstants push{.wanted = kWanted, .seed = 1};
+  std::array<std::byte, Shader::kPushConstantBytes> push;
+  OPKIT_TRY((Shader::PushConstants{.wanted = kWanted, .seed = 1}.pack(push)));
 
   BackendCounters counters;
   ImageSet images(device);
   const RecordingContext context{device, &pipelines, std::move(pool), &counters, false, &images};
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context));
-  OPKIT_TRY(recording->dispatch(Shader::code({}), tensors, std::as_bytes(std::span(&push, 1)), {}, {1, 1, 1}));
+  OPKIT_TRY(recording->dispatch(Shader::code({}), tensors, push, {}, {1, 1, 1}));
   OPKIT_TRY(recording->finish(fence.get()));
   OPKIT_TRY(recording->run(fence.get()));
   const uint32_t count = made.data<uint32_t>()[0];
