@@ -103,7 +103,8 @@ std::vector<MutantResult> mutateOnCpu(const std::string& cases) {
   MutationOptions options;
   options.jobs = 2;
   const Status status =
-      mutateCpu(*catalogue, ops::builtinOps(), options, [&](const MutantResult& result) { results.push_back(result); });
+      mutateCpu(*catalogue, ops::builtinOps(), options,
+                {.planned = [](size_t) {}, .done = [&](const MutantResult& result) { results.push_back(result); }});
   EXPECT_TRUE(status.isOk()) << status.message();
   return results;
 }
@@ -141,8 +142,9 @@ TEST(MutateShaders, KillsAndSurvivorsAreTold) {
   options.jobs = 2;
   options.limit = 8;
   std::vector<MutantResult> results;
-  const Status status = mutateShaders(*catalogue, ops::builtinOps(), options,
-                                      [&](const MutantResult& result) { results.push_back(result); });
+  const Status status =
+      mutateShaders(*catalogue, ops::builtinOps(), options,
+                    {.planned = [](size_t) {}, .done = [&](const MutantResult& result) { results.push_back(result); }});
   ASSERT_TRUE(status.isOk()) << status.message();
   size_t killed = 0;
   for (const MutantResult& result : results) {

@@ -272,7 +272,7 @@ TEST(ControlFlow, ALoopThatGrowsWithoutEndIsOutOfMemory) {
     body.addInput("iteration", kAnything);
     const int condition = body.addInput("condition", kAnything);
     const int carried = body.addInput("carried", kAnything);
-    const int twice = body.addNode("Concat", "twice", {carried, carried}, packParams(ConcatParamsT()))[0];
+    const int twice = body.addNode("Concat", "twice", {carried, carried}, packParams(concat::ConcatParamsT()))[0];
     body.outputs = {condition, twice};
     Model model;
     const int start = model.addInput("start", {DType::Float32, {1024}});

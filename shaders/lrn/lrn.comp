@@ -49,12 +49,15 @@ void main() {
   const uint c = i / inner % channels;
   const uint first = c - min(c, push.before), last = min(channels - 1u, c + push.after);
   const uint window = i < push.count ? last - first + 1u : 0u;
-  float squares = 0.0;
+  precise float part = 0.0, lost = 0.0;  // compensated (Kahan): windows may be long
   EACH_OF_ROW(n, window)
     const float value = LOAD(x, i + (first + n) * inner - c * inner);
-    squares += value * value;
+    precise float added = value * value - lost;
+    precise float next = part + added;
+    lost = (next - part) - added;
+    part = next;
   END_OF_ROW
-  squares = teamSum(squares);
+  const float squares = teamSum(part - lost);
   if (window > 0u && teamLane() == 0u)
     STORE(y, i, LOAD(x, i) / accuratePow(push.bias + push.scale * squares, push.beta));
 }
