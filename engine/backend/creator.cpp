@@ -17,7 +17,7 @@ Status verdictOf(const Creator& creator, const CreateArgs& args, const FitsDevic
 uint64_t loopLimitOf(const Creator& creator, const CreateArgs& args) {
   DeviceCaps unlimited = args.device;
   unlimited.loopIterations = UINT64_MAX;
-  if (args.device.loopIterations == unlimited.loopIterations) return 0;
+  if (args.device.loopIterations == unlimited.loopIterations || verdictOf(creator, args, {}).isOk()) return 0;
   const CreateArgs other{args.def, args.paramBytes, args.inputs, args.outputs, args.constants, unlimited, args.layouts};
   return verdictOf(creator, other, {}).isOk() ? args.device.loopIterations : 0;
 }
@@ -70,8 +70,8 @@ Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, con
       if (verdict.isOk())
         choice.creator = creator;
       else
-        choice.refusals.push_back({creator->provider, verdict.message(), verdict.isByDevice(),
-                                   verdict.isByDevice() ? loopLimitOf(*creator, args) : 0});
+        choice.refusals.push_back(
+            {creator->provider, verdict.message(), verdict.isByDevice(), loopLimitOf(*creator, args)});
     }
   }
   return choice;

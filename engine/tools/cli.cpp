@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -71,6 +72,24 @@ std::string unknownCommand(const CLI::App& app) {
                      app.get_name());
 }
 
+/// "--threads -1" as "--threads=-1", last word first as CLI11 wants them: it takes a negative number for an option.
+std::vector<std::string> wordsOf(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool negative =
+        word.size() > 1 && word[0] == '-' && std::string_view("0123456789.in").find(word[1]) != word.npos;
+    const bool behindOption =
+        !words.empty() && words.back().starts_with("--") && words.back().find('=') == std::string::npos;
+    if (negative && behindOption)
+      words.back() += fmt::format("={}", word);
+    else
+      words.emplace_back(word);
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
 int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
@@ -90,7 +109,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   checkValues(app);
   if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
-    app.parse(argc, argv);
+    app.parse(wordsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     if (app.get_subcommands().empty())
@@ -114,9 +133,8 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   catchInterrupts(app.get_name());
   const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
   if (code) return closeOutput(app, *code);
-  const std::string why = code.error().message();
-  if (std::ferror(stdout) == 0 || interrupted()) return closeOutput(app, fail(app, why));
-  return fail(app, "cannot write to standard output: " + why);  // fmt::print threw; the cause is gone from the stream
+  // Where fmt::print threw, closeOutput says why.
+  return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
 }
 
 Result<NamedValue> parseNamedValue(const std::string& option, const std::string& text) {

@@ -138,12 +138,12 @@ void describe(CLI::App& app, Options& options) {
 /// Where the values of each input come from, and the shapes it takes one after the other.
 class InputPlan {
  public:
-  /// Reads every file now, so that nothing runs when one is bad.
+  /// Reads every file and checks every shape now, so that nothing runs when one is bad.
   static Result<InputPlan> create(const Options& options, const Session& session) {
     InputPlan plan;
     for (const std::string& name : session.inputNames()) plan.entries_[name];
     for (const std::string& text : options.inputs) OPKIT_TRY(plan.addSource(text));
-    for (const std::string& text : options.resizes) OPKIT_TRY(plan.addShape(text));
+    for (const std::string& text : options.resizes) OPKIT_TRY(plan.addShape(text, session));
     return plan;
   }
 
@@ -208,10 +208,11 @@ class InputPlan {
     return Status::ok();
   }
 
-  Status addShape(const std::string& text) {
+  Status addShape(const std::string& text, const Session& session) {
     OPKIT_ASSIGN(const cli::NamedValue resize, cli::parseNamedValue("--resize", text));
     OPKIT_ASSIGN(Entry * entry, find("--resize", resize.name));
     OPKIT_ASSIGN(Shape shape, cli::parseShape(resize.value));
+    OPKIT_TRY(session.inputDesc(resize.name, shape).error());
     entry->shapes.push_back(std::move(shape));
     return Status::ok();
   }

@@ -70,7 +70,6 @@ std::vector<Verdict> judge(const std::vector<Test>& tests, const Context& contex
 Result<std::vector<Verdict>> runSuite(const Context& context, const std::string& filter, const KnownFailures& known) {
   std::vector<Test> tests = allTests();
   std::erase_if(tests, [&](const Test& test) { return test.name.find(filter) == std::string::npos; });
-  if (tests.empty()) return Status::invalidArgument("no test of the suite has '{}' in its name", filter);
   return judge(tests, context, known);
 }
 

@@ -46,8 +46,8 @@ TEST(Refusals, PlacesThatCannotBeWrittenAreSaidAtTheStart) {
   }
   expectOneLine(run("check " + kOne + "--save " + file), "--save: cannot write");
   expectOneLine(run("check " + kOne + "--save " + file + "/deeper"), "--save: cannot write");
-  expectOneLine(run("check " + kOne + "--json ''"), "--json: expected a value, got an empty text");
-  expectOneLine(run("list --ids --json " + file), "--json excludes --ids");
+  expectOneLine(run("check " + kOne + "--json ''"), "--json: expected a file, got an empty text");
+  expectOneLine(run("list --ids --json " + file), "--ids excludes --json");
 }
 
 TEST(Refusals, FoldersThatDoNotExist) {

@@ -45,10 +45,9 @@ TEST(VulkanLimits, AKernelFallsBackWithTheReasonAndARasterIsCut) {
       EXPECT_EQ(row.fellBack, row.type == "Relu") << row.type;
       if (row.type != "Relu") continue;
       EXPECT_TRUE(row.fellBack);
-      ASSERT_FALSE(row.refusals.empty());
-      EXPECT_TRUE(row.refusals.back().byDevice);
-      EXPECT_NE(row.refusals.back().reason.find("exceeds the device limit of 1024 bytes"), std::string::npos)
-          << row.refusals.back().reason;
+      EXPECT_TRUE(std::ranges::any_of(row.refusals, [](const Refusal& refusal) {
+        return refusal.byDevice && refusal.reason.find("exceeds the device limit of 1024 bytes") != std::string::npos;
+      }));
     }
   }
 }
@@ -85,8 +84,7 @@ TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
       for (const int64_t bad : {5, -6, 1 << 20}) {
         const Status status = runWith(*session, {0, -1, bad, -5});
         EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << backend << " " << bad;
-        EXPECT_NE(status.message().find(fmt::format("Gather: indices must be in [-5, 5), got {}", bad)),
-                  std::string::npos)
+        EXPECT_NE(status.message().find(fmt::format("indices must be in [-5, 5), got {}", bad)), std::string::npos)
             << backend << ": " << status.message();
         EXPECT_NE(status.message().find("node 'gather'"), std::string::npos) << status.message();
       }

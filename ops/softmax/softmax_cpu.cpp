@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kColumns = 256;  // of one block
 constexpr int64_t kRun = 256;      // elements of a column that are added in float: more would lose the last bits
+constexpr int64_t kRowRun = 1024;  // of a row, whose lanes add a fraction each
 
 class SoftmaxCpu final : public cpu::CpuKernel {
  public:
@@ -45,13 +46,22 @@ class SoftmaxCpu final : public cpu::CpuKernel {
  private:
   void normaliseRow(const float* x, float* y) const {
     const float largest = cpu::maxOf(x, rows_.extent);
+    const float sum = exponentials(x, largest, params_.log ? nullptr : y);
     if (params_.log) {
-      const float sum = cpu::expOf(x, largest, nullptr, rows_.extent);
       cpu::affine(x, largest, 1.0f, 0.0f, y, rows_.extent);
       cpu::affine(y, std::log(sum), 1.0f, 0.0f, y, rows_.extent);
     } else {
-      cpu::divide(y, cpu::expOf(x, largest, y, rows_.extent), y, rows_.extent);
+      cpu::divide(y, sum, y, rows_.extent);
     }
+  }
+
+  /// The sum of exp(x - largest) over a row, written to `y` unless null; by runs, as the columns' sums.
+  float exponentials(const float* x, float largest, float* y) const {
+    double total = 0;
+    for (int64_t i = 0; i < rows_.extent; i += kRowRun)
+      total +=
+          static_cast<double>(cpu::expOf(x + i, largest, y ? y + i : nullptr, std::min(kRowRun, rows_.extent - i)));
+    return static_cast<float>(total);
   }
 
   void normaliseColumns(const float* x, float* y, int64_t columns) const {

@@ -91,7 +91,7 @@ refused 'lower-case word' plugin Mine
 refused 'reversed domain' plugin mine --domain acme
 refused "expected c or cpp" plugin mine --language rust
 refused 'there is no operator Nothing' doctor Nothing
-refused 'does not exist' --templates "$work/none" kinds
+refused 'there is no folder' --templates "$work/none" kinds
 refused 'not inside a source tree of OpKit' --root / list
 : >"$work/file"
 refused 'Not a directory' eject "$work/file"

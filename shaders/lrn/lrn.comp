@@ -55,6 +55,7 @@ void main() {
     precise float added = value * value - lost;
     precise float next = part + added;
     lost = (next - part) - added;
+    if (isNan(lost)) lost = 0.0;  // an infinite sum has no error
     part = next;
   END_OF_ROW
   const float squares = teamSum(part - lost);
