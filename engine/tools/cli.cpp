@@ -72,7 +72,8 @@ std::string unknownCommand(const CLI::App& app) {
                      app.get_name());
 }
 
-/// "--threads -1" as "--threads=-1", last word first as CLI11 wants them: it takes a negative number for an option.
+/// Last word first, as CLI11 wants them. It takes a negative number for an option and an empty text for none, so
+/// "--threads -1" becomes "--threads=-1", and "--threads=" becomes "--threads" and "".
 std::vector<std::string> wordsOf(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
@@ -83,6 +84,8 @@ std::vector<std::string> wordsOf(int argc, char** argv) {
         !words.empty() && words.back().starts_with("--") && words.back().find('=') == std::string::npos;
     if (negative && behindOption)
       words.back() += fmt::format("={}", word);
+    else if (word.starts_with("--") && word.ends_with('='))
+      words.insert(words.end(), {std::string(word.substr(0, word.size() - 1)), ""});
     else
       words.emplace_back(word);
   }

@@ -78,7 +78,7 @@ std::string toBytes(std::string& text) {
   const std::string unit = CLI::detail::to_lower(text.substr(static_cast<size_t>(parsed.ptr - text.data())));
   const double bytes = amount * unitOf(unit);
   constexpr double kMost = 0x1p60;
-  if (!(bytes >= 0 && bytes <= kMost) || (bytes == 0 && amount != 0)) return wrong;
+  if (!(bytes >= 0 && bytes <= kMost) || (bytes < 1 && amount != 0)) return wrong;
   text = std::to_string(static_cast<uint64_t>(bytes));
   return "";
 }

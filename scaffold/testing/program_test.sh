@@ -94,7 +94,7 @@ refused 'there is no operator Nothing' doctor Nothing
 refused 'there is no folder' --templates "$work/none" kinds
 refused 'not inside a source tree of OpKit' --root / list
 : >"$work/file"
-refused 'Not a directory' eject "$work/file"
+refused 'is not a folder' eject "$work/file"
 scratch_unchanged
 
 # Every kind: the dry run writes nothing, its diff applies with git and with patch and gives what the command gives; the
