@@ -19,12 +19,13 @@ Result<Spec> specFor(const Tree& tree, const KnownOperator& op, const std::strin
 }
 
 /// Whether the kernel of a kind compiles in the folder of an operator that op-scaffold did not write.
-Status checkForeign(const Tree& tree, const KnownOperator& op, const std::string& kind) {
+Status checkForeign(const Tree& tree, const Templates& templates, const KnownOperator& op, const std::string& kind) {
   const std::string stem = "ops/" + op.folder + "/" + op.folder;
   if (op.folder != snakeCase(op.type))
     return Status::invalidArgument("{} shares ops/{} with other operators: add its kernel there by hand", op.type,
                                    op.folder);
-  if (!tree.exists(stem + ".h")) return Status::invalidArgument("{}.h is missing: kernels include it", stem);
+  if (templates.has(kind, "op.h") && !tree.exists(stem + ".h"))
+    return Status::invalidArgument("{}.h is missing: kernels include it", stem);
   const std::string schema = tree.read(stem + ".fbs").value_or("");
   for (const Attribute& attribute : findKind(kind)->attributes)
     if (!std::regex_search(schema, std::regex("\\b" + attribute.name + "\\s*:")))
@@ -54,7 +55,7 @@ Result<Plan> planAddBackend(const Tree& tree, const Templates& templates, const 
   OPKIT_ASSIGN(Spec spec, completed(given));
   if (findKind(spec.kind)->row || !findKind(spec.kind)->kernels)
     return Status::invalidArgument("kind {} has no kernel of its own", spec.kind);
-  if (!readRecord(tree, type)) OPKIT_TRY(checkForeign(tree, *op, spec.kind));
+  if (!readRecord(tree, type)) OPKIT_TRY(checkForeign(tree, templates, *op, spec.kind));
   if (!spec.has(backend)) spec.backends.push_back(backend);
   kainjow::mustache::data context = contextOf(spec);
   Plan plan;

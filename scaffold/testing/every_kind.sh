@@ -60,7 +60,7 @@ for name in "${names[@]}"; do
   done
 done
 for printed in rename_steps add_steps; do
-  [ "$printed$2" = add_stepsOFF ] || steps "$work/$printed" | grep -q '^ok: ' || fail "the steps of $printed do not work"
+  [ "$printed$2" = add_stepsOFF ] || steps "$work/$printed" | grep >/dev/null '^ok: ' || fail "the steps of $printed do not work"
 done
 for name in "${failing[@]}"; do
   code=0

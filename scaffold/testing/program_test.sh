@@ -107,9 +107,9 @@ while read -r kind; do
   "$scaffold" new Thing --kind "$kind" >"$work/out"
   scratch_listing | grep -v ' \./\.opkit\|^\./\.opkit' >"$work/by_new"
   diff "$work/by_git" "$work/by_new" && diff "$work/by_patch" "$work/by_new" || fail "$kind: the diff is not what new does"
-  "$scaffold" new Thing --kind "$kind" | grep -q '^nothing to do' || fail "$kind: twice is not a no-op"
+  "$scaffold" new Thing --kind "$kind" | grep >/dev/null '^nothing to do' || fail "$kind: twice is not a no-op"
   "$scaffold" new Thing --kind "$kind" --print-spec >"$work/spec.json"
-  "$scaffold" new --spec "$work/spec.json" | grep -q '^nothing to do' || fail "$kind: its spec gives something else"
+  "$scaffold" new --spec "$work/spec.json" | grep >/dev/null '^nothing to do' || fail "$kind: its spec gives something else"
   [ -z "$("$scaffold" new Thing --kind "$kind" --dry-run)" ] || fail "$kind: a dry run of a no-op prints a diff"
   code=0
   "$scaffold" doctor Thing >"$work/out" || code=$?
@@ -132,7 +132,7 @@ echo edited >>ops/thing/thing.md
 refused 'thing.md was edited' remove Thing
 refused 'thing.md was edited' rename Thing Other
 "$scaffold" rename Thing Other --force >/dev/null
-"$scaffold" list | grep -q '^other  *Other\*$' || fail "list does not show the renamed operator"
+"$scaffold" list | grep >/dev/null '^other  *Other\*$' || fail "list does not show the renamed operator"
 "$scaffold" remove Other --force >/dev/null
 rm -rf .opkit
 scratch_unchanged
@@ -142,7 +142,7 @@ scratch_unchanged
 "$scaffold" new Thing --kind reduce --dry-run >"$work/plain"
 "$scaffold" --templates "$work/templates" new Thing --kind reduce --dry-run | diff "$work/plain" - || fail "ejected templates differ"
 echo 'Ours: <% type %>' >>"$work/templates/common/op.md.mustache"
-OPKIT_TEMPLATES="$work/templates" "$scaffold" new Thing --kind reduce --dry-run | grep -qx '+Ours: Thing' || fail "a changed template is not used"
+OPKIT_TEMPLATES="$work/templates" "$scaffold" new Thing --kind reduce --dry-run | grep -x >/dev/null '+Ours: Thing' || fail "a changed template is not used"
 refused 'exists and differs; --force overwrites it' eject "$work/templates"
 echo '<%#open%>' >"$work/templates/common/op.md.mustache"
 refused 'common/op.md.mustache' --templates "$work/templates" new Thing --kind reduce
@@ -154,8 +154,8 @@ grep -q 'NAME (UpperCamel' "$work/out" && [ -f ops/asked/asked.cpp ] || fail "no
 
 # Next steps are commands: from another folder they begin with cd, and name no folder that is not there.
 (cd ops && "$scaffold" new Thing --kind layout) >"$work/out"
-sed '1,/^Next:/d' "$work/out" | head -n 1 | grep -qx "  cd $PWD" || fail "no cd in the next steps from elsewhere"
-(cd ops && eval "$(sed '1,/^Next:/d' "$work/out" | grep -v 'cmake\|op-harness')") | grep -q 'SCAFFOLD:' || fail "the last step shows no marks"
+sed '1,/^Next:/d' "$work/out" | head -n 1 | grep -x >/dev/null "  cd $PWD" || fail "no cd in the next steps from elsewhere"
+(cd ops && eval "$(sed '1,/^Next:/d' "$work/out" | grep -v 'cmake\|op-harness')") | grep >/dev/null 'SCAFFOLD:' || fail "the last step shows no marks"
 "$scaffold" remove Thing >/dev/null
 rm -rf .opkit
 scratch_unchanged
