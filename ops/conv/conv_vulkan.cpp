@@ -10,7 +10,6 @@ namespace {
 
 using gemm::GemmTiles;
 
-
 // A convolution as products of matrices: which elements are rows, inner products and positions.
 struct ConvProduct {
   gemm::WeightLayout w;

@@ -5,7 +5,6 @@
 namespace opkit::ops::gemm {
 namespace {
 
-
 WeightLayout rowsOf(const GemmPlan& plan) {
   return {.rows = plan.rows, .channels = plan.depth, .rowStride = plan.aRowStride, .channelStride = plan.aDepthStride};
 }

@@ -9,7 +9,6 @@ namespace {
 
 using gemm::GemmTiles;
 
-
 // One axis of the batch; strides count matrices, 0 where an operand is repeated.
 struct BatchAxis {
   int64_t size = 1;

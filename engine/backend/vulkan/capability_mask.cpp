@@ -76,8 +76,9 @@ Status applyItem(const std::string& item, PhysicalDevice& device) {
 }  // namespace
 
 std::vector<std::string> singleMasks() {
-  return {"no-fp16",    "no-fp64",   "no-int8",      "no-int16", "no-int64",    "no-storage8", "no-storage16",
-          "subgroup=1", "shared=64", "workgroup=32", "groups=2", "buffer=1024", "texels=16",   "image=16",   "loops=64"};
+  return {"no-fp16",     "no-fp64",      "no-int8",    "no-int16",  "no-int64",
+          "no-storage8", "no-storage16", "subgroup=1", "shared=64", "workgroup=32",
+          "groups=2",    "buffer=1024",  "texels=16",  "image=16",  "loops=64"};
 }
 
 Status applyMask(const std::string& mask, PhysicalDevice& device) {

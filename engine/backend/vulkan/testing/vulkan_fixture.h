@@ -23,8 +23,7 @@ class AffineExecution final : public VulkanExecution {
     using Shader = shaders::Affine;
     const auto count = static_cast<uint32_t>(outputs[0]->desc.elements());
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.count = count, .amount = amount_}, Items{count},
-                                    {.factor = factor_});
+                                    {.count = count, .amount = amount_}, Items{count}, {.factor = factor_});
   }
 
  private:
