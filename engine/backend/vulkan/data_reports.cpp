@@ -9,7 +9,8 @@ Result<const Tensor*> DataReports::add(const std::shared_ptr<Device>& device, in
   // The host's memory on every device: shaders reach it slowly, and only when there is something to say.
   OPKIT_ASSIGN(tensor.buffer, VulkanBuffer::create(device, tensor.sizeBytes(), MemoryUse::Staging));
   std::ranges::fill(tensor.data<int32_t>(), 0);
-  return &entries_.emplace_back(std::move(tensor), std::move(explain)).words;
+  entries_.push_back({std::move(tensor), std::move(explain)});
+  return &entries_.back().words;
 }
 
 Status DataReports::take() {
