@@ -48,14 +48,16 @@ key() {  # the record's name for a source; empty where the build knows nothing o
 }
 
 todo=()
-declare -A keys
 for source in "${sources[@]}"; do
-  keys[$source]=$(key "$source")
-  if $all || [ -z "${keys[$source]}" ] || [ ! -e "$cache/${keys[$source]}" ]; then todo+=("$source"); fi
+  record=$(key "$source")
+  if $all || [ -z "$record" ] || [ ! -e "$cache/$record" ]; then todo+=("$source" "$cache/${record:-unknown}"); fi
 done
-if [ ${#todo[@]} -gt 0 ]; then
-  printf '%s\0' "${todo[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy -p "$build/tidy" --quiet 2>/dev/null
-  for source in "${todo[@]}"; do [ -z "${keys[$source]}" ] || : >"$cache/${keys[$source]}"; done
-fi
+# Each source that is clean is recorded at once, so that a run that fails or is ended is not lost.
+look() {
+  clang-tidy -p "$0" --quiet "$1" 2>/dev/null && : >"$2"
+}
+export -f look
+[ ${#todo[@]} -eq 0 ] || printf '%s\0' "${todo[@]}" | xargs -0 -n 2 -P "$(nproc)" bash -c 'look "$@"' "$build/tidy"
+rm -f "$cache/unknown"
 find "$cache" -type f -mtime +30 -delete
-echo "clang-tidy: ${#sources[@]} sources clean, $((${#sources[@]} - ${#todo[@]})) of them known to be"
+echo "clang-tidy: ${#sources[@]} sources clean, $((${#sources[@]} - ${#todo[@]} / 2)) of them known to be"
