@@ -2,6 +2,7 @@
 // part.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -49,7 +50,7 @@ Counted count(const std::string& path) {
 }
 
 void expectKept(const std::string& command, const std::string& record, int signal) {
-  const std::string path = fresh("interrupted.jsonl");
+  const std::string path = fresh(fmt::format("interrupted_{}.jsonl", getpid()));  // tests run side by side
   const Ran ran = runUntil(command + " --json " + path, path, "\"record\":\"" + record + "\"", signal);
   EXPECT_EQ(ran.code, 128 + signal) << command << "\n" << ran.text;
   expectPart(ran, "interrupted: ");
