@@ -24,7 +24,7 @@ bool reported(std::string& error, Body body) {
   return status.isOk();
 }
 
-/// What `body` answers, or nothing when there is no memory for it.
+/// The answer of `body`, or nothing when memory runs out.
 template <class Body>
 auto orEmpty(Body body) -> decltype(body()) {
   try {

@@ -140,9 +140,9 @@ class Backend {
   std::shared_ptr<ConstantStore> constants_ = std::make_shared<ConstantStore>();  // shared with other sessions
 };
 
-/// What scratchBytes says before anything has memory: of tensors as `args` describes them, in `layout` where their
-/// `contents` are not known. Unsupported when the device cannot do it, or cannot bring the tensors into that layout and
-/// back; so kernels are chosen.
+/// The scratchBytes of an Execution for tensors that `args` describes and that have no memory yet, in `layout` unless
+/// their `contents` are known. Unsupported if the device cannot run it, or cannot convert the tensors to that layout
+/// and back. Kernels are chosen by it.
 Result<size_t> planAlone(Backend& backend, Execution& execution, const CreateArgs& args, Layout layout,
                          std::span<const Tensor* const> contents);
 

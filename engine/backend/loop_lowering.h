@@ -41,7 +41,7 @@ class LoopLowering {
 /// before a run, and one is out of range. For planning: what is known to be wrong is said there, on every backend.
 Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> contents);
 
-/// What every backend says about an index that is not in [-extent, extent).
+/// The error for an index outside [-extent, extent), the same on every backend.
 Status badIndex(const std::string& type, int64_t extent, int64_t found);
 
 /// InvalidArgument that names the first index that is out of range, in the order of the iterations; OK when there is

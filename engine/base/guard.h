@@ -16,7 +16,7 @@ namespace opkit {
 /// file or folder, Internal for everything else. REQUIRES to be called inside a catch block.
 Status statusOfException();
 
-/// What `body` answers (a Status or a Result), or the Status of what it throws.
+/// The Status or Result of `body`; an exception becomes a Status.
 template <class Body>
 std::invoke_result_t<Body> guarded(Body&& body) {
   try {

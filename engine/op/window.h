@@ -97,13 +97,13 @@ struct WindowWalk {
 template <class Push>
 void packWindow(const std::vector<WindowAxis>& axes, Push& push) {
   for (size_t d = 0; d < axes.size(); ++d) {
-    push.inputs[d] = static_cast<uint32_t>(axes[d].input);
-    push.outputs[d] = static_cast<uint32_t>(axes[d].output);
-    push.kernel[d] = static_cast<uint32_t>(axes[d].kernel);
-    push.stride[d] = static_cast<int32_t>(axes[d].stride);
-    push.dilation[d] = static_cast<int32_t>(axes[d].dilation);
-    push.padBegin[d] = static_cast<int32_t>(axes[d].padBegin);
-    if constexpr (requires { push.padEnd; }) push.padEnd[d] = static_cast<int32_t>(axes[d].padEnd);
+    push.inputs[d] = axes[d].input;
+    push.outputs[d] = axes[d].output;
+    push.kernel[d] = axes[d].kernel;
+    push.stride[d] = axes[d].stride;
+    push.dilation[d] = axes[d].dilation;
+    push.padBegin[d] = axes[d].padBegin;
+    if constexpr (requires { push.padEnd; }) push.padEnd[d] = axes[d].padEnd;
   }
 }
 

@@ -9,8 +9,8 @@
 namespace opkit::plugin {
 namespace {
 
-/// What `body` answers; when it throws, `failed` is told why. Where there is no memory to say it with, the message is
-/// empty, and failing with that allocates nothing.
+/// The code of `body`. If it throws, `failed` gets the reason. If memory for the message runs out, the message is
+/// empty, and failing with it allocates nothing.
 template <class Body, class Failed>
 opkit_code shielded(Body body, Failed failed) noexcept {
   try {

@@ -202,7 +202,7 @@ class Session {
   /// and packed constants are shared. May be called while no other call of this session is running.
   Result<std::unique_ptr<Session>> clone() const;
 
-  /// What an input of that shape would be. Errors are those of resizeInput, which takes the shape.
+  /// The description of an input with that shape. Returns the errors of resizeInput and changes nothing.
   Result<TensorDesc> inputDesc(const std::string& name, const Shape& shape) const;
   /// Sets an input's shape for the next resize. InvalidArgument for an unknown name (lists the known ones)
   /// or a shape that contradicts the model's fixed extents or rank.

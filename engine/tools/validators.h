@@ -1,4 +1,4 @@
-// What the options of OpKit's programs accept: CLI11 validators, each with one clear message.
+// CLI11 validators for the options of OpKit's programs, each with one clear message.
 //
 //   command.add_option("--jobs", jobs, "Worker processes")->check(cli::wholeNumber(1, 1024));
 //   command.add_option("--json", json, "Write the list as JSON")->check(cli::outputFile());

@@ -1,4 +1,4 @@
-// What a device cannot do, and data that no kernel can take, as a session sees them.
+// Device limits and bad data, as a session sees them.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -84,7 +84,8 @@ TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
       for (const int64_t bad : {5, -6, 1 << 20}) {
         const Status status = runWith(*session, {0, -1, bad, -5});
         EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << backend << " " << bad;
-        EXPECT_NE(status.message().find(fmt::format("indices must be in [-5, 5), got {}", bad)), std::string::npos)
+        EXPECT_NE(status.message().find(fmt::format("Gather: indices must be in [-5, 5), got {}", bad)),
+                  std::string::npos)
             << backend << ": " << status.message();
         EXPECT_NE(status.message().find("node 'gather'"), std::string::npos) << status.message();
       }

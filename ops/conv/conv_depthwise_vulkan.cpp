@@ -69,15 +69,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
                                .multiplier = plan.groupOutputs,
                                .taps4 = ceilDivide(plan.kernelTaps(), 4),
                                .hasBias = hasBias ? 1u : 0u};
-    const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
-    for (size_t d = 0; d < 2; ++d) {
-      push.inputs[d] = axes[d].input;
-      push.outputs[d] = axes[d].output;
-      push.kernel[d] = axes[d].kernel;
-      push.stride[d] = axes[d].stride;
-      push.dilation[d] = axes[d].dilation;
-      push.padBegin[d] = axes[d].padBegin;
-    }
+    packWindow(padWindowRank(plan.axes, 2), push);
     return push;
   }
 

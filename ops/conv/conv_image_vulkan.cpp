@@ -16,20 +16,6 @@ constexpr int64_t kMaxGroups = 65535;
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The window of both spatial axes.
-template <class Push>
-void setWindow(const ConvPlan& plan, Push& push) {
-  const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
-  for (size_t d = 0; d < 2; ++d) {
-    push.inputs[d] = axes[d].input;
-    push.outputs[d] = axes[d].output;
-    push.kernel[d] = axes[d].kernel;
-    push.stride[d] = axes[d].stride;
-    push.dilation[d] = axes[d].dilation;
-    push.padBegin[d] = axes[d].padBegin;
-  }
-}
-
 /// Whether some tap of some output lies outside the input.
 bool reachesOutside(const ConvPlan& plan) {
   return std::any_of(plan.axes.begin(), plan.axes.end(), [](const WindowAxis& axis) {
@@ -157,7 +143,7 @@ class DenseImageConv final : public ImageConv {
     OPKIT_ASSIGN(const auto bias, this->bias(tiles * blocks * 4));
     Dense::PushConstants push{
         .inputBlocks = inputBlocks, .outputBlocks = outputBlocks, .low = params_.clamp_low, .high = params_.clamp_high};
-    setWindow(plan, push);
+    packWindow(padWindowRank(plan.axes, 2), push);
     const bool texels = readsTexels(*weights);
     const Dense::Variant variant{.storage = *Dense::storageOf(outputs[0]->desc.dtype),
                                  .blocks = blocks == 1   ? Dense::Blocks::V1
@@ -190,7 +176,7 @@ class DepthwiseImageConv final : public ImageConv {
                                       }));
     OPKIT_ASSIGN(const auto bias, this->bias(blocks * 4));
     Depthwise::PushConstants push{.blocks = blocks, .low = params_.clamp_low, .high = params_.clamp_high};
-    setWindow(plan, push);
+    packWindow(padWindowRank(plan.axes, 2), push);
     push.count = plan.batch * blocks * push.outputs[0] * push.outputs[1];
     return encoder.dispatch<Depthwise>({*Depthwise::storageOf(outputs[0]->desc.dtype),
                                         readsTexels(*weights) ? Depthwise::Read::Texel : Depthwise::Read::Ssbo},

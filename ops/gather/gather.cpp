@@ -1,5 +1,6 @@
 #include "ops/gather/gather.h"
 
+#include "engine/backend/loop_lowering.h"
 #include "engine/op/op_registry.h"
 #include "ops/gather/gather_nd_schema.h"
 #include "ops/gather/gather_schema.h"
@@ -55,9 +56,8 @@ GatherPlan planGather(const GatherParamsT& params, const Shape& data) {
   return {elementCount(data, 0, axis), data[axis], elementCount(data, axis + 1, data.size())};
 }
 
-Result<int64_t> resolveIndex(int64_t index, int64_t extent) {
-  if (index < -extent || index >= extent)
-    return Status::invalidArgument("indices must be in [{}, {}), got {}", -extent, extent, index);
+Result<int64_t> resolveIndex(const char* type, int64_t index, int64_t extent) {
+  if (index < -extent || index >= extent) return badIndex(type, extent, index);
   return index < 0 ? index + extent : index;
 }
 

@@ -21,7 +21,7 @@ Status gatherReference(const OracleArgs& args) {
   source.reserve(static_cast<size_t>(args.output().elements()));
   for (int64_t outer = 0; outer < plan.outer; ++outer)
     for (const int64_t index : args.input(1).integer) {
-      OPKIT_ASSIGN(const int64_t at, resolveIndex(index, plan.extent));
+      OPKIT_ASSIGN(const int64_t at, resolveIndex("Gather", index, plan.extent));
       for (int64_t i = 0; i < plan.inner; ++i) source.push_back((outer * plan.extent + at) * plan.inner + i);
     }
   copyElements(args, source);
@@ -35,7 +35,7 @@ Status gatherElementsReference(const OracleArgs& args) {
   std::vector<int64_t> source;
   Status status;
   forEachIndex(args.input(1).shape(), [&](const std::vector<int64_t>& index) {
-    const auto at = resolveIndex(args.input(1).integer[source.size()], data[axis]);
+    const auto at = resolveIndex("GatherElements", args.input(1).integer[source.size()], data[axis]);
     if (!at && status.isOk()) status = at.error();
     int64_t offset = 0;
     for (size_t d = 0; d < data.size(); ++d) offset += (d == axis ? (at ? *at : 0) : index[d]) * strides[d];
@@ -59,7 +59,7 @@ Status gatherNdReference(const OracleArgs& args) {
   for (int64_t i = 0; i < batches * perBatch; ++i, tuple += depth) {
     int64_t offset = i / perBatch * elementCount(data, batchAxes, data.size());
     for (size_t d = 0; d < depth; ++d) {
-      OPKIT_ASSIGN(const int64_t at, resolveIndex(tuple[d], data[batchAxes + d]));
+      OPKIT_ASSIGN(const int64_t at, resolveIndex("GatherND", tuple[d], data[batchAxes + d]));
       offset += at * strides[batchAxes + d];
     }
     for (int64_t k = 0; k < slice; ++k) source.push_back(offset + k);

@@ -37,15 +37,7 @@ class PoolImage final : public vulkan::VulkanExecution {
     const int64_t blocks = (x[1] + 3) / 4;
     const int64_t count = x[0] * blocks * axes[0].output * axes[1].output;
     Shader::PushConstants push{.count = count, .blocks = blocks, .countPadding = params_.count_include_pad ? 1u : 0u};
-    for (size_t d = 0; d < 2; ++d) {
-      push.inputs[d] = axes[d].input;
-      push.outputs[d] = axes[d].output;
-      push.kernel[d] = axes[d].kernel;
-      push.stride[d] = axes[d].stride;
-      push.dilation[d] = axes[d].dilation;
-      push.padBegin[d] = axes[d].padBegin;
-      push.padEnd[d] = axes[d].padEnd;
-    }
+    packWindow(axes, push);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
                                     {.x = inputs[0], .y = outputs[0]}, push, vulkan::Items{count});
   }

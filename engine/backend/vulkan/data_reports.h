@@ -16,7 +16,7 @@ class DataReports {
  public:
   /// Words of their own for one Execution; the address stays good. OutOfMemory when refused.
   Result<const Tensor*> add(const std::shared_ptr<Device>& device, int64_t words, DataReport explain);
-  /// What the first Execution that found something has to say; all words are zero afterwards. After a run.
+  /// Call after a run. The message of the first Execution that reported bad data, or OK; clears all words.
   Status take();
 
  private:

@@ -1,5 +1,4 @@
-// What a device refuses: features that a shader was compiled to use, the size of its work groups, the ranges that it
-// binds.
+// Device limits: the features that a shader needs, the size of its work groups, the ranges that it binds.
 //
 // Asked twice of every dispatch: when a kernel is being chosen, so that another one or the CPU takes its place, and
 // when it is recorded. Operators do not ask. Every refusal is Status::unsupportedByDevice, but for what no device would

@@ -1,4 +1,4 @@
-// What a device cannot do is refused while tensors have no memory, by every encoder of commands and in one form.
+// Every encoder refuses a dispatch beyond the device limits while tensors have no memory, in one form.
 #include "engine/backend/vulkan/device_limits.h"
 
 #include "engine/backend/vulkan/testing/vulkan_fixture.h"
@@ -53,7 +53,7 @@ TEST(DeviceLimits, GroupsAreCounted) {
             "vulkan: shader: 101 work groups along y, the device allows 100");
 }
 
-/// What planning says of y = x + 1 on a masked device.
+/// The status of planning y = x + 1 on a masked device.
 Status plan(const std::string& mask, const TensorDesc& x, const TensorDesc& y) {
   static const OpRegistry none;
   const auto runtime = createRuntime({.cacheDir = "off", .mask = mask});

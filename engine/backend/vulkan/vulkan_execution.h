@@ -77,7 +77,7 @@ struct ByteRun {
   size_t sizeBytes = 0;
 };
 
-/// What the words that shaders left mean; not OK.
+/// Makes an error of the words that shaders left.
 using DataReport = std::function<Status(std::span<const int32_t> words)>;
 
 class Encoder;
