@@ -135,7 +135,7 @@ TEST(Program, AWorkerWithoutMemoryFailsWithItsRepeat) {
   const Ran ran = run("check --backend cpu --case 'Relu/f32[9]/normal/seed=7' --memory 8");
   EXPECT_EQ(ran.code, 1) << ran.text;
   EXPECT_NE(ran.text.find("fail Relu/f32[9]"), std::string::npos) << ran.text;
-  EXPECT_NE(ran.text.find("the system refused one of 2 threads"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("the system refused one of "), std::string::npos) << ran.text;
   EXPECT_NE(ran.text.find("repeat   op-harness check"), std::string::npos) << ran.text;
 }
 
