@@ -29,7 +29,7 @@ HWY_INLINE FloatVec set(float value) { return hn::Set(FloatTag(), value); }
 HWY_INLINE FloatVec load(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE void store(FloatVec value, float* to) { hn::StoreU(value, FloatTag(), to); }
 
-// With masks, memory beyond a part is neither read nor written; elsewhere parts go lane by lane.
+// With masks, memory beyond a part is neither read nor written; without masks, parts are processed lane by lane.
 #define OPKIT_HAS_MASKS (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
 
 /// The first `count` lanes, 0 to a whole vector of them; the rest is `filler`. Touches nothing past them.
@@ -73,7 +73,7 @@ HWY_INLINE void copyRun(const float* from, float* to, int64_t count) {
 }
 
 #undef OPKIT_HAS_EVEN_LANES
-#if HWY_TARGET == HWY_SCALAR  // whose vectors have one element
+#if HWY_TARGET == HWY_SCALAR  // vectors have one element
 #define OPKIT_HAS_EVEN_LANES 0
 #else
 #define OPKIT_HAS_EVEN_LANES 1
