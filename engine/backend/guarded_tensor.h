@@ -1,7 +1,7 @@
 // Guard bytes around single tensors in device memory: constants and parts of a kernel's scratch, around which no arena
 // places canaries. Harnesses only (BackendConfig::guardBytes); without guards these are plain uploads.
 //
-// checkGuard finds a kernel that writes into a guard. A kernel that reads a guard computes with large values, never
+// checkGuard finds a kernel that writes into a guard. A kernel that reads a guard computes with values that differ from
 // zero. Plain functions; a Backend is used by one thread at a time.
 #pragma once
 

@@ -80,7 +80,7 @@ HWY_INLINE void copyRun(const float* from, float* to, int64_t count) {
 /// The elements 0, 2, 4, ... of two vectors that follow each other.
 HWY_INLINE FloatVec evenLanes(FloatVec first, FloatVec second) { return hn::ConcatEven(FloatTag(), second, first); }
 
-/// to[i] = from[2 i]; reads nothing past the last element that it wants.
+/// to[i] = from[2 i]; never reads past the last element that it copies.
 HWY_INLINE void copyEverySecond(const float* from, float* to, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes < count; i += kLanes) store(evenLanes(load(from + 2 * i), load(from + 2 * i + kLanes)), to + i);
@@ -92,7 +92,7 @@ HWY_INLINE void copyEverySecond(const float* from, float* to, int64_t count) {
 }
 #endif
 
-/// to[i] = from[i * step]; reads nothing past the last element that it wants.
+/// to[i] = from[i * step]; never reads past the last element that it copies.
 HWY_INLINE void copyStrided(const float* from, int64_t step, float* to, int64_t count) {
   if (step == 1) return copyRun(from, to, count);
 #if OPKIT_HAS_EVEN_LANES

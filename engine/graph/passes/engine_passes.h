@@ -1,4 +1,4 @@
-// The graph passes that name no operator. Called once by whoever fills a registry.
+// The graph passes that name no operator. Called once for each registry that is filled.
 #pragma once
 
 #include "engine/graph/pass.h"
