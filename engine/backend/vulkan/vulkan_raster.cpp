@@ -15,7 +15,7 @@ using Shader = shaders::Raster;
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
-constexpr size_t kMaxPieces = 1024;           // most dispatches for one output; the CPU needs one step
+constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
