@@ -6,8 +6,9 @@
 //   resizeCreate     of a resize: choosing and making the kernel
 //   resizeKernel     of a resize: the kernel's onResize
 //   resizeWarm       a resize to a shape the Session knows
-//   executeWall one run on the host's clock, with uploads and downloads executeDevice the kernel by the device's own
-//   clock executeRepeated the same per kernel, with many kernels in one command buffer
+//   executeWall      one run on the host's clock, with uploads and downloads
+//   executeDevice    the kernel by the device's own clock
+//   executeRepeated  the same per kernel, many of them in one command buffer
 #pragma once
 
 #include "harness/bench/measure.h"

@@ -1,9 +1,10 @@
 // check: runs one group of cases on one backend through named sub-checks.
 //
-//   placement it ran on the requested backend (or was refused as its case file declares) counters onExecute allocated
-//   no buffer, created no pipeline, submitted once per segment, dispatched something canary nothing was written outside
-//   the outputs poison every element of the outputs was written accuracy every element is within the bound of its
-//   numeric class; called `exact` in the exact lane, where the
+//   placement   it ran on the requested backend (or was refused as its case file declares)
+//   counters    onExecute allocated no buffer, created no pipeline, submitted once per segment, dispatched something
+//   canary      nothing was written outside the outputs
+//   poison      every element of the outputs was written
+//   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
