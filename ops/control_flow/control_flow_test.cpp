@@ -1,4 +1,4 @@
-// If, Loop and Scan on every backend: what runs, how often, with which shapes.
+// If, Loop and Scan on every backend: subgraphs, iterations, shapes.
 #include "ops/control_flow/control_flow.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::vector<std::string> backends() {
 #endif
 }
 
-const TensorDesc kAnything{};  // subgraph inputs take what they are given
+const TensorDesc kAnything{};  // subgraph inputs accept any shape
 
 Tensor floats(const Shape& shape, const std::vector<float>& values) {
   return *Tensor::fromValues<float>({DType::Float32, shape}, values);
@@ -79,7 +79,7 @@ TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
   }
 }
 
-/// Doubles `carried` while it is below `limit`, at most `trips` times; gives it and all its values.
+/// Doubles `carried` while it is below `limit`, at most `trips` times; returns it and all its values.
 Model loopModel() {
   Model model;
   const int trips = model.addInput("trips", {DType::Int64, {}});

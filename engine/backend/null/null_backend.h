@@ -1,7 +1,7 @@
 // The null backend: the smallest complete backend, to be copied when a new device is brought up.
 //
-// It accepts no operator and no raster, so everything falls back to the CPU and results are right from the start. To
-// make a real backend of a copy:
+// It accepts no operator and no raster, so everything falls back to the CPU and results are right from the start.
+// To make a real backend of a copy:
 //   1. devices(): list what is there; an empty list and a missing driver are Unsupported with the reason.
 //   2. allocate(): device memory. A Buffer without hostData() is accessed through upload/download only.
 //   3. upload()/download(): copies, and conversion where storageDType() differs from the model's dtype.
