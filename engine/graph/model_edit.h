@@ -51,7 +51,7 @@ class ModelEdit {
   void remove(ModelNode& node);
   bool isRemoved(const ModelNode& node) const { return removed_[indexOf(node)]; }
 
-  /// Drops the removed nodes and the constants that nobody reads, sorts the rest. Returns how often count() was called.
+  /// Drops the removed nodes and unread constants, sorts the rest. Returns how often count() was called.
   Result<size_t> finish();
   /// Counts one change made by the pass.
   void count() { ++changes_; }

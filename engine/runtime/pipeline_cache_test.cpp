@@ -176,7 +176,7 @@ TEST(PipelineCache, ScratchIsPlannedAmongTheTensors) {
   expectRun(*session, {64, 64}, 1);
   const MemoryStatistics memory = session->statistics().memory[0];
   EXPECT_EQ(memory.largestScratchBytes, 64u * 64 * sizeof(float));
-  // x, scratch and sum live together; the mirrored output takes the place of x or scratch.
+  // x, scratch and sum live together; the mirrored output reuses the place of x or scratch.
   EXPECT_EQ(memory.plannedPeakBytes, 3u * 64 * 64 * sizeof(float));
   EXPECT_EQ(memory.arenaBytes, memory.plannedPeakBytes);
   auto guarded = sessionOf(interpreterOf(plusModel()), {.guardBytes = 64, .poison = true});

@@ -229,8 +229,8 @@ class Session {
 
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
-  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. Whoever asks for it is
-  /// taken to fill it.
+  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. A caller that requests
+  /// it is assumed to fill it.
   Tensor* input(const std::string& name);
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;

@@ -45,7 +45,7 @@ struct FallbackNote {
   std::string node;
   std::string op;
   std::string reason;
-  bool byDevice = false;  // see Status::unsupportedByDevice: nobody needs to declare it
+  bool byDevice = false;  // see Status::unsupportedByDevice; needs no declaration
 };
 
 /// One tensor of a model, compared between two backends.

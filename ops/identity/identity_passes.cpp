@@ -1,4 +1,4 @@
-// remove-identities: Identity, and Dropout whose mask nobody reads.
+// remove-identities: removes Identity, and Dropout with an unread mask.
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"

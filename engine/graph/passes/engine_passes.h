@@ -8,7 +8,7 @@ namespace opkit {
 /// Appends the passes of this folder to a registry.
 void addEnginePasses(OpRegistry& registry);
 
-/// remove-dead-code: nodes none of whose outputs is read, and constants that nobody reads.
+/// remove-dead-code: removes nodes without read outputs, and unread constants.
 GraphPass removeDeadCodePass();
 /// fuse-regions: a tensor that only rasters write and read is never made; its readers read what it was made from.
 GraphPass fuseRegionsPass();
