@@ -7,7 +7,7 @@
 
 namespace opkit::scaffold {
 
-/// The changes that add the operator: files of its own, or rows in a family's files. Existing files with the same text
+/// The changes that add the operator: separate files, or rows in a family's files. Existing files with the same text
 /// are empty changes. InvalidArgument if a name is not usable or taken; with `force`, files that exist with another
 /// text are overwritten instead of refused.
 Result<Plan> planNew(const Tree& tree, const Templates& templates, const Spec& spec, bool force);

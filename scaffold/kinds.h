@@ -23,7 +23,7 @@ struct Kind {
   size_t maxInputs = 1;
   size_t maxOutputs = 1;
   bool anyDType = false;  // moves elements of any type; otherwise computes on floats
-  bool kernels = true;    // has kernels of its own; otherwise is lowered
+  bool kernels = true;    // has its own kernels; otherwise is lowered
 };
 
 const std::vector<Kind>& kinds();

@@ -13,7 +13,7 @@
 namespace opkit {
 
 /// Three quarters of the machine's memory or of the limit of the process's control group, whichever is less; 0 if
-/// unknown. `root` stands before the paths of the system's files (for tests).
+/// unknown. `root` is put before the paths of the system's files (for tests).
 size_t defaultHostMemoryLimit(const std::string& root = "");
 
 /// The limit in bytes; 0 is none. Until one is set: OPKIT_HOST_MEMORY in bytes if that is a number, else the default.

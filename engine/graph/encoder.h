@@ -44,7 +44,7 @@ struct EncodedGraph {
   size_t removedRasters = 0;           // tensors that fusion keeps from being made
   size_t fusedRegions = 0;             // regions of the rasters that replaced them
   size_t partialViews = 0;             // tensors that are parts of others and were not copied out
-  const Backend* viewsOn = nullptr;    // alignment of such parts; null if there may be none
+  const Backend* viewsOn = nullptr;    // whose alignment such parts need; null: no such parts
   std::vector<std::string> partNames;  // of the tensors that the model does not have
 
   const std::string& tensorName(const Model& model, int tensor) const {

@@ -15,8 +15,8 @@
 
 namespace opkit {
 
-/// Where an operand lies: iteration (i0, i1, ...) and index (b0, b1, ...) of the command stand for its element
-/// offset + sum(i * steps) + sum(b * strides). Steps and strides may be zero or negative.
+/// The view of an operand: iteration (i0, i1, ...) and index (b0, b1, ...) of the command select its element offset +
+/// sum(i * steps) + sum(b * strides). Steps and strides may be zero or negative.
 struct LoopView {
   int source = 0;  // which input of the operator; unused for the target
   int64_t offset = 0;

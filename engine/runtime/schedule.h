@@ -18,7 +18,7 @@ namespace opkit {
 /// The kind of memory of a slot.
 enum class StorageClass {
   Static,           // written once, shared by all plans and sessions: constants
-  Dynamic,          // planned: the bytes serve other tensors before and after
+  Dynamic,          // planned: the bytes are reused by other tensors
   DynamicSeparate,  // planned, but the bytes are not reused: the slot must outlive its last use in a run
 };
 
@@ -26,7 +26,7 @@ struct Slot {
   enum class Kind {
     Planned,   // arena memory, written by a step
     Input,     // arena memory, written by the host before each run
-    Constant,  // memory of its own, written at resize
+    Constant,  // separate memory, written at resize
     Unread,    // a description without memory: the Execution keeps its own copy
     View,      // the memory of slot `owner`
     Scratch,   // arena memory of one step, see Execution::scratchBytes

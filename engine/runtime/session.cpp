@@ -140,7 +140,7 @@ Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig&
   return createSession(config, std::move(runtime));
 }
 
-/// Backends with their own device come between the CPU and those for tests.
+/// Tries the backends with their own device: all except the CPU and those for tests.
 Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig config) {
   std::string why = "this build has no backend but the CPU";
   for (const BackendKind& kind : backendKinds()) {

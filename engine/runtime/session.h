@@ -116,7 +116,7 @@ struct MemoryStatistics {
   size_t plannedPeakBytes = 0;     // of the current plan in the arena
   size_t lowerBoundBytes = 0;      // largest sum of its live tensors at any moment: no plan can be smaller
   size_t dynamicBytes = 0;         // sum of its tensors and scratch whose bytes are used in turn
-  size_t separateBytes = 0;        // sum of its tensors that have bytes of their own
+  size_t separateBytes = 0;        // sum of its tensors whose bytes are not reused
   size_t largestScratchBytes = 0;  // of one kernel, planned among the tensors
 };
 

@@ -161,7 +161,7 @@ Result<RigRun> KernelRig::run(const HostInputs& inputs) {
     std::ranges::fill(poison.bytes(), std::byte{0xFF});
     OPKIT_ASSIGN(const Tensor* tensor, fill(stage, poison, layout_));
     stage.outputs.push_back(tensor);
-    if (raster_) break;  // a raster makes one output; the first stands for all
+    if (raster_) break;  // a raster makes one output; the first represents all
   }
   const auto body = [&] { return execute(stage, result); };
   OPKIT_TRY(options_.guardPages ? withGuardPages(body) : body());

@@ -1,4 +1,4 @@
-// KernelRig: one kernel of one backend, run by hand on tensors of its own, without a Session around it.
+// KernelRig: one kernel of one backend, run by hand on separate tensors, without a Session.
 //
 // Sessions plan memory, keep several plans and reuse Executions as they see fit. The rig tests the kernel itself: the
 // same Execution resized many times, each tensor against a guard page, heap allocations while it runs. The backend's

@@ -18,12 +18,12 @@ struct ModelOptions {
   bool all = false;  // print every tensor
   double gate = ModelCompareOptions().nmseGate;
   double timeoutSeconds = 1800;  // for each of the two runs
-  size_t memoryMiB = 0;          // limit for them; 0 is unlimited
+  size_t memoryMiB = 0;          // memory limit for them; 0 is unlimited
   std::string bisect;            // where to save the smallest part that departs
   std::string json;
 };
 
-/// One network on one backend. The network is read and the reference run once, when the first part asks for them.
+/// One network on one backend. The network is read and the reference runs once, when the first part needs them.
 class ModelJob {
  public:
   /// As in production, then with every tensor kept. The first may fail although the second passes.

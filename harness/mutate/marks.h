@@ -1,4 +1,4 @@
-// Mutants that cannot be told from the original, marked with the reason in ops/<op>/<op>.mutants.json, or in
+// Mutants that cannot be distinguished from the original, marked with the reason in ops/<op>/<op>.mutants.json, or in
 // shaders/<folder>/<folder>.mutants.json if the shaders belong to no operator:
 //
 //   {"equivalent": [{"shader": "softmax/softmax", "change": "a => b", "reason": "why nobody can tell"},

@@ -137,7 +137,7 @@ TEST(ControlFlow, ALoopWithoutAnEndIsStoppedByTheLimit) {
   EXPECT_NE(status.message().find("body: it ran 100 times and no condition ended it"), std::string::npos)
       << status.message();
   EXPECT_NE(status.message().find("iterationLimit"), std::string::npos);
-  setLoop(*session, 100, std::numeric_limits<float>::infinity());  // counts begin anew with each run of the node
+  setLoop(*session, 100, std::numeric_limits<float>::infinity());  // counts restart with each run of the node
   EXPECT_TRUE(session->run().isOk());
   EXPECT_TRUE(session->run().isOk());
   auto unlimited = sessionOf(loopModel(), {.iterationLimit = 0});

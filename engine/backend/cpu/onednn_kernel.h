@@ -1,6 +1,6 @@
 // OnednnKernel: base of the CPU kernels that hand an operator to a oneDNN primitive (provider "onednn").
 //
-// Compiled only where the build found oneDNN; an operator's kernel is ops/<op>/<op>_onednn.cpp and follows OpKit's own
+// Compiled only if the build found oneDNN; an operator's kernel is ops/<op>/<op>_onednn.cpp and follows OpKit's own
 // kernel in the creator table, so it runs only if preferred or forced. A subclass describes the primitive in build(),
 // called at onResize; primitives and their scratchpads are made there, onExecute only sets addresses. oneDNN runs on
 // OpenMP threads, as many as the session's pool has. f32, plain layouts, tensors without empty extents.

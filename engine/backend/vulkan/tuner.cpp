@@ -14,7 +14,7 @@ constexpr int kLeastRuns = 3;
 constexpr int kMostRuns = 50;
 constexpr double kNotAble = -1;
 
-/// Copies of `tensors` in memory of their own.
+/// Copies of `tensors` in separate memory.
 Result<std::vector<Tensor>> ownTensors(VulkanBackend& backend, TensorList tensors) {
   std::vector<Tensor> own;
   for (const Tensor* tensor : tensors) {

@@ -130,8 +130,8 @@ class Encoder {
   virtual Status fillZero(const Tensor& tensor) = 0;
   /// Copies runs of bytes between two tensors, as one command.
   virtual Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) = 0;
-  /// Copies all channels of an image (Layout::NC4HW4) to `firstChannel` and following of another image with the same
-  /// batch and spatial extents. REQUIRES firstChannel to be a multiple of 4.
+  /// Copies all channels of image `from` (Layout::NC4HW4) to channels `firstChannel` and up of image `to`, which has
+  /// the same batch and spatial extents. REQUIRES firstChannel to be a multiple of 4.
   virtual Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) = 0;
   /// Bytes from which a copy command moves a run faster than a shader on this device.
   virtual size_t shortestRunBytes() const = 0;
