@@ -24,7 +24,7 @@ bool reported(std::string& error, Body body) {
   return status.isOk();
 }
 
-/// The result of `body`, or nullopt if memory runs out.
+/// The result of `body`, or an empty one if memory runs out.
 template <class Body>
 auto orEmpty(Body body) -> decltype(body()) {
   try {

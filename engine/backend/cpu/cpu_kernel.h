@@ -30,8 +30,7 @@ class CpuKernel : public HostExecution {
   void forEachBlock(int64_t count, int64_t block, const Body& body) const {
     const auto items = static_cast<size_t>(count), step = static_cast<size_t>(block);
     const auto one = [&](size_t index, size_t) { body(index * step, std::min(items, (index + 1) * step)); };
-    pool_.parallelFor((items + step - 1) / step, std::ref(one));  // a std::function that holds a reference does not
-                                                                  // allocate
+    pool_.parallelFor((items + step - 1) / step, std::ref(one));  // a std::function of a reference: no allocation
   }
 
   ThreadPool& pool_;

@@ -94,8 +94,7 @@ struct Arithmetic {
   static Sum forSum(T value) { return static_cast<Sum>(cpu::widened(value)); }
 };
 
-constexpr int64_t kColumns = 16;  // of a product computed together, also rows of a running sum: accumulators fit in
-                                  // registers
+constexpr int64_t kColumns = 16;  // of a product or rows of a running sum at once: accumulators fit in registers
 
 /// One product of the views at a, b and y.
 template <class T>

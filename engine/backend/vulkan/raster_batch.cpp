@@ -8,7 +8,7 @@ namespace {
 using Shader = shaders::RasterBatch;
 
 constexpr size_t kMaxRank = 6;
-constexpr size_t kMaxSources = 2;     // every device binds at least four storage buffers
+constexpr size_t kMaxSources = 2;     // every device binds four storage buffers; more sources would need more
 constexpr size_t kMaxRegions = 8192;  // every device has texel buffers of 65536 texels
 constexpr size_t kMaxWordBytes = 16;
 

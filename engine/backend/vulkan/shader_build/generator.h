@@ -23,8 +23,7 @@ struct Shader {
 
 /// The C++ interface of a shader, the same for all variants.
 struct Interface {
-  std::vector<std::string> bindingNames;  // by binding number; several views of one binding take the name declared
-                                          // first
+  std::vector<std::string> bindingNames;  // by binding number; views of one binding take the first declared name
   std::vector<vulkan::Access> access;
   std::vector<PushField> push;
   uint32_t pushBytes = 0;
