@@ -25,7 +25,7 @@ Status checkSource(int source, std::span<const TensorDesc* const> inputs) {
   return Status::internal("loop: it reads source {}, there are {}", source, inputs.size());
 }
 
-/// Steps and strides of the right number everywhere.
+/// True if all views have the right number of steps and strides.
 Status checkForm(const LoopRegion& loop) {
   const size_t commandRank = loop.command == LoopRegion::Command::Product      ? 3
                              : loop.command == LoopRegion::Command::RunningSum ? 1

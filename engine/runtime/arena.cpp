@@ -22,7 +22,7 @@ Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend&
     if (!slot.isPlaced() || slot.backend != backendIndex) continue;
     OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(slot.device));
     members_.push_back({s, bytes});
-    // Empty tensors still get an address of their own.
+    // Empty tensors also get a distinct address.
     lifetimes.push_back({std::max<size_t>(bytes, 1) + 2 * guardBytes_, slot.first, slot.last});
   }
   plan_ = planMemory(lifetimes, backend.alignment());

@@ -1,8 +1,8 @@
-// LoopRegion's Copy: words moved over an iteration space, from places that indices in a buffer choose. One invocation
-// per word. The views of the table are target, source and indices; behind its dimensions it has one texel per index
-// term: (offset, extent, stride). 64-bit indices are read as two words. A negative index counts from the end; one that is
-// out of range is clamped, so that nothing is read outside of the buffer, and reported: `bad` keeps, per term, the
-// largest that is too large and the smallest that is too small. Driven by engine/backend/vulkan/vulkan_loop.cpp.
+// LoopRegion's Copy: moves words over an iteration space, from positions given by indices in a buffer. One invocation
+// per word. The views of the table are target, source and indices; after its dimensions it has one texel per index
+// term: (offset, extent, stride). 64-bit indices are read as two words. A negative index counts from the end; an index
+// out of range is clamped, so that no read leaves the buffer, and reported: `bad` keeps, per term, the largest that is
+// too large and the smallest that is too small. Driven by engine/backend/vulkan/vulkan_loop.cpp.
 //! variant WORD: u8 u16 u32 u32x2 u32x4
 #version 450
 #include "common.glsl"

@@ -21,7 +21,8 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
                      [](int64_t value) { return value % 2 == 0; });
 }
 
-/// A Copy of words of twice the size; false, and nothing done, where words would not be whole or aligned.
+/// Makes it a Copy of words of twice the size; returns false and changes nothing if words would not be whole or
+/// aligned.
 bool widen(LoopRegion& loop) {
   LoopView &from = loop.operands[0], &to = loop.target;
   const size_t inner = loop.size.size() - 1;
@@ -51,7 +52,7 @@ void appendDimensions(const Shape& size, std::array<const std::vector<int64_t>*,
   }
 }
 
-/// What loop_copy.comp leaves per term: the largest index that is too large and the smallest that is too small.
+/// Report of loop_copy.comp per term: the largest index that is too large and the smallest that is too small.
 DataReport explainIndices(const std::string& type, const LoopIndices& indices) {
   return [type, terms = indices.terms](std::span<const int32_t> words) {
     for (size_t t = 0; t < terms.size(); ++t)
@@ -62,7 +63,7 @@ DataReport explainIndices(const std::string& type, const LoopIndices& indices) {
 }
 
 RowWork runningSumsOf(const LoopRegion& loop) {
-  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp), a row's steps are half as long.
+  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp); the steps of a row are half as long.
   return {.rows = elementCount(loop.iterations), .extent = loop.size[0], .distance = loop.operands[0].strides[0]};
 }
 
