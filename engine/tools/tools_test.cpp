@@ -419,7 +419,7 @@ TEST_F(ToolsTest, NumbersAndPlacesThatMakeNoSenseAreRefusedAtTheStart) {
     expectRefusal(opRun(fmt::format("zoo:transformer --repeat={}", value)), "--repeat: expected a whole number");
   for (const char* value : {"nan", "inf", "-1", "abc"})
     expectRefusal(opRun(fmt::format("zoo:transformer --rtol={}", value)), "--rtol: expected a number");
-  for (const char* value : {"-1", "64XB", "nan", "1e-30", "1e99"})
+  for (const char* value : {"-1", "64XB", "0x10", "0abc", "nan", "1e-30", "1e99"})
     expectRefusal(opRun(fmt::format("zoo:transformer --memory-limit={}", value)), "expected a size such as 64MB");
   const std::string file = write("file", std::vector<uint8_t>());
   for (const char* option : {"--json", "--trace", "--output"})

@@ -76,9 +76,9 @@ std::string toBytes(std::string& text) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
   if (parsed.ec != std::errc()) return wrong;
   const std::string unit = CLI::detail::to_lower(text.substr(static_cast<size_t>(parsed.ptr - text.data())));
-  const double bytes = amount * unitOf(unit);
+  const double factor = unitOf(unit), bytes = amount * factor;
   constexpr double kMost = 0x1p60;
-  if (!(bytes >= 0 && bytes <= kMost) || (bytes < 1 && amount != 0)) return wrong;
+  if (factor == 0 || !(bytes >= 0 && bytes <= kMost) || (bytes < 1 && amount != 0)) return wrong;
   text = std::to_string(static_cast<uint64_t>(bytes));
   return "";
 }
