@@ -8,8 +8,8 @@
 //
 // Process-wide and thread-safe: sources may be added and removed while sessions run. A Backend asks once per operator,
 // at first use, and keeps the Creators for its lifetime. So a source added later serves new sessions only, and the code
-// of its Creators must outlive the sessions that used them. A source with an owner serves only registries that name this
-// owner; sessions hold the owners of their registry.
+// of its Creators must outlive the sessions that used them. A source with an owner serves only registries that name
+// this owner; sessions hold the owners of their registry.
 #pragma once
 
 #include <cstdint>

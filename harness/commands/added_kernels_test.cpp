@@ -9,10 +9,6 @@ namespace {
 
 std::string sample() { return " --plugin " + partOfBuild(OPKIT_SAMPLES) + "/libsoftmax_kernels.so"; }
 
-void expectPart(const Ran& ran, const std::string& part) {
-  EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
-}
-
 TEST(ProgramAddedKernels, AreCheckedWithTheCasesOfTheirOperator) {
   const Ran ran = run("check --backend " OPKIT_CHECKED_BACKENDS " --op Softmax" + sample());
   EXPECT_EQ(ran.code, 0) << ran.text;
