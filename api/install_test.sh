@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build into a scratch prefix and uses it from outside: the README's example as a project of its own, the
+# Installs the build into a scratch prefix and uses it from outside: the README's example as a separate project, the
 # sample plugins, and the installed programs. Usage: api/install_test.sh SOURCE BUILD SCRATCH
 set -euo pipefail
 source=$1 build=$2 scratch=$3
@@ -29,7 +29,7 @@ grep -q 'output' "$scratch/outside.log"
 if "$scratch/project/build/outside" /no/such/model 2>"$scratch/error.log"; then echo "install_test: a missing model ran"; exit 1; fi
 grep -q '/no/such/model' "$scratch/error.log"
 
-# A version that is not there is refused.
+# A version that is not installed is refused.
 sed 's/opkit 0.1/opkit 9.0/' "$scratch/project/CMakeLists.txt" >"$scratch/CMakeLists.txt"
 mkdir -p "$scratch/newer" && mv "$scratch/CMakeLists.txt" "$scratch/newer/" && cp "$scratch/project/main.cpp" "$scratch/newer/"
 if cmake -S "$scratch/newer" -B "$scratch/newer/build" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/newer.log" 2>&1; then

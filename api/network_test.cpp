@@ -1,4 +1,4 @@
-// The library as a program outside uses it: what it refuses, and that nothing is thrown.
+// The library as an external program uses it: its refusals, and that nothing is thrown.
 #include <gtest/gtest.h>
 
 #include <cstdint>

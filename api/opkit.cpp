@@ -24,7 +24,7 @@ bool reported(std::string& error, Body body) {
   return status.isOk();
 }
 
-/// The answer of `body`, or nothing when memory runs out.
+/// The result of `body`, or an empty one if memory runs out.
 template <class Body>
 auto orEmpty(Body body) -> decltype(body()) {
   try {
@@ -49,7 +49,7 @@ TensorInfo infoOf(const std::string& name, const TensorDesc& desc) { return {nam
 }  // namespace
 
 struct Network::State {
-  std::shared_ptr<Interpreter> interpreter;  // shared: as the engine hands it out
+  std::shared_ptr<Interpreter> interpreter;  // shared: as the engine returns it
   std::unique_ptr<Session> session;
 };
 

@@ -1,9 +1,9 @@
 // opkit.h: OpKit as a library. Load a network, set inputs, run it on a backend, read outputs and placement.
 //
-// find_package(opkit) and link opkit::opkit; nothing else of OpKit is needed to compile against this header, which uses
-// the standard library alone. Functions that can fail return false or null and put one line into `error`; nothing
-// throws across this header (a list is empty when there is no memory for it). A Network belongs to one thread at a
-// time; several may run at once.
+// find_package(opkit) and link opkit::opkit; to compile against this header you need nothing else of OpKit; it uses
+// only the standard library. Functions that can fail return false or null and put one line into `error`; nothing throws
+// across this header (a list is empty if there is no memory for it). A Network belongs to one thread at a time; several
+// may run at once.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ OPKIT_API std::string version();
 /// The backends of this build: "cpu", "vulkan", "reference", "null".
 OPKIT_API std::vector<std::string> backends();
 /// Bytes of host tensors that this process may hold at once, over all networks; 0 is no limit. Beyond it a call fails
-/// and says so. The default is three quarters of the memory of the machine or of the process's control group, or what
-/// the environment variable OPKIT_HOST_MEMORY says in bytes. Call it before the first network or at any time.
+/// with that reason. The default is three quarters of the memory of the machine or of the process's control group, or
+/// the value of the environment variable OPKIT_HOST_MEMORY in bytes. Call it before the first network or at any time.
 OPKIT_API void setHostMemoryLimit(uint64_t bytes);
 
 struct Options {
@@ -55,7 +55,7 @@ struct Placement {
 
 class OPKIT_API Network {
  public:
-  /// Reads an .onnx or .opk file (told apart by their first bytes). Null when it cannot be run.
+  /// Reads an .onnx or .opk file (distinguished by their first bytes). Null if it cannot be run.
   static std::unique_ptr<Network> open(const std::string& path, const Options& options, std::string& error);
   ~Network();
   Network(const Network&) = delete;
@@ -67,7 +67,7 @@ class OPKIT_API Network {
   /// Sets an input's shape and its elements, row-major, in the input's dtype; `bytes` must match shape and dtype.
   bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
                 std::string& error);
-  /// Plans when shapes changed, then runs. Fails, and names them, while inputs are not set.
+  /// Plans if shapes changed, then runs. Fails and names the inputs that are not set.
   bool run(std::string& error);
   /// The elements of an output after run, valid until the next; null for an unknown name. `bytes` may be null.
   const void* output(const std::string& name, size_t* bytes = nullptr) const;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The arrows of the architecture: scaffold, reports, harness -> ops -> engine, never back. Programs in engine/tools
-# are leaves and may use anything. Operators reach Vulkan through its façade alone: no Vk* type in ops/.
-# Usage: cmake/check_includes.sh ROOT
+# are leaves and may use anything. Operators use Vulkan only through its façade: no Vk* type in ops/. Usage:
+# cmake/check_includes.sh ROOT
 set -uo pipefail
 cd "$1"
 bad=0

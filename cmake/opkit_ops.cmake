@@ -1,5 +1,5 @@
-# Operators are found, not listed. A folder ops/<op>/ holds <op>.cpp (defines namespace opkit::ops::<op> with
-# `void define(OpRegistry&)`) and optionally
+# Operators are discovered, not listed. A folder ops/<op>/ holds <op>.cpp (defines namespace opkit::ops::<op> with `void
+# define(OpRegistry&)`) and optionally
 #   <op>.fbs            parameters; flatc makes <op>_generated.h, and k<Op>Schema appears in <op>_schema.h
 #   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
 #   <op>_onednn.cpp     `void addOnednn(OpRegistry&)`; only where the build found oneDNN
@@ -8,11 +8,11 @@
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
 #   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
 #   anything else .cpp  compiled along; *_vulkan.cpp only with Vulkan
-# The header <op>_parts.h, which the build writes, declares those of them that the folder has, and includes the
-# operator's contract and the parameters. An operator needs a header of its own only for what else its files share.
-# The build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
+# The build writes the header <op>_parts.h. It declares the functions that the folder has, and includes the operator's
+# contract and the parameters. An operator needs its own header only for other declarations that its files share. The
+# build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
 
-# Writes text to a file only when it differs, so that nothing is rebuilt for nothing.
+# Writes text to a file only if it differs, to avoid needless rebuilds.
 function(opkit_write_if_different path text)
   if(EXISTS ${path})
     file(READ ${path} old)

@@ -1,6 +1,7 @@
-# Tests that add operators, backends and pages' commands to a copy of the tree. ctest makes one copy and builds it once,
-# the tests use it in turn, and it goes at the end; each builds only what it adds. What they prove does not depend on how
-# the code was optimised, so they run where ccache has the objects: in release builds without sanitizers.
+# Tests that add operators and backends to a copy of the tree or run the commands of pages in it. ctest makes one copy
+# and builds it once; the tests use it in turn, and it is removed at the end. Each test builds only what it adds. The
+# results do not depend on optimisation, so the tests run in builds whose objects ccache has: release without
+# sanitizers.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR OPKIT_SANITIZE OR OPKIT_FUZZ)
   return()
 endif()

@@ -1,7 +1,7 @@
-# Shaders are found, not listed. For every shaders/<op>/<name>.comp the build makes
-# generated/shaders/<op>/<name>.h, which declares struct opkit::shaders::<Name>: its variants, push constants,
-# bindings and specialisation constants as C++ types (see engine/backend/vulkan/shader_build/). All of them are
-# compiled into one library, opkit_shaders, that the engine and the operators link.
+# Shaders are discovered, not listed. For every shaders/<op>/<name>.comp the build makes
+# generated/shaders/<op>/<name>.h, which declares struct opkit::shaders::<Name>: its variants, push constants, bindings
+# and specialisation constants as C++ types (see engine/backend/vulkan/shader_build/). All are compiled into one
+# library, opkit_shaders, which the engine and the operators link.
 #
 #   opkit_discover_shaders(${PROJECT_SOURCE_DIR}/shaders opkit_ops)
 
@@ -40,7 +40,7 @@ function(opkit_discover_shaders root target)
       file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated/shaders/${folder})
       opkit_shader(${path} ${name} sources)
     endforeach()
-    # What identifies all of them together: caches on disk serve one build's shaders.
+    # A hash of all shaders: caches on disk are valid for one build's shaders.
     set(compiled ${sources})
     list(FILTER compiled INCLUDE REGEX "\\.cpp$")
     set(hash ${PROJECT_BINARY_DIR}/generated/shaders/shader_hash.cpp)

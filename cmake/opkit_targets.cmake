@@ -1,7 +1,7 @@
 # Targets that the whole tree shares, and the two functions that make libraries and tests.
 
 add_library(opkit_flags INTERFACE)
-# -fPIC by hand: CMake would give programs -fPIE, with which the precompiled header cannot be shared.
+# -fPIC by hand: CMake would give programs -fPIE, which cannot share the precompiled header.
 target_compile_options(opkit_flags INTERFACE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> -Wall -Wextra -Wshadow
                        -Wno-missing-field-initializers
                        # GCC 12 reports these inside std::string itself (GCC bug 105651).
@@ -34,8 +34,8 @@ function(opkit_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
-# opkit_source_hash(output header namespace constant files...): the rule for a source that defines a hash of the files,
-# by which caches on disk tell builds apart.
+# opkit_source_hash(output header namespace constant files...): the rule for a source that defines a hash of the files;
+# caches on disk use it to distinguish builds.
 #   opkit_source_hash(${hash} engine/backend/cpu/kernel_hash.h opkit::cpu kKernelHash ${kernels})
 function(opkit_source_hash output header namespace constant)
   list(JOIN ARGN "\n" lines)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# clang-tidy over every source but the tests of a configured and built tree; any warning fails.
+# Runs clang-tidy over every source of a configured and built tree except tests; any warning fails.
 # Usage: cmake/run_clang_tidy.sh [--all] BUILD-DIR [PATTERN]   PATTERN selects sources by path, for example ^engine/graph
-# A source is skipped when it was clean before with the same content, headers, checks, command line and clang-tidy; the
-# record of that is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all looks at every source.
+# A source is skipped if it was clean before with the same content, headers, checks, command line and clang-tidy. The
+# record is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all checks every source.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=false
@@ -18,8 +18,8 @@ mapfile -t sources < <(git ls-files '*.cpp' | grep -v '_test\.cpp$' | grep -E "$
   while IFS= read -r file; do ! grep -qF "$PWD/$file\"" "$build/tidy/compile_commands.json" || echo "$file"; done)
 [ ${#sources[@]} -gt 0 ] || { echo "run_clang_tidy: no compiled source matches '$pattern'" >&2; exit 2; }
 
-# From what the build knows of each object: "SOURCE HASH", where HASH covers the source and its headers of this tree.
-# (Headers of the system change with the version of a package, which is part of the key below.)
+# From the build's dependencies of each object: "SOURCE HASH", where HASH covers the source and its headers of this
+# tree. (Headers of the system change with the version of a package, which is part of the key below.)
 root=$PWD
 contents() {
   cd "$build"
@@ -52,7 +52,7 @@ for source in "${sources[@]}"; do
   record=$(key "$source")
   if $all || [ -z "$record" ] || [ ! -e "$cache/$record" ]; then todo+=("$source" "$cache/${record:-unknown}"); fi
 done
-# Each source that is clean is recorded at once, so that a run that fails or is ended is not lost.
+# Each clean source is recorded at once, so that a failed or interrupted run is not lost.
 look() {
   clang-tidy -p "$0" --quiet "$1" 2>/dev/null && : >"$2"
 }

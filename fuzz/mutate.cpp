@@ -8,7 +8,7 @@
 namespace opkit::fuzz {
 namespace {
 
-/// Numbers that programs trip over.
+/// Numbers that often cause errors.
 constexpr uint64_t kNumbers[] = {0,          1,          0x7F,       0x80,       0xFF,
                                  0x7FFF,     0xFFFF,     0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
                                  1ull << 33, 1ull << 40, ~0ull >> 1, ~0ull,      1ull << 63};

@@ -24,7 +24,7 @@ struct Stretch {
 Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random);
 
 /// One mutant of `original` whose size and structure stay: bits flip or numbers are overwritten within `payload`, the
-/// values of its constants, of which there must be some. What the reader does not refuse is planned and run.
+/// values of its constants, of which there must be some. Mutants that the reader accepts are planned and run.
 Mutant mutatePayload(const std::vector<uint8_t>& original, const std::vector<Stretch>& payload,
                      std::mt19937_64& random);
 

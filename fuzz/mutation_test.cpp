@@ -1,4 +1,4 @@
-// Damaged models are refused or run; they never crash, hang, or take memory that the file does not warrant.
+// Damaged models are refused or run; they never crash, hang, or take more memory than the file justifies.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ constexpr size_t kMutants = 30000;  // of each run of the suite; two thirds are 
 constexpr size_t kMemoryHeadroom = size_t{1} << 28;
 constexpr unsigned kLongestSeconds = 20;  // for one mutant; a second would do
 
-/// Turns asking for too much into a refusal to allocate, whatever the machine could give.
+/// Makes excessive allocations fail on any machine.
 class MemoryLimit {
  public:
   MemoryLimit() {
@@ -56,7 +56,7 @@ void expectSurvives(const std::vector<uint8_t>& original, const std::vector<Stre
   std::map<Outcome, size_t> outcomes;
   for (size_t i = 0; i < count; ++i) {
     const Mutant mutant = i % 3 == 2 ? mutatePayload(original, constants, random) : mutate(original, random);
-    // A crash or a hang ends the process: what is printed then says how to make the mutant again.
+    // A crash or a hang ends the process: the output then shows how to repeat the mutant.
     SCOPED_TRACE(fmt::format("seed {}, mutant {}: {}", seed, i, mutant.what));
     alarm(kLongestSeconds);
     try {
@@ -66,7 +66,7 @@ void expectSurvives(const std::vector<uint8_t>& original, const std::vector<Stre
     }
     alarm(0);
   }
-  // Damage must matter sometimes and be survivable sometimes, or the test shows nothing.
+  // Some damage must be refused and some must be accepted, or the test shows nothing.
   EXPECT_GT(outcomes[Outcome::Refused], count / 20);
   EXPECT_GT(outcomes[Outcome::Finished], count / 20);
 }

@@ -1,5 +1,5 @@
 // Drives a libFuzzer target without libFuzzer: over the files named, or over the seeds and mutants of them. Keeps the
-// targets compiling and working where there is no clang. Writes the seeds with --write-seeds FOLDER.
+// targets compiling and working without clang. Writes the seeds with --write-seeds FOLDER.
 #include <cstdio>
 #include <filesystem>
 #include <string_view>

@@ -37,7 +37,7 @@ std::vector<uint8_t> attention() {
   return net.finish(net.node("ReduceMean", {y}, {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}), {1, 4});
 }
 
-/// Shapes that are computed: where a damaged number becomes an extent.
+/// Computed shapes: a damaged number becomes an extent.
 std::vector<uint8_t> shapes() {
   NetworkBuilder net("shapes", 13, 3);
   const std::string x = net.input("x", {"N", 3, 4});
@@ -53,7 +53,7 @@ std::vector<uint8_t> shapes() {
   return net.finish(net.node("Squeeze", {net.node("CumSum", {y, net.integers({1})})}), {2, "M", 5});
 }
 
-/// Where `bytes` stand in the file for the first time, if they do; `lead` bytes in front only help to find them.
+/// Position of the first occurrence of `bytes` in the file, if any; the preceding `lead` bytes only help to find them.
 void addStretch(const std::vector<uint8_t>& file, const std::vector<uint8_t>& bytes, size_t lead,
                 std::vector<Stretch>& found) {
   const auto at = std::search(file.begin(), file.end(), bytes.begin(), bytes.end());

@@ -1,7 +1,7 @@
-// tryModel: everything a program does with bytes it does not trust, up to a run of what is small enough.
+// tryModel: everything a program does with untrusted bytes, up to a run of models that are small enough.
 //
-// The one entry of the mutation test and of the fuzzers. Refusing is an outcome; crashing, hanging, asking for
-// more memory than a small file warrants, and undefined behaviour are what they look for.
+// The one entry of the mutation test and of the fuzzers. A refusal is a valid outcome. They look for crashes, hangs,
+// allocations beyond what a small file justifies, and undefined behaviour.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Each operator's cases on each backend as one GoogleTest test, so that an IDE shows and runs them: Cpu.Softmax,
-// Vulkan.Softmax. The tests are found, not listed.
+// Vulkan.Softmax. The tests are discovered, not listed.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# harness/second_driver says in one line what is wrong, and, once a driver is unpacked, needs no network.
-# Usage: harness/second_driver_test.sh SCRATCH
+# harness/second_driver reports errors in one line and, once a driver is unpacked, needs no network. Usage:
+# harness/second_driver_test.sh SCRATCH
 set -euo pipefail
 script=$(cd "$(dirname "$0")" && pwd)/second_driver
 scratch=$1

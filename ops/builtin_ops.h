@@ -1,4 +1,4 @@
-// The operators and ONNX rules of this build, gathered by the build from the folders of ops/.
+// The operators and ONNX rules of this build, collected by the build from the folders of ops/.
 #pragma once
 
 #include "engine/import/onnx/onnx_rules.h"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Adding an operator is copying one folder of ops/ and one of shaders/: does so in a scratch copy of the tree, builds
-# what is new, and cross-checks the copied operator.
-# Usage: ops/copy_operator_test.sh SCRATCH-DIR VULKAN(ON|OFF)
+# Adds an operator by copying one folder of ops/ and one of shaders/ in a scratch copy of the tree, builds the new
+# files, and cross-checks the copied operator. Usage: ops/copy_operator_test.sh SCRATCH-DIR VULKAN(ON|OFF)
 set -euo pipefail
 source "$(dirname "$0")/../cmake/scratch_tree.sh"
 scratch_enter "$1"

@@ -20,7 +20,7 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-/// Operators of plugins that the results say nothing about are named: a page that leaves them out looks complete.
+/// Operators of plugins without results are named: a page without them would look complete.
 void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& results) {
   for (const PluginInfo& plugin : plugins)
     for (const std::string& type : plugin.operators) {

@@ -1,7 +1,7 @@
-// reportData: what the report page shows, computed from results.
+// reportData: the content of the report page, computed from results.
 //
-// The tree of strings and lists that the page template (report.mustache.html) reads. Statistics are made
-// here; the template only lays out.
+// The tree of strings and lists that the page template (report.mustache.html) reads. Statistics are computed here; the
+// template only lays them out.
 #pragma once
 
 #include <kainjow/mustache.hpp>

@@ -145,7 +145,7 @@ TEST_F(ReportTest, RunsOfOneFileAreToldApart) {
   ASSERT_EQ(run("build " + file(text) + " --output " + page_, &said), 0) << said;
   EXPECT_NE(said.find("INCOMPLETE: 3 of 3 planned cases (100.0 %); 1 of 3 planned runs never began"), std::string::npos)
       << said;
-  // What a run finds out later is planned too.
+  // Lines that a run announces later are planned too.
   const std::string more = runLine("a", 1) +
                            R"({"record":"plan","run":"a","planned":{"vulkan":3}})"
                            "\n" +
@@ -169,7 +169,7 @@ TEST_F(ReportTest, ALineThatWasCutShortIsLeftOut) {
       << said;
   EXPECT_NE(said.find(":3: the line was cut short"), std::string::npos) << said;
   EXPECT_NE(contents(page_).find("2 cases executed of 2 recorded"), std::string::npos);
-  // Anywhere else it is no cut but damage.
+  // Anywhere else the file is damaged, not cut.
   EXPECT_EQ(run("build " + file(part + "\n" + caseLine("a", "two")) + " --output " + page_, &said), 2);
   EXPECT_NE(said.find(":3: expected a line of JSON"), std::string::npos) << said;
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kSchema = 1;
 
-/// The records of one file. Lines name their run; those of writers that did not belong to the one that began last.
+/// The records of one file. Lines name their run; lines without a name belong to the run that began last.
 class Reader {
  public:
   explicit Reader(Results& results) : results_(results), first_(results.runs.size()) {}
@@ -23,7 +23,7 @@ class Reader {
     if (kind == "mutant") count(record);
     if (kind == "summary")
       if (Run* run = runOf(record)) run->outcome = record.contains("outcome") ? textOf(record, "outcome") : "complete";
-    return kind == "case" ? addCase(record) : Status::ok();  // other records belong to later schemas' readers
+    return kind == "case" ? addCase(record) : Status::ok();  // other records are for readers of later schemas
   }
 
  private:
@@ -105,7 +105,7 @@ Status readResults(const std::string& path, Results& results) {
   std::ifstream file(path);
   if (!file) return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
   Reader reader(results);
-  std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be one that was cut
+  std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be a cut line
   bool any = false, followed = false;
   for (size_t number = 1; std::getline(file, line); ++number) {
     if (line.empty()) continue;

@@ -10,34 +10,34 @@
 
 namespace opkit::reports {
 
-/// One invocation of op-harness, and how far it came.
+/// One invocation of op-harness and its progress.
 struct Run {
   nlohmann::json facts;           // the run line
-  std::optional<size_t> planned;  // lines of cases or mutants; absent where the writer did not say
+  std::optional<size_t> planned;  // lines of cases or mutants; absent if the writer did not say
   size_t written = 0;
-  std::string outcome;  // "complete" or "interrupted", as the summary says; empty where there is none
+  std::string outcome;  // "complete" or "interrupted", from the summary; empty if there is none
 
   bool complete() const { return outcome == "complete" && written >= planned.value_or(0); }
 };
 
 struct Results {
   std::vector<Run> runs;
-  size_t plannedRuns = 0;             // that the files were to hold, where their writer said so
+  size_t plannedRuns = 0;             // planned for the files, if their writer said so
   std::vector<std::string> warnings;  // of lines that were left out
   std::vector<nlohmann::json> devices;
   std::vector<nlohmann::json> cases;
 
   bool complete() const;
-  /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end"; empty where nothing is missing.
+  /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end"; empty if nothing is missing.
   std::string missing() const;
   /// Cases of one kind: "check", "bench", "conformance", "model".
   std::vector<const nlohmann::json*> ofKind(const std::string& kind) const;
 };
 
-/// Appends the records of a file. Corrupt names file and line; Unsupported for another schema version. A line that its
-/// writer was kept from finishing, the last or one before another run begins, is left out with a warning.
+/// Appends the records of a file. Corrupt names file and line; Unsupported for another schema version. An unfinished
+/// line (the last one, or one before another run begins) is left out with a warning.
 Status readResults(const std::string& path, Results& results);
-/// What a reader of these results must be told: the warnings, and what is missing.
+/// Notices for a reader of these results: the warnings, and what is missing.
 std::vector<std::string> notesOf(const Results& results);
 
 /// Reading helpers for fields that may be absent, or numbers written as "nan", "inf", "-inf".

@@ -18,7 +18,7 @@ Result<Spec> specFor(const Tree& tree, const KnownOperator& op, const std::strin
   return Spec{.name = op.type, .kind = kind.empty() ? "copy" : kind};
 }
 
-/// Whether the kernel of a kind compiles in the folder of an operator that op-scaffold did not write.
+/// True if the kernel of a kind compiles in the folder of an operator that op-scaffold did not write.
 Status checkForeign(const Tree& tree, const Templates& templates, const KnownOperator& op, const std::string& kind) {
   const std::string stem = "ops/" + op.folder + "/" + op.folder;
   if (op.folder != snakeCase(op.type))

@@ -20,7 +20,7 @@ Status checkBackendName(const Tree& tree, const std::string& name) {
   return Status::ok();
 }
 
-/// The null backend's text with the name put in, and its list of steps as marks.
+/// The null backend's text with the new name, and its list of steps as marks.
 std::string renamed(std::string text, const std::string& name) {
   const auto replace = [&](const std::string& pattern, const std::string& by) {
     text = std::regex_replace(text, std::regex(pattern), by);

@@ -1,4 +1,4 @@
-// Commands on what is there already: rename, add-backend, backend, doctor.
+// Commands that change or check an existing tree: rename, add-backend, backend, doctor.
 #include <filesystem>
 
 #include "scaffold/add_backend.h"
@@ -19,7 +19,7 @@ struct Options {
   bool force = false, dryRun = false, marks = false;
 };
 
-/// A subcommand whose options share one record of their own.
+/// A subcommand whose options share one record.
 std::shared_ptr<Options> addCommand(CLI::App& app, const char* name, const char* summary, CLI::App*& command) {
   command = app.add_subcommand(name, summary);
   return std::make_shared<Options>();  // shared: the callback outlives the function that adds it

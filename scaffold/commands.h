@@ -1,4 +1,4 @@
-// The commands of op-scaffold. Each add function registers a subcommand whose callback stores what to run.
+// The commands of op-scaffold. Each add function registers a subcommand whose callback stores the function to run.
 #pragma once
 
 #include <functional>
@@ -31,10 +31,11 @@ void addBackendCommand(CLI::App& app, CommandContext& context);
 void addPluginCommand(CLI::App& app, CommandContext& context);
 void addEjectCommand(CLI::App& app, CommandContext& context);
 
-/// The commands that build op-harness in this tree, to begin the next steps with; `cd` first where we are elsewhere.
+/// The commands that build op-harness in this tree, to begin the next steps with; `cd` first if run from another
+/// folder.
 std::string buildSteps(const Tree& tree);
-/// Prints the plan as a diff, or writes it and says what was written; `record` is not shown. Ends with `next`, commands
-/// that work when pasted.
+/// Prints the plan as a diff, or writes it and lists the written files; `record` is not shown. Ends with `next`,
+/// commands to paste.
 Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next);
 
 }  // namespace opkit::scaffold

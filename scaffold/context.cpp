@@ -1,4 +1,4 @@
-// What templates see. Lists carry first and last marks, because Mustache cannot count.
+// The context of templates. Lists carry first and last marks, because Mustache cannot count.
 #include <algorithm>
 
 #include "scaffold/dtypes.h"
@@ -37,7 +37,7 @@ std::string onnxReadOf(const Attribute& attribute) {
   if (type == "floats") return fmt::format("{}node.floatsAttribute(\"{}\");", member, name);
   if (type == "string") return fmt::format("{}node.stringAttribute(\"{}\", \"{}\");", member, name, initial);
   if (type == "float") return fmt::format("{}node.floatAttribute(\"{}\", {});", member, name, floatLiteral(initial));
-  // ONNX writes keep_dims as keepdims, and so on: the name is the developer's to check.
+  // ONNX writes keep_dims as keepdims, and so on: the developer must check the name.
   const std::string fallback = type == "bool" ? (initial == "true" ? "1" : "0") : initial.empty() ? "0" : initial;
   return fmt::format("{}node.intAttribute(\"{}\", {}){};", member, name, fallback, type == "bool" ? " != 0" : "");
 }
@@ -127,7 +127,7 @@ void setFactors(data& context, const Spec& spec) {
   context.set("outputBinding", std::to_string(binding + 1));
 }
 
-/// Scalars go to the push constants, but for those that only say how the tensor is seen.
+/// Scalars go to the push constants, except those that only select a view of the tensor.
 bool reachesShader(const Spec& spec, const Attribute& attribute) {
   if (attribute.type != "bool" && attribute.type != "int" && attribute.type != "float") return false;
   for (const Attribute& own : findKind(spec.kind)->attributes)

@@ -26,7 +26,7 @@ std::vector<Line> linesOf(const std::string& text) {
 
 bool same(const Line& a, const Line& b) { return a.text == b.text && a.ended == b.ended; }
 
-/// Longest common subsequence of what lies between the common beginning and end, by the textbook table.
+/// Longest common subsequence of the lines between the common beginning and end, by the textbook table.
 std::vector<Line> editScript(const std::vector<Line>& a, const std::vector<Line>& b) {
   size_t head = 0, tail = 0;
   while (head < a.size() && head < b.size() && same(a[head], b[head])) ++head;

@@ -31,8 +31,8 @@ std::string sourcesOf(const Tree& tree, const std::string& folder) {
   return text;
 }
 
-/// Whether a card says how the operator runs without kernels of its own: in another form, or computed at resize since
-/// its inputs' values must be known by then.
+/// True if the operator needs no kernel: its card has another form, or it is computed at resize because its inputs'
+/// values must be known then.
 bool needsNoKernel(const std::string& card) {
   for (const char* form : {".lower =", ".decompose =", ".loop =", ".control =", ".shapeOnly = true"})
     if (card.find(form) != card.npos) return true;
@@ -87,7 +87,7 @@ struct Examination {
           lanes.find("specials") != std::string::npos)
         broken.insert(types.begin(), types.end());
     }
-    // Families share their kernels: one operator's breakers try them all. Shapes have no data to break.
+    // Families share their kernels: one operator's designed cases test them all. Shapes have no data to break.
     const bool shapes = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;
     if (!all.empty() && broken.empty() && !shapes)
       report(file(".cases.json"), "no designed breakers: expected an entry with \"data\", or lane exact or specials");
@@ -129,7 +129,7 @@ struct Examination {
   }
 
   void shaders() {
-    // Helpers of one operator may be driven by another: what includes them counts.
+    // Helpers of one operator may be driven by another: the including files count.
     std::string sources = sourcesOf(tree, "ops/" + op);
     for (const std::string& folder : tree.list("ops"))
       if (folder != op)

@@ -1,4 +1,4 @@
-// Doctor: what is missing or left over in an operator's folders, told from their text. Nothing is built or run.
+// Doctor: finds missing or leftover parts in an operator's folders from their text. Nothing is built or run.
 #pragma once
 
 #include <set>
@@ -11,16 +11,15 @@ namespace opkit::scaffold {
 
 struct Finding {
   std::string where;    // "ops/softmax/softmax_vulkan.cpp:12"
-  std::string message;  // what was expected and what was found
+  std::string message;  // the expected and the found content
 };
 
 /// Attributes of an ONNX operator by the standard, over all versions; empty for an operator it does not know.
 using OnnxAttributes = std::set<std::string> (*)(const std::string& onnxType);
 std::set<std::string> standardAttributes(const std::string& onnxType);
 
-/// Findings of one folder of ops/ and its shaders: missing parts, shaders that nothing includes, variants that nothing
-/// selects, cases that break nothing by design, bindings and push constants that no C++ sets, ONNX attributes that no
-/// rule reads.
+/// Findings of one folder of ops/ and its shaders: missing parts, unused shaders, unselected variants, cases without
+/// designed data, bindings and push constants that no C++ sets, ONNX attributes that no rule reads.
 std::vector<Finding> examineOperator(const Tree& tree, const std::string& folder,
                                      OnnxAttributes attributes = standardAttributes);
 /// Shaders of folders that no operator and no engine source includes, in the whole tree.

@@ -8,7 +8,7 @@
 namespace opkit::scaffold {
 namespace {
 
-/// A scaffolded operator whose marks are gone.
+/// A scaffolded operator without marks.
 class Doctor : public testing::Test {
  protected:
   Doctor() {

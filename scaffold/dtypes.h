@@ -8,7 +8,7 @@
 
 namespace opkit::scaffold {
 
-/// "f32|f16", or a set: floats, integers, numbers, index, bool, any. InvalidArgument lists what is known.
+/// "f32|f16", or a set: floats, integers, numbers, index, bool, any. InvalidArgument lists the known ones.
 Status checkDTypes(const std::string& what, const std::string& dtypes);
 /// The types of a checked set, in the order in which cases list them.
 std::vector<std::string> dtypeNames(const std::string& dtypes);

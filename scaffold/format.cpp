@@ -16,7 +16,7 @@ std::string withoutRunsOfEmptyLines(const std::string& text) {
   return result;
 }
 
-/// Standard output of clang-format fed with `text`; empty when it cannot be run.
+/// Standard output of clang-format fed with `text`; empty if it cannot be run.
 std::string clangFormat(const std::string& assumedPath, const std::string& text) {
   const auto run = runChild({"clang-format", "--style=file", "--assume-filename=" + assumedPath}, text);
   return run && run->exitCode == 0 ? run->output : "";

@@ -1,4 +1,4 @@
-// Format: rendered text as the tree's style wants it.
+// Format: formats rendered text in the style of the tree.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace opkit::scaffold {
 
-/// Text without runs of empty lines; C++ also as clang-format lays it out for `path`, where clang-format is installed:
-/// names of any length would break the lines of a template elsewhere.
+/// Removes runs of empty lines; formats C++ with clang-format for `path` if installed, since long names change the line
+/// breaks of a template.
 std::string formatted(const Tree& tree, const std::string& path, const std::string& text);
 
-/// A word that a POSIX shell reads as `text`; in quotes where it needs them.
+/// A word that a POSIX shell reads as `text`; in quotes if needed.
 std::string shellQuoted(const std::string& text);
 
 }  // namespace opkit::scaffold

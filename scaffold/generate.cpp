@@ -25,7 +25,7 @@ bool wanted(const Spec& spec, const std::string& file) {
   return true;
 }
 
-/// Files that an earlier command line wrote and this one does not: another kind's kernel would not compile.
+/// Files that an earlier command line wrote and this one does not: the kernel of another kind would not compile.
 void dropStale(const Tree& tree, const std::string& type, Plan& plan) {
   const auto record = readRecord(tree, type);
   if (!record) return;

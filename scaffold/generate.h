@@ -1,4 +1,4 @@
-// Generate: a spec and a tree in, the plan of a new operator out. Nothing is written.
+// Generate: makes the plan of a new operator from a spec and a tree. Nothing is written.
 #pragma once
 
 #include "scaffold/kinds.h"
@@ -7,9 +7,9 @@
 
 namespace opkit::scaffold {
 
-/// The changes that add the operator: files of its own, or rows in a family's files. Files that are there already with
-/// the same text are changes that change nothing. InvalidArgument when a name is not usable or taken; with `force`,
-/// files that exist with another text are overwritten instead of refused.
+/// The changes that add the operator: separate files, or rows in a family's files. Existing files with the same text
+/// are empty changes. InvalidArgument if a name is not usable or taken; with `force`, files that exist with another
+/// text are overwritten instead of refused.
 Result<Plan> planNew(const Tree& tree, const Templates& templates, const Spec& spec, bool force);
 
 /// The context that the templates of a completed spec see; for tests and for single files.

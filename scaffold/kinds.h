@@ -1,4 +1,4 @@
-// Kinds: what `op-scaffold new --kind` can make, one row each. The templates of a kind stand in templates/<kind>/.
+// Kinds: the values of `op-scaffold new --kind`, one row each. The templates of a kind are in templates/<kind>/.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace opkit::scaffold {
 
 struct Kind {
   std::string name;
-  std::string summary;  // which operators it is for
+  std::string summary;  // the operators it suits
   std::string formula;  // what the generated operator computes
   std::string shapes;
   std::string error;
-  std::string breaks;                 // what its cases try to break
+  std::string breaks;                 // the faults that its cases try to find
   std::string example;                // arguments of a command line
   bool row = false;                   // a row in the family of this name instead of a folder
   std::vector<Attribute> attributes;  // that the templates need; a spec may change their defaults
@@ -25,7 +25,7 @@ struct Kind {
   size_t maxInputs = 1;
   size_t maxOutputs = 1;
   bool anyDType = false;  // moves elements of any type; otherwise computes on floats
-  bool kernels = true;    // has kernels of its own; otherwise is lowered
+  bool kernels = true;    // has its own kernels; otherwise is lowered
   std::string templates;  // the kind whose templates it shares (<%#its own name%> tells them apart); empty: its own
 
   /// The kind's port for input `i` of a spec.
@@ -35,13 +35,13 @@ struct Kind {
 };
 
 const std::vector<Kind>& kinds();
-/// Null when there is none of that name.
+/// Null if there is none of that name.
 const Kind* findKind(const std::string& name);
 
 /// "{unary,binary,...}", as help and completion show it.
 std::string kindChoices();
 
-/// The spec with the kind's attributes and ports where it names none. InvalidArgument when it does not fit the kind.
+/// The spec, completed with the kind's attributes and ports. InvalidArgument if it does not fit the kind.
 Result<Spec> completed(const Spec& spec);
 
 }  // namespace opkit::scaffold

@@ -45,7 +45,8 @@ constexpr std::string_view kTakenNamespaces =
     " assert cli cpu detail dnnl errno flatbuffers fmt fs gen harness hn hwy nlohmann null offsetof ops plugin rc "
     "reference scaffold shaders stderr stdin stdout test testing vm vulkan zoo ";
 
-// Endings by which the build knows a file's purpose: foo_test.cpp is a test, foo_vulkan.cpp is left out without Vulkan.
+// File name endings that tell the build a file's purpose: foo_test.cpp is a test, foo_vulkan.cpp is left out without
+// Vulkan.
 constexpr std::string_view kTakenEndings[] = {"_test", "_cpu", "_vulkan", "_onnx", "_onednn", "_passes", "_reference"};
 
 bool listed(std::string_view words, const std::string& word) {

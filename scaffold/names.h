@@ -1,4 +1,4 @@
-// Names: the forms of an operator's name, and which names C++, GLSL and the templates leave free.
+// Names: the forms of an operator's name, and the names reserved by C++, GLSL and the templates.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ std::string snakeCase(const std::string& upperCamel);
 /// "hard_shrink" -> "HardShrink".
 std::string upperCamel(const std::string& snake);
 
-/// Whether `name` is a keyword of C++20 or of GLSL 4.5.
+/// True if `name` is a keyword of C++20 or of GLSL 4.5.
 bool isKeyword(const std::string& name);
 
 /// An operator's type: UpperCamel, letters and digits, and none of its forms a keyword.

@@ -7,7 +7,7 @@
 namespace opkit::scaffold {
 namespace {
 
-/// The folder of the option or of the environment; one that is not there is a slip, not a wish for the built-in ones.
+/// The folder of the option or of the environment; a missing folder is an error and does not select the built-in ones.
 Status findTemplates(CommandContext& context) {
   const char* const asked = std::getenv("OPKIT_TEMPLATES");
   if (!context.overrides.empty() || !asked || !*asked) return Status::ok();

@@ -18,7 +18,7 @@
 namespace opkit::scaffold {
 namespace {
 
-/// What `op-scaffold new` does.
+/// Does the work of `op-scaffold new`.
 Status scaffold(const ScratchTree& scratch, const Spec& spec, bool force = false) {
   OPKIT_ASSIGN(Plan plan, planNew(scratch.tree(), Templates(), spec, force));
   plan.push_back(recordChange(scratch.tree(), spec.name, recordOf(plan, specToJson(spec))));

@@ -1,5 +1,5 @@
-// Record: what op-scaffold wrote for an operator, kept in .opkit/scaffold/ of the tree (ignored by git), so that
-// `remove` and `rename` can tell what was edited since.
+// Record: the files that op-scaffold wrote for an operator, kept in .opkit/scaffold/ of the tree (ignored by git), so
+// that `remove` and `rename` can detect later edits.
 #pragma once
 
 #include <map>
@@ -10,30 +10,30 @@
 
 namespace opkit::scaffold {
 
-/// A block of text in a file that belongs to somebody else.
+/// A block of text in a file that belongs to another operator.
 struct Block {
   std::string path;
   std::string text;
 };
 
 struct Record {
-  nlohmann::json spec;                       // see specToJson; null for what has none (backends)
+  nlohmann::json spec;                       // see specToJson; null if there is none (backends)
   std::map<std::string, std::string> files;  // path -> hash of the text that was written
-  std::vector<Block> blocks;                 // put into other files
+  std::vector<Block> blocks;                 // inserted into other files
 };
 
 std::string hashOf(const std::string& text);
 std::string recordPath(const std::string& name);
 
-/// The record of a plan that makes files and puts blocks.
+/// The record of a plan that makes files and inserts blocks.
 Record recordOf(const Plan& plan, nlohmann::json spec);
-/// Nothing when there is none or it cannot be read.
+/// Nullopt if there is none or it cannot be read.
 std::optional<Record> readRecord(const Tree& tree, const std::string& name);
 std::string recordText(const Record& record);
-/// The change that writes (or, with nothing, deletes) the record.
+/// The change that writes (or, with nullopt, deletes) the record.
 FileChange recordChange(const Tree& tree, const std::string& name, const std::optional<Record>& record);
 
-/// The changes that users are shown: without records.
+/// The changes shown to users: without records.
 Plan visible(const Plan& plan);
 
 }  // namespace opkit::scaffold

@@ -5,8 +5,8 @@
 
 namespace opkit::scaffold {
 
-/// The changes that undo `new NAME` or `backend NAME`. Without `force`, InvalidArgument names what was edited or added
-/// since, or says that op-scaffold did not make the operator; with it, the operator goes whatever became of it.
+/// The changes that undo `new NAME` or `backend NAME`. Without `force`, InvalidArgument names later edits and
+/// additions, or says that op-scaffold did not make the operator; with it, the operator is removed regardless of edits.
 Result<Plan> planRemove(const Tree& tree, const std::string& name, bool force);
 
 }  // namespace opkit::scaffold

@@ -48,7 +48,7 @@ struct Renaming {
     if (fromCamel != fromType) result = replaced(result, fromCamel, upperCamel(toOp), camel);
     return replaced(result, fromOp, toOp, snake);
   }
-  /// As text(), but for the ONNX name of every `rules.add("..."`.
+  /// Like text(), except for the ONNX name of every `rules.add("..."`.
   std::string rules(const std::string& old) const {
     const std::string add = "rules.add(\"";
     std::string result;
@@ -82,7 +82,7 @@ Result<std::string> folderOf(const Tree& tree, const std::string& type) {
   return found->folder;
 }
 
-/// A row of a family that op-scaffold put in: its blocks of text under the new name.
+/// A row of a family that op-scaffold inserted: its blocks of text under the new name.
 Result<Plan> renameRow(const Tree& tree, const Record& record, const std::string& from, const std::string& to) {
   const Renaming renaming{from, to, snakeCase(from), snakeCase(to)};
   OPKIT_TRY(checkClashes(tree, {.name = to, .kind = "custom", .onnx = "opkit.renamed::" + to}));

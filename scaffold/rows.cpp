@@ -7,12 +7,12 @@
 namespace opkit::scaffold {
 namespace {
 
-/// Where rows go in a family's file: before the last occurrence of `anchor`, or at the end where it is empty.
+/// Insertion point for rows in a family's file: before the last occurrence of `anchor`, or at the end if it is empty.
 struct Place {
   const char* file;  // after the family's name
   const char* anchor;
   const char* tmpl;
-  const char* separator;  // between what is there and the block
+  const char* separator;  // between the existing text and the block
 };
 
 constexpr Place kPlaces[] = {
@@ -26,7 +26,7 @@ size_t placeOf(const std::string& text, const Place& place) {
   return *place.anchor ? text.rfind(place.anchor) : text.size();
 }
 
-/// The id of the row that has this name, or else the lowest above all ids of its kind that no row has.
+/// The id of the row with this name, else the lowest free id above all ids of its kind.
 int rowId(const std::string& table, const std::string& type) {
   static const std::regex row("^(\\w+)\\((\\d+), (\\w+),", std::regex::multiline);
   std::vector<int> taken;

@@ -1,7 +1,7 @@
-// Rows: operators that are one row of a family (unary, binary) instead of a folder of their own.
+// Rows: operators that are one row of a family (unary, binary) instead of a separate folder.
 //
-// A row is a handful of blocks of text, each put at a fixed place of one of the family's files: the table, the ONNX
-// rules, the cases, the page. Taking the blocks out again gives the files back to the byte.
+// A row is a few blocks of text, each inserted at a fixed place of one of the family's files: the table, the ONNX
+// rules, the cases, the page. Removing the blocks restores the files to the byte.
 #pragma once
 
 #include <kainjow/mustache.hpp>
@@ -12,12 +12,12 @@
 
 namespace opkit::scaffold {
 
-/// The changes that add the row; none when every block is there already. InvalidArgument when the row exists with
-/// another text, or a file has lost the place where rows go.
+/// The changes that add the row; none if every block exists already. InvalidArgument if the row exists with another
+/// text, or a file has lost the insertion point.
 Result<Plan> planRow(const Tree& tree, const Templates& templates, const Spec& spec, kainjow::mustache::data& context);
-/// The file without the block; nothing when the block is not in it as it was written.
+/// The file without the block; nullopt if the block is not in it unchanged.
 std::optional<std::string> withoutBlock(const std::string& text, const std::string& block);
-/// The file of a family without what mentions the operator, edited or not; nothing for a file that is no family's.
+/// The file of a family without the lines for the operator, edited or not; nullopt for a file of no family.
 std::optional<std::string> withoutMentions(const std::string& path, const std::string& text, const std::string& type);
 
 }  // namespace opkit::scaffold

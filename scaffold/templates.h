@@ -1,7 +1,7 @@
 // Templates: the texts that op-scaffold renders, embedded in the program and, file by file, replaceable from a folder.
 //
 // A template is Mustache with the delimiters <% and %> (C++ is full of braces) and nothing escaped. It is looked up as
-// <kind>/<file>.mustache, then as common/<file>.mustache; the override folder is asked first each time. Thread-safe.
+// <kind>/<file>.mustache, then as common/<file>.mustache; the override folder is searched first each time. Thread-safe.
 #pragma once
 
 #include <kainjow/mustache.hpp>
@@ -28,9 +28,9 @@ class Templates {
   /// `overrides` is a folder as `eject` writes it, or empty.
   explicit Templates(std::string overrides = "") : overrides_(std::move(overrides)) {}
 
-  /// Whether the kind has this file, its own or the common one.
+  /// True if the kind has this file, its own or the common one.
   bool has(const std::string& kind, const std::string& file) const { return find(kind, file).has_value(); }
-  /// InvalidArgument when there is no such template or it is not well-formed Mustache; names the template.
+  /// InvalidArgument names the template if it does not exist or is not well-formed Mustache.
   Result<std::string> render(const std::string& kind, const std::string& file, kainjow::mustache::data& context) const;
 
  private:

@@ -24,7 +24,7 @@ Status writeText(const fs::path& path, const std::string& text) {
   return writeFile(path.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-/// Applies one plan; what was done is undone unless commit() is reached.
+/// Applies one plan; undoes it unless commit() is reached.
 class Transaction {
  public:
   explicit Transaction(const Tree& tree) : tree_(tree) {}

@@ -65,7 +65,7 @@ void addMatches(const std::string& text, const std::regex& pattern, const std::s
     found.push_back({(*match)[1].str(), folder});
 }
 
-/// Cards whose types are computed are told by their cases.
+/// Cards with computed types are recognised by their cases.
 void addFromCases(const Tree& tree, const std::string& folder, std::vector<KnownOperator>& found) {
   static const std::regex op("\"op\": \"([A-Za-z0-9_.:]+)\""), list("\"op\": \\[([^\\]]*)\\]"),
       name("\"([A-Za-z0-9_.:]+)\"");
@@ -79,7 +79,7 @@ void addFromCases(const Tree& tree, const std::string& folder, std::vector<Known
     if (seen.insert(known.type).second) found.push_back(std::move(known));
 }
 
-/// A folder belongs to one operator: another's, a family's and shaders/include are not to be written into.
+/// A folder belongs to one operator: folders of other operators, of families and shaders/include must not be written.
 Status checkFolder(const Tree& tree, const std::string& type, const std::string& op) {
   bool own = readRecord(tree, type).has_value();
   for (const KnownOperator& known : operatorsOf(tree)) {

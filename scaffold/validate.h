@@ -1,4 +1,4 @@
-// Validate: whether a spec's names can be used at all, and whether the tree has room for them.
+// Validate: checks that a spec's names are valid and free in the tree.
 #pragma once
 
 #include "scaffold/plan.h"
@@ -11,7 +11,7 @@ Status checkNames(const Spec& completedSpec);
 /// Names against operators, folders (case-insensitively), shader stems and ONNX rules that other folders hold.
 Status checkClashes(const Tree& tree, const Spec& completedSpec);
 
-/// An operator of the tree, as its text says.
+/// An operator of the tree, found in its text.
 struct KnownOperator {
   std::string type;
   std::string folder;  // of ops/

@@ -16,7 +16,7 @@ BackendCounters& BackendCounters::operator+=(const BackendCounters& other) {
 
 namespace {
 
-/// Unsupported when the device cannot bring one of the tensors from NCHW into its layout, or back.
+/// Unsupported if the device cannot convert one of the tensors from NCHW to its layout, or back.
 Status planConversions(Backend& backend, std::span<const Tensor> tensors) {
   std::unique_ptr<Execution> conversion;
   const uint64_t executions = backend.counters().executionsCreated;
@@ -24,7 +24,7 @@ Status planConversions(Backend& backend, std::span<const Tensor> tensors) {
     if (tensor.layout == Layout::NCHW) continue;
     if (!conversion) {
       OPKIT_ASSIGN(conversion, backend.createConversion());
-      backend.counters().executionsCreated = executions;  // it is asked and dropped: no plan gets it
+      backend.counters().executionsCreated = executions;  // only queried, then dropped: no plan owns it
     }
     const Tensor plain{tensor.desc, nullptr, 0, 0};
     const Tensor *other = &plain, *kept = &tensor;

@@ -30,8 +30,8 @@ struct DeviceInfo {
   int index = 0;          // position among the devices of the backend
   std::string name;       // "llvmpipe (LLVM 15.0.6, 256 bits)"
   std::string driver;     // name and version
-  std::string uuid;       // hex, empty where there is none
-  bool software = false;  // a CPU pretending to be a GPU
+  std::string uuid;       // hex, empty if there is none
+  bool software = false;  // implemented on the CPU
 };
 
 enum class RecordMode { Indirect, Direct };
@@ -142,16 +142,16 @@ class Backend {
 
 /// The scratchBytes of an Execution for tensors that `args` describes and that have no memory yet, in `layout` unless
 /// their `contents` are known. Unsupported if the device cannot run it, or cannot convert the tensors to that layout
-/// and back. Kernels are chosen by it.
+/// and back. Used to choose kernels.
 Result<size_t> planAlone(Backend& backend, Execution& execution, const CreateArgs& args, Layout layout,
                          std::span<const Tensor* const> contents);
 
-/// For chooseCreator: planAlone of Executions that are made to be asked and no longer. What else goes wrong is left for
-/// the real one to report. `args` and what `contents` lists must outlive the result.
+/// For chooseCreator: calls planAlone on a temporary Execution. Errors other than Unsupported are left for the real
+/// Execution to report. `args` and what `contents` lists must outlive the result.
 FitsDevice fitsOn(Backend& backend, const CreateArgs& args, std::span<const Tensor* const> contents);
 
-/// Asks an Execution for its scratch needs, allocates them on `backend`, and resizes it: what a pipeline does, for
-/// those who run a single Execution by hand.
+/// Asks an Execution for its scratch needs, allocates them on `backend`, and resizes it, as a pipeline does. For
+/// callers that run a single Execution by hand.
 Status resizeAlone(Backend& backend, Execution& execution, TensorList inputs, TensorList outputs);
 
 class Runtime {

@@ -34,7 +34,7 @@ struct Kinds {
   std::vector<BackendKind> list = builtinKinds();
 };
 
-/// Never destroyed: what is static elsewhere may take its backends back as the process ends.
+/// Never destroyed: static objects elsewhere may remove their backends while the process ends.
 Kinds& kinds() {
   static Kinds& instance = *new Kinds;
   return instance;

@@ -10,8 +10,8 @@
 
 namespace opkit {
 
-/// Checks by the Vulkan validation layers: of the API's use, of synchronisation too, of shaders' accesses too. Also
-/// chosen by OPKIT_VALIDATION=core|sync|gpu (1 is core) where nothing else was asked for.
+/// Checks by the Vulkan validation layers. Each level includes the one before: API use, synchronisation, accesses of
+/// shaders. Off follows OPKIT_VALIDATION=core|sync|gpu (1 is core).
 enum class Validation { Off, Core, Sync, Gpu };
 
 /// "off", "core", "sync", "gpu"; InvalidArgument for anything else.
@@ -23,7 +23,7 @@ struct RuntimeOptions {
   // Folder in which compiled pipelines and tuning results outlive the process. Empty: OPKIT_CACHE_DIR, else opkit in
   // XDG_CACHE_HOME or ~/.cache. "off", here or in the variable, keeps nothing.
   std::string cacheDir;
-  // Vulkan: a device that pretends to lack things, "no-fp16,subgroup=4,shared=16k,workgroup=128"; see
+  // Vulkan: hides features and lowers limits of the device, "no-fp16,subgroup=4,shared=16k,workgroup=128"; see
   // engine/backend/vulkan/capability_mask.h. Also chosen by OPKIT_VULKAN_MASK.
   std::string mask;
   // Vulkan: the device class by which kernels are chosen (engine/backend/device_class.h). Empty: OPKIT_DEVICE_CLASS,
@@ -43,11 +43,11 @@ std::vector<BackendKind> backendKinds();
 
 /// Adds a backend at run time. InvalidArgument for a name that is taken.
 Status addBackendKind(BackendKind kind);
-/// Takes back what addBackendKind added; Runtimes that exist live on.
+/// Removes what addBackendKind added; existing Runtimes stay valid.
 void removeBackendKind(const std::string& name);
 
-/// The Runtime of a backend on a device. InvalidArgument lists the known names; Unsupported says what is
-/// missing (no loader, no driver, no such device).
+/// The Runtime of a backend on a device. InvalidArgument lists the known names; Unsupported names what is missing (no
+/// loader, no driver, no such device).
 Result<std::shared_ptr<Runtime>> createRuntime(const std::string& backend, const RuntimeOptions& options = {});
 
 }  // namespace opkit

@@ -91,7 +91,7 @@ Status writeCacheFile(const std::filesystem::path& path, const std::string& key,
   return status.isOk() ? status : Status::unsupported("the cache is not kept: {}", status.message());
 }
 
-// Not by fmt::print: destructors warn too, and it throws where stderr cannot be written.
+// Not fmt::print: destructors warn too, and fmt::print throws if stderr cannot be written.
 void warnAboutCache(const std::string& message) {
   std::fputs(fmt::format("opkit: warning: {}\n", message).c_str(), stderr);
 }

@@ -1,8 +1,8 @@
-// CacheFile: bytes that outlive the process, with a key that says what they are good for.
+// CacheFile: bytes that outlive the process, stored with a key that says for what they are valid.
 //
-// A cache must never hurt: a file that is missing, cut short, altered, of another format or of another key (device,
-// driver or build: no surprise after an update) reads as nothing, with a warning where the file is damaged; a file is
-// replaced whole, by renaming. Thread-safe, also between processes.
+// A cache must never hurt. A file that is missing, truncated, altered, of another format or of another key (device,
+// driver or build) reads as empty, with a warning if the file is damaged. A file is replaced as a whole, by renaming.
+// Thread-safe, also between processes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace opkit {
 
-/// The folder that `option` (RuntimeOptions::cacheDir) and the environment ask for; nothing when caching is off.
+/// The folder that `option` (RuntimeOptions::cacheDir) and the environment ask for; nullopt if caching is off.
 std::optional<std::filesystem::path> cacheFolder(const std::string& option);
 
 struct CacheRead {
@@ -25,9 +25,9 @@ struct CacheRead {
   std::string warning;  // why a damaged file was ignored; else empty
 };
 
-/// What writeCacheFile wrote under the same key.
+/// Reads what writeCacheFile wrote under the same key.
 CacheRead readCacheFile(const std::filesystem::path& path, const std::string& key);
-/// Makes the folder if needed. Unsupported names the path and what the system said.
+/// Makes the folder if needed. Unsupported names the path and the system's error.
 Status writeCacheFile(const std::filesystem::path& path, const std::string& key, std::span<const std::byte> payload);
 
 /// One line on stderr.

@@ -19,10 +19,10 @@ void ConstantStore::dropUnreachable() {
   for (const auto& [key, entry] : entries_) ++ours[key.buffer];
   std::erase_if(entries_, [&](const auto& item) {
     const std::shared_ptr<Entry>& entry = item.second;  // erased after the lock on it is gone
-    // Whoever is making an entry holds it, and the source too.
+    // The thread that makes an entry holds the entry and the source.
     const bool reachable = entry.use_count() > 1 || entry->source.use_count() > ours[item.first.buffer];
     if (reachable) return false;
-    const std::lock_guard made(entry->making);  // free, but its last holder's writes must be seen
+    const std::lock_guard made(entry->making);  // free, but the writes of its last holder must become visible
     if (entry->value.use_count() > 1) return false;
     bytes_ -= entry->bytes;
     return true;

@@ -1,10 +1,10 @@
-// ConstantStore: constants in the forms that the kernels of one device want (uploaded, packed, widened), each made
-// once and shared by all who ask: the plans of a session, its clones, and every session of a model on one Runtime.
+// ConstantStore: constants in the forms that the kernels of one device need (uploaded, packed, widened). Each is made
+// once and shared by the plans of a session, its clones, and every session of a model on one Runtime.
 //
-// An entry is found by the identity of its source (the buffer and offset where the model keeps the values), by the
-// name of the form, which says everything that the packing depends on besides the values, and by its C++ type. The
-// store keeps the source alive, so that an identity is never reused. Thread-safe; an entry being made keeps only
-// those waiting who want the same one.
+// An entry is found by the identity of its source (the buffer and offset where the model keeps the values), by the name
+// of the form, which states everything that the packing depends on besides the values, and by its C++ type. The store
+// keeps the source alive, so that an identity is never reused. Thread-safe; while an entry is made, only threads that
+// ask for the same entry wait.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@
 
 namespace opkit {
 
-/// What an entry of type T costs; overload beside T for other types.
+/// Bytes of an entry of type T; overload beside T for other types.
 inline size_t constantBytes(const Tensor& tensor) { return tensor.sizeBytes(); }
 
 class ConstantStore {
  public:
-  /// What `make` returned when (source, form) was asked for first; a failed `make` is asked again next time.
-  /// `make` must not ask the same store for the same entry.
+  /// The result of the first `make` for (source, form). A failed `make` is called again next time. `make` must not ask
+  /// the same store for the same entry.
   template <class T>
   Result<std::shared_ptr<const T>> get(const Tensor& source, const std::string& form,
                                        const std::function<Result<T>()>& make) {
@@ -40,10 +40,10 @@ class ConstantStore {
     return std::static_pointer_cast<const T>(entry->value);
   }
 
-  /// Of all entries there are.
+  /// Sum over all entries.
   size_t bytes() const { return bytes_; }
-  /// Forgets entries that nobody can ask for again, because only the store still has their source, and that nobody
-  /// uses: constants that were computed for shapes which are gone.
+  /// Frees unused entries whose source only the store still holds, such as constants computed for shapes that are gone.
+  /// No caller can ask for them again.
   void dropUnreachable();
 
  private:

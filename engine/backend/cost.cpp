@@ -19,7 +19,7 @@ double nowNs() {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Values as networks have them: denormals and infinities would be slow. Integers are zero, which every index may be.
+/// Ordinary values: denormals and infinities would be slow. Integers are zero, which is a valid index everywhere.
 Result<Tensor> ordinaryValues(const TensorDesc& desc) {
   const bool real = isFloat(desc.dtype);
   OPKIT_ASSIGN(Tensor host, Tensor::onHost({real ? DType::Float32 : desc.dtype, desc.shape}));
@@ -33,7 +33,7 @@ Result<Tensor> ordinaryValues(const TensorDesc& desc) {
 class Trial {
  public:
   Trial(Backend& backend, const MeasureArgs& what) : backend_(backend), what_(what) {}
-  ~Trial() { backend_.dropPlan(0); }  // recordings go before the memory that they refer to
+  ~Trial() { backend_.dropPlan(0); }  // recordings are freed before the memory that they refer to
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
@@ -51,7 +51,7 @@ class Trial {
     return backend_.endSegment(0);
   }
 
-  /// Nanoseconds of the command, and of all around it.
+  /// Nanoseconds of the command, and including everything around it.
   Status run(double& runNs, double& restNs) {
     const double start = nowNs();
     OPKIT_TRY(backend_.onExecuteBegin(0));
@@ -121,7 +121,7 @@ class Trial {
   Backend& backend_;
   const MeasureArgs& what_;
   Layout layout_ = Layout::NCHW;
-  std::deque<Tensor> tensors_;  // stay where they are: the lists point at them
+  std::deque<Tensor> tensors_;  // must not move: the lists point at them
   std::unique_ptr<Execution> execution_;
   std::vector<Conversion> conversions_;
   std::vector<const Tensor*> inputs_, outputs_;
@@ -167,7 +167,7 @@ std::string keyOf(const std::string& configuration, const MeasureArgs& what) {
   return key + fmt::format(" regions {:016x}", XXH3_64bits(regions.data(), regions.size()));
 }
 
-/// The entry called `name` with `count` figures, else what `make` gives, which is kept.
+/// The entry `name` with `count` figures; if missing, calls `make` and stores its result.
 template <class Make>
 Result<std::vector<double>> kept(Runtime& runtime, const std::string& name, size_t count, Make&& make) {
   auto* keeper = dynamic_cast<KeepsMeasurements*>(&runtime);
@@ -178,7 +178,7 @@ Result<std::vector<double>> kept(Runtime& runtime, const std::string& name, size
   return figures;
 }
 
-/// The least of a few copies of this many floats: up, then down.
+/// The shortest of several copies of this many floats: upload, then download.
 Status timeCopies(Backend& backend, int64_t elements, std::vector<double>& figures) {
   OPKIT_ASSIGN(const Tensor host, ordinaryValues({DType::Float32, {elements}}));
   Tensor device{{backend.storageDType(DType::Float32), {elements}}, nullptr};

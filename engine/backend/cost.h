@@ -1,9 +1,9 @@
-// Cost: what running one command costs on a backend, for those who choose between backends.
+// Cost: the cost of running one command on a backend, used to choose between backends.
 //
-// onMeasure() is asked per command. A Backend that can tell without trying (a model of the device, figures from
-// elsewhere) derives from EstimatesCost; every other one is measured: the command runs alone, on tensors of its own
-// that hold ordinary values. A Runtime that derives from KeepsMeasurements has what was measured kept on disk, for as
-// long as device, driver and kernels stay the same. Not thread-safe, like the Backend.
+// onMeasure() is called per command. A Backend that can predict its cost (from a model of the device or stored figures)
+// derives from EstimatesCost. Every other backend is measured: the command runs alone, on its own tensors with ordinary
+// values. If a Runtime derives from KeepsMeasurements, measurements are kept on disk while device, driver and kernels
+// stay the same. Not thread-safe, like the Backend.
 #pragma once
 
 #include "engine/backend/backend.h"
@@ -12,23 +12,23 @@
 namespace opkit {
 
 struct Cost {
-  double runNs = 0;     // of one run, by the device's clock where there is one
-  double submitNs = 0;  // what the host adds to a run of its own: recording aside, submitting and waiting
+  double runNs = 0;     // of one run, by the device's clock if there is one
+  double submitNs = 0;  // what the host adds to a separate run: submitting and waiting, without recording
   double firstNs = 0;   // from nothing to the end of the first run: creating, compiling, uploading constants
 };
 
-/// A command as schedules know it.
+/// A command, as the scheduler sees it.
 struct MeasureArgs {
   const CreateArgs& args;
   const Creator* creator = nullptr;              // null for a raster
   const RegionList* regions = nullptr;           // of a raster
-  std::span<const Tensor* const> contents = {};  // per input: its value where that is known on the host, else null
+  std::span<const Tensor* const> contents = {};  // per input: its value if known on the host, else null
 };
 
 class EstimatesCost {
  public:
   virtual ~EstimatesCost() = default;
-  /// Unsupported where the backend cannot run the command after all.
+  /// Unsupported if the backend cannot run the command after all.
   virtual Result<Cost> onMeasure(const MeasureArgs& args) = 0;
 };
 
@@ -38,11 +38,11 @@ class KeepsMeasurements {
   virtual TuningCache& tuning() = 0;
 };
 
-/// What the backend says, else what a trial gives. REQUIRES a Backend without plans: a trial takes its plan 0. Counts
-/// as one of BackendCounters::measurements when something ran.
+/// The backend's estimate, else the result of a trial. REQUIRES a Backend without plans: a trial uses plan 0. Counts as
+/// one of BackendCounters::measurements when something ran.
 Result<Cost> onMeasure(Backend& backend, const MeasureArgs& args);
-/// As above through the measurements that `runtime` keeps, if it does. `configuration` names what a Backend was made
-/// with, as far as speed depends on it.
+/// As above, but uses the measurements that `runtime` keeps, if any. `configuration` names the backend settings that
+/// affect speed.
 Result<Cost> knownCost(Runtime& runtime, Backend& backend, const std::string& configuration, const MeasureArgs& args);
 
 /// Moving bytes between the host and a device.
@@ -54,7 +54,7 @@ struct CopyCost {
 struct CopyCosts {
   CopyCost up, down;
 };
-/// By copying a small and a large tensor each way; kept like the rest.
+/// Copies a small and a large tensor each way. The result is kept like other measurements.
 Result<CopyCosts> knownCopyCosts(Runtime& runtime, Backend& backend);
 
 }  // namespace opkit

@@ -3,7 +3,7 @@
 namespace opkit {
 namespace {
 
-/// Why the Creator cannot run the node whatever the policy says; OK when it can.
+/// The reason why the Creator cannot run the node under any policy; OK if it can.
 Status verdictOf(const Creator& creator, const CreateArgs& args, const FitsDevice& fits) {
   const DType dtype = keyDType(args);
   if (!creator.dtypes.contains(dtype))
@@ -13,7 +13,7 @@ Status verdictOf(const Creator& creator, const CreateArgs& args, const FitsDevic
   return supported.isOk() && fits ? fits(creator) : supported;
 }
 
-/// See Refusal::loopLimit; asked of a Creator that refused.
+/// See Refusal::loopLimit; called for a Creator that refused.
 uint64_t loopLimitOf(const Creator& creator, const CreateArgs& args) {
   DeviceCaps unlimited = args.device;
   unlimited.loopIterations = UINT64_MAX;

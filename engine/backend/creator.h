@@ -23,15 +23,15 @@ namespace opkit {
 class Backend;
 class OpRegistry;
 
-/// What a device can do beyond the baseline; refusals quote these.
+/// Abilities of a device beyond the baseline; refusals quote these.
 struct DeviceCaps {
   bool storage8 = true;                  // 8-bit loads and stores in device buffers
   bool storage16 = true;                 // 16-bit loads and stores in device buffers
   bool int64 = true;                     // 64-bit integer arithmetic
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
-  uint64_t imageExtent = 0;              // texels each way that an NC4HW4 image may have; 0 where images are not wanted
-  // Iterations that the loops of one invocation may make together; the device ends what is longer and says nothing.
+  uint64_t imageExtent = 0;              // texels per axis of an NC4HW4 image; 0 if images are not wanted
+  // Iterations that the loops of one invocation may make together; the device silently ends longer loops.
   uint64_t loopIterations = UINT64_MAX;
   uint32_t workGroup = 128;  // invocations of a work group
   const DeviceClass* deviceClass = deviceClasses().data();
@@ -41,11 +41,11 @@ struct DeviceCaps {
 struct CreateArgs {
   const OpDef& def;
   std::span<const uint8_t> paramBytes;
-  std::span<const TensorDesc* const> inputs;  // null where absent
+  std::span<const TensorDesc* const> inputs;  // null if absent
   std::span<const TensorDesc> outputs;
   std::span<const Tensor* const> constants;  // host values of inputs that never change, else null
   const DeviceCaps& device;
-  std::span<const Layout> layouts = {};  // of the inputs as they are kept so far; empty where unknown
+  std::span<const Layout> layouts = {};  // of the inputs as currently stored; empty if unknown
 
   template <class Table>
   typename Table::NativeTableType params() const {
@@ -64,11 +64,11 @@ struct Creator {
   // Layout of non-constant inputs and of outputs.
   Layout layout = Layout::NCHW;
   DTypeSet dtypes = kAnyDType;  // of keyDType(); others are refused before supports() is asked
-  std::string kernel;           // "depthwise"; empty where the provider has one kernel for the key
+  std::string kernel;           // "depthwise"; empty if the provider has one kernel for the key
 };
 
-/// The dtype in the key of a node's kernels: of the first input that is not bool, else of the first input, else of the
-/// first output.
+/// The dtype in the key of a node's kernels: that of the first input that is not bool, else of the first input, else of
+/// the first output.
 DType keyDType(const CreateArgs& args);
 
 /// InvalidArgument if `table`, the table of (backend, operator), already has the key of `creator`.
@@ -80,22 +80,22 @@ struct Refusal {
   std::string provider;
   std::string reason;
   bool byDevice = false;  // see Status::unsupportedByDevice
-  // DeviceCaps::loopIterations where nothing but that limit stands in the way: without it the Creator would support the
-  // node. 0 for every other reason.
+  // DeviceCaps::loopIterations if that limit is the only obstacle: without it the Creator would support the node. 0 for
+  // every other reason.
   uint64_t loopLimit = 0;
 };
 
 /// The outcome of asking a backend for an Execution.
 struct Choice {
   const Creator* creator = nullptr;  // null: the backend cannot run this node
-  std::vector<Refusal> refusals;     // of the Creators tried before
+  std::vector<Refusal> refusals;     // of the Creators tried earlier
 };
 
 /// Asked about a Creator that supports a node: Unsupported when its Execution cannot run these shapes on the device.
 using FitsDevice = std::function<Status(const Creator& creator)>;
 
-/// The first Creator that supports the node and fits: preferred providers first, then in the order of the table. What
-/// the policy rules out is refused, also behind the chosen one.
+/// The first Creator that supports the node and fits: preferred providers first, then in the order of the table.
+/// Creators that the policy rules out are listed as refusals, also those after the chosen one.
 Choice chooseCreator(std::span<const Creator> table, const CreateArgs& args, const ProviderPolicy& policy = {},
                      const FitsDevice& fits = nullptr);
 

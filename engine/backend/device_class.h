@@ -1,7 +1,7 @@
 // Device classes: the figures by which kernels are chosen on devices of one kind, as data with reasons.
 //
-// A device belongs to one class; --device-class (RuntimeOptions::deviceClass) puts it into another, so that the choices
-// for a GPU can be proved on a software device. Limits and features stay the device's own (DeviceCaps).
+// A device belongs to one class; --device-class (RuntimeOptions::deviceClass) selects another, so that the choices for
+// a GPU can be tested on a software device. Limits and features stay the device's own (DeviceCaps).
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,12 @@ struct DeviceClass {
   bool prefersImages;
   // Bytes from which a copy command moves a run faster than a shader does.
   size_t shortestRunBytes;
-  // Invocations of a work group whose invocations each make a tile of a product or a convolution.
+  // Invocations of a work group in which each invocation computes a tile of a product or a convolution.
   uint32_t tileGroup;
   // Rows of a plane that one work group of a copying kernel walks.
   uint32_t rowsPerGroup;
-  // Rows (vulkan::RowTeam): invocations of a work group; elements of a row from which a team walks it;
-  // the largest team; the most rows for which there are teams, where a row's elements are neighbours and where they are
-  // not.
+  // Rows (vulkan::RowTeam): invocations of a work group; the shortest row that a team walks; the largest team; the most
+  // rows that use teams, for contiguous and for strided rows.
   uint32_t rowGroup;
   int64_t teamFromExtent;
   uint32_t largestTeam;

@@ -1,5 +1,5 @@
-// For tests that need a device: without one they are skipped, saying why; where the environment promises devices
-// (CI, or OPKIT_REQUIRE_VULKAN=1) they fail, since a skipped test shows nothing. Tests only.
+// For tests that need a device. Without one they are skipped with the reason. If the environment promises devices (CI,
+// or OPKIT_REQUIRE_VULKAN=1) they fail, since a skipped test shows nothing. Tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline bool devicesArePromised() {
 
 }  // namespace opkit
 
-/// In a test or SetUp(): ends it unless `runtime`, a Result, holds one.
+/// For a test or SetUp(): ends it unless the Result `runtime` holds a Runtime.
 #define OPKIT_NEEDS_DEVICE(runtime)                                              \
   do {                                                                           \
     if (const auto& opkitRuntime = (runtime); !opkitRuntime) {                   \

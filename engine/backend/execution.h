@@ -20,8 +20,8 @@ class Execution {
  public:
   virtual ~Execution() = default;
   /// Bytes of scratch memory that onExecute needs for these shapes. Called before onResize, while the tensors are
-  /// descriptions without memory, and before the kernel is chosen: Unsupported when the device cannot run it, and
-  /// another one takes its place.
+  /// descriptions without memory, and before the kernel is chosen: Unsupported if the device cannot run it; then
+  /// another kernel takes its place.
   virtual Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) {
     static_cast<void>(inputs), static_cast<void>(outputs);
     return size_t{0};

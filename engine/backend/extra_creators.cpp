@@ -24,7 +24,7 @@ Sources& sources() {
   return all;
 }
 
-/// Appends what does not collide; a collision becomes an entry that refuses with the reason.
+/// Appends Creators that do not collide; a collision becomes an entry that refuses with the reason.
 void append(std::vector<Creator>& table, std::vector<Creator> extra, std::string_view backend, std::string_view type) {
   for (Creator& creator : extra) {
     const Status status = checkNewCreator(table, creator, backend, type);

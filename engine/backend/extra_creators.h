@@ -1,14 +1,14 @@
-// Extra Creators: kernels offered at run time by functions that sessions ask, for operators that the
-// registry knows. Use it where a kernel cannot be put into an OpRegistry beforehand: a library found at run
-// time, an application's own kernel for one operator.
+// Extra Creators: kernels for registered operators, offered at run time by functions that sessions call. Use them if a
+// kernel cannot be put into an OpRegistry beforehand: a library found at run time, an application's own kernel for one
+// operator.
 //
 //   const ExtraCreators mine = ExtraCreators::add(ExtraCreators::Order::First, [](auto backend, auto& def) {
 //     return backend == "cpu" && def.type == "Softmax" ? std::vector{mySoftmax()} : std::vector<Creator>();
 //   });
 //
-// Process-wide and thread-safe: sources may be added and removed while sessions run. A Backend asks once per
-// operator, when it first meets it, and keeps the Creators it got as long as it lives; so a source added
-// later serves new sessions, and the code of its Creators must outlive the sessions that used them.
+// Process-wide and thread-safe: sources may be added and removed while sessions run. A Backend asks once per operator,
+// at first use, and keeps the Creators for its lifetime. So a source added later serves new sessions only, and the code
+// of its Creators must outlive the sessions that used them.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ using CreatorSource = std::function<std::vector<Creator>(std::string_view backen
 class ExtraCreators {
  public:
   enum class Order {
-    First,      // stand before the registry's Creators
-    WhenEmpty,  // asked only where the registry has none; on the CPU, still before the oracle
+    First,      // before the registry's Creators
+    WhenEmpty,  // called only if the registry has none; on the CPU, still before the oracle
   };
   [[nodiscard]] static ExtraCreators add(Order order, CreatorSource source);
   ~ExtraCreators();
@@ -42,11 +42,11 @@ class ExtraCreators {
   uint64_t id_;  // 0: moved from
 };
 
-/// What the sources of one order offer, in the order of their registration.
+/// The Creators of all sources of one order, in the order of registration.
 std::vector<Creator> searchExtraCreators(ExtraCreators::Order order, std::string_view backend, const OpDef& def);
 
-/// The full table of an operator on a backend: extra Creators asked first, the registry's, and those asked
-/// when it has none. An extra Creator whose key is taken refuses every node and says so.
+/// The full table of an operator on a backend: the extra Creators of order First, the registry's, and the other extra
+/// ones if the registry has none. An extra Creator whose key is taken refuses every node with that reason.
 std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view backend, const OpDef& def);
 
 /// The tables of one Backend, made on demand. Not thread-safe, like the Backend that owns it.

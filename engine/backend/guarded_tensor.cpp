@@ -3,7 +3,8 @@
 namespace opkit {
 namespace {
 
-// Not poison: an input that is read beyond its end gives finite nonsense, which no NaN-dropping maximum hides.
+// Not poison: a read past the end of an input then gives wrong finite values, which a maximum that drops NaN cannot
+// hide.
 constexpr std::byte kGuard{0xC5};
 constexpr std::byte kPoison{0xFF};
 
@@ -11,7 +12,7 @@ Tensor bytesAt(const std::shared_ptr<Buffer>& buffer, size_t offset, size_t coun
   return {{DType::UInt8, {static_cast<int64_t>(count)}}, buffer, offset, 0};
 }
 
-/// Position of the first byte that is not `wanted`, or nothing.
+/// Position of the first byte that differs from `wanted`, or nullopt.
 Result<std::optional<size_t>> firstOther(Backend& backend, const Tensor& device, std::byte wanted, bool fromEnd) {
   OPKIT_ASSIGN(const Tensor host, Tensor::onHost(device.desc, Fill::None));
   OPKIT_TRY(backend.download(device, host));

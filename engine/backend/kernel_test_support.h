@@ -33,7 +33,7 @@ class KernelRunner {
     execution_ = std::move(*choice_.creator->create(args, *backend_));
   }
 
-  /// Runs on poisoned outputs. Inputs that the kernel says it does not read are withheld from it.
+  /// Runs on poisoned outputs. Inputs that the kernel declares unread are not passed.
   std::vector<float> run(const std::vector<Tensor>& inputs) {
     bind(inputs);
     std::vector<Tensor> withoutMemory = inputs_;
@@ -55,7 +55,7 @@ class KernelRunner {
     return {data.begin(), data.end()};
   }
 
-  ProviderPolicy policy;  // that create() follows
+  ProviderPolicy policy;  // the policy of create()
 
   const Choice& choice() const { return choice_; }
   const Backend& backend() const { return *backend_; }

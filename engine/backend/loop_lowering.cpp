@@ -46,7 +46,7 @@ Result<LoopRegion> LoopLowering::lower(const CreateArgs& args) {
 Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> contents) {
   if (!args.def.loop) return Status::ok();
   const auto loop = lowerLoop(args.def, {args.paramBytes, args.inputs, contents, args.outputs.size()}, args.outputs);
-  if (!loop || loop->indices.terms.empty()) return Status::ok();  // kernels say why there is no loop
+  if (!loop || loop->indices.terms.empty()) return Status::ok();  // the kernel reports why there is no loop
   const auto source = static_cast<size_t>(loop->indices.source);
   const Tensor* values = source < contents.size() ? contents[source] : nullptr;
   return values ? checkIndices(*loop, *values, args.def.type) : Status::ok();

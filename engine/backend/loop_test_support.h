@@ -1,4 +1,4 @@
-// For tests of loop kernels: random loops, what they must give, and an operator that is whatever loop a test wants.
+// For tests of loop kernels: random loops, their expected results, and an operator that runs any loop.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ class LoopMaker {
   std::mt19937 random_;
 };
 
-/// What loop_region.h promises, one element at a time.
+/// The definition in loop_region.h, one element at a time.
 template <class T>
 std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& operands) {
   const LoopRegion& loop = c.loop;
@@ -187,7 +187,7 @@ std::vector<T> smallValues(int64_t count, LoopMaker& maker) {
   return values;
 }
 
-/// A card "Looped" whose loop is `*loop` and whose output is `*output`, whatever they are when it is asked.
+/// A card "Looped" with the loop `*loop` and the output `*output`, read at each call.
 inline OpDef loopedDef(const LoopRegion* loop, const TensorDesc* output) {
   return {.type = "Looped",
           .inputs = {{"x", kAnyDType, Port::Kind::Variadic}},

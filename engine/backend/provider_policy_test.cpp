@@ -118,7 +118,7 @@ TEST(Creator, RefusesOtherDTypesBeforeAskingTheKernel) {
   registry.add(defOf("Conv"));
   registry.addCreator("cpu", "Conv", creatorOf("a", DTypeSet(DType::Float32)));
   const TensorDesc mask{DType::Bool, {1}}, half{DType::Float16, {1}};
-  const std::vector<const TensorDesc*> inputs = {&mask, &half};  // keyed by the first that is not bool
+  const std::vector<const TensorDesc*> inputs = {&mask, &half};  // keyed by the first input that is not bool
   const DeviceCaps caps;
   const CreateArgs args{*registry.find("Conv"), {}, inputs, {}, {}, caps};
   const Choice choice = chooseCreator(registry.creators("cpu", "Conv"), args);

@@ -1,9 +1,9 @@
-// TuningCache: what was measured on a device, once, and is kept on disk: which of a kernel's choices was fastest, and
-// what running an operator costs (engine/backend/cost.h).
+// TuningCache: measurements of a device, kept on disk: the fastest choice of each kernel and the cost of running
+// operators (engine/backend/cost.h).
 //
-// Entries are found by a key made of everything a speed depends on (shader or kernel, dtype, shapes, number of
-// candidates). A file serves one device, driver and set of kernels; anything else reads as nothing. Processes that
-// tune at the same time add to each other's entries. Owned by the Runtime; thread-safe.
+// The key of an entry contains everything that speed depends on (shader or kernel, dtype, shapes, number of
+// candidates). A file serves one device, driver and set of kernels; any other file reads as empty. Processes that tune
+// at the same time add to each other's entries. Owned by the Runtime; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class TuningCache {
  public:
   struct Entry {
     size_t choice = 0;
-    std::vector<double> ns;  // per candidate, in order; negative where one cannot run
+    std::vector<double> ns;  // per candidate, in order; negative if it cannot run
   };
 
   /// `path` may be empty: nothing is read or written.
@@ -31,7 +31,7 @@ class TuningCache {
   std::optional<Entry> find(const std::string& name) const;
   void put(const std::string& name, Entry entry);
   size_t size() const;
-  /// Writes what is new, if anything is.
+  /// Writes the file if there are new entries.
   Status save();
 
  private:

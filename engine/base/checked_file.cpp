@@ -15,7 +15,7 @@ bool isRegular(int descriptor) {
   return ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/// Whether a regular file's last line lacks its newline.
+/// True if the last line of a regular file lacks its newline.
 bool endsInsideALine(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.isOpen() || !isRegular(file.get())) return false;
@@ -69,7 +69,7 @@ Status LineFile::append(std::string_view line) {
   size_t written = 0;
   if (writeAll(file_.get(), bytesOf(text), &written)) return Status::ok();
   const Status status = failure();
-  // Not where somebody else has appended since.
+  // Not if another process has appended since.
   const off_t end = ::lseek(file_.get(), 0, SEEK_CUR);
   struct stat facts {};
   if (written > 0 && isRegular(file_.get()) && ::fstat(file_.get(), &facts) == 0 && facts.st_size == end &&

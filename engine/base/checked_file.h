@@ -1,4 +1,4 @@
-// Checked files: every write and close is looked at, and what could not be written is an error with the system's cause.
+// Checked files: every write and close is checked; a failure is an error with the system's cause.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,25 @@ class Descriptor {
 
   int get() const { return value_; }
   bool isOpen() const { return value_ >= 0; }
-  /// Closes now and says whether that went well: delayed write errors show up here. errno says why not.
+  /// Closes now; false on failure, with errno set. Delayed write errors appear here.
   bool close();
 
  private:
   int value_ = -1;
 };
 
-/// Writes all of it; else false, and errno says why. `written`, where given, counts the bytes that arrived.
+/// Writes everything; false on failure, with errno set. `written`, if given, counts the bytes written.
 bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written = nullptr);
 
 /// Lines appended to a file that others may append to as well: each is one write. Used by one thread.
 class LineFile {
  public:
-  /// Opens for appending; InvalidArgument names a path that cannot be written. A line that an earlier writer left
-  /// unfinished is ended first, so that it spoils no other.
+  /// Opens for appending; InvalidArgument names a path that cannot be written. An unfinished line of an earlier writer
+  /// is ended first, so that it does not corrupt the next one.
   static Result<LineFile> open(const std::string& path);
 
-  /// Adds `line` and a newline. InvalidArgument names the path and the cause ("No space left on device"); what arrived
-  /// of such a line is taken back, so that the file ends with a whole one.
+  /// Adds `line` and a newline. InvalidArgument names the path and the cause ("No space left on device"); a partly
+  /// written line is removed, so that the file ends with a whole line.
   Status append(std::string_view line);
   Status close();
 

@@ -53,7 +53,7 @@ TEST(LineFile, SaysWhatCannotBeWritten) {
 }
 
 TEST(LineFile, TakesBackALineThatDidNotFit) {
-  // A limit on the file's size stands for a disk that fills in the middle of a line.
+  // A limit on the file's size simulates a disk that fills in the middle of a line.
   const std::string path = fresh("too_large");
   auto file = LineFile::open(path);
   ASSERT_TRUE(file);

@@ -47,7 +47,7 @@ Result<ChildRun> runChild(const std::vector<std::string>& arguments, std::string
   std::vector<char*> list;
   for (const std::string& argument : arguments) list.push_back(const_cast<char*>(argument.c_str()));
   list.push_back(nullptr);
-  // In memory: no file to be left behind, no pipe to be filled while the other one is read.
+  // In memory: no file is left behind, and no pipe fills while the other one is read.
   const Descriptor text(::memfd_create("input", MFD_CLOEXEC));
   if (!text.isOpen() || !writeAll(text.get(), {reinterpret_cast<const uint8_t*>(input.data()), input.size()}) ||
       ::lseek(text.get(), 0, SEEK_SET) < 0)

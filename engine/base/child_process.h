@@ -1,4 +1,4 @@
-// runChild: another program, run without a shell and never left behind.
+// runChild: runs another program without a shell and never leaves it behind.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace opkit {
 
 struct ChildRun {
-  int exitCode = 0;    // 128 and the signal's number when a signal ended it; 127 when it could not be started
-  std::string output;  // what it wrote to stdout; stderr goes nowhere
+  int exitCode = 0;    // 128 plus the signal's number if a signal ended it; 127 if it could not be started
+  std::string output;  // its stdout; stderr is discarded
 };
 
-/// Runs arguments[0], looked up in PATH, with `input` as its stdin, and waits for it. It is killed when this process
-/// ends before it. Internal when the system refuses a process. Call it from the main thread.
+/// Runs arguments[0], looked up in PATH, with `input` as its stdin, and waits for it. It is killed if this process ends
+/// first. Internal if the system refuses a process. Call it from the main thread.
 Result<ChildRun> runChild(const std::vector<std::string>& arguments, std::string_view input = {});
 
 }  // namespace opkit

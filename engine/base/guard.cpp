@@ -43,7 +43,7 @@ int guardedMain(const char* name, const std::function<int()>& body) {
   try {
     return body();
   } catch (...) {
-    // Neither fmt nor a Status: there may be no memory left for either.
+    // No fmt and no Status here: both need memory, and there may be none left.
     try {
       std::fprintf(stderr, "%s: %s\n", name, statusOfException().message().c_str());
     } catch (...) {

@@ -1,7 +1,7 @@
 // guarded: the boundary where exceptions of the standard library become a Status of one line.
 //
-// OpKit itself throws nothing, but memory, threads, files and text of the standard library do. Every function that
-// somebody else calls (the public header, the C ABI, main, a thread's or a worker's body) runs what it does inside
+// OpKit itself throws nothing, but the standard library does: for memory, threads, files and text. Every function
+// called from outside (the public header, the C ABI, main, the body of a thread or worker) runs its work inside
 // guarded(). Thread-safe.
 #pragma once
 
@@ -26,7 +26,7 @@ std::invoke_result_t<Body> guarded(Body&& body) {
   }
 }
 
-/// The body of a program's main: what it throws is one line on stderr, "name: why", and exit code 2.
+/// The body of a program's main: an exception becomes one line on stderr, "name: why", and exit code 2.
 int guardedMain(const char* name, const std::function<int()>& body);
 
 }  // namespace opkit

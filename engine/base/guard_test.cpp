@@ -10,7 +10,7 @@
 namespace opkit {
 namespace {
 
-/// What guarded() makes of a body that throws.
+/// The Status that guarded() returns for a body that throws.
 template <class Throw>
 Status thrown(Throw body) {
   return guarded([&]() -> Status {

@@ -19,14 +19,14 @@ constexpr size_t kProgramBytes = size_t{1} << 30;  // of a program beside its te
 
 std::atomic<size_t> inUse{0};
 
-/// The first number of a file; nothing where it holds none ("max") or does not exist.
+/// The first number of a file; nullopt if it holds none ("max") or does not exist.
 std::optional<size_t> numberIn(const std::string& path) {
   std::ifstream file(path);
   size_t number = 0;
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The number behind a word of a file.
+/// The number after a word of a file.
 std::optional<size_t> kibibytesOf(const std::string& path, const char* wanted) {
   std::ifstream file(path);
   size_t kibibytes = 0;
@@ -35,7 +35,7 @@ std::optional<size_t> kibibytesOf(const std::string& path, const char* wanted) {
   return std::nullopt;
 }
 
-/// The least of `file` in the group's folder and in those above it.
+/// The minimum of `file` over the group's folder and its parents.
 size_t leastAbove(const std::string& mount, std::string group, const char* file) {
   size_t least = kNone;
   while (true) {

@@ -1,9 +1,8 @@
-// HostMemory: how many bytes of host tensors this process may hold, so that a model that grows without end is an error
-// and not the end of the process, or of another one.
+// HostMemory: limits the bytes of host tensors in this process, so that a model that grows without end is an error and
+// does not kill this process or another one.
 //
-// Counted are the buffers of host tensors (HostBuffer: inputs, outputs, constants, arenas of backends that compute on
-// the host) and the memory in which oracles compute. The limit is of the whole process, whatever runs in it.
-// Thread-safe.
+// It counts the buffers of host tensors (HostBuffer: inputs, outputs, constants, arenas of host backends) and the
+// memory in which oracles compute. The limit applies to the whole process. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,35 +12,34 @@
 
 namespace opkit {
 
-/// Three quarters of the machine's memory or of what the process's control group may use, whichever is less; 0 where
-/// the system does not say. `root` stands before the paths of the system's files (for tests).
+/// Three quarters of the machine's memory or of the limit of the process's control group, whichever is less; 0 if
+/// unknown. `root` is put before the paths of the system's files (for tests).
 size_t defaultHostMemoryLimit(const std::string& root = "");
 
-/// The limit in bytes; 0 is none. Until one is set: OPKIT_HOST_MEMORY in bytes where that is a number, else the
-/// default.
+/// The limit in bytes; 0 is none. Until one is set: OPKIT_HOST_MEMORY in bytes if that is a number, else the default.
 size_t hostMemoryLimit();
 void setHostMemoryLimit(size_t bytes);
 
 /// Bytes counted now.
 size_t hostMemoryInUse();
 
-/// Counts `bytes`, or OutOfMemory when the limit does not allow them.
+/// Counts `bytes`; OutOfMemory if the limit does not allow them.
 Status takeHostMemory(size_t bytes);
 void giveBackHostMemory(size_t bytes);
 
-/// Lets this process have `bytes`, an eighth and a GiB more private memory than it has now: the system then refuses
-/// what is not counted here, which is an error too (std::bad_alloc, a driver's own). 0 does nothing. For programs, not
-/// libraries.
+/// Limits the growth of this process's private memory to `bytes` plus an eighth plus 1 GiB. The system then also
+/// refuses memory that is not counted here, as an error (std::bad_alloc, or a driver's). 0 does nothing. For programs,
+/// not libraries.
 void limitProcessMemory(size_t bytes);
 
-/// An amount that grows and is given back with its owner.
+/// An amount that can grow and is released with its owner.
 class HostMemoryShare {
  public:
   HostMemoryShare() = default;
   ~HostMemoryShare() { giveBackHostMemory(bytes_); }
   HostMemoryShare(const HostMemoryShare&) = delete;
   HostMemoryShare& operator=(const HostMemoryShare&) = delete;
-  /// Counts what is missing to `bytes`. OutOfMemory changes nothing.
+  /// Raises the amount to `bytes`. OutOfMemory changes nothing.
   Status atLeast(size_t bytes);
 
  private:

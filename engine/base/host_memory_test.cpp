@@ -52,7 +52,7 @@ TEST_F(HostMemory, AShareGrowsAndGoesWithItsOwner) {
   EXPECT_EQ(hostMemoryInUse(), before);
 }
 
-/// Writes the system's files below a folder of its own and answers the default there.
+/// Writes the system's files below a separate folder and returns the default for it.
 class DefaultLimit : public testing::Test {
  protected:
   DefaultLimit() : root_(std::filesystem::path(testing::TempDir()) / "host_memory") {

@@ -15,16 +15,16 @@ namespace opkit {
 namespace {
 
 constexpr unsigned kGraceSeconds = 3;
-constexpr int64_t kSameMs = 500;  // two signals this close are one: timeout(1) and shells send it to process and group
+constexpr int64_t kSameMs = 500;  // closer signals count as one: timeout(1) and shells signal both process and group
 constexpr size_t kNoSlot = 64;
 
-// All that the handlers touch: lock-free, and never freed by them.
+// All state that the handlers access: lock-free, and never freed by them.
 std::array<std::atomic<char*>, kNoSlot> temporaries = {};
 std::array<char, 64> line = {};
 std::atomic<int> asked = 0;
 std::atomic<int64_t> askedAtMs = 0;
 std::atomic<int> graceful = 0;   // scopes
-std::atomic<int> unlimited = 0;  // of them, those that nothing may end
+std::atomic<int> unlimited = 0;  // those of them that must not be ended
 static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<char*>::is_always_lock_free &&
               std::atomic<int>::is_always_lock_free);
 
@@ -78,14 +78,14 @@ size_t occupy(const std::string& path) {
 }  // namespace
 
 void catchInterrupts(const std::string& program) {
-  // On a terminal a progress bar may stand in the line.
+  // On a terminal the line may hold a progress bar.
   const std::string text = (::isatty(STDERR_FILENO) ? "\r\x1b[K" : "") + program.substr(0, 40) + ": interrupted\n";
   std::strncpy(line.data(), text.c_str(), line.size() - 1);
   handle(SIGINT, onInterrupt);
   handle(SIGTERM, onInterrupt);
   handle(SIGPIPE, leave);
   handle(SIGALRM, onAlarm);
-  handle(SIGXFSZ, SIG_IGN);  // a limit on files is a write that fails, like a full disk
+  handle(SIGXFSZ, SIG_IGN);  // exceeding a file size limit becomes a failed write, like a full disk
 }
 
 int interruptSignal() { return asked; }
@@ -109,7 +109,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 void TemporaryFile::keep() {
-  // The file's name may be another file's soon: whoever takes it out of the slot first acts on it.
+  // The name may soon belong to another file: only the thread that takes it out of the slot removes the file.
   if (slot_ != kNoSlot) std::free(temporaries[slot_].exchange(nullptr));
   slot_ = kNoSlot;
   path_.clear();

@@ -1,9 +1,9 @@
-// Interrupts: what SIGINT, SIGTERM and a reader of stdout that has left mean in every program of OpKit.
+// Interrupts: how every OpKit program handles SIGINT, SIGTERM and a closed stdout pipe.
 //
-// Once catchInterrupts was called, SIGINT and SIGTERM remove the temporary files, say "PROGRAM: interrupted" on stderr
-// and end the process with 130 or 143; SIGPIPE ends it with 141 and says nothing. A command that has something to keep
-// opens a GracefulInterrupt and asks interrupted() between its pieces of work. A library never calls catchInterrupts:
-// signals belong to programs. Thread-safe.
+// After catchInterrupts, SIGINT and SIGTERM remove the temporary files, print "PROGRAM: interrupted" on stderr and end
+// the process with 130 or 143; SIGPIPE ends it silently with 141. A command with results to keep opens a
+// GracefulInterrupt and checks interrupted() between pieces of work. A library never calls catchInterrupts: signals
+// belong to programs. Thread-safe.
 #pragma once
 
 #include <csignal>
@@ -11,10 +11,10 @@
 
 namespace opkit {
 
-/// Installs the handlers. `program` is the name that the line begins with.
+/// Installs the handlers. `program` is the name at the start of the line.
 void catchInterrupts(const std::string& program);
 
-/// The signal that asked for an orderly end; 0 while none did. Only set inside a GracefulInterrupt.
+/// The signal that requested an orderly end; 0 if none did. Only set inside a GracefulInterrupt.
 int interruptSignal();
 inline bool interrupted() { return interruptSignal() != 0; }
 
@@ -24,7 +24,7 @@ class GracefulInterrupt {
  public:
   enum class Patience {
     Short,      // a second signal, or three seconds, end the process as if there were no scope
-    Unlimited,  // what is being done must be finished or undone: nothing ends it before
+    Unlimited,  // the work must be finished or undone: no signal ends it earlier
   };
   explicit GracefulInterrupt(Patience patience = Patience::Short);
   ~GracefulInterrupt();
@@ -35,17 +35,17 @@ class GracefulInterrupt {
   Patience patience_;
 };
 
-/// A file that must not outlive its use: the destructor removes it, and so do the signals above.
+/// A temporary file: the destructor removes it, and so do the signals above.
 class TemporaryFile {
  public:
-  /// Does not make the file. More than 64 at a time are removed by their destructors only.
+  /// Does not create the file. Beyond 64 at a time, only destructors remove them.
   explicit TemporaryFile(std::string path);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::string& path() const { return path_; }
-  /// It was renamed to what it was made for: nothing is to be removed any more.
+  /// Call after renaming the file to its final name: it is no longer removed.
   void keep();
 
  private:
@@ -56,8 +56,8 @@ class TemporaryFile {
 /// Ends a worker, which removes its own temporary files first.
 inline constexpr int kEndWorker = SIGUSR1;
 
-/// In a forked worker: SIGINT and SIGTERM, which reach whole process groups, are the parent's to act on, and so are its
-/// temporary files. The worker gets kEndWorker when its parent, which was `parent`, ends in whatever way.
+/// For a forked worker. The parent handles SIGINT and SIGTERM, which reach the whole process group, and its own
+/// temporary files. The worker gets kEndWorker when its parent `parent` ends for any reason.
 void becomeWorker(int parent);
 
 }  // namespace opkit

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs `body` in a process that has its own handlers; waits until it says that it is ready.
+/// Runs `body` in a process with its own handlers; waits until it reports that it is ready.
 class Program {
  public:
   explicit Program(const std::function<void(const std::function<void()>&)>& body) {

@@ -1,5 +1,5 @@
-// makeThreadPool: a pool of as many threads as somebody asked for, or why there is none. Kernels, which get their pool
-// from a backend, need thread_pool.h alone.
+// makeThreadPool: a pool of the requested number of threads, or an error. Kernels get their pool from a backend and
+// need only thread_pool.h.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,11 @@
 
 namespace opkit {
 
-constexpr size_t kMostThreads = 1024;  // more is a slip, and each costs a stack
+constexpr size_t kMostThreads = 1024;  // more is a mistake, and each thread costs a stack
 
 /// InvalidArgument for more than kMostThreads; 0 is one per core.
 Status checkThreads(size_t threads);
-/// As the constructor of ThreadPool. Errors are those of checkThreads, and OutOfMemory when the system refuses a
-/// thread.
+/// As the constructor of ThreadPool. Errors are those of checkThreads, and OutOfMemory if the system refuses a thread.
 Result<std::unique_ptr<ThreadPool>> makeThreadPool(size_t threads, bool spins = true);
 
 }  // namespace opkit

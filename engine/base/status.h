@@ -1,4 +1,4 @@
-// Status and Result: how OpKit reports what a model, a file, a user or a driver got wrong.
+// Status and Result: errors caused by a model, a file, a user or a driver.
 //
 // A success costs one null pointer. A failure carries a code and one line that says where it happened,
 // what was expected and what was found. Both types are values; they are as thread-safe as an int.
@@ -63,7 +63,7 @@ class [[nodiscard]] Status {
   static Status corrupt(fmt::format_string<Args...> format, Args&&... args) {
     return {StatusCode::Corrupt, fmt::format(format, std::forward<Args>(args)...)};
   }
-  /// Should not happen; a driver or OpKit itself broke a promise.
+  /// Should not happen; a driver or OpKit itself violated its contract.
   template <class... Args>
   static Status internal(fmt::format_string<Args...> format, Args&&... args) {
     return {StatusCode::Internal, fmt::format(format, std::forward<Args>(args)...)};
@@ -77,7 +77,7 @@ class [[nodiscard]] Status {
   const std::string& message() const;
   /// "Unsupported: softmax: axis must be innermost", or "OK".
   std::string toString() const;
-  /// The same failure with "context: " in front of its message; success stays success.
+  /// The same failure with "context: " before its message; success stays success.
   Status withContext(const std::string& context) const;
 
  private:
@@ -91,7 +91,7 @@ class [[nodiscard]] Status {
   std::unique_ptr<State> state_;
 };
 
-/// A T, or the Status that says why there is none. Member names follow std::expected.
+/// A T, or the Status of the failure. Member names follow std::expected.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -122,7 +122,7 @@ class [[nodiscard]] Result {
 #define OPKIT_CONCAT_INNER(a, b) a##b
 #define OPKIT_CONCAT(a, b) OPKIT_CONCAT_INNER(a, b)
 
-/// Returns from the enclosing function when `expression` (a Status) is a failure.
+/// Returns from the enclosing function if `expression` (a Status) is a failure.
 #define OPKIT_TRY(expression)                                                    \
   do {                                                                           \
     if (::opkit::Status status_ = (expression); !status_.isOk()) return status_; \

@@ -11,7 +11,7 @@
 namespace opkit {
 namespace {
 
-/// Looks at `condition` before a thread goes to sleep: some ten microseconds, about what sleeping costs.
+/// Polls `condition` before a thread sleeps: for about ten microseconds, roughly the cost of sleeping.
 constexpr int kSpins = 2000;
 
 template <class Condition>
@@ -35,7 +35,7 @@ class ThreadPool::Workers {
     threads_.reserve(count);
     try {
       for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });
-    } catch (...) {  // the system gives no more: those that began must end before they go
+    } catch (...) {  // the system refuses more threads: those that started must end before they are destroyed
       stop();
       throw;
     }
@@ -101,7 +101,7 @@ class ThreadPool::Workers {
     try {
       for (size_t i = next_++; i < count_; i = next_++) (*body_)(i, threadIndex);
     } catch (...) {
-      next_ = count_;  // nobody begins another one
+      next_ = count_;  // no thread starts another index
       const std::lock_guard lock(mutex_);
       if (!failure_) failure_ = std::current_exception();
     }

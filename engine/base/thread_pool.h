@@ -1,8 +1,8 @@
 // ThreadPool: runs an index range on a fixed number of threads.
 //
-// parallelFor blocks until every index has run. The caller works too, and never waits for a worker that has
-// not begun: on a busy machine a worker that the system does not schedule costs nothing. Idle workers watch
-// for work for some microseconds, then sleep. One pool serves one caller at a time; sessions own a pool each.
+// parallelFor blocks until every index has run. The caller works too, and never waits for a worker that has not begun:
+// on a busy machine an unscheduled worker costs nothing. Idle workers poll for work for some microseconds, then sleep.
+// One pool serves one caller at a time; each session owns a pool.
 #pragma once
 
 #include <cstddef>

@@ -86,7 +86,7 @@ TEST(ThreadPool, MoreThreadsThanThereMayBeAreRefused) {
   }
 }
 
-/// In a process of its own: a limit on memory leaves no room for the stacks.
+/// In a separate process: a memory limit leaves no room for the stacks.
 TEST(ThreadPool, ARefusalOfTheSystemIsAStatus) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need address space without a limit";

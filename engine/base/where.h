@@ -1,5 +1,5 @@
-// Where this process's program stands: the source tree and the build folder around it. A tree that was moved, or copied
-// with its build folder, is found where it is now and not where it was configured.
+// The source tree and the build folder around this process's program. If a tree was moved, or copied with its build
+// folder, the present location is found, not the configured one.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace opkit {
 
-/// The folder nearest above this program that holds `part`; else `fallback`.
+/// The nearest folder above this program that contains `part`; else `fallback`.
 inline std::filesystem::path folderAround(const std::filesystem::path& part, const std::filesystem::path& fallback) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -19,13 +19,13 @@ inline std::filesystem::path folderAround(const std::filesystem::path& part, con
   return fallback;
 }
 
-/// The source tree; `configured` is where it stood when it was configured.
+/// The source tree; `configured` is its path at configure time.
 inline std::string sourceTreeAround(const std::string& configured) {
   return folderAround("ops/CMakeLists.txt", configured).string();
 }
 
-/// A program, folder or library of the build: the one around this program that ends in the same two names as what was
-/// configured, as in BUILD/bin/op-run.
+/// A program, folder or library of the build: the path near this program with the same last two names as the configured
+/// path, as in BUILD/bin/op-run.
 inline std::string partOfBuild(const std::string& configured) {
   const std::filesystem::path path = configured;
   const std::filesystem::path part = path.parent_path().filename() / path.filename();

@@ -1,7 +1,7 @@
-// ContentPlan: which tensors' values, not only shapes, are needed to plan a model.
+// ContentPlan: the tensors whose values, not only shapes, are needed to plan a model.
 //
 // A shape rule may read values (Reshape's `shape`). Those values come from constants, from other shapes, or
-// from model inputs; in the last case the session must look at the input before it can plan. Immutable.
+// from model inputs; in the last case the session must read the input before it can plan. Immutable.
 #pragma once
 
 #include <vector>

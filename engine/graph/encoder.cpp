@@ -82,7 +82,7 @@ int EncodedGraph::addTensor(std::string name) {
   return index;
 }
 
-/// Where a node stands: itself in the model, or a part of node `index` somewhere inside its decomposition.
+/// Position of a node: a node of the model, or a part inside the decomposition of node `index`.
 struct GraphEncoder::NodePlace {
   size_t index;
   size_t* nextOrdinal = nullptr;  // of parts: commands emitted for the node so far
@@ -152,7 +152,7 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   }
   for (size_t n = 0; n < model_.nodes.size(); ++n)
     OPKIT_TRY(encodeNode(model_.nodes[n], {n}, graph).withContext(nodeContext(model_.nodes[n])));
-  // Passes remove tensors, so whoever wants to see them all does without.
+  // Passes remove tensors, so they are off if all tensors must be readable.
   if (options_.views) OPKIT_TRY(rewriteGraph(graph, model_, registry_, options_.disabledPasses));
   return graph;
 }
@@ -192,7 +192,7 @@ Status checkFoldedSizes(const std::vector<TensorDesc>& outputs) {
 }  // namespace
 
 Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
-  // A decomposition may differ between shapes, so what its parts fold to is not constant.
+  // A decomposition may differ between shapes, so the folded results of its parts are not constant.
   bool constant = !view.def.shapeOnly && !view.place.isPart();
   for (int input : view.node.inputs) constant = constant && (input < 0 || graph.constant[static_cast<size_t>(input)]);
   ++graph.foldedNodes;
@@ -250,9 +250,9 @@ void GraphEncoder::addRaster(const NodeView& view, size_t i, RegionList list, En
 
 namespace {
 
-constexpr size_t kMaxDecompositionDepth = 16;  // an operator made of itself is a mistake, not a hang
+constexpr size_t kMaxDecompositionDepth = 16;  // an operator that decomposes into itself is an error, not a hang
 
-/// Tensors for the values of a decomposition: the node's own where a value is its input or one of its outputs.
+/// Tensors for the values of a decomposition: those of the node for its inputs and outputs.
 std::vector<int> tensorsOf(const Decomposition& parts, const ModelNode& node, EncodedGraph& graph) {
   std::vector<int> tensors(parts.valueCount(), -1);
   std::vector<bool> made(parts.valueCount(), false);

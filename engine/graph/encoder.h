@@ -1,5 +1,5 @@
-// GraphEncoder: the first half of a resize. Shapes in order, values where shapes depend on them, constant
-// folding, lowering to regions. What is left is a list of commands for backends to run.
+// GraphEncoder: the first half of a resize. It infers shapes in order, computes values on which shapes depend, folds
+// constants and lowers operators to regions. The result is a list of commands for backends to run.
 //
 // Folded results that depend on constants alone are kept between resizes, and shared between the sessions of a model
 // (folded_constants.h). One per session; not thread-safe.
@@ -20,9 +20,9 @@ namespace opkit {
 struct EncodedCommand {
   const OpDef* def = nullptr;
   int node = -1;                      // index in Model::nodes
-  size_t ordinal = 0;                 // tells apart the commands of one node
-  std::vector<int> inputs;            // tensor indices, -1 where absent
-  std::vector<int> outputs;           // tensor indices, -1 where unused
+  size_t ordinal = 0;                 // distinguishes the commands of one node
+  std::vector<int> inputs;            // tensor indices, -1 if absent
+  std::vector<int> outputs;           // tensor indices, -1 if unused
   std::optional<RegionList> regions;  // set: a raster; Region::source indexes `inputs`
   double flops = 0;
   std::optional<ParamBytes> ownParams;  // of a part of a decomposed node; else the node's count
@@ -42,9 +42,9 @@ struct EncodedGraph {
   std::vector<int64_t> aliasOffset;             // per tensor: the element of that memory with which it begins
   size_t foldedNodes = 0;
   size_t removedRasters = 0;           // tensors that fusion keeps from being made
-  size_t fusedRegions = 0;             // regions of the rasters that took their place
+  size_t fusedRegions = 0;             // regions of the rasters that replaced them
   size_t partialViews = 0;             // tensors that are parts of others and were not copied out
-  const Backend* viewsOn = nullptr;    // where such parts must be aligned; null where there may be none
+  const Backend* viewsOn = nullptr;    // whose alignment such parts need; null: no such parts
   std::vector<std::string> partNames;  // of the tensors that the model does not have
 
   const std::string& tensorName(const Model& model, int tensor) const {
@@ -54,30 +54,30 @@ struct EncodedGraph {
   int addTensor(std::string name);
 };
 
-/// The element of its source with which the output begins, when it is a run of it; nothing when it is something else.
+/// First element in the source, if the output is a contiguous run of the source; else nullopt.
 std::optional<int64_t> viewOffset(const RegionList& list, const TensorDesc& source, const TensorDesc& output);
-/// Whether the output is its source's bytes in the same order.
+/// True if the output has the bytes of its source in the same order.
 bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorDesc& output);
 
 struct EncodeOptions {
-  bool views = true;  // whole-tensor reshapes share memory and passes run; off gives every tensor bytes of its own
+  bool views = true;  // whole-tensor reshapes share memory and passes run; if false, every tensor has its own bytes
   std::vector<std::string> disabledPasses = {};
-  const Backend* viewsOn = nullptr;  // tensors may be parts of others where this backend's alignment allows it
-  std::shared_ptr<FoldedConstants> folded = nullptr;  // shared with other encoders of the model; null: one of its own
+  const Backend* viewsOn = nullptr;  // tensors may be parts of others if this backend's alignment allows it
+  std::shared_ptr<FoldedConstants> folded = nullptr;  // shared with other encoders of the model; null: not shared
 };
 
-/// Of one tensor. A few damaged bytes of a constant can ask for any size, at every resize.
+/// Limit for one tensor. A few damaged bytes of a constant can request any size, at every resize.
 inline constexpr size_t kMostFoldedBytes = size_t{1} << 30;
 
 class GraphEncoder {
  public:
-  /// `reference` runs what is folded. The references must outlive the encoder.
+  /// `reference` runs folded nodes. The references must outlive the encoder.
   GraphEncoder(const Model& model, const OpRegistry& registry, Backend& reference, EncodeOptions options);
 
   const ContentPlan& contentPlan() const { return contentPlan_; }
 
   /// `inputs` are the session's host input tensors, in model order; the values of those that the content
-  /// plan lists are read. Errors name the node; OutOfMemory where a folded tensor exceeds kMostFoldedBytes.
+  /// plan lists are read. Errors name the node; OutOfMemory if a folded tensor exceeds kMostFoldedBytes.
   Result<EncodedGraph> encode(std::span<const Tensor> inputs);
 
  private:
@@ -97,7 +97,7 @@ class GraphEncoder {
   std::shared_ptr<FoldedConstants> folded_;  // kept between resizes; shared, see EncodeOptions
 };
 
-/// Runs one node on host tensors through `reference`: its oracle, or its regions when it is lowered.
+/// Runs one node on host tensors through `reference`: its oracle, or its regions if it is lowered.
 Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
                                            std::span<const Tensor* const> inputs, std::span<const TensorDesc> outputs);
 

@@ -1,6 +1,5 @@
-// FoldedConstants: what nodes of a model that read nothing but constants give, computed once for all sessions. Sharing
-// the very tensors lets a device's ConstantStore find them, so that they are uploaded and packed once, too.
-// Thread-safe.
+// FoldedConstants: results of the nodes of a model that read only constants, computed once for all sessions. Since the
+// tensors themselves are shared, a device's ConstantStore finds them and uploads and packs them only once. Thread-safe.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@ class FoldedConstants {
     const auto found = values_.find(tensor);
     return found == values_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// The value to use from now on: this one, or the one that another session was faster with.
+  /// The value to use from now on: this one, or one that another session stored first.
   Tensor add(int tensor, const Tensor& value) {
     const std::lock_guard lock(mutex_);
     return values_.try_emplace(tensor, value).first->second;

@@ -1,11 +1,12 @@
-// ModelEdit: what graph passes need to rewrite a Model: who makes and who reads a tensor, replacing and removing.
+// ModelEdit: helpers for graph passes that rewrite a Model: producers and readers of tensors, replacing and removing
+// nodes.
 //
 //   ModelEdit edit(model);
 //   for (size_t n = 0; n < model.nodes.size(); ++n)
 //     if (ModelNode* mul = edit.producer(model.nodes[n].inputs[0], "Mul")) ...
 //   return edit.finish();
 //
-// Nodes are marked as removed and go in finish(), so indices stay valid while a pass runs. For one thread.
+// Nodes are marked as removed and dropped in finish(), so indices stay valid while a pass runs. For one thread.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ class ModelEdit {
 
   /// The node that makes a tensor; null for inputs, constants and absent tensors.
   ModelNode* producer(int tensor) const;
-  /// As above, when it is of this type.
+  /// As above, if it is of this type.
   ModelNode* producer(int tensor, std::string_view type) const;
   /// How many node inputs and model outputs read the tensor.
   size_t readerCount(int tensor) const;
@@ -42,17 +43,17 @@ class ModelEdit {
 
   /// Every reader of `from` reads `to` instead; not the model's outputs.
   void replaceReaders(int from, int to);
-  /// `node` makes `tensor` as its output i instead of what it made; that one keeps no producer.
+  /// `node` makes `tensor` as its output i; the previous output then has no producer.
   void moveOutput(ModelNode& node, size_t output, int tensor);
   void replaceInput(ModelNode& node, size_t input, int tensor);
-  /// `with` stands in the node's place; REQUIRES the same outputs.
+  /// `with` replaces the node; REQUIRES the same outputs.
   void replaceNode(ModelNode& node, const ModelNode& with);
   void remove(ModelNode& node);
   bool isRemoved(const ModelNode& node) const { return removed_[indexOf(node)]; }
 
-  /// Drops the removed nodes and the constants that nobody reads, sorts the rest. Returns how often count() was called.
+  /// Drops the removed nodes and unread constants, sorts the rest. Returns how often count() was called.
   Result<size_t> finish();
-  /// The pass did its work once more.
+  /// Counts one change made by the pass.
   void count() { ++changes_; }
 
  private:
@@ -63,9 +64,9 @@ class ModelEdit {
   Model& model_;
   std::vector<int> producer_;                     // per tensor: node or -1
   std::vector<size_t> readers_;                   // per tensor, model outputs included
-  std::vector<std::vector<size_t>> readerNodes_;  // per tensor: nodes that read it, and some that do no more
+  std::vector<std::vector<size_t>> readerNodes_;  // per tensor: nodes that read it, and some that no longer do
   std::unordered_set<std::string> names_;         // of all tensors; filled by the first addConstant
-  std::unordered_map<std::string, int> numbers_;  // per name that was taken: the last number tried behind it
+  std::unordered_map<std::string, int> numbers_;  // per used name: the last number tried after it
   std::vector<bool> isInput_, isOutput_;
   std::vector<bool> removed_;  // per node
   size_t changes_ = 0;

@@ -27,7 +27,7 @@ struct GraphPass {
   Position position = Position::BeforeLowering;
   /// Set for BeforeLowering. Leaves a valid model with the same outputs; returns how often it changed something.
   std::function<Result<size_t>(Model&, const OpRegistry&)> rewriteModel;
-  /// Set for the other positions. Leaves tensors that are outputs of the model alone.
+  /// Set for the other positions. Does not change tensors that are outputs of the model.
   std::function<Result<size_t>(EncodedGraph&, const Model&)> rewriteGraph;
 };
 

@@ -5,15 +5,15 @@
 namespace opkit {
 namespace {
 
-constexpr int kMaxRounds = 8;  // what one pass leaves may be what another looks for
+constexpr int kMaxRounds = 8;  // the result of one pass may match another
 
 bool isEnabled(const GraphPass& pass, std::span<const std::string> disabled) {
   return std::none_of(disabled.begin(), disabled.end(),
                       [&](const std::string& name) { return name == pass.name || name == kAllPasses; });
 }
 
-/// Whether as many inputs and outputs are there as the card says. The shape rules check that too, but later: passes
-/// look at nodes before anything else does.
+/// True if the numbers of inputs and outputs match the card. The shape rules check this too, but later: passes see
+/// nodes first.
 bool fitsCard(const ModelNode& node, const OpDef& def) {
   if (node.outputs.empty() || !portOf(def.outputs, node.outputs.size() - 1)) return false;
   if (!node.inputs.empty() && !def.control && !portOf(def.inputs, node.inputs.size() - 1)) return false;
@@ -46,7 +46,7 @@ Result<std::vector<PassCount>> rewriteModel(Model& model, const OpRegistry& regi
   }
   const bool fits = std::all_of(model.nodes.begin(), model.nodes.end(),
                                 [&](const ModelNode& node) { return fitsCard(node, *registry.find(node.type)); });
-  size_t changes = fits ? 1 : 0;  // what does not fit is reported by its node's name, when shapes are known
+  size_t changes = fits ? 1 : 0;  // mismatches are reported with the node's name, when shapes are known
   for (int round = 0; round < kMaxRounds && changes > 0; ++round) {
     changes = 0;
     for (size_t i = 0; i < passes.size(); ++i) {

@@ -21,10 +21,10 @@ struct PassCount {
 /// The name that stands for every pass in a list of disabled ones.
 inline constexpr const char* kAllPasses = "all";
 
-/// InvalidArgument for a name that is no pass of the registry; lists those there are.
+/// InvalidArgument for a name that is no pass of the registry; lists the known ones.
 Status checkPassNames(const OpRegistry& registry, std::span<const std::string> names);
-/// The passes before lowering, again and again until none finds anything (a few rounds at most). Internal when a pass
-/// leaves a model that does not hold together; the message names it.
+/// The passes before lowering, again and again until none finds anything (a few rounds at most). Internal if a pass
+/// leaves an invalid model; the message names the pass.
 Result<std::vector<PassCount>> rewriteModel(Model& model, const OpRegistry& registry,
                                             std::span<const std::string> disabled);
 /// The passes after lowering, then the last ones.

@@ -1,8 +1,8 @@
 // Stages: a model with control flow cut into models without, to be run one after the other.
 //
-// A node of control flow (OpDef::control) decides at run what happens, and often what shapes come out. So everything
-// that can run before it is one stage, the node itself runs on the host, and what needs its outputs is a later stage,
-// which is planned once those are known. A model without control flow is never cut.
+// A control-flow node (OpDef::control) decides at run what is executed, and often the shapes of its outputs. So
+// everything that can run before it is one stage, the node itself runs on the host, and the nodes that need its outputs
+// form a later stage, planned once those outputs are known. A model without control flow is never cut.
 #pragma once
 
 #include <vector>

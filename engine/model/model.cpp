@@ -72,7 +72,7 @@ Status validateModel(const Model& model, const OpRegistry& registry) {
 
 namespace {
 
-/// What Kahn's algorithm keeps per node, and the way back from a node to one that blocks it.
+/// State of Kahn's algorithm per node, and the path back from a node to one that blocks it.
 struct Ordering {
   std::vector<int> producer;                 // per tensor, the node that makes it or -1
   std::vector<std::vector<size_t>> readers;  // per node, the nodes that wait for it

@@ -19,7 +19,7 @@ struct ModelTensor {
   std::string name;
   TensorDesc desc;                 // meaningful for inputs (extents may be kDynamic) and constants
   std::optional<Tensor> constant;  // host values
-  Shape startShape = {};           // of an input: what a session begins with; empty takes 1 for open extents
+  Shape startShape = {};           // of an input: the initial shape of a session; if empty, open extents are 1
 };
 
 struct ModelNode;
@@ -52,8 +52,8 @@ struct ModelNode {
   std::string name;
   std::string type;
   int version = 1;
-  std::vector<int> inputs;   // tensor indices; -1 where an optional input is absent
-  std::vector<int> outputs;  // -1 where an output is not used
+  std::vector<int> inputs;   // tensor indices; -1 if an optional input is absent
+  std::vector<int> outputs;  // -1 if an output is not used
   ParamBytes params;
   std::vector<Subgraph> subgraphs = {};  // of control flow
 };
@@ -67,7 +67,7 @@ Status sortTopologically(Model& model);
 
 /// Reads .opk bytes. Corrupt for anything that is not a well-formed model; never crashes on bad bytes.
 Result<Model> readModel(std::span<const uint8_t> bytes);
-/// The .opk form of a model; Unsupported when its constants exceed the format's 2 GiB.
+/// The .opk form of a model; Unsupported if its constants exceed the format's 2 GiB.
 Result<std::vector<uint8_t>> writeModel(const Model& model);
 
 /// Whole-file helpers; errors name the path. writeFile replaces the file in one step or not at all.

@@ -1,6 +1,6 @@
-// The .opk form of a model: model.fbs says what is stored, this file turns it into a Model and back. The reader
-// trusts nothing: FlatBuffers' Verifier checks that every offset stays inside the bytes, then every value is
-// checked before it is used.
+// The .opk form of a model: model.fbs defines the content, this file converts it to a Model and back. The reader trusts
+// nothing: FlatBuffers' Verifier checks that every offset stays inside the bytes, then every value is checked before it
+// is used.
 #include <cstring>
 
 #include "engine/model/model.h"
@@ -138,7 +138,8 @@ flatbuffers::Offset<file::NodeRecord> writeNode(flatbuffers::FlatBufferBuilder& 
 }
 
 flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model) {
-  // What is made first ends the file: a vector of whole words, so that no unread padding does.
+  // The first object made is at the end of the file: a vector of whole words, so that the file does not end in unread
+  // padding.
   const auto inputs = builder.CreateVector(model.inputs);
   const auto outputs = builder.CreateVector(model.outputs);
   std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;

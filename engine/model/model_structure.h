@@ -1,11 +1,11 @@
-// The parts of validateModel and sortTopologically that readers and importers use by themselves.
+// The parts of validateModel and sortTopologically that readers and importers use directly.
 #pragma once
 
 #include "engine/model/model.h"
 
 namespace opkit {
 
-/// The half of validateModel that needs no registry. Corrupt when names, indices, roles, order or constants are
+/// The half of validateModel that needs no registry. Corrupt if names, indices, roles, order or constants are
 /// inconsistent; the message names the culprit.
 Status checkStructure(const Model& model);
 

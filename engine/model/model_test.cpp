@@ -42,7 +42,7 @@ TEST(Model, ValidatesAChain) {
 }
 
 struct Damage {
-  const char* message;  // part of what validateModel must say
+  const char* message;  // expected part of the message of validateModel
   void (*apply)(Model&);
 };
 
@@ -91,7 +91,7 @@ TEST(Model, SortNamesATensorOnTheCycle) {
   Model model = chain();
   model.nodes[0].inputs = {2};  // a reads b, b reads a
   model.addNode("Copy", "after", {2});
-  std::swap(model.nodes[0], model.nodes[2]);  // start from a node that only hangs off the cycle
+  std::swap(model.nodes[0], model.nodes[2]);  // start from a node that depends on the cycle but is not on it
   const Status status = sortTopologically(model);
   EXPECT_EQ(status.code(), StatusCode::Corrupt);
   EXPECT_TRUE(status.message().find("'a'") != std::string::npos || status.message().find("'b'") != std::string::npos)

@@ -1,6 +1,6 @@
-// ControlArgs: what a control-flow operator (OpDef::control) sees at run: host values and its subgraphs to run.
+// ControlArgs: the arguments of a control-flow operator (OpDef::control) at run: host values and its subgraphs.
 //
-// A model with such operators is cut into stages around them; the values that cross are host tensors, the nodes of
+// A model with such operators is cut into stages around them. Values that cross stages are host tensors; the nodes of
 // each stage and of each subgraph run on the session's backend. Used by the thread of the session.
 #pragma once
 
@@ -19,10 +19,10 @@ class SubgraphRunner {
   /// Inputs that the operator defines, without the captures.
   virtual size_t inputCount() const = 0;
   virtual size_t outputCount() const = 0;
-  /// Runs with `inputs` as its first inputs; InvalidArgument when their number is wrong. The outputs are the
-  /// caller's to keep.
+  /// Runs with `inputs` as its first inputs; InvalidArgument when their number is wrong. The caller owns the outputs.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
-  /// Descriptions of the outputs for inputs of these shapes, without running. Unsupported when only values decide.
+  /// Descriptions of the outputs for inputs of these shapes, without running. Unsupported if the shapes depend on
+  /// values.
   virtual Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) = 0;
 };
 

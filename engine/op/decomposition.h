@@ -49,7 +49,7 @@ class Decomposition {
   Value add(std::string type, std::vector<Value> inputs, ParamBytes params = {}) {
     return add(std::move(type), std::move(inputs), std::move(params), 1)[0];
   }
-  /// REQUIRED for every output: the value that it is.
+  /// REQUIRED for every output: its value.
   void setOutput(size_t i, Value value) { outputs_[i] = value; }
 
   size_t valueCount() const { return static_cast<size_t>(valueCount_); }

@@ -35,7 +35,7 @@ Status checkBase(const LoopRegion& loop, std::span<const TensorDesc* const> inpu
   return Status::internal("loop: the base {} must be like the output {}", base.toString(), output.toString());
 }
 
-/// Steps and strides of the right number everywhere.
+/// True if all views have the right number of steps and strides.
 Status checkForm(const LoopRegion& loop) {
   const size_t commandRank = loop.command == LoopRegion::Command::Product      ? 3
                              : loop.command == LoopRegion::Command::RunningSum ? 1

@@ -2,9 +2,9 @@
 // gathers and scatters, whose offsets are data, batches of small products, running sums.
 //
 // OpDef::loop writes an operator in this form at resize; one kernel per backend carries it out. Iterations are
-// independent of each other and write different elements, so that they may run in any order and at once; what is
-// sequential (the depth of a product, the terms of a running sum) is inside the command. A Scatter alone may write an
-// element several times: the last one stays, or all are folded, in the same order in every run. Plain values.
+// independent and write different elements, so they may run in any order and in parallel. Sequential work (the depth of
+// a product, the terms of a running sum) is inside the command. A Scatter alone may write an element several times: the
+// last one stays, or all are folded, in the same order in every run. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace opkit {
 
-/// Where an operand lies: iteration (i0, i1, ...) and index (b0, b1, ...) of the command stand for its element
-/// offset + sum(i * steps) + sum(b * strides). Steps and strides may be zero or negative.
+/// The view of an operand: iteration (i0, i1, ...) and index (b0, b1, ...) of the command select its element offset +
+/// sum(i * steps) + sum(b * strides). Steps and strides may be zero or negative.
 struct LoopView {
-  int source = 0;  // which input of the operator; without meaning for the target
+  int source = 0;  // which input of the operator; unused for the target
   int64_t offset = 0;
   std::vector<int64_t> steps;    // one per dimension of the iteration space
   std::vector<int64_t> strides;  // one per dimension of the command
 };
 
-/// Data that moves the first operand, of a Scatter the target: iteration i adds, for every term, stride * v, where v is
-/// element offset + sum(i * steps) of the input `source` (i32 or i64). v must be in [-extent, extent); a negative one
-/// counts from the end. Any other is InvalidArgument on every backend: at resize where the indices are known, else
+/// Data that offsets the first operand, of a Scatter the target: iteration i adds, for every term, stride * v, where v
+/// is element offset + sum(i * steps) of the input `source` (i32 or i64). v must be in [-extent, extent); a negative
+/// one counts from the end. Any other is InvalidArgument on every backend: at resize if the indices are known, else
 /// after the run.
 struct LoopIndices {
   struct Term {
@@ -38,14 +38,14 @@ struct LoopIndices {
   };
   int source = 0;
   std::vector<int64_t> steps;
-  std::vector<Term> terms;  // none: no operand is moved by data
+  std::vector<Term> terms;  // none: no operand is offset by data
 };
 
 struct LoopRegion {
   enum class Command {
     Copy,     // target = operand 0, over the box `size`
     Product,  // target[r, c] = clamp(sum over d of operand 0 * operand 1); `size` is {rows, columns, depth}, and a view
-              // has stride 0 along the one that it does not have
+              // has stride 0 along the extent that it lacks
     RunningSum,  // target[n] = sum of operand 0 up to n; `size` is {count}
     Scatter,     // target = input `base`, then target = combine(target, operand 0), over the box `size`
   };

@@ -13,7 +13,7 @@ namespace opkit {
 /// A box of elements of a row-major contiguous output, with the read strides of each operand.
 struct Loops {
   Shape size;                                 // outermost first
-  std::vector<std::vector<int64_t>> strides;  // per operand, as long as size; 0 where the operand repeats
+  std::vector<std::vector<int64_t>> strides;  // per operand, as long as size; 0 if the operand repeats
 };
 
 /// Loops of extents `size` with the given strides per operand. Drops extents of 1 and merges neighbours if every

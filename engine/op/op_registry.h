@@ -21,11 +21,11 @@ struct GraphPass;  // engine/graph/pass.h
 
 class OpRegistry {
  public:
-  /// Adds a card; aborts where tryAdd fails (a programmer's mistake).
+  /// Adds a card; aborts if tryAdd fails (a programmer's mistake).
   void add(OpDef def);
   /// Replaces the card of a known operator: harnesses break cards, in copies of a registry, on purpose.
   void replace(OpDef def);
-  /// Appends a Creator to the table of (backend, op): fastest first. Aborts where tryAddCreator fails.
+  /// Appends a Creator to the table of (backend, op): fastest first. Aborts if tryAddCreator fails.
   void addCreator(const std::string& backend, const std::string& type, Creator creator);
   /// Puts a Creator in front of the table, as providers added at run time do.
   void addFirstCreator(const std::string& backend, const std::string& type, Creator creator);
@@ -42,10 +42,10 @@ class OpRegistry {
 
   /// Null when unknown.
   const OpDef* find(std::string_view type) const;
-  /// Empty when the backend has no kernel for the operator.
+  /// Empty if the backend has no kernel for the operator.
   std::span<const Creator> creators(std::string_view backend, std::string_view type) const;
-  /// The providers that have a kernel for the operator on any backend, "reference" where there is an oracle,
-  /// "loop" where there is a loop, and what sources of extra Creators offer; of every operator when `type` is empty.
+  /// The providers that have a kernel for the operator on any backend, "reference" if there is an oracle, "loop" if
+  /// there is a loop, and those of extra Creators; of every operator if `type` is empty.
   std::set<std::string> providers(std::string_view type = {}) const;
   /// All cards, sorted by type.
   std::vector<const OpDef*> all() const;

@@ -1,4 +1,4 @@
-// The oracle's view of tensors: what an operator's reference implementation reads and writes.
+// The oracle's view of tensors: the values that an operator's reference implementation reads and writes.
 //
 // Floating types are double, integers and bool are int64_t: exact, and independent of the stored dtype.
 // Inputs were rounded to the stored dtype before the oracle sees them; its outputs are not rounded until
@@ -19,15 +19,15 @@ struct OracleTensor {
   TensorDesc desc;
   std::vector<double> real;       // elements of a floating tensor, else empty
   std::vector<int64_t> integer;   // elements of an integer or bool tensor, else empty
-  std::vector<double> magnitude;  // per element S = sum |terms|, when asked for and the operator sums
-  int64_t terms = 1;              // K, the number of accumulated terms per element, when it sums
+  std::vector<double> magnitude;  // per element S = sum |terms|, if requested and the operator sums
+  int64_t terms = 1;              // K, the number of accumulated terms per element, if it sums
 
   explicit OracleTensor(const TensorDesc& d = {});
   /// Widens a host tensor.
   static OracleTensor fromTensor(const Tensor& tensor);
-  /// fromTensor into this object: the elements' memory is reused when it is large enough.
+  /// fromTensor into this object: the memory of the elements is reused if large enough.
   void load(const Tensor& tensor);
-  /// Takes another description; the elements become zero, their memory is reused when it is large enough.
+  /// Changes the description; the elements become zero, and their memory is reused if large enough.
   void reset(const TensorDesc& newDesc);
   /// Rounds once into a host tensor of the same desc (integers wrap, non-zero is true).
   void toTensor(const Tensor& tensor) const;
@@ -52,7 +52,7 @@ struct OracleArgs {
   OracleTensor& output(size_t i = 0) const { return outputs[i]; }
 };
 
-/// Plain loops, no cleverness. Failing is for values the shape rule cannot see (an index out of range).
+/// Plain loops, no cleverness. Fails only for values that the shape rule cannot see (an index out of range).
 using OracleFn = std::function<Status(const OracleArgs&)>;
 
 /// Runs body(inputElements, outputElements) on doubles or on int64s, whichever `x` and `y` hold.

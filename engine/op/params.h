@@ -25,8 +25,8 @@ struct ParamsSchema {
   std::function<bool(std::span<const uint8_t>)> verify = nullptr;  // null for an operator without parameters
 };
 
-/// False when a vector of 8-byte elements is not aligned to them: the Verifier does not look, and reading such a
-/// vector is undefined.
+/// False if a vector of 8-byte elements is misaligned: the Verifier does not check this, and reading such a vector is
+/// undefined.
 bool hasAlignedVectors(const flatbuffers::Table& table, const flatbuffers::TypeTable& types);
 
 /// The schema of FlatBuffers table `Table`, whose .fbs text is `text` (generated as k<Folder>Schema).

@@ -42,7 +42,7 @@ TEST(Params, VectorsMustBeAlignedToTheirElements) {
   params.pads = {1, 2, 3};
   const ParamBytes bytes = packParams(params);
   ASSERT_TRUE(verifyParams(kSchema, bytes).isOk());
-  // The same buffer, 4 bytes further on: every offset still holds, the elements lie askew.
+  // The same buffer, shifted by 4 bytes: every offset still holds, but the elements are misaligned.
   ParamBytes shifted(bytes.size() + 4);
   std::copy(bytes.begin() + 4, bytes.end(), shifted.begin() + 8);
   uint32_t root = 0;

@@ -7,9 +7,13 @@ namespace {
 
 constexpr int kPoison = 0xFF;
 
-/// Neighbouring slots have other guards, so that one copied onto another shows. As floats all are finite and far from
-/// data.
-int guardOf(size_t slot) { return 0xC5 + static_cast<int>(slot % 8); }
+/// A guard's byte at a position of the arena: others elsewhere, so that one guard copied onto another shows, and the
+/// same for tensors that take turns in one place. As floats all are finite and far from data.
+std::byte guardAt(size_t position) { return static_cast<std::byte>(0xC5 + position / 64 % 7); }
+
+void fillGuard(std::byte* arena, size_t begin, size_t count) {
+  for (size_t at = begin; at < begin + count; ++at) arena[at] = guardAt(at);
+}
 
 size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -25,7 +29,7 @@ Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend&
     if (!slot.isPlaced() || slot.backend != backendIndex) continue;
     OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(slot.device));
     members_.push_back({s, bytes});
-    // Empty tensors still get an address of their own.
+    // Empty tensors also get a distinct address.
     lifetimes.push_back({std::max<size_t>(bytes, 1) + 2 * guardBytes_, slot.first, slot.last});
   }
   plan_ = planMemory(lifetimes, backend.alignment());
@@ -67,8 +71,8 @@ Status Arena::buildImage(const Schedule& schedule) {
   std::memset(bytes, kPoison, plan_.peakBytes);
   for (const Member& member : members_) {
     const Tensor& tensor = schedule.slots[member.slot].device;
-    std::memset(bytes + tensor.offsetBytes - guardBytes_, guardOf(member.slot), guardBytes_);
-    std::memset(bytes + tensor.offsetBytes + member.sizeBytes, guardOf(member.slot), guardBytes_);
+    fillGuard(bytes, tensor.offsetBytes - guardBytes_, guardBytes_);
+    fillGuard(bytes, tensor.offsetBytes + member.sizeBytes, guardBytes_);
   }
   return Status::ok();
 }
@@ -84,11 +88,10 @@ Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Enco
   OPKIT_TRY(backend.download(whole(), now));
   const std::byte* bytes = now.bytes().data();
   for (const Member& member : members_) {
-    const auto guard = static_cast<std::byte>(guardOf(member.slot));
     const Tensor& tensor = schedule.slots[member.slot].device;
     for (size_t i = 0; i < guardBytes_; ++i) {
-      const bool before = bytes[tensor.offsetBytes - 1 - i] != guard;
-      const bool after = bytes[tensor.offsetBytes + member.sizeBytes + i] != guard;
+      const size_t below = tensor.offsetBytes - 1 - i, above = tensor.offsetBytes + member.sizeBytes + i;
+      const bool before = bytes[below] != guardAt(below), after = bytes[above] != guardAt(above);
       if (!before && !after) continue;
       const Slot& slot = schedule.slots[member.slot];
       return Status::internal("a kernel wrote {} byte{} {} {} '{}' {}", i + 1, i == 0 ? "" : "s",

@@ -1,4 +1,4 @@
-// Arena: where the planned tensors of one pipeline stand in the memory of one backend.
+// Arena: the offsets of one pipeline's planned tensors in the memory of one backend.
 //
 // plan() gives every planned tensor of a schedule an offset, bind() an address in a buffer that is large enough; the
 // pipelines of a session bind to one buffer in turn. For harnesses an arena can surround each tensor with guard bytes
@@ -17,9 +17,9 @@ class Arena {
  public:
   /// Places the planned, input and scratch slots of `backend` in `schedule`.
   Status plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config);
-  /// Bytes that the buffer must have; 0 when nothing stands here.
+  /// Required size of the buffer; 0 if no slot is placed here.
   size_t sizeBytes() const { return members_.empty() ? 0 : std::max<size_t>(plan_.peakBytes, 1); }
-  /// Gives the slots their memory. REQUIRES a buffer of sizeBytes(); null will do for 0.
+  /// Gives the slots their memory. REQUIRES a buffer of sizeBytes(); it may be null for 0.
   Status bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer);
   void unbind(Schedule& schedule);
   /// Fills the arena with poison (0xFF: NaN for floats) and the guards with their pattern.

@@ -3,8 +3,8 @@
 namespace opkit {
 namespace {
 
-/// Kernels keep packed copies of what they are promised never to change. With little memory, large constants are not
-/// promised where they can be read in place.
+/// Kernels keep packed copies of inputs that are declared constant. In low-memory mode, large constants that can be
+/// read in place are not declared constant.
 bool isWithheld(const TensorDesc& desc, const SessionConfig& config, const Backend& backend) {
   constexpr size_t kLargeBytes = size_t{64} << 10;
   return config.memory == MemoryHint::Low && backend.sharesHostMemory() && desc.sizeBytes() >= kLargeBytes;

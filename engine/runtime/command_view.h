@@ -1,4 +1,4 @@
-// CommandView: what a backend's Creators see of an encoded command. The view keeps alive what CreateArgs refers to.
+// CommandView: an encoded command as a backend's Creators see it. The view keeps alive what CreateArgs refers to.
 #pragma once
 
 #include "engine/backend/creator.h"
@@ -7,11 +7,11 @@
 
 namespace opkit {
 
-/// Where the tensors of a graph are kept, as far as a schedule has got.
+/// The storage of a graph's tensors in a schedule under construction.
 struct TensorHomes {
   explicit TensorHomes(size_t tensors) : backend(tensors, -1), layout(tensors, Layout::NCHW) {}
-  std::vector<int> backend;    // per tensor: of the step that writes it, -1 while none does
-  std::vector<Layout> layout;  // per tensor: as that step leaves it
+  std::vector<int> backend;    // per tensor: backend of the step that writes it, -1 if none does yet
+  std::vector<Layout> layout;  // per tensor: layout after that step
 };
 
 class CommandView {
@@ -23,7 +23,7 @@ class CommandView {
 
   /// Valid as long as the view.
   CreateArgs args() const { return {def_, params_, inputList_, outputs_, constants_, caps_, layouts_}; }
-  /// Per input: its value where that is known at resize, else null.
+  /// Per input: its value if known at resize, else null.
   std::span<const Tensor* const> contents() const { return contents_; }
 
  private:

@@ -14,11 +14,11 @@ struct Side {
   int index = 0;  // among the session's backends
   Backend* backend = nullptr;
   Runtime* runtime = nullptr;
-  std::unique_ptr<Backend> twin = nullptr;  // made when something is to be measured
+  std::unique_ptr<Backend> twin = nullptr;  // made at the first measurement
   std::string configuration = {};
 };
 
-/// What speed depends on, of the configuration.
+/// The part of the configuration that affects speed.
 std::string textOf(const SessionConfig& config) {
   return fmt::format("threads {} precision {} memory {} power {}", config.threads, static_cast<int>(config.precision),
                      static_cast<int>(config.memory), static_cast<int>(config.power));
@@ -38,7 +38,7 @@ class CostPlacer {
       OPKIT_TRY(addCosts(command).withContext(
           fmt::format("cost of node '{}'", model_.nodes[static_cast<size_t>(command.node)].name)));
     OPKIT_ASSIGN(copies_, knownCopyCosts(*main_.runtime, *main_.twin));
-    // Every tensor that enters makes one more segment, or might.
+    // Every tensor that enters may add a segment.
     copies_.up.latencyNs += submitNs_;
     cut();
     for (const Side* side : {&main_, &other_})
@@ -58,7 +58,7 @@ class CostPlacer {
     Layout layout = Layout::NCHW;
     OPKIT_ASSIGN(const double main, costOn(main_, command, &layout));
     OPKIT_ASSIGN(const double other, costOn(other_, command, nullptr));
-    if (main == kImpossible && other == kImpossible)  // the scheduler will say why
+    if (main == kImpossible && other == kImpossible)  // the scheduler reports the reason
       mainNs_.push_back(0);
     else
       mainNs_.push_back(main);
@@ -71,7 +71,7 @@ class CostPlacer {
     return Status::ok();
   }
 
-  /// As if everything before ran on the session's backend; kImpossible where no kernel takes the command.
+  /// As if everything before ran on the session's backend; kImpossible if no kernel accepts the command.
   Result<double> costOn(Side& side, const EncodedCommand& command, Layout* layout) {
     const CommandView view(command, model_, graph_, config_, *side.backend, side.index, homes_);
     MeasureArgs what{.args = view.args(), .contents = view.contents()};
@@ -98,7 +98,7 @@ class CostPlacer {
   void cut() {
     MinCut cut;
     std::vector<size_t> nodes;
-    std::vector<size_t> producer(graph_.descs.size(), MinCut::kSink);  // what nobody makes is on the host
+    std::vector<size_t> producer(graph_.descs.size(), MinCut::kSink);  // tensors without a producer are on the host
     for (size_t c = 0; c < graph_.commands.size(); ++c) {
       nodes.push_back(cut.addNode());
       cut.addEdge(nodes[c], MinCut::kSink, mainNs_[c]);
@@ -146,7 +146,7 @@ class CostPlacer {
 
   bool canMain(size_t node) const { return mainNs_[node - 2] != kImpossible; }
 
-  /// Nanoseconds of a run where `onMain` says so. Nodes of commands follow the two ends in order.
+  /// Nanoseconds of a run with the commands placed as in `onMain`. Nodes of commands follow the two ends in order.
   template <class OnMain>
   double estimate(const std::vector<std::vector<size_t>>& readers, const std::vector<size_t>& producer,
                   OnMain&& onMain) const {
@@ -176,7 +176,7 @@ class CostPlacer {
   TensorHomes homes_;
   Side main_, other_;
   std::vector<double> mainNs_, otherNs_;  // per command
-  double submitNs_ = 0;                   // least of all that were measured
+  double submitNs_ = 0;                   // least of all measured ones
   CopyCosts copies_;
   CostPlan plan_;
 };

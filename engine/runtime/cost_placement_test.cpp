@@ -1,4 +1,4 @@
-// Who runs what when costs decide: on a device whose costs are made up, beside the real CPU.
+// Placement by cost, on a device with invented costs beside the real CPU.
 #include "engine/runtime/cost_placement.h"
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr auto kSlow = milliseconds(20);  // more than the CPU or a copy can take by chance
+constexpr auto kSlow = milliseconds(20);  // longer than any delay of the CPU or a copy
 constexpr double kAges = 1e15;
 
-/// What the made-up device claims, and what was asked of it.
+/// The claimed costs of the fake device, and the requests it received.
 struct Claims {
   std::map<std::string, double> runNs;  // per operator type
   milliseconds copy{0};
@@ -42,7 +42,7 @@ class ClaimingBackend final : public HostBackend, public EstimatesCost {
   }
 
  private:
-  /// Takes the operators that it has a claim about.
+  /// Accepts the operators that it has a claimed cost for.
   static Creator makeCreator(const Claims& claims) {
     Creator creator = reference::oracleCreator();
     creator.provider = "claims";
@@ -69,7 +69,7 @@ class ClaimingRuntime final : public Runtime {
   DeviceInfo info_;
 };
 
-/// The oracle after a sleep: an operator that is slow on the CPU, however fast that is.
+/// The oracle after a sleep: an operator that is slow on any CPU.
 class Sleeper final : public Execution {
  public:
   explicit Sleeper(std::unique_ptr<Execution> inner) : inner_(std::move(inner)) {}
@@ -124,7 +124,7 @@ class CostPlacement : public testing::Test {
     auto session =
         *interpreter->createSession({.backend = "claiming", .cacheDir = folder_, .threads = 1, .placeByCost = true},
                                     std::make_shared<ClaimingRuntime>(claims_));
-    session->input("x");  // its zeros will do
+    session->input("x");  // zeros suffice
     const Status status = session->run();
     EXPECT_TRUE(status.isOk()) << status.toString();
     EXPECT_EQ(session->outputs()[0].data<float>()[3], expected);
@@ -170,7 +170,7 @@ TEST_F(CostPlacement, ACopyThatCostsMoreThanItGainsIsNotMade) {
   claims_.copy = milliseconds(0);
   std::filesystem::remove_all(folder_);
   EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming claiming");
-  // Three slow commands are worth one slow copy.
+  // Three slow commands justify one slow copy.
   claims_.copy = 2 * kSlow;
   EXPECT_EQ(place({"AddOne", "AddOne", "AddOne"}, 3), "claiming claiming claiming");
 }
@@ -185,11 +185,11 @@ TEST_F(CostPlacement, WhatOnlyOneSideRunsHasNoChoice) {
 TEST_F(CostPlacement, MeasurementsOutliveTheirSession) {
   claims_.runNs = {{"AddOne", 0}, {"Negate", kAges}};
   place({"AddOne", "Negate"}, -1);
-  EXPECT_EQ(measurements_, 2u);  // those of the CPU; the device made its figures up
+  EXPECT_EQ(measurements_, 2u);  // those of the CPU; the device's figures are invented
   EXPECT_EQ(claims_.asked, 2);
   EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
   EXPECT_EQ(measurements_, 0u);  // read from the folder
-  EXPECT_EQ(claims_.asked, 4);   // it keeps nothing, so it is asked again
+  EXPECT_EQ(claims_.asked, 4);   // it keeps nothing, so it is queried again
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::resize_file(entry.path(), 9);
   EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
   EXPECT_EQ(measurements_, 2u);  // the damaged file was ignored

@@ -10,8 +10,8 @@
 namespace opkit {
 namespace {
 
-// Pairs of tensors that live together, of one try and of all: two thousand tensors that all do. Beyond that the walk in
-// time is the plan.
+// Limits on pairs of tensors that live together, per try and in all: enough for two thousand tensors that all do.
+// Beyond that the walk in time gives the plan.
 constexpr size_t kMostPairs = size_t{1} << 21;
 constexpr size_t kMostMeetings = size_t{1} << 25;
 
@@ -49,7 +49,7 @@ class Gaps {
   size_t end() const { return end_; }
 
  private:
-  /// Nothing fits: a gap at the end is made larger, so that it is not lost.
+  /// Nothing fits: a gap at the end is extended, so that it is used.
   size_t extend(size_t size) {
     size_t offset = end_;
     if (!byOffset_.empty())
@@ -74,7 +74,7 @@ class Gaps {
   std::set<std::pair<size_t, size_t>> bySize_;
 };
 
-/// Which of the gaps that are large enough a tensor takes.
+/// Selects one of the gaps that are large enough.
 enum class Gap { Lowest, Tightest };
 
 class Planner {
@@ -102,7 +102,7 @@ class Planner {
     std::ranges::stable_sort(byLast_, {}, [&](size_t i) { return lifetimes_[i].last; });
   }
 
-  /// Calls ends(tensor) for what has ended and begins(tensor), in the order of time.
+  /// Calls ends(tensor) and begins(tensor) in the order of time.
   template <class Ends, class Begins>
   void sweep(Ends&& ends, Begins&& begins) const {
     size_t ended = 0;
@@ -122,8 +122,8 @@ class Planner {
           });
   }
 
-  /// No plan has anything beside what lives together with everything, so it may as well be below. The rest is left in
-  /// byFirst_ and byLast_.
+  /// A tensor that lives together with all others shares its bytes in no plan, so it is placed at the bottom. The
+  /// others stay in byFirst_ and byLast_.
   size_t placeAtBottom() {
     if (byFirst_.empty()) return 0;
     const size_t lastBegin = lifetimes_[byFirst_.back()].first, firstEnd = lifetimes_[byLast_.front()].last;
@@ -148,7 +148,7 @@ class Planner {
     plan_.peakBytes = bottom + gaps.end();
   }
 
-  /// Who lives together with whom; false when that would take too long.
+  /// Finds the tensors that live together; false if that would take too long.
   bool findPairs() {
     size_t live = 0, pairs = 0;
     sweep([&](size_t) { --live; }, [&](size_t) { pairs += live++; });
@@ -183,7 +183,7 @@ class Planner {
         [&](size_t i) { return static_cast<double>(lifetimes_[i].last); },
     };
     std::vector<size_t> inOrder = byFirst_;
-    std::ranges::sort(inOrder);  // what ranks alike stays in the caller's order
+    std::ranges::sort(inOrder);  // equal ranks stay in the caller's order
     for (const auto& rank : ranks) {
       std::vector<size_t> order = inOrder;
       std::ranges::stable_sort(order, [&](size_t a, size_t b) { return rank(a) > rank(b); });
@@ -219,7 +219,7 @@ class Planner {
     plan_.meetings += partners_[tensor].size();
     std::ranges::sort(others, {}, [&](size_t other) { return offsets[other]; });
     const size_t size = sizes_[tensor];
-    size_t free = bottom;  // no placed tensor that lives meanwhile reaches further, so far
+    size_t free = bottom;  // highest end of the placed tensors that live at the same time, so far
     size_t best = SIZE_MAX, tightest = SIZE_MAX;
     for (const size_t other : others) {
       if (free + size <= offsets[other] && offsets[other] - free < tightest) {
@@ -234,7 +234,7 @@ class Planner {
 
   const std::vector<Lifetime>& lifetimes_;
   std::vector<size_t> sizes_;             // aligned
-  std::vector<size_t> byFirst_, byLast_;  // tensors; after placeAtBottom those that are not there
+  std::vector<size_t> byFirst_, byLast_;  // tensors; after placeAtBottom those not at the bottom
   std::vector<std::vector<size_t>> partners_;
   std::vector<size_t> others_;  // of the tensor that is being placed
   MemoryPlan plan_;

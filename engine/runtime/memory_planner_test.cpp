@@ -7,7 +7,7 @@
 namespace opkit {
 namespace {
 
-/// What lives together stands apart.
+/// Tensors that live together do not overlap.
 void expectSound(const MemoryPlan& plan, const std::vector<Lifetime>& lifetimes) {
   EXPECT_GE(plan.peakBytes, plan.lowerBoundBytes);
   for (size_t a = 0; a < lifetimes.size(); ++a) {

@@ -38,7 +38,7 @@ bool MinCut::findLevels() {
   return level_[kSink] != kNone;
 }
 
-/// Sends what fits along one path of growing levels; what was sent. Without recursion: a path may be as long as the
+/// Sends the possible flow along one path of growing levels; returns it. Not recursive: a path may be as long as the
 /// model.
 double MinCut::push() {
   std::vector<size_t> path;  // edges

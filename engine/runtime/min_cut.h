@@ -1,5 +1,5 @@
-// MinCut: splits the nodes of a weighted directed graph in two, so that the edges from the first side to the second
-// weigh least (max-flow min-cut; Dinic's algorithm). Plain data, used by one thread.
+// MinCut: splits the nodes of a weighted directed graph in two, so that the total weight of the edges from the first
+// side to the second is minimal (max-flow min-cut; Dinic's algorithm). Plain data, used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ class MinCut {
 
   MinCut() : first_(2, kNone) {}
   size_t addNode();
-  /// What it costs when `from` is on the first side and `to` on the second; at least 0, kInfinity forbids it. REQUIRES
-  /// that some cut has a finite weight.
+  /// Cost if `from` is on the first side and `to` on the second; at least 0, kInfinity forbids it. REQUIRES that some
+  /// cut has a finite weight.
   void addEdge(size_t from, size_t to, double weight);
-  /// Per node whether it is on the first side. The last call.
+  /// Per node: true if it is on the first side. Must be the last call.
   std::vector<bool> solve();
 
  private:

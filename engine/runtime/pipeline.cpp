@@ -9,7 +9,7 @@
 namespace opkit {
 namespace {
 
-/// Notes when a step began and how long it kept the host, the submission of its segment included.
+/// Records the start of a step and its host time, including the submission of its segment.
 class StepClock {
  public:
   StepClock(HostTimes* times, size_t step) : times_(times), step_(step) {
@@ -56,7 +56,7 @@ void Pipeline::rememberInputs(std::span<const Tensor> inputs) {
   }
 }
 
-/// The inputs, with copies of those whose values become part of the plan: the caller will write others.
+/// The inputs, with copies of those whose values become part of the plan, since the caller will overwrite them.
 Result<std::vector<Tensor>> Pipeline::keepContents(std::span<const Tensor> inputs) const {
   std::vector<Tensor> kept(inputs.begin(), inputs.end());
   for (int position : parts_.watched) {
@@ -81,7 +81,7 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
 }
 
 Status Pipeline::bind() {
-  // A backend that fell back in came after pipelines that do not use it.
+  // The fallback backend was added after pipelines that do not use it.
   arenas_.resize(backends_.size());
   for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).selectPlan(id_);
   if (bound_) return Status::ok();
@@ -103,13 +103,13 @@ void Pipeline::unbind() {
 void Pipeline::forgetPlanning() {
   const std::set<int> outputs(model_.outputs.begin(), model_.outputs.end());
   for (const Slot& slot : schedule_.slots) {
-    // Values that no output shows are on their backends by now.
+    // Values that no output refers to are on their backends by now.
     if (slot.kind == Slot::Kind::Constant && !outputs.contains(slot.tensor))
       graph_.contents[static_cast<size_t>(slot.tensor)].reset();
   }
 }
 
-/// Slots may have been added; the addresses of those that are there now stay good until the next call.
+/// Slots may have been added; addresses of existing slots stay valid until the next call.
 void Pipeline::linkTensors() {
   const auto list = [&](const std::vector<int>& slots) {
     std::vector<const Tensor*> tensors;
@@ -137,7 +137,7 @@ Status Pipeline::planScratch() {
     Slot slot{.kind = Slot::Kind::Scratch,
               .tensor = schedule_.slots[static_cast<size_t>(*std::ranges::max_element(step.outputs))].tensor,
               .backend = step.backend};
-    // Guards must last until they are looked at.
+    // Guards must last until they are checked.
     slot.first = config_.guardBytes > 0 ? 0 : i;
     slot.last = config_.guardBytes > 0 ? schedule_.steps.size() - 1 : i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
@@ -166,8 +166,8 @@ Status Pipeline::placeConstants() {
   return Status::ok();
 }
 
-/// Constants of the model are uploaded once per device, values of these shapes once per plan; neither where the
-/// backend can read them in place.
+/// Constants of the model are uploaded once per device, values of these shapes once per plan; neither if the backend
+/// can read them in place.
 Status Pipeline::placeConstant(Slot& slot) {
   const auto t = static_cast<size_t>(slot.tensor);
   const Tensor& host = *graph_.contents[t];
@@ -178,7 +178,7 @@ Status Pipeline::placeConstant(Slot& slot) {
     slot.device = host;
     return Status::ok();
   }
-  // The host's own memory has guard pages for this.
+  // On the host, guard pages do this.
   const size_t guard = backend.sharesHostMemory() ? 0 : config_.guardBytes;
   const auto upload = [&] { return uploadGuarded(backend, host, slot.device, guard); };
   if (!graph_.constant[t]) {

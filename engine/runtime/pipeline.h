@@ -1,8 +1,8 @@
 // Pipeline: the plan of a model for one set of input shapes, and how to run it.
 //
 // plan() encodes the graph, assigns backends and decides where tensors go; bind() gives them memory and calls onResize
-// of each Execution, segment by segment; run() uploads inputs, executes the steps in order, copies where backends
-// meet, downloads outputs. PipelineCache keeps the pipelines of a session, which share its backends and arenas.
+// of each Execution, segment by segment; run() uploads inputs, executes the steps in order, copies between backends,
+// downloads outputs. PipelineCache keeps the pipelines of a session, which share its backends and arenas.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 
 namespace opkit {
 
-/// What the pipelines of one session share.
+/// State shared by the pipelines of one session.
 struct PipelineParts {
   const Model& model;
   const OpRegistry& registry;
   SessionConfig config;
-  std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are handed out as shared
+  std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are returned as shared_ptr
   std::unique_ptr<Backend> reference = nullptr;
   std::unique_ptr<GraphEncoder> encoder = nullptr;  // null once the session's shapes are fixed
   std::vector<int> watched = {};                    // inputs whose contents shapes depend on, as positions
@@ -27,7 +27,7 @@ struct PipelineParts {
   std::vector<std::shared_ptr<Buffer>> arenas = {};  // per backend; shared with the tensors placed there
 };
 
-/// The host's clock over the steps of the last run; -1 where nothing was measured.
+/// The host's clock over the steps of the last run; -1 if not measured.
 struct HostTimes {
   struct Step {
     double startNs = -1;  // since runStart
@@ -43,22 +43,22 @@ struct HostTimes {
 
 class Pipeline {
  public:
-  /// `id` names the pipeline's recordings in the backends; `executions` of a dropped pipeline are reused where the
-  /// same kernels are chosen.
+  /// `id` names the pipeline's recordings in the backends; `executions` of a dropped pipeline are reused if the same
+  /// kernels are chosen.
   Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions);
   ~Pipeline();
 
-  /// True when the plan is for exactly these input shapes and contents.
+  /// True if the plan is for exactly these input shapes and contents.
   bool fits(std::span<const Tensor> inputs) const;
   Status plan(std::span<const Tensor> inputs);
-  /// What bind() needs of the arena of a backend.
+  /// Bytes that bind() needs in the arena of a backend.
   size_t arenaBytes(size_t backend) const { return backend < arenas_.size() ? arenas_[backend].sizeBytes() : 0; }
-  /// Makes this the pipeline that the backends run. Takes memory and records, unless it has and did.
-  /// REQUIRES arenas of arenaBytes().
+  /// Makes this the pipeline that the backends run. Takes memory and records, unless already done. REQUIRES arenas of
+  /// arenaBytes().
   Status bind();
   /// Gives up memory and recordings, until the next bind().
   void unbind();
-  /// Frees what only plan() needs. The last call but run().
+  /// Frees data that only plan() needs. Only run() may follow.
   void forgetPlanning();
   ExecutionCache releaseExecutions() { return std::move(executions_); }
 
@@ -66,7 +66,7 @@ class Pipeline {
   std::vector<TensorDesc> outputDescs() const;
   /// REQUIRES bind() and fits(inputs); `outputs` are host tensors of outputDescs().
   Status run(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
-  /// As run, with callbacks around every command but copies. False, and no outputs, when one of them said so.
+  /// As run, with callbacks around every command but copies. False, and no outputs, if a callback returned false.
   Result<bool> runWith(const CommandCallback& before, const CommandCallback& after, std::span<const Tensor> inputs,
                        std::span<const Tensor> outputs);
 
@@ -111,7 +111,7 @@ class Pipeline {
   std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
-  const CommandCallback* before_ = nullptr;              // of the run that is going on, or null
+  const CommandCallback* before_ = nullptr;              // of the current run, or null
   const CommandCallback* after_ = nullptr;
   bool stopped_ = false;
   std::vector<double> deviceNs_;  // per step, last run

@@ -15,7 +15,7 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
   OPKIT_ASSIGN(parts.referenceRuntime, createRuntime("reference"));
   OPKIT_ASSIGN(parts.reference, parts.referenceRuntime->createBackend(interpreter.registry(), {.threads = 1}));
   OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime));
-  // A harness that reads or guards every tensor wants each to have memory of its own.
+  // A harness that reads or guards every tensor needs separate memory for each.
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
                               .disabledPasses = interpreter.options().disabledPasses,
                               .viewsOn = &parts.backends.main(),
@@ -70,7 +70,7 @@ Status PipelineCache::bindCurrent() {
     std::shared_ptr<Buffer>& arena = parts_.arenas[b];
     if (bytes == 0 || (arena && arena->sizeBytes() >= bytes)) continue;
     giveUpPlaces();
-    arena.reset();  // before the larger one is asked for
+    arena.reset();  // before the larger one is allocated
     OPKIT_ASSIGN(arena, parts_.backends.at(b).allocate(bytes));
   }
   OPKIT_TRY(pipeline.bind());
@@ -89,7 +89,7 @@ Status PipelineCache::checkLimit(const Pipeline& pipeline) const {
                              constants, limit);
 }
 
-/// Recordings go before the memory that they refer to.
+/// Recordings are freed before the memory that they refer to.
 void PipelineCache::giveUpPlaces() {
   for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) pipeline->unbind();
 }

@@ -1,9 +1,9 @@
-// PipelineCache: a session's pipelines, one per set of input shapes, the latest used first.
+// PipelineCache: a session's pipelines, one per set of input shapes, most recently used first.
 //
-// Going back to shapes seen before finds the pipeline planned and its commands recorded. All of them use the same
-// arenas, since only one runs at a time: memory is that of the largest. When an arena must grow, the others' places
-// in the old one are given up and taken again when they are next used, which creates no Execution and no pipeline
-// of the device. The oldest pipeline is dropped for a new one, which inherits its Executions.
+// For known shapes the pipeline is already planned and its commands are recorded. All pipelines use the same arenas,
+// since only one runs at a time: the largest determines the memory. When an arena must grow, the other pipelines lose
+// their memory and get new memory at their next use, which creates no Execution and no device pipeline. The oldest
+// pipeline is dropped for a new one, which inherits its Executions.
 #pragma once
 
 #include <list>
@@ -18,17 +18,17 @@ class PipelineCache {
                                                        const std::shared_ptr<Runtime>& runtime);
   ~PipelineCache();
 
-  /// True when current() was planned for exactly these input shapes, and contents that shapes depend on.
+  /// True if current() was planned for exactly these input shapes and the contents that shapes depend on.
   bool isCurrent(std::span<const Tensor> inputs) const;
-  /// Makes current() a pipeline for these inputs. On an error there is none.
+  /// Makes current() a pipeline for these inputs. After an error there is no current pipeline.
   Status resize(std::span<const Tensor> inputs);
   /// REQUIRES a resize that succeeded.
   Pipeline& current() { return *pipelines_.front(); }
   bool hasCurrent() const { return hasCurrent_; }
-  /// Forgets what only another resize needs. Later calls of resize() for new shapes are an InvalidArgument.
+  /// Frees data that only another resize needs. Later calls of resize() for new shapes return InvalidArgument.
   void fix();
 
-  /// Whether every command has run when its turn is over, so that its results can be read.
+  /// True if each command has completed after its step, so that its results can be read.
   bool runsStepwise() const;
   const std::string& mainName() const { return parts_.backends.main().name(); }
   void addStatistics(SessionStatistics& statistics) const;

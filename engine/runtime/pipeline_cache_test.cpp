@@ -135,7 +135,7 @@ TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
   auto session = sessionOf(interpreterOf(std::move(model)));
   session->input("value")->data<float>()[0] = 4;
   for (const int64_t columns : {3, 5, 3, 5, 3}) {
-    if (columns == 3) {  // the input gets other memory; what it had before has held other values since
+    if (columns == 3) {  // the input gets new memory; its former memory has held other values since
       ASSERT_TRUE(session->resizeInput("shape", {1}).isOk());
       ASSERT_TRUE(session->resizeInput("shape", {2}).isOk());
     }
@@ -143,7 +143,7 @@ TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
     session->input("shape")->data<int64_t>()[1] = columns;
     ASSERT_TRUE(session->run().isOk());
     EXPECT_EQ(session->output("fill")->desc.shape, (Shape{2, columns}));
-    EXPECT_EQ(session->output("shape")->data<int64_t>()[1], columns);  // not what the input held later
+    EXPECT_EQ(session->output("shape")->data<int64_t>()[1], columns);  // not the later values of the input
   }
   EXPECT_EQ(session->statistics().plansMade, 2u);
 }
@@ -176,7 +176,7 @@ TEST(PipelineCache, ScratchIsPlannedAmongTheTensors) {
   expectRun(*session, {64, 64}, 1);
   const MemoryStatistics memory = session->statistics().memory[0];
   EXPECT_EQ(memory.largestScratchBytes, 64u * 64 * sizeof(float));
-  // x, scratch and sum live together; the mirrored output takes the place of x or scratch.
+  // x, scratch and sum live together; the mirrored output reuses the place of x or scratch.
   EXPECT_EQ(memory.plannedPeakBytes, 3u * 64 * 64 * sizeof(float));
   EXPECT_EQ(memory.arenaBytes, memory.plannedPeakBytes);
   auto guarded = sessionOf(interpreterOf(plusModel()), {.guardBytes = 64, .poison = true});

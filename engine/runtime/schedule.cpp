@@ -102,7 +102,7 @@ Result<Schedule> Scheduler::build() {
   }
   if (config_.keepTensors)
     keepEverything();
-  else if (config_.guardBytes == 0)  // guards want memory of its own for every tensor
+  else if (config_.guardBytes == 0)  // guards need separate memory for every tensor
     reuseInputs();
   numberSegments();
   return std::move(schedule_);
@@ -178,7 +178,7 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
   return chosen;
 }
 
-/// The session's backend's kernel. Unsupported, with the refusals, where it has none that fits.
+/// The kernel of the session's backend. Unsupported, with the refusals, if none fits.
 Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
   const Backend& main = backends_.main();
   if (command.regions) {
@@ -198,8 +198,8 @@ Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
   return Status::unsupported("{}", joinRefusals(chosen.refusals));
 }
 
-/// Unsupported when the kernel, or without one the raster, cannot run these shapes on the session's device. What else
-/// goes wrong is left for the resize to report.
+/// Unsupported if the kernel, or the raster if there is none, cannot run these shapes on the session's device. Other
+/// errors are left for the resize to report.
 Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen) {
   Backend& main = backends_.main();
   const CommandView view = viewOf(command, 0);
@@ -213,7 +213,7 @@ Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Ch
   return Status::ok();
 }
 
-/// The CPU's kernel for what the session's backend does not run.
+/// The CPU kernel for commands that the session's backend does not run.
 Status Scheduler::chooseFallback(const EncodedCommand& command, Chosen& chosen) {
   OPKIT_ASSIGN(chosen.backend, backends_.fallback());
   chosen.scratchBytes.reset();

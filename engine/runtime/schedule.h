@@ -15,18 +15,18 @@
 
 namespace opkit {
 
-/// What memory a slot takes.
+/// The kind of memory of a slot.
 enum class StorageClass {
   Static,           // written once, shared by all plans and sessions: constants
-  Dynamic,          // planned: the bytes serve other tensors before and after
-  DynamicSeparate,  // planned, but the bytes are the slot's alone: what must outlive its last use in a run
+  Dynamic,          // planned: the bytes are reused by other tensors
+  DynamicSeparate,  // planned, but the bytes are not reused: the slot must outlive its last use in a run
 };
 
 struct Slot {
   enum class Kind {
     Planned,   // arena memory, written by a step
     Input,     // arena memory, written by the host before each run
-    Constant,  // memory of its own, written at resize
+    Constant,  // separate memory, written at resize
     Unread,    // a description without memory: the Execution keeps its own copy
     View,      // the memory of slot `owner`
     Scratch,   // arena memory of one step, see Execution::scratchBytes
@@ -36,12 +36,12 @@ struct Slot {
   int tensor = -1;             // index in the model
   size_t backend = 0;          // index in the pipeline's backends
   int owner = -1;              // for views
-  size_t viewOffsetBytes = 0;  // for views: where they begin in the owner
+  size_t viewOffsetBytes = 0;  // for views: where the view begins in the owner
   size_t first = 0;            // lifetime in steps
   size_t last = 0;
   Tensor device;
 
-  /// Whether it stands in the arena of its backend, at a place of its own.
+  /// True if it has its own range in the arena of its backend.
   bool isPlaced() const { return kind == Kind::Planned || kind == Kind::Input || kind == Kind::Scratch; }
 };
 
@@ -51,12 +51,12 @@ struct Step {
   Execution* execution = nullptr;           // null for copies
   std::string provider;
   std::vector<Refusal> refusals;
-  std::string cost;                    // with placeByCost: what there was to choose from
-  bool byCost = false;                 // it is not on the session's backend because it costs less so
-  std::vector<int> inputs;             // slots, -1 where absent; the source of a copy
-  std::vector<int> outputs;            // slots, -1 where unused; the destination of a copy
+  std::string cost;                    // with placeByCost: the alternatives
+  bool byCost = false;                 // not on the session's backend because that costs less
+  std::vector<int> inputs;             // slots, -1 if absent; the source of a copy
+  std::vector<int> outputs;            // slots, -1 if unused; the destination of a copy
   int scratch = -1;                    // slot
-  std::optional<size_t> scratchBytes;  // as far as the choice of the kernel asked for it
+  std::optional<size_t> scratchBytes;  // filled if the choice of the kernel needed it
   size_t segment = 0;
   std::vector<const Tensor*> inputTensors;  // of `inputs`; set by linkTensors
   std::vector<const Tensor*> outputTensors;
@@ -65,7 +65,7 @@ struct Step {
   bool isConversion() const { return execution != nullptr && command == nullptr; }
 };
 
-/// The backends of one session: the one it asked for, and the CPU once something fell back.
+/// The backends of one session: the requested one, and the CPU once something fell back.
 class BackendSet {
  public:
   BackendSet() = default;
@@ -78,7 +78,7 @@ class BackendSet {
   /// Index of the CPU backend, made on first use.
   Result<size_t> fallback();
   Runtime& runtime(size_t index) const { return index == 0 ? *runtime_ : *cpuRuntime_; }
-  /// Another Backend like that one, to try things on: it records at once and has a clock.
+  /// Another Backend of that kind, for trials: it records at once and has a clock.
   Result<std::unique_ptr<Backend>> twin(size_t index) const;
 
  private:
@@ -87,15 +87,15 @@ class BackendSet {
   const Interpreter* interpreter_ = nullptr;
   SessionConfig config_;
   std::vector<std::unique_ptr<Backend>> backends_;
-  std::shared_ptr<Runtime> runtime_;     // shared: runtimes are handed out as shared
+  std::shared_ptr<Runtime> runtime_;     // shared: runtimes are returned as shared_ptr
   std::shared_ptr<Runtime> cpuRuntime_;  // shared like the above
 };
 
-/// The Executions of one pipeline, by (node, output ordinal, backend, Creator); a pipeline for other shapes takes them
-/// over.
+/// The Executions of one pipeline, by (node, output ordinal, backend, Creator); a pipeline for other shapes inherits
+/// them.
 class ExecutionCache {
  public:
-  /// The cached Execution when it was made by the same Creator, else a new one.
+  /// The cached Execution if the same Creator made it, else a new one.
   Result<Execution*> get(const EncodedCommand& command, size_t backendIndex, Backend& backend, const Creator* creator,
                          const CreateArgs* args);
   /// The one that makes `tensor` of `layout` on its backend.
@@ -125,10 +125,10 @@ struct Schedule {
   size_t segments = 0;
   size_t inPlace = 0;        // outputs that took over the memory of an input
   CostEstimate estimate;     // with placeByCost
-  std::vector<int> outputs;  // per model output: its slot, or -1 when its value is known on the host
+  std::vector<int> outputs;  // per model output: its slot, or -1 if its value is known on the host
 };
 
-/// Builds the schedule of an encoded graph. Unsupported, with every refusal, when no backend runs a node.
+/// Builds the schedule of an encoded graph. Unsupported, with every refusal, if no backend runs a node.
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
                               BackendSet& backends, ExecutionCache& executions);
 

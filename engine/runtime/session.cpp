@@ -42,7 +42,7 @@ Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared,
                                  toString(shape));
 }
 
-/// The shape a session starts with: the model's choice where it fits, else the declared one with 1 for open extents.
+/// The initial shape of a session: the model's choice if it fits, else the declared one with 1 for open extents.
 TensorDesc initialDesc(const ModelTensor& input) {
   TensorDesc desc = input.desc;
   if (!input.startShape.empty() && checkAgainstDeclared(input.name, desc, input.startShape).isOk())
@@ -52,7 +52,7 @@ TensorDesc initialDesc(const ModelTensor& input) {
   return desc;
 }
 
-/// Where in `list`, of tensors, the one of this name stands; its size when it does not.
+/// Index in `list` of the tensor with this name; the size of `list` if absent.
 size_t positionOf(const std::vector<int>& list, const std::string& name, const Model& model) {
   const auto found =
       std::ranges::find_if(list, [&](int tensor) { return model.tensors[static_cast<size_t>(tensor)].name == name; });
@@ -140,7 +140,7 @@ Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig&
   return createSession(config, std::move(runtime));
 }
 
-/// The backends that stand for a device of their own come between the CPU and those that are for tests.
+/// Tries the backends with their own device: all except the CPU and those for tests.
 Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig config) {
   std::string why = "this build has no backend but the CPU";
   for (const BackendKind& kind : backendKinds()) {
@@ -173,10 +173,10 @@ Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig&
 Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime)
     : interpreter_(std::move(interpreter)), config_(std::move(config)), runtime_(std::move(runtime)) {}
 
-/// The session's own backend, being made ready for the shapes that the CPU was first resized to.
+/// Prepares the session's own backend for the shapes of the CPU's first resize.
 struct Session::Preparation {
   std::vector<Tensor> inputs;
-  std::atomic<bool> done = false;  // the other thread touches nothing after setting it
+  std::atomic<bool> done = false;  // the other thread accesses nothing after setting it
   Status status;
   std::unique_ptr<PipelineCache> pipelines;
   std::thread thread;
@@ -339,7 +339,7 @@ void Session::prepareMove() {
   preparation_->done = true;
 }
 
-/// Waits for the preparation. The CPU's plans and memory go.
+/// Waits for the preparation, then frees the CPU's plans and memory.
 Status Session::moveOver() {
   if (preparation_->thread.joinable()) preparation_->thread.join();
   const std::unique_ptr<Preparation> finished = std::move(preparation_);
@@ -372,7 +372,7 @@ Status Session::resizeFirstStage() {
 }
 
 Status Session::runNow() {
-  if (preparation_ && preparation_->done) static_cast<void>(moveOver());  // moveError says why it stays, if it does
+  if (preparation_ && preparation_->done) static_cast<void>(moveOver());  // moveError is the reason if it stays
   OPKIT_TRY(resizeNow());
   const Stopwatch watch;
   if (staged_) {
@@ -407,7 +407,7 @@ Result<bool> Session::runCommands(const CommandCallback& before, const CommandCa
   return ran;
 }
 
-/// Those that run command by command, ready for the inputs.
+/// The pipelines that run command by command, ready for the inputs.
 Result<PipelineCache*> Session::stepwisePipelines() {
   if (pipelines_->runsStepwise()) return pipelines_.get();
   if (!stepwise_) {

@@ -26,7 +26,7 @@
 
 namespace opkit {
 
-/// When a session plans for new shapes, and how often.
+/// When and how often a session plans for new shapes.
 enum class ResizeMode {
   Direct,  // in Session::resize
   Defer,   // in the next run; resize only requests it
@@ -45,13 +45,13 @@ struct SessionConfig {
   std::string cacheDir;
   size_t threads = 0;  // 0 is one per core; at most kMostThreads
   RecordMode record = RecordMode::Indirect;
-  Precision precision = Precision::High;  // acts on devices with a storage of their own (Vulkan); the CPU keeps f32
+  Precision precision = Precision::High;  // affects devices with their own storage (Vulkan); the CPU keeps f32
   ProviderPolicy providers;               // preferred, forbidden and forced providers, also on the fallback
   bool allowFallback = true;              // false: a node the backend refuses is an error, not a CPU node
   // Place each node on the backend or on the CPU, whichever costs less, copies included. Costs are measured at resize
   // or read from the caches on disk; see engine/runtime/cost_placement.h.
   bool placeByCost = false;
-  bool profile = false;  // time every command on the host and, where there is a clock, on the device
+  bool profile = false;  // time every command on the host and, if it has a clock, on the device
   Storage storage = Storage::Auto;
   bool tune = false;  // at resize, time kernel choices that the tuning cache lacks
   ResizeMode resizeMode = ResizeMode::Direct;
@@ -77,7 +77,7 @@ struct Placement {
   std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
   size_t copiedBytes = 0;         // for copies
   bool fellBack = false;          // the session's backend refused the node; another backend ran it
-  std::string cost;               // with placeByCost: "vulkan 340 us, cpu 12.1 us"; empty where there was no choice
+  std::string cost;               // with placeByCost: "vulkan 340 us, cpu 12.1 us"; empty if there was no choice
   std::string outputs;            // descriptions, for listings
   double flops = 0;
   size_t bytesRead = 0;  // of the tensors it reads and writes, as the backend stores them
@@ -93,7 +93,7 @@ struct CommandInfo {
   std::string node;
   std::string type;  // operator type
   std::string backend;
-  std::vector<std::string> inputs, outputs;  // names of tensors, empty where absent
+  std::vector<std::string> inputs, outputs;  // names of tensors, empty if absent
   /// Host copies in the model's dtype. InvalidArgument for an index out of range or an absent tensor; outputs have
   /// values only after the command.
   std::function<Result<Tensor>(size_t)> readInput, readOutput;
@@ -116,12 +116,12 @@ struct MemoryStatistics {
   size_t plannedPeakBytes = 0;     // of the current plan in the arena
   size_t lowerBoundBytes = 0;      // largest sum of its live tensors at any moment: no plan can be smaller
   size_t dynamicBytes = 0;         // sum of its tensors and scratch whose bytes are used in turn
-  size_t separateBytes = 0;        // sum of its tensors that have bytes of their own
+  size_t separateBytes = 0;        // sum of its tensors whose bytes are not reused
   size_t largestScratchBytes = 0;  // of one kernel, planned among the tensors
 };
 
 struct SessionStatistics {
-  size_t resizes = 0;                    // that did work
+  size_t resizes = 0;                    // resizes that did work
   size_t resizesUnchanged = 0;           // calls of resize and run that found the shapes unchanged
   size_t plansMade = 0;                  // for shapes not seen before, or forgotten
   size_t plansFound = 0;                 // resizes that reused a kept plan
@@ -191,7 +191,7 @@ class Interpreter {
   std::vector<PassCount> passCounts_;
   std::shared_ptr<const StagePlan> stages_;  // of a model with control flow, else null; shared by its sessions
   struct Shared;
-  std::unique_ptr<Shared> shared_;  // what sessions have in common on each device
+  std::unique_ptr<Shared> shared_;  // state that sessions share on each device
 };
 
 class Session {
@@ -229,8 +229,8 @@ class Session {
 
   std::vector<std::string> inputNames() const;
   std::vector<std::string> outputNames() const;
-  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. Whoever asks for it is
-  /// taken to fill it.
+  /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. A caller that requests
+  /// it is assumed to fill it.
   Tensor* input(const std::string& name);
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;
@@ -268,7 +268,7 @@ class Session {
   Result<bool> runCommands(const CommandCallback& before, const CommandCallback& after);
   Status requireInputs() const;
   std::optional<size_t> findInput(const std::string& name) const;
-  /// Keeps in mind that the device was lost.
+  /// Remembers a lost device.
   Status remember(Status status);
   Status fitOutputs();
   Result<PipelineCache*> stepwisePipelines();
@@ -288,7 +288,7 @@ class Session {
   std::vector<bool> inputSet_;   // has been given values for its shape
   std::vector<Tensor> outputs_;  // host, in model order
   SessionStatistics statistics_;
-  Status lost_;  // why nothing runs any more, once the device was lost
+  Status lost_;  // set once the device was lost; every later call returns it
 };
 
 }  // namespace opkit

@@ -182,7 +182,7 @@ TEST(Session, InputsThatDecideShapesAreWatched) {
   session->input("shape")->data<int64_t>()[1] = -4;
   EXPECT_EQ(session->run().code(), StatusCode::InvalidArgument);
   session->input("shape")->data<int64_t>()[1] = 2;
-  EXPECT_TRUE(session->run().isOk());  // a failed resize loses nothing
+  EXPECT_TRUE(session->run().isOk());  // a failed resize changes nothing
 }
 
 TEST(Session, ConstantsFoldOnce) {

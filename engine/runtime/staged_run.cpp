@@ -32,7 +32,7 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
 
 namespace {
 
-/// A copy that outlives the session's next run.
+/// Copies a tensor so that it outlives the session's next run.
 Result<Tensor> copyOf(const Tensor& tensor) {
   OPKIT_ASSIGN(Tensor copy, Tensor::onHost(tensor.desc));
   if (copy.sizeBytes() > 0) std::memcpy(copy.bytes().data(), tensor.bytes().data(), copy.sizeBytes());
@@ -132,7 +132,7 @@ struct StagedRun::Control {
 };
 
 struct StagedRun::Step {
-  std::unique_ptr<Session> session;  // null when there is nothing to run
+  std::unique_ptr<Session> session;  // null if there is nothing to run
   std::vector<int> inputs;           // tensors of the whole model
   std::vector<int> outputs;
   std::vector<Control> control;
@@ -222,7 +222,7 @@ Result<std::optional<std::vector<Tensor>>> StagedRun::runWith(const CommandCallb
   return std::optional(*std::move(outputs));
 }
 
-/// Runs a stage or a body, with the callbacks if there are any. `prefix` stands before the names of its nodes.
+/// Runs a stage or a body, with the callbacks if there are any. `prefix` is put before the names of its nodes.
 Status StagedRun::runPart(Session& session, const std::string& prefix) {
   if (!before_ && !after_) return session.run();
   const auto named = [&prefix](const CommandCallback* callback) -> CommandCallback {

@@ -20,7 +20,7 @@ struct StagePlan {
     std::vector<std::shared_ptr<Interpreter>> subgraphs;
   };
   struct Step {
-    std::shared_ptr<Interpreter> interpreter;  // null when there is nothing to run before the control flow
+    std::shared_ptr<Interpreter> interpreter;  // null if nothing runs before the control flow
     std::vector<int> inputs;                   // tensors of the whole model
     std::vector<int> outputs;
     std::vector<Control> control;
@@ -38,16 +38,16 @@ class StagedRun {
                                                    const std::shared_ptr<Runtime>& runtime);
   ~StagedRun();
 
-  /// Plans the first stage, the only one whose shapes are known; false when that was nothing to do.
+  /// Plans the first stage, the only one with known shapes; false if there was nothing to do.
   Result<bool> resize(std::span<const Tensor> inputs);
   /// The outputs of the whole model, on the host.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
-  /// As run, with callbacks (see Session::runWithCallback); nothing when one of them stopped it.
+  /// As run, with callbacks (see Session::runWithCallback); nullopt if one of them stopped it.
   Result<std::optional<std::vector<Tensor>>> runWith(const CommandCallback& before, const CommandCallback& after,
                                                      std::span<const Tensor> inputs);
-  /// With startOnCpu: until all stages and bodies that were planned have moved; the first reason why one stays.
+  /// With startOnCpu: waits until all planned stages and bodies have moved; an error is the first reason why one stays.
   Status waitForMove();
-  /// The backend of all parts that were planned, "cpu" while one of them has not moved.
+  /// The backend of all planned parts; "cpu" until all of them have moved.
   std::string runsOn() const;
 
   Result<Tensor> readTensor(const std::string& name);
@@ -74,10 +74,10 @@ class StagedRun {
   const Model& model_;
   std::string backend_;  // the session's
   std::vector<Step> steps_;
-  const CommandCallback* before_ = nullptr;  // of the run that is going on, or null
+  const CommandCallback* before_ = nullptr;  // of the current run, or null
   const CommandCallback* after_ = nullptr;
   bool stopped_ = false;
-  std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer while not known
+  std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer until known
 };
 
 }  // namespace opkit

@@ -50,7 +50,7 @@ Status mirrorPlusOne(const OracleArgs& args) {
   return Status::ok();
 }
 
-/// y = Mirror(x) + one, by way of a constant that the shapes decide; z = x.
+/// y = Mirror(x) + one, through a constant that depends on the shapes; z = x.
 Status mirrorParts(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
   OPKIT_ASSIGN(Tensor shape, Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(args.shape(0).size())}},
                                                          args.shape(0)));

@@ -1,4 +1,4 @@
-// Layout: in which order a tensor's elements stand in memory.
+// Layout: the order of a tensor's elements in memory.
 //
 // A TensorDesc's shape is always [batch, channels, spatial...]; the layout only says where each element is. Layouts
 // other than NCHW need rank 2 or more. Plain functions, thread-safe.
@@ -31,7 +31,7 @@ struct LayoutView {
   }
 
   int64_t batch = 1, channels = 1, spatial = 1;
-  int64_t block = 1;  // channels that stand together
+  int64_t block = 1;  // channels stored together
   int64_t batchStride = 0, blockStride = 0, channelStride = 0, spatialStride = 0;
 };
 

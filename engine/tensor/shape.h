@@ -22,7 +22,7 @@ inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 int64_t elementCount(const Shape& shape);
 /// Product of extents [begin, end).
 int64_t elementCount(const Shape& shape, size_t begin, size_t end);
-/// InvalidArgument when an extent is negative or the product exceeds kMaxElements.
+/// InvalidArgument if an extent is negative or the product exceeds kMaxElements.
 Status checkShape(const Shape& shape);
 /// Row-major element strides; [] for a scalar.
 std::vector<int64_t> contiguousStrides(const Shape& shape);

@@ -29,7 +29,7 @@ To convertElement(From value, DType to) {
   return to == DType::Bool ? convertElement<To>(convertElement<double>(value) != 0.0) : convertElement<To>(value);
 }
 
-/// Element by element, from one order to another.
+/// Copies element by element, from one order to another.
 void convertLayout(const Tensor& from, const Tensor& to) {
   OPKIT_CHECK(from.desc.shape == to.desc.shape);
   const LayoutView source(from.desc.shape, from.layout);

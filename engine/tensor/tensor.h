@@ -1,9 +1,8 @@
-// Tensor: a description (dtype, shape) and where its bytes live.
+// Tensor: a description (dtype, shape) and the location of its bytes.
 //
-// TensorDesc is a value. Buffer is memory owned by some backend; HostBuffer is the one every backend can
-// copy from and to. A Tensor borrows a range of a Buffer (planned memory) or shares one (constants, host
-// tensors). Elements are row-major and contiguous unless a Layout says otherwise. Not thread-safe; treat like a
-// container.
+// TensorDesc is a value. Buffer is memory owned by some backend; every backend can copy from and to a HostBuffer. A
+// Tensor borrows a range of a Buffer (planned memory) or shares one (constants, host tensors). Elements are row-major
+// and contiguous unless a Layout says otherwise. Not thread-safe; treat like a container.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +43,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   size_t sizeBytes() const { return sizeBytes_; }
-  /// Where the host may read and write the bytes, or null when it may not.
+  /// Host address for reading and writing the bytes, or null if not accessible.
   virtual std::byte* hostData() { return nullptr; }
 
  private:
@@ -56,7 +55,7 @@ enum class Fill { Zero, None };  // of new host memory
 /// Host memory, aligned to 64 bytes.
 class HostBuffer final : public Buffer {
  public:
-  /// OutOfMemory when the system refuses.
+  /// OutOfMemory if the system refuses.
   static Result<std::shared_ptr<HostBuffer>> create(size_t sizeBytes, Fill fill = Fill::Zero);
   std::byte* hostData() override { return data_.get(); }
 
@@ -75,7 +74,7 @@ struct Tensor {
   size_t guardBytes = 0;  // writable bytes around the range that kernels must leave alone (harness only)
   Layout layout = Layout::NCHW;
 
-  /// Allocates host memory for `desc`. Fill::None is for those who write every element.
+  /// Allocates host memory for `desc`. Fill::None is for callers that write every element.
   static Result<Tensor> onHost(TensorDesc desc, Fill fill = Fill::Zero);
   /// Host tensor holding a copy of `values`; REQUIRES matching element count and size.
   template <class T>
@@ -92,7 +91,7 @@ struct Tensor {
     OPKIT_CHECK(buffer && buffer->hostData());
     return {buffer->hostData() + offsetBytes, sizeBytes()};
   }
-  /// What the layout stores, padding included.
+  /// Bytes that the layout stores, padding included.
   size_t sizeBytes() const {
     return layout == Layout::NCHW ? desc.sizeBytes()
                                   : static_cast<size_t>(storedElements(desc.shape, layout)) * sizeOf(desc.dtype);
@@ -129,7 +128,7 @@ decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
 }
 
 /// Copies host elements between dtypes with C++ conversion rules (to bool: non-zero) and between layouts; REQUIRES
-/// equal counts, and equal shapes where layouts differ.
+/// equal counts, and equal shapes if layouts differ.
 void convertElements(const Tensor& from, const Tensor& to);
 
 /// The elements of a host tensor of any integer or bool dtype, widened.

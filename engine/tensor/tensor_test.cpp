@@ -86,7 +86,7 @@ TEST(Tensor, ConvertsBetweenDTypes) {
   EXPECT_EQ(toInt64(truth), (std::vector<int64_t>{0, 1, 1, 1}));
 }
 
-/// What the layout promises, element by element.
+/// The definition of the layout, element by element.
 TEST(Layout, EveryPairConvertsAndPadsWithZero) {
   const TensorDesc desc{DType::Float32, {2, 6, 3, 5}};
   std::vector<float> values(static_cast<size_t>(desc.elements()));

@@ -1,4 +1,4 @@
-// Part of every test program: caches on disk are off unless a test, or whoever runs it, names a folder.
+// Part of every test program: caches on disk are off unless a test or its user names a folder.
 #include <cstdlib>
 
 namespace {

@@ -1,5 +1,5 @@
-// nowhere: a path at which nothing can be and nothing can be made, whoever runs the tests: a file stands where its
-// folder would. Tests only.
+// nowhere: a path at which nothing exists and nothing can be created, for any user: a file takes the place of its
+// folder. Tests only.
 #pragma once
 
 #include <unistd.h>

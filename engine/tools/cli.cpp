@@ -24,20 +24,20 @@ namespace {
 
 int fail(const CLI::App& app, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  // Not by fmt::print, which throws: where stderr cannot be written there is nobody left to tell.
+  // Not fmt::print, which throws: if stderr cannot be written, the error cannot be reported anyway.
   std::fputs(fmt::format("{}: {}\n", app.get_name(), message).c_str(), stderr);
   return kBadInput;
 }
 
-/// A closed descriptor would become that of the next file, and our lines its contents. On /dev/null, opened the other
-/// way round, reads and writes fail as they would have.
+/// The next opened file would get a closed standard descriptor, and our output would go into it. /dev/null opened with
+/// the wrong access mode keeps reads and writes failing as before.
 void occupyStandardDescriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
       static_cast<void>(::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-/// What was printed has arrived, or that is the program's failure.
+/// Output that did not arrive is a failure of the program.
 int closeOutput(const CLI::App& app, int code) {
   const bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (const int signal = interruptSignal()) {
@@ -45,12 +45,12 @@ int closeOutput(const CLI::App& app, int code) {
     return 128 + signal;
   }
   if (good) return code;
-  // The cause may be long past and forgotten: what the next line would meet is the same.
+  // The original cause may be lost; writing another line gives the same one.
   const char* cause = ::write(STDOUT_FILENO, "\n", 1) < 0 ? std::strerror(errno) : "a line was lost";
   return fail(app, fmt::format("cannot write to standard output: {}", cause));
 }
 
-/// `PROGRAM --completion SHELL` stands alone: no subcommand is asked for.
+/// `PROGRAM --completion SHELL` needs no subcommand.
 int printCompletion(const CLI::App& app, const std::string& shell) {
   const Result<std::string> script = completionScript(app, shell);
   if (!script) return fail(app, script.error().message());
@@ -58,7 +58,7 @@ int printCompletion(const CLI::App& app, const std::string& shell) {
   return kSuccess;
 }
 
-/// What to say of a first word that is no option or, where one is required, no subcommand; empty otherwise.
+/// The error for a first word that is no option or, if one is required, no subcommand; else empty.
 std::string unknownCommand(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -72,7 +72,7 @@ std::string unknownCommand(const CLI::App& app) {
                      app.get_name());
 }
 
-/// Last word first, as CLI11 wants them. It takes a negative number for an option and an empty text for none, so
+/// Last word first, as CLI11 expects. It parses a negative number as an option and an empty text as missing, so
 /// "--threads -1" becomes "--threads=-1", and "--threads=" becomes "--threads" and "".
 std::vector<std::string> wordsOf(int argc, char** argv) {
   std::vector<std::string> words;
@@ -123,7 +123,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   limitProcessMemory(hostMemoryLimit());
   if (!deviceClass.empty()) setenv("OPKIT_DEVICE_CLASS", deviceClass.c_str(), 1);  // for workers, too
   const Result<int> code = body();
-  if (code || interrupted()) return code ? *code : kCheckFailed;  // what an interrupt broke off is no bad input
+  if (code || interrupted()) return code ? *code : kCheckFailed;  // an interrupt is not bad input
   return fail(app, code.error().message());
 }
 
@@ -131,12 +131,12 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
 
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   occupyStandardDescriptors();
-  // By line, so that an end by a signal loses no finished line, and a full disk is seen where it matters.
+  // Line-buffered, so that a signal loses no finished line and a full disk is noticed early.
   static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
   catchInterrupts(app.get_name());
   const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
   if (code) return closeOutput(app, *code);
-  // Where fmt::print threw, closeOutput says why.
+  // If fmt::print threw, closeOutput reports why.
   return closeOutput(app, std::ferror(stdout) != 0 ? kBadInput : fail(app, code.error().message()));
 }
 

@@ -1,9 +1,9 @@
-// What OpKit's command-line programs share: exit codes, one-line errors, and the small grammars of options.
+// The common part of OpKit's command-line programs: exit codes, one-line errors, and the small grammars of options.
 //
-// A program describes its options with CLI11 and hands its body to runProgram, which turns usage errors, failures,
-// output that cannot be written and what the standard library throws into one line on stderr and the right exit code.
-// main() stands inside guardedMain (engine/base/guard.h), which does the same for what comes before. SIGINT and
-// SIGTERM end a program with 130 and 143, a reader of its output that left with 141 (engine/base/interrupt.h).
+// A program describes its options with CLI11 and passes its body to runProgram, which turns usage errors, failures,
+// failed output and exceptions of the standard library into one line on stderr and the right exit code. main() runs
+// inside guardedMain (engine/base/guard.h), which does the same before that point. SIGINT and SIGTERM end a program
+// with 130 and 143, a closed stdout pipe with 141 (engine/base/interrupt.h).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -40,7 +40,7 @@ Result<Shape> parseShape(const std::string& text);
 std::string formatNs(double ns);
 /// Numbers that JSON cannot hold become the strings "nan", "inf", "-inf".
 nlohmann::json jsonNumber(double value);
-/// Writes one indented document in one step; nothing happens when the path is empty.
+/// Writes one indented document in one step; does nothing if the path is empty.
 Status writeJson(const std::string& path, const nlohmann::json& document);
 
 }  // namespace opkit::cli

@@ -22,7 +22,7 @@ std::string functionName(std::string program) {
   return "_" + program;
 }
 
-/// Options that take one word of a few, as their help says ("--precision TEXT:{high,normal,low}").
+/// Options that take one word of a fixed set, from their help ("--precision TEXT:{high,normal,low}").
 std::map<std::string, std::string> choicesOf(const CLI::App& app) {
   std::map<std::string, std::string> choices;
   for (const CLI::Option* option : app.get_options()) {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What each program offers to complete is what its --help lists, in bash and, where it is installed, in zsh.
-# (No grep -q here: it would end the pipe early, which pipefail reports.)
-# Usage: engine/tools/completion_test.sh PROGRAM...
+# Each program completes exactly the options of its --help, in bash and, if installed, in zsh. (No grep -q here: it
+# would end the pipe early, which pipefail reports.) Usage: engine/tools/completion_test.sh PROGRAM...
 set -euo pipefail
 fail() { echo "completion: $*" >&2; exit 1; }
 # Prints what bash offers for the words of a command line; the last one is being completed.

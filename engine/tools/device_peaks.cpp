@@ -13,7 +13,7 @@ void fill(const Tensor& tensor) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) * 0.25f - 0.5f;
 }
 
-/// The commands of the last run, by the device's clock where there is one. Unsupported when one fell back.
+/// Time of the commands of the last run, by the device's clock if there is one. Unsupported if one fell back.
 Result<double> commandsNs(const Session& session, double& flops, double& bytes) {
   double sum = 0;
   flops = bytes = 0;
@@ -32,7 +32,7 @@ struct Best {
   double flops = 0, bytes = 0;
 };
 
-/// The least of some runs of a model of one node.
+/// The shortest of several runs of a one-node model.
 Result<Best> best(Model model, const OpRegistry& registry, const SessionConfig& config,
                   const std::shared_ptr<Runtime>& runtime) {
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), registry));
@@ -70,7 +70,7 @@ Model sumModel(const char* type, int64_t elements) {
   return model;
 }
 
-/// Which of them reaches most depends on the device: some read images faster than buffers.
+/// The best variant depends on the device: some read images faster than buffers.
 Result<double> bestFlopsPerNs(const OpRegistry& registry, const SessionConfig& config,
                               const std::shared_ptr<Runtime>& runtime) {
   struct Product {
@@ -88,7 +88,7 @@ Result<double> bestFlopsPerNs(const OpRegistry& registry, const SessionConfig& c
   return found;
 }
 
-/// An addition is a kernel; a concatenation is copied, where the device knows how.
+/// An addition is a kernel; a concatenation uses copy commands if the device has them.
 Result<DevicePeaks::Bandwidth> bestBandwidth(int64_t elements, const OpRegistry& registry, const SessionConfig& config,
                                              const std::shared_ptr<Runtime>& runtime) {
   DevicePeaks::Bandwidth found;
@@ -127,7 +127,7 @@ Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig confi
     OPKIT_ASSIGN(const DevicePeaks::Bandwidth moved, bestBandwidth(elements, registry, config, runtime));
     peaks.bandwidths.push_back(moved);
   }
-  // More bytes are never faster than fewer: what a start costs hides what small sums could reach.
+  // The rate must not grow with the size: start-up cost hides the true rate of small sums.
   for (size_t i = peaks.bandwidths.size(); i-- > 1;)
     peaks.bandwidths[i - 1].bytesPerNs = std::max(peaks.bandwidths[i - 1].bytesPerNs, peaks.bandwidths[i].bytesPerNs);
   return peaks;

@@ -1,5 +1,5 @@
-// DevicePeaks: what a device can do at best, as measured on it: the roof that `op-run --profile` and `op-harness bench`
-// hold times against. Plain data.
+// DevicePeaks: the measured peak rates of a device: the roofline for `op-run --profile` and `op-harness bench`. Plain
+// data.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace opkit {
 
 struct DevicePeaks {
-  /// What a sum over this many bytes reaches: small ones stay in caches.
+  /// Rate of a sum over this many bytes: small ones stay in caches.
   struct Bandwidth {
     double bytes = 0;
     double bytesPerNs = 0;
@@ -18,16 +18,16 @@ struct DevicePeaks {
   double flopsPerNs = 0;
   std::vector<Bandwidth> bandwidths;  // by growing bytes, falling bytesPerNs
 
-  /// From memory: of the largest sum.
+  /// Rate from memory: that of the largest sum.
   double bytesPerNs() const { return bandwidths.empty() ? 0 : bandwidths.back().bytesPerNs; }
-  /// The bound for work that touches this many bytes: of the largest sum that touched no more.
+  /// The bound for work on this many bytes: the rate of the largest sum on at most as many.
   double bytesPerNs(double bytes) const;
-  /// The share of the roofline that `ns` for this much work is; 0 when peaks are unknown.
+  /// The share of the roofline that `ns` for this work reaches; 0 if peaks are unknown.
   double share(double flops, double bytes, double ns) const;
 };
 
-/// The best that a matrix product and convolutions reach, and additions and copies of growing size, as sessions of this
-/// configuration run them. Unsupported when `registry` lacks one of them, or the backend does not run it itself.
+/// The best rates of a matrix product, convolutions, and additions and copies of growing size, in sessions of this
+/// configuration. Unsupported if `registry` lacks one of them or the backend does not run it itself.
 Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig config,
                                  const std::shared_ptr<Runtime>& runtime);
 

@@ -1,4 +1,4 @@
-// op-run: runs a model on a backend, with the shapes and values asked for, and says what happened.
+// op-run: runs a model on a backend with the given shapes and values, and reports the results.
 #include <filesystem>
 
 #include "engine/base/guard.h"
@@ -135,10 +135,10 @@ void describe(CLI::App& app, Options& options) {
       ->check(cli::outputFile());
 }
 
-/// Where the values of each input come from, and the shapes it takes one after the other.
+/// The source of the values of each input, and its successive shapes.
 class InputPlan {
  public:
-  /// Reads every file and checks every shape now, so that nothing runs when one is bad.
+  /// Reads every file and checks every shape now, so that nothing runs if one is bad.
   static Result<InputPlan> create(const Options& options, const Session& session) {
     InputPlan plan;
     for (const std::string& name : session.inputNames()) plan.entries_[name];
@@ -343,7 +343,7 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());
   if (options.passes) printPasses(*interpreter);
-  // Of a step nothing is kept but what a file asked for wants, so that any number of them fits into memory.
+  // Keeps only the data of a step that a requested file needs, so that any number of steps fits into memory.
   nlohmann::json stepList = nlohmann::json::array(), comparisons = nlohmann::json::array();
   std::vector<TracedRun> traced;
   PeaksOf peaks;

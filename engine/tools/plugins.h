@@ -1,4 +1,4 @@
-// The option --plugin FILE, as every program of OpKit has it.
+// The option --plugin FILE of every OpKit program.
 //
 //   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
 //   plugins.add(app);
@@ -19,7 +19,7 @@ class Plugins {
 
   /// Adds the option to a program or a subcommand.
   void add(CLI::App& app);
-  /// Loads the files given, in order. The first failure is that of the program.
+  /// Loads the given files in order. The first failure ends the program.
   Status load();
 
   const OpRegistry& registry() const { return set_.registry(); }

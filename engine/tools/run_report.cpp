@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
 
 std::string typeOf(const Placement& row) { return row.raster ? row.type + " (raster)" : row.type; }
 
-/// The device's clock where there is one; a command that only the host saw took the host's time.
+/// Time by the device's clock if there is one, else by the host's.
 double timeOf(const Placement& row) { return row.deviceNs >= 0 ? row.deviceNs : row.hostNs; }
 
 /// "12.3 GFLOP/s"; "-" for nothing in no time.
@@ -27,7 +27,7 @@ std::string rate(double amount, double ns, const char* unit) {
   return amount > 0 && ns > 0 ? fmt::format("{:.3g} {}", amount / ns, unit) : "-";
 }
 
-/// Of what the device can do at best with this much work; nothing where that, or the time, is not known.
+/// Share of the device's peak for this work; nullopt if the peak or the time is unknown.
 std::optional<double> peakShare(const Placement& row, const PeaksOf& peaks) {
   const auto found = peaks.find(row.backend);
   if (found == peaks.end() || timeOf(row) <= 0 || row.type == "Copy") return std::nullopt;

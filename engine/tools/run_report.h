@@ -1,4 +1,4 @@
-// What op-run prints and records about a run.
+// The output and the records of op-run about a run.
 #pragma once
 
 #include <map>
@@ -20,24 +20,24 @@ struct RunStep {
   std::vector<std::pair<std::string, Tensor>> outputs;  // copies
   std::vector<Placement> placement;
   SessionStatistics statistics;
-  size_t measurements = 0;        // made by the session so far: to tune, and to place by cost
+  size_t measurements = 0;        // measurements of the session so far: for tuning and for placement by cost
   std::vector<TracedRun> traced;  // with --trace
 };
 
 void printDevice(const DeviceInfo& device);
-/// One line per graph pass of the registry: its position, and what it changed in this model.
+/// One line per graph pass of the registry: its position and its changes in this model.
 void printPasses(const Interpreter& interpreter);
 void printStep(const RunStep& step);
 /// One line per command: where it ran, and every refusal below it.
 void printPlacement(const RunStep& step);
-/// Per backend: what its device can do.
+/// Per backend: the peak rates of its device.
 using PeaksOf = std::map<std::string, DevicePeaks>;
 
 /// One line per command, most expensive first: time (the device's, else the host's), share of the run, rates, share of
-/// what the device can do at best; then totals per operator type.
+/// the device's peak; then totals per operator type.
 void printProfile(const RunStep& step, const PeaksOf& peaks);
 
-/// One line per backend: the plan's peak beside the lower bound, and what it is made of.
+/// One line per backend: the plan's peak, the lower bound, and the parts of the peak.
 void printMemory(const RunStep& step);
 
 nlohmann::json deviceJson(const DeviceInfo& device);

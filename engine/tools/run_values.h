@@ -1,4 +1,4 @@
-// The tensors around a run: what op-run feeds in, and how it compares what comes out.
+// The tensors around a run: the inputs of op-run and the comparison of outputs.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ void fillRandom(const Tensor& tensor, uint64_t seed);
 void fillRamp(const Tensor& tensor);
 
 struct TensorSummary {
-  double minimum = 0;  // of the elements that are not NaN; 0 when there are none
+  double minimum = 0;  // of the elements that are not NaN; 0 if there are none
   double maximum = 0;
   double mean = 0;
   int64_t nans = 0;
@@ -24,8 +24,8 @@ struct Comparison {
   bool passed = false;
   std::string message;  // one line: the worst element, or how the descriptions differ
 };
-/// Passes when every element has |got - expected| <= atol + rtol * |expected|, NaN equals NaN, and an infinity
-/// equals itself.
+/// Passes if every element has |got - expected| <= atol + rtol * |expected|, NaN equals NaN, and an infinity equals
+/// itself.
 Comparison compareTensors(const Tensor& got, const Tensor& expected, double rtol, double atol);
 
 }  // namespace opkit

@@ -99,7 +99,7 @@ class ToolsTest : public testing::Test {
             withoutSanitizer(readText(path("error")))};
   }
 
-  /// An allocation that fails, as some tests want, makes sanitizers print a line of their own.
+  /// Some tests make an allocation fail; sanitizers then print a line.
   static std::string withoutSanitizer(std::string text) {
     const size_t warning = text.find("Sanitizer failed to allocate");
     if (warning == std::string::npos) return text;
@@ -297,7 +297,7 @@ TEST_F(ToolsTest, WhatCannotBeWrittenIsOneLineAndExit2) {
   expectRefusal(opRun(model + " --json /dev/full"), full);
   expectRefusal(opRun(model + " --trace /dev/full"), full);
   expectRefusal(opConvert("--dump zoo:transformer --json /dev/full"), full);
-  // A limit on files stands for a disk that is full: nothing is left of the file that did not fit.
+  // A limit on files simulates a full disk: nothing is left of the file that did not fit.
   expectRefusal(run("ulimit -f 64; " OPKIT_OP_CONVERT, "zoo:transformer " + path("t.opk")), "File too large");
   for (const auto& entry : fs::directory_iterator(folder_))
     EXPECT_NE(entry.path().filename().string().substr(0, 5), "t.opk") << entry.path();
@@ -325,7 +325,7 @@ TEST_F(ToolsTest, AnInterruptLeavesAWholeFileOrNone) {
 }
 
 TEST_F(ToolsTest, AnInterruptDuringTheWriteSaysSo) {
-  // Sends TERM as soon as the temporary file exists. A write that was quicker than the signal is tried again.
+  // Sends TERM as soon as the temporary file exists. A write that finished before the signal is tried again.
   const std::string script = fmt::format(
       "{} zoo:resnet50 {} & p=$!; until [ -e {} ]; do set -- {}.*.tmp; [ -e \"$1\" ] && kill -TERM $p && break; done; "
       "wait $p",
@@ -396,7 +396,7 @@ TEST_F(ToolsTest, ProfilesAgainstTheDevicesPeaks) {
     EXPECT_LE(peaks["bandwidths"][i]["bytesPerNs"], peaks["bandwidths"][i - 1]["bytesPerNs"]);
   }
   const auto& row = json["steps"][0]["placement"][0];
-  // Softmax of 512 x 4 moves 16 KiB: the smallest sum is its roof, or its arithmetic is.
+  // Softmax of 512 x 4 moves 16 KiB: its bound is the smallest sum or the arithmetic.
   const double ns = row["hostNs"], bytes = row["bytesRead"].get<double>() + row["bytesWritten"].get<double>();
   EXPECT_EQ(bytes, 2 * 512 * 4 * 4);
   const double byMemory = bytes / peaks["bandwidths"][0]["bytesPerNs"].get<double>() / ns;
@@ -419,7 +419,7 @@ TEST_F(ToolsTest, NumbersAndPlacesThatMakeNoSenseAreRefusedAtTheStart) {
     expectRefusal(opRun(fmt::format("zoo:transformer --repeat={}", value)), "--repeat: expected a whole number");
   for (const char* value : {"nan", "inf", "-1", "abc"})
     expectRefusal(opRun(fmt::format("zoo:transformer --rtol={}", value)), "--rtol: expected a number");
-  for (const char* value : {"-1", "64XB", "nan", "1e-30", "1e99"})
+  for (const char* value : {"-1", "64XB", "0x10", "0abc", "nan", "1e-30", "1e99"})
     expectRefusal(opRun(fmt::format("zoo:transformer --memory-limit={}", value)), "expected a size such as 64MB");
   const std::string file = write("file", std::vector<uint8_t>());
   for (const char* option : {"--json", "--trace", "--output"})
@@ -440,7 +440,7 @@ TEST_F(ToolsTest, ThreadsThatTheSystemRefusesAreOneLine) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers need address space without a limit";
 #endif
-  // 4 GB of address space are no room for the stacks of a thousand threads.
+  // 4 GB of address space cannot hold the stacks of a thousand threads.
   expectRefusal(run("ulimit -v 4000000; " OPKIT_OP_RUN, "zoo:transformer --backend cpu --threads 1024"),
                 "the system refused one of 1024 threads");
 }

@@ -9,7 +9,7 @@ using Json = nlohmann::json;
 
 constexpr int kRunTrack = 0;  // tracks are "threads" of the format
 
-/// "cpu" or "vulkan (device)": what one track shows.
+/// "cpu" or "vulkan (device)": the name of one track.
 std::string trackOf(const Placement& row) { return row.deviceNs >= 0 ? row.backend + " (device)" : row.backend; }
 
 Json eventOf(const Placement& row, int track, double startNs, double durationNs) {

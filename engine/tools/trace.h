@@ -15,8 +15,9 @@ struct TracedRun {
   std::vector<Placement> placement;
 };
 
-/// The document. Commands with a host clock stand where they began; those that a device timed are laid end to end on
-/// a track of the device, since devices report durations only. Runs follow each other without the gaps between them.
+/// The document. Commands timed by the host are placed at their start time. Commands timed by a device are placed end
+/// to end on a track of the device, since devices report durations only. Runs follow each other without the gaps
+/// between them.
 nlohmann::json chromeTrace(const std::vector<TracedRun>& runs);
 
 }  // namespace opkit

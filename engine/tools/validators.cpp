@@ -23,12 +23,12 @@ bool parse(const std::string& text, T& number) {
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-/// A validator that changes nothing; `wrong` answers what is wrong, or "".
+/// A validator that changes nothing; `wrong` returns the error, or "".
 CLI::Validator validator(std::function<std::string(const std::string&)> wrong, const std::string& description = "") {
   return CLI::Validator([wrong = std::move(wrong)](std::string& text) { return wrong(text); }, description);
 }
 
-/// Why nothing can be made in `folder`; "" when it can.
+/// The reason why nothing can be created in `folder`; "" if it can.
 std::string unwritableFolder(const fs::path& folder) {
   std::error_code error;
   const fs::path place = folder.empty() ? fs::path(".") : folder;
@@ -59,7 +59,7 @@ std::string unwritableNewFolder(const std::string& path) {
   return why.empty() ? "" : fmt::format("cannot write to '{}': {}", path, why);
 }
 
-/// 1024 to the power that the unit stands for; 0 for a unit that is none.
+/// 1024 to the power of the unit; 0 for an unknown unit.
 double unitOf(const std::string& unit) {
   constexpr const char* kUnits[][2] = {{"", "b"}, {"k", "kb"}, {"m", "mb"}, {"g", "gb"}, {"t", "tb"}};
   double factor = 1;
@@ -76,9 +76,9 @@ std::string toBytes(std::string& text) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), amount);
   if (parsed.ec != std::errc()) return wrong;
   const std::string unit = CLI::detail::to_lower(text.substr(static_cast<size_t>(parsed.ptr - text.data())));
-  const double bytes = amount * unitOf(unit);
+  const double factor = unitOf(unit), bytes = amount * factor;
   constexpr double kMost = 0x1p60;
-  if (!(bytes >= 0 && bytes <= kMost) || (bytes < 1 && amount != 0)) return wrong;
+  if (factor == 0 || !(bytes >= 0 && bytes <= kMost) || (bytes < 1 && amount != 0)) return wrong;
   text = std::to_string(static_cast<uint64_t>(bytes));
   return "";
 }

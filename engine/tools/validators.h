@@ -3,7 +3,7 @@
 //   command.add_option("--jobs", jobs, "Worker processes")->check(cli::wholeNumber(1, 1024));
 //   command.add_option("--json", json, "Write the list as JSON")->check(cli::outputFile());
 //
-// Files and folders are looked at before anything runs: a place that cannot be written is said at once.
+// Files and folders are checked before anything runs: an unwritable path is reported at once.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,17 +25,17 @@ CLI::Validator seconds();
 CLI::Validator sizeValue();
 /// A file that is written as a whole: its folder must exist and be writable.
 CLI::Validator outputFile();
-/// A file that lines are added to: as above, and what is there already must be writable.
+/// A file to which lines are appended: as above, and an existing file must be writable.
 CLI::Validator appendedFile();
-/// A folder that is made when it is missing: the nearest one that exists must be writable.
+/// A folder that is created if missing: the nearest existing parent must be writable.
 CLI::Validator outputFolder();
 CLI::Validator existingFolder();
 
-/// Gives every option of the program and its commands what its type asks for: whole numbers, finite numbers, a text
-/// that is not empty. Options that accept less say so themselves.
+/// Gives every option of the program and its commands the check of its type: whole numbers, finite numbers, a non-empty
+/// text. Options with a narrower range have their own check.
 void checkValues(CLI::App& app);
 
-/// For options that commands fill in by themselves, outside CLI11: InvalidArgument unless `path` can be written.
+/// For options that commands set themselves, outside CLI11: InvalidArgument unless `path` can be written.
 Status checkOutputFile(const std::string& path);
 
 }  // namespace opkit::cli

@@ -22,7 +22,7 @@ Status alignment(const Context& context) {
   const size_t alignment = backend->alignment();
   OPKIT_EXPECT(alignment > 0 && (alignment & (alignment - 1)) == 0 && alignment <= 65536,
                "alignment() must be a power of two up to 65536, got {}", alignment);
-  // Two tensors at neighbouring multiples leave each other alone.
+  // Two tensors at neighbouring multiples do not affect each other.
   OPKIT_ASSIGN(const auto buffer, backend->allocate(alignment + 64));
   const TensorDesc desc{DType::UInt8, {static_cast<int64_t>(std::min<size_t>(alignment, 64))}};
   const Tensor first{desc, buffer, 0}, second{desc, buffer, alignment};

@@ -32,7 +32,7 @@ Status oddSizes(const Context& context) {
 
 Status large(const Context& context) { return roundTrip(context, {DType::Float32, {3, 1024, 1024}}, Layout::NCHW); }
 
-/// Host f32 against a device that keeps f16, as in Precision::Normal.
+/// Host f32 against a device that stores f16, as in Precision::Normal.
 Status converts(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
   const Shape shape{3, 37};

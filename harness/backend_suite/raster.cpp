@@ -14,7 +14,7 @@ Region regionOf(Shape size, int64_t sourceOffset, std::vector<int64_t> sourceStr
   return region;
 }
 
-/// What region.h promises, element by element.
+/// The definition in region.h, element by element.
 Result<Tensor> expectedOf(const RegionList& list, const Tensor& source, const TensorDesc& desc) {
   OPKIT_ASSIGN(Tensor result, Tensor::onHost(desc));  // zeroed
   const size_t bytes = sizeOf(desc.dtype);

@@ -61,7 +61,7 @@ Status fallback(const Context& context) {
   return Status::ok();
 }
 
-/// Without fallback the backend runs everything, or says in one line what it cannot.
+/// Without fallback the backend runs everything, or refuses with one line.
 Status refusal(const Context& context) {
   OPKIT_ASSIGN(const auto session, sessionOf(context, false));
   OPKIT_TRY(session->resizeInput("x", {3, 4}));

@@ -1,8 +1,8 @@
-// The backend conformance suite: what every backend owes the engine, as tests that know no backend by name.
+// The backend conformance suite: the contract of a backend with the engine, as tests that know no backend by name.
 //
 // Each test gets a fresh Backend of one Runtime. A test passes, fails with a line of reason, or is unsupported: the
-// backend said Unsupported, for good, with a reason. A failure that is listed as known is an expected failure; one that
-// is listed and passes is an unexpected pass, which fails: the list must shrink. Used by `op-harness backend`.
+// backend returned Unsupported with a permanent reason. A failure listed as known is an expected failure. A listed test
+// that passes is an unexpected pass, which fails: the list must shrink. Used by `op-harness backend`.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace opkit::harness::backend_suite {
 
-/// What a test sees.
+/// The arguments of a test.
 struct Context {
   BackendKind kind;
   std::shared_ptr<Runtime> runtime;  // shared with the tests' sessions
@@ -52,17 +52,17 @@ struct Verdict {
   std::string reason;
 };
 
-/// Known failures by test name, with the reason each has.
+/// Known failures by test name, with reasons.
 using KnownFailures = std::map<std::string, std::string>;
 /// Reads {"test.name": "reason"}; InvalidArgument names an entry that is no test or has no reason.
 Result<KnownFailures> parseKnownFailures(const std::string& json);
 
 /// Runs the tests whose name contains `filter`; none is InvalidArgument.
 Result<std::vector<Verdict>> runSuite(const Context& context, const std::string& filter, const KnownFailures& known);
-/// Likewise on given tests.
+/// The same for the given tests.
 std::vector<Verdict> judge(const std::vector<Test>& tests, const Context& context, const KnownFailures& known);
 
-/// Fails the test with a line that says what was expected and what was found.
+/// Fails the test with a line that states the expected and the found value.
 #define OPKIT_EXPECT(condition, ...)                        \
   do {                                                      \
     if (!(condition)) return Status::internal(__VA_ARGS__); \

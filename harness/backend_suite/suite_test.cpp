@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Backends, EveryBackend, testing::ValuesIn([] {
 
 enum class Defect { Alignment, NeverRefuses, DropsLastByte, IgnoresOffset, IgnoresLayout, CountsNothing, ZeroSize };
 
-/// Host memory with one thing wrong.
+/// A host backend with one fault.
 class FaultyBackend final : public Backend {
  public:
   explicit FaultyBackend(Defect defect) : defect_(defect) {}

@@ -37,7 +37,7 @@ Status readFigures(const std::string& path, Figures& figures) {
   return Status::ok();
 }
 
-/// One turn of one program; what it measured is added.
+/// One turn of one program; adds its measurements.
 Status takeTurn(const std::string& program, const std::string& id, const BaselineOptions& options, Figures& figures) {
   const TemporaryFile results((fs::temp_directory_path() / fmt::format("op-harness-{}.jsonl", getpid())).string());
   std::error_code ignored;
@@ -55,7 +55,7 @@ Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& opt
   for (const std::string& id : ids)
     for (size_t round = 0; round < options.rounds; ++round) {
       progress.step(id);
-      // Who goes first changes, so that neither always inherits the other's warm machine.
+      // The order alternates, so that neither program always runs on the machine that the other warmed up.
       const bool baseFirst = round % 2 == 0;
       OPKIT_TRY(takeTurn(baseFirst ? options.baseline : self, id, options, baseFirst ? base : now));
       OPKIT_TRY(takeTurn(baseFirst ? self : options.baseline, id, options, baseFirst ? now : base));

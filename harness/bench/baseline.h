@@ -1,7 +1,7 @@
-// baseline: is this build faster or slower than another?
+// baseline: compares the speed of this build with that of another.
 //
-// With another op-harness program the two take turns, case by case, so that a machine that warms up or is shared hurts
-// both alike. With a results file the figures are those of another day, and that is said.
+// If the baseline is a program, the two take turns case by case, so that warm-up and load of the machine affect both.
+// If it is a results file, runs are not interleaved; the report says so.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ struct BaselineOptions {
   std::vector<std::string> backends;
   size_t rounds = 5;
   size_t samples = 15;
-  double threshold = 0.02;  // relative change that counts
+  double threshold = 0.02;  // smallest relative change that counts
 };
 
 /// Prints a row per case, backend and figure that both have: medians, the ratio's interval, p, the verdict. The exit
-/// code: 1 when something became slower, 3 when nothing could be compared.
+/// code: 1 if something became slower, 3 if nothing could be compared.
 Result<int> compareWithBaseline(const std::vector<std::string>& ids, const BaselineOptions& options);
 
 }  // namespace opkit::harness

@@ -16,7 +16,7 @@ constexpr size_t kCacheBytes = size_t{64} << 20;
 constexpr double kRepeatedNs = 2e5;  // of device time in one command buffer
 constexpr size_t kMaxCopies = 64;
 
-/// Leaves nothing of a case in the processor's caches.
+/// Evicts a case from the processor's caches.
 void overwriteCaches() {
   static std::vector<unsigned char> memory(kCacheBytes);
   for (size_t i = 0; i < memory.size(); i += 64) memory[i] = static_cast<unsigned char>(memory[i] + 1);
@@ -54,7 +54,7 @@ class Bench {
                    OPKIT_ASSIGN(const auto session, makeSession(interpreter));
                    return nowNs() - start;
                  }));
-    // Cold means a Runtime that has no pipeline yet. (A driver may still keep compiled shaders on disk.)
+    // Cold: a Runtime that has no pipeline yet. (A driver may still keep compiled shaders on disk.)
     const MeasureOptions once{.samples = 5, .minSampleNs = 1, .maxSubjectNs = options_.maxSubjectNs};
     OPKIT_ASSIGN(Timing cold, measure(once, [&]() -> Result<double> {
                    OPKIT_ASSIGN(auto runtime,
@@ -69,12 +69,12 @@ class Bench {
     return Status::ok();
   }
 
-  /// The parts that the operator answers for; what a resize costs beyond them is the engine's planning.
+  /// The operator's own parts of a resize; the rest is the engine's planning.
   Status timeResizeParts() {
     std::map<std::string, Timing> parts;
     for (size_t i = 0; i < 5; ++i) {
       const auto rig = KernelRig::create(case_.description, case_.inputs, registry_, *runtime_, {});
-      if (!rig) return Status::ok();  // nothing that a rig can run by hand
+      if (!rig) return Status::ok();  // a rig cannot run it by hand
       OPKIT_ASSIGN(const RigRun ran, (*rig)->run(case_.inputs));
       parts["resizeShape"].samples.push_back(ran.shapeNs);
       parts["resizeCreate"].samples.push_back((*rig)->createNs());
@@ -84,7 +84,7 @@ class Bench {
     return Status::ok();
   }
 
-  /// Many copies of the node in one command buffer: what submitting costs is shared by all.
+  /// Many copies of the node in one command buffer share the cost of submission.
   Status timeRepeated() {
     const auto device = std::find_if(result_.times.begin(), result_.times.end(),
                                      [](const auto& entry) { return entry.first == "executeDevice"; });
@@ -104,7 +104,7 @@ class Bench {
     return Status::ok();
   }
 
-  /// Alternates between two shapes the Session has seen; absent when the case file gives only one.
+  /// Alternates between two shapes the Session has seen; absent if the case file gives only one.
   Status timeWarmResize(Interpreter& interpreter) {
     const PreparedCase* other = nullptr;
     for (const PreparedCase& c : group_.cases)
@@ -136,7 +136,7 @@ class Bench {
     return Status::ok();
   }
 
-  /// By the device's own clock, of the last run; negative where a command was not timed.
+  /// Time of the last run by the device's own clock; negative if a command was not timed.
   static double deviceNsOf(const Session& session) {
     double sum = 0;
     for (const Placement& row : session.placement()) {

@@ -1,4 +1,4 @@
-// bench: what one case costs on one backend. The answer is checked before anything is timed.
+// bench: the cost of one case on one backend. The answer is checked before anything is timed.
 //
 //   create           making a Session
 //   resizeCold       its first resize on a Runtime that has no pipeline yet
@@ -6,7 +6,7 @@
 //   resizeCreate     of a resize: choosing and making the kernel
 //   resizeKernel     of a resize: the kernel's onResize
 //   resizeWarm       a resize to a shape the Session knows
-//   executeWall      a run as the host sees it, uploads and downloads included
+//   executeWall      one run on the host's clock, with uploads and downloads
 //   executeDevice    the kernel by the device's own clock
 //   executeRepeated  the same per kernel, many of them in one command buffer
 #pragma once

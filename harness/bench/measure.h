@@ -1,4 +1,4 @@
-// measure: samples of how long something takes, by Google Benchmark.
+// measure: samples of a duration, by Google Benchmark.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ struct MeasureOptions {
   double maxSubjectNs = 3e9;  // with a slow subject fewer samples are taken, at least 3
 };
 
-/// Calls `subject` again and again; it returns the nanoseconds that count, so that setting up can be left out. The
-/// first call only warms up. CPU time of the whole process stands beside each sample. The subject's first failure
-/// ends the measurement.
+/// Calls `subject` repeatedly; it returns the nanoseconds to count, so that set-up can be excluded. The first call only
+/// warms up. Each sample also records the CPU time of the whole process. The subject's first failure ends the
+/// measurement.
 Result<Timing> measure(const MeasureOptions& options, const std::function<Result<double>()>& subject);
 
 }  // namespace opkit::harness

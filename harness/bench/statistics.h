@@ -1,4 +1,4 @@
-// Statistics for comparing two sets of timings: robust, and honest about how little a few samples say.
+// Robust statistics for comparing two sets of timings, also with few samples.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@ namespace opkit::harness {
 
 double medianOf(std::vector<double> values);
 
-/// Two-sided p of the Mann-Whitney U test (normal approximation with correction for ties and continuity); 1 when
-/// either side has fewer than 3 values.
+/// Two-sided p of the Mann-Whitney U test (normal approximation with correction for ties and continuity); 1 if either
+/// side has fewer than 3 values.
 double mannWhitney(const std::vector<double>& a, const std::vector<double>& b);
 
 struct RatioInterval {
   double ratio = 1;          // median(b) / median(a)
   double low = 1, high = 1;  // 95 % bootstrap interval
 };
-/// Seeded, so that the same samples give the same interval.
+/// Seeded: the same samples give the same interval.
 RatioInterval medianRatio(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 7);
 
 enum class Change { Same, Faster, Slower };

@@ -1,7 +1,7 @@
-// Case: one thing the harness tries: an operator, its parameters, input descriptions and the data they hold.
+// Case: one test of the harness: an operator, its parameters, input descriptions and data.
 //
-// A case prints as its canonical id and the id parses back to the same case, so that an id found in a report
-// is all that is needed to repeat it. Plain values.
+// A case prints as its canonical id and the id parses back to the same case, so the id in a report suffices to repeat
+// it. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace opkit::harness {
 
-/// What fills the inputs; see harness/cases.md.
+/// The rule that fills the inputs; see harness/cases.md.
 enum class Lane { Normal, Exact, Designed, Specials };
 
 const char* nameOf(Lane lane);
@@ -27,21 +27,21 @@ inline constexpr uint64_t kDefaultSeed = 7;
 struct Case {
   std::string op;
   std::string params = "{}";                      // compact JSON, keys sorted
-  std::vector<std::optional<TensorDesc>> inputs;  // nothing where an optional input is absent
+  std::vector<std::optional<TensorDesc>> inputs;  // nullopt if an optional input is absent
   Lane lane = Lane::Normal;
   uint64_t seed = kDefaultSeed;
   std::vector<size_t> constants;  // inputs that are constants of the model
   size_t outputs = 0;             // 0: the outputs the card requires
   std::vector<std::string> data;  // per input compact JSON of its form; "" (or beyond the end): the lane decides
 
-  // Not part of the id: what the case file says about it.
+  // Not part of the id: further fields of the case file.
   std::string name;
   double boundScale = 1;
   std::string reason;                           // why boundScale
-  std::map<std::string, std::string> fallback;  // backend -> part of the reason it must refuse with
-  uint64_t loops = 0;         // iterations per invocation that suffice a kernel; 0: nothing is said about them
-  CaseDepartures departures;  // of other providers from the bound, by provider
-  bool anyFallback = false;   // a backend may refuse it for any reason (drawn cases)
+  std::map<std::string, std::string> fallback;  // backend -> part of its required reason of refusal
+  uint64_t loops = 0;                           // iterations per invocation that suffice for a kernel; 0: not stated
+  CaseDepartures departures;                    // of other providers from the bound, by provider
+  bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
 
   /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7
@@ -51,13 +51,13 @@ struct Case {
   bool isConstant(size_t input) const;
 };
 
-/// The inverse of Case::id. InvalidArgument says which part is wrong and what it should look like.
+/// The inverse of Case::id. InvalidArgument names the wrong part and its expected form.
 Result<Case> parseCaseId(const std::string& id);
 
 /// Splits "f32[2,3],-,i64[2]" at the commas outside brackets.
 Result<std::vector<std::optional<TensorDesc>>> parseInputList(const std::string& text);
 
-/// OK when the text is a data form of harness/cases.md.
+/// OK if the text is a data form of harness/cases.md.
 Status checkDataForm(const std::string& json);
 
 }  // namespace opkit::harness

@@ -286,7 +286,7 @@ Status checkExemption(const Json& entry, const OpRegistry& registry, Catalogue&)
 
 using Expand = Status (*)(const Json&, const OpRegistry&, Catalogue&);
 
-/// The entry once per operator, where its "op" is a list of them.
+/// The entry once per operator, if its "op" is a list.
 Result<std::vector<Json>> perOperator(const Json& entry) {
   if (!entry.is_object() || !entry.contains("op") || !entry["op"].is_array()) return std::vector{entry};
   const std::vector<Json> names = entry["op"];

@@ -31,13 +31,13 @@ struct ErrorCase {
 struct Catalogue {
   std::vector<CaseGroup> groups;
   std::vector<ErrorCase> errors;
-  std::vector<Departure> departures;  // for cases that are still to come; those of files are marked already
-  std::vector<std::string> notes;     // what a reader of the results should know about the cases
+  std::vector<Departure> departures;  // for cases made later; those of files are already marked
+  std::vector<std::string> notes;     // notes about the cases for readers of the results
 
   void append(Catalogue other);
 };
 
-/// Expands the text of one case file. InvalidArgument names the file, the entry and what was expected.
+/// Expands the text of one case file. InvalidArgument names the file, the entry and the expected form.
 Result<Catalogue> parseCaseFile(const std::string& fileName, const std::string& text, const OpRegistry& registry);
 
 struct EmbeddedFile {
@@ -57,7 +57,7 @@ struct CaseFilter {
   std::optional<uint64_t> seed;
 };
 /// The groups that contain a chosen case. For `id`, the group starts with that case. InvalidArgument for an
-/// unknown operator or an id that does not parse; an id that no file holds becomes a group of its own.
+/// unknown operator or an id that does not parse; an id that is in no file becomes a separate group.
 Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, const OpRegistry& registry);
 
 }  // namespace opkit::harness

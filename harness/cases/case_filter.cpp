@@ -14,7 +14,7 @@ Status checkOps(const std::vector<std::string>& ops, const OpRegistry& registry)
   return Status::ok();
 }
 
-/// The group that holds the case, the case first; or a group of its own.
+/// The group that holds the case, with the case first; else a separate group.
 Result<Catalogue> only(Catalogue catalogue, const std::string& id, const OpRegistry& registry) {
   OPKIT_ASSIGN(Case wanted, parseCaseId(id));
   if (!registry.find(wanted.op)) return Status::invalidArgument("case '{}': unknown operator '{}'", id, wanted.op);

@@ -18,7 +18,7 @@ using Extents = std::vector<int64_t>;
 constexpr int64_t kMostExactElements = int64_t{1} << 20;
 static_assert(4 * 4 * kMostExactElements <= int64_t{1} << 24);
 
-/// What the cases of one operator try.
+/// The properties covered by the cases of one operator.
 struct Tried {
   bool empty = false, one = false, odd = false, exactFits = true;
   std::set<size_t> ranks;  // of the first input
@@ -39,7 +39,7 @@ constexpr Rule kRules[] = {
      [](const Tried& tried) { return tried.exactFits; }},
 };
 
-/// "T[2,3]" as 2, 3; nothing for an absent input, and for what parseCaseFile refuses.
+/// "T[2,3]" as 2, 3; nullopt for an absent input and for a text that parseCaseFile refuses.
 std::optional<Extents> extentsOf(const Json& description) {
   if (!description.is_string()) return std::nullopt;
   const std::string& text = description.get_ref<const std::string&>();
@@ -73,7 +73,7 @@ void addSet(const Json& shapeSet, bool exact, Tried& tried) {
   }
 }
 
-/// `key` of an object, where it is a list; else an empty one.
+/// `key` of an object if it is a list; else an empty list.
 Json listOf(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_array() ? object[key] : Json::array();
 }

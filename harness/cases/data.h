@@ -1,5 +1,5 @@
-// Input data of a case, by lane and by form (harness/cases.md). Seeded from what identifies the input, so equal
-// ids mean equal bytes on every machine. Values are rounded to the dtype here, before anybody sees them.
+// Input data of a case, by lane and by form (harness/cases.md). Seeded by the identity of the input, so equal ids mean
+// equal bytes on every machine. Values are rounded to the dtype here, before any use.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace opkit::harness {
 
-/// Host tensors for every input of the case; nothing where an input is absent. OutOfMemory when too large.
+/// Host tensors for every input of the case; nullopt for an absent input. OutOfMemory if too large.
 Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def);
 
 /// Fills a host tensor uniformly from [low, high] (whole numbers for integers, a coin for bool).

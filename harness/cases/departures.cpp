@@ -16,7 +16,7 @@ std::string seedless(const Case& c) {
 }  // namespace
 
 bool matchesPattern(const std::string& pattern, const std::string& text) {
-  // The last star takes as little as possible, and more whenever what follows does not fit.
+  // The last star matches as little as possible, and more if the rest does not match.
   size_t p = 0, t = 0, star = std::string::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

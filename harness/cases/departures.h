@@ -1,6 +1,6 @@
-// Departures: what a case file says about other providers of its operator: "this library's result for these cases is
-// outside the bound, and here is why". Such cases run like all others. One that a departure names must be outside the
-// bound: when it is not, the declaration is stale and the case fails; so does a case that departs undeclared.
+// Departures: cases for which a case file declares, with a reason, that the result of another provider is outside the
+// bound. Such cases run like all others. A declared case must be outside the bound; if it is not, the declaration is
+// stale and the case fails. A case that departs undeclared fails too.
 #pragma once
 
 #include <map>
@@ -16,20 +16,20 @@ struct CaseGroup;
 /// Of one case.
 struct CaseDeparture {
   std::string reason;
-  bool required = true;  // false where the data is not what the declaration was made for: another seed, a drawn case
+  bool required = true;  // false if the data differs from that of the declaration: another seed, a drawn case
 };
 using CaseDepartures = std::map<std::string, CaseDeparture>;  // by provider
 
 /// One entry of "departures" and one of its patterns.
 struct Departure {
   std::string provider;
-  std::string pattern;  // of ids without their seed; `*` is anything; `~` in front: on some processors
+  std::string pattern;  // of ids without their seed; `*` matches anything; leading `~`: on some processors
   std::string reason;
 };
 
 bool matchesPattern(const std::string& pattern, const std::string& text);
 
-/// Marks the cases that the departures name. With `required`, InvalidArgument for one that names none.
+/// Marks the cases that the departures name. With `required`, InvalidArgument for a departure that names none.
 Status applyDepartures(const std::vector<Departure>& departures, bool required, std::vector<CaseGroup>& groups);
 
 }  // namespace opkit::harness

@@ -113,7 +113,7 @@ class Drawer {
   Shape shape_;
 };
 
-/// OK, or why the card does not accept the case, or that it would prove nothing.
+/// OK, or the reason why the card refuses the case or why the case is vacuous.
 Status accept(const OpDef& def, const OpRegistry& registry, const Case& c) {
   int64_t elements = 0;
   for (const auto& input : c.inputs) elements += input ? input->elements() : 0;

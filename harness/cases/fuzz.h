@@ -1,5 +1,5 @@
-// fuzz: cases that nobody wrote, drawn from an operator's card: ranks, shapes, dtypes and parameters that its shape
-// rule accepts. The same seed draws the same cases on every machine.
+// fuzz: random cases drawn from an operator's card: ranks, shapes, dtypes and parameters that its shape rule accepts.
+// The same seed draws the same cases on every machine.
 #pragma once
 
 #include "harness/cases/case_file.h"
@@ -13,9 +13,9 @@ struct FuzzOptions {
   std::string filter;  // part of the id
 };
 
-/// `base` and what was drawn. Half of the draws start from a case of `base`, the rest from the card alone; draws that
-/// the card refuses are thrown away, and the refusal must be one line. A backend may refuse a drawn case for any
-/// reason. `base.notes` says how many were drawn. Internal when a refusal breaks its rule.
+/// Adds drawn cases to `base`. Half of the draws start from a case of `base`, the rest from the card alone. Draws that
+/// the card refuses are discarded; the refusal must be one line. A backend may refuse a drawn case for any reason.
+/// `base.notes` states how many were drawn. Internal if a refusal has more than one line.
 Result<Catalogue> fuzzCatalogue(Catalogue base, const OpRegistry& registry, const FuzzOptions& options);
 
 }  // namespace opkit::harness

@@ -1,4 +1,4 @@
-// Rng: the harness's own random numbers, so that a seed means the same data on every machine and library.
+// Rng: the harness's own random numbers, so that a seed gives the same data on every machine and library.
 //
 // xoshiro256** (Blackman and Vigna, 2018, public domain algorithm) seeded through splitmix64. Not thread-safe.
 #pragma once

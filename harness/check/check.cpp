@@ -26,7 +26,7 @@ const char* accuracyName(Lane lane) {
   return lane == Lane::Exact ? "exact" : lane == Lane::Specials ? "specials" : "accuracy";
 }
 
-/// Why `output` is wrong, and where, into the result.
+/// Records why and where `output` is wrong.
 void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,
              const std::vector<Tensor>* again, const std::vector<Tensor>* previous, CaseResult& result) {
   if (!result.diagnosis.empty() || output >= got.size() || got[output].desc != c.expected[output].desc) return;
@@ -53,7 +53,7 @@ uint64_t validationMessages() {
 #endif
 }
 
-/// What a fresh Session gave at one shape.
+/// The results of a fresh Session at one shape.
 struct Checker::Fresh {
   bool ran = false;
   std::vector<Tensor> outputs;
@@ -66,7 +66,7 @@ SessionConfig Checker::guarded() const {
   SessionConfig config;
   config.backend = backend_;
   config.guardBytes = kGuardBytes;
-  config.keepTensors = true;  // planned memory is shared, and so would the canaries be
+  config.keepTensors = true;  // planned memory is reused, so the canaries would be overwritten
   config.poison = true;
   return config;
 }
@@ -148,7 +148,7 @@ Status Checker::checkAgain(Interpreter& interpreter, const PreparedCase& c, cons
   return same(c, fresh, outputs);
 }
 
-/// The same work in other ways, which must give the same bits.
+/// The same work in other modes, which must give the same bits.
 void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
                                 const Fresh& fresh) {
   if (!onHost()) {
@@ -163,7 +163,7 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   if (result.provider != "folded" && takesAnyMemory()) checkKernel(c, result, fresh);
 }
 
-/// What a kernel does to memory that is not its own, and to the heap; and what other providers make of the case.
+/// Checks accesses to foreign memory and to the heap, and the results of other providers.
 void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
   const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.threads = 1, .guardPages = true});
   if (rig) {
@@ -200,7 +200,7 @@ void Checker::checkProviders(const PreparedCase& c, CaseResult& result) {
   result.check("providers", worst);
 }
 
-/// Whether the provider keeps to the bound, or departs from it as the case file says.
+/// Checks that the provider is within the bound, or departs from it as declared in the case file.
 Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, bool& departed) {
   const auto found = c.description.departures.find(provider);
   const CaseDeparture* declared = found == c.description.departures.end() ? nullptr : &found->second;
@@ -223,7 +223,7 @@ Status Checker::checkProvider(const PreparedCase& c, const std::string& provider
 void Checker::checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                          std::vector<CaseResult>& results) {
   std::vector<Stop> stops;
-  std::vector<CaseResult*> owner;  // where a stop's verdict goes
+  std::vector<CaseResult*> owner;  // receives the verdict of a stop
   std::vector<Fresh> further(group.stops.size());
   for (size_t i = 0; i < fresh.size(); ++i) {
     if (!fresh[i].ran || results[i].failed("canary")) continue;
@@ -258,7 +258,7 @@ void Checker::checkWalks(Interpreter& interpreter, const PreparedGroup& group, c
   record("resize", walkSession(**session, *registry_.find(group.cases.front().description.op), stops));
 }
 
-/// A Runtime made for this: no pipeline, no tuning result, nothing on disk.
+/// A separate Runtime without pipelines, tuning results or files on disk.
 void Checker::checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                           std::vector<CaseResult>& results) {
   if (!runtimeOptions_ || onHost() || !group.coldCaches) return;
@@ -273,7 +273,7 @@ void Checker::checkCaches(Interpreter& interpreter, const PreparedGroup& group, 
   }
 }
 
-/// Messages say what they are about on stderr, as they come.
+/// The messages themselves are on stderr.
 void Checker::checkValidation(uint64_t messagesBefore, CaseResult& result) const {
   if (onHost() || !runtimeOptions_ || runtimeOptions_->validation == Validation::Off) return;
   const uint64_t messages = validationMessages() - messagesBefore;
@@ -295,7 +295,7 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
     return result;
   }
   checkFresh(*interpreter, c, result, fresh);
-  // A kernel that writes outside its outputs must not run where there are no guards around them.
+  // A kernel that writes outside its outputs must not run without guards around them.
   if (fresh.ran && !result.failed("canary")) checkAlternatives(*interpreter, c, result, fresh);
   checkValidation(messages, result);
   if (!hunting_) checkTrust(c, result);
@@ -303,7 +303,7 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
   return result;
 }
 
-/// Whether the case can show anything at all.
+/// Checks that the case can prove anything.
 void Checker::checkTrust(const PreparedCase& c, CaseResult& result) const {
   const OpDef& def = *registry_.find(c.description.op);
   Status trust = checkZeros(def, c);

@@ -1,11 +1,11 @@
 // check: runs one group of cases on one backend through named sub-checks.
 //
-//   placement   it ran on the requested backend (or refused as its case file declares)
+//   placement   it ran on the requested backend (or was refused as its case file declares)
 //   counters    onExecute allocated no buffer, created no pipeline, submitted once per segment, dispatched something
 //   canary      nothing was written outside the outputs
 //   poison      every element of the outputs was written
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
-//               bound is zero, and `specials` where values are compared by class
+//               bound is zero, and `specials` if values are compared by class
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
 //   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
@@ -20,7 +20,7 @@
 //   validation  (Vulkan, under validation layers) the layers reported no message
 //   error       (error cases) the input is refused with the expected message
 //
-// Expensive sub-checks run on one case per group, `caches` on groups that ask for it. A Checker belongs to one thread.
+// Expensive sub-checks run on one case per group, `caches` on groups that request it. A Checker belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -38,13 +38,13 @@ uint64_t validationMessages();
 
 class Checker {
  public:
-  /// Sessions are made on `runtime`; `registry` must outlive the Checker.
+  /// Sessions use `runtime`; `registry` must outlive the Checker.
   Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime);
 
   /// The options of the Runtime, for `validation` and for the new Runtimes of `caches`; without them both are skipped.
   void setRuntimeOptions(const RuntimeOptions& options) { runtimeOptions_ = options; }
 
-  /// Stops a group at its first failing case and skips the check for cases that prove nothing.
+  /// Stops a group at its first failing case and skips the check for mistrusted cases.
   void setHunting() { hunting_ = true; }
 
   /// One result per case of the group, in order; when hunting, up to the first failure.
@@ -60,7 +60,8 @@ class Checker {
  private:
   struct Fresh;
   bool onHost() const { return backend_ != "vulkan"; }
-  /// Whose kernels compute on any host memory they are given, guard pages too. A plugin's knows its own buffers only.
+  /// True if the kernels accept arbitrary host pointers, also to guard pages. A plugin's backend knows only its own
+  /// buffers.
   bool takesAnyMemory() const { return backend_ == "cpu" || backend_ == "reference"; }
   SessionConfig guarded() const;
   CaseResult emptyResult(const Case& c) const;

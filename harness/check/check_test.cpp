@@ -1,4 +1,4 @@
-// The harness's own test: kernels broken on purpose must be caught, each by the sub-check made for it.
+// The harness's own test: kernels broken on purpose must be caught, each by its own sub-check.
 #include "harness/check/check.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace opkit::harness {
 namespace {
 
-// Written as an operator's own file would be: odd tails, sizes around widths, growing and shrinking, and empty.
+// Written like an operator's case file: odd tails, sizes around widths, growing and shrinking, and empty.
 constexpr const char* kCases = R"({"cases": [
     {"op": "Relu", "inputs": [["f32[7]"], ["f32[65]"], ["f32[1]"], ["f32[0]"], ["f32[1003]"]]},
     {"op": "Relu", "inputs": [["f32[3,5]"], ["f32[8,9]"]], "lanes": ["normal", "exact"]}]})";
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Vulkan, BrokenKernel,
                          nameOfTest);
 #endif
 
-/// Breaks one kernel instance after the other, and gathers the sub-checks that noticed.
+/// Breaks one kernel instance after the other, and collects the sub-checks that failed.
 std::set<std::string> noticedBy(const std::string& backend, Break how) {
   std::set<std::string> noticed;
   for (size_t broken = 1;; ++broken) {
@@ -140,7 +140,7 @@ std::set<std::string> noticedBy(const std::string& backend, Break how) {
     addBrokenKernel(registry, backend, how, instances);
     const auto results =
         checkAll(registry, backend, R"({"cases": [{"op": "Relu", "inputs": [["f32[7]"], ["f32[65]"]]}]})");
-    if (instances->made < broken) return noticed;  // every instance had its turn
+    if (instances->made < broken) return noticed;  // every instance was broken once
     size_t failures = 0;
     for (const CaseResult& result : results) {
       failures += isFailure(result.status);
@@ -177,7 +177,7 @@ TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
   EXPECT_TRUE(result.failed("exact")) << result.reason;
 }
 
-/// A kernel of provider "broken" that is right, and one of provider "another" that may not be.
+/// A correct kernel of provider "broken", and one of provider "another" that may be wrong.
 OpRegistry withAnother(Break how) {
   OpRegistry registry = ops::builtinOps();
   OpRegistry other = ops::builtinOps();
@@ -214,7 +214,7 @@ TEST(Check, ADeclaredDepartureIsCountedAndMustHappen) {
   EXPECT_EQ(partly[0].status, CaseStatus::Pass) << partly[0].reason;
   EXPECT_TRUE(partly[1].failed("providers"));
   EXPECT_TRUE(partly[1].departures.empty());
-  // Declared, and yet within the bound.
+  // Declared, but within the bound.
   for (const CaseResult& result : checkAll(withAnother(Break::Nothing), "cpu", cases(R"("Relu*/specials")"))) {
     EXPECT_TRUE(result.failed("providers"));
     EXPECT_NE(result.reason.find("another: the declared departure is stale"), std::string::npos) << result.reason;

@@ -13,14 +13,14 @@ namespace {
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
 struct Command {
-  vulkan::ShaderCode code;  // of its own: a kernel may pass a temporary; what it points to lives as long as the program
+  vulkan::ShaderCode code;  // a copy: a kernel may pass a temporary; the data it points to lives as long as the program
   std::vector<size_t> buffers;  // indices
   std::vector<std::byte> push;
   std::vector<uint32_t> constants;
   vulkan::Groups groups;
 };
 
-/// As the device reads a tensor through texels.
+/// Converts a tensor to the form that the device reads through texels.
 const char* texelFormat(DType dtype) {
   switch (dtype) {
     case DType::Float16: return "VK_FORMAT_R16G16B16A16_SFLOAT";

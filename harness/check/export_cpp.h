@@ -6,10 +6,9 @@
 
 namespace opkit::harness {
 
-/// The text of a program that dispatches what the Vulkan kernel of this case dispatches, on the same data, and compares
-/// the first output with the oracle's values within their bounds: exit code 0 when they agree, 1 when they do not, 2
-/// when there is no device. Unsupported for kernels that use images or copies, and for more than 1 MiB of data: shrink
-/// the case first.
+/// The text of a program that repeats the dispatches of this case's Vulkan kernel on the same data and compares the
+/// first output with the oracle's values within their bounds: exit code 0 if they agree, 1 if not, 2 if there is no
+/// device. Unsupported for kernels that use images or copies, and for more than 1 MiB of data: shrink the case first.
 Result<std::string> exportCpp(const PreparedCase& c, const OpRegistry& registry, Runtime& runtime);
 
 }  // namespace opkit::harness

@@ -42,12 +42,12 @@ class GuardedBuffer final : public Buffer {
 
   std::byte* hostData() override { return data_; }
 
-  /// The buffers of this process, for saying whose guard was touched.
+  /// The buffers of this process, to report whose guard was touched.
   static std::vector<GuardedBuffer*>& live() {
     static std::vector<GuardedBuffer*> buffers;
     return buffers;
   }
-  /// "4 bytes past the end of f32[7]", or empty when the address is not in this buffer's guards.
+  /// "4 bytes past the end of f32[7]", or empty if the address is not in this buffer's guards.
   std::string describe(const std::byte* address) const {
     const auto* base = static_cast<const std::byte*>(memory_);
     if (address < base || address >= base + mapped_) return "";

@@ -1,4 +1,4 @@
-// The global operator new, counted while a kernel runs: "onExecute allocates nothing" is then a fact. Replaces the
+// The global operator new, counted while a kernel runs, to prove that onExecute allocates nothing. Replaces the
 // library's operators in every program that links it.
 #include <atomic>
 #include <cstdlib>

@@ -28,7 +28,7 @@ double nowNs() {
 
 }  // namespace
 
-/// Tensors of one run, and what brings them into the kernel's layout.
+/// Tensors of one run, and their conversions to the kernel's layout.
 struct KernelRig::Stage {
   struct Conversion {
     std::unique_ptr<Execution> execution;
@@ -79,7 +79,7 @@ Status KernelRig::accepts(const HostInputs& inputs) const {
 }
 
 Status KernelRig::choose(const HostInputs& inputs) {
-  // The CPU would offer the oracle, which is not what sessions run.
+  // The CPU would offer the oracle, which sessions do not run.
   if (def_->decompose) return Status::unsupported("{} is made of other operators: no kernel of its own", def_->type);
   if (def_->lower) {
     OPKIT_ASSIGN(std::unique_ptr<RasterExecution> raster, backend_->createRaster());
@@ -125,7 +125,7 @@ Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {
   return tensor;
 }
 
-/// A tensor that holds `values` when the kernel runs.
+/// Makes a tensor that holds `values` when the kernel runs.
 Result<const Tensor*> KernelRig::fill(Stage& stage, const Tensor& values, Layout layout) {
   OPKIT_ASSIGN(Tensor plain, place(values.desc));
   OPKIT_TRY(backend_->upload(values, plain));
@@ -161,7 +161,7 @@ Result<RigRun> KernelRig::run(const HostInputs& inputs) {
     std::ranges::fill(poison.bytes(), std::byte{0xFF});
     OPKIT_ASSIGN(const Tensor* tensor, fill(stage, poison, layout_));
     stage.outputs.push_back(tensor);
-    if (raster_) break;  // a raster makes one output; the first stands for all
+    if (raster_) break;  // a raster makes one output; the first represents all
   }
   const auto body = [&] { return execute(stage, result); };
   OPKIT_TRY(options_.guardPages ? withGuardPages(body) : body());

@@ -1,9 +1,8 @@
-// KernelRig: one kernel of one backend, run by hand on tensors of its own, without a Session around it.
+// KernelRig: one kernel of one backend, run by hand on separate tensors, without a Session.
 //
-// Sessions plan memory, keep several plans and reuse Executions as they see fit. The rig is for what must be known of
-// a kernel itself: the same Execution resized many times, each tensor against a guard page, heap allocations while it
-// runs. Tensors are brought into the layout that the kernel wants by the backend's conversions. Used by one thread at a
-// time.
+// Sessions plan memory, keep several plans and reuse Executions as they see fit. The rig tests the kernel itself: the
+// same Execution resized many times, each tensor against a guard page, heap allocations while it runs. The backend's
+// conversions bring tensors into the kernel's layout. Used by one thread at a time.
 #pragma once
 
 #include "engine/backend/backend_registry.h"
@@ -15,10 +14,10 @@ namespace opkit::harness {
 struct RigOptions {
   size_t threads = 0;
   std::string provider;     // only this provider's Creators; empty: the first that agrees
-  bool guardPages = false;  // host memory only: each tensor ends at a page that may not be touched
+  bool guardPages = false;  // host memory only: each tensor ends at a guard page
 };
 
-/// What running a kernel once came to.
+/// The result of one run of a kernel.
 struct RigRun {
   std::vector<Tensor> outputs;   // on the host
   uint64_t heapAllocations = 0;  // operator new during onExecute, in any thread
@@ -34,14 +33,14 @@ class KernelRig {
   ~KernelRig();
 
   /// Resizes the Execution to these inputs and runs it once over poisoned outputs. Inputs that are constants must be
-  /// those of create. Internal says which tensor was overrun when a guard page was touched; the rig is then useless.
+  /// those of create. Internal names the overrun tensor if a guard page was touched; the rig is then unusable.
   Result<RigRun> run(const HostInputs& inputs);
 
-  /// Whether the kernel that create() chose is one for these inputs, too: sessions ask at every resize.
+  /// True if the kernel chosen by create() also accepts these inputs: sessions check this at every resize.
   Status accepts(const HostInputs& inputs) const;
 
   const std::string& provider() const { return provider_; }
-  /// What choosing and making the kernel took.
+  /// Time taken to choose and make the kernel.
   double createNs() const { return createNs_; }
 
  private:
@@ -61,15 +60,15 @@ class KernelRig {
   RigOptions options_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Execution> execution_;
-  RasterExecution* raster_ = nullptr;  // execution_, where the operator is lowered
+  RasterExecution* raster_ = nullptr;  // execution_, if the operator is lowered
   const Creator* creator_ = nullptr;   // of execution_; the backend's
-  Layout layout_ = Layout::NCHW;       // in which the kernel wants inputs that are not constant, and leaves outputs
+  Layout layout_ = Layout::NCHW;       // layout of non-constant inputs and of outputs
   std::string provider_;
   double createNs_ = 0;
 };
 
-/// Calls of operator new in this process while counting is on; countHeap answers whether it was. The counting operators
-/// are in heap_counter.cpp, which a program must link (op-harness and its tests do).
+/// Calls of operator new in this process while counting is on; countHeap returns the previous state. The counting
+/// operators are in heap_counter.cpp, which a program must link (op-harness and its tests do).
 bool countHeap(bool on);
 uint64_t heapCount();
 

@@ -1,4 +1,4 @@
-// A case as a model of one node, and a Session that runs it and keeps copies of what came out.
+// A case as a model of one node, and a Session that runs it and keeps copies of the outputs.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace opkit::harness {
 using HostInputs = std::vector<std::optional<Tensor>>;
 
 /// The Interpreter of the one-node model of a case: its inputs are "in0", "in1" ... with free extents, the
-/// `constants` hold the given values, its outputs are the node's. With `copies` there are as many nodes, each with
-/// outputs of its own. Errors are those of parameters and validation.
+/// `constants` hold the given values, its outputs are the node's. With `copies` there are that many nodes, each with
+/// its own outputs. Returns errors of parameters and validation.
 Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
                                                        const HostInputs& inputs, size_t copies = 1);
 
@@ -28,7 +28,7 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session);
 /// A deep copy in host memory.
 Result<Tensor> copyOf(const Tensor& host);
 
-/// Whether two lists of tensors are the same, bit for bit; else says which output and element differ first.
+/// OK if two lists of tensors are equal bit for bit; else names the first output and element that differ.
 Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
 }  // namespace opkit::harness

@@ -3,7 +3,7 @@
 namespace opkit::harness {
 namespace {
 
-/// Why `backend` did not run a node; the other refusals are those of the backend it fell back to.
+/// The reason why `backend` did not run a node; the other refusals belong to the fallback backend.
 struct Refused {
   std::string reason;
   bool byDevice = false;  // a kernel would have run it on a device that can do more
@@ -20,7 +20,7 @@ Refused refusalOf(const Placement& row, const std::string& backend) {
   return refused;
 }
 
-/// Whether some Execution has elements to write.
+/// True if some Execution has elements to write.
 bool hasWork(const Session& session) {
   bool anyOutput = false;
   for (const std::string& name : session.outputNames())
@@ -43,7 +43,7 @@ void declaredRefusal(const std::string& expected, const std::string& refused, Ca
   }
 }
 
-/// `loopLimit` is that of the device where nothing else was the reason, else 0.
+/// `loopLimit` is the device's limit if it was the only reason, else 0.
 void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const std::string& refused,
                        CaseResult& result) {
   const bool tooEarly = c.loops > 0 && loopLimit >= c.loops;
@@ -79,14 +79,14 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
   result.provider = "folded";
   std::string refused;
   bool byDevice = true;
-  uint64_t limit = UINT64_MAX;  // of loops, where that was the reason for all that fell back, else 0
+  uint64_t limit = UINT64_MAX;  // limit of loops, if it was the reason of all fallbacks, else 0
   for (const Placement& row : session.placement()) {
     if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
     result.provider = row.raster ? "raster" : row.provider;
     result.flops += row.flops;
     if (!row.fellBack) continue;
     const Refused why = refusalOf(row, backend);
-    // A reason that the case must declare is not hidden by one that it need not.
+    // A reason that needs no declaration must not hide one that does.
     if (refused.empty() || byDevice) refused = why.reason;
     byDevice = byDevice && why.byDevice;
     limit = std::min(limit, loopLimitOf(row));

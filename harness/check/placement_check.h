@@ -1,4 +1,4 @@
-// What a Session says about itself: where the node ran and what running cost. Parts of `check`.
+// Checks of a Session's own reports: where the node ran and the cost of the run. Parts of `check`.
 #pragma once
 
 #include "engine/runtime/session.h"
@@ -7,20 +7,19 @@
 
 namespace opkit::harness {
 
-/// Fills provider and fallbacks. False when the case ends here: it fell back (status fallback), it was declared
-/// to be refused and was (unsupported, with the reason), or it was declared and ran after all (fail). What the device's
-/// limit of loop iterations alone refuses is declared by that, unless the case says that it needs no more
-/// (Case::loops).
+/// Fills provider and fallbacks. False if the case ends here: it fell back (status fallback), it was refused as
+/// declared (unsupported, with the reason), or it was declared to be refused but ran (fail). A refusal only due to the
+/// device's limit of loop iterations needs no declaration, unless Case::loops states that the limit suffices.
 bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result);
 
-/// OK when a run between the two readings created and allocated nothing, submitted at most once per segment and
+/// OK if a run between the two readings created and allocated nothing, submitted at most once per segment and
 /// dispatched something if the session has anything to do.
 Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after);
 
-/// OK when no Execution and no pipeline was created in between.
+/// OK if no Execution and no pipeline was created in between.
 Status checkNothingNew(const BackendCounters& before, const BackendCounters& after);
 
-/// The device's limit of loop iterations when a kernel would have run without it, else 0.
+/// The device's limit of loop iterations if a kernel would have run without it, else 0.
 uint64_t loopLimitOf(const Placement& row);
 
 /// The refusals of one row as one line.

@@ -1,4 +1,4 @@
-// A case with its data and what the oracle expects, made once for all backends.
+// A case with its data and the oracle's outputs, made once for all backends.
 #pragma once
 
 #include <set>
@@ -18,12 +18,12 @@ struct PreparedCase {
 
 struct PreparedGroup {
   std::vector<PreparedCase> cases;
-  bool coldCaches = false;          // `caches` is for this group
-  std::vector<PreparedCase> stops;  // further shapes for the walks of a group of one; never reported themselves
+  bool coldCaches = false;          // `caches` runs on this group
+  std::vector<PreparedCase> stops;  // further shapes for the walks of a group of one case; not reported
 };
 
-/// The groups that `caches` is for: a Runtime of its own is dear, so one per operator and dtype. By the catalogue
-/// alone, so that results do not depend on which worker comes to which group first.
+/// Chooses the groups for `caches`: a separate Runtime is expensive, so one per operator and dtype. Depends only on the
+/// catalogue, so that results do not depend on the order of workers.
 std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry);

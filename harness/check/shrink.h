@@ -10,24 +10,24 @@
 
 namespace opkit::harness {
 
-/// The name of the sub-check that fails for the group, "crash" or "hang", or nothing when it passes.
+/// The name of the sub-check that fails for the group, "crash" or "hang", or nullopt if it passes.
 using Fails = std::function<std::optional<std::string>(const CaseGroup&)>;
 
 struct Shrunk {
-  CaseGroup group;  // the failing case first, and the other stops of its walk when they are needed
+  CaseGroup group;  // the failing case first, then the other stops of its walk if needed
   size_t trials = 0;
 };
 
 /// Drops stops of the walk, makes extents smaller, leaves out parameters and optional inputs, and simplifies values, as
-/// long as `fails` answers `check`; at most `maxTrials` trials. The group as it is must fail that way.
+/// long as `fails` returns `check`; at most `maxTrials` trials. The given group must fail in that way.
 Shrunk shrinkGroup(const CaseGroup& group, const std::string& check, const OpRegistry& registry, const Fails& fails,
                    size_t maxTrials = 150);
 
-/// A failure that can be carried elsewhere.
+/// A failure that can be replayed elsewhere.
 struct Capsule {
   std::string backend;
   std::string check;   // the sub-check that failed
-  std::string reason;  // as it was seen
+  std::string reason;  // its message
   std::string mask;    // of the device, see --mask
   std::string commit;
   CaseGroup group;
@@ -36,10 +36,10 @@ struct Capsule {
 
 std::string dataHashOf(const CaseGroup& group, const OpRegistry& registry);
 Status writeCapsule(const std::string& path, const Capsule& capsule);
-/// InvalidArgument or Corrupt names the path and what is wrong.
+/// InvalidArgument or Corrupt names the path and the error.
 Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry);
 
-/// The sub-check that fails first for the group's first case on a backend, tried in a process of its own; `reason`
+/// The sub-check that fails first for the group's first case on a backend, tried in a separate process; `reason`
 /// becomes its message.
 std::optional<std::string> failsIsolated(const CaseGroup& group, const std::string& backend,
                                          const RuntimeOptions& options, const OpRegistry& registry,

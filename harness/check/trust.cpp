@@ -6,7 +6,7 @@
 namespace opkit::harness {
 namespace {
 
-constexpr uint64_t kRedraws = 4;                    // outputs such as `a < b` may come out alike by chance
+constexpr uint64_t kRedraws = 4;                    // outputs such as `a < b` may be equal by chance
 constexpr int64_t kMaxElements = int64_t{1} << 18;  // larger cases are variations of smaller ones
 
 bool laneDecides(const Case& c) {
@@ -14,7 +14,7 @@ bool laneDecides(const Case& c) {
   return drawn && std::all_of(c.data.begin(), c.data.end(), [](const std::string& form) { return form.empty(); });
 }
 
-/// Small shapes are there for their edges: a maximum of one element has one place, whatever it is.
+/// Small shapes test edges: the maximum of one element has only one position, whatever its value.
 bool tooSmall(const PreparedCase& c) {
   int64_t largest = 0;
   for (const auto& input : c.inputs) {
@@ -51,9 +51,9 @@ Status checkZeros(const OpDef& def, const PreparedCase& c) {
   for (size_t i = 0; i < c.expected.size(); ++i) {
     const std::vector<double>& y = c.expected[i].real;
     const std::vector<double>& magnitude = c.expected[i].magnitude;
-    size_t zeros = 0;  // that are not sums of nothing (padding, no terms at all)
+    size_t zeros = 0;  // that are not empty sums (padding, no terms at all)
     for (size_t k = 0; k < y.size(); ++k) zeros += y[k] == 0 && (magnitude.empty() || magnitude[k] > 0);
-    // Half of what is clamped at zero is zero.
+    // Half of the values clamped at zero are zero.
     const bool clamped = std::none_of(y.begin(), y.end(), [](double v) { return v < 0; });
     if (y.size() >= 8 && zeros * 100 > y.size() * (clamped ? 75 : 30))
       return Status::invalidArgument("{} of {} expected elements of output {} are zero: the case proves little", zeros,
@@ -70,7 +70,7 @@ Status checkSensitivity(const OpDef& def, const PreparedCase& c) {
     Case redrawn = c.description;
     redrawn.seed += 1000 * k;
     OPKIT_ASSIGN(HostInputs inputs, makeInputs(redrawn, def));
-    // What shapes depend on stays: another shape would be another case.
+    // Inputs on which shapes depend stay: another shape would be another case.
     for (size_t i = 0; i < inputs.size(); ++i)
       if (const Port* port = portOf(def.inputs, i); port && port->contents) inputs[i] = c.inputs[i];
     const auto outputs = expectedOutputs(def, params, inputs, c.description.outputs);

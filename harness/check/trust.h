@@ -1,5 +1,5 @@
-// Trust: does a case prove anything? One whose expected output is mostly zero, or the same whatever the input, passes
-// for kernels that compute nothing.
+// Trust: detects cases that prove nothing. If the expected output is mostly zero, or does not depend on the inputs, a
+// kernel that computes nothing passes.
 #pragma once
 
 #include "engine/op/op_def.h"
@@ -7,12 +7,12 @@
 
 namespace opkit::harness {
 
-/// OK unless over 30 % (75 % where nothing is negative: half of what is clamped at zero is zero) of what a sum,
-/// softmax or norm should give is zero.
+/// OK unless over 30 % of the expected values of a sum, softmax or norm are zero (75 % if none is negative, since half
+/// of the values clamped at zero are zero).
 Status checkZeros(const OpDef& def, const PreparedCase& c);
 
-/// OK unless redrawing the values of every input, several times, leaves the oracle's output as it is. Only for data
-/// that the lane chose: designed data may mean it. Shapes of a few elements are left alone.
+/// OK unless redrawing the values of every input, several times, does not change the oracle's output. Only for data
+/// chosen by the lane: designed data may do this on purpose. Shapes of a few elements are not checked.
 Status checkSensitivity(const OpDef& def, const PreparedCase& c);
 
 }  // namespace opkit::harness

@@ -1,4 +1,4 @@
-// What comparing all outputs of a case came to, and when two runs of it agree. Plain functions, thread-safe.
+// The result of comparing all outputs of a case, and the comparison of two runs. Plain functions, thread-safe.
 #pragma once
 
 #include "harness/check/prepared.h"
@@ -15,8 +15,8 @@ struct Verdict {
 /// Every output against the oracle, within the bounds of the card.
 Verdict compareAll(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& outputs);
 
-/// OK when `got` is `first` again: bit for bit, or, for operators that declare themselves unordered, both within the
-/// bounds of the oracle.
+/// OK if `got` equals `first` bit for bit; for operators declared unordered, if both are within the bounds of the
+/// oracle.
 Status sameResult(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& first,
                   const std::vector<Tensor>& got);
 

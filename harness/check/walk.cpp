@@ -7,7 +7,7 @@
 namespace opkit::harness {
 namespace {
 
-/// Keeps the first failure of each stop, with the way that led there.
+/// Keeps the first failure of each stop, with the path to it.
 class Log {
  public:
   explicit Log(size_t stops) : verdicts_(stops) {}
@@ -71,7 +71,7 @@ Result<std::vector<StopVerdict>> walkKernel(const std::vector<Stop>& stops, cons
   Log log(stops.size());
   for (const size_t i : walkOrder(stops.size())) {
     const Stop& stop = stops[i];
-    if (!rig->accepts(stop.at->inputs).isOk()) continue;  // another kernel's shape
+    if (!rig->accepts(stop.at->inputs).isOk()) continue;  // a shape of another kernel
     auto ran = rig->run(stop.at->inputs);
     Status status = ran.error();
     if (ran) {

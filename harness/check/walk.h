@@ -12,7 +12,7 @@ struct Stop {
   const std::vector<Tensor>* fresh = nullptr;
 };
 
-/// What was found at one stop, and the output of the stop before it, for the diagnosis.
+/// The verdict at one stop, and the output of the previous stop, for the diagnosis.
 struct StopVerdict {
   Status status;
   std::vector<Tensor> got;
@@ -25,7 +25,7 @@ std::vector<size_t> walkOrder(size_t count);
 /// One Session; returning to a known shape must create nothing.
 std::vector<StopVerdict> walkSession(Session& session, const OpDef& def, const std::vector<Stop>& stops);
 
-/// One Execution on a backend of its own. Unsupported when no kernel accepts the first stop.
+/// One Execution on a separate backend. Unsupported if no kernel accepts the first stop.
 Result<std::vector<StopVerdict>> walkKernel(const std::vector<Stop>& stops, const OpRegistry& registry,
                                             Runtime& runtime);
 

@@ -121,7 +121,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
     for (const BackendLane& lane : lanes) {
       progress.step(c.group->cases[c.index].op);
       CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
-      if (interrupted()) break;  // it has fewer samples than were asked for
+      if (interrupted()) break;  // it has fewer samples than requested
       addRoofline(result, peaks[lane.name]);
       file.write(result);
       OPKIT_TRY(file.status());

@@ -30,7 +30,7 @@ struct Options {
   bool annotations = false;
 };
 
-/// What one operator came to on one backend.
+/// The results of one operator on one backend.
 struct Tally {
   std::map<CaseStatus, size_t> count;
   double worstMargin = 0;
@@ -66,7 +66,7 @@ class CheckRun {
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     OPKIT_TRY(takeShard(options_.shard, units));
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
-    if (interrupted()) return cli::kSuccess;  // nothing was begun
+    if (interrupted()) return cli::kSuccess;  // nothing was started
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
@@ -91,7 +91,8 @@ class CheckRun {
     return planned;
   }
 
-  /// Results are recorded in the order of the units, however the workers finish. What crashed is split and run again.
+  /// Results are recorded in the order of the units, in whatever order workers finish. Crashed units are split and run
+  /// again.
   Status runUnits(const std::vector<CheckUnit>& units) {
     std::vector<CheckUnit> broken;
     OPKIT_TRY(runIsolatedUnits(units, [&](size_t i, const JobOutcome& outcome) {
@@ -113,7 +114,7 @@ class CheckRun {
     return Status::ok();
   }
 
-  /// What whole files must meet, where whole files are what was asked for.
+  /// Applies the rules for whole files if whole files were requested.
   void recordBrokenRules() {
     const CaseOptions& asked = options_.cases;
     if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty()) return;
@@ -163,7 +164,7 @@ class CheckRun {
           progress.step(labelOf(units[i]));
           for (; next < units.size() && finished[next]; ++next) take(next);
         }));
-    for (; next < units.size(); ++next)  // after an interrupt: what was done out of order is kept too
+    for (; next < units.size(); ++next)  // after an interrupt: units finished out of order are kept too
       if (finished[next]) take(next);
     return Status::ok();
   }
@@ -223,14 +224,14 @@ class CheckRun {
     return def ? def->folder : op;
   }
 
-  /// The first failure of each operator and backend, made small.
+  /// Shrinks the first failure of each operator and backend.
   Status saveCapsules() {
     for (const Json& line : firstFailures_) {
       const std::string id = line.value("id", ""), backend = line.value("backend", "");
       if (id.starts_with("error:") || interrupted()) continue;
       auto shrunk = shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
                                  options_.saveFolder);
-      if (interrupted() && !shrunk) continue;  // it was not run again, so nothing is known of it
+      if (interrupted() && !shrunk) continue;  // it was not run again, so its result is unknown
       OPKIT_ASSIGN(const CapsuleFile saved, std::move(shrunk));
       fmt::print("capsule  {} ({} to {} elements after {} trials): {}\n", saved.path, saved.elementsBefore,
                  saved.elementsAfter, saved.trials, saved.id);
@@ -258,9 +259,9 @@ class CheckRun {
     fmt::print("{} dispatches\n", dispatches_);
     if (!missing.empty()) {
       fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
-      return cli::kCheckFailed;  // runProgram makes it the signal's
+      return cli::kCheckFailed;  // runProgram replaces it by the signal's code
     }
-    // Backends on which nothing ran have shown nothing, whatever their cases say.
+    // Backends on which nothing ran have proved nothing, whatever their cases say.
     if (dispatches_ == 0 && !onlyErrors()) {
       fmt::print("fail: nothing was dispatched\n");
       failed = true;
@@ -285,7 +286,7 @@ class CheckRun {
     fmt::print("{}", table.toString());
   }
 
-  /// True when no case with outputs was executed, so that no dispatch is to be expected.
+  /// True if no case with outputs was executed, so that no dispatch is expected.
   bool onlyErrors() const {
     return std::all_of(tallies_.begin(), tallies_.end(), [](const auto& entry) {
       return entry.second.providers.empty() || entry.second.providers == std::set<std::string>{"folded"};
@@ -312,7 +313,7 @@ class CheckRun {
   Catalogue catalogue_;
   ResultFile file_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;
-  std::map<std::string, size_t> departures_;  // declared and seen, by provider
+  std::map<std::string, size_t> departures_;  // declared and observed, by provider
   std::map<CaseStatus, size_t> total_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
   std::vector<Json> firstFailures_;
@@ -321,7 +322,7 @@ class CheckRun {
   size_t executed_ = 0;
   size_t unitsDone_ = 0, unitsTotal_ = 0;
   uint64_t dispatches_ = 0;
-  bool isOld_ = false;  // the tree holds other sources than this program was built of
+  bool isOld_ = false;  // the sources in the tree differ from those of this program
 };
 
 }  // namespace

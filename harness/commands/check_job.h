@@ -1,4 +1,4 @@
-// CheckJob: what `check` does in a worker process, and how results travel back to the command: as JSON.
+// CheckJob: the work of `check` in a worker process. Results return to the command as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace opkit::harness {
 
-/// What one job came to. `reports` are {"line": a case's JSON line, "block": what to print for it}.
+/// The result of one job. `reports` are {"line": a case's JSON line, "block": its printed text}.
 struct JobReports {
   std::vector<nlohmann::json> reports;
   uint64_t dispatches = 0;
@@ -30,7 +30,7 @@ class CheckJob {
   CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends)
       : registry_(registry), catalogue_(catalogue), backends_(backends), coldCaches_(coldCacheGroups(catalogue)) {}
 
-  /// Opens the backends at its first call. What cannot be opened fails every unit.
+  /// Opens the backends at its first call. A backend that cannot be opened fails every unit.
   JobReports run(const CheckUnit& unit);
 
  private:
@@ -44,7 +44,7 @@ class CheckJob {
   std::vector<Checker> checkers_;
 };
 
-/// What repeats a case from the command line.
+/// The command line that repeats a case.
 std::string repeatCommand(const BackendOptions& backends, const std::string& backend, const std::string& id,
                           const std::string& op);
 

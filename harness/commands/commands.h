@@ -1,5 +1,5 @@
-// The commands of op-harness. Each add function registers a subcommand whose callback stores what to run; the
-// exit codes are those of engine/tools/cli.h, and running nothing is a failure of its own.
+// The commands of op-harness. Each add function registers a subcommand whose callback stores the function to run. Exit
+// codes are in engine/tools/cli.h; running nothing has its own exit code.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace opkit::harness {
 
-/// What a command needs from the program, and the command that was chosen.
+/// The program's data for a command, and the chosen command.
 struct CommandContext {
   std::string commandLine;  // after the program's name, for the run line
   std::function<Result<int>()> run;
@@ -49,9 +49,9 @@ struct BackendOptions {
   std::string simd;  // the best instruction set that the CPU's kernels may use; empty: any
 
   void add(CLI::App& command, const std::string& defaultBackends);
-  /// InvalidArgument when an option is for a backend that was not asked for; part of opening backends.
+  /// InvalidArgument if an option is for a backend that was not requested; part of opening backends.
   Status check() const;
-  /// What createRuntime of one of the backends gets: the device goes to the backend that has a choice, validation and
+  /// The options for createRuntime of one backend: the device goes to the backend that has a choice, validation and
   /// mask to vulkan.
   RuntimeOptions runtimeOptions(const std::string& backend) const;
 };
@@ -59,19 +59,19 @@ struct BackendOptions {
 struct BackendLane {
   std::string name;
   std::shared_ptr<Runtime> runtime;  // shared: every session of the lane uses it
-  RuntimeOptions options;            // it was made with
+  RuntimeOptions options;            // the options of its creation
 };
 /// One Runtime per named backend. Errors are those of createRuntime.
 Result<std::vector<BackendLane>> openBackends(const BackendOptions& options);
 
 struct DescribedDevice {
   DeviceInfo info;
-  std::string profile;      // JSON text of what the device's arithmetic does; empty where it is not measured
+  std::string profile;      // JSON text of the device profile; empty if not measured
   std::string profileText;  // the same for reading
 };
 
-/// The device of each backend, described by a process of its own: this one must stay free of devices when workers are
-/// to be its forks. InvalidArgument says which backend cannot be used and why.
+/// The device of each backend, described by a separate process: this process must not open devices if it forks workers.
+/// InvalidArgument names a backend that cannot be used, with the reason.
 Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& options);
 Result<DescribedDevice> describeDevice(const std::string& backend, const RuntimeOptions& options);
 /// "vulkan: llvmpipe (software device)"
@@ -79,11 +79,11 @@ void printDevice(const DeviceInfo& device);
 
 /// "interrupted: 12 of 84 cases were done; their results are above and in FILE"
 void printInterrupted(size_t done, const RunPlan& planned, const char* what, const std::string& json);
-/// Exit code 3, and one line on stderr that says that nothing was executed and why.
+/// Exit code 3, and one line on stderr with the reason why nothing was executed.
 int nothingRan(const std::string& why);
 
-/// Says on stderr, in one line, when the sources that this program was built of are others by now: what it answers is
-/// true of the old ones. True when it did.
+/// Warns in one line on stderr if the sources of this program have changed since the build: its results hold for the
+/// old ones. True if it warned.
 bool noteOldBuild();
 
 struct CaseOptions {
@@ -99,7 +99,7 @@ struct CaseOptions {
 /// The built-in cases and those of plugins (PLUGIN.cases.json beside libPLUGIN.so), or those of --cases; narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
 
-/// Adds the cases that lie beside the loaded plugins; says on stderr which plugin has none.
+/// Adds the cases beside the loaded plugins; names plugins without cases on stderr.
 Status appendPluginCases(Catalogue& catalogue, const OpRegistry& registry);
 
 }  // namespace opkit::harness

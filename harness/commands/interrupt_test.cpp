@@ -1,5 +1,5 @@
-// op-harness cut short: by signals, by a full disk, by a reader that leaves. What is done is kept, and said to be a
-// part.
+// op-harness interrupted by signals, a full disk, or a closed stdout pipe. Finished results are kept and marked as
+// partial.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ void expectPart(const Ran& ran, const std::string& part) {
   EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
 }
 
-/// What the lines of one run come to. Every line must be whole.
+/// Summary of the lines of one run. Every line must be whole.
 struct Counted {
   size_t planned = 0, written = 0;
   Json summary;
@@ -121,7 +121,7 @@ TEST(FullDisk, EndsACommandWithTwoAndTheCause) {
 }
 
 TEST(FullDisk, KeepsWholeLinesAndCountsThem) {
-  // A limit on files stands for the disk; stdout is a pipe and has none.
+  // A limit on files simulates the full disk; stdout is a pipe and has no limit.
   const std::string path = fresh("limited.jsonl");
   const Ran ran = runShell("bash -c 'ulimit -f 16; " + std::string(OPKIT_OP_HARNESS) +
                            " check --backend cpu --op Softmax,Relu --json " + path + "'");

@@ -58,7 +58,8 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   return table.empty() ? nothingRan("no operator has such cases") : cli::kSuccess;
 }
 
-/// What a run found, not what the cards claim: per operator and backend the dtypes that passed, and those that did not.
+/// Results of a run instead of the cards' claims: per operator and backend the dtypes that passed and those that did
+/// not.
 Result<int> matrix(const std::string& path) {
   reports::Results results;
   OPKIT_TRY(reports::readResults(path, results).withContext("--matrix"));

@@ -32,7 +32,7 @@ class ModelRun {
   }
 
  private:
-  /// A worker runs both parts. One that ends or hangs in the first is replaced for the second.
+  /// A worker runs both parts. If it ends or hangs in the first part, another worker runs the second.
   Status runOn(const std::string& backend) {
     ModelJob job(options_, backend);
     const IsolationLimits limits{1, options_.timeoutSeconds, options_.memoryMiB << 20};
@@ -41,14 +41,14 @@ class ModelRun {
         std::size(ModelJob::kParts), limits,
         [&](size_t i) { return job.run(ModelJob::kParts[i]).dump(-1, ' ', false, Json::error_handler_t::replace); },
         [&](size_t i, const JobOutcome& outcome) {
-          if (interrupted()) return;  // it may be half a comparison
+          if (interrupted()) return;  // the comparison may be incomplete
           const Status status = take(ModelJob::kParts[i], backend, outcome);
           if (wrong.isOk()) wrong = status;
         }));
     return wrong;
   }
 
-  /// Prints and records what a part came to; what the user must mend is the answer.
+  /// Prints and records the result of a part; returns the error that the user must fix.
   Status take(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) {
     Json answer = Json::parse(outcome.answer, nullptr, false);
     if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object())

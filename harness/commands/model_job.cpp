@@ -56,7 +56,7 @@ std::string growthText(const CaseResult& result) {
 
 }  // namespace
 
-/// Cuts out the smallest part that departs and saves it: ONNX where the network came as ONNX, else .opk.
+/// Cuts out the smallest part that departs and saves it: as ONNX if the network is ONNX, else as .opk.
 Result<std::string> ModelJob::bisect(const CaseResult& result) const {
   const auto first =
       std::find_if(result.layers.begin(), result.layers.end(), [](const LayerResult& l) { return l.departs; });

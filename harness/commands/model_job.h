@@ -1,4 +1,4 @@
-// ModelJob: what `model` does in a worker process, and how the answer travels back to the command: as JSON.
+// ModelJob: the work of `model` in a worker process. The answer returns to the command as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,15 +18,15 @@ struct ModelOptions {
   bool all = false;  // print every tensor
   double gate = ModelCompareOptions().nmseGate;
   double timeoutSeconds = 1800;  // for each of the two runs
-  size_t memoryMiB = 0;          // that they may take; 0 is unlimited
+  size_t memoryMiB = 0;          // memory limit for them; 0 is unlimited
   std::string bisect;            // where to save the smallest part that departs
   std::string json;
 };
 
-/// One network on one backend. The network is read and the reference run once, when the first part asks for them.
+/// One network on one backend. The network is read and the reference runs once, when the first part needs them.
 class ModelJob {
  public:
-  /// As production runs it, then with every tensor kept. The first may fail where the second does not.
+  /// As in production, then with every tensor kept. The first may fail although the second passes.
   enum class Part { Outputs, Layers };
   static constexpr Part kParts[] = {Part::Outputs, Part::Layers};
   /// Of the result of a part.
@@ -36,8 +36,8 @@ class ModelJob {
 
   ModelJob(const ModelOptions& options, std::string backend) : options_(options), backend_(std::move(backend)) {}
 
-  /// {"line": the case line, "text": what to print before its verdict, "messages": of the validation layers,
-  /// "error": what the user must mend; absent where there is nothing}.
+  /// {"line": the case line, "text": printed before its verdict, "messages": of the validation layers, "error": what
+  /// the user must fix; absent if there is none}.
   nlohmann::json run(Part part);
 
  private:

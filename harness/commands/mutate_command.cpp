@@ -95,7 +95,7 @@ nlohmann::json toJson(const MutantResult& result) {
   return line;
 }
 
-/// Mutants are recorded as their fates are known. How many there are is known only after the cases ran unbroken.
+/// Mutants are recorded when their fates are known. Their number is known only after the cases ran unbroken.
 class MutateRun {
  public:
   explicit MutateRun(const Options& options) : options_(options) {}

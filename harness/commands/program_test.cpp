@@ -93,7 +93,7 @@ TEST(Program, ResultsFollowTheSchema) {
   EXPECT_EQ(records, (std::map<std::string, int>{{"run", 1}, {"device", 1}, {"case", 2}, {"summary", 1}}));
 }
 
-/// The case lines of a results file without what a clock decides, and the run's id.
+/// The case lines of a results file without timings and the run's id.
 std::vector<std::string> caseLines(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream file(path);
@@ -135,7 +135,7 @@ TEST(Program, AWorkerWithoutMemoryFailsWithItsRepeat) {
   const Ran ran = run("check --backend cpu --case 'Relu/f32[9]/normal/seed=7' --memory 8");
   EXPECT_EQ(ran.code, 1) << ran.text;
   EXPECT_NE(ran.text.find("fail Relu/f32[9]"), std::string::npos) << ran.text;
-  EXPECT_NE(ran.text.find("the system refused one of 2 threads"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("the system refused one of "), std::string::npos) << ran.text;
   EXPECT_NE(ran.text.find("repeat   op-harness check"), std::string::npos) << ran.text;
 }
 
@@ -212,7 +212,7 @@ TEST(Program, AModelThatHangsIsAResult) {
 }
 
 TEST(Program, AModelWhoseProcessDiesIsAResult) {
-  // The worker may take no more memory than it has: it ends, the program does not.
+  // The worker may allocate no further memory: it ends, the program does not.
   const Ran ran = run("model zoo:resnet50 --backend cpu --memory 1");
   EXPECT_EQ(ran.code, 1) << ran.text;
   EXPECT_NE(ran.text.find("crash zoo:resnet50/outputs on cpu"), std::string::npos) << ran.text;

@@ -26,7 +26,7 @@ void expectPart(const Ran& ran, const std::string& part) {
   EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
 }
 
-/// A case whose bound no kernel keeps: the simplest failure of a right kernel.
+/// A case whose bound no kernel can meet: the simplest failure of a correct kernel.
 std::string hopelessCase(const std::string& op, const std::string& inputs) {
   return fileWith("hopeless_" + op + ".json", R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + inputs +
                                                   R"("]], "boundScale": 1e-9, "reason": "a bound that must fail"}]})");
@@ -69,7 +69,7 @@ TEST(ProgramBench, TheBaselineIsAResultsFile) {
   const std::string path = testing::TempDir() + "baseline.jsonl";
   fs::remove(path);
   ASSERT_EQ(run(bench + "3 --json " + path).code, 0);
-  // The same figures, a thousand times as fast: what is measured now must be slower.
+  // The same figures, a thousand times as fast: the new measurement must be slower.
   std::istringstream lines(textOf(path));
   std::string faster;
   for (std::string text; std::getline(lines, text);) {
@@ -91,7 +91,7 @@ TEST(ProgramBench, TheBaselineIsAResultsFile) {
 TEST(ProgramModel, BisectSavesTheSmallestPartAsOnnx) {
   const std::string path = testing::TempDir() + "part.onnx";
   fs::remove(path);
-  // No two ways of computing agree to within this gate.
+  // No two methods of computing agree within this gate.
   const std::string gate = " --backend cpu --reference reference --gate 1e-30";
   const Ran ran = run("model zoo:transformer" + gate + " --bisect " + path);
   EXPECT_EQ(ran.code, 1) << ran.text;
@@ -187,7 +187,7 @@ TEST_F(ProgramVulkan, TheSameSeedGivesTheSameBytes) {
     fs::remove(path);
     const Ran ran = run("check --op Softmax,Relu,Gemm --seed 11 --fuzz 3 --jobs 2 --json " + path);
     EXPECT_EQ(ran.code, 0) << ran.text;
-    // Times are what a clock says; everything else must be there twice, byte for byte.
+    // Times may differ; everything else must be equal, byte for byte.
     std::istringstream file(textOf(path));
     std::string all;
     for (std::string text; std::getline(file, text);) {

@@ -1,5 +1,5 @@
-// What op-harness refuses at the start, before anything runs: values without sense, options for a backend that was not
-// asked for, places that cannot be written.
+// Refusals of op-harness before anything runs: senseless values, options for a backend that was not requested,
+// unwritable paths.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -17,7 +17,7 @@ struct Options {
   std::string exportPath;
 };
 
-/// Writes the capsule's first case as a program of its own.
+/// Writes the capsule's first case as a standalone program.
 Result<int> exportProgram(const Options& options, const Capsule& capsule, const OpRegistry& registry) {
 #ifdef OPKIT_HAS_VULKAN
   OPKIT_ASSIGN(const auto runtime, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
@@ -33,7 +33,7 @@ Result<int> exportProgram(const Options& options, const Capsule& capsule, const 
 #endif
 }
 
-/// Runs the capsule's group and prints what came of it. 1: it still fails; 0: it passes.
+/// Runs the capsule's group and prints the result. 1: it still fails; 0: it passes.
 Result<int> replay(Options options) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));

@@ -17,7 +17,7 @@ struct Options {
 struct Use {
   vulkan::ShaderCode code;
   size_t dispatches = 0;
-  std::vector<vulkan::PipelineStatistic> driver;  // what it tells: registers, spills, by its own names
+  std::vector<vulkan::PipelineStatistic> driver;  // its statistics: registers, spills, by its own names
 };
 
 /// Every shader variant that the cases dispatch.

@@ -71,7 +71,7 @@ Result<int> watch(const Options& options) {
   std::fflush(stdout);
   std::vector<std::string> unbuilt = watcher.unbuilt();
   auto looked = std::chrono::steady_clock::now();
-  while (true) {  // until a signal ends the program: a round leaves nothing that must be kept
+  while (true) {  // until a signal ends the program: a round produces nothing that must be kept
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     bool changed = watcher.poll();
     if (const auto now = std::chrono::steady_clock::now(); now - looked > std::chrono::seconds(1)) {

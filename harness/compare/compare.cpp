@@ -92,7 +92,7 @@ void compareReal(const OracleTensor& expected, const Tensor& got, const Toleranc
       error = ok ? 0 : kInfinity;
       tally.countUlps(error);
     } else {
-      // Nothing granted means the rounded value itself: an exact operator's oracle may still need rounding.
+      // A zero bound means the rounded value itself: the oracle of an exact operator may still need rounding.
       const double target = bound == 0 ? rounded : want;
       error = std::fabs(have - target);
       ok = error <= bound;

@@ -1,7 +1,7 @@
-// compare: does a tensor equal what the oracle expects, within a tolerance?
+// compare: compares a tensor with the oracle's result within a tolerance.
 //
-// Every element must make `error <= bound` true, so NaN fails; an infinity must be expected. The normalised
-// mean square error has a gate of its own, so that many small errors in one direction are seen as well.
+// Every element must make `error <= bound` true, so NaN fails; an infinity must be expected. The normalised mean square
+// error has a separate gate, to detect many small errors in one direction.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace opkit::harness {
 
-/// Upper bounds, in ULPs of the expected value, of the histogram's buckets; what exceeds the last (or is not finite)
-/// falls into one more.
+/// Upper bounds, in ULPs of the expected value, of the histogram's buckets; one more bucket holds larger and non-finite
+/// errors.
 inline constexpr std::array<double, 10> kUlpBuckets = {0, 0.5, 1, 2, 4, 8, 16, 64, 256, 4096};
 using UlpHistogram = std::array<int64_t, kUlpBuckets.size() + 1>;
 
@@ -39,12 +39,12 @@ struct Comparison {
   UlpHistogram ulps{};  // elements by the size of their error
 };
 
-/// REQUIRES a host tensor. A different description is a failure, not an error. `wrong`, where given, becomes one flag
-/// per element.
+/// REQUIRES a host tensor. A different description is a failure, not an error. `wrong`, if given, becomes one flag per
+/// element.
 Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance,
                          std::vector<bool>* wrong = nullptr);
 
-/// The later result into the earlier one: counts add up, the worse of the worst elements stays.
+/// Merges the later result into the earlier one: counts add up, the worse of the two worst elements stays.
 void merge(Comparison& total, const Comparison& one);
 
 /// "[2,0,17]" for a flat index of a shape.

@@ -18,7 +18,7 @@ Values valuesOf(const OracleTensor& tensor) {
   return tensor.isReal() ? tensor.real : Values(tensor.integer.begin(), tensor.integer.end());
 }
 
-/// Whether every element is all ones, the poison of unwritten memory.
+/// True if every element is all ones, the poison of unwritten memory.
 bool isPoison(const Tensor& tensor, size_t i) {
   const size_t size = sizeOf(tensor.desc.dtype);
   const auto bytes = tensor.bytes().subspan(i * size, size);
@@ -55,7 +55,7 @@ class Doctor {
     return std::fabs(a - b) <= relative * std::max({std::fabs(a), std::fabs(b), scale()});
   }
 
-  /// A hundredth of the largest value: cancellation leaves absolute errors of that order of rounding.
+  /// A hundredth of the largest value: cancellation leaves absolute errors relative to that value.
   double scale() const {
     if (scale_ < 0) {
       scale_ = 0;
@@ -64,7 +64,7 @@ class Doctor {
     return scale_;
   }
 
-  /// Whether `candidate` accounts for the whole output, right elements too.
+  /// True if `candidate` explains the whole output, including right elements.
   bool explains(const Values& candidate) const {
     if (candidate.size() != got_.size()) return false;
     bool differs = false;
@@ -158,7 +158,7 @@ class Doctor {
       offsets = offsets && near(want_[i] + offset, got_[i]);
       varied = varied || !near(want_[i], want_[first]);
     }
-    if (!varied && failures_ > 1) return {};  // one value only: nothing can be told
+    if (!varied && failures_ > 1) return {};  // one value only: nothing can be concluded
     if (failures_ < 2) return {};
     const char* which = failures_ == static_cast<int64_t>(wrong_.size()) ? "the output is" : "the wrong elements are";
     if (scales && std::fabs(factor + 1) < 1e-3) return Diagnosis{"sign", fmt::format("{} the negated values", which)};
@@ -210,7 +210,7 @@ class Doctor {
     return elements <= kOracleElements && static_cast<int64_t>(want_.size()) <= kOracleElements && e_.def.oracle;
   }
 
-  /// What the oracle gives for altered inputs or parameters; nothing where it refuses.
+  /// The oracle's output for altered inputs or parameters; nullopt if it refuses.
   std::optional<Values> again(const HostInputs& inputs, const std::string& paramsJson) const {
     const auto params = paramsFromJson(e_.def.params, paramsJson);
     if (!params) return std::nullopt;
@@ -272,7 +272,7 @@ class Doctor {
     return {};
   }
 
-  /// Copies of the inputs with one changed; nothing when memory is short.
+  /// Copies of the inputs with one changed; nullopt if out of memory.
   template <class Change>
   std::optional<HostInputs> altered(size_t index, Change&& change) const {
     auto copy = copyOf(*e_.inputs[index]);

@@ -1,8 +1,8 @@
-// diagnose: why might this output be wrong?
+// diagnose: proposes a cause for a wrong output.
 //
-// Cheap explanations are tried against the wrong output and the first that accounts for every wrong element is
-// given. They are hypotheses about a kernel, not proofs; docs/harness.md lists them with what they look like.
-// Plain functions; may run the oracle again, on altered inputs or parameters, when the case is small.
+// Cheap explanations are tried on the wrong output, and the first that explains every wrong element is returned. They
+// are hypotheses about a kernel, not proofs; docs/harness.md lists them with their symptoms. Plain functions; may run
+// the oracle again, on altered inputs or parameters, if the case is small.
 #pragma once
 
 #include <string>
@@ -22,12 +22,12 @@ struct Evidence {
   size_t output = 0;                          // the one that is wrong
   const Tensor& got;                          // on the host, with expected[output]'s description
   Tolerance tolerance;
-  const Tensor* again = nullptr;     // what a second run gave
-  const Tensor* previous = nullptr;  // what the same kernel gave at another shape just before
+  const Tensor* again = nullptr;     // output of a second run
+  const Tensor* previous = nullptr;  // the kernel's previous output, at another shape
 };
 
 struct Diagnosis {
-  std::string kind;  // "race", "unwritten", "stale", "transposed", ...; "unknown" where nothing fits
+  std::string kind;  // "race", "unwritten", "stale", "transposed", ...; "unknown" if nothing fits
   std::string text;  // one sentence
 };
 

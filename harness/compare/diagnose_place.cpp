@@ -32,7 +32,7 @@ class Places {
  private:
   using Inside = std::function<bool(const std::vector<int64_t>&)>;
 
-  /// Whether all wrong elements are inside, most of the inside is wrong, and there is an outside.
+  /// True if all wrong elements are inside, most of the inside is wrong, and there is an outside.
   bool fits(const Inside& inside) const {
     int64_t within = 0, covered = 0;
     size_t i = 0;
@@ -93,7 +93,7 @@ class Places {
     return std::nullopt;
   }
 
-  /// The frame of the last two axes, as wide as it has to be.
+  /// The frame of the last two axes, as wide as needed.
   std::optional<Diagnosis> border() const {
     const size_t rank = shape_.size();
     if (rank < 2) return std::nullopt;
@@ -112,7 +112,7 @@ class Places {
   std::optional<Diagnosis> suffix() const {
     const auto first = std::find(wrong_.begin(), wrong_.end(), true) - wrong_.begin();
     const int64_t length = static_cast<int64_t>(wrong_.size()) - first;
-    // A few right elements in front mean nothing.
+    // A few right elements at the start mean nothing.
     if (8 * first < static_cast<int64_t>(wrong_.size()) ||
         static_cast<double>(total_) < kCoverage * static_cast<double>(length))
       return std::nullopt;

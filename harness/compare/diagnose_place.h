@@ -7,7 +7,7 @@
 
 namespace opkit::harness {
 
-/// The most specific place that holds every wrong element and hardly a right one; nothing where there is none.
+/// The most specific place that holds every wrong element and few right ones; nullopt if there is none.
 std::optional<Diagnosis> diagnosePlace(const Shape& shape, const std::vector<bool>& wrong);
 
 }  // namespace opkit::harness

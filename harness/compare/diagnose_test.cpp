@@ -1,4 +1,4 @@
-// For every hypothesis an output is made wrong in that way, and the diagnosis must be that one.
+// For every hypothesis an output is made wrong in that way; the diagnosis must name it.
 #include "harness/compare/diagnose.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ void each(OracleTensor& y, Body&& body) {
   forEachIndex(y.desc.shape, [&](const std::vector<int64_t>& at) { body(at, y.real[i++]); });
 }
 
-/// What the oracle gives for a case's data with other inputs or other parameters.
+/// The oracle's output for a case's data with other inputs or parameters.
 Corrupt outputOf(const std::string& id, const std::function<void(HostInputs&)>& change, const char* params = nullptr) {
   return [=](OracleTensor& y) {
     const Case c = *parseCaseId(id);
@@ -128,7 +128,7 @@ const std::vector<Row> kRows = {
      }},
 };
 
-/// Poison, as it lies there before a kernel runs, in place of NaN.
+/// Poison, as before a kernel runs, in place of NaN.
 void leaveUnwritten(const OracleTensor& wrong, const Tensor& got) {
   for (size_t i = 0; i < wrong.real.size(); ++i)
     if (std::isnan(wrong.real[i])) std::fill_n(got.bytes().begin() + static_cast<long>(4 * i), 4, std::byte{0xFF});
@@ -166,7 +166,7 @@ TEST_P(DiagnosisOf, IsTheRightOne) {
   EXPECT_FALSE(diagnosis.text.empty());
 }
 
-/// The oracle, and then what `spoil` makes of the output.
+/// The oracle's output, changed by `spoil`.
 class SpoiledKernel final : public Execution {
  public:
   using Spoil = std::function<void(size_t run, const Tensor& output)>;
@@ -185,7 +185,7 @@ class SpoiledKernel final : public Execution {
   size_t runs_ = 0;
 };
 
-/// `check` on cases of one operator whose kernel is spoiled so; every kernel gets a spoiler of its own.
+/// `check` on cases of one operator with a spoiled kernel; every kernel gets its own spoiler.
 std::vector<CaseResult> checkSpoiled(const std::vector<std::string>& ids,
                                      const std::function<SpoiledKernel::Spoil()>& makeSpoil) {
   CaseGroup group;
@@ -242,7 +242,7 @@ TEST(Diagnosis, AKernelThatRacesIsCalledSo) {
 }
 
 TEST(Diagnosis, AKernelThatKeepsItsFirstOutputIsCalledStale) {
-  // From its second shape on it leaves what it computed for the one before.
+  // From its second shape on it returns the output of the previous shape.
   const auto makeSpoil = [] {
     auto first = std::make_shared<std::vector<float>>();
     return [first](size_t, const Tensor& output) {

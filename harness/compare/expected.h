@@ -1,4 +1,4 @@
-// expectedOutputs: what an operator must give, by its oracle in double on the rounded inputs, not rounded.
+// expectedOutputs: the oracle's outputs in double for the rounded inputs, not rounded.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace opkit::harness {
 
 /// Runs the shape rule and the oracle (for an operator without one, its regions). `outputCount` 0 asks for the
-/// outputs the card requires. Errors are those of the shape rule and the oracle.
+/// outputs the card requires. Returns errors of the shape rule and the oracle.
 Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
                                                   const std::vector<std::optional<Tensor>>& inputs, size_t outputCount);
 
-/// The number of outputs a case asks for when it does not say: the required ones, at least one.
+/// The default number of outputs of a case: the required ones, at least one.
 size_t requiredOutputs(const OpDef& def);
 
 }  // namespace opkit::harness

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kU = 0x1p-24;  // unit roundoff of fp32
 
-/// S of one element: what the oracle gave, else the result itself.
+/// S of one element: from the oracle, else the result itself.
 double magnitudeAt(const OracleTensor& y, size_t i) {
   return i < y.magnitude.size() ? y.magnitude[i] : std::fabs(y.real[i]);
 }
@@ -55,7 +55,7 @@ double floatGate(NumericClass numeric, const OracleTensor& y) {
   return 0;
 }
 
-/// Zero where the expected value has an exact representation, one rounding elsewhere.
+/// Zero if the expected value has an exact representation, else one rounding.
 Tolerance exactLane(const OracleTensor& expected) {
   Tolerance result;
   result.nmseGate = expected.desc.dtype == DType::Float16 ? 5e-7 : 1e-13;

@@ -44,7 +44,7 @@ class ConformanceRun {
     return compareSet(set);
   }
 
-  /// Whether some expected output holds more than one value; a network of constant weights may not.
+  /// True if some expected output holds more than one value; a network of constant weights may not.
   bool varied() const { return varied_; }
 
  private:

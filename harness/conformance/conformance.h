@@ -1,5 +1,5 @@
-// Conformance: folders of the ONNX backend-test form (model.onnx, test_data_set_N/input_K.pb, output_K.pb), whose
-// expected outputs nobody here computed.
+// Conformance: folders of the ONNX backend-test form (model.onnx, test_data_set_N/input_K.pb, output_K.pb), with
+// expected outputs from ONNX.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct ConformanceFolder {
 /// Every such folder below `directories`, sorted. InvalidArgument names a directory that does not exist.
 Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<std::string>& directories);
 
-/// Where the Debian package libonnx-testdata keeps its data, as dpkg says. InvalidArgument says how to get it.
+/// The data folder of the Debian package libonnx-testdata, from dpkg. InvalidArgument explains how to install it.
 Result<std::string> packagedTestData();
 
 struct ConformanceSetup {

@@ -1,7 +1,7 @@
 // bisect: the smallest part of a network that still departs from the reference.
 //
-// The first node that departs is tried alone on the reference's own inputs; when it is right by itself, the nodes
-// before it are added level by level until the part departs.
+// The first node that departs is tried alone on the reference's inputs. If it is right alone, the nodes before it are
+// added level by level until the part departs.
 #pragma once
 
 #include "harness/model/model_compare.h"
@@ -16,8 +16,8 @@ struct Bisection {
   Comparison comparison;
 };
 
-/// `tensor` is the first that departs, as compareModel found. Internal when no part departs by itself, not even all
-/// that leads to the tensor.
+/// `tensor` is the first that departs, as found by compareModel. Internal if no part departs by itself, not even all
+/// nodes that lead to the tensor.
 Result<Bisection> bisectModel(const Model& model, const std::string& tensor, const OpRegistry& registry,
                               const ModelCompareOptions& options);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kRelative = 1e-3;
 
-/// Free extents become 1 in front and 8 elsewhere, unless the caller or the model gave the shape.
+/// Free extents become 1 on the first axis and 8 elsewhere, unless the caller or the model gives the shape.
 Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options) {
   for (const auto& [name, shape] : options.shapes)
     if (name == declared.name) return shape;
@@ -127,7 +127,7 @@ Result<CaseResult> ModelComparison::compareOutputs() {
       OPKIT_ASSIGN(Tensor copy, copyOf(got));
       first.push_back(std::move(copy));
     }
-    // What is left in memory by the first run must not matter.
+    // Data left in memory by the first run must not matter.
     OPKIT_TRY(tested->run().withContext(options_.backend));
     for (size_t i = 0; i < first.size(); ++i) {
       const std::string name = tested->outputNames()[i];

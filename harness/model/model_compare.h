@@ -1,6 +1,6 @@
-// ModelComparison: runs one network on two backends with the same inputs. Once as production runs it, with fusion,
-// views and memory that is used again, where its outputs are compared; and once with every tensor kept, where every
-// tensor on the way is compared, so that the first operator that departs can be named.
+// ModelComparison: runs one network on two backends with the same inputs. First as in production, with fusion, views
+// and reused memory, comparing outputs. Then with every tensor kept, comparing every tensor, so that the first operator
+// that departs can be named.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,14 @@ struct ModelCompareOptions {
   std::shared_ptr<Runtime> referenceRuntime;
   std::vector<std::pair<std::string, Shape>> shapes;  // of inputs, by name; see inputShapes
   uint64_t seed = 7;
-  bool allowFallback = false;  // else nodes that ran elsewhere make the status `fallback`
+  bool allowFallback = false;  // else nodes that ran elsewhere set the status `fallback`
   double nmseGate = 1e-8;      // a tensor departs above it
 };
 
 /// A tensor departs when its NMSE exceeds the gate, when an element is off by more than 1e-3 of the larger of itself
 /// and the tensor's root mean square (so a wrong row does not hide among millions), or when NaN and infinities differ.
 /// Integers must be equal. Floating inputs are uniform in [-1, 1], integers in [0, 9]. The reference runs once, with
-/// every tensor kept. Both functions answer InvalidArgument for shapes that do not fit the model's inputs; nothing was
+/// every tensor kept. Both functions return InvalidArgument for shapes that do not fit the model's inputs; nothing was
 /// compared then. For one thread.
 class ModelComparison {
  public:
@@ -35,7 +35,7 @@ class ModelComparison {
       : name_(std::move(name)), model_(std::move(model)), registry_(registry), options_(std::move(options)) {}
 
   /// A session of the default configuration. The result's id is NAME/outputs and its layers are the model's outputs;
-  /// status fail names the first that departs, or that a second run makes differently.
+  /// status fail names the first that departs or that differs in a second run.
   Result<CaseResult> compareOutputs();
   /// A session that keeps its tensors. The result's id is NAME and its layers are all tensors in execution order;
   /// status fail names the first that departs.

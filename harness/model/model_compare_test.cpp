@@ -64,7 +64,7 @@ TEST(ModelCompare, OutputsAgreeAsProductionRunsIt) {
   EXPECT_EQ(comparison.compareLayers()->status, CaseStatus::Pass) << "after the outputs";
 }
 
-/// A fusion that loses the Relu: what it reads takes its place.
+/// A fusion that loses the Relu: its input takes its place.
 Result<size_t> loseRelu(EncodedGraph& graph, const Model&) {
   for (const EncodedCommand& command : graph.commands)
     if (command.def->type == "Relu") graph.alias[static_cast<size_t>(command.outputs[0])] = command.inputs[0];

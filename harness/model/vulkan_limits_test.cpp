@@ -60,7 +60,7 @@ TEST(VulkanLimits, WithoutAFallbackTheReasonIsTheError) {
   EXPECT_NE(status.message().find("exceeds the device limit of 1024 bytes"), std::string::npos) << status.message();
 }
 
-/// Rows of x that the indices choose, and then a kernel that reads them.
+/// Rows of x selected by the indices, then a kernel that reads them.
 Model gatherThenRelu() {
   Model model;
   const int x = model.addInput("x", {DType::Float32, {5, 3}});
@@ -90,7 +90,7 @@ TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
         EXPECT_NE(status.message().find("node 'gather'"), std::string::npos) << status.message();
       }
       EXPECT_EQ(runWith(*session, {0, 0, int64_t{1} << 32, 0}).code(), StatusCode::InvalidArgument) << backend;
-      // What was found is forgotten.
+      // The report was cleared.
       EXPECT_TRUE(runWith(*session, {0, -1, 4, -5}).isOk());
       EXPECT_EQ(valuesOf(*session), std::vector<float>(12, 7.0f));
     }

@@ -1,4 +1,4 @@
-// Whole networks on Vulkan in the ways a session can run them: recordings, storage, failures, tuning.
+// Whole networks on Vulkan in the modes of a session: recordings, storage, failures, tuning.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ class VulkanSessionTest : public testing::Test {
     const auto values = session.output(session.outputNames().front())->data<float>();
     return {values.begin(), values.end()};
   }
-  /// The output of one run; empty, with a test failure, when something goes wrong.
+  /// The output of one run; empty, with a test failure, on an error.
   static std::vector<float> runOnce(const std::shared_ptr<Interpreter>& interpreter, const SessionConfig& config) {
     auto session = interpreter->createSession(config);
     EXPECT_TRUE(session) << session.error().message();
@@ -91,11 +91,11 @@ TEST_F(VulkanSessionTest, ImagesAndBuffersAgreeAndImagesAreUsed) {
     size_t conversions = 0;
     for (const Placement& row : session->placement()) conversions += row.type == "Convert";
     EXPECT_GE(conversions, 2u) << name;  // into images and back
-    EXPECT_LE(conversions, 4u) << name;  // and nowhere in between
+    EXPECT_LE(conversions, 4u) << name;  // no other conversions
   }
 }
 
-/// Weights that folding gives, and a normalisation whose factors are made of four constants.
+/// Weights from folding, and a normalisation with factors made of four constants.
 TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
   Model model;
   const auto constant = [&](const char* name, const Shape& shape) {
@@ -173,7 +173,7 @@ TEST_F(VulkanSessionTest, EveryFailedAllocationIsReportedAndRecoveredFrom) {
   const size_t rangesBefore = device.memory().statistics().ranges;
   int failures = 0;
   bool finished = false;
-  // Every creation while there are few, then ever larger steps: a network makes hundreds.
+  // Every creation at first, then ever larger steps: a network makes hundreds.
   for (int64_t after = 0; !finished; after += 1 + after / 8) {
     {
       device.faults().failCreationAfter(after);
@@ -210,7 +210,7 @@ TEST_F(VulkanSessionTest, AResizeThatFitsRecoversFromOneThatDoesNot) {
   const std::string input = session->inputNames().front();
   const Shape small = session->input(input)->desc.shape;
   ASSERT_TRUE(session->resizeInput(input, {1, 1024, small[2]}).isOk());
-  session->input(input);  // its zeros will do
+  session->input(input);  // zeros suffice
   const Status refused = session->run();
   EXPECT_EQ(refused.code(), StatusCode::OutOfMemory) << refused.message();
   EXPECT_NE(refused.message().find("bytes refused"), std::string::npos) << refused.message();
@@ -265,7 +265,7 @@ TEST_F(VulkanSessionTest, WhatOneSessionTunesAnotherProcessReads) {
   const auto interpreter = transformer();
   SessionConfig config{.backend = "vulkan", .cacheDir = pattern, .storage = Storage::Buffer, .tune = true};
   const auto measure = [&] {
-    auto session = interpreter->createSession(config);  // a Runtime of its own, as in another process
+    auto session = interpreter->createSession(config);  // a separate Runtime, as in another process
     EXPECT_TRUE(session) << session.error().message();
     const Status status = prepare(**session);
     EXPECT_TRUE(status.isOk()) << status.message();

@@ -15,7 +15,7 @@ namespace {
 using Bytes = std::vector<std::byte>;
 using Acted = std::shared_ptr<std::atomic<uint64_t>>;
 
-/// What a spoiler of outputs sees: the output before and after the kernel ran. Answers whether it changed anything.
+/// Spoils an output, given its state before and after the kernel ran. Returns true if it changed anything.
 struct Run {
   const Tensor& output;
   const Bytes& before;
@@ -26,7 +26,7 @@ using Spoil = bool (*)(const Run&);
 size_t elementsOf(const Run& run) { return static_cast<size_t>(run.output.desc.elements()); }
 size_t elementBytes(const Run& run) { return sizeOf(run.output.desc.dtype); }
 
-/// Puts back what was there before elements [first, last) were written.
+/// Restores the former values of elements [first, last).
 bool unwrite(const Run& run, size_t first, size_t last) {
   if (first >= last) return false;
   const size_t size = elementBytes(run);
@@ -195,7 +195,7 @@ class FaultyExecution final : public Execution {
     for (size_t i = 0; i < outputs.size(); ++i)
       if (outputs[i] && outputs[i]->sizeBytes() > 0)
         std::memcpy(before_[i].data(), outputs[i]->bytes().data(), before_[i].size());
-    const bool counted = countHeap(false);  // what spoiling allocates is not the kernel's
+    const bool counted = countHeap(false);  // allocations of the spoiler do not count for the kernel
     const std::vector<const Tensor*> seen = spoilInputs(inputs);
     countHeap(counted);
     const Status status = inner_->onExecute(seen, outputs);
@@ -269,7 +269,7 @@ Creator faulty(const Creator& inner, const Fault& fault, const Acted& acted) {
   return creator;
 }
 
-/// Regions with the mistakes that regions can have.
+/// Regions with typical mistakes.
 Result<std::vector<RegionList>> spoilRegions(const std::string& fault, Result<std::vector<RegionList>> lists,
                                              std::atomic<uint64_t>& acted) {
   if (!lists) return lists;

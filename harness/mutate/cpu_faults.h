@@ -1,8 +1,7 @@
 // Seeded faults of CPU kernels: a table of mistakes, each wrapped around whatever kernel an operator has.
 //
-// Kernels in C++ cannot be recompiled while the harness runs, so the mistakes are made at their borders: what they are
-// given, what they leave, when they are resized. A fault may find nothing to spoil in a case (no bias to forget); it
-// then counts for nothing.
+// Kernels in C++ cannot be recompiled while the harness runs, so the mistakes are made at their interface: inputs,
+// outputs and resizes. A fault that finds nothing to spoil in a case (no bias to forget) does not count.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@ struct CpuFault {
 /// The table.
 const std::vector<CpuFault>& cpuFaults();
 
-/// A copy of the registry in which every CPU kernel of `op` (its regions, where it is lowered) has the fault. `acted`
+/// A copy of the registry in which every CPU kernel of `op` (its regions, if it is lowered) has the fault. `acted`
 /// counts the runs in which something was spoiled.
 OpRegistry withFault(const OpRegistry& registry, const std::string& op, const std::string& fault,
                      const std::shared_ptr<std::atomic<uint64_t>>& acted);

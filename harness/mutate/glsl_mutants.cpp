@@ -13,7 +13,7 @@ struct Edit {
   const char* to;
 };
 
-// Longer tokens first: the text is read from the left and the first that fits is taken.
+// Longer tokens first: the first token that matches is taken.
 constexpr Edit kEdits[] = {
     {"bound", "<=", "<"},         {"bound", ">=", ">"},        {"bound", "==", "!="},      {"bound", "!=", "=="},
     {"skip", "<<=", nullptr},     {"skip", ">>=", nullptr},    {"skip", "<<", nullptr},    {"skip", ">>", nullptr},
@@ -33,14 +33,14 @@ std::string trimmed(const std::string& line) {
   return first == std::string::npos ? "" : line.substr(first, last - first + 1);
 }
 
-/// Whether a token that begins or ends in a word character stands alone there.
+/// True if a token that begins or ends with a word character is a whole word there.
 bool standsAlone(const std::string& line, size_t at, const std::string& token) {
   if (isWord(token.front()) && at > 0 && (isWord(line[at - 1]) || line[at - 1] == '.')) return false;
   const size_t end = at + token.size();
   return !(isWord(token.back()) && end < line.size() && (isWord(line[end]) || line[end] == '.' || line[end] == '('));
 }
 
-/// Whether a sign is unary or part of an exponent: changing it makes no sense or another number.
+/// True if a sign is unary or part of an exponent: changing it is invalid or changes the number.
 bool isSign(const std::string& line, size_t at) {
   size_t before = at;
   while (before > 0 && line[before - 1] == ' ') --before;

@@ -13,11 +13,11 @@ struct Mutant {
   std::string after;
   std::string text;  // of the whole file
 
-  /// "if (row >= rows) return; => (dropped)": what marks of equivalent mutants are matched with.
+  /// "if (row >= rows) return; => (dropped)": matched with marks of equivalent mutants.
   std::string change() const { return before + " => " + (after.empty() ? "(dropped)" : after); }
 };
 
-/// All of them, in the order of the lines. Comments, preprocessor lines and declarations of the interface stay.
+/// All of them, in the order of the lines. Comments, preprocessor lines and interface declarations are not mutated.
 std::vector<Mutant> mutantsOf(const std::string& glsl);
 
 /// At most `limit` of them, spread evenly over the kinds and lines; 0 is all.

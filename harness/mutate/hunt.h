@@ -1,4 +1,4 @@
-// Hunt: looks for a case that fails, as fast as it can. What a worker does for every mutant.
+// Hunt: finds a failing case as fast as possible. A worker runs it for every mutant.
 //
 // Groups are prepared when they are first needed and kept. Used by one thread.
 #pragma once
@@ -21,8 +21,8 @@ class Hunt {
 
   const PreparedGroup& prepared(size_t group);
 
-  /// Checks the groups of `order` in turn until a case fails; answers "sub-check: case id", or "" when all pass. The
-  /// group that failed comes first next time. Groups that `concerned` does not ask for are left out.
+  /// Checks the groups of `order` in turn until a case fails; returns "sub-check: case id", or "" if all pass. The
+  /// failed group comes first next time. Groups for which `concerned` is false are skipped.
   std::string firstFailure(std::vector<size_t>& order, const OpRegistry& broken, const std::string& backend,
                            const std::shared_ptr<Runtime>& runtime,
                            const std::function<bool(size_t)>& concerned = nullptr);
@@ -33,22 +33,22 @@ class Hunt {
   std::map<size_t, PreparedGroup> prepared_;
 };
 
-/// What a group of cases does where nothing is broken.
+/// Facts about a group of cases with unbroken kernels.
 struct GroupFacts {
   double seconds = 0;
-  std::string failure;             // like Hunt::firstFailure; or what ended the worker
+  std::string failure;             // like Hunt::firstFailure; or the end of the worker
   std::set<std::string> variants;  // of shaders that are dispatched
 };
 
-/// A kernel, or several, and the groups that run it, the quickest first.
+/// One or several kernels and the groups that run them, fastest first.
 struct Subject {
   std::string name;  // an operator, or a shader
   std::vector<size_t> groups;
   double seconds = 0;  // of all groups
 };
 
-/// Puts the quickest groups first. InvalidArgument when one fails although nothing is broken: mutants would be killed
-/// by cases that kill everything.
+/// Puts the fastest groups first. InvalidArgument if one fails with unbroken kernels: such a case would kill every
+/// mutant.
 Status arrange(Subject& subject, const std::vector<GroupFacts>& facts);
 
 }  // namespace opkit::harness

@@ -1,5 +1,5 @@
-// Mutants that cannot be told from the original, marked with the reason in ops/<op>/<op>.mutants.json, or in
-// shaders/<folder>/<folder>.mutants.json where the shaders belong to no operator:
+// Mutants that cannot be distinguished from the original, marked with the reason in ops/<op>/<op>.mutants.json, or in
+// shaders/<folder>/<folder>.mutants.json if the shaders belong to no operator:
 //
 //   {"equivalent": [{"shader": "softmax/softmax", "change": "a => b", "reason": "why nobody can tell"},
 //                   {"op": "Softmax", "change": "half", "reason": "..."}]}
@@ -16,10 +16,10 @@ namespace opkit::harness {
 
 class EquivalentMarks {
  public:
-  /// Every file of the source tree. InvalidArgument names the file and what an entry lacks.
+  /// Every file of the source tree. InvalidArgument names the file and the missing part of an entry.
   static Result<EquivalentMarks> read(const std::string& source);
 
-  /// The reason, or null where nothing is marked.
+  /// The reason, or null if nothing is marked.
   const std::string* reasonOf(const std::string& subject, const std::string& change) const;
 
  private:

@@ -43,7 +43,7 @@ class CpuMutation {
  private:
   Subject& subjectOf(size_t job) { return subjects_[job / cpuFaults().size()]; }
 
-  /// Runs every group unbroken, and gathers them by operator.
+  /// Runs every group unbroken, and collects the groups by operator.
   Status findSubjects() {
     std::map<std::string, Subject> subjects;
     std::vector<size_t> used;

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 constexpr double kSurveyTimeoutSeconds = 300;
 constexpr size_t kMutantsPerRuntime = 40;  // a Runtime keeps the pipelines of all of them
 
-/// What a worker keeps from one mutant to the next: unchanged pipelines and the answers of the oracle.
+/// State that a worker keeps between mutants: unchanged pipelines and the oracle's outputs.
 class Worker {
  public:
   Worker(const Catalogue& catalogue, const OpRegistry& registry, const std::string& source)
@@ -65,7 +65,7 @@ class ShaderMutation {
     std::vector<size_t> all;
     for (size_t i = 0; i < jobs_.size(); ++i) all.push_back(i);
     OPKIT_TRY(runJobs(all, true));
-    // What broke a worker may have been an earlier mutant's doing: once more, each in a process of its own.
+    // An earlier mutant may have broken the worker: run each again in a separate process.
     for (const size_t job : std::exchange(broken_, {})) OPKIT_TRY(runJobs({job}, false));
     reportRest(finished_, next_, events);
     return Status::ok();

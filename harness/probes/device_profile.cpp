@@ -78,7 +78,7 @@ const std::vector<TraitProbe>& traitProbes() {
       {"NaN + 1 is NaN", Function::Plus, kNan, 1, isNan},
       {"Inf * 2 is Inf", Function::Times, kInf, 2, [](float v) { return v == kInf; }},
       {"-0 * 1 is -0", Function::Times, -0.0f, 1, [](float v) { return v == 0 && std::signbit(v); }},
-      // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost when the product is rounded first.
+      // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term is lost if the product is rounded first.
       {"fma rounds once", Function::Fma, 1 + 0x1p-12f, 1 + 0x1p-11f, [](float v) { return v == 0x1p-24f; }},
   };
   return list;

@@ -1,5 +1,5 @@
-// DeviceProfile: what a Vulkan device does with NaN, denormals and the built-in functions, where the specification lets
-// it choose. Measured, never assumed; recorded beside results, so that a failure on one device can be told from one on
+// DeviceProfile: the behaviour of a Vulkan device for NaN, denormals and built-in functions where the specification
+// leaves a choice. Measured and stored with results, so that a failure of one device can be distinguished from one of
 // all. It excuses nothing: comparisons are the same on every device.
 #pragma once
 

@@ -20,7 +20,7 @@ TEST(DeviceProfile, SaysWhatTheDeviceDoes) {
     ADD_FAILURE() << "no trait " << name;
     return false;
   };
-  // What no device may lack; the others differ.
+  // The mandatory part of a profile; the rest may differ.
   EXPECT_TRUE(has("NaN + 1 is NaN"));
   EXPECT_TRUE(has("Inf * 2 is Inf"));
   for (const DeviceProfile::Builtin& builtin : profile->builtins) {

@@ -1,5 +1,5 @@
-// What arithmetic the device really does where Vulkan leaves it open: y[i] = f(x[i]), f chosen by `function`. One
-// invocation per element. Driven by harness/probes/device_profile.cpp, whose list of functions this follows.
+// Probes arithmetic that Vulkan leaves open: y[i] = f(x[i]), f selected by `function`. One invocation per element.
+// Driven by harness/probes/device_profile.cpp; the order of functions is the same there.
 #version 450
 #include "common.glsl"
 

@@ -1,7 +1,6 @@
-// BuildFacts: what this build was made of and where, for result lines, capsules and the commands that read the sources.
+// BuildFacts: commit and location of this build, for result lines, capsules and the commands that read the sources.
 //
-// Values live in one generated source, so that another commit or a copy of the tree elsewhere recompiles that one
-// alone. Thread-safe.
+// Values live in one generated source, so that another commit or location recompiles only that one. Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,16 +10,16 @@ namespace opkit::harness {
 struct BuildFacts {
   const char* version;
   const char* commit;  // "" outside git
-  bool dirty;          // files of the commit were changed when it was configured
+  bool dirty;          // files differed from the commit at configure time
   const char* compiler;
   const char* buildType;
-  const char* sourceFolder;  // absolute, where it was configured
+  const char* sourceFolder;  // absolute, at configure time
 };
 
 extern const BuildFacts kBuildFacts;
 
-/// The source tree that this program's build folder lies in, else the one that it was configured for. A tree that was
-/// moved or copied with its build folder is its own.
+/// The source tree that contains this program's build folder, else the configured one. So a tree moved or copied with
+/// its build folder is found.
 std::string sourceFolder();
 
 }  // namespace opkit::harness

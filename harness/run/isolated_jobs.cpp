@@ -35,7 +35,7 @@ bool readAll(int fd, void* data, size_t size) {
   return true;
 }
 
-/// To a process that may have ended: an error then, not a signal.
+/// Writes to a process that may have ended: gives an error then, not a signal.
 bool sendAll(int fd, const void* data, size_t size) {
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
@@ -48,7 +48,7 @@ bool sendAll(int fd, const void* data, size_t size) {
   return true;
 }
 
-/// Private writable memory of this process in bytes; 0 where the system does not say.
+/// Private writable memory of this process in bytes; 0 if unknown.
 size_t dataBytes() {
   std::ifstream status("/proc/self/status");
   size_t kibibytes = 0;
@@ -57,24 +57,25 @@ size_t dataBytes() {
   return kibibytes << 10;
 }
 
-/// What the parent left is not counted. Nor is address space: drivers and sanitizers reserve far more than they use.
+/// Memory inherited from the parent is not counted. Neither is address space: drivers and sanitizers reserve far more
+/// than they use.
 void limitMemory(size_t bytes) {
   const size_t most = dataBytes() + bytes;
   const rlimit limit{most, most};
   setrlimit(RLIMIT_DATA, &limit);
 }
 
-/// What goes before an answer's text.
+/// The header of an answer.
 struct AnswerHead {
   size_t length = 0;
-  bool thrown = false;  // the text is not the job's: it says what the job threw
+  bool thrown = false;  // the text is not the job's answer but the exception that it threw
 };
 
 Result<std::string> answerOf(const std::function<std::string(size_t)>& job, size_t index) {
   return guarded([&]() -> Result<std::string> { return job(index); });
 }
 
-/// A worker's life: an index comes in, the answer's length and text go out, until the other end closes.
+/// Main loop of a worker: reads an index, writes the length and text of the answer, until the other end closes.
 [[noreturn]] void serve(int channel, pid_t parent, size_t memoryBytes, const std::function<std::string(size_t)>& job) {
   becomeWorker(parent);
   if (memoryBytes > 0) limitMemory(memoryBytes);
@@ -84,12 +85,12 @@ Result<std::string> answerOf(const std::function<std::string(size_t)>& job, size
     const std::string text = answer ? *answer : answer.error().toString();
     const AnswerHead head{text.size(), !answer};
     if (!sendAll(channel, &head, sizeof(head)) || !sendAll(channel, text.data(), text.size())) break;
-    if (head.thrown) break;  // whatever was half done dies with this process
+    if (head.thrown) break;  // unfinished work ends with this process
   }
   _exit(0);  // without running the parent's destructors
 }
 
-/// Gives a worker that was asked to end a moment to tidy up.
+/// Gives a worker that was asked to end time to clean up.
 void waitAMoment(pid_t worker) {
   constexpr int kMostMs = 500;
   for (int ms = 0; ms < kMostMs; ++ms) {
@@ -144,7 +145,7 @@ class Pool {
     serve(theirs.get(), self, limits_.memoryBytes, job_);
   }
 
-  /// Closes the channel, ends the process if it still runs, and says how it ended.
+  /// Closes the channel, ends the process if it still runs, and returns how it ended.
   std::string stop(Worker& worker) {
     if (worker.pid < 0) return "";
     worker.channel = Descriptor();

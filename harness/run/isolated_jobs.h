@@ -1,7 +1,7 @@
 // runIsolated: runs jobs in forked worker processes, so that a crash or a hang costs one job.
 //
-// Call it from a process with one thread and no open device: workers are forks and make their own. Jobs answer
-// with a string.
+// Call it from a process with one thread and no open device: workers are forks and open their own. Jobs answer with a
+// string.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@ namespace opkit::harness {
 struct JobOutcome {
   enum class Kind { Answered, Crashed, TimedOut };
   Kind kind = Kind::Answered;
-  std::string answer;  // of the job; for a crash, what ended the worker ("signal 11") or what the job threw
+  std::string answer;  // answer of the job; for a crash, the end of the worker ("signal 11") or the job's exception
 };
 
 struct IsolationLimits {
   size_t workers = 1;
   double timeoutSeconds = 300;                        // of one job
-  size_t memoryBytes = 0;                             // that a worker may add to its data; 0 is unlimited
+  size_t memoryBytes = 0;                             // limit of memory that a worker may add; 0 is unlimited
   std::function<bool()> stop = nullptr;               // true: no further job is handed out, running ones are ended
-  std::function<double(size_t)> timeoutOf = nullptr;  // of a job, where they differ
+  std::function<double(size_t)> timeoutOf = nullptr;  // limits of a job, if they differ
 };
 
 /// Runs job(0) ... job(count - 1), `limits.workers` at a time; calls done(index, outcome) in this process as they
 /// finish. An interrupt (engine/base/interrupt.h) stops it like `limits.stop`; the Status is OK then and some jobs were
-/// not done. Workers end with this process, however it ends. Internal when the system refuses processes or channels.
+/// not done. Workers end with this process, however it ends. Internal if the system refuses processes or channels.
 Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done);
 Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,

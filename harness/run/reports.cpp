@@ -48,7 +48,7 @@ std::string testCase(const Json& line, const std::string& block) {
   return text + "/>\n";
 }
 
-/// Newlines and percent signs as GitHub's workflow commands want them.
+/// Escapes newlines and percent signs for GitHub's workflow commands.
 std::string oneLine(const std::string& text) {
   std::string result;
   for (const char c : text) result += c == '%' ? "%25" : c == '\n' ? "%0A" : c == '\r' ? "%0D" : std::string(1, c);

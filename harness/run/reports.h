@@ -10,7 +10,8 @@
 namespace opkit::harness {
 
 /// One <testsuite> per backend, one <testcase> per line; failures carry the reason and `blocks`, skips theirs.
-/// What is `missing` of a run that was cut short is an error of its own, or the report would look whole and green.
+/// `missing`, the description of an incomplete run, becomes a separate error; otherwise the report would look complete
+/// and green.
 std::string junitXml(const std::vector<nlohmann::json>& lines, const std::vector<std::string>& blocks,
                      const std::string& missing = "");
 

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 constexpr std::array<const char*, 8> kStatusNames = {"pass",        "fail", "crash",    "hang",
                                                      "unsupported", "skip", "fallback", "mistrusted"};
 
-/// JSON has no NaN and no infinity: those become strings.
+/// JSON has no NaN and no infinity: they become strings.
 Json number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

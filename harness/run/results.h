@@ -1,4 +1,4 @@
-// Results: what one case, layer or measurement came to, and its JSON line. The schema is reports/schema.md.
+// Results: the result of one case, layer or measurement, and its JSON line. The schema is reports/schema.md.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mi
 
 const char* nameOf(CaseStatus status);
 std::optional<CaseStatus> statusFromName(std::string_view name);
-/// Whether the status makes a run fail.
+/// True if the status makes a run fail.
 bool isFailure(CaseStatus status);
-/// Whether a kernel was really tried: unsupported and skipped cases do not count as executed.
+/// True if a kernel ran: unsupported and skipped cases do not count as executed.
 bool isExecuted(CaseStatus status);
 
 /// One named part of a check.
@@ -32,7 +32,7 @@ struct SubCheck {
 /// Samples in nanoseconds and their robust summary.
 struct Timing {
   std::vector<double> samples;
-  std::vector<double> cpuSamples;  // of the whole process, beside each sample; empty where not measured
+  std::vector<double> cpuSamples;  // of the whole process, per sample; empty if not measured
 
   double min() const;
   double median() const;
@@ -45,7 +45,7 @@ struct FallbackNote {
   std::string node;
   std::string op;
   std::string reason;
-  bool byDevice = false;  // see Status::unsupportedByDevice: nobody needs to declare it
+  bool byDevice = false;  // see Status::unsupportedByDevice; needs no declaration
 };
 
 /// One tensor of a model, compared between two backends.
@@ -65,39 +65,39 @@ struct CaseResult {
   std::string backend;
   std::string device;
   bool software = false;
-  std::string provider;  // of the kernel that ran; "raster" or "folded" where there was none
+  std::string provider;  // of the kernel that ran; "raster" or "folded" if there was none
   CaseStatus status = CaseStatus::Pass;
   std::string reason;                   // why not pass
-  std::string note;                     // what a reader should know about a pass
-  std::vector<std::string> departures;  // declared and seen: providers whose result is outside the bound
+  std::string note;                     // notes about a pass
+  std::vector<std::string> departures;  // declared and observed: providers whose result is outside the bound
   std::vector<SubCheck> subChecks;
   std::optional<Comparison> accuracy;
   Shape worstShape;           // of the output that holds accuracy->worst
-  std::string diagnosisKind;  // see harness/compare/diagnose.h; empty where nothing is wrong
+  std::string diagnosisKind;  // see harness/compare/diagnose.h; empty if nothing is wrong
   std::string diagnosis;
   std::string map;  // of the errors, lines separated by newlines
   double flops = 0;
   double bytes = 0;
-  double roofline = 0;  // share of what the device can do at best; 0 where unknown
+  double roofline = 0;  // share of the device's peak; 0 if unknown
   uint64_t dispatches = 0;
   double durationNs = 0;
   std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice
   std::vector<FallbackNote> fallbacks;
   std::vector<LayerResult> layers;
 
-  /// Appends a sub-check; a failed one makes the status `Fail` and its message the reason, unless there is one.
+  /// Appends a sub-check; a failed one sets the status to `Fail` and the reason to its message, unless there is one.
   void check(const std::string& checkName, const Status& verdict);
-  /// Whether that sub-check was made and failed.
+  /// True if that sub-check ran and failed.
   bool failed(std::string_view checkName) const;
 };
 
 nlohmann::json toJson(const CaseResult& result);
 
-/// How many lines of cases or mutants a run means to write, by backend.
+/// The planned number of lines of cases or mutants of a run, by backend.
 using RunPlan = std::map<std::string, size_t>;
 
-/// An append-only JSONL file; does nothing without a path. Every line is one write, so a crash loses no result, and the
-/// first that fails is kept: whoever writes looks at status() and stops.
+/// An append-only JSONL file; does nothing without a path. Every line is one write, so a crash loses no result. The
+/// first failed write is kept in status(); writers check it and stop.
 class ResultFile {
  public:
   ResultFile() = default;
@@ -106,19 +106,19 @@ class ResultFile {
 
   /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
   Status open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned);
-  /// What is planned beside what the run line says; for a run that finds out on its way.
+  /// Adds to the plan of the run line; for a run that learns its size later.
   void plan(const RunPlan& more);
-  /// `profile` is JSON text (harness/probes/device_profile.h); empty where there is none.
+  /// `profile` is JSON text (harness/probes/device_profile.h); empty if there is none.
   void write(const DeviceInfo& device, const std::string& profile = "");
   void write(const CaseResult& result);
   /// A case line that another process made.
   void writeCase(const nlohmann::json& line);
   /// A mutant and its fate.
   void writeMutant(const nlohmann::json& line);
-  /// Counts of everything written, whether an interrupt cut the run short, and the end. Without it a reader knows that
-  /// the run did not reach its end. Returns status().
+  /// Writes the closing line: counts of all lines and whether an interrupt ended the run. Without it a reader knows
+  /// that the run is incomplete. Returns status().
   Status close();
-  /// OK, or why a line could not be written; nothing is written after it.
+  /// OK, or the reason why a line could not be written; nothing is written after that.
   const Status& status() const { return status_; }
 
  private:
@@ -128,7 +128,7 @@ class ResultFile {
   Status status_;
   std::string run_;                       // its id, which every line carries
   std::map<std::string, size_t> counts_;  // of lines, by status or fate
-  size_t lines_ = 0;                      // of cases and mutants that arrived
+  size_t lines_ = 0;                      // of cases and mutants written
 };
 
 }  // namespace opkit::harness

@@ -1,9 +1,8 @@
-// SourceTable: which sources a program was built of, by a hash of each file, and which of them are others by now. What
-// a program says about an operator is true of the sources that it was built of; after a build that failed, or none,
-// those in the tree are not the same.
+// SourceTable: the sources of a program, with a hash of each file, and those that have changed since. A program's
+// results hold for the sources of its build; after a failed or missing build the tree differs.
 //
-// The table is written by a small program of the build whenever a source changes, so it is as old as what is linked
-// beside it. Thread-safe.
+// The table is written by a small program of the build whenever a source changes, so it is as old as the code linked
+// with it. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +25,12 @@ struct SourceFile {
   std::string path;
   uint64_t hash;
 };
-/// The sources that op-harness is made of, sorted by path: C++, schemas, shaders and cases, not tests. Empty where
-/// `root` is no source tree.
+/// The sources that op-harness is made of, sorted by path: C++, schemas, shaders and cases, not tests. Empty if `root`
+/// is no source tree.
 std::vector<SourceFile> sourcesOf(const std::string& root);
 
-/// Paths in the tree that changed, appeared or vanished since `built`, in this order. None where `root` is no source
-/// tree, as where a program was installed.
+/// Paths in the tree that changed, appeared or vanished since `built`, in this order. None if `root` is no source tree,
+/// as for an installed program.
 std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root);
 
 /// "ops/relu/relu_cpu.cpp and 3 more"

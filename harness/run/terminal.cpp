@@ -32,7 +32,7 @@ void Progress::step(const std::string& label) {
   if (!visible_) return;
   constexpr size_t kWidth = 24;
   const size_t filled = total_ == 0 ? kWidth : std::min(kWidth, done_ * kWidth / total_);
-  // Not by fmt::print, which throws where stderr cannot be written: a bar is worth no failure.
+  // Not fmt::print, which throws if stderr cannot be written: a progress bar must not cause a failure.
   std::fputs(fmt::format("\r\x1b[K[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done_,
                          total_, label.substr(0, 60))
                  .c_str(),

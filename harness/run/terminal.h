@@ -1,4 +1,4 @@
-// What the commands print: colour and a progress bar on a terminal, plain lines elsewhere.
+// Output of the commands: colour and a progress bar on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace opkit::harness {
 
-/// `text` in the colour of a status when stdout is a terminal.
+/// `text` in the colour of a status if stdout is a terminal.
 std::string coloured(CaseStatus status, const std::string& text);
 
-/// A bar on stderr that is redrawn in place; silent when stderr is not a terminal.
+/// A bar on stderr that is redrawn in place; silent if stderr is not a terminal.
 class Progress {
  public:
   explicit Progress(size_t total);

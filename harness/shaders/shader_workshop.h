@@ -1,7 +1,7 @@
-// ShaderWorkshop: the GLSL of the source tree, compiled again in this process, for mutation and for watching.
+// ShaderWorkshop: the GLSL of the source tree, compiled in this process, for mutation and for watching.
 //
-// A Runtime asks it for SPIR-V through VulkanRuntime::setShaderSource. Variants are compiled when they are first asked
-// for. Used by one thread.
+// A Runtime asks it for SPIR-V through VulkanRuntime::setShaderSource. Variants are compiled at first use. Used by one
+// thread.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class ShaderWorkshop {
   /// `root` is a source tree: root/shaders/<op>/<name>.comp.
   explicit ShaderWorkshop(std::string root) : root_(std::move(root)) {}
 
-  /// From now on the shader "softmax/softmax" has this text instead of its file's.
+  /// From now on the shader "softmax/softmax" has this text instead of that of its file.
   void setText(const std::string& shader, std::string text);
   Result<std::string> fileText(const std::string& shader) const;
   std::string pathOf(const std::string& shader) const;

@@ -46,7 +46,7 @@ class BrokenCpu final : public Execution {
     }
   }
 
-  /// What is wrong beside the values.
+  /// Faults other than wrong values.
   Status misbehave(const float* x) {
     if (how_ == Break::AllocatesInExecute) return backend_.allocate(64).error();
     if (how_ == Break::CreatesPipelineInExecute) ++backend_.counters().pipelinesCreated;

@@ -1,4 +1,4 @@
-// Kernels of Relu that are wrong on purpose, to test that `check` notices. Tests only.
+// Kernels of Relu that are wrong on purpose, to test that `check` detects them. Tests only.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ enum class Break {
   CreatesPipelineInExecute,
   SubmitsTwice,
   DispatchesNothing,
-  ReadsPastEnd,  // far enough to leave the tensor's last 64 bytes, and ignores what it read
+  ReadsPastEnd,  // far enough past the tensor's last 64 bytes, and ignores the values read
   DropsNan,
   OneUlpOff,  // within the bound of one rounding, but not exact
 };
@@ -38,8 +38,8 @@ struct Instances {
   size_t broken = 0;
 };
 
-/// Puts the broken fp32 kernel first in the table of (`backend`, Relu); `make` is asked for each instance with what is
-/// wrong with it. What the functions below are made of.
+/// Puts the broken fp32 kernel first in the table of (`backend`, Relu); `make` is called for each instance with its
+/// fault. The functions below use it.
 void addBroken(OpRegistry& registry, const std::string& backend, Break how, const std::shared_ptr<Instances>& instances,
                std::unique_ptr<Execution> (*make)(Break how, Backend& backend));
 
@@ -51,7 +51,7 @@ void addBrokenCpu(OpRegistry& registry, Break how,
 /// (vulkan, Relu); the shader is testing/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how,
                      const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
-/// Puts before the image kernel of (vulkan, `op`) one like it that records only at its first resize.
+/// Puts a copy of the image kernel of (vulkan, `op`) before it that records only at its first resize.
 void addStaleImageKernel(OpRegistry& registry, const std::string& op);
 #endif
 

@@ -43,7 +43,7 @@ class BrokenVulkan final : public vulkan::VulkanExecution {
   std::shared_ptr<const Tensor> constant_;  // shared with the ConstantStore
 };
 
-/// Leaves what an image kernel recorded first, whatever the shapes become.
+/// Keeps the first recording of an image kernel, whatever the later shapes.
 class StaleImage final : public Execution {
  public:
   explicit StaleImage(std::unique_ptr<Execution> inner) : inner_(std::move(inner)) {}

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Starts every command of every program and is unkind to it: interrupts it at random moments, fills the disk under it,
-# closes its stdout, leaves its pipe, and gives every option values that make no sense. No crash, no hang, no child, no
-# temporary file, no half a document; every refusal is one line.
+# Starts every command of every program under hostile conditions: interrupts at random moments, a full disk, a closed
+# stdout, a closed pipe, and invalid values for every option. No crash, no hang, no remaining child or temporary file,
+# no partial document; every refusal is one line.
 #
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
 #   --full       ten moments per command and every hostile value, for nights; else two moments and the telling values
 #   --seed N     of the moments (default: drawn, and printed)
 #   --only TEXT  commands whose name contains TEXT
-# Exit codes asked for: 130 and 143 when interrupted, 141 when the reader left, 2 for a full disk and a closed stdout.
-# The commands come from the programs' own --help: a command without a row here fails the test.
+# Expected exit codes: 130 and 143 if interrupted, 141 for a closed pipe, 2 for a full disk and a closed stdout. The
+# commands come from the programs' own --help: a command without a row here fails the test.
 set -uo pipefail
 
-# A mount of its own, where the system lets this user have one.
+# A private mount namespace, if the system allows it.
 if [ -z "${OPKIT_HOSTILE_MOUNTS-}" ]; then
   export OPKIT_HOSTILE_MOUNTS=1
   for namespace in -m -rm; do unshare $namespace true 2>/dev/null && exec unshare $namespace "$0" "$@"; done
@@ -39,7 +39,8 @@ unset OPKIT_TEMPLATES GITHUB_ACTIONS
 failures=0 runs=0 skipped=0 counts=0
 fail() { echo "FAIL $*" >&2; failures=$((failures + 1)); }
 
-# --- The rows: what each command is started with. @ is the folder that it writes to, % marks an operand. ---------------
+# --- The rows: arguments of each command. @ is the folder that it writes to, % marks an operand.
+# -----------------------
 declare -A row
 relu='Relu/f32[3,4]/normal/seed=7'
 row[op-run]='%zoo:transformer --repeat 20 --output @/outputs --json @/run.json --trace @/trace.json'
@@ -67,7 +68,7 @@ row[op-scaffold kinds]=''
 row[op-scaffold list]=''
 row[op-scaffold eject]='%@/templates'
 
-# What the options are tried with, where the row above takes long: most of these stop early, for a reason of their own.
+# Arguments for the option tests, if the row above takes long: most of these stop early, for another reason.
 declare -A quick
 quick[op-run]='%zoo:transformer'
 quick[op-harness check]="--case $relu --backend cpu"
@@ -109,12 +110,12 @@ started() {
   esac
 }
 
-# oneLine NAME: a refusal is one line of the program's.
+# oneLine NAME: a refusal is one line of the program.
 oneLine() {
   [ "$code" != 2 ] || [ "$(wc -l <"$scratch/err")" = 1 ] || fail "$1: expected one line with exit code 2, got: $(head -n 5 "$scratch/err")"
 }
 
-# documents NAME FOLDER: what a command wrote is whole: JSON documents end, lines of results are lines.
+# documents NAME FOLDER: output files are complete: JSON documents end, lines of results are whole.
 documents() {
   local file
   for file in "$2"/*.json "$2"/*.html "$2"/*.xml; do
@@ -127,8 +128,9 @@ documents() {
   announced "$1" "$2"
 }
 
-# --- What each command goes through ------------------------------------------------------------------------------------
-# As it is meant: how long it takes, whether it prints, its exit code.
+# --- The tests of each command
+# ----------------------------------------------------------------------------------------- A normal run: its time,
+# whether it prints, its exit code.
 calm() {
   local name=$1 folder=$scratch/out
   rm -rf "$folder" && mkdir -p "$folder"
@@ -154,7 +156,7 @@ interrupted() {
   documents "$name" "$folder"
 }
 
-# Lines announced are lines written: the summary of a run counts its cases by status.
+# The summary of a run must count its written cases by status.
 announced() {
   local summary counted
   [ -s "$2/results.jsonl" ] || return 0
@@ -192,7 +194,7 @@ stdouts() {
   oneLine "$name, stdout is closed"
 }
 
-# A tmpfs of 64 KiB, once as it is and once with one page left.
+# A tmpfs of 64 KiB, once empty and once with one page left.
 fullDisk() {
   local name=$1 free
   case ${row[$name]} in *@*) ;; *) return 0 ;; esac
@@ -278,7 +280,7 @@ makeNightlyTree() {
   chmod +x "$tree"/setup "$tree"/harness/testing/hostile_test.sh "$tree"/stubs/cmake "$tree"/build/release/bin/*
 }
 
-# Options of the program stand before the command.
+# Options of the program precede the command.
 programOptions() {
   local program=$1 command=$2 option type value
   while read -r option type; do
@@ -308,7 +310,7 @@ for name in "${!row[@]}"; do
 done
 [ $failures = 0 ] || exit 1
 
-# What some commands read.
+# Input files of some commands.
 "$bin/op-harness" check --op Relu --backend cpu --json "$scratch/results.jsonl" >/dev/null
 mkdir -p "$scratch/networks"
 for network in squeezenet transformer; do

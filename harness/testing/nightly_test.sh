@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# ./nightly, interrupted: the signal's exit code, one line, a page that says INCOMPLETE, nothing left running. The tree is
-# that of this build; setting up and building are left out.
-# Usage: harness/testing/nightly_test.sh SOURCE BIN SCRATCH
+# ./nightly, interrupted: the signal's exit code, one line, a page that says INCOMPLETE, nothing left running. Uses the
+# tree of this build; setup and build are skipped. Usage: harness/testing/nightly_test.sh SOURCE BIN SCRATCH
 set -uo pipefail
 source=$1 bin=$2 scratch=$3
 rm -rf "$scratch"

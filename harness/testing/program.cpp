@@ -60,7 +60,7 @@ Ran runUntil(const std::string& arguments, const std::string& file, const std::s
     waitpid(child, &state, 0);
   }
   Ran ran{WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), textOf(log)};
-  // Those that ended and that nobody has asked about yet are none.
+  // Zombies (ended but not reaped) do not count.
   const std::string group = "ps -eo pgid=,stat= | grep -v Z | grep -qw " + std::to_string(child);
   for (int i = 0; i < 10 && runShell(group).code == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (runShell(group).code == 0) ran.text += "a process was left behind\n";

@@ -10,7 +10,7 @@ struct Ran {
   std::string text;  // stdout and stderr
 };
 
-/// Where the programs of this build stand.
+/// The folder of this build's programs.
 std::string opHarness();
 std::string opRun();
 
@@ -20,12 +20,11 @@ Ran run(const std::string& arguments);
 /// Any other shell command.
 Ran runShell(const std::string& command);
 
-/// Runs op-harness as a process group of its own, sends it `signal` when the file holds `part`, and waits. Its code is
-/// 128 and the signal's number where a signal ended it; `text` says so when a process of the group outlives it by a
-/// second.
+/// Runs op-harness in its own process group, sends it `signal` when the file contains `part`, and waits. Its code is
+/// 128 plus the signal's number if a signal ended it; `text` says so if a process of the group outlives it by a second.
 Ran runUntil(const std::string& arguments, const std::string& file, const std::string& part, int signal);
 
-/// Writes a file into the tests' folder and answers its path.
+/// Writes a file into the tests' folder and returns its path.
 std::string fileWith(const std::string& name, const std::string& text);
 std::string textOf(const std::string& path);
 

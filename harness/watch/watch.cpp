@@ -32,7 +32,7 @@ size_t bytesOf(const CaseGroup& group) {
   return bytes;
 }
 
-/// The best of a few runs on the device's clock; 0 where there is none.
+/// The best of a few runs on the device's clock; 0 if it has none.
 double deviceNs(const PreparedCase& c, const OpRegistry& registry, const std::shared_ptr<Runtime>& runtime) {
   const auto interpreter = makeOpInterpreter(c.description, registry, c.inputs);
   if (!interpreter) return 0;
@@ -48,7 +48,7 @@ double deviceNs(const PreparedCase& c, const OpRegistry& registry, const std::sh
   return best;
 }
 
-/// Which shaders of the source tree take the place of the build's, and what came of compiling them.
+/// The shaders of the source tree that replace the build's, and the results of compiling them.
 struct Sources {
   ShaderWorkshop workshop;
   bool all = false;
@@ -82,7 +82,7 @@ Watcher::Watcher(WatchOptions options, const OpRegistry& registry) : options_(st
 std::vector<std::string> Watcher::watchedFiles() const {
   std::vector<std::string> files;
   const fs::path source = options_.source;
-  // Any shader folder may serve these operators (products share gemm's), and every file of them is small.
+  // Any shader folder may belong to these operators (products share gemm's), and all files are small.
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(source / "shaders", ignored))
     for (const char* extension : {".comp", ".glsl"}) addFiles(entry.path(), extension, files);
@@ -109,7 +109,7 @@ bool Watcher::poll() {
 std::vector<std::string> Watcher::unbuilt() const {
   if (!options_.changedSources) return {};
   std::vector<std::string> changed = options_.changedSources(options_.source);
-  // These are read from the tree, by every round.
+  // Every round reads these from the tree.
   std::erase_if(changed, [](const std::string& path) {
     return path.ends_with(".comp") || path.ends_with(".glsl") || path.ends_with(".cases.json");
   });

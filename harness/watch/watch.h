@@ -1,8 +1,7 @@
-// watch: shaders and case files change, the cases that they concern run again.
+// watch: when shaders or case files change, runs the affected cases again.
 //
-// One round happens in a process of its own, so that a shader that hangs or crashes the driver ends the round and
-// nothing else. Shaders whose files changed since the watcher began are compiled from the source tree; all others are
-// those of the build.
+// Each round runs in a separate process, so that a shader that hangs or crashes the driver ends only the round. Shaders
+// whose files changed since the start are compiled from the source tree; all others come from the build.
 #pragma once
 
 #include <filesystem>
@@ -20,9 +19,9 @@ namespace opkit::harness {
 struct WatchOptions {
   std::vector<std::string> ops;  // at least one
   std::string source = sourceFolder();
-  double budgetSeconds = 0.7;  // groups are checked, smallest first, for as long; infinity checks them all
+  double budgetSeconds = 0.7;  // time to check groups, smallest first; infinity checks all
   double timeoutSeconds = 20;
-  /// Of the sources in a tree, those that this program was not built of (harness/run/source_table.h).
+  /// The sources in a tree that differ from those of this program (harness/run/source_table.h).
   std::function<std::vector<std::string>(const std::string& source)> changedSources = nullptr;
 };
 
@@ -36,7 +35,7 @@ struct WatchRound {
   size_t spirvWords = 0;            // of the changed shaders' variants that were dispatched
   bool crashed = false;
 
-  /// Nothing failed so far; the whole of it only when no group is left.
+  /// True if nothing failed so far; complete only if no group is left.
   bool good() const { return error.empty() && !crashed && failures == 0 && groups > 0; }
   bool complete() const { return groupsLeft == 0; }
 };
@@ -47,12 +46,11 @@ class Watcher {
 
   /// Looks at every watched file; true when one changed since the last look (the first look sees none).
   bool poll();
-  /// Checks with what has changed so far.
+  /// Runs the checks for all changes so far.
   WatchRound run();
   /// From now on every shader is compiled from the source tree, changed or not.
   void takeAll() { all_ = true; }
-  /// The sources that only a build brings into this program and that it does not have: what run() would say is not true
-  /// of them.
+  /// Changed sources that need a build: the results of run() do not hold for them.
   std::vector<std::string> unbuilt() const;
 
  private:

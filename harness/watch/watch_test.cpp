@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A source tree of one operator, to be edited; tests run side by side, so each has one of its own.
+/// A source tree of one operator, to be edited; tests run in parallel, so each has its own.
 fs::path copyOfTree(const std::string& name) {
   const fs::path root = fs::path(testing::TempDir()) / name, source = sourceFolder();
   fs::remove_all(root);

@@ -27,7 +27,7 @@ Result<std::vector<uint8_t>> cutOnnx(std::span<const uint8_t> bytes, const std::
   for (const CutInput& input : inputs) given.insert(input.name);
   for (const onnx::TensorProto& initializer : whole.initializer()) constants.insert(initializer.name());
 
-  std::vector<int> nodes;  // from the last to the first: producers stand before consumers
+  std::vector<int> nodes;  // from last to first: producers precede consumers
   for (int i = whole.node_size(); i-- > 0;) {
     const onnx::NodeProto& node = whole.node(i);
     bool makes = false;

@@ -1,4 +1,4 @@
-// cutOnnx: a part of an ONNX network as a network of its own.
+// cutOnnx: cuts a part of an ONNX network into a separate network.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct CutInput {
   TensorDesc desc;
 };
 
-/// The nodes between `inputs` and `outputs` with the initializers they use. InvalidArgument when an output cannot be
-/// computed from the inputs, or the names are not those of the graph's tensors.
+/// The nodes between `inputs` and `outputs` with the initializers they use. InvalidArgument if an output cannot be
+/// computed from the inputs or a name is no tensor of the graph.
 Result<std::vector<uint8_t>> cutOnnx(std::span<const uint8_t> bytes, const std::vector<CutInput>& inputs,
                                      const std::vector<std::string>& outputs);
 

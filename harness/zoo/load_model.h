@@ -1,4 +1,4 @@
-// loadModel: how every program gets a model from what the user typed.
+// loadModel: loads the model that a user names on the command line.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace opkit {
 
-/// MODEL is zoo:NAME or the path of an .onnx or .opk file (told apart by their first bytes), imported with the
-/// operators of this build. Messages name the path, what was expected and what was found.
+/// MODEL is zoo:NAME or the path of an .onnx or .opk file (distinguished by their first bytes), imported with the
+/// operators of this build. Messages name the path, the expected and the found content.
 Result<Model> loadModel(const std::string& model);
 /// The same with the operators of a program that loaded plugins.
 Result<Model> loadModel(const std::string& model, const OpRegistry& registry, const OnnxRules& rules);

@@ -31,7 +31,7 @@ class NetworkBuilder {
  public:
   NetworkBuilder(const std::string& name, int opset, uint64_t seed);
 
-  /// `start` is the shape that sessions begin with, kept in the model's metadata.
+  /// `start` is the initial shape of sessions, stored in the model's metadata.
   std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {});
   std::string node(const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {});

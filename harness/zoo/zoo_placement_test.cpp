@@ -1,4 +1,4 @@
-// Every network of the zoo stays where it was asked to run, and survives its model file to the last bit.
+// Every network of the zoo runs on the requested backend and survives a round trip through its model file bit for bit.
 #include <gtest/gtest.h>
 
 #include "engine/runtime/session.h"

@@ -1,4 +1,4 @@
-// What sessions promise, held against whole networks on every backend that is here.
+// The contract of sessions, tested with whole networks on every available backend.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,7 +73,7 @@ TEST_P(ZooSession, GoingBackToShapesSeenBeforeCreatesNothing) {
     auto session = sessionOf(interpreterOf(network), config());
     std::vector<std::vector<float>> first;
     for (const Shape& shape : shapes) first.push_back(run(*session, shape));
-    run(*session, shapes[0]);  // its place in the arena went when the arena grew
+    run(*session, shapes[0]);  // its place in the arena was lost when the arena grew
     const BackendCounters before = session->counters();
     for (const size_t i : {0, 1, 0}) {
       ASSERT_TRUE(session->resizeInput("input", shapes[i]).isOk());
@@ -119,7 +119,7 @@ TEST_P(ZooSession, SessionsOfOneInterpreterRunOnSeveralThreads) {
   std::vector<std::vector<float>> expected;
   auto alone = sessionOf(interpreter, config());
   for (const Shape& shape : shapes) expected.push_back(run(*alone, shape));
-  alone.reset();  // so that the threads pack and upload anew, and at once
+  alone.reset();  // so that the threads pack and upload anew, at the same time
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)
     threads.emplace_back([&] {

@@ -1,4 +1,4 @@
-// What the parts of ArgMax and ArgMin share: the tensor seen as [outer, extent, inner].
+// Shared by the files of ArgMax and ArgMin: the tensor seen as [outer, extent, inner].
 #pragma once
 
 #include "engine/op/op_def.h"
@@ -20,7 +20,7 @@ bool isNan(T x) {
   return x != x;
 }
 
-/// Whether `x` takes the place of `best`: NaN beats everything and the first NaN stays, as in NumPy.
+/// True if `x` replaces `best`: NaN beats everything and the first NaN stays, as in NumPy.
 template <class T>
 bool replaces(T x, T best, bool smallest, bool last) {
   if (isNan(best)) return last && isNan(x);

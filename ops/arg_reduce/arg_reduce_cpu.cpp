@@ -1,5 +1,5 @@
-// ArgMax and ArgMin on the CPU. Rows of floats that are contiguous are folded by vectors and then searched for what the
-// fold gave; everything else is compared element by element, neighbouring rows side by side.
+// ArgMax and ArgMin on the CPU. Rows of floats that are contiguous are folded by vectors and then searched for the
+// folded value; everything else is compared element by element, neighbouring rows together.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/arg_reduce/arg_reduce.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kColumns = 64;  // rows of one block, which lie next to each other
 
-/// The position of `value` in a row that holds it; a NaN stands for any NaN.
+/// The position of `value` in a row that contains it; a NaN matches any NaN.
 int64_t find(const float* x, int64_t count, float value, bool last) {
   const auto is = [&](float other) { return isNan(value) ? isNan(other) : other == value; };
   if (!last) {

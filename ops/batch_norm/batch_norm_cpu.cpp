@@ -1,5 +1,5 @@
-// BatchNormalization on the CPU, f32: each channel is (x - mean) * factor + bias, the factor found in double once per
-// run.
+// BatchNormalization on the CPU, f32: each channel is (x - mean) * factor + bias, with the factor computed in double
+// once per run.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"

@@ -8,7 +8,7 @@ Status rule(OnnxNode& node) {
   if (node.intAttribute("training_mode", 0) != 0)
     return Status::unsupported("BatchNormalization: training_mode must be 0 (inference), got 1");
   if (node.intAttribute("spatial", 1) == 0) return Status::unsupported("BatchNormalization: spatial must be 1, got 0");
-  // Before opset 7 the default was training; exporters of that time asked for is_test when they meant inference.
+  // Before opset 7 the default was training; exporters of that time set is_test for inference.
   if (node.opset() < 7 && node.intAttribute("is_test", 0) == 0)
     return Status::unsupported("BatchNormalization: is_test must be 1 (inference), got 0");
   BatchNormParamsT params;

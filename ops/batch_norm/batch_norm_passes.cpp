@@ -60,7 +60,7 @@ bool canFold(const ModelEdit& edit, const ModelNode& conv, const Affine& affine)
   const Tensor* weights = floats(edit, conv, 1);
   const bool hasBias = conv.inputs.size() > 2 && conv.inputs[2] >= 0;
   if (!weights || weights->desc.shape.empty() || (hasBias && !floats(edit, conv, 2))) return false;
-  if (clampOf(unpackParams<conv::ConvParams>(conv.params)).isActive()) return false;  // an activation stands between
+  if (clampOf(unpackParams<conv::ConvParams>(conv.params)).isActive()) return false;  // an activation is in between
   const auto channels = static_cast<int64_t>(affine.scale.size());
   return weights->desc.shape[0] == channels && (!hasBias || floats(edit, conv, 2)->desc.elements() == channels);
 }

@@ -19,7 +19,7 @@ Status reference(const OracleArgs& args) {
     const double factor = scale[c] / std::sqrt(variance[c] + epsilon);
     const double scaled = (x.real[i] - mean[c]) * factor;
     y.real[i] = scaled + bias[c];
-    // The mean is subtracted first, which is exact near it: a mean far above the deviations costs nothing.
+    // The mean is subtracted first, which is exact for x near it: a mean far above the deviations costs no precision.
     if (args.wantMagnitude) y.magnitude[i] = std::fabs(scaled) + std::fabs(bias[c]);
   }
   return Status::ok();

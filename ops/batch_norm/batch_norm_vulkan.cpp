@@ -44,8 +44,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
   DeviceCaps caps_;
 };
 
-/// What the image kernel reads, and the constants that only its name in the store tells apart: kept, so that no others
-/// take their addresses.
+/// The tensor that the image kernel reads, and the constants that identify it in the store's name: kept alive, so that
+/// no others get their addresses.
 struct ImageFactors {
   Tensor device;
   std::vector<Tensor> named;
@@ -80,7 +80,7 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
   }
 
  private:
-  /// The store knows an entry by one constant; this one is made of four, so it names the others.
+  /// The store identifies an entry by one constant; this one is made from four, so its name includes the others.
   std::string form() const {
     std::string text = fmt::format("batch norm factors, epsilon {}", epsilon_);
     for (const Tensor& constant : constants_)
@@ -117,7 +117,7 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
   std::shared_ptr<const ImageFactors> factors_;  // shared with every Execution on the same constants
 };
 
-/// An image stays one; a buffer is not made one for this.
+/// Images stay images; a buffer is not converted for this.
 Status supportsImage(const CreateArgs& args) {
   const TensorDesc* tensors[] = {&args.input(0)};
   OPKIT_TRY(vulkan::requireImages(args, tensors));

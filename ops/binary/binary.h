@@ -1,4 +1,4 @@
-// The binary family: element-wise operators on two operands that broadcast. All facts stand in binary_table.h.
+// The binary family: element-wise operators on two operands that broadcast. All facts are in binary_table.h.
 #pragma once
 
 #include "engine/op/loops.h"
@@ -28,7 +28,7 @@ std::span<const Function> functions();
 /// The row of an operator type; REQUIRES that there is one.
 const Function& functionOf(std::string_view type);
 
-/// The shape of y with the 1s appended that `axis` asks for; InvalidArgument when y does not fit there.
+/// The shape of y with 1s appended as `axis` requires; InvalidArgument if y does not fit there.
 Result<Shape> alignedShape(const BinaryParamsT& params, const Shape& x, const Shape& y);
 /// The merged loops over the output; operand 0 is x, operand 1 is y. REQUIRES that the shape rule accepted.
 Loops loopsOf(const BinaryParamsT& params, const Shape& x, const Shape& y);

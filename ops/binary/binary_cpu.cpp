@@ -1,5 +1,5 @@
-// The binary family on the CPU: vector kernels on f32 where there is one (binary_vectors.cpp), and a scalar loop that
-// computes exactly what the oracle computes, element by element, for the other functions and dtypes.
+// The binary family on the CPU: vector kernels on f32 for some functions (binary_vectors.cpp), and a scalar loop with
+// the exact arithmetic of the oracle for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
@@ -9,7 +9,7 @@
 namespace opkit::ops::binary {
 namespace {
 
-/// What both kernels know after onResize.
+/// State of both kernels after onResize.
 class BinaryCpu : public cpu::CpuKernel {
  public:
   BinaryCpu(const CreateArgs& args, Backend& backend)
@@ -48,7 +48,7 @@ class VectorCpu final : public BinaryCpu {
     forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
                 [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
                   if (!clamp().isActive()) return map_(x + ix, xStride, y + iy, yStride, z + iz, count);
-                  // What was just written is still in cache.
+                  // The elements just written are still in cache.
                   for (int64_t i = 0; i < count; i += kClampBlock) {
                     const int64_t length = std::min(kClampBlock, count - i);
                     map_(x + ix + i * xStride, xStride, y + iy + i * yStride, yStride, z + iz + i, length);

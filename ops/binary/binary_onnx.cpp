@@ -4,7 +4,7 @@
 namespace opkit::ops::binary {
 namespace {
 
-/// Before opset 7 broadcasting was asked for, with the axis of x at which y begins.
+/// Before opset 7 broadcasting was explicit, with the axis of x at which y begins.
 OnnxRule legacyBroadcast(const std::string& type) {
   return [type](OnnxNode& node) {
     BinaryParamsT params;

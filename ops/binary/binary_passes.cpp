@@ -1,5 +1,5 @@
-// fuse-binary-clamp: a Relu or Clip after arithmetic on two floating operands is done by its kernel. After lowering,
-// since models do not say which tensors are floats before shapes are known.
+// fuse-binary-clamp: merges a Relu or Clip into the kernel of the arithmetic on two floating operands before it. After
+// lowering, since models do not say which tensors are floats before shapes are known.
 #include "engine/graph/encoder.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
@@ -33,7 +33,7 @@ class ClampFusion {
   }
 
  private:
-  /// Whether the command is a clamp that its producer has taken over.
+  /// True if the command is a clamp that its producer has taken over.
   bool fuse(EncodedCommand& command) {
     if (command.regions || command.inputs.empty()) return false;
     const std::optional<Clamp> clamp = unary::clampOfNode(command.def->type, command.params(model_));

@@ -1,5 +1,5 @@
-// One row per function that has a vector kernel; the meaning of each stands in binary_table.h, and the NaN, Inf
-// and -0 of its oracle are kept. The others go through the scalar kernel.
+// One row per function that has a vector kernel; binary_table.h defines each, and the NaN, Inf and -0 of its oracle are
+// kept. The others go through the scalar kernel.
 #include "ops/binary/binary_vectors.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -9,7 +9,7 @@ namespace opkit::ops::binary {
 /// z[i] = f(x[i * xStride], y[i * yStride]) with strides 0 or 1; z may be an operand of stride 1.
 using VectorMap = void (*)(const float* x, int64_t xStride, const float* y, int64_t yStride, float* z, int64_t count);
 
-/// The kernel of an operator on f32; null where there is none. Thread-safe.
+/// The kernel of an operator on f32; null if there is none. Thread-safe.
 VectorMap vectorMapOf(std::string_view type);
 
 }  // namespace opkit::ops::binary

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxLoops = 6;
 
-/// What only the arithmetic shaders have among their push constants.
+/// Push constants that only the arithmetic shaders have.
 template <class Push>
 Push withClamp(Push push, const Clamp& clamp) {
   if constexpr (requires { push.low; }) {
@@ -74,7 +74,7 @@ class BinaryImageVulkan final : public vulkan::VulkanExecution {
   Clamp clamp_;
 };
 
-/// Images stay images; buffers are not made images for this alone.
+/// Images stay images; buffers are not converted for this.
 Status supportsImage(const CreateArgs& args) {
   const TensorDesc* tensors[] = {&args.input(0), &args.input(1), args.outputs.data()};
   OPKIT_TRY(vulkan::requireImages(args, tensors));

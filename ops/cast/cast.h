@@ -1,4 +1,4 @@
-// What the parts of Cast share.
+// Shared by the files of Cast.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@ namespace opkit::ops::cast {
 
 inline DType targetOf(const CastParamsT& params) { return static_cast<DType>(params.to); }
 
-/// Towards zero; NaN is 0; beyond 64 bits the nearest of them. Narrower types take the low bits. The result holds the
-/// bits of a uint64 when that is the target.
+/// Truncates towards zero; NaN gives 0; values beyond 64 bits give the nearest limit. Narrower types take the low bits.
+/// If the target is uint64, the result holds its bits.
 inline int64_t truncated(double value, bool toUInt64) {
   if (std::isnan(value)) return 0;
   if (toUInt64 && value >= 0x1p63)

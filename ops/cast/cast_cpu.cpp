@@ -1,5 +1,5 @@
-// Cast on the CPU: a loop per pair of types, with the oracle's conversions: towards zero, NaN is 0, beyond 64
-// bits the nearest limit, narrower integers wrap.
+// Cast on the CPU: a loop per pair of types, with the oracle's conversions: truncation towards zero, NaN gives 0,
+// values beyond 64 bits the nearest limit, narrower integers wrap.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/cast/cast.h"
 

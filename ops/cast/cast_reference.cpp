@@ -7,7 +7,7 @@ double widen(int64_t value, DType dtype) {
   return dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
 }
 
-/// What storing into `dtype` makes of an integer.
+/// An integer after storing it as `dtype`.
 int64_t wrap(int64_t value, DType dtype) {
   if (dtype == DType::Bool) return value != 0;
   if (sizeOf(dtype) == 8) return value;

@@ -8,7 +8,7 @@ namespace {
 
 using Shader = shaders::Cast;
 
-/// Cast and CastLike: the output says what to convert to.
+/// Cast and CastLike: the output gives the target dtype.
 class CastVulkan final : public vulkan::VulkanExecution {
  public:
   CastVulkan(const CreateArgs&, Backend& backend) : VulkanExecution(backend) {}

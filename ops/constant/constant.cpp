@@ -1,5 +1,5 @@
-// ConstantOfShape: a tensor of a requested shape filled with one value. ONNX Constant nodes become constants of
-// the model and need no operator.
+// ConstantOfShape: a tensor of a given shape filled with one value. ONNX Constant nodes become constants of the model
+// and need no operator.
 #include "engine/op/op_registry.h"
 
 namespace opkit::ops::constant {

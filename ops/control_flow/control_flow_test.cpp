@@ -1,4 +1,4 @@
-// If, Loop and Scan on every backend: what runs, how often, with which shapes.
+// If, Loop and Scan on every backend: subgraphs, iterations, shapes.
 #include "ops/control_flow/control_flow.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::vector<std::string> backends() {
 #endif
 }
 
-const TensorDesc kAnything{};  // subgraph inputs take what they are given
+const TensorDesc kAnything{};  // subgraph inputs accept any shape
 
 Tensor floats(const Shape& shape, const std::vector<float>& values) {
   return *Tensor::fromValues<float>({DType::Float32, shape}, values);
@@ -79,7 +79,7 @@ TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
   }
 }
 
-/// Doubles `carried` while it is below `limit`, at most `trips` times; gives it and all its values.
+/// Doubles `carried` while it is below `limit`, at most `trips` times; returns it and all its values.
 Model loopModel() {
   Model model;
   const int trips = model.addInput("trips", {DType::Int64, {}});
@@ -137,7 +137,7 @@ TEST(ControlFlow, ALoopWithoutAnEndIsStoppedByTheLimit) {
   EXPECT_NE(status.message().find("body: it ran 100 times and no condition ended it"), std::string::npos)
       << status.message();
   EXPECT_NE(status.message().find("iterationLimit"), std::string::npos);
-  setLoop(*session, 100, std::numeric_limits<float>::infinity());  // counts begin anew with each run of the node
+  setLoop(*session, 100, std::numeric_limits<float>::infinity());  // counts restart with each run of the node
   EXPECT_TRUE(session->run().isOk());
   EXPECT_TRUE(session->run().isOk());
   auto unlimited = sessionOf(loopModel(), {.iterationLimit = 0});

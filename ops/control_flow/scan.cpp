@@ -3,7 +3,7 @@
 namespace opkit::ops::control_flow {
 namespace {
 
-/// The value listed for position i, 0 where the list is empty.
+/// The value listed for position i, 0 if the list is empty.
 Result<int64_t> listed(const std::vector<int64_t>& list, size_t i, size_t count, const char* what) {
   if (list.empty()) return int64_t{0};
   if (list.size() != count) return Status::invalidArgument("{} must list {} values, got {}", what, count, list.size());
@@ -23,7 +23,7 @@ class ScanLoop {
  public:
   ScanLoop(const ControlArgs& args, const ScanParamsT& params) : params_(params), body_(*args.subgraphs[0]) {}
 
-  /// `inputs`: the initial states, then what is scanned.
+  /// `inputs`: the initial states, then the scanned tensors.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) {
     OPKIT_TRY(readInputs(inputs));
     std::vector<Tensor> states(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(stateCount_));

@@ -1,4 +1,4 @@
-// What the parts of Conv share: the convolution as groups of channels and windows over spatial axes.
+// Shared by the files of Conv: the convolution as groups of channels and windows over spatial axes.
 #pragma once
 
 #include "engine/op/window.h"
@@ -20,7 +20,7 @@ struct ConvPlan {
   int64_t kernelTaps() const;       // product of the kernel's extents
 };
 
-/// InvalidArgument when shapes and parameters do not fit each other. `bias` may be null.
+/// InvalidArgument if shapes and parameters do not fit each other. `bias` may be null.
 Result<ConvPlan> planConv(const ConvParamsT& params, const Shape& x, const Shape& w, const Shape* bias);
 
 }  // namespace opkit::ops::conv

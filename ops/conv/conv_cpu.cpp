@@ -1,6 +1,6 @@
 // Conv on the CPU, f32, one or two spatial axes: a direct kernel for depthwise convolution, and the matrix
-// product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is
-// gathered on the way (im2col that is never stored). The oracle takes what is left.
+// product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is gathered
+// during packing (im2col that is never stored). The oracle runs the rest.
 #include <functional>
 
 #include "engine/backend/cpu/cpu_backend.h"
@@ -19,7 +19,7 @@ namespace gemm = cpu::gemm;
 
 float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
 
-/// What both kernels know after onResize.
+/// State of both kernels after onResize.
 class ConvCpu : public HostExecution {
  public:
   ConvCpu(const CreateArgs& args, Backend& backend)
@@ -147,7 +147,7 @@ class GemmConvCpu final : public ConvCpu {
   Status planProduct(TensorList inputs) {
     OPKIT_TRY(plan(inputs));
     dims_ = {plan_.groupOutputs, plan_.outputPositions(), plan_.groupInputs * plan_.kernelTaps()};
-    // Without padding, strides and taps the input is the matrix already.
+    // Without padding, strides and taps the input is already the matrix.
     direct_ = plan_.kernelTaps() == 1 && plan_.inputPositions() == plan_.outputPositions() && axes_[0].padBegin == 0 &&
               axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
     planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
@@ -214,7 +214,7 @@ class GemmConvCpu final : public ConvCpu {
   bool direct_ = false;
   int64_t planeFloats_ = 0;               // between channels
   int64_t imageFloats_ = 0;               // one padded image in scratch; 0 when direct
-  std::shared_ptr<const Tensor> packed_;  // shared by all convolutions with these constants; null when they change
+  std::shared_ptr<const Tensor> packed_;  // shared by all convolutions with these constants; null if they change
   int64_t matrixFloats_ = 0;              // of one group in packed_
 };
 

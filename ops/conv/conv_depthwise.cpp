@@ -1,6 +1,6 @@
-// Depthwise convolution of one channel: output columns run along the lanes. Up to eight vectors of outputs are
-// summed side by side, of several rows where rows are short, so a broadcast weight serves many loads and the additions
-// do not wait for each other. 3x3 and 5x5 kernels have the number of taps compiled in.
+// Depthwise convolution of one channel: output columns run along the lanes. Up to eight vectors of outputs are summed
+// together, from several rows if rows are short, so a broadcast weight serves many loads and the additions are
+// independent. 3x3 and 5x5 kernels have the number of taps compiled in.
 #include "ops/conv/conv_depthwise.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace vectors = opkit::cpu::HWY_NAMESPACE;
 using V = vectors::FloatVec;
 constexpr int64_t kLanes = vectors::kLanes;
 
-/// kRows rows of kVecs vectors of outputs; the first row begins at `from` in the image. Of the last vector of a row
-/// `lastCount` elements are stored.
+/// kRows rows of kVecs vectors of outputs; the first row begins at `from` in the image. The last vector of a row stores
+/// `lastCount` elements.
 template <int kTaps, int kRows, int kVecs>
 HWY_INLINE void computeTile(const DepthwisePlane& plane, const float* from, float* to, int64_t lastCount) {
   V sum[kRows][kVecs];
@@ -49,7 +49,7 @@ HWY_INLINE void computeTile(const DepthwisePlane& plane, const float* from, floa
   }
 }
 
-/// Rows [y, plane.rows) of kVecs vectors of columns from column x on: kRows at a time, what is left by halves.
+/// Rows [y, plane.rows) of kVecs vectors of columns from column x on: kRows at a time, the rest by halves.
 template <int kTaps, int kRows, int kVecs>
 HWY_INLINE void computeRows(const DepthwisePlane& plane, int64_t x, int64_t y, int64_t lastCount) {
   for (; y + kRows <= plane.rows; y += kRows)

@@ -13,7 +13,7 @@ struct DepthwisePlane {
   int64_t taps;
   int64_t rowStride;  // PaddedImage::outputRowStride
   float bias;
-  float low;  // sums are brought into [low, high]
+  float low;  // sums are clamped to [low, high]
   float high;
   float* output;  // [rows, columns]
   int64_t rows;

@@ -77,7 +77,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
   ConvParamsT params_;
   Tensor hostWeights_;
   DeviceCaps caps_;
-  std::shared_ptr<const Tensor> weights_;  // on the device; shared by all that convolve with them
+  std::shared_ptr<const Tensor> weights_;  // on the device; shared by all convolutions with these weights
 };
 
 Status supports(const CreateArgs& args) {

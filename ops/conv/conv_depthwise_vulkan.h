@@ -5,7 +5,7 @@
 
 namespace opkit::ops::conv {
 
-/// Refuses when a group has several input channels, weights are made at run time, or there are 3 spatial axes.
+/// Refuses if a group has several input channels, weights are not constant, or there are 3 spatial axes.
 Creator depthwiseCreator();
 
 }  // namespace opkit::ops::conv

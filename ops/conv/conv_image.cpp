@@ -42,7 +42,7 @@ HWY_EXPORT(fillPlane);
 
 PaddedImage::PaddedImage(const std::vector<WindowAxis>& axes) : height_(axes[0]), width_(axes[1]) {
   PlaneLayout& layout = layout_;
-  // A kernel of one row (column) never reads between the strides: nothing else is stored.
+  // A kernel of one row (column) reads only every stride-th row (column), so only these are stored.
   layout.rowStep = height_.kernel == 1 ? height_.stride : 1;
   rowsPerOutput_ = height_.kernel == 1 ? 1 : height_.stride;
   layout.rows = (height_.output - 1) * rowsPerOutput_ + (height_.kernel - 1) * height_.dilation + 1;

@@ -1,8 +1,8 @@
-// PaddedImage: one image laid out so that every tap of a convolution reads runs of neighbouring floats.
+// PaddedImage: one image stored so that every tap of a convolution reads runs of contiguous floats.
 //
-// Each channel is a plane of rows with the padding written out as zeros. With a horizontal stride s the
-// columns of a row are dealt into s groups (column x goes to group x % s), so output columns that follow each
-// other read floats that follow each other, whatever the stride. 2-D; 1-D is one row.
+// Each channel is a plane of rows with the padding written out as zeros. With a horizontal stride s the columns of a
+// row are split into s groups (column x goes to group x % s), so consecutive output columns read consecutive floats at
+// any stride. 2-D; 1-D is one row.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace opkit::ops::conv {
 
-/// How a channel becomes a plane. The kernels that fill planes read it.
+/// Mapping of a channel to a plane, read by the kernels that fill planes.
 struct PlaneLayout {
   /// Floats [begin, end) of a group are input columns source, source + step, ...; the others are padding.
   struct ColumnGroup {
@@ -38,9 +38,9 @@ class PaddedImage {
   explicit PaddedImage(const std::vector<WindowAxis>& axes);
 
   int64_t planeFloats() const { return layout_.rows * layout_.rowFloats; }
-  /// Where tap (ky, kx) of output (0, 0) stands in a plane.
+  /// Offset of tap (ky, kx) of output (0, 0) in a plane.
   int64_t tapOffset(int64_t ky, int64_t kx) const;
-  /// Distance between the elements that one tap reads for output (y, x) and (y + 1, x). For x + 1 it is 1.
+  /// Distance between the elements that one tap reads for outputs (y, x) and (y + 1, x). For x + 1 it is 1.
   int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowFloats; }
   /// Writes a plane from a channel [height, width].
   void fill(const float* channel, float* plane) const;

@@ -16,7 +16,7 @@ constexpr int64_t kMaxGroups = 65535;
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Whether some tap of some output lies outside the input.
+/// True if some tap of some output lies outside the input.
 bool reachesOutside(const ConvPlan& plan) {
   return std::any_of(plan.axes.begin(), plan.axes.end(), [](const WindowAxis& axis) {
     return axis.padBegin > 0 ||
@@ -26,7 +26,7 @@ bool reachesOutside(const ConvPlan& plan) {
 
 constexpr int64_t kBlocks[] = {1, 2, 4};
 
-/// Blocks of four output channels that one invocation makes, where nothing was measured.
+/// Blocks of four output channels per invocation, if nothing was measured.
 int64_t blocksFor(int64_t outputBlocks) { return outputBlocks >= 3 ? 4 : outputBlocks; }
 
 /// Words of T in the order of conv_image.comp: [tile][tap][input block][block of the tile][input channel][output
@@ -54,7 +54,7 @@ void packDepthwise(const ConvPlan& plan, std::span<const T> from, std::span<T> t
       to[static_cast<size_t>((c / 4 * taps + tap) * 4 + c % 4)] = from[static_cast<size_t>(c * taps + tap)];
 }
 
-/// A host tensor of `elements`, zero but for what `pack(from, to)` writes, seen as words of their size.
+/// A zeroed host tensor of `elements`, filled by `pack(from, to)` as words of their size.
 template <class Pack>
 Result<Tensor> packedBy(const Tensor& source, int64_t elements, Pack&& pack) {
   OPKIT_ASSIGN(Tensor result, Tensor::onHost({source.desc.dtype, {elements}}));
@@ -66,7 +66,7 @@ Result<Tensor> packedBy(const Tensor& source, int64_t elements, Pack&& pack) {
   return result;
 }
 
-/// What both kernels keep: packed weights and a bias padded to whole vec4s.
+/// State of both kernels: packed weights and a bias padded to whole vec4s.
 class ImageConv : public vulkan::VulkanExecution {
  public:
   ImageConv(const CreateArgs& args, Backend& backend)
@@ -85,7 +85,7 @@ class ImageConv : public vulkan::VulkanExecution {
   Result<ConvPlan> plan(TensorList inputs) const {
     return planConv(params_, inputs[0]->desc.shape, hostWeights_.desc.shape, nullptr);
   }
-  /// One value per output channel, `elements` of them with the padding; zero where there is no bias.
+  /// One value per output channel, `elements` of them with the padding; zero if there is no bias.
   Result<std::shared_ptr<const Tensor>> bias(int64_t elements) {
     const Tensor& key = hostBias_ ? *hostBias_ : hostWeights_;
     return vulkan::packConstant(backend_, key, fmt::format("conv image bias {} {}", hostBias_.has_value(), elements),

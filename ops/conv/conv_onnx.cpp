@@ -12,7 +12,7 @@ Status rule(OnnxNode& node) {
   params.kernel_shape = node.intsAttribute("kernel_shape");
   params.strides = node.intsAttribute("strides");
   params.dilations = node.intsAttribute("dilations");
-  // VALID and SAME exclude explicit pads; exporters write them all the same.
+  // VALID and SAME exclude explicit pads, but exporters write them anyway.
   if (autoPad == opkit::AutoPad::NotSet) params.pads = node.intsAttribute("pads");
   params.group = node.intAttribute("group", 1);
   return node.emit("Conv", node.inputs(), packParams(params));

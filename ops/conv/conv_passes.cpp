@@ -1,4 +1,4 @@
-// fuse-conv-clamp: a Relu or Clip after a Conv is done by its kernel.
+// fuse-conv-clamp: merges a Relu or Clip into the Conv before it.
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv_generated.h"

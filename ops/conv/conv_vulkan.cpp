@@ -10,12 +10,12 @@ namespace {
 
 using gemm::GemmTiles;
 
-// A convolution as products of matrices: which elements are rows, inner products and positions.
+// A convolution as matrix products: the mapping of elements to rows, inner products and positions.
 struct ConvProduct {
   gemm::WeightLayout w;
   gemm::PositionLayout x;  // of one image
   int64_t outputRows;      // rows of positions
-  int64_t rowsPerOutput;   // laid-out rows from one output row to the next
+  int64_t rowsPerOutput;   // stored rows from one output row to the next
   int64_t rowsPerKernel;   // and from one kernel row to the next
 };
 
@@ -51,7 +51,7 @@ ConvProduct productOf(const ConvPlan& plan) {
     x.columns = x.width = x.rowStride = plan.inputPositions();
     return product;
   }
-  const bool oneKernelRow = high.kernel == 1;  // then only the rows that outputs read are laid out
+  const bool oneKernelRow = high.kernel == 1;  // then only the rows that outputs read are stored
   product.outputRows = high.output;
   product.rowsPerOutput = oneKernelRow ? 1 : high.stride;
   product.rowsPerKernel = high.dilation;

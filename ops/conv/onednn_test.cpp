@@ -81,7 +81,7 @@ TEST_F(Onednn, UniformRowsAreExact) {
   expectMatch("Softmax", {}, {{equal({5, 8})}, {equal({3, 16})}});
 }
 
-/// None of them is chosen where nobody asks for it.
+/// None of them is chosen unless requested.
 TEST_F(Onednn, StandsBehindOurKernels) {
   for (const char* type : {"Softmax", "LayerNormalization", "MaxPool", "AveragePool", "MatMul", "Gemm", "Conv"}) {
     const auto creators = builtinOps().creators("cpu", type);

@@ -8,7 +8,7 @@ namespace {
 double add(double a, double b) { return a + b; }
 int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
 
-/// y[i] = the sum of map(x) up to i along rows of `extent` elements that lie `inner` apart.
+/// y[i] = the sum of map(x) up to i along rows of `extent` elements with stride `inner`.
 template <class T, class Map>
 void runningSums(const std::vector<T>& x, std::vector<T>& y, int64_t extent, int64_t inner, const CumSumParamsT& params,
                  Map map) {

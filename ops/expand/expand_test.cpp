@@ -1,4 +1,4 @@
-// Expand with a constant shape that nobody can want.
+// Expand with an absurd constant shape.
 #include <gtest/gtest.h>
 
 #include "engine/graph/encoder.h"

@@ -1,4 +1,4 @@
-// What the parts of the gather family share: Gather, GatherElements and GatherND.
+// Shared by the files of Gather, GatherElements and GatherND.
 #pragma once
 
 #include "engine/op/op_def.h"

@@ -1,4 +1,4 @@
-// The gather family as loops: copies from places that the indices choose.
+// The gather family as loops: copies from positions given by the indices.
 #include "ops/gather/gather.h"
 
 namespace opkit::ops::gather {

@@ -1,4 +1,4 @@
-// What the parts of Gemm share: y = alpha * A * B + beta * C with stored or transposed A and B.
+// Shared by the files of Gemm: y = alpha * A * B + beta * C with A and B as stored or transposed.
 #pragma once
 
 #include "ops/gemm/gemm_parts.h"
@@ -14,11 +14,11 @@ struct GemmPlan {
   int64_t aDepthStride;
   int64_t bDepthStride;
   int64_t bColumnStride;
-  int64_t cRowStride = 0;  // 0 where C is repeated
+  int64_t cRowStride = 0;  // 0 along axes where C is repeated
   int64_t cColumnStride = 0;
 };
 
-/// InvalidArgument when the shapes do not fit. `c` may be null.
+/// InvalidArgument if the shapes do not fit. `c` may be null.
 Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape& b, const Shape* c);
 
 }  // namespace opkit::ops::gemm

@@ -86,7 +86,7 @@ class GemmCpu final : public HostExecution {
   GemmParamsT params_;
   product::Plan plan_;
   product::Problem problem_;
-  std::shared_ptr<const Tensor> packed_;  // shared by all that multiply with this constant B; null when B changes
+  std::shared_ptr<const Tensor> packed_;  // shared by all products with this constant B; null if B changes
 };
 
 Status supports(const CreateArgs& args) {

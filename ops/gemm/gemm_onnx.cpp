@@ -16,7 +16,7 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  // Before opset 7 `broadcast` said whether C may be smaller than the result; here it always may.
+  // Before opset 7 `broadcast` allowed C to be smaller than the result; here it always may be.
   rules.add("Gemm", {"alpha", "beta", "broadcast", "transA", "transB"}, rule, 1, 6);
   rules.add("Gemm", {"alpha", "beta", "transA", "transB"}, rule, 7);
 }

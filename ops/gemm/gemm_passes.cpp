@@ -1,4 +1,4 @@
-// fuse-gemm-clamp: a Relu or Clip after a Gemm is done by its kernel.
+// fuse-gemm-clamp: merges a Relu or Clip into the Gemm before it.
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm_generated.h"

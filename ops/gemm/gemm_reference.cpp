@@ -9,7 +9,7 @@ namespace {
 struct Operands {
   std::vector<double> a;
   std::vector<double> b;
-  std::vector<double> c;  // empty when there is none
+  std::vector<double> c;  // empty if there is none
   double alpha;
   double beta;
 };

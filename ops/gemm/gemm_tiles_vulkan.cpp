@@ -13,7 +13,7 @@ constexpr uint32_t kMaxLocalSize = 128;  // every device allows it
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Nothing may be bound to an empty buffer, so an operand without elements (a product over no terms) takes one vec4.
+// An empty buffer cannot be bound, so an operand without elements (a product over no terms) gets one vec4.
 int64_t atLeastOneVec4(int64_t elements) { return std::max<int64_t>(elements, 4); }
 
 int64_t packedElements(const WeightLayout& layout, uint32_t tile) {
@@ -48,7 +48,7 @@ void layOutOnHost(const PositionLayout& layout, std::span<const T> from, std::sp
                                      column * layout.columnStride)];
 }
 
-// Everything that the bytes of packed constants depend on, besides the values.
+// Key of everything that packed constants depend on besides the values.
 std::string nameOf(const WeightLayout& w, uint32_t tile) {
   return fmt::format("gemm tiles of {}: {} x {} x {} x {} x {}, strides {} {} {} {} {}", tile, w.matrices, w.rows,
                      w.channels, w.kernelHeight, w.kernelWidth, w.matrixStride, w.rowStride, w.channelStride,
@@ -91,7 +91,7 @@ bool PositionLayout::isInPlace() const {
 
 uint32_t GemmTiles::tileFor(int64_t rows) {
   if (rows <= 4) return kTiles[0];
-  // A large tile reads less, but its last one may be mostly padding.
+  // A larger tile reads less, but the last tile may be mostly padding.
   return rows > 48 || ceilDivide(rows, kTiles[2]) * kTiles[2] == ceilDivide(rows, kTiles[1]) * kTiles[1] ? kTiles[2]
                                                                                                          : kTiles[1];
 }

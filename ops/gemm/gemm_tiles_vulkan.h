@@ -1,9 +1,9 @@
 // GemmTiles: sums of products on Vulkan, shared by MatMul, Gemm and Conv.
 //
 // y[row, position] = alpha * sum over k of w[row, k] * x[k, position] + beta * bias, for many images and groups. The
-// rows operand w is packed into tiles, the positions operand x is laid out so that vec4s of neighbouring positions
-// are aligned; constants are brought into these forms once on the host, other tensors by a dispatch per run. One
-// GemmTiles belongs to one Execution. Shaders: shaders/gemm/.
+// rows operand w is packed into tiles. The positions operand x is stored so that vec4s of neighbouring positions are
+// aligned. Constants are converted once on the host, other tensors by a dispatch per run. One GemmTiles belongs to one
+// Execution. Shaders: shaders/gemm/.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace opkit::ops::gemm {
 
-/// Where w's elements stand in their tensor, in elements: (matrix, row, channel, ky, kx).
+/// Strides of w in its tensor, in elements: (matrix, row, channel, ky, kx).
 struct WeightLayout {
   int64_t matrices = 1;
   int64_t rows = 1;
@@ -27,7 +27,7 @@ struct WeightLayout {
   int64_t kernelColumnStride = 0;
 };
 
-/// How x is laid out ([image][channel][kx][row][pitch]) and where its elements stand in their tensor.
+/// The stored form of x ([image][channel][kx][row][pitch]) and the strides of x in its tensor.
 struct PositionLayout {
   int64_t images = 1;
   int64_t channels = 1;
@@ -49,7 +49,7 @@ struct PositionLayout {
   int64_t pitch() const { return (columns + 3) / 4 * 4; }
   int64_t elementsPerImage() const { return channels * kernelWidth * rows * pitch(); }
   int64_t elements() const { return images * elementsPerImage(); }
-  /// Whether the tensor has this layout already.
+  /// True if the tensor already has this layout.
   bool isInPlace() const;
 };
 
@@ -63,19 +63,19 @@ class GemmTiles {
   void setConstantWeights(const Tensor& host) { constantWeights_ = host; }
   void setConstantPositions(const Tensor& host) { constantPositions_ = host; }
 
-  /// Rows that one invocation makes, for products of this many rows, where nothing was measured.
+  /// Rows per invocation, for products of this many rows, if nothing was measured.
   static uint32_t tileFor(int64_t rows);
-  /// Records an Execution with the tile that is fastest on this device (Encoder::choose). `encode` records all of it
-  /// with the GemmTiles it is given, which is this one or, to time it, a copy; `shapes` says what its speed depends on.
+  /// Records an Execution with the tile that is fastest on this device (Encoder::choose). `encode` records everything
+  /// with the given GemmTiles: this one or, for timing, a copy. `shapes` names everything that speed depends on.
   using Encode = std::function<Status(GemmTiles&, TensorList, TensorList, vulkan::Encoder&)>;
   Status encodeTuned(const std::string& shapes, int64_t rows, TensorList inputs, TensorList outputs,
                      vulkan::Encoder& encoder, const Encode& encode);
-  /// Work groups for kernels that step over `rows` rows: as many as a GPU can use, few where starting one costs a
-  /// microsecond (software devices).
+  /// Work groups for kernels that step over `rows` rows: as many as a GPU can use, but few on software devices, where
+  /// each costs a microsecond.
   static uint32_t rowGroups(const DeviceCaps& caps, int64_t rows);
-  /// OK when the kernel exists for the output's dtype and both operands, laid out, fit into the device's buffers.
+  /// OK if the kernel exists for the output's dtype and both converted operands fit into the device's buffers.
   static Status supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
-  /// OK when the device runs the loops of all shaders to their end; x is laid out for all images at once.
+  /// OK if the device runs the loops of all shaders to their end; x is laid out for all images at once.
   static Status requireLoops(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
 
   /// The packed rows operand of `source` (unused for a constant), on the device.
@@ -96,10 +96,10 @@ class GemmTiles {
 
   Backend& backend_;
   uint32_t tile_ = 0;                      // 0: tileFor
-  std::string tunedAs_;                    // what tile_ was chosen for
+  std::string tunedAs_;                    // the shape for which tile_ was chosen
   std::optional<Tensor> constantWeights_;  // host
   std::optional<Tensor> constantPositions_;
-  std::shared_ptr<const Tensor> packedWeights_;  // device; shared by all that multiply with these constants
+  std::shared_ptr<const Tensor> packedWeights_;  // on the device; shared by all products with these constants
   std::shared_ptr<const Tensor> laidOutPositions_;
 };
 

@@ -33,7 +33,7 @@ struct Net {
   }
 };
 
-/// Has one Runtime per backend for all tests: what a device has compiled stays compiled.
+/// Has one Runtime per backend for all tests, so that compiled pipelines are kept.
 class GraphPasses : public ::testing::Test {
  protected:
   static std::shared_ptr<Runtime> runtimeOf(const std::string& backend) {
@@ -47,7 +47,7 @@ class GraphPasses : public ::testing::Test {
     std::vector<std::string> nodes;  // types after the passes
     std::vector<std::string> outputs;
     std::vector<float> values;          // of the first output
-    std::vector<std::string> commands;  // types of what ran
+    std::vector<std::string> commands;  // types of the commands that ran
   };
   static Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled);
   /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
@@ -55,7 +55,7 @@ class GraphPasses : public ::testing::Test {
   static std::vector<std::string> afterBinaryFusion(const Net& net);
 
  private:
-  static inline std::map<std::string, std::shared_ptr<Runtime>> runtimes_;  // shared: as they are handed out
+  static inline std::map<std::string, std::shared_ptr<Runtime>> runtimes_;  // shared: as they are returned
 };
 
 Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
@@ -115,14 +115,14 @@ TEST_F(GraphPasses, BatchNormalizationGoesIntoConv) {
                                       net.constant(values({4}, -1, 1, 4)), net.constant(values({4}, 0.5, 2, 5))});
   net.model.outputs = {norm};
   EXPECT_EQ(afterPasses(net.model, 1e-5), Types{"Conv"});
-  // An activation stands between, also when the convolution has taken it over.
+  // An activation is in between, also if the convolution has taken it over.
   Net other;
   const int dense = other.node("Conv", {other.input({1, 3, 7, 7}), other.constant(values({4, 3, 3, 3}, -1, 1))});
   std::vector<int> inputs{other.node("Relu", {dense})};
   for (uint32_t seed : {2, 3, 4, 5}) inputs.push_back(other.constant(values({4}, 0.5, 2, seed)));
   other.model.outputs = {other.node("BatchNormalization", inputs)};
   EXPECT_EQ(afterPasses(other.model, 1e-5), (Types{"Conv", "BatchNormalization"}));
-  // Someone else reads the convolution: it must stay as it is.
+  // Another node reads the convolution: it must stay unchanged.
   net.model.outputs = {norm, conv};
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "BatchNormalization"}));
 }
@@ -221,13 +221,13 @@ TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
   Net net;
   const int image = net.input({1, 3, 6, 6});
   const int conv = net.node("Conv", {image, net.constant(values({4, 3, 3, 3}, -1, 1))});
-  net.model.outputs = {net.node("Relu", {conv}), conv};  // someone wants the result before the activation
+  net.model.outputs = {net.node("Relu", {conv}), conv};  // another node reads the result before the activation
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Relu"}));
-  net.model.outputs = {net.node("Clip", {conv}, clip(2, 1))};  // Clip gives its maximum then; a clamp has no such case
+  net.model.outputs = {net.node("Clip", {conv}, clip(2, 1))};  // Clip gives its maximum then; a clamp does not
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Clip"}));
 }
 
-/// The commands that run with the pass, which must give the very values that they give without it.
+/// The commands that run with the pass; results must equal those without it.
 std::vector<std::string> GraphPasses::afterBinaryFusion(const Net& net) {
   std::vector<std::string> commands;
   for (const std::string& backend : backends()) {

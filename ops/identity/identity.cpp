@@ -1,4 +1,4 @@
-// Identity, and Dropout as inference sees it: the input, and a mask in which everything is kept.
+// Identity, and Dropout in inference: the input, and a mask that keeps everything.
 #include "engine/op/op_registry.h"
 
 namespace opkit::ops::identity {

@@ -9,7 +9,7 @@ Result<int> keptConstant(OnnxNode& node) {
   return node.addConstant("kept", std::move(kept));
 }
 
-/// Always inference: `ratio`, `seed` and `is_test` change nothing; asking for training is refused.
+/// Always inference: `ratio`, `seed` and `is_test` have no effect; training is refused.
 Status dropout(OnnxNode& node) {
   if (node.input(2) >= 0) {
     const Tensor* training = node.constantInput(2);

@@ -1,4 +1,4 @@
-// remove-identities: Identity, and Dropout whose mask nobody reads.
+// remove-identities: removes Identity, and Dropout with an unread mask.
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
@@ -12,7 +12,7 @@ bool isIdentity(const ModelEdit& edit, const ModelNode& node) {
   return node.type == "Dropout" && !maskRead;
 }
 
-/// The node's source takes its place; false where the copy is needed because both ends have names to keep.
+/// Replaces the node by its source; false if the copy is needed because both names must be kept.
 bool bypass(ModelEdit& edit, ModelNode& node) {
   const int from = node.inputs[0], to = node.outputs[0];
   if (to < 0) return false;

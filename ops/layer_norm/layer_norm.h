@@ -1,4 +1,4 @@
-// What LayerNormalization and InstanceNormalization share: rows that are brought to mean 0 and variance 1.
+// Shared by LayerNormalization and InstanceNormalization: rows normalised to mean 0 and variance 1.
 #pragma once
 
 #include "engine/op/op_def.h"

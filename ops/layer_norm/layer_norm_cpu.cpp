@@ -1,5 +1,5 @@
-// LayerNormalization and InstanceNormalization on the CPU, f32: a row at a time, mean first, deviations from it
-// second, so that a large mean costs no digits.
+// LayerNormalization and InstanceNormalization on the CPU, f32: one row at a time, first the mean, then deviations from
+// it, so that a large mean costs no precision.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"

@@ -1,4 +1,4 @@
-// LayerNormalization by oneDNN, which keeps the mean in a float: see the departures in layer_norm.cases.json.
+// LayerNormalization by oneDNN, which stores the mean as a float: see the departures in layer_norm.cases.json.
 #include "engine/backend/cpu/onednn_kernel.h"
 #include "ops/layer_norm/layer_norm.h"
 

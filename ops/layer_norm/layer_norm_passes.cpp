@@ -1,5 +1,5 @@
-// fuse-layer-norm: the mean, the variance, the division and the affine part that exporters write for a layer
-// normalisation over the last axis are one LayerNormalization.
+// fuse-layer-norm: replaces the mean, variance, division and affine part that exporters write for a layer normalisation
+// over the last axis by one LayerNormalization.
 //
 //   d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(d * d or Pow(d, 2)) + epsilon) * scale + bias
 #include "engine/graph/model_edit.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Parts = std::vector<ModelNode*>;
 
-/// What the node averages over its last axis, keeping it; -1 otherwise.
+/// The tensor that the node averages over its last axis (kept); -1 otherwise.
 int averaged(const ModelEdit& edit, const ModelNode& mean) {
   const Tensor* axes = mean.inputs.size() > 1 ? edit.constant(mean.inputs[1]) : nullptr;
   const auto params = unpackParams<reduce::ReduceParams>(mean.params);
@@ -21,7 +21,7 @@ int averaged(const ModelEdit& edit, const ModelNode& mean) {
   return last && params.keep_dims ? mean.inputs[0] : -1;
 }
 
-/// The node that makes `tensor`, when it has this type, no parameters, and `readers` readers in all.
+/// The node that makes `tensor`, if it has this type, no parameters, and `readers` readers in all.
 ModelNode* part(const ModelEdit& edit, int tensor, std::string_view type, size_t readers, Parts& parts) {
   ModelNode* node = edit.producer(tensor, type);
   if (!node || edit.isOutput(tensor) || edit.readerCount(tensor) != readers) return nullptr;
@@ -34,7 +34,7 @@ struct Normalised {
   float epsilon;
 };
 
-/// The x and epsilon of `division`, when it divides x - mean by its standard deviation.
+/// The x and epsilon of `division`, if it divides x - mean by its standard deviation.
 std::optional<Normalised> normalised(const ModelEdit& edit, const ModelNode& division, Parts& parts) {
   const int centred = division.inputs[0];
   ModelNode* root = part(edit, division.inputs[1], "Sqrt", 1, parts);

@@ -13,7 +13,7 @@ vulkan::RowWork workOf(const NormRows& rows) {
   return {.rows = rows.extent > 0 ? rows.rows : 0, .extent = rows.extent, .passes = 3};
 }
 
-// Statistics that nobody asked for are bound to y and not written.
+// Statistics that are not requested are bound to y and not written.
 Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
   const vulkan::RowWork work = workOf(rows);
   const bool hasBias = inputs.size() > 2 && inputs[2];

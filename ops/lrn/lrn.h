@@ -1,4 +1,4 @@
-// What the parts of LRN share: the tensor seen as [batch, channels, inner] and the window over channels.
+// Shared by the files of LRN: the tensor seen as [batch, channels, inner] and the window over channels.
 #pragma once
 
 #include "ops/lrn/lrn_parts.h"
@@ -9,8 +9,8 @@ struct LrnPlan {
   int64_t batch;
   int64_t channels;
   int64_t inner;
-  int64_t before;  // channels of the window in front of its own
-  int64_t after;   // and behind it
+  int64_t before;  // channels of the window before its own
+  int64_t after;   // and after it
 };
 
 /// REQUIRES that the shape rule accepted the parameters.

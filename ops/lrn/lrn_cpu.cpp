@@ -15,7 +15,7 @@ constexpr int64_t kLongWindow = 256;  // channels; from here on sums are shared
 class LrnCpu final : public cpu::CpuKernel {
  public:
   LrnCpu(const CreateArgs& args, Backend& backend) : CpuKernel(args, backend), params_(args.params<LrnParams>()) {
-    // What is below zero has another power than roots.
+    // Roots do not apply to values below zero.
     byRoots_ = params_.beta == 0.75f && params_.bias > 0 && params_.alpha >= 0;
   }
 
@@ -45,7 +45,7 @@ class LrnCpu final : public cpu::CpuKernel {
   }
 
  private:
-  /// Positions of one channel; the others of the window lie `inner` apart from it.
+  /// Positions of one channel; the other channels of the window are `inner` apart.
   void normaliseColumns(const float* x, float* y, int64_t channel, int64_t count) const {
     double sums[kColumns] = {};
     const int64_t first = -std::min(channel, plan_.before);

@@ -15,7 +15,7 @@ class Squares {
     if (!longWindows) return;
     upTo_.assign(1, 0);
     for (int64_t c = 0; c < channels; ++c) upTo_.push_back(upTo_.back() + square(c));
-    // A difference of infinities says nothing about the windows beside them.
+    // A difference of infinities is NaN, which would spoil neighbouring windows.
     if (!std::isfinite(upTo_.back())) upTo_.clear();
   }
   double sum(int64_t first, int64_t last) const {
@@ -31,7 +31,7 @@ class Squares {
 
   const double* x_;
   int64_t inner_;
-  std::vector<long double> upTo_;  // channel c and all before it; empty where windows are added up
+  std::vector<long double> upTo_;  // channel c and all before it; empty if windows are added up directly
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 using Shader = shaders::Lrn;
 
-/// Every element's window is a row of its own.
+/// The window of every element is a separate row.
 vulkan::RowWork workOf(const LrnParamsT& params, const TensorDesc& x) {
   const LrnPlan plan = planLrn(params, x.shape);
   return {

@@ -76,12 +76,12 @@ Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
 }
 
 Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts) {
-  constexpr int64_t kDeepest = 256;  // that is one block of the packed kernel's depth, too: the same bits
+  constexpr int64_t kDeepest = 256;  // also one depth block of the packed kernel: the same bits
   OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.input(0).shape, args.input(1).shape));
   const int64_t products = plan.rows * plan.columns * plan.depth;
   const bool isDot = plan.rows * plan.columns == 1;
   const bool isSmall = products > 0 && plan.depth <= kDeepest && (isDot || products <= mostProducts);
-  // One right matrix for all of them makes a tall product of them.
+  // With one right matrix for all they form one tall product.
   const bool shared = std::ranges::all_of(plan.bBatchStrides, [](int64_t stride) { return stride == 0; });
   if (isSmall && !shared) return Status::ok();
   return Status::unsupported("MatMul: a loop is for batches of products of at most {} multiplications, got {}x{}x{}",

@@ -1,4 +1,4 @@
-// What the parts of MatMul share: a batch of matrix products with broadcast batch axes.
+// Shared by the files of MatMul: a batch of matrix products with broadcast batch axes.
 #pragma once
 
 #include "engine/backend/creator.h"
@@ -14,10 +14,10 @@ struct MatMulPlan {
   Shape batch;                         // broadcast batch axes of the result
   std::vector<int64_t> aBatchStrides;  // in matrices, 0 where repeated; one per axis of `batch`
   std::vector<int64_t> bBatchStrides;
-  Shape output;  // the result's shape: 1-D operands drop the axis they were given
+  Shape output;  // the result's shape, without the axes added to 1-D operands
 
   int64_t batchCount() const { return elementCount(batch); }
-  /// Which matrix of a (of b) batch index `i` reads.
+  /// The matrix of a (of b) that batch index `i` reads.
   int64_t aMatrix(int64_t i) const { return matrixOf(aBatchStrides, i); }
   int64_t bMatrix(int64_t i) const { return matrixOf(bBatchStrides, i); }
 
@@ -25,11 +25,11 @@ struct MatMulPlan {
   int64_t matrixOf(const std::vector<int64_t>& strides, int64_t i) const;
 };
 
-/// NumPy matmul; InvalidArgument when the shapes do not fit.
+/// NumPy matmul; InvalidArgument if the shapes do not fit.
 Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
 
-/// OK for batches of products that are so small that packing them costs more than multiplying: of at most
-/// `mostProducts` multiplications each, or single dot products; of a depth of at most 256.
+/// OK for batches of products so small that packing costs more than multiplying: of at most `mostProducts`
+/// multiplications each, or single dot products; of a depth of at most 256.
 Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts);
 
 }  // namespace opkit::ops::matmul

@@ -94,7 +94,7 @@ class MatMulCpu final : public HostExecution {
   gemm::Dims dims_;  // of one product
   gemm::Plan plan_;
   std::vector<gemm::Problem> problems_;
-  std::shared_ptr<const Tensor> packed_;  // shared by all that multiply with these constants; null when they change
+  std::shared_ptr<const Tensor> packed_;  // shared by all products with these constants; null if they change
   int64_t matrixFloats_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// fuse-matmul-clamp: a Relu or Clip after a MatMul is done by its kernel.
+// fuse-matmul-clamp: merges a Relu or Clip into the MatMul before it.
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/matmul/matmul_generated.h"
@@ -8,7 +8,7 @@ namespace opkit::ops::matmul {
 namespace {
 
 Result<size_t> fuseClamp(Model& model, const OpRegistry&) {
-  // Integer products do not clamp; a floating constant on one side says which kind this is.
+  // Integer products do not clamp; a floating constant on one side shows that the product is floating.
   return unary::fuseClamps<MatMulParams>(model, "MatMul", [](const ModelEdit& edit, const ModelNode& node) {
     return std::any_of(node.inputs.begin(), node.inputs.end(),
                        [&](int input) { return edit.constant(input) && isFloat(edit.constant(input)->desc.dtype); });

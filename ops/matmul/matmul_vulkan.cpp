@@ -108,7 +108,7 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
                                           .alpha = 1,
                                           .low = params_.clamp_low,
                                           .high = params_.clamp_high};
-    // Axes beyond the two that a dispatch walks take a dispatch per index.
+    // Axes beyond the two of a dispatch take one dispatch per index.
     Shape outer;
     for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
     Status status;

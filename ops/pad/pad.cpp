@@ -7,7 +7,7 @@
 namespace opkit::ops::pad {
 namespace {
 
-constexpr size_t kMaxRegions = 65536;  // of one Pad; more would cost more than a kernel of its own
+constexpr size_t kMaxRegions = 65536;  // of one Pad; more regions would be slower than a separate kernel
 
 struct Padding {
   int64_t before = 0;  // negative crops
@@ -73,7 +73,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 }
 
 /// The longest run that begins at output position `at` (counted from the first unpadded element) and has at most
-/// `limit` elements; start is -1 where the fill shows through.
+/// `limit` elements; start is -1 for the fill.
 Run runAt(Mode mode, int64_t at, int64_t extent, int64_t limit) {
   const auto run = [&](int64_t start, int64_t step, int64_t count) {
     return Run{at, start, step, std::min(count, limit)};

@@ -1,4 +1,4 @@
-// What the parts of the pooling family share: MaxPool, AveragePool and their global forms.
+// Shared by the files of MaxPool, AveragePool and their global forms.
 #pragma once
 
 #include "engine/op/op_def.h"
@@ -13,15 +13,15 @@ struct PoolPlan {
   std::vector<WindowAxis> axes;
 };
 
-/// InvalidArgument when the shape and parameters do not fit.
+/// InvalidArgument if the shape and parameters do not fit.
 Result<PoolPlan> planPool(const PoolParamsT& params, const Shape& x);
 /// The one window of the global forms, over all spatial axes seen as one.
 Result<PoolPlan> planGlobalPool(const Shape& x);
 
-/// What the mean of output (d, h, w) divides by; 1 for a window of padding alone, whose mean is 0.
+/// The divisor of the mean of output (d, h, w); 1 for a window of padding alone, whose mean is 0.
 int64_t meanDivisor(const WindowWalk& walk, int64_t d, int64_t h, int64_t w, bool countPadding);
-/// Makes the means of planes [first, last) anew, in double, that are not finite: their sum may have overflowed in float
-/// where they do not. `x` and `y` are whole tensors.
+/// Recomputes in double those means of planes [first, last) that are not finite: the float sum may have overflowed
+/// although the mean does not. `x` and `y` are whole tensors.
 void repairMeans(const WindowWalk& walk, int64_t first, int64_t last, bool countPadding, const float* x, float* y);
 
 Status maxPoolReference(const OracleArgs& args);

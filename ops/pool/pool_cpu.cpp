@@ -69,7 +69,7 @@ class PoolCpu final : public cpu::CpuKernel {
     return Status::ok();
   }
 
-  /// The taps that the mean divides by, along one axis.
+  /// The taps that count for the divisor of the mean, along one axis.
   int64_t tapsOf(const WindowAxis& axis, int64_t o) const {
     return params_.count_include_pad ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
   }
@@ -93,10 +93,10 @@ class PoolCpu final : public cpu::CpuKernel {
   PoolParamsT params_;
   int64_t planes_ = 0;
   std::vector<WindowAxis> axes_;   // height, width
-  WindowWalk walk_;                // the same, as repairs take them
+  WindowWalk walk_;                // the same, in the form for recomputing means
   int64_t valid_ = 0;              // input columns that some window reads
   int64_t rowFloats_ = 0;          // of one joined row: the scratch memory of a thread
-  std::vector<float> columnTaps_;  // what the mean divides by, per output column
+  std::vector<float> columnTaps_;  // divisor of the mean, per output column
 };
 
 template <bool kMean>

@@ -5,7 +5,7 @@
 
 namespace opkit::ops::pool {
 
-/// Registered before the kernels over buffers: faster where images are in use.
+/// Registered before the kernels over buffers: faster if images are used.
 void addImageKernels(OpRegistry& registry);
 
 }  // namespace opkit::ops::pool

@@ -1,12 +1,11 @@
-// AveragePool and MaxPool by oneDNN, whose largest element of a window loses NaN: see the departures in
-// pool.cases.json.
+// AveragePool and MaxPool by oneDNN. Its maximum of a window loses NaN: see the departures in pool.cases.json.
 #include "engine/backend/cpu/onednn_kernel.h"
 #include "ops/pool/pool.h"
 
 namespace opkit::ops::pool {
 namespace {
 
-/// The end padding that the windows reach, which is not what the model declares where they round up.
+/// The end padding that the windows reach; it differs from the model's if the number of windows is rounded up.
 int64_t reachedPadding(const WindowAxis& axis) {
   return (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1 - axis.input - axis.padBegin;
 }

@@ -1,4 +1,4 @@
-// The reductions: operators that fold the elements along some axes into one. Rows stand in reduce_table.h.
+// The reductions: operators that fold the elements along some axes into one. The rows are in reduce_table.h.
 #pragma once
 
 #include "engine/op/loops.h"
@@ -18,7 +18,7 @@ struct View {
   Loops reduced;  // over the elements folded into one
 };
 
-/// Which axes are folded: those of `axes` (null when the input is absent), checked against the rank.
+/// The folded axes: those of `axes` (null if the input is absent), checked against the rank.
 Result<std::vector<bool>> reducedAxes(const ReduceParamsT& params, const std::vector<int64_t>* axes, size_t rank);
 View viewOf(const Shape& shape, const std::vector<bool>& reduced);
 

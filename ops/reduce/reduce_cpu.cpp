@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kColumns = 256;          // of one block
 constexpr float kLeastSquares = 0x1p-80f;  // terms of a smaller sum are, or are near, denormals
 
-/// How one kind folds: runs into one value, rows into rows.
+/// The folds of one kind: runs into one value, rows into rows.
 struct Fold {
   double (*run)(const float* x, int64_t count);
   void (*row)(const float* x, float* y, int64_t count);
@@ -47,7 +47,7 @@ class ReduceCpu final : public cpu::CpuKernel {
         root_(args.def.type == "ReduceL2"),
         reduced_(*axesOf(args)) {}
 
-  /// The folded axes; nothing when they are not known when kernels are chosen.
+  /// The folded axes; nullopt if they are not known when kernels are chosen.
   static std::optional<std::vector<bool>> axesOf(const CreateArgs& args) {
     std::vector<int64_t> axes;
     if (args.hasInput(1)) {

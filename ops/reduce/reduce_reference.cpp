@@ -21,7 +21,7 @@ double identity(double x) { return x; }
 double absolute(double x) { return std::fabs(x); }
 double square(double x) { return x * x; }
 
-/// NaN wins; nothing gives -Inf.
+/// NaN wins; no elements give -Inf.
 double largestOf(const std::vector<double>& xs) {
   double largest = -INFINITY;
   for (const double x : xs) largest = std::isnan(largest) || largest >= x ? largest : x;

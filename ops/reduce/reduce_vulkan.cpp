@@ -29,7 +29,7 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
   ReduceVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), kind_(kindOf(args.def.type)), reduced_(axesOf(args)) {}
 
-  /// The folded axes; nothing when they are not known when kernels are chosen.
+  /// The folded axes; nullopt if they are not known when kernels are chosen.
   static std::optional<std::vector<bool>> axesOf(const CreateArgs& args) {
     std::vector<int64_t> axes;
     if (args.hasInput(1)) {

@@ -1,5 +1,5 @@
-// Chains of data-moving operators give the same elements whether their rasters are fused or not, also where arithmetic
-// between them reads parts of tensors in place: random chains, shrunk by RapidCheck to the shortest that differs.
+// Chains of data-moving operators give the same elements with and without fused rasters, also if arithmetic between
+// them reads parts of tensors in place. Random chains; RapidCheck shrinks a failure to the shortest chain.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -16,7 +16,7 @@ constexpr int64_t kMaxTestElements = 4096;
 constexpr int kMoves = 7;  // kinds of operators that only move data
 constexpr int kWithArithmetic = 12;
 
-/// Moves alone, on a small tensor; or with arithmetic, on rows as long as a partial view must be apart.
+/// Only moves, on a small tensor; or with arithmetic, on rows as long as the alignment of partial views.
 struct ChainKind {
   Shape start;
   int kinds;
@@ -24,7 +24,7 @@ struct ChainKind {
 const ChainKind kSmall{{2, 3, 4}, kMoves};
 const ChainKind kRows{{4, 3, 64}, kWithArithmetic};
 
-/// One operator of a chain; numbers are taken modulo what is possible, so that every value is a valid operator.
+/// One operator of a chain; numbers are taken modulo the number of choices, so that every value is a valid operator.
 struct Move {
   int kind = 0;
   uint32_t a = 0, b = 0, c = 0;
@@ -180,7 +180,7 @@ class ChainBuilder {
     }
   }
 
-  /// A run of elements: a view where it begins on a boundary.
+  /// A run of elements: a view if it begins on a boundary.
   void rows(const Value& x, const Move& move) {
     const int64_t first = number(move.a, x.shape[0]), last = first + 1 + number(move.b, x.shape[0] - first);
     Shape shape = x.shape;
@@ -231,7 +231,7 @@ Outcome runChain(const ChainKind& kind, const std::vector<Move>& moves, bool fus
   return outcome;
 }
 
-/// Of all of [0, end): the size that keeps chains short would keep numbers small, too.
+/// From all of [0, end): RapidCheck's size keeps chains short and would keep numbers small too.
 template <class T>
 rc::Gen<T> below(T end) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(0, end));
@@ -276,7 +276,7 @@ Totals checkProperty(const ChainKind& kind, const char* backend, int cases) {
   return totals;
 }
 
-/// Views were made, and kernels wrote over inputs while there were views.
+/// Views were made, and kernels overwrote inputs while views existed.
 void checkViews(const char* backend, int cases) {
   const Totals totals = checkProperty(kRows, backend, cases);
   EXPECT_GT(totals.views, static_cast<size_t>(cases) / 10);
@@ -347,7 +347,7 @@ TEST(RegionFusion, ASplitThatIsJoinedAgainCostsNothing) {
   model.outputs = model.addNode("Concat", "join", parts, packParams(join));
   const auto interpreter = Interpreter::create(std::move(model), builtinOps());
   const auto session = (*interpreter)->createSession({});
-  (*session)->input("x");  // its zeros will do
+  (*session)->input("x");  // zeros suffice
   ASSERT_TRUE((*session)->run().isOk());
   EXPECT_TRUE((*session)->placement().empty());
   EXPECT_EQ((*session)->statistics().removedRasters, 3u);

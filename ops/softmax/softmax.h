@@ -1,4 +1,4 @@
-// What the parts of Softmax share: the tensor seen as [outer, axis, inner].
+// Shared by the files of Softmax: the tensor seen as [outer, axis, inner].
 #pragma once
 
 #include "engine/op/rows.h"

@@ -1,5 +1,5 @@
-// Softmax on the CPU, f32: rows along the innermost axis at a time; other axes in blocks of columns, so that
-// vectors run along the columns. Block sizes do not depend on threads, hence neither do results.
+// Softmax on the CPU, f32: along the innermost axis row by row; along other axes in blocks of columns, so that vectors
+// run across the columns. Block sizes, and so results, do not depend on threads.
 #include <cmath>
 #include <utility>
 

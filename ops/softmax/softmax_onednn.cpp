@@ -1,4 +1,4 @@
-// Softmax by oneDNN. Not within our bounds everywhere: see the departures in softmax.cases.json.
+// Softmax by oneDNN. Not always within our bounds: see the departures in softmax.cases.json.
 #include "engine/backend/cpu/onednn_kernel.h"
 #include "ops/softmax/softmax.h"
 

@@ -11,7 +11,7 @@
 namespace opkit::ops::softmax {
 namespace {
 
-/// One Softmax on the device, made and run the way a pipeline does.
+/// One Softmax on the device, created and run as in a pipeline.
 Status runOnDevice(Backend& backend, const SoftmaxParamsT& params, const Tensor& x, const Tensor& y) {
   const OpDef& def = *builtinOps().find("Softmax");
   const ParamBytes bytes = packParams(params);

@@ -34,8 +34,8 @@ Result<std::vector<TensorDesc>> spaceToDepthRule(const ShapeArgs& args) {
       TensorDesc{args.input(0).dtype, {from[0], from[1] * block * block, from[2] / block, from[3] / block}}};
 }
 
-/// Strides of a tensor along [batch, depth, block row, block column, height, width] (of the coarse image), when
-/// blocks lie in its channels (`deep` [batch, channels, height, width]) and when they lie in its pixels.
+/// Strides of a tensor along [batch, depth, block row, block column, height, width] (of the coarse image), if blocks
+/// are in its channels (`deep` [batch, channels, height, width]) and if they are in its pixels.
 std::vector<int64_t> stridesInChannels(const Shape& deep, int64_t block, Order order) {
   const std::vector<int64_t> strides = contiguousStrides(deep);
   const int64_t depth = deep[1] / (block * block), channel = strides[1];

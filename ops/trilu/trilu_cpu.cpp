@@ -1,4 +1,4 @@
-// Trilu on the CPU: each row is a run that is copied and one that is zeroed, whatever the dtype.
+// Trilu on the CPU: each row is one copied and one zeroed run, for any dtype.
 #include <cstring>
 
 #include "engine/backend/cpu/cpu_kernel.h"

@@ -6,13 +6,13 @@
 
 namespace opkit::ops::unary {
 
-/// What a Relu or a Clip does; nothing for other operators, and for a Clip whose minimum exceeds its maximum.
+/// The clamp of a Relu or Clip; nullopt for other operators and for a Clip whose minimum exceeds its maximum.
 std::optional<Clamp> clampOfNode(std::string_view type, const ParamBytes& paramBytes);
-/// First `inner`, then `outer`, as one.
+/// One clamp for first `inner`, then `outer`.
 Clamp composed(const Clamp& inner, const Clamp& outer);
 
-/// Fuses every Relu and Clip that alone reads a node of `type`, whose parameters `Table` have clamp_low and
-/// clamp_high. `allowed` says which nodes have kernels that clamp.
+/// Fuses every Relu and Clip that is the only reader of a node of `type`, whose parameters `Table` have clamp_low and
+/// clamp_high. `allowed` selects the nodes whose kernels can clamp.
 template <class Table, class Allowed>
 Result<size_t> fuseClamps(Model& model, std::string_view type, Allowed&& allowed) {
   ModelEdit edit(model);

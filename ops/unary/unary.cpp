@@ -7,7 +7,7 @@
 namespace opkit::ops::unary {
 namespace {
 
-/// Beside floats, the integers for which ONNX has the operator.
+/// Besides floats, the integers for which ONNX has the operator.
 DTypeSet dtypesOf(const Function& function) {
   constexpr DTypeSet kSigned{DType::Int8, DType::Int16, DType::Int32, DType::Int64};
   const std::string_view name = function.name;

@@ -1,4 +1,4 @@
-// The unary family: operators that map each element on its own. All facts stand in unary_table.h.
+// The unary family: operators that map each element on its own. All facts are in unary_table.h.
 #pragma once
 
 #include "engine/op/op_def.h"
@@ -6,7 +6,7 @@
 
 namespace opkit::ops::unary {
 
-/// A row of the table, in C++. Functions are null where the operator does not take such elements.
+/// A row of the table, in C++. Functions are null if the operator does not take such elements.
 struct Function {
   const char* name = nullptr;
   uint32_t id = 0;  // in the shaders

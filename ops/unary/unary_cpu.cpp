@@ -1,5 +1,5 @@
-// The unary family on the CPU: vector kernels on f32 where there is one (unary_vectors.cpp), and a scalar loop that
-// computes exactly what the oracle computes, element by element, for the other functions and dtypes.
+// The unary family on the CPU: vector kernels on f32 for some functions (unary_vectors.cpp), and a scalar loop with the
+// exact arithmetic of the oracle for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/unary/unary.h"
 #include "ops/unary/unary_vectors.h"

@@ -45,7 +45,7 @@ Status clipAttributes(OnnxNode& node) {
   return node.emit("Clip", {node.input(0)}, packParams(params));
 }
 
-/// Whether limit `i` is absent or a float constant, which then goes into `value`.
+/// True if limit `i` is absent or a float constant, which is then stored in `value`.
 bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& value) {
   if (node.input(i) < 0) return true;
   const Tensor* constant = node.constantInput(i);

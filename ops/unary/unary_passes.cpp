@@ -13,13 +13,13 @@ bool isPlainScalar(const ModelEdit& edit, int tensor, double value) {
   return edit.isScalar(tensor, value) && edit.constant(tensor)->desc.shape.empty();
 }
 
-/// The other input of a node of which one is this scalar; -1 when neither is.
+/// The other input of a node with this scalar as one input; -1 if neither is the scalar.
 int otherThan(const ModelEdit& edit, const ModelNode& node, double value) {
   if (isPlainScalar(edit, node.inputs[1], value)) return node.inputs[0];
   return isPlainScalar(edit, node.inputs[0], value) ? node.inputs[1] : -1;
 }
 
-/// The x of 1 + erf(x / sqrt 2); -1 when `tensor` is something else or is needed elsewhere.
+/// The x of 1 + erf(x / sqrt 2); -1 if `tensor` is something else or has other readers.
 int argumentOfErfPlusOne(const ModelEdit& edit, int tensor, std::vector<ModelNode*>& parts) {
   ModelNode* add = edit.producer(tensor, "Add");
   if (!add || !edit.isOnlyReader(tensor) || !add->params.empty()) return -1;
@@ -36,7 +36,7 @@ int argumentOfErfPlusOne(const ModelEdit& edit, int tensor, std::vector<ModelNod
   return x;
 }
 
-/// The factors of a product of any nesting, as long as the intermediate products are needed nowhere else.
+/// The factors of a product of any nesting, as long as the intermediate products have no other readers.
 void collectFactors(const ModelEdit& edit, ModelNode& product, std::vector<int>& factors,
                     std::vector<ModelNode*>& parts) {
   parts.push_back(&product);
@@ -50,7 +50,7 @@ void collectFactors(const ModelEdit& edit, ModelNode& product, std::vector<int>&
   }
 }
 
-/// The x of the GELU that `product` finishes; -1 when it finishes none. `parts` are the nodes it consists of.
+/// The x of the GELU that ends in `product`; -1 if there is none. `parts` are its nodes.
 int geluArgument(const ModelEdit& edit, ModelNode& product, std::vector<ModelNode*>& parts) {
   std::vector<int> factors;
   collectFactors(edit, product, factors, parts);

@@ -6,7 +6,7 @@
 namespace opkit::ops::unary {
 namespace {
 
-/// Into [0, 1]; NaN stays.
+/// Clamps to [0, 1]; NaN stays.
 double limit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 /// log(1 + e^x), without overflow.
 double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }

@@ -9,7 +9,7 @@ namespace opkit::ops::unary {
 /// y[i] = f(x[i]); y may be x. `a` and `b` are the function's parameters.
 using VectorMap = void (*)(const float* x, float* y, int64_t count, float a, float b);
 
-/// The kernel of an operator on f32; null where there is none. Thread-safe.
+/// The kernel of an operator on f32; null if there is none. Thread-safe.
 VectorMap vectorMapOf(std::string_view type);
 
 }  // namespace opkit::ops::unary

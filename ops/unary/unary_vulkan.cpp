@@ -37,7 +37,7 @@ class UnaryVulkan final : public vulkan::VulkanExecution {
   Coefficients coefficients_;
 };
 
-/// As UnaryVulkan, on NC4HW4 images.
+/// Like UnaryVulkan, on NC4HW4 images.
 class UnaryImageVulkan final : public vulkan::VulkanExecution {
  public:
   using Shader = shaders::UnaryImage;
@@ -64,7 +64,7 @@ class UnaryImageVulkan final : public vulkan::VulkanExecution {
   Coefficients coefficients_;
 };
 
-/// An image stays one; a buffer is not made one for this.
+/// Images stay images; a buffer is not converted for this.
 Status supportsImage(const CreateArgs& args) {
   const TensorDesc* tensors[] = {&args.input(0)};
   OPKIT_TRY(vulkan::requireImages(args, tensors));

@@ -1,4 +1,4 @@
-// What the parts of Sum and Mean share.
+// Shared by the files of Sum and Mean.
 #pragma once
 
 #include "engine/op/op_def.h"

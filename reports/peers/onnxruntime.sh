@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The networks of the zoo on the CPU, here and on ONNX Runtime, in turns: outputs must agree, medians are printed.
+# Runs the networks of the zoo on the CPU, with OpKit and ONNX Runtime in turns. Outputs must agree; medians are
+# printed.
 #   reports/peers/onnxruntime.sh [ROUNDS]
 # Needs node and npm (Debian: nodejs, npm); fetches the npm package onnxruntime-node into a temporary folder.
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Scaffolds an operator of every kind in a scratch copy of the tree, builds what is new, cross-checks each on every backend
-# (resize walk included), sees the failing-first forms fail, adds a kernel to an operator that lacks one, renames one, does
-# the same for a backend, then removes all and finds the tree unchanged to the byte.
-# Usage: scaffold/testing/every_kind.sh SCRATCH-DIR VULKAN(ON|OFF)
+# Scaffolds an operator of every kind in a scratch copy of the tree, builds the new files, cross-checks each on every
+# backend (resize walk included), sees the failing-first forms fail, adds a kernel to an operator that lacks one,
+# renames one, does the same for a backend, then removes all and finds the tree unchanged to the byte. Usage:
+# scaffold/testing/every_kind.sh SCRATCH-DIR VULKAN(ON|OFF)
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/scratch_tree.sh"
 scratch_enter "$1"
@@ -13,7 +13,7 @@ PATH="$PWD/build/release/bin:$PATH"
 trap 'rm -rf "$work"' EXIT
 work=$(mktemp -d)
 
-# The steps that a command prints last, but for the backends that this build has.
+# The last steps that a command prints, restricted to the backends of this build.
 steps() { sed -e '1,/^Next:/d' -e "s/cpu,vulkan/$backends/" "$1" | bash -euo pipefail; }
 
 # From `new` to the first passing check, by the steps that it prints. The new files are in no cache.

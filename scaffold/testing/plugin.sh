@@ -15,7 +15,7 @@ for language in c cpp; do
   name=leaky_$language
   op-scaffold plugin "$name" --language "$language" >"$folder/steps"
   op-scaffold plugin "$name" --language "$language" | grep >/dev/null 'nothing to do'
-  # The steps as they are printed, but for the backends that this build has.
+  # The printed steps, restricted to the backends of this build.
   sed -e '1,/^Next:/d' -e "s/cpu,vulkan/$backends/" "$folder/steps" | tee /dev/stderr | bash -euo pipefail >"$folder/printed"
   grep -E "^(com.example|ok)" "$folder/printed"
   for backend in ${backends/,/ }; do

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# op-scaffold as its users meet it, in a copy of the tree that is never built: what it refuses and how, plans that write
-# nothing, the same command twice, specs, templates of one's own, prompts, the next steps. every_kind.sh builds and runs
-# what is written.
+# op-scaffold as users run it, in a copy of the tree that is never built: refusals, plans that write nothing, the same
+# command twice, specs, custom templates, prompts, the next steps. every_kind.sh builds and runs the written files.
 # Usage: scaffold/testing/program_test.sh SOURCE-ROOT SCRATCH-DIR OP-SCAFFOLD
 set -euo pipefail
 source "$(dirname "$0")/../../cmake/scratch_tree.sh"
@@ -123,7 +122,7 @@ while read -r example; do
   (eval "\"$scaffold\" ${example#op-scaffold } --dry-run") | git apply --check || fail "does not work: $example"
 done < <("$scaffold" kinds | grep -o 'op-scaffold new .*')
 
-# With --force another kind takes the place of the first, whole.
+# With --force another kind replaces the first one completely.
 "$scaffold" new Thing --kind rowwise >/dev/null
 refused 'exists and differs' new Thing --kind layout
 "$scaffold" new Thing --kind layout --force >/dev/null
@@ -137,7 +136,7 @@ refused 'thing.md was edited' rename Thing Other
 rm -rf .opkit
 scratch_unchanged
 
-# Templates of one's own: what eject wrote gives the same; a changed one gives the change; a broken one is named.
+# Custom templates: those of eject give the same result; a changed one changes it; a broken one is named.
 "$scaffold" eject "$work/templates" >/dev/null
 "$scaffold" new Thing --kind reduce --dry-run >"$work/plain"
 "$scaffold" --templates "$work/templates" new Thing --kind reduce --dry-run | diff "$work/plain" - || fail "ejected templates differ"

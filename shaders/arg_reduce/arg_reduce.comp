@@ -1,6 +1,6 @@
-// Position of the largest or smallest of `extent` elements that lie `inner` apart. A team per row.
-// The first NaN beats everything (the last one with `last`). Positions are int64, written as two words.
-// Driven by ops/arg_reduce/arg_reduce_vulkan.cpp.
+// Position of the largest or smallest of `extent` elements with stride `inner`. A team per row. The first NaN beats
+// everything (the last one with `last`). Positions are int64, written as two words. Driven by
+// ops/arg_reduce/arg_reduce_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"

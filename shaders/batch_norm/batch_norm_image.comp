@@ -1,6 +1,6 @@
 // BatchNormalization of an NC4HW4 image with constant statistics: y = (x - mean) * factor + bias per channel, the mean
-// first, so that a large one costs no digits. One invocation per texel. `factors` holds the means, a vec4 of channels per
-// block, then the factors and the biases likewise. Driven by ops/batch_norm/batch_norm_vulkan.cpp.
+// first, so that a large mean costs no precision. One invocation per texel. `factors` holds the means, a vec4 of
+// channels per block, then the factors and the biases likewise. Driven by ops/batch_norm/batch_norm_vulkan.cpp.
 //! variant READ: ssbo texel
 #version 450
 #include "common.glsl"

@@ -43,7 +43,7 @@ layout(push_constant) uniform Push {
 #define BITS 32
 #endif
 
-/// Towards zero; by zero is 0; the quotient that overflows wraps.
+/// Truncates towards zero; division by zero gives 0; the quotient that overflows wraps.
 ARITH divide(ARITH a, ARITH b) {
   if (b == ARITH(0)) return ARITH(0);
 #if SIGNED

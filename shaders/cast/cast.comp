@@ -6,8 +6,8 @@
 #include "common.glsl"
 #include "storage.glsl"
 
-// A float outside the range of an integer type has no defined value in it, and a device may give anything. All are
-// truncated here as the oracle does: NaN is 0, beyond 64 bits the nearest of them, and narrower types take the low bits.
+// Converting a float outside the range of an integer type is undefined on a device. Here all are truncated like the
+// oracle: NaN gives 0, values beyond 64 bits the nearest limit, and narrower types take the low bits.
 #if (defined(FROM_F32) || defined(FROM_F16)) && defined(TO_U64)
 #define CONVERT(value) truncatedUnsigned(value)
 uint64_t truncatedUnsigned(float value) {
@@ -26,7 +26,7 @@ int64_t truncatedSigned(float value) {
 #elif (defined(FROM_F32) || defined(FROM_F16)) && \
     (defined(TO_I8) || defined(TO_U8) || defined(TO_I16) || defined(TO_U16) || defined(TO_I32) || defined(TO_U32))
 #define CONVERT(value) lowBits(value)
-/// Made of the bits: a device need not have integers of 64 bits.
+/// Built from the bits: a device need not support 64-bit integers.
 uint lowBits(float value) {
   const uint bits = floatBitsToUint(value), magnitude = bits & 0x7FFFFFFFu;
   const bool negative = (bits >> 31) != 0;

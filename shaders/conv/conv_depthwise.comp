@@ -1,6 +1,6 @@
 // Convolution with one input channel per group, directly: one invocation per output, no scratch. The grid is columns *
-// rows * planes (images * output channels), so that weights are the same for all lanes of a group; groups step over
-// what the grid is too small for. w holds each channel's taps, padded to vec4s. Driven by
+// rows * planes (images * output channels), so that weights are the same for all lanes of a group; if the grid is too
+// small, groups step over the rest. w holds each channel's taps, padded to vec4s. Driven by
 // ops/conv/conv_depthwise_vulkan.cpp.
 //! variant STORAGE: f32 f16
 //! variant READ: ssbo texel
@@ -35,7 +35,7 @@ layout(push_constant) uniform Push {
   int stride[2];
   int dilation[2];
   int padBegin[2];
-  float low;  // results are brought into [low, high]
+  float low;  // results are clamped to [low, high]
   float high;
 } push;
 
@@ -49,7 +49,7 @@ float convolve(uint plane, uint channel, uint row, uint column) {
     const uint line = (plane / push.multiplier * height + uint(iy)) * width;
     int ix = firstColumn;
     for (uint kx = 0; kx < kernelWidth; ++kx, ++tap, ix += dilation) {
-      // A negative position is a huge one when seen as unsigned.
+      // As unsigned, a negative position is huge.
       if (uint(iy) < height && uint(ix) < width) sum += READ4(w, tap >> 2)[tap & 3u] * LOAD_X(line + uint(ix));
     }
   }

@@ -1,7 +1,7 @@
-// Lays out the positions operand of gemm_tiles.comp: [image][channel][kx][row][pitch]. Every kernel column has its own
-// copy, shifted, strided and padded, so that the product reads aligned vec4s and checks no bounds. Elements beyond
-// the source are zero. The grid is columns * rows * planes (images * channels), so that no invocation divides to find
-// its place; groups step over what the grid is too small for. Driven by ops/gemm/gemm_tiles_vulkan.cpp.
+// Stores the positions operand of gemm_tiles.comp as [image][channel][kx][row][pitch]. Every kernel column has its own
+// copy, shifted, strided and padded, so that the product reads aligned vec4s and checks no bounds. Elements beyond the
+// source are zero. The grid is columns * rows * planes (images * channels), so that no invocation divides to find its
+// place; if the grid is too small, groups step over the rest. Driven by ops/gemm/gemm_tiles_vulkan.cpp.
 //! variant WORD: u16 u32
 #version 450
 #include "common.glsl"
@@ -41,7 +41,7 @@ void expand(uint plane, uint row, uint column) {
   uint target = plane * kernelWidth * planeWords + row * pitch + column;
   int ix = int(column) * push.columnStep - push.padLeft;
   for (uint kx = 0; kx < kernelWidth; ++kx) {
-    // A negative position is a huge one when seen as unsigned.
+    // As unsigned, a negative position is huge.
     if (uint(iy) < push.height && uint(ix) < push.width)
       WORD_STORE(y, target, WORD_LOAD(x, source + uint(ix) * push.columnStride));
     else

@@ -47,7 +47,7 @@ layout(push_constant) uniform Push {
   uint biasGroup;
   float alpha;
   float beta;
-  float low;  // results are brought into [low, high]
+  float low;  // results are clamped to [low, high]
   float high;
 } push;
 

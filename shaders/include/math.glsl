@@ -22,7 +22,7 @@ const float kHalfPi = 1.57079632679490f;
 // Bit tests: some devices drop NaN in comparisons and in the built-in tests.
 bool isNan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
 bool isInf(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) == 0x7F800000u; }
-/// Not to be chosen against its own `magnitude`: a ? withSign(m, s) : m gives the wrong bits on a software device
+/// Do not select between it and its own `magnitude`: a ? withSign(m, s) : m gives the wrong bits on a software device
 /// (docs/decisions/0025-second-driver.md).
 float withSign(float magnitude, float sign) {
   return uintBitsToFloat((floatBitsToUint(magnitude) & 0x7FFFFFFFu) | (floatBitsToUint(sign) & 0x80000000u));
@@ -329,7 +329,7 @@ float powFinite(float x, float y) {
   return powPositive(x, y);
 }
 
-/// x^y as C's pow: 3 ULP, and exact as powFinite is. A negative x needs a whole y, else NaN.
+/// x^y like C's pow: 3 ULP, and exact where powFinite is. A negative x needs a whole y, else NaN.
 float mathPow(float x, float y) {
   if (y == 0.0f || x == 1.0f) return 1.0f;
   if (isNan(x) || isNan(y)) return kNaN;
@@ -343,7 +343,7 @@ float mathPow(float x, float y) {
   else if (isInf(a)) value = rises ? kInfinity : 0.0f;
   else if (x < 0.0f && !whole) return kNaN;
   else value = powFinite(a, y);
-  // Not odd ? withSign(value, x) : value, which LLVM 15 makes value | x of with AVX-512: see withSign.
+  // Not odd ? withSign(value, x) : value, which LLVM 15 compiles to value | x with AVX-512: see withSign.
   return odd && (floatBitsToUint(x) >> 31) != 0u ? -value : value;
 }
 

@@ -1,6 +1,6 @@
-// Sums of float that are divided by their number, where the sum overflows though the mean does not: elements of 2^64
-// and more go into a sum of their own, times 2^-32, which is exact. Neither sum can overflow with up to 2^31 elements,
-// and means of smaller elements have the bits that sum / count has. Included after storage.glsl.
+// Means of floats whose sum would overflow although the mean does not: elements of 2^64 and more go into a separate
+// sum, times 2^-32, which is exact. Neither sum can overflow with up to 2^31 elements, and means of smaller elements
+// have the bits of sum / count. Included after storage.glsl.
 #ifndef OPKIT_MEAN_GLSL
 #define OPKIT_MEAN_GLSL
 
@@ -24,7 +24,7 @@ void addToMean(float value, inout float sum, inout float hugeSum) {
   if (kSumOverflows) hugeSum += isHuge ? value * kHugeScale : 0.0;
 }
 
-/// The sums divided by `count` > 0. Infinite only when an element is.
+/// The sums divided by `count` > 0. Infinite only if an element is.
 float meanOf(float sum, float hugeSum, float count) {
   if (hugeSum == 0.0) return sum / count;
   if (isinf(hugeSum) || isnan(hugeSum)) return hugeSum + sum;

@@ -9,8 +9,8 @@
 //   EACH_OF_ROW(i, extent) part += LOAD(x, first + i); END_OF_ROW
 //   const float total = teamSum(part);      // in every invocation of the team
 //
-// Every invocation of the work group must reach every fold, so no `return` and no condition may stand before one. The
-// part that follows EACH_OF_ROW may be a block; it is copied kRowSteps times, which keeps loops short.
+// Every invocation of the work group must reach every fold, so no `return` and no condition may precede one. The part
+// that follows EACH_OF_ROW may be a block; it is copied kRowSteps times, which keeps loops short.
 #ifndef OPKIT_ROWS_GLSL
 #define OPKIT_ROWS_GLSL
 #include "common.glsl"
@@ -34,8 +34,8 @@ const uint kMaxTeam = 1024;  // RowTeam::kMost
   }                \
   }
 
-// Declares `Type name(Type part)`: the fold of the team's parts by COMBINE(a, b), in lane order. `Type` is what one
-// invocation brings.
+// Declares `Type name(Type part)`: the fold of the team's parts by COMBINE(a, b), in lane order. `Type` is the part of
+// one invocation.
 #define TEAM_FOLD(name, Type, COMBINE)                                                  \
   shared Type name##Parts[gl_WorkGroupSize.x];                                          \
   Type name(Type part) {                                                                \

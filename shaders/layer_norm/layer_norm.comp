@@ -1,4 +1,4 @@
-// Rows of `extent` elements brought to mean 0 and variance 1, scaled and shifted; LayerNormalization and
+// Rows of `extent` elements normalised to mean 0 and variance 1, scaled and shifted; LayerNormalization and
 // InstanceNormalization. A team per row; two passes for the statistics (a one-pass variance cancels when the mean is
 // large), one to write. Driven by ops/layer_norm/layer_norm_vulkan.cpp.
 //! variant STORAGE: f32 f16
@@ -25,7 +25,7 @@ layout(push_constant) uniform Push {
 TEAM_FOLD(teamSum, float, ROW_ADD)
 TEAM_FOLD(teamSums, vec2, ROW_ADD)
 
-// Sums in strands, one per step, whose rounding errors grow with a fraction of the length.
+// Separate sums, one per step, so that rounding errors grow with a fraction of the length.
 float total(float strands[kRowSteps]) { return (strands[0] + strands[1]) + (strands[2] + strands[3]); }
 
 void main() {
@@ -38,8 +38,8 @@ void main() {
   EACH_OF_ROW(i, extent) strands[iStep] += LOAD(x, first + i); END_OF_ROW
   const float average = teamSum(total(strands)) / count;
 
-  // Where the mean dwarfs the deviation, its rounding error would show in every element. What is left of the mean
-  // after it was taken away corrects it.
+  // If the mean is much larger than the deviation, its rounding error would affect every element. The mean of the
+  // centred elements corrects it.
   float left = 0.0;
   [[unroll]] for (uint s = 0; s < kRowSteps; ++s) strands[s] = 0.0;
   EACH_OF_ROW(i, extent)

@@ -1,4 +1,4 @@
-// LoopRegion's Copy: words moved over an iteration space, from places that indices in a buffer choose. One invocation
+// LoopRegion's Copy: moves words over an iteration space, from positions given by indices in a buffer. One invocation
 // per word. The views of the table are target, source and indices. Driven by engine/backend/vulkan/vulkan_loop.cpp.
 //! variant WORD: u8 u16 u32 u32x2 u32x4
 #version 450

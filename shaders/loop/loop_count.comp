@@ -1,5 +1,6 @@
-// How many iterations a loop makes: `wanted`, unless the device ends it before. The generator never gives zero, which
-// no compiler proves, so that the loop cannot be replaced by its result. Driven by engine/backend/vulkan/loop_limit.cpp.
+// Counts the iterations of a loop: `wanted`, unless the device ends it before. The generator never gives zero, but no
+// compiler can prove that, so the loop cannot be replaced by its result. Driven by
+// engine/backend/vulkan/loop_limit.cpp.
 #version 450
 
 layout(local_size_x = 1) in;

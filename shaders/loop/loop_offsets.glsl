@@ -1,5 +1,5 @@
-// Where iteration `item` of a loop stands: the sum of its indices times the steps of three views. The table has one texel
-// per dimension, outermost first: (size, step of view 0, of view 1, of view 2). The shader declares the uniform
+// The offsets of iteration `item` of a loop: the sum of its indices times the steps of three views. The table has one
+// texel per dimension, outermost first: (size, step of view 0, of view 1, of view 2). The shader declares the uniform
 // `table` and the specialisation constant `rank`, of at most 6.
 
 ivec3 loopOffsets(uint item) {

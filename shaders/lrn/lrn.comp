@@ -23,8 +23,8 @@ layout(push_constant) uniform Push {
 TEAM_FOLD(teamSum, float, ROW_ADD)
 
 // base^exponent for a positive normal base: relative error below (2 + |exponent * ln base|) * 2^-23. The built-in pow
-// may be off by 2^-21 near base 1, which is where normalisation lives. log by 2*atanh((m-1)/(m+1)), its series cut
-// after s^9 (|s| < 0.172); exp after Cody and Waite's reduction, its series cut after r^7 (|r| < 0.347).
+// may be off by 2^-21 near base 1, the usual range here. log by 2*atanh((m-1)/(m+1)), its series cut after s^9 (|s| <
+// 0.172); exp after Cody and Waite's reduction, its series cut after r^7 (|r| < 0.347).
 float accuratePow(float base, float exponent) {
   if (isNan(base)) return base;  // the built-in may lose it
   if (!(base >= 1.1754944e-38 && base <= 3.4028235e38)) return pow(base, exponent);

@@ -1,5 +1,5 @@
 // The maximum or mean of each window of each plane (batch and channel), over up to three spatial axes; missing ones
-// have extent and kernel 1. One invocation per output. NaN wins a maximum: comparisons carry it where max() need not.
+// have extent and kernel 1. One invocation per output. NaN wins a maximum: comparisons keep it, but max() need not.
 // Driven by ops/pool/pool_vulkan.cpp.
 //! variant STORAGE: f32 f16
 //! variant MODE: maximum mean

@@ -1,5 +1,5 @@
 // The maximum or mean of each window over two spatial axes of an NC4HW4 image. One invocation per texel of the output.
-// NaN wins a maximum: comparisons carry it where max() need not. Driven by ops/pool/pool_image_vulkan.cpp.
+// NaN wins a maximum: comparisons keep it, but max() need not. Driven by ops/pool/pool_image_vulkan.cpp.
 //! variant STORAGE: f32 f16
 //! variant MODE: maximum mean
 #version 450

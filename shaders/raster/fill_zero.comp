@@ -1,5 +1,5 @@
-// Zeroes `count` words, for tensors whose size in bytes is not a multiple of the 4 that vkCmdFillBuffer asks for.
-// Driven by engine/backend/vulkan/command_encoder.cpp.
+// Zeroes `count` words, for tensors whose size in bytes is not a multiple of 4, as vkCmdFillBuffer requires. Driven by
+// engine/backend/vulkan/command_encoder.cpp.
 //! variant WORD: u8 u16
 #version 450
 #include "common.glsl"

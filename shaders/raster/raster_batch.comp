@@ -1,6 +1,6 @@
-// Many regions of one output in one dispatch: what raster.comp does, for boxes that lie between each other. One
-// invocation per word. The table has six uvec4s per region: (first item, source, sourceOffset, offset), six sizes, six
-// source strides, six strides, two unused; an invocation finds its region by bisection over the first items. Driven by
+// Many regions of one output in one dispatch: like raster.comp, for interleaved boxes. One invocation per word. The
+// table has six uvec4s per region: (first item, source, sourceOffset, offset), six sizes, six source strides, six
+// strides, two unused; an invocation finds its region by bisection over the first items. Driven by
 // engine/backend/vulkan/raster_batch.cpp.
 //! variant WORD: u8 u16 u32 u32x2 u32x4
 #version 450

@@ -1,8 +1,8 @@
 // One reduction of ops/reduce/reduce_table.h; `function` selects it. The input is two nests of loops: one over the
 // outputs, one over the elements folded into each, which a team walks as a row. Float sums are compensated (Kahan), so
-// that their error does not grow with the number of elements; the compensation goes through the team's fold, too.
-// Where a sum overflows that a mean, a root or a logarithm is taken of, it is made again of scaled elements.
-// Driven by ops/reduce/reduce_vulkan.cpp.
+// that their error does not grow with the number of elements; the compensation goes through the team's fold too. If a
+// sum overflows but its mean, root or logarithm does not, it is repeated on scaled elements. Driven by
+// ops/reduce/reduce_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
@@ -62,11 +62,11 @@ bool isNotANumber(ARITH value) { return false; }
 #endif
 
 #if IS_FLOAT
-/// Folds whose sum may overflow, or vanish, though their result does not. Their `shift` is what elements are multiplied
-/// by: 1, or the power of two that rescale() gives.
+/// Folds whose sum may overflow or vanish although their result does not. Their `shift` is the factor of elements: 1,
+/// or the power of two of rescale().
 bool isRescaled(uint how) { return how == kMean || how == kL2 || how == kLogSum; }
-/// The factor with which `sum` must be made again; 1 when it may stay. The sum of 2^32 scaled elements, or squares of
-/// them, is a float, and the squares of the smallest elements are no denormals.
+/// The factor with which `sum` must be repeated; 1 if it may stay. The sum of 2^32 scaled elements or of their squares
+/// is finite, and the squares of the smallest elements are not denormal.
 float rescale(uint how, float sum) {
   if (isNan(sum) || isInf(sum)) return how == kL2 ? 1.2621774483536189e-29 : 2.3283064365386963e-10;  // 2^-96, 2^-32
   return how == kL2 && sum < 8.2718061255302767e-25 ? 7.9228162514264338e28 : 1.0;  // 2^-80: 2^96
@@ -83,7 +83,7 @@ ARITH combine(uint how, ARITH a, ARITH b) {
   return a + b;
 }
 
-/// What element `value` contributes. `shift` is the largest element for LogSumExp; see isRescaled for the others.
+/// The contribution of element `value`. `shift` is the largest element for LogSumExp; see isRescaled for the others.
 ARITH term(uint how, ARITH value, ARITH shift) {
   if (how == kL1) return value < ARITH(0) ? -value : value;
 #if IS_FLOAT
@@ -94,7 +94,7 @@ ARITH term(uint how, ARITH value, ARITH shift) {
   return value;
 }
 
-/// The value that changes nothing.
+/// The neutral element.
 ARITH start(uint how, ARITH first) {
 #if IS_FLOAT
   if (how == kMax) return -kInfinity;
@@ -105,7 +105,7 @@ ARITH start(uint how, ARITH first) {
   return how == kProd ? ARITH(1) : ARITH(0);
 }
 
-/// Whether sums of `how` carry a compensation.
+/// True if sums of `how` carry a compensation.
 bool compensates(uint how) { return IS_FLOAT == 1 && how != kMax && how != kMin && how != kProd; }
 
 /// a + b, adding the rounding error to `lost`: the exact sum is the result minus `lost`.
@@ -119,7 +119,7 @@ ARITH addExactly(ARITH a, ARITH b, inout ARITH lost) {
   return sum;
 }
 
-/// What an invocation folded; the sum is `sum` minus `lost`.
+/// The fold of an invocation; the sum is `sum` minus `lost`.
 struct Part {
   ARITH sum;
   ARITH lost;

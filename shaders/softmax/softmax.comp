@@ -1,5 +1,5 @@
-// Softmax and its logarithm over rows of `extent` elements that lie `inner` apart.
-// A team per row; three passes (maximum, sum, write). Driven by ops/softmax/softmax_vulkan.cpp.
+// Softmax and its logarithm over rows of `extent` elements with stride `inner`. A team per row; three passes (maximum,
+// sum, write). Driven by ops/softmax/softmax_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
 #include "storage.glsl"
@@ -26,7 +26,7 @@ void main() {
   float largest = -kInfinity;
   EACH_OF_ROW(i, extent) largest = largerOf(largest, LOAD(x, first + i * inner)); END_OF_ROW
   largest = teamMax(largest);
-  // Compensated (Kahan): the error of a plain sum leaves its bound near 20,000 elements.
+  // Compensated (Kahan): the error of a plain sum exceeds its bound near 20,000 elements.
   precise float sum = 0.0, lost = 0.0;
   EACH_OF_ROW(i, extent)
     precise float added = exp(LOAD(x, first + i * inner) - largest) - lost;

@@ -1,6 +1,6 @@
 // One step of Sum and Mean: adds an operand, broadcast, to a float accumulator; the last step writes the result. A mean
-// keeps the sums of huge elements (mean.glsl) behind the others.
-// One invocation per output element. Driven by ops/variadic/variadic_vulkan.cpp.
+// keeps the sums of huge elements (mean.glsl) after the others. One invocation per output element. Driven by
+// ops/variadic/variadic_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
 #include "common.glsl"

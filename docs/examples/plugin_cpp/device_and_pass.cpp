@@ -83,7 +83,7 @@ opkit_code execute(opkit_call* call, void*, void*) {
   return OPKIT_OK;
 }
 
-// ---- The backend. Its memory is malloc'ed, which the engine does not know: it goes through upload and download.
+// ---- The backend. Its memory is malloc'ed; the engine does not know that and uses upload and download.
 
 opkit_code allocate(void*, void*, uint64_t bytes, void** memory) {
   *memory = std::malloc(bytes ? bytes : 1);
@@ -138,7 +138,7 @@ opkit_code dropDoubleNeg(opkit_graph* graph, void*, size_t* changes) {
   return OPKIT_OK;
 }
 
-// ---- What it announces.
+// ---- Announcements.
 
 opkit_code addOperator(opkit_registrar* registrar) {
   const opkit_port x{OPKIT_STRUCT(opkit_port), "x", OPKIT_BIT(OPKIT_F32), OPKIT_REQUIRED, 0};

@@ -20,7 +20,7 @@
 namespace opkit::cpu {
 namespace {
 
-/// Rather slow than hot: one thread unless a number was asked for, and none that waits busily.
+/// Prefer low power over speed: one thread unless a number was given, and no busy waiting.
 size_t threadsFor(const BackendConfig& config) {
   return config.power == PowerHint::Low && config.threads == 0 ? 1 : config.threads;
 }
@@ -54,7 +54,7 @@ class CpuRuntime final : public Runtime, public KeepsMeasurements {
     if (const Status saved = tuning_->save(); !saved.isOk()) warnAboutCache(saved.message());
   }
 
-  /// Read when it is first asked for, written when the Runtime goes. One file per processor and instruction set.
+  /// Read at first use, written when the Runtime is destroyed. One file per processor and instruction set.
   TuningCache& tuning() override {
     std::call_once(tuningMade_, [this] {
       const auto folder = cacheFolder(cacheDir_);

@@ -1,4 +1,4 @@
-// CpuKernel: what the CPU kernels of simple operators have in common, so that an operator writes its loop only.
+// CpuKernel: the common part of the CPU kernels of simple operators; an operator writes only its loop.
 //
 //   class ReluCpu final : public cpu::CpuKernel {
 //    public:
@@ -30,7 +30,7 @@ class CpuKernel : public HostExecution {
   void forEachBlock(int64_t count, int64_t block, const Body& body) const {
     const auto items = static_cast<size_t>(count), step = static_cast<size_t>(block);
     const auto one = [&](size_t index, size_t) { body(index * step, std::min(items, (index + 1) * step)); };
-    pool_.parallelFor((items + step - 1) / step, std::ref(one));  // a std::function of a reference does not allocate
+    pool_.parallelFor((items + step - 1) / step, std::ref(one));  // a std::function of a reference: no allocation
   }
 
   ThreadPool& pool_;
@@ -48,16 +48,16 @@ Creator creatorOf(Supports supports, DTypeSet dtypes, const std::string& kernel 
           .kernel = kernel};
 }
 
-/// The Creator of `E(args, backend)`, which computes f32 alone.
+/// The Creator of `E(args, backend)`, for f32 only.
 template <class E>
 Creator floatKernel() {
   return creatorOf<E>([](const CreateArgs&) { return Status::ok(); }, DTypeSet(DType::Float32));
 }
 
-/// For kernels that take all that the card and their dtypes allow.
+/// For kernels that accept everything that the card and their dtypes allow.
 inline Status supportsAll(const CreateArgs&) { return Status::ok(); }
 
-/// Elements as the oracle widens them, and as it rounds what it stores.
+/// Widens an element as the oracle does, and rounds a result as the oracle does.
 template <class T>
 auto widened(T value) {
   if constexpr (std::is_same_v<T, Half>)

@@ -4,8 +4,7 @@
 //   #define HWY_TARGET_INCLUDE "ops/relu/relu_vectors.cpp"  // this very file
 //   #include "engine/backend/cpu/foreach_target.h"
 //
-// Comes before other Highway headers. Deliberately without an include guard: Highway's own decide what happens each of
-// the times that such a file is read.
+// Comes before other Highway headers. No include guard: Highway's own guards control each inclusion.
 
 // Vectors of unknown length cannot be kept in arrays.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

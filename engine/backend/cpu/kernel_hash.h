@@ -1,4 +1,4 @@
-// A hash of the sources of this build's CPU kernels, by which measurements on disk tell builds apart.
+// A hash of the sources of this build's CPU kernels; measurements on disk use it to distinguish builds.
 #pragma once
 
 namespace opkit::cpu {

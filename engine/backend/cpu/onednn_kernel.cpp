@@ -15,7 +15,7 @@ Status OnednnKernel::onResize(TensorList inputs, TensorList outputs) {
   arguments_.clear();
   handles_.clear();
   try {
-    omp_set_num_threads(threads_);  // of this thread: oneDNN plans for as many
+    omp_set_num_threads(threads_);  // of this thread: oneDNN plans for this number
     OPKIT_TRY(build(inputs, outputs));
   } catch (const dnnl::error& error) {
     return Status::internal("{}: oneDNN cannot make the primitive: {}", type_, error.what());

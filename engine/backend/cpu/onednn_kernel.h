@@ -1,9 +1,9 @@
 // OnednnKernel: base of the CPU kernels that hand an operator to a oneDNN primitive (provider "onednn").
 //
-// Compiled only where the build found oneDNN; an operator's kernel is ops/<op>/<op>_onednn.cpp and stands behind
-// our own in the creator table, so it runs where it is preferred or forced. A subclass describes the primitive in
-// build(), called at onResize; primitives and their scratchpads are made there, onExecute only sets addresses.
-// oneDNN runs on OpenMP threads, as many as the session's pool has. f32, plain layouts, tensors without empty extents.
+// Compiled only if the build found oneDNN; an operator's kernel is ops/<op>/<op>_onednn.cpp and follows OpKit's own
+// kernel in the creator table, so it runs only if preferred or forced. A subclass describes the primitive in build(),
+// called at onResize; primitives and their scratchpads are made there, onExecute only sets addresses. oneDNN runs on
+// OpenMP threads, as many as the session's pool has. f32, plain layouts, tensors without empty extents.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -25,7 +25,7 @@ class OnednnKernel : public HostExecution {
   /// Sets the primitive and binds its arguments. May throw dnnl::error.
   virtual Status build(TensorList inputs, TensorList outputs) = 0;
 
-  /// A dense f32 tensor of these extents, seen with these strides when given.
+  /// A dense f32 tensor of these extents, with these strides if given.
   static dnnl::memory::desc denseOf(const Dims& dims);
   static dnnl::memory::desc stridedOf(const Dims& dims, const Dims& strides);
 
@@ -59,7 +59,7 @@ inline Status requireNoClamp(const CreateArgs& args, const Clamp& clamp) {
   return Status::unsupported("{}: the oneDNN kernel does not clamp: it would drop NaN", args.def.type);
 }
 
-/// The Creator of a subclass; `supports` as in creatorOf, asked after the checks that hold for all of them.
+/// The Creator of a subclass; `supports` as in creatorOf, called after the checks that all of them share.
 template <class E, class Supports>
 Creator onednnCreatorOf(Supports supports) {
   Creator creator = creatorOf<E>(

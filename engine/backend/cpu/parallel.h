@@ -14,8 +14,8 @@ namespace opkit::cpu {
 /// Work of about 10 us: below it, a thread costs more than it saves.
 inline constexpr int64_t kGrainElements = 16384;
 
-/// Calls body(begin, end) for parts of [0, count) that together cover it, in parallel when there is more than
-/// `grain` of work. Bounds are multiples of 16, so that threads do not share cache lines.
+/// Calls body(begin, end) for parts that cover [0, count), in parallel if there is more than `grain` of work. Bounds
+/// are multiples of 16, so that threads do not share cache lines.
 template <class Body>
 void parallelRanges(ThreadPool& pool, int64_t count, int64_t grain, const Body& body) {
   if (count <= 0) return;
@@ -27,11 +27,11 @@ void parallelRanges(ThreadPool& pool, int64_t count, int64_t grain, const Body& 
     const int64_t begin = static_cast<int64_t>(index) * step;
     if (begin < count) body(begin, std::min(begin + step, count));
   };
-  // std::ref: a std::function of a reference does not allocate.
+  // std::ref: a std::function that holds a reference does not allocate.
   pool.parallelFor(static_cast<size_t>(tasks), std::ref(task));
 }
 
-/// Calls body(index) for [0, count), `work` elements each; in parallel when that is worth it.
+/// Calls body(index) for [0, count), `work` elements each; in parallel if that pays.
 template <class Body>
 void parallelRows(ThreadPool& pool, int64_t count, int64_t work, const Body& body) {
   if (count <= 0) return;

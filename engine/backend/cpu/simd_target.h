@@ -10,9 +10,9 @@ namespace opkit::cpu {
 /// Highway's name of the best instruction set of this processor and this build: "AVX2", "AVX3", "NEON".
 const char* simdTargetName();
 
-/// Makes the processor pretend that it has nothing better than the instruction set of this name: one machine checks the
-/// kernels of older ones. For the whole process; call before kernels run on other threads. InvalidArgument lists what
-/// this processor and this build have.
+/// Restricts kernels to the instruction set of this name, so that one machine checks the kernels of older ones. Applies
+/// to the whole process; call before kernels run on other threads. InvalidArgument lists what this processor and this
+/// build have.
 Status limitSimd(const std::string& name);
 
 }  // namespace opkit::cpu

@@ -28,7 +28,7 @@ HWY_INLINE FloatVec polynomial(FloatVec x, const float (&coefficients)[N]) {
   return sum;
 }
 
-/// Into [low, high]; a NaN stays: comparisons leave it alone on every instruction set, Min and Max do not.
+/// Clamps to [low, high]. A NaN stays: comparisons keep it on every instruction set, Min and Max do not.
 HWY_INLINE FloatVec limitTo(FloatVec x, FloatVec low, FloatVec high) {
   x = choose(hn::Lt(x, low), low, x);
   return choose(hn::Gt(x, high), high, x);
@@ -53,7 +53,7 @@ HWY_INLINE FloatVec exp(FloatVec x) {
   const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::NegMulAdd(n, set(kLn2High), limited));
   const FloatVec value = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r));
   const auto k = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(k);  // in two steps, so that neither power leaves the range
+  const auto half = hn::ShiftRight<1>(k);  // in two steps, so that neither power overflows or underflows
   return hn::Mul(hn::Mul(value, powerOfTwo(half)), powerOfTwo(hn::Sub(k, half)));
 }
 

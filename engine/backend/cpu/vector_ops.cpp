@@ -39,7 +39,7 @@ struct Square {
   HWY_INLINE FloatVec operator()(FloatVec x) const { return hn::Mul(x, x); }
 };
 
-/// Joins all x[i], beginning with `start`, which changes nothing.
+/// Folds all x[i], beginning with the neutral element `start`.
 template <class Join>
 HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
   FloatVec part[4] = {set(start), set(start), set(start), set(start)};
@@ -50,7 +50,7 @@ HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
   if (i < count) part[1] = join(part[1], loadPart(x + i, count - i, start));
   HWY_ALIGN float lanes[2 * kLanes] = {};
   hn::Store(join(join(part[0], part[1]), join(part[2], part[3])), FloatTag(), lanes);
-  // Halves are joined in whole vectors: the upper lanes of what is loaded are not used.
+  // Halves are joined in whole vectors: the upper lanes of the loaded vector are not used.
   for (int64_t width = kLanes / 2; width > 0; width /= 2)
     hn::Store(join(hn::Load(FloatTag(), lanes), hn::LoadU(FloatTag(), lanes + width)), FloatTag(), lanes);
   return lanes[0];

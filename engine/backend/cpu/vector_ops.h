@@ -1,4 +1,4 @@
-// Vector operations on rows of floats: what softmax, normalisation, reduction and pooling kernels are made of.
+// Vector operations on rows of floats, for softmax, normalisation, reduction and pooling kernels.
 //
 // Compiled once per instruction set and chosen at run time. Pointers need no alignment; an output may be one of
 // the inputs, but must not overlap it otherwise. A result depends on the instruction set, never on how a caller
@@ -9,8 +9,8 @@
 
 namespace opkit::cpu {
 
-/// Folds of `count` elements; nothing gives 0 for sums and the infinity that loses for max and min. A NaN wins.
-/// Sums are kept in double, so that what cancels leaves no trace.
+/// Folds of `count` elements. No elements give 0 for sums, -inf for max and +inf for min. A NaN wins. Sums are kept in
+/// double, so that cancelling terms leave no error.
 double sumOf(const float* x, int64_t count);
 double absoluteSumOf(const float* x, int64_t count);
 double squareSumOf(const float* x, int64_t count);
@@ -26,26 +26,26 @@ void addSquareTo(const float* x, float* y, int64_t count);
 void maxTo(const float* x, float* y, int64_t count);
 void minTo(const float* x, float* y, int64_t count);
 
-/// A product of two matrices whose columns are neighbours in b and in y; strides are of rows and of the depth.
+/// A product of two matrices; columns are contiguous in b and in y; strides apply to rows and depth.
 struct SmallProduct {
   int64_t rows, columns, depth;
   int64_t aRow, aDepth, bDepth, yRow;
   float low, high;  // of the clamp; a NaN stays
 };
-/// Element by element the terms are added in order, as by the kernels in gemm/ for a depth of one block: the same bits.
+/// Each element adds its terms in order, like the kernels in gemm/ for a depth of one block: the bits are the same.
 void multiplySmall(const SmallProduct& product, const float* a, const float* b, float* y);
 
-/// y into [low, high].
+/// Clamps y to [low, high].
 void clampTo(float low, float high, float* y, int64_t count);
-/// y = (x - centre) * factor + constant. Not x * factor + another constant: where x is near a large centre, that would
-/// subtract two large products and keep little of either.
+/// y = (x - centre) * factor + constant. Not x * factor + another constant: for x near a large centre, that would
+/// subtract two large products and lose precision.
 void affine(const float* x, float centre, float factor, float constant, float* y, int64_t count);
 /// y = x / divisor.
 void divide(const float* x, float divisor, float* y, int64_t count);
 /// y = x / divisor, element by element.
 void divideBy(const float* x, const float* divisor, float* y, int64_t count);
-/// y = (x - mean) * factor * scale + bias, where scale and bias are rows; a null scale is 1, a null bias 0. The
-/// mean counts with more digits than a float has.
+/// y = (x - mean) * factor * scale + bias, where scale and bias are rows; a null scale is 1, a null bias 0. The mean is
+/// used in double precision.
 void normalise(const float* x, double mean, float factor, const float* scale, const float* bias, float* y,
                int64_t count);
 

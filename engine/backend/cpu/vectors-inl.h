@@ -29,7 +29,7 @@ HWY_INLINE FloatVec set(float value) { return hn::Set(FloatTag(), value); }
 HWY_INLINE FloatVec load(const float* from) { return hn::LoadU(FloatTag(), from); }
 HWY_INLINE void store(FloatVec value, float* to) { hn::StoreU(value, FloatTag(), to); }
 
-// With masks, memory beyond a part is neither read nor written; elsewhere parts go lane by lane.
+// With masks, memory beyond a part is neither read nor written; without masks, parts are processed lane by lane.
 #define OPKIT_HAS_MASKS (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
 
 /// The first `count` lanes, 0 to a whole vector of them; the rest is `filler`. Touches nothing past them.
@@ -73,14 +73,14 @@ HWY_INLINE void copyRun(const float* from, float* to, int64_t count) {
 }
 
 #undef OPKIT_HAS_EVEN_LANES
-#if HWY_TARGET == HWY_SCALAR  // whose vectors have one element
+#if HWY_TARGET == HWY_SCALAR  // vectors have one element
 #define OPKIT_HAS_EVEN_LANES 0
 #else
 #define OPKIT_HAS_EVEN_LANES 1
 /// The elements 0, 2, 4, ... of two vectors that follow each other.
 HWY_INLINE FloatVec evenLanes(FloatVec first, FloatVec second) { return hn::ConcatEven(FloatTag(), second, first); }
 
-/// to[i] = from[2 i]; reads nothing past the last element that it wants.
+/// to[i] = from[2 i]; never reads past the last element that it copies.
 HWY_INLINE void copyEverySecond(const float* from, float* to, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes < count; i += kLanes) store(evenLanes(load(from + 2 * i), load(from + 2 * i + kLanes)), to + i);
@@ -92,7 +92,7 @@ HWY_INLINE void copyEverySecond(const float* from, float* to, int64_t count) {
 }
 #endif
 
-/// to[i] = from[i * step]; reads nothing past the last element that it wants.
+/// to[i] = from[i * step]; never reads past the last element that it copies.
 HWY_INLINE void copyStrided(const float* from, int64_t step, float* to, int64_t count) {
   if (step == 1) return copyRun(from, to, count);
 #if OPKIT_HAS_EVEN_LANES

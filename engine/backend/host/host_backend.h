@@ -1,4 +1,4 @@
-// HostBackend: what the backends that compute on the host have in common: memory, copies, raster, counters.
+// HostBackend: the common part of the backends that compute on the host: memory, copies, raster, counters.
 //
 // reference and cpu derive from it. Tensors live in HostBuffers and keep the model's dtype. Used by one
 // thread at a time, like every Backend.
@@ -13,8 +13,8 @@
 
 namespace opkit {
 
-/// Element memory that the oracle adapters of one backend take turns to use, so that a network costs the
-/// memory of its largest operator and not of all of them. Slots keep their capacity.
+/// Element memory that the oracle adapters of one backend use in turn, so that a network needs the memory of its
+/// largest operator, not of all operators. Slots keep their capacity.
 struct OracleWorkspace {
   struct Slot {
     std::vector<double> real;

@@ -7,7 +7,7 @@
 namespace opkit {
 namespace {
 
-/// "model name" of the first processor; "cpu" where the system does not tell.
+/// "model name" of the first processor; "cpu" if the system does not tell.
 std::string processorName() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;

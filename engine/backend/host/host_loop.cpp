@@ -52,7 +52,7 @@ struct CopyLoop {
   T* to;
   const Index* indices;
 
-  /// False when an index was out of range; the elements of its iteration are not written.
+  /// False if an index was out of range; the elements of its iteration are not written.
   bool run(ThreadPool& pool) const {
     std::atomic<bool> ok = true;
     const auto part = [&](int64_t begin, int64_t end) {
@@ -83,7 +83,7 @@ struct CopyLoop {
   }
 };
 
-/// What T's products and sums are accumulated in; integers wrap.
+/// The type in which products and sums of T accumulate; integers wrap.
 template <class T>
 struct Arithmetic {
   using Product =
@@ -95,7 +95,7 @@ struct Arithmetic {
   static Sum forSum(T value) { return static_cast<Sum>(cpu::widened(value)); }
 };
 
-constexpr int64_t kColumns = 16;  // of a product at once, and rows of a running sum: accumulators in registers
+constexpr int64_t kColumns = 16;  // of a product or rows of a running sum at once: accumulators fit in registers
 
 /// One product of the views at a, b and y.
 template <class T>

@@ -1,6 +1,6 @@
 // HostLoop: the loop kernel of the host backends (engine/op/loop_region.h), threaded over iterations.
 //
-// Copies and scatters take every dtype; products and running sums every dtype of numbers. Products accumulate in the
+// Copies and scatters take every dtype; products and running sums every numeric dtype. Products accumulate in the
 // arithmetic of their dtype (f16 in float), running sums in double.
 #pragma once
 
@@ -20,7 +20,7 @@ class HostLoop final : public HostExecution {
   bool readsInput(size_t index) const override { return !lowering_.knows(index); }
 
  protected:
-  /// InvalidArgument when an index is out of range.
+  /// InvalidArgument if an index is out of range.
   Status onRun(TensorList inputs, TensorList outputs) override;
 
  private:
@@ -35,9 +35,9 @@ class HostLoop final : public HostExecution {
   Loops box_;    // of a Copy or Scatter: strides of the target and the source
 };
 
-/// The Creator of provider "loop"; `poolOf` gives the threads of a Backend. Operators that are faster as a loop in some
-/// shapes put one of their own before their kernels: it is chosen where `when` says OK, and `kernel` tells it from the
-/// one that stands behind them.
+/// The Creator of provider "loop"; `poolOf` gives the threads of a Backend. An operator that is faster as a loop for
+/// some shapes puts one of these before its kernels: it is chosen if `when` returns OK, and `kernel` distinguishes it
+/// from the one after them.
 Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend), LoopCondition when = nullptr, std::string kernel = "");
 
 }  // namespace opkit

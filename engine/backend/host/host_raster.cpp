@@ -19,10 +19,10 @@ void copyRun(const T* source, int64_t sourceStride, T* target, int64_t stride, i
   }
 }
 
-constexpr int64_t kPartElements = 32768;  // what is worth a thread
+constexpr int64_t kPartElements = 32768;  // elements that are worth a thread
 
-/// Two dimensions, contiguous in the target along the second and in the source along the first, in tiles of which
-/// both sides stay in cache.
+/// Two dimensions, contiguous in the target along the second and in the source along the first, in tiles that stay in
+/// cache on both sides.
 template <class T>
 void transposeTiles(const T* source, int64_t sourceStride, T* target, int64_t stride, int64_t rows, int64_t columns) {
   constexpr int64_t kTile = 16;

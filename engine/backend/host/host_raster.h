@@ -1,7 +1,7 @@
 // HostRaster: the raster kernel of the host backends. Regions of any rank, elements of 1, 2, 4 or 8 bytes.
 //
 // onResize turns each region into nested loops over elements, contiguous runs innermost, and cuts large ones into parts
-// for the threads of a pool; onExecute only copies. Regions follow each other, since later ones may overwrite.
+// for the threads of a pool; onExecute only copies. Regions run in order, since later ones may overwrite earlier ones.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace opkit {
 
 class HostRaster final : public RasterExecution {
  public:
-  /// `pool` may be null: then the caller's thread does everything.
+  /// `pool` may be null: then everything runs on the caller's thread.
   explicit HostRaster(Backend& backend, ThreadPool* pool = nullptr) : backend_(backend), pool_(pool) {}
 
   void setRegions(RegionList regions) override { list_ = std::move(regions); }
@@ -39,7 +39,7 @@ class HostRaster final : public RasterExecution {
 /// `region` with its dimensions ordered by descending destination stride and merged where possible.
 Region planRegion(const Region& region);
 
-/// A planned region cut along its largest dimension into up to `count` regions that together copy the same.
+/// Cuts a planned region along its largest dimension into up to `count` regions that together copy the same elements.
 std::vector<Region> splitRegion(const Region& region, int64_t count);
 
 }  // namespace opkit

@@ -39,7 +39,7 @@ std::vector<T> rasterize(RasterExecution& raster, const RegionList& list, const 
   return {data.begin(), data.end()};
 }
 
-/// What region.h promises, element by element.
+/// The definition in region.h, element by element.
 template <class T>
 void expectRegion(const Region& region, const std::vector<T>& source, const std::vector<T>& target) {
   forEachIndex(region.size, [&](const std::vector<int64_t>& index) {

@@ -45,7 +45,7 @@ class NullBackend final : public Backend {
   std::string name_ = "null";
 };
 
-/// What sessions on one device share.
+/// State that the sessions on one device share.
 class NullRuntime final : public Runtime {
  public:
   const DeviceInfo& device() const override { return device_; }

@@ -28,13 +28,13 @@ class OracleExecution final : public HostExecution {
   OracleWorkspace& workspace_;
   OracleFn oracle_;
   ParamBytes paramBytes_;
-  std::vector<std::unique_ptr<OracleTensor>> constants_;  // null where the input may change
+  std::vector<std::unique_ptr<OracleTensor>> constants_;  // null if the input may change
   std::vector<OracleTensor> inputs_;                      // elements borrowed from the workspace during onRun
   std::vector<OracleTensor> outputs_;                     // likewise
-  std::vector<const OracleTensor*> arguments_;            // what the oracle sees: constants_, inputs_ or null
+  std::vector<const OracleTensor*> arguments_;            // arguments of the oracle: constants_, inputs_ or null
 };
 
-/// Provider "reference". Refuses when the card has no oracle. REQUIRES a HostBackend at creation.
+/// Provider "reference". Refuses if the card has no oracle. REQUIRES a HostBackend at creation.
 Creator oracleCreator();
 
 }  // namespace opkit::reference

@@ -11,13 +11,13 @@ namespace {
 class ReferenceBackend final : public HostBackend {
  public:
   ReferenceBackend() : HostBackend("reference") {}
-  /// The oracle; the loop behind it runs where it is forced.
+  /// The oracle; the loop after it runs only if forced.
   std::span<const Creator> creators(const OpDef& def) const override { return {creators_, def.loop ? 2u : 1u}; }
 
  private:
   static ThreadPool& poolOf(Backend& backend) { return static_cast<ReferenceBackend&>(backend).pool_; }
 
-  ThreadPool pool_;  // of the caller's thread alone
+  ThreadPool pool_;  // the caller's thread only
   Creator creators_[2] = {oracleCreator(), hostLoopCreator(poolOf)};
 };
 

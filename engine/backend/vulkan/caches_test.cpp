@@ -18,7 +18,7 @@ std::vector<std::byte> bytesOf(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 class CachesTest : public VulkanTest {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class CachesTest : public VulkanTest {
     VulkanTest::TearDown();
     fs::remove_all(folder_);
   }
-  /// The only file of the folder that ends so.
+  /// The only file of the folder with this ending.
   fs::path file(const std::string& suffix) const {
     fs::path found;
     for (const auto& entry : fs::directory_iterator(folder_))

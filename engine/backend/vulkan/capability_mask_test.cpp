@@ -1,4 +1,4 @@
-// A masked device refuses what a smaller one would, and SPIR-V tells what a shader asks for.
+// A masked device refuses what a smaller one would refuse; SPIR-V lists what a shader requires.
 #include "engine/backend/vulkan/capability_mask.h"
 
 #include <gtest/gtest.h>

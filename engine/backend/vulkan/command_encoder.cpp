@@ -7,7 +7,7 @@
 namespace opkit::vulkan {
 namespace {
 
-/// The end of a tensor that vkCmdFillBuffer, which writes whole words, cannot be left to: from where a shader can bind
+/// The end of a tensor that vkCmdFillBuffer cannot fill, since it writes whole words. It begins where a shader can bind
 /// it. Returns its bytes.
 Result<size_t> zeroTail(const Tensor& tensor, Encoder& encoder) {
   using Shader = shaders::FillZero;

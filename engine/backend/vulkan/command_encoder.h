@@ -1,6 +1,6 @@
 // CommandEncoder: the Encoder that operators see, over a Recording and an Execution's scratch memory; and
-// MeasuringEncoder, which records nothing and finds out how much scratch memory that will be and whether the device can
-// do it at all.
+// MeasuringEncoder, which records nothing and finds out how much scratch memory is needed and whether the device
+// supports the dispatches.
 #pragma once
 
 #include <deque>
@@ -14,13 +14,13 @@ namespace opkit::vulkan {
 /// Scratch tensors of one Execution, one after the other in the memory that was planned for it.
 class ScratchMemory {
  public:
-  /// Tensors handed out before are invalid. Without `memory` those to come are only counted.
-  /// With `guardBytes` every tensor is followed by a gap that nothing may be written to.
+  /// Tensors returned before become invalid. Without `memory` later ones are only counted. With `guardBytes` every
+  /// tensor is followed by a gap that no kernel may write.
   void restart(size_t alignment, const Tensor& memory, size_t guardBytes = 0);
-  /// Internal when the memory does not suffice.
+  /// Internal if the memory is too small.
   Result<const Tensor*> take(TensorDesc desc);
   size_t usedBytes() const { return usedBytes_; }
-  /// Behind each tensor that was taken; empty without guards.
+  /// The gap after each tensor that was taken; empty without guards.
   const std::vector<Tensor>& gaps() const { return gaps_; }
 
  private:
@@ -53,7 +53,7 @@ class MeasuringEncoder final : public Encoder {
   }
   Result<const Tensor*> report(int64_t words, DataReport explain) override;
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) override;
-  /// Unsupported where the device cannot do it.
+  /// Unsupported if the device cannot do it.
   Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                      std::span<const uint32_t> constants, Groups groups) override;
 

@@ -6,7 +6,7 @@ namespace opkit::vulkan {
 
 Result<const Tensor*> DataReports::add(const std::shared_ptr<Device>& device, int64_t words, DataReport explain) {
   Tensor tensor{{DType::Int32, {words}}, nullptr, 0, 0};
-  // The host's memory on every device: shaders reach it slowly, and only when there is something to say.
+  // Host memory on every device: shaders access it slowly, but only to report something.
   OPKIT_ASSIGN(tensor.buffer, VulkanBuffer::create(device, tensor.sizeBytes(), MemoryUse::Staging));
   std::ranges::fill(tensor.data<int32_t>(), 0);
   entries_.push_back({std::move(tensor), std::move(explain)});

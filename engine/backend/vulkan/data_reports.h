@@ -1,8 +1,7 @@
-// DataReports: what the shaders of one plan found wrong with the data that they were given.
+// DataReports: errors that the shaders of one plan found in their input data.
 //
-// A kernel cannot fail, but it can leave a word in memory that the host sees: Encoder::report. The words are read after
-// the device has been waited for, which a run does anyway, so that they cost a run nothing. Used by one thread at a
-// time.
+// A kernel cannot fail, but it can write a word to memory that the host sees: Encoder::report. A run waits for the
+// device anyway and reads the words after that, so they cost nothing. Used by one thread at a time.
 #pragma once
 
 #include <deque>
@@ -14,7 +13,7 @@ namespace opkit::vulkan {
 
 class DataReports {
  public:
-  /// Words of their own for one Execution; the address stays good. OutOfMemory when refused.
+  /// Separate words for one Execution; the address stays valid. OutOfMemory if refused.
   Result<const Tensor*> add(const std::shared_ptr<Device>& device, int64_t words, DataReport explain);
   /// Call after a run. The message of the first Execution that reported bad data, or OK; clears all words.
   Status take();

@@ -1,4 +1,4 @@
-// DescriptorAllocator: descriptor sets for one recording. Grows by whole pools and gives everything back at once.
+// DescriptorAllocator: descriptor sets for one recording. Grows by whole pools and frees everything at once.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace opkit::vulkan {
 /// How the shader reads or writes a binding, as a kind of descriptor.
 VkDescriptorType descriptorType(Access access);
 
-/// What one binding of a set is bound to.
+/// The resource of one binding of a set.
 struct BufferBinding {
   VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   VkDescriptorBufferInfo buffer{};

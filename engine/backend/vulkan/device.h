@@ -14,7 +14,8 @@
 
 namespace opkit::vulkan {
 
-/// Where a buffer lives: tensors are mapped on unified devices and device-local elsewhere; staging is the host's.
+/// Location of a buffer: tensors are mapped on unified devices and device-local on others; staging memory is the
+/// host's.
 enum class MemoryUse { Tensor, Staging };
 
 class Device {
@@ -30,8 +31,8 @@ class Device {
   const PhysicalDevice& physical() const { return physical_; }
   const VkPhysicalDeviceLimits& limits() const { return physical_.properties.limits; }
 
-  /// Submits a command buffer and waits until it has run; `fence` is unsignalled before and after. DeviceLost, now
-  /// and from then on, when the device is gone.
+  /// Submits a command buffer and waits until it has run; `fence` is unsignalled before and after. DeviceLost, also for
+  /// every later call, once the device is lost.
   Status submitAndWait(VkCommandBuffer commands, VkFence fence);
   /// DeviceLost once a submission has lost the device.
   Status requireAlive() const;
@@ -97,6 +98,6 @@ Result<Owned<VkFence>> createFence(const Device& device);
 
 }  // namespace opkit::vulkan
 
-/// OPKIT_VK for calls that make an object on `device`; fails where the device's Faults say so.
+/// OPKIT_VK for calls that make an object on `device`; fails if the device's Faults request it.
 #define OPKIT_VK_CREATE(device, call, what) \
   OPKIT_VK((device).faults().creationFails() ? VK_ERROR_OUT_OF_DEVICE_MEMORY : (call), what)

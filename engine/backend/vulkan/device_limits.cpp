@@ -42,7 +42,7 @@ Status requireCapabilities(const PhysicalDevice& physical, const ShaderCode& cod
   return Status::ok();
 }
 
-/// Drivers may do anything with a work group that exceeds the device's limits; here it is a refusal.
+/// The behaviour of a driver is undefined for a work group beyond the device's limits, so it is refused here.
 Status requireWorkGroup(const PhysicalDevice& physical, const ShaderCode& code, std::span<const uint32_t> constants) {
   const VkPhysicalDeviceLimits& limits = physical.properties.limits;
   const SpirvFacts facts = factsOf(code.spirv, constants);
@@ -97,7 +97,7 @@ Status requireBinding(const PhysicalDevice& physical, const Tensor& tensor, Acce
                                        desc.toString(), limits.maxTexelBufferElements);
   }
   if (isImage(access)) OPKIT_TRY(requireImage(limits, desc, user));
-  // An image, too: what makes it from a buffer, or the reverse, binds that.
+  // Images too: the conversions from and to a buffer bind the buffer.
   if (tensor.sizeBytes() <= limits.maxStorageBufferRange) return Status::ok();
   return Status::unsupportedByDevice("vulkan: {}: {} exceeds the device limit of {} bytes per buffer", user,
                                      desc.toString(), limits.maxStorageBufferRange);

@@ -1,8 +1,8 @@
-// Device limits: the features that a shader needs, the size of its work groups, the ranges that it binds.
+// Device limits: checks the features that a shader needs, the size of its work groups and the ranges that it binds.
 //
-// Asked twice of every dispatch: when a kernel is being chosen, so that another one or the CPU takes its place, and
-// when it is recorded. Operators do not ask. Every refusal is Status::unsupportedByDevice, but for what no device would
-// do. Plain functions, thread-safe.
+// Every dispatch is checked twice: when a kernel is chosen, so that another one or the CPU can take its place, and when
+// it is recorded. Operators do not check. Refusals are Status::unsupportedByDevice, except those that hold on every
+// device. Plain functions, thread-safe.
 #pragma once
 
 #include "engine/backend/vulkan/physical_device.h"
@@ -15,11 +15,11 @@ Status requireShader(const PhysicalDevice& physical, const ShaderCode& code, std
 
 Status requireGroups(const PhysicalDevice& physical, const ShaderCode& code, Groups groups);
 
-/// The tensor as one of the shader's bindings, whether it has memory or not. Unsupported on any device when a shader
-/// would count elements beyond 2^31 - 1.
+/// The tensor as one of the shader's bindings, with or without memory. Unsupported on any device if a shader would
+/// count elements beyond 2^31 - 1.
 Status requireBinding(const PhysicalDevice& physical, const Tensor& tensor, Access access, const char* user);
 
-/// The largest piece of a buffer that a shader can be given and count the bytes of.
+/// The largest piece of a buffer that a shader can bind and whose bytes it can count.
 uint64_t maxBindingBytes(const PhysicalDevice& physical);
 
 /// Every binding may begin at a multiple of this.

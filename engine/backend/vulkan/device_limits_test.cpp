@@ -33,7 +33,7 @@ TEST(DeviceLimits, BindingsHaveLimitsOfTheirOwn) {
   EXPECT_OK(bind(device, {DType::Float32, {1, 4, 8, 7}}, Access::Image));
   EXPECT_TRUE(bind(device, {DType::Float32, {1, 5, 8, 8}}, Access::Image).isByDevice());
   EXPECT_TRUE(bind(device, {DType::Float32, {1, 4, 9, 2}}, Access::ImageWrite).isByDevice());
-  // It fits into an image, but not into the buffer that it would be made from.
+  // It fits into an image, but not into the buffer from which the image is made.
   EXPECT_TRUE(bind(device, {DType::Float32, {1, 4, 8, 8}}, Access::Image).isByDevice());
 }
 
@@ -79,7 +79,7 @@ TEST(DeviceLimits, PlanningAsksTheDevice) {
   expectRefused("workgroup=32", floats, floats);
   expectRefused("groups=1", floats, floats);
   expectRefused("buffer=1k", floats, floats);
-  expectRefused("buffer=1k", floats, one);  // inputs count as outputs do
+  expectRefused("buffer=1k", floats, one);  // inputs count like outputs
   expectRefused("buffer=1k", one, floats);
 }
 

@@ -1,4 +1,4 @@
-// Faults: where tests make a driver fail, because no driver fails when asked. Thread-safe.
+// Faults: lets tests make driver calls fail. Thread-safe.
 //
 // Every creation of a Vulkan object, every range of memory handed out and every submission passes here first
 // (OPKIT_VK_CREATE, Device::submitAndWait). Counters below zero do nothing.
@@ -15,7 +15,7 @@ class Faults {
   void failCreationAfter(int64_t succeed) { creations_ = succeed; }
   /// The submission after `succeed` more loses the device.
   void loseDeviceAfter(int64_t succeed) { submissions_ = succeed; }
-  /// Forgets what has not happened yet; true when there was something.
+  /// Drops pending faults; true if there were any.
   bool clear() {
     const int64_t creations = creations_.exchange(-1), submissions = submissions_.exchange(-1);
     return creations >= 0 || submissions >= 0;
@@ -25,7 +25,7 @@ class Faults {
   bool submissionFails() { return strikes(submissions_); }
 
  private:
-  /// Counts down to zero, at which it strikes.
+  /// Counts down; the fault occurs at zero.
   static bool strikes(std::atomic<int64_t>& left) { return left.load() >= 0 && left.fetch_sub(1) == 0; }
 
   std::atomic<int64_t> creations_{-1};

@@ -13,10 +13,10 @@ class FreeList {
     if (sizeBytes > 0) free_[0] = sizeBytes;
   }
 
-  /// The offset of `sizeBytes` at a multiple of `alignment`, in the smallest free range that has them; nothing where
-  /// none has. REQUIRES both positive.
+  /// The offset of `sizeBytes` at a multiple of `alignment`, in the smallest free range that fits; nullopt if none
+  /// does. REQUIRES both positive.
   std::optional<size_t> take(size_t sizeBytes, size_t alignment);
-  /// Gives a range back; neighbours that are free join it. REQUIRES a range that take() returned.
+  /// Frees a range and joins it with free neighbours. REQUIRES a range that take() returned.
   void give(size_t offset, size_t sizeBytes);
 
   size_t sizeBytes() const { return sizeBytes_; }

@@ -21,7 +21,7 @@ void ByteRanges::add(const ByteAccess& access) {
 
 bool ByteRanges::meets(const ByteAccess& access) const {
   if (access.begin == access.end) return false;
-  // Ranges stand apart, so of those that begin before the access ends the last one ends last.
+  // Ranges are disjoint, so among those that begin before the end of the access, the last one ends last.
   const auto after = ends_.lower_bound({access.buffer, access.end});
   if (after == ends_.begin()) return false;
   const auto& [start, end] = *std::prev(after);

@@ -1,7 +1,7 @@
-// HazardTracker: decides from the bytes that commands read and write where a barrier must stand.
+// HazardTracker: decides from the bytes that commands read and write where a barrier is needed.
 //
 // It remembers which bytes were accessed since the last barrier. A command that reads what was written, or writes what
-// was read or written, since then needs one. One barrier covers everything before it. A question costs the logarithm of
+// was read or written, since then needs one. One barrier covers everything before it. A query takes logarithmic time in
 // the number of separate ranges. Plain logic, no Vulkan.
 #pragma once
 
@@ -35,7 +35,7 @@ class HazardTracker {
  public:
   /// Whether a barrier must precede a command with these accesses; then remembers them.
   bool add(std::span<const ByteAccess> accesses);
-  /// A barrier stands here for another reason.
+  /// Call when a barrier is placed for another reason.
   void barrierPlaced();
   /// Commands until endDisjoint() are promised not to depend on each other, only on what came before.
   void beginDisjoint() { disjoint_ = true; }

@@ -70,7 +70,7 @@ TEST(HazardTracker, ABarrierInsideADisjointGroupKeepsTheRest) {
   EXPECT_TRUE(add(tracker, {read(kA, 0, 4)}));
 }
 
-/// The rule as it is written down, access by access.
+/// The documented rule, access by access.
 bool anyConflict(const std::vector<ByteAccess>& since, const ByteAccess& a) {
   return std::any_of(since.begin(), since.end(), [&](const ByteAccess& b) {
     return (a.write || b.write) && a.buffer == b.buffer && std::max(a.begin, b.begin) < std::min(a.end, b.end);

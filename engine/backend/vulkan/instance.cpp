@@ -82,8 +82,8 @@ Status createHandle(Validation mode, VkInstance* handle) {
   return toStatus(result, "creating the instance");
 }
 
-/// Guards volk's process-wide function pointers while they are loaded, once: they are the loader's trampolines, which
-/// serve every instance, and other threads may be calling them.
+/// Guards the loading of volk's process-wide function pointers. They are loaded once: they are the loader's
+/// trampolines, which serve every instance, and other threads may be calling them.
 std::mutex mutex;
 std::array<std::weak_ptr<Instance>, 4> live;
 

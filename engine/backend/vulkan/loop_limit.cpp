@@ -13,9 +13,9 @@
 namespace opkit::vulkan {
 namespace {
 
-constexpr uint32_t kWanted = uint32_t{1} << 24;  // longer loops are taken for unlimited
+constexpr uint32_t kWanted = uint32_t{1} << 24;  // beyond this, loops count as unlimited
 
-/// Outside of any Backend, whose counters and plans stay as they are.
+/// Outside any Backend, so that counters and plans do not change.
 Result<uint64_t> measure(const std::shared_ptr<Device>& device, PipelineCache& pipelines) {
   using Shader = shaders::LoopCount;
   OPKIT_ASSIGN(std::shared_ptr<CommandPool> pool, CommandPool::create(device));

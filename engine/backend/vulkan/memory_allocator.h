@@ -1,8 +1,8 @@
 // MemoryAllocator: hands out ranges of device memory, cut from few large allocations of the driver.
 //
 // Drivers allow few allocations (often 4096) and make each slowly. Ranges of up to half a block share blocks, larger
-// ones get an allocation of their own. Blocks double from 4 to 64 MiB; an empty block goes back to the driver unless
-// it is the only one of its memory type. Host-visible memory is mapped for good. Owned by the Device; thread-safe.
+// ones get an allocation of their own. Blocks double from 4 to 64 MiB; an empty block is freed unless it is the only
+// one of its memory type. Host-visible memory is mapped for good. Owned by the Device; thread-safe.
 #pragma once
 
 #include <volk.h>
@@ -38,7 +38,7 @@ class MemoryAllocator {
   MemoryAllocator(const MemoryAllocator&) = delete;
   MemoryAllocator& operator=(const MemoryAllocator&) = delete;
 
-  /// A range that goes back when destroyed. The allocator must outlive it.
+  /// A range that is freed when destroyed. The allocator must outlive it.
   class Range {
    public:
     Range() = default;
@@ -49,7 +49,7 @@ class MemoryAllocator {
     VkDeviceMemory memory() const;
     size_t offset() const { return offset_; }
     size_t sizeBytes() const { return sizeBytes_; }
-    /// Where the host sees the range, or null.
+    /// Host address of the range, or null.
     std::byte* mapped() const;
 
    private:
@@ -60,9 +60,9 @@ class MemoryAllocator {
     size_t sizeBytes_ = 0;
   };
 
-  /// OutOfMemory with what was asked for and what is in use when the driver, or the cap, refuses.
+  /// OutOfMemory if the driver or the cap refuses; the message states the requested and the used bytes.
   Result<Range> allocate(MemoryUse use, const VkMemoryRequirements& requirements);
-  /// Gives every block back to the driver. REQUIRES that no range is left.
+  /// Frees every block. REQUIRES that no range is left.
   void releaseAll();
   /// Refuses ranges beyond this sum.
   void setCapBytes(size_t capBytes);

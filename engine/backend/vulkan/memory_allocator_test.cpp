@@ -64,7 +64,7 @@ class MemoryAllocatorTest : public VulkanTest {
 TEST_F(MemoryAllocatorTest, ManyBuffersShareFewAllocations) {
   const MemoryStatistics before = device()->memory().statistics();
   std::vector<std::shared_ptr<VulkanBuffer>> buffers;
-  for (int i = 0; i < 6000; ++i) {  // more than any driver promises allocations
+  for (int i = 0; i < 6000; ++i) {  // more allocations than any driver promises
     buffers.push_back(make(1000));
     std::fill_n(buffers.back()->hostData(), 1000, static_cast<std::byte>(i));
   }
@@ -137,7 +137,7 @@ TEST_F(MemoryAllocatorTest, EveryFailedCreationIsOutOfMemoryAndLeaksNothing) {
       device()->faults().clear();
       const Tensor x = upload(**backend, desc, std::vector<float>(100, 2.0f));
       const Tensor y = makeTensor(**backend, desc);
-      // A specialisation of its own per round, so that every round creates a pipeline.
+      // A different specialisation per round, so that every round creates a pipeline.
       AffineExecution affine(**backend, 1, 1000 + static_cast<uint32_t>(failures));
       device()->faults().failCreationAfter(failures);
       const Status status = resizeAndRun(**backend, {{&affine, {&x}, {&y}}});

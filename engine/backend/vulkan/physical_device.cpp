@@ -68,7 +68,7 @@ void readFeatures(PhysicalDevice& device) {
   device.float64 = features.features.shaderFloat64;
 }
 
-/// A family for compute alone runs beside graphics work on many devices, so it is preferred.
+/// A compute-only family is preferred: on many devices it runs in parallel with graphics work.
 bool findComputeFamily(PhysicalDevice& device) {
   uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(device.handle, &count, nullptr);

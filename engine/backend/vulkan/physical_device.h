@@ -1,4 +1,4 @@
-// PhysicalDevice: what a Vulkan device offers, and the choice among several.
+// PhysicalDevice: the properties of a Vulkan device, and the choice among several.
 //
 // A plain value, read once from the driver. Devices are ordered hardware first, then as the loader lists them;
 // DeviceInfo::index counts in that order.
@@ -25,11 +25,11 @@ struct PhysicalDevice {
   uint32_t subgroupSize = 0;
   uint64_t loopIterations = UINT64_MAX;  // a mask's limit; the device's own is measured, see loop_limit.h
   uint32_t timestampBits = 0;            // 0: no device clock on the compute queue
-  // The device's memory is the host's: map instead of staging. OPKIT_VULKAN_STAGING in the environment denies it, so
-  // that the other path can be tested on a software device.
+  // Device and host share memory: map instead of staging. OPKIT_VULKAN_STAGING in the environment turns this off, so
+  // that staging can be tested on a software device.
   bool unified = false;
   const DeviceClass* deviceClass = deviceClasses().data();
-  // Features that kernels use where present.
+  // Optional features that kernels use.
   bool storage8 = false;
   bool storage16 = false;
   bool int8 = false;
@@ -43,8 +43,7 @@ struct PhysicalDevice {
 /// Every device with Vulkan 1.2 and a compute queue; may be empty.
 Result<std::vector<PhysicalDevice>> listDevices(const Instance& instance);
 
-/// `wanted` is an index, a UUID or part of a name (case ignored); empty takes the first. Unsupported lists what
-/// there is.
+/// `wanted` is an index, a UUID or part of a name (case ignored); empty takes the first. Unsupported lists the devices.
 Result<PhysicalDevice> chooseDevice(const std::vector<PhysicalDevice>& devices, const std::string& wanted);
 
 }  // namespace opkit::vulkan

@@ -84,7 +84,7 @@ PipelineCache::PipelineCache(std::shared_ptr<Device> device, std::filesystem::pa
   if (file.payload) loaded_ = *std::move(file.payload);
 }
 
-/// The driver ignores data of another driver by itself; data that it cannot take at all must not stand in the way.
+/// The driver itself ignores data of another driver. Data that it rejects must not be an error.
 Status PipelineCache::createDriverCache() {
   const VolkDeviceTable& vk = device_->vk();
   VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
@@ -133,7 +133,7 @@ void PipelineCache::setSource(ShaderSource source) {
   source_ = std::move(source);
 }
 
-/// The shader as it is to be compiled, and what identifies it.
+/// The shader to compile and its identity.
 std::pair<ShaderCode, PipelineCache::Key> PipelineCache::sourceOf(const ShaderCode& built,
                                                                   std::span<const uint32_t> constants) const {
   ShaderCode code = built;

@@ -1,7 +1,7 @@
 // PipelineCache: the compute pipelines of a device, each made once per (shader variant, specialisation).
 //
-// Owned by the Runtime, so that sessions share pipelines. What the driver compiled is kept in a file from one process
-// to the next. Thread-safe; a pipeline lives as long as the cache.
+// Owned by the Runtime, so that sessions share pipelines. The driver's compiled code is kept in a file between
+// processes. Thread-safe; a pipeline lives as long as the cache.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace opkit::vulkan {
 
 class Pipeline {
  public:
-  /// Unsupported names the feature when the device lacks one that the shader was compiled to use.
+  /// Unsupported names a feature that the shader needs and the device lacks.
   static Result<std::unique_ptr<Pipeline>> create(const Device& device, const ShaderCode& code,
                                                   std::span<const uint32_t> constants, VkPipelineCache driverCache,
                                                   bool captureStatistics = false);
@@ -39,14 +39,14 @@ class Pipeline {
 
 class PipelineCache {
  public:
-  /// Starts with what save() wrote to `path` under the same key; no path, no file.
+  /// Loads what save() wrote to `path` under the same key. An empty path means no file.
   PipelineCache(std::shared_ptr<Device> device, std::filesystem::path path, std::string key);
 
   /// See VulkanRuntime::setShaderSource.
   void setSource(ShaderSource source);
-  /// From now on statistics() knows what the driver tells about new pipelines. False where the driver tells nothing.
+  /// From now on statistics() returns the driver's data for new pipelines. False if the driver has none.
   bool captureStatistics();
-  /// By the shader variant's name; of the last specialisation that was made.
+  /// Keyed by the name of the shader variant; of the last specialisation made.
   std::map<std::string, std::vector<PipelineStatistic>> statistics() const;
 
   struct Entry {
@@ -54,23 +54,23 @@ class PipelineCache {
     bool created;  // by this call
   };
   Result<Entry> get(const ShaderCode& built, std::span<const uint32_t> constants);
-  /// OK when get() would find the device able to run it; makes nothing.
+  /// OK if the device can run it, as get() would check. Creates nothing.
   Status check(const ShaderCode& built, std::span<const uint32_t> constants) const;
 
-  /// Whether this is the first use of a pipeline with bindings of this kind. A driver may compile for each kind anew:
-  /// lavapipe does for images and texel buffers whose extents are powers of two and for those whose are not.
+  /// Whether this is the first use of a pipeline with bindings of this kind. A driver may compile anew for each kind.
+  /// Lavapipe does: separately for images and texel buffers with extents that are powers of two and for others.
   bool isFirstUse(const Pipeline* pipeline, uint32_t kind);
 
-  /// Writes the driver's data when pipelines were made since the last time.
+  /// Writes the driver's data if pipelines were created since the last save.
   Status save();
-  /// Of the driver's data that came from the file.
+  /// Bytes of the driver's data that came from the file.
   size_t loadedBytes() const { return loaded_.size(); }
 
  private:
   Status createDriverCache();
 
-  // The address of the build's SPIR-V identifies a variant: it is constant. A replaced shader is known by a hash of its
-  // words, which may come and go at one address, and else has no address.
+  // The constant address of the build's SPIR-V identifies a variant. A replaced shader has no address here, since
+  // different words may use the same one; a hash of its words identifies it.
   struct Key {
     const uint32_t* built = nullptr;
     uint64_t replaced = 0;
@@ -87,7 +87,7 @@ class PipelineCache {
   mutable std::mutex mutex_;
   bool captures_ = false;
   std::map<std::string, std::vector<PipelineStatistic>> statistics_;
-  ShaderSource source_;  // null: shaders are what the build made of them
+  ShaderSource source_;  // null: shaders come from the build
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
   std::set<std::pair<const Pipeline*, uint32_t>> used_;

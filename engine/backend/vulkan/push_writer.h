@@ -1,6 +1,5 @@
-// PushWriter: push constants in the bytes that a shader reads. Generated PushConstants state integers as int64_t, so
-// that a kernel passes extents and strides as they are; this is the one place where they are narrowed, and it checks
-// them.
+// PushWriter: packs push constants into the bytes that a shader reads. Generated PushConstants hold integers as
+// int64_t, so that a kernel passes extents and strides unchanged. Only this class narrows them, with a check.
 #pragma once
 
 #include <algorithm>

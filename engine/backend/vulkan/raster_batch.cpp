@@ -8,11 +8,11 @@ namespace {
 using Shader = shaders::RasterBatch;
 
 constexpr size_t kMaxRank = 6;
-constexpr size_t kMaxSources = 2;     // every device binds four storage buffers; two more would ask for more
+constexpr size_t kMaxSources = 2;     // every device binds four storage buffers; more sources would need more
 constexpr size_t kMaxRegions = 8192;  // every device has texel buffers of 65536 texels
 constexpr size_t kMaxWordBytes = 16;
 
-/// The widest words in which all of the moves can be made.
+/// The widest word that fits all moves.
 size_t widestWord(std::span<const Move> moves, size_t elementBytes) {
   size_t widest = kMaxWordBytes;
   for (const Move& move : moves) {

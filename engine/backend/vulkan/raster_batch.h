@@ -1,8 +1,7 @@
-// Raster batches: regions of one output that lie between each other, as few dispatches
-// (shaders/raster/raster_batch.comp).
+// Raster batches: interleaved regions of one output, copied in few dispatches (shaders/raster/raster_batch.comp).
 //
-// Separate dispatches would write the same range of one buffer; nothing but their shaders knows that they write
-// different elements of it, so they would take a barrier each.
+// Separate dispatches would write the same range of one buffer. The tracker cannot know that they write different
+// elements, so each would need a barrier.
 #pragma once
 
 #include "engine/backend/vulkan/vulkan_execution.h"
@@ -15,9 +14,9 @@ struct Move {
   const Tensor* from;
 };
 
-/// Widens a region to words of twice its elements; false, and nothing done, where it is not contiguous and aligned.
+/// Widens a region to words of twice the size; returns false and changes nothing if it is not contiguous and aligned.
 bool widen(Region& region);
-/// Unsupported when the region's words cannot be counted in 32 bits.
+/// Unsupported if the region's words cannot be counted in 32 bits.
 Status checkReach(const Region& region);
 
 /// Records the moves, of up to six dimensions each, into `to`.

@@ -18,7 +18,7 @@ ByteAccess accessOf(const Tensor& tensor, bool write) {
   return {tensor.buffer.get(), tensor.offsetBytes, tensor.offsetBytes + tensor.sizeBytes(), write};
 }
 
-/// What a driver may compile for, see PipelineCache::isFirstUse: two bits per binding.
+/// The properties of bindings for which a driver may compile anew (PipelineCache::isFirstUse): two bits per binding.
 uint32_t kindOf(const ShaderCode& code, std::span<const Tensor* const> tensors) {
   uint32_t kind = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -63,7 +63,7 @@ void Recording::endExecution() {
   if (context_.timestamps) timestamps_.end(commands_.handle());
 }
 
-/// The buffer that holds all of the tensor.
+/// The buffer that holds the whole tensor.
 Result<const VulkanBuffer*> Recording::bufferOf(const Tensor& tensor, const char* user) {
   const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
   if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
@@ -162,7 +162,7 @@ void Recording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh
                                              static_cast<uint32_t>(images.size()), images.data());
 }
 
-/// What the command about to be recorded needs; its accesses are known.
+/// Places the barrier that the next command needs; its accesses are known.
 void Recording::placeBarrier() {
   if (!fresh_.empty()) hazards_.barrierPlaced();
   if (hazards_.add(accesses_) || !fresh_.empty()) barrier(commands_.handle(), fresh_);
@@ -180,14 +180,14 @@ void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescr
                           static_cast<uint32_t>(push.size()), push.data());
 }
 
-/// The images lose what they hold, which at resize is nothing.
+/// The images lose their contents; at resize they have none.
 Status Recording::warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
                          std::span<const VkImage> images) {
   if (!warmup_) {
     OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
     warmup_.emplace(std::move(commands));
   }
-  barrier(warmup_->handle(), images);  // for the validation layers: they do not see that nothing is dispatched
+  barrier(warmup_->handle(), images);  // for the validation layers, which do not see that the dispatch is empty
   bind(warmup_->handle(), pipeline, set, push);
   context_.device->vk().vkCmdDispatch(warmup_->handle(), 0, 1, 1);
   return Status::ok();
@@ -291,7 +291,7 @@ Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t fir
 size_t shortestRunBytes(const Device& device) { return device.physical().deviceClass->shortestRunBytes; }
 
 Status Recording::finish(VkFence fence) {
-  // Results become visible to the host, and to whatever is submitted later.
+  // Results become visible to the host and to later submissions.
   const VkMemoryBarrier visible{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites,
                                 kReads | kWrites | VK_ACCESS_HOST_READ_BIT};
   context_.device->vk().vkCmdPipelineBarrier(commands_.handle(), kWork, kWork | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,

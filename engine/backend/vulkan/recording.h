@@ -18,7 +18,7 @@ namespace opkit::vulkan {
 
 class VulkanBuffer;
 
-/// What the recordings of one Backend share. Borrowed; outlives them.
+/// State shared by the recordings of one Backend. Borrowed; outlives them.
 struct RecordingContext {
   std::shared_ptr<Device> device;
   PipelineCache* pipelines = nullptr;
@@ -35,13 +35,13 @@ class Recording {
  public:
   static Result<std::unique_ptr<Recording>> create(const RecordingContext& context);
 
-  /// Brackets of one Execution: its commands are timed together.
+  /// Begin and end of one Execution: its commands are timed together.
   Status beginExecution();
   void endExecution();
 
   Status dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                   std::span<const uint32_t> constants, Groups groups);
-  /// Makes an image readable whatever it holds.
+  /// Makes an image readable, with any contents.
   Status initialise(const Tensor& image);
   /// REQUIRES sizeBytes() of the tensor to be a multiple of 4.
   Status fillZero(const Tensor& tensor);
@@ -52,7 +52,7 @@ class Recording {
   HazardTracker& hazards() { return hazards_; }
   VkCommandBuffer commands() const { return commands_.handle(); }
 
-  /// Ends the recording and makes the driver compile the pipelines that were new to it.
+  /// Ends the recording and makes the driver compile new pipelines.
   Status finish(VkFence fence);
   /// Submits and waits. REQUIRES finish().
   Status run(VkFence fence);

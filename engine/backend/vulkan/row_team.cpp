@@ -7,7 +7,7 @@
 namespace opkit::vulkan {
 namespace {
 
-/// The team that suits the device's class.
+/// The team for the device's class.
 uint32_t wantedTeam(const RowWork& work, const DeviceClass& device) {
   const int64_t mostRows = work.distance == 1 ? device.teamUpToRows : device.teamUpToColumns;
   if (work.extent < device.teamFromExtent || work.rows > mostRows) return 1;

@@ -22,10 +22,10 @@ enum class Access : uint8_t {
   ReadWrite,
   Texel,       // read as vec4s through a texel buffer view, whose format follows from the tensor's dtype
   Image,       // read as texels of an image, for tensors of Layout::NC4HW4 (shaders/include/image4.glsl)
-  ImageWrite,  // written as such
+  ImageWrite,  // written as texels of an image
 };
 
-/// Whether a shader may change what it accesses in this way.
+/// True if a shader may write through this access.
 constexpr bool writes(Access access) {
   return access == Access::Write || access == Access::ReadWrite || access == Access::ImageWrite;
 }
@@ -38,7 +38,7 @@ struct ShaderCode {
   uint32_t pushConstantBytes;
   uint32_t specializationConstants;   // ids 0 .. n-1, 4 bytes each
   std::array<uint32_t, 3> localSize;  // as compiled
-  // Per axis: the specialisation constant that sets the local size in its place, or kNoConstant.
+  // Per axis: the specialisation constant that sets the local size instead, or kNoConstant.
   std::array<uint32_t, 3> localSizeConstants = {kNoConstant, kNoConstant, kNoConstant};
 
   static constexpr uint32_t kNoConstant = UINT32_MAX;
@@ -47,8 +47,8 @@ struct ShaderCode {
   uint32_t invocations(std::span<const uint32_t> constants) const;
 };
 
-/// Chooses the SPIR-V of a shader in place of what the build compiled: harnesses watch, recompile and mutate shaders.
-/// The words are read before the next call; `code.spirv` itself changes nothing.
+/// Replaces the SPIR-V that the build compiled: harnesses watch, recompile and mutate shaders. The words are read
+/// before the next call; returning `code.spirv` changes nothing.
 using ShaderSource = std::function<std::span<const uint32_t>(const ShaderCode& code)>;
 
 }  // namespace opkit::vulkan

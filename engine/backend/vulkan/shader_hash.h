@@ -1,4 +1,4 @@
-// A hash of every shader of this build, by which caches on disk tell builds apart.
+// A hash of every shader of this build; caches on disk use it to distinguish builds.
 #pragma once
 
 namespace opkit::vulkan {

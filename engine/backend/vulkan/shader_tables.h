@@ -1,5 +1,5 @@
 // ShaderTables: small tables of words that an Execution's shaders read through uniform texel buffers, for plans that do
-// not fit into push constants. Kept from one resize to the next. Belongs to one Execution.
+// not fit into push constants. Kept between resizes. Belongs to one Execution.
 #pragma once
 
 #include <deque>
@@ -8,14 +8,14 @@
 
 namespace opkit::vulkan {
 
-/// u32[words], whole texels of four; a table without words holds one, since nothing may be bound to an empty buffer.
+/// u32[words], whole texels of four; an empty table holds one word, since an empty buffer cannot be bound.
 TensorDesc tableDesc(const std::vector<uint32_t>& words);
 
 class ShaderTables {
  public:
   explicit ShaderTables(Backend& backend) : backend_(backend) {}
 
-  /// The tables uploaded before serve the uploads to come; for the beginning of onEncode.
+  /// Reuses the tables for the next uploads; call at the beginning of onEncode.
   void restart() { used_ = 0; }
   /// u32[words] on the device, until the next restart. OutOfMemory when refused.
   Result<const Tensor*> upload(const std::vector<uint32_t>& words);
@@ -24,7 +24,7 @@ class ShaderTables {
   Backend& backend_;
   struct Table {
     Tensor tensor;
-    std::vector<uint32_t> words;  // that it holds: what is measured and then recorded is uploaded once
+    std::vector<uint32_t> words;  // current contents: a table that is measured and then recorded is uploaded once
   };
   std::deque<Table> tables_;  // a deque: addresses are handed out
   size_t used_ = 0;

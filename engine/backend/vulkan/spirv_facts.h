@@ -1,7 +1,7 @@
-// SpirvFacts: what a compiled compute shader asks of a device and how large it is, read from its SPIR-V.
+// SpirvFacts: the device requirements and the size of a compiled compute shader, read from its SPIR-V.
 //
-// Used before a pipeline is made (a driver need not refuse what exceeds its limits) and by harnesses for statistics.
-// Plain functions, thread-safe.
+// Used before a pipeline is created (a driver need not refuse a shader beyond its limits) and by harnesses for
+// statistics. Plain functions, thread-safe.
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ struct SpirvFacts {
   uint64_t invocations() const { return uint64_t{localSize[0]} * localSize[1] * localSize[2]; }
 };
 
-/// `constants` are the values of the specialisation constants with ids 0, 1, ...; those missing keep their defaults.
-/// Words that are not SPIR-V give zeros.
+/// `constants` are the values of the specialisation constants with ids 0, 1, ...; missing ones keep their defaults.
+/// Invalid SPIR-V gives zeros.
 SpirvFacts factsOf(std::span<const uint32_t> spirv, std::span<const uint32_t> constants);
 
 }  // namespace opkit::vulkan

@@ -14,7 +14,7 @@ constexpr int kLeastRuns = 3;
 constexpr int kMostRuns = 50;
 constexpr double kNotAble = -1;
 
-/// Copies of `tensors` in memory of their own.
+/// Copies of `tensors` in separate memory.
 Result<std::vector<Tensor>> ownTensors(VulkanBackend& backend, TensorList tensors) {
   std::vector<Tensor> own;
   for (const Tensor* tensor : tensors) {
@@ -44,7 +44,7 @@ Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs
   for (size_t choice = 0; choice < alternatives.count; ++choice) {
     const Result<double> ns = time(alternatives, choice, inputs, outputs);
     ++backend_.counters().measurements;
-    // A device may be too small for an alternative; anything else is worth knowing.
+    // A device may be too small for an alternative; other errors are reported.
     if (!ns && ns.error().code() != StatusCode::Unsupported && ns.error().code() != StatusCode::OutOfMemory)
       return ns.error().withContext(fmt::format("tuning {}", alternatives.name));
     entry.ns.push_back(ns ? *ns : kNotAble);
@@ -73,7 +73,7 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, backend_.trialRecording(images));
   for (const Tensor& tensor : ownInputs)
     if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
-  DataReports reports;  // inputs are not what a run would give
+  DataReports reports;  // inputs differ from those of a run
   ShaderTables tables(backend_);
   CommandEncoder encoder(backend_, *recording, scratch, tables, reports);
   OPKIT_TRY(alternatives.encode(choice, in, out, encoder));

@@ -1,8 +1,8 @@
-// Tuner: decides between the alternatives of a kernel: by what the device's tuning cache knows, else by timing them,
-// else by the kernel's own standard.
+// Tuner: chooses among the alternatives of a kernel: from the device's tuning cache, else by timing them, else the
+// kernel's standard one.
 //
-// Alternatives are timed on tensors of their own, so a decision can be made before any memory is planned. Belongs to
-// one Backend and is used by its thread.
+// Alternatives are timed on separate tensors, so a decision can be made before memory is planned. Belongs to one
+// Backend and is used by its thread.
 #pragma once
 
 #include "engine/backend/vulkan/vulkan_execution.h"
@@ -13,7 +13,7 @@ class VulkanBackend;
 
 class Tuner {
  public:
-  /// With `enabled`, alternatives that the cache does not know are timed.
+  /// With `enabled`, alternatives that the cache lacks are timed.
   Tuner(VulkanBackend& backend, bool enabled) : backend_(backend), enabled_(enabled) {}
 
   /// The alternative to encode; the same at every call with the same name on one Runtime.

@@ -142,7 +142,7 @@ Status VulkanBackend::copyStaged(const VulkanBuffer& buffer, size_t offsetBytes,
   return context_.device->submitAndWait(commands.handle(), fence_.get());
 }
 
-/// Converts straight into mapped memory where there is some, through the staging buffer piece by piece elsewhere.
+/// Converts directly into mapped memory if there is any, else piece by piece through the staging buffer.
 Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool toDevice) {
   if (host.desc.shape != device.desc.shape)
     return Status::internal("vulkan: copy between {} and {}: shapes must be equal", host.desc.toString(),

@@ -16,10 +16,10 @@
 
 namespace opkit::vulkan {
 
-/// What encode() recorded, for execute(). Valid until the plan's next onResizeBegin.
+/// Handle of what encode() recorded, for execute(). Valid until the plan's next onResizeBegin.
 struct EncodedCommands {
   size_t recording = 0;
-  uint64_t resize = 0;  // which one it belongs to, over all plans
+  uint64_t resize = 0;  // index of its recording, over all plans
 };
 
 class VulkanBackend final : public Backend {
@@ -55,17 +55,17 @@ class VulkanBackend final : public Backend {
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
                                  ScratchMemory& scratch, ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
-  /// From now on checkGuards() looks around this constant, too.
+  /// From now on checkGuards() also checks this constant.
   void watchGuards(std::shared_ptr<const Tensor> constant);
   const Device& device() const { return *context_.device; }
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
   VulkanRuntime& runtime() { return *runtime_; }
   Tuner& tuner() { return tuner_; }
-  /// A recording outside of any plan, for the Tuner: made ready by finishTrial, run any number of times by runTrial.
+  /// A recording outside any plan, for the Tuner: finishTrial completes it, runTrial runs it any number of times.
   Result<std::unique_ptr<Recording>> trialRecording(ImageSet& images);
   Status finishTrial(Recording& recording) { return recording.finish(fence_.get()); }
   Status runTrial(Recording& recording) { return context_.device->submitAndWait(recording.commands(), fence_.get()); }
-  /// Runs what was encoded, in direct mode; in indirect mode the segment's end does.
+  /// Runs the encoded commands in direct mode; in indirect mode the end of the segment runs them.
   Status execute(const EncodedCommands& commands);
 
  private:
@@ -75,7 +75,7 @@ class VulkanBackend final : public Backend {
     std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
     std::vector<Recording*> segments;                    // indirect mode; null until recorded
     DataReports reports;
-    std::vector<Tensor> gaps;  // between parts of scratch memory, where they are guarded
+    std::vector<Tensor> gaps;  // between parts of scratch memory, if guarded
   };
 
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
@@ -95,7 +95,7 @@ class VulkanBackend final : public Backend {
   RecordingContext context_;
   Tuner tuner_;
   Owned<VkFence> fence_;
-  std::shared_ptr<VulkanBuffer> staging_;            // null where tensors are mapped
+  std::shared_ptr<VulkanBuffer> staging_;            // null if tensors are mapped
   std::set<std::shared_ptr<const Tensor>> guarded_;  // shared with the ConstantStore
   uint64_t resizes_ = 0;
   std::map<size_t, Plan> plans_;

@@ -135,7 +135,7 @@ TEST_F(VulkanTest, ADependentChainIsRightInBothModes) {
   }
 }
 
-/// Synchronisation validation sees a missing barrier even where the device happens to run in order.
+/// Synchronisation validation sees a missing barrier even if the device happens to run in order.
 TEST_F(VulkanTest, BarriersSatisfySynchronisationValidation) {
   runtime_.reset();
   setenv("OPKIT_VALIDATION", "sync", 1);
@@ -263,7 +263,7 @@ class ScratchExecution final : public VulkanExecution {
     const Shader::Variant variant{*Shader::storageOf(outputs[0]->desc.dtype)};
     OPKIT_TRY(
         encoder.dispatch<Shader>(variant, {.x = inputs[0], .y = middle}, {.count = count, .amount = 3}, Items{count}));
-    // All but the last element: what fillZero wrote stays there.
+    // All but the last element, which keeps the zero of fillZero.
     return encoder.dispatch<Shader>(variant, {.x = middle, .y = outputs[0]}, {.count = count - 1, .amount = 0},
                                     Items{count});
   }

@@ -36,7 +36,7 @@ Status VulkanBuffer::allocate(MemoryUse use) {
                   "binding device memory");
 }
 
-/// The buffer goes before its memory.
+/// The buffer is destroyed before its memory.
 VulkanBuffer::~VulkanBuffer() = default;
 
 }  // namespace opkit::vulkan

@@ -1,4 +1,4 @@
-// VulkanBuffer: a storage buffer with memory of its own, mapped for its whole life where the host can see it.
+// VulkanBuffer: a storage buffer with its own memory, mapped for its whole lifetime if the host can see it.
 #pragma once
 
 #include "engine/backend/vulkan/device.h"
@@ -8,7 +8,7 @@ namespace opkit::vulkan {
 
 class VulkanBuffer final : public Buffer {
  public:
-  /// OutOfMemory when the device refuses. The memory is a little larger than asked, so that descriptors may be
+  /// OutOfMemory if the device refuses. The memory is slightly larger than requested, so that descriptor ranges can be
   /// rounded up.
   static Result<std::shared_ptr<VulkanBuffer>> create(std::shared_ptr<Device> device, size_t sizeBytes, MemoryUse use);
   ~VulkanBuffer() override;
@@ -16,7 +16,7 @@ class VulkanBuffer final : public Buffer {
   std::byte* hostData() override { return memory_.mapped(); }
   VkBuffer handle() const { return handle_.get(); }
   size_t allocatedBytes() const { return allocatedBytes_; }
-  /// Where its bytes are, for images that share them.
+  /// Location of its bytes, for images that share them.
   const MemoryAllocator::Range& memory() const { return memory_; }
 
  private:

@@ -91,7 +91,7 @@ Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> 
     if (image.columns() > limit || image.rows() > limit)
       return Status::unsupportedByDevice("{}: {} as an image exceeds {} texels", args.def.type, desc->toString(),
                                          limit);
-    if (desc->sizeBytes() > args.device.maxTensorBytes)  // it could not be made from a buffer
+    if (desc->sizeBytes() > args.device.maxTensorBytes)  // it could not be converted from a buffer
       return Status::unsupportedByDevice("{}: {} exceeds the device limit of {} bytes per buffer", args.def.type,
                                          desc->toString(), args.device.maxTensorBytes);
   }

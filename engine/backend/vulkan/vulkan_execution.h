@@ -23,7 +23,7 @@
 namespace opkit::vulkan {
 
 /// Items of a dispatch, each for `team` invocations; linearIndex() of shaders/include/common.glsl numbers the
-/// invocations. The shader's own local size says how many work groups that takes. None are dispatched for a count of 0.
+/// invocations. The number of work groups follows from the shader's local size; a count of 0 dispatches none.
 struct Items {
   int64_t count = 0;
   int64_t team = 1;
@@ -33,17 +33,17 @@ struct Items {
 struct RowWork {
   int64_t rows = 0;
   int64_t extent = 0;    // elements of a row
-  int64_t passes = 1;    // how often the kernel goes through a row
+  int64_t passes = 1;    // passes of the kernel over a row
   int64_t distance = 1;  // between neighbouring elements of a row
 
-  /// Of a kernel that gives an element per element: rows without elements are nothing to do.
+  /// Rows of a kernel with one output element per input element: empty rows need no work.
   static RowWork over(const Rows& rows, int64_t passes) {
     return {rows.extent == 0 ? 0 : rows.count(), rows.extent, passes, rows.inner};
   }
 };
 
-/// How many invocations walk one row together. One suffices where rows are short or many; a long row alone would leave
-/// the device idle, and on devices that end long loops it would be cut off.
+/// Number of invocations that process one row together. One is enough if rows are short or many. For a single long row,
+/// one invocation would leave the device idle, and devices with a loop limit would cut it off.
 struct RowTeam {
   static constexpr int64_t kSteps = 4;     // kRowSteps of rows.glsl
   static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
@@ -51,11 +51,11 @@ struct RowTeam {
   uint32_t size = 1;        // constant `team`
   uint32_t localSize = 64;  // constant localSizeX
 
-  /// By the device's class; where the device limits loops, at least the smallest team that stays within the limit.
+  /// Chosen by the device's class; if the device limits loops, at least the smallest team within the limit.
   static RowTeam of(const RowWork& work, const DeviceCaps& device);
-  /// Of an invocation's loops: its share of each pass, and the steps of the fold after it.
+  /// Passes of an invocation's loops: its share of each pass over the row, and the steps of the following fold.
   int64_t iterations(const RowWork& work) const;
-  /// Unsupported by the device where not even its largest team stays within the limit of its loops.
+  /// Unsupported by the device if even its largest team exceeds the loop limit.
   Status check(const RowWork& work, const DeviceCaps& device, const char* shader) const;
 };
 
@@ -77,17 +77,17 @@ struct ByteRun {
   size_t sizeBytes = 0;
 };
 
-/// Makes an error of the words that shaders left.
+/// Turns the words that shaders reported into an error.
 using DataReport = std::function<Status(std::span<const int32_t> words)>;
 
 class Encoder;
 
-/// Ways to carry out one Execution, of which the fastest on this device is wanted.
+/// Alternative ways to run one Execution; the Tuner chooses the fastest on this device.
 struct Alternatives {
-  std::string name;     // the kernel, its dtype, and everything of the shapes that speed depends on
+  std::string name;     // the kernel, its dtype, and everything in the shapes that affects speed
   size_t count = 1;     // numbered from 0
-  size_t standard = 0;  // the one to take when nothing was measured
-  /// Records one of them. Called with tensors as described but in other memory, whose contents are undefined.
+  size_t standard = 0;  // used if nothing was measured
+  /// Records one alternative. Called with tensors of the same descriptions in other memory with undefined contents.
   std::function<Status(size_t choice, TensorList inputs, TensorList outputs, Encoder& encoder)> encode;
 };
 
@@ -106,7 +106,7 @@ class Encoder {
     const auto values = constants.list();
     return dispatchRaw(S::code(variant), tensors, bytes, values, groups);
   }
-  /// As above, with as many work groups as the items take.
+  /// As above, with enough work groups for the items.
   template <class S>
   Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
                   const typename S::PushConstants& push, Items items, const typename S::Constants& constants = {}) {
@@ -130,30 +130,30 @@ class Encoder {
   virtual Status fillZero(const Tensor& tensor) = 0;
   /// Copies runs of bytes between two tensors, as one command.
   virtual Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) = 0;
-  /// All channels of an image (Layout::NC4HW4), behind each other from `firstChannel` of another of the same batch and
-  /// spatial extents. REQUIRES firstChannel to be a multiple of 4.
+  /// Copies all channels of image `from` (Layout::NC4HW4) to channels `firstChannel` and up of image `to`, which has
+  /// the same batch and spatial extents. REQUIRES firstChannel to be a multiple of 4.
   virtual Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) = 0;
-  /// How many bytes a run must have on this device to be copied faster than a shader moves it.
+  /// Bytes from which a copy command moves a run faster than a shader on this device.
   virtual size_t shortestRunBytes() const = 0;
   /// The longest range of a buffer that can be bound. Fills and copies take any.
   virtual uint64_t maxBindingBytes() const = 0;
-  /// Commands between these two write disjoint elements and read none that the others write: no barrier is placed
-  /// among them, though they touch the same tensors.
+  /// Commands between these two calls write disjoint elements and read none that the others write. No barrier is placed
+  /// among them, although they access the same tensors.
   virtual void beginDisjoint() = 0;
   virtual void endDisjoint() = 0;
   /// Device memory for this Execution while it runs; contents undefined.
-  /// Planned with the tensors of the network, so other Executions use the same bytes before and after.
+  /// Planned with the tensors of the network, so other Executions reuse the same bytes.
   virtual Result<const Tensor*> scratch(TensorDesc desc) = 0;
   /// u32[words] on the device: a table computed at resize, for plans that do not fit into push constants. Uploaded now,
   /// read by the dispatches of this onEncode; a shader binds it as a buffer of uint, or as a usamplerBuffer.
   virtual Result<const Tensor*> table(const std::vector<uint32_t>& words) = 0;
 
-  /// i32[words] for shaders to report bad data in, zero before each run. When a run leaves anything else there it fails
-  /// with what `explain` makes of the words; its outputs are undefined then. See DataReports.
+  /// i32[words] for shaders to report bad data in, zero before each run. If a run writes another value, the run fails
+  /// with the Status that `explain` returns for the words; its outputs are undefined then. See DataReports.
   virtual Result<const Tensor*> report(int64_t words, DataReport explain) = 0;
 
-  /// Which alternative to encode: what the device's tuning cache knows, else, in a session that tunes, what timing them
-  /// says, else the standard.
+  /// The alternative to encode: from the device's tuning cache; else, in a session that tunes, the fastest when timed;
+  /// else the standard.
   virtual Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) = 0;
 
   virtual Status dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
@@ -167,9 +167,9 @@ class VulkanExecution : public Execution {
   ~VulkanExecution() override;
 
   /// Records the operator for the shapes of `inputs` and `outputs`. Called twice per resize: first with an Encoder
-  /// that only measures scratch memory and asks whether the device can do what is dispatched, while tensors have no
-  /// memory yet, and must ask for the same both times. What the device cannot do is no matter of the kernel: the first
-  /// call fails, and the next Creator or the CPU takes the node.
+  /// that only measures scratch memory and checks the dispatches against the device, while tensors have no memory yet.
+  /// Both calls must record the same. Kernels need not check device limits: the first call fails, and the next Creator
+  /// or the CPU takes the node.
   virtual Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) = 0;
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) final;
@@ -182,33 +182,33 @@ class VulkanExecution : public Execution {
   std::unique_ptr<State> state_;
 };
 
-/// OK when generated shader S has a STORAGE variant for `dtype`. Whether the device can load and store it, and how much
-/// of it, is asked when the dispatch is measured.
+/// OK if generated shader S has a STORAGE variant for `dtype`. Support and limits of the device are checked when the
+/// dispatch is measured.
 template <class S>
 Status requireStorage(const CreateArgs& args, DType dtype) {
   if (S::storageOf(dtype)) return Status::ok();
   return Status::unsupported("{}: the Vulkan kernel has no {} variant", args.def.type, nameOf(dtype));
 }
 
-/// Passes of loops inside each other, outermost first, as a device with a limit counts them: one for each iteration and
-/// one for the test that ends a loop. Saturates. Loops behind each other add up.
+/// Passes of nested loops, outermost first, as a device with a limit counts them: one for each iteration and one for
+/// the test that ends a loop. Saturates. For consecutive loops, add the passes.
 int64_t loopPasses(std::initializer_list<int64_t> iterations);
 
-/// OK when the loops of one invocation, `passes` in all, run to their end on the device (DeviceCaps::loopIterations).
-/// For every kernel with a loop whose length a shape or parameter decides. Ask last: whoever reads the refusal takes it
-/// that nothing else stands in the way.
+/// OK if the loops of one invocation, `passes` in all, run to their end on the device (DeviceCaps::loopIterations). For
+/// every kernel with a loop whose length depends on a shape or parameter. Call it last: this refusal means that nothing
+/// else prevents the kernel.
 Status requireLoops(const CreateArgs& args, int64_t passes);
 
-/// OK when the device wants images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
+/// OK if the device prefers images and the tensors, which must be floats of rank 2 to 4, fit into them. For Creators of
 /// Layout::NC4HW4.
 Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors);
 
-/// The device copy of what `pack` makes of a host constant: packed and uploaded once for all who ask `backend`'s store.
+/// The device copy of a host constant packed by `pack`: packed and uploaded once, shared through `backend`'s store.
 /// `form` names the packing and everything it depends on. For create or onEncode.
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
                                                    const std::function<Result<Tensor>()>& pack);
 
-/// A Creator's `supports` for kernels that take every node which the card allows.
+/// A Creator's `supports` for kernels that accept every node that the card allows.
 inline Status takeAll(const CreateArgs&) { return Status::ok(); }
 
 /// A Creator whose Execution is `E(args, backend)`. `supports` may be any callable Status(const CreateArgs&).

@@ -1,8 +1,8 @@
 // ImageSet: the images through which one plan's recordings see tensors of Layout::NC4HW4.
 //
 // A tensor's image is bound to the bytes that the planner gave it, so images share an arena with buffers and with each
-// other. What an image holds is lost when anything else writes its bytes; the set follows that in the order of
-// recording and says when an image must be (re)initialised. Used by one thread at a time.
+// other. An image loses its contents when anything else writes its bytes. The set tracks this in the order of recording
+// and reports when an image must be (re)initialised. Used by one thread at a time.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct ImageShape {
   int64_t texels() const { return columns() * rows(); }
 };
 
-/// Bytes and alignment of the image of a tensor. Unsupported when the device has no such image.
+/// Bytes and alignment of the image of a tensor. Unsupported if the device has no such image.
 Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc);
 
 struct VulkanImage {
@@ -43,11 +43,11 @@ class ImageSet {
     ByteAccess access;
     bool initialise;  // from an undefined layout, before this use
   };
-  /// The image of `tensor`, about to be read or written. Internal when it is read while it holds nothing.
+  /// The image of `tensor`, about to be read or written. Internal if it is read while it has no contents.
   Result<Use> use(const Tensor& tensor, bool write);
-  /// As use(), without saying so.
+  /// Like use(), without recording the use.
   Result<const VulkanImage*> imageOf(const Tensor& tensor);
-  /// A buffer's bytes are about to be written.
+  /// Call before a buffer's bytes are written.
   void overwrite(const ByteAccess& access) { forget(access, nullptr); }
   /// For all images; made on first use.
   Result<VkSampler> sampler();
@@ -69,7 +69,7 @@ class ImageSet {
   std::shared_ptr<Device> device_;
   Owned<VkSampler> sampler_;
   std::map<Key, VulkanImage> images_;
-  std::vector<Content> contents_;  // what holds values now
+  std::vector<Content> contents_;  // images that hold values now
 };
 
 }  // namespace opkit::vulkan

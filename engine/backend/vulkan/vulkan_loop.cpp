@@ -19,7 +19,8 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
                      [](int64_t value) { return value % 2 == 0; });
 }
 
-/// A Copy of words of twice the size; false, and nothing done, where words would not be whole or aligned.
+/// Makes it a Copy of words of twice the size; returns false and changes nothing if words would not be whole or
+/// aligned.
 bool widen(LoopRegion& loop) {
   LoopView &from = loop.operands[0], &to = loop.target;
   const size_t inner = loop.size.size() - 1;
@@ -41,7 +42,7 @@ bool widen(LoopRegion& loop) {
 }
 
 RowWork runningSumsOf(const LoopRegion& loop) {
-  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp), a row's steps are half as long.
+  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp); the steps of a row are half as long.
   return {.rows = elementCount(loop.iterations), .extent = loop.size[0], .distance = loop.operands[0].strides[0]};
 }
 

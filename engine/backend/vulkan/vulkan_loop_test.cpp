@@ -138,7 +138,7 @@ TEST_F(VulkanLoopTest, IndicesOutOfRangeFailTheRunThatMeetsThem) {
     EXPECT_EQ(messageOf({0, 3, 1, 2}), "Looped: indices must be in [-3, 3), got 3");
     EXPECT_EQ(messageOf({0, -4, 1, -9}), "Looped: indices must be in [-3, 3), got -9");
     EXPECT_EQ(messageOf({0, 1000000, 1, -4}), "Looped: indices must be in [-3, 3), got 1000000");
-    // Whose lower words are in range.
+    // Indices whose lower words are in range.
     EXPECT_EQ(messageOf({int64_t{1} << 32, 0, 0, 0}), "Looped: indices must be in [-3, 3), got 2147483647");
     EXPECT_EQ(messageOf({0, -(int64_t{1} << 32), 0, 0}), "Looped: indices must be in [-3, 3), got -2147483648");
     EXPECT_EQ(messageOf({0, -3, -1, 2}), "");

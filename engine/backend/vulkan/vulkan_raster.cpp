@@ -15,7 +15,7 @@ using Shader = shaders::Raster;
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
-constexpr size_t kMaxPieces = 1024;           // dispatches of one output; the CPU does with one
+constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -93,7 +93,7 @@ Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Enco
   return encoder.copyRuns(from, to, runs);
 }
 
-/// What one region takes: a copy command, recorded now, or moves for a shader.
+/// Handles one region: records a copy command now, or adds moves for a shader.
 Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder,
                     std::vector<Move>& moves) {
   if (elementCount(original.size) == 0) return Status::ok();
@@ -117,13 +117,13 @@ struct Reach {
   }
 };
 
-/// What to bind of a tensor, and how many words stand before it.
+/// The range to bind of a tensor, and the words before it.
 struct Window {
   Tensor bound;
   int64_t skipped;
 };
 
-/// All of the tensor where the device can bind that, else the part that is reached. Nothing when that is too long, too.
+/// The whole tensor if the device can bind it, else the part that is reached; nullopt if that is too long as well.
 std::optional<Window> windowOf(const Tensor& tensor, const Reach& reach, size_t wordBytes, uint64_t limit) {
   if (tensor.sizeBytes() <= limit) return Window{tensor, 0};
   const size_t begin = static_cast<size_t>(reach.first) * wordBytes / kBindingAlignment * kBindingAlignment;
@@ -173,7 +173,7 @@ Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const 
   return encodeBox(high, wordBytes, from, to, encoder, pieces);
 }
 
-/// The moves of one output, one by one. They write disjoint elements, and so do their pieces.
+/// Records the moves of one output, one by one. They write disjoint elements, and so do their pieces.
 Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encoder) {
   size_t pieces = 0;
   encoder.beginDisjoint();
@@ -194,7 +194,7 @@ bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& e
          std::ranges::all_of(moves, [&](const Move& move) { return move.from->sizeBytes() <= limit; });
 }
 
-/// The regions as whole inputs along the channels: for each, its first channel. Nothing when they are something else.
+/// The regions as whole inputs along the channels: for each, its first channel. Otherwise nullopt.
 std::optional<std::vector<int64_t>> joinedChannels(const RegionList& list, std::span<const TensorDesc* const> inputs,
                                                    const TensorDesc& output) {
   if (list.fill != RegionList::Fill::None || output.shape.size() < 2 || output.shape.size() > 4) return std::nullopt;
@@ -286,7 +286,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     OPKIT_TRY(encodeMoves(moves, output, encoder));
     moves.clear();
   }
-  // Copies name the bytes that they write, so that all see that they are different ones; dispatches do not.
+  // Copies state the exact bytes that they write, so the tracker sees that they are disjoint; dispatches do not.
   encoder.beginDisjoint();
   for (const Region& region : list.regions) {
     OPKIT_ASSIGN(const Tensor* source, sourceOf(inputs, region.source, output));

@@ -5,7 +5,7 @@
 
 namespace opkit::vulkan {
 
-/// Whether the regions put inputs that are images behind each other along the channels, in whole texels.
+/// True if the regions concatenate input images along the channels, in whole texels.
 bool joinsChannels(const RegionList& regions, const CreateArgs& args);
 
 class VulkanRaster final : public RasterExecution {

@@ -72,7 +72,7 @@ class VulkanRasterTest : public VulkanTest {
     return download<T>(backend, output, dtype);
   }
 
-  /// Random destinations cut into boxes along the outermost axis, each read from a source of its own.
+  /// Random destinations cut into boxes along the outermost axis, each read from a different source.
   template <class T>
   void expectRandomRegions(DType dtype, unsigned seed) {
     const auto backend = makeBackend();

@@ -15,13 +15,13 @@ namespace opkit::vulkan {
 
 namespace {
 
-/// What compiled pipelines and measurements depend on.
+/// Key of everything that compiled pipelines and measurements depend on.
 std::string cacheKey(const PhysicalDevice& physical) {
   return fmt::format("device {} driver {:x} {} shaders {}", physical.info.uuid, physical.properties.driverVersion,
                      physical.info.driver, kShaderHash);
 }
 
-/// Whether `wanted`, or else OPKIT_DEVICE_CLASS, puts the device into another class than its own.
+/// True if `wanted`, or else OPKIT_DEVICE_CLASS, selects another class than the device's own.
 Result<bool> forceClass(const std::string& wanted, PhysicalDevice& device) {
   const char* fromEnvironment = std::getenv("OPKIT_DEVICE_CLASS");
   const std::string name = wanted.empty() && fromEnvironment ? fromEnvironment : wanted;

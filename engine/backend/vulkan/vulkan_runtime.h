@@ -1,6 +1,6 @@
-// The Vulkan backend's entry: the devices there are, and a Runtime on one of them.
+// Entry of the Vulkan backend: lists the devices and makes a Runtime on one of them.
 //
-// A missing loader, driver or device is an Unsupported status that says which and what to install. Thread-safe.
+// A missing loader, driver or device is Unsupported; the message says which one and what to install. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -23,9 +23,9 @@ class VulkanRuntime final : public Runtime,
                             public KeepsMeasurements,
                             public std::enable_shared_from_this<VulkanRuntime> {
  public:
-  /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime goes.
+  /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime is destroyed.
   VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
-  /// REQUIRED before the first Backend: finds out what only running shaders tells (loop_limit.h).
+  /// REQUIRED before the first Backend: measures limits that only a running shader can show (loop_limit.h).
   Status measureLimits(const std::optional<std::filesystem::path>& cacheFolder);
   ~VulkanRuntime() override;
 
@@ -34,13 +34,14 @@ class VulkanRuntime final : public Runtime,
 
   const std::shared_ptr<Device>& vulkanDevice() const { return device_; }
   PipelineCache& pipelines() { return *pipelines_; }
-  /// Of all loops of one invocation together; UINT64_MAX where there is no limit. The mask's, where that is lower.
+  /// Iterations of all loops of one invocation together; UINT64_MAX if there is no limit. The mask's limit if that is
+  /// lower.
   uint64_t loopIterations() const { return loopIterations_; }
   TuningCache& tuning() override { return *tuning_; }
-  /// Writes what is new; what cannot be written is a warning on stderr.
+  /// Writes new entries; a failed write is a warning on stderr.
   void saveCaches();
 
-  /// Asked for every dispatch that is recorded from now on, by whichever thread records it.
+  /// Called for every dispatch recorded from now on, by the thread that records it.
   void setShaderSource(ShaderSource source);
 
  private:

@@ -12,5 +12,5 @@ Status toStatus(VkResult result, const char* what);
 
 }  // namespace opkit::vulkan
 
-/// Returns from the enclosing function when a Vulkan call fails; `what` says in words what was attempted.
+/// Returns from the enclosing function when a Vulkan call fails; `what` describes the attempted action.
 #define OPKIT_VK(call, what) OPKIT_TRY(::opkit::vulkan::toStatus((call), (what)))

@@ -1,4 +1,4 @@
-// The graph passes that name no operator. Called once by whoever fills a registry.
+// The graph passes that name no operator. Called once for each registry that is filled.
 #pragma once
 
 #include "engine/graph/pass.h"
@@ -8,7 +8,7 @@ namespace opkit {
 /// Appends the passes of this folder to a registry.
 void addEnginePasses(OpRegistry& registry);
 
-/// remove-dead-code: nodes none of whose outputs is read, and constants that nobody reads.
+/// remove-dead-code: removes nodes without read outputs, and unread constants.
 GraphPass removeDeadCodePass();
 /// fuse-regions: a tensor that only rasters write and read is never made; its readers read what it was made from.
 GraphPass fuseRegionsPass();

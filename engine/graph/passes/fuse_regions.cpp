@@ -75,12 +75,12 @@ class RegionFusion {
     remove(c);
   }
 
-  void remove(size_t c) {  // it stays in the lists of what it read
+  void remove(size_t c) {  // it stays in the reader lists of its inputs
     dead_[c] = true;
     ++removed_;
   }
 
-  /// What is left of a chain may be the bytes of its source in their order.
+  /// A fused chain may be the bytes of its source in the same order.
   bool becomesView(size_t c) {
     const EncodedCommand& command = graph_.commands[c];
     if (command.regions->regions.empty()) return false;

@@ -6,7 +6,7 @@
 namespace opkit {
 namespace {
 
-constexpr int kMaxBoxes = 64;  // looked at for one pair of regions, before giving up
+constexpr int kMaxBoxes = 64;  // examined for one pair of regions, before giving up
 
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
 int64_t ceilDivide(int64_t a, int64_t b) { return -floorDivide(-a, b); }
@@ -104,7 +104,7 @@ class Composer {
  public:
   Composer(const Writer& writer, int source) : writer_(writer), source_(source) {}
 
-  /// Appends the parts of `box` that the writer wrote; false when it cannot tell.
+  /// Appends the parts of `box` that the writer wrote; false if they cannot be determined.
   bool compose(const Box& box) {
     if (++boxes_ > kMaxBoxes) return false;
     if (isOutside(box)) return true;
@@ -136,7 +136,8 @@ class Composer {
     return value;
   }
 
-  /// An axis walks over more than one unit of the digit above `d`: it becomes an axis of units and one within them.
+  /// If an axis covers more than one unit of the digit above `d`, it is split into an axis of units and an axis within
+  /// them.
   bool splitAtCarries(const Box& box, size_t d) {
     const int64_t unit = writer_.digits[d - 1].stride;
     const int64_t relative = box.sourceOffset - writer_.offset;
@@ -160,7 +161,8 @@ class Composer {
     return false;
   }
 
-  /// Without carries each digit is base + sum(index * step): keeps the indices where all are below their sizes.
+  /// Without carries each digit is base + sum(index * step): keeps the indices at which all digits are below their
+  /// sizes.
   bool clip(Box box, std::vector<int64_t> base, const Steps& steps) {
     for (size_t d = 0; d < base.size(); ++d) {
       const int64_t size = writer_.digits[d].size;
@@ -207,7 +209,7 @@ class Composer {
   int boxes_ = 0;
 };
 
-/// The dimension along which `b` continues `a`, when they differ in nothing else.
+/// The dimension along which `b` continues `a`, if they differ in nothing else.
 std::optional<size_t> continuation(const Region& a, const Region& b) {
   if (a.source != b.source || a.sourceStrides != b.sourceStrides || a.strides != b.strides) return std::nullopt;
   for (size_t d = 0; d < a.size.size(); ++d) {

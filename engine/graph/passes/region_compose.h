@@ -1,5 +1,5 @@
-// Composition of regions: what a region that reads tensor T takes from the region that wrote T, so that T itself
-// need not exist. The algebra behind the pass fuse-regions; pure functions.
+// Composition of regions: combines a region that reads tensor T with the region that wrote T, so that T need not exist.
+// The algebra behind the pass fuse-regions; pure functions.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace opkit {
 /// intersect in a few boxes. The writer's elements must be distinct (REQUIRED of RegionList anyway).
 std::optional<std::vector<Region>> composeRegions(const Region& reader, const Region& writer);
 
-/// Joins regions that continue each other along one dimension, in place: what is left covers the same elements.
+/// Joins regions that continue each other along one dimension, in place. The result covers the same elements.
 void mergeRegions(std::vector<Region>& regions);
 
 }  // namespace opkit

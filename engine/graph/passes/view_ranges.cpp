@@ -1,8 +1,8 @@
-// view-ranges: what a Slice or a Split along the outermost axis takes out of a tensor is a run of its elements; where
-// the run begins at a place that the backend can bind, the result is that place and nothing is copied.
+// view-ranges: a Slice or a Split along the outermost axis takes a contiguous run out of a tensor. If the backend can
+// bind the address where the run begins, the result is a view and nothing is copied.
 //
-// After fuse-regions: a copy that other copies have swallowed is gone by now, and what is left has readers that need it
-// as a tensor. The views keep the whole of their source alive; a copy would have let go of the rest.
+// Runs after fuse-regions: copies merged into other copies are gone by then, and the remaining ones have readers that
+// need a tensor. A view keeps its whole source alive; a copy would free the rest.
 #include "engine/graph/encoder.h"
 #include "engine/graph/passes/engine_passes.h"
 
@@ -24,7 +24,7 @@ std::vector<std::vector<int>> viewsOf(const EncodedGraph& graph) {
   return views;
 }
 
-/// Makes the output of a raster a view; false, and nothing done, where it must be copied.
+/// Makes the output of a raster a view; returns false and changes nothing if it must be copied.
 bool makeView(const EncodedCommand& command, EncodedGraph& graph, std::vector<std::vector<int>>& views) {
   if (!command.regions || command.regions->regions.empty()) return false;
   const auto output = static_cast<size_t>(command.outputs[0]);

@@ -9,8 +9,8 @@
 
 namespace opkit {
 
-/// Unsupported names the types that OpKit tensors cannot hold, and says the number of those that came after this list;
-/// InvalidArgument for what is no type in any version.
+/// Unsupported names a type that OpKit tensors cannot hold, or gives its number if it is newer than this list;
+/// InvalidArgument for a number that is no type in any version.
 inline Result<DType> dtypeFromOnnx(int64_t number) {
   switch (number) {
     case 1: return DType::Float32;
@@ -28,7 +28,7 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
     default: break;
   }
   if (number == 8) return Status::unsupported("ONNX type string: OpKit tensors hold numbers and bool only");
-  constexpr int64_t kFirstOther = 14;  // what stands before it is above
+  constexpr int64_t kFirstOther = 14;  // the preceding numbers are above
   constexpr const char* kOthers[] = {"complex64",  "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
                                      "float8e5m2", "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",
                                      "float8e8m0", "uint2",          "int2"};

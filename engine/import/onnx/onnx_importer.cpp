@@ -53,7 +53,7 @@ bool isOtherThanTensor(const onnx::ValueInfoProto& info) {
          info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
 }
 
-/// What all graphs of a file share.
+/// State shared by all graphs of a file.
 struct FileContext {
   const onnx::ModelProto& proto;
   const OnnxRules& rules;
@@ -150,7 +150,7 @@ class GraphImport {
     return Status::ok();
   }
 
-  /// metadata_props "opkit.start_shape.NAME": "1,3,224,224"; empty when there is none or it is no list of numbers.
+  /// metadata_props "opkit.start_shape.NAME": "1,3,224,224"; empty if there is none or it is no list of numbers.
   Shape startShapeOf(const std::string& input) const {
     Shape shape;
     if (isSubgraph()) return shape;
@@ -166,7 +166,7 @@ class GraphImport {
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       const int initializer = context_.find(input.name());
       if (initializer >= 0 && context_.constant(initializer)) continue;  // a default value, not an input
-      // What a subgraph gets is known when it runs; its declaration often says nothing.
+      // The inputs of a subgraph are known when it runs; their declarations often say nothing.
       Result<TensorDesc> desc = isSubgraph() && !isOtherThanTensor(input) ? TensorDesc{} : inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
       OPKIT_TRY(declare(input.name(), static_cast<int>(model().tensors.size()), "input"));

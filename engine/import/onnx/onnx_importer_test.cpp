@@ -13,7 +13,7 @@ namespace {
 using onnx::AttributeProto;
 using onnx::TensorProto;
 
-/// One operator, "Any", that takes and gives whatever it is asked to.
+/// One operator, "Any", that accepts any inputs and outputs.
 OpRegistry testOps() {
   OpRegistry registry;
   registry.add({.type = "Any",

@@ -1,4 +1,4 @@
-// What the importer knows while it walks a graph, and the OnnxNode that rules see.
+// The importer's state while it walks a graph, and the OnnxNode that rules see.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace opkit {
 
 class OpRegistry;
 
-/// The model under construction and where its ONNX names went. A subgraph's context knows the one around it.
+/// The model under construction and the mapping of its ONNX names. A subgraph's context refers to the surrounding one.
 class ImportContext {
  public:
   /// A value of the surrounding graph that this one reads: it is an input here.
@@ -24,9 +24,9 @@ class ImportContext {
 
   /// Declares an ONNX value; false when the name is taken.
   bool declare(const std::string& name, int index) { return byName_.emplace(name, index).second; }
-  /// Index of an ONNX value, -1 when nothing defines it.
+  /// Index of an ONNX value, -1 if nothing defines it.
   int find(const std::string& name) const;
-  /// As find, and looks in the graphs around this one: their constants are shared, other values are captured.
+  /// Like find, but also searches the surrounding graphs: their constants are shared, other values are captured.
   int resolve(const std::string& name);
   /// Whether this graph or one around it defines the value.
   bool knows(const std::string& name) const { return find(name) >= 0 || (outer_ && outer_->knows(name)); }
@@ -88,7 +88,7 @@ class ImportNode final : public OnnxNode {
 
  private:
   const onnx::AttributeProto* attribute(const std::string& name) const;
-  /// The attribute when it has the type; null (and an error for finish()) when it has another.
+  /// The attribute if it has the type; null (and an error for finish()) if it has another.
   const onnx::AttributeProto* attributeOf(const std::string& name, int type) const;
   void addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs, ParamBytes params);
 

@@ -5,7 +5,7 @@
 namespace opkit {
 namespace {
 
-/// A tensor of a few values; the host never refuses those.
+/// A tensor of a few values; the host always has memory for it.
 template <class T>
 Tensor smallTensor(TensorDesc desc, const std::vector<T>& values) {
   Result<Tensor> tensor = Tensor::fromValues<T>(std::move(desc), values);

@@ -12,7 +12,7 @@
 
 namespace opkit {
 
-/// One ONNX node being imported, and where the rule puts what it makes of it.
+/// One ONNX node being imported; the rule emits its result here.
 class OnnxNode {
  public:
   virtual ~OnnxNode() = default;
@@ -27,7 +27,7 @@ class OnnxNode {
   virtual std::string stringAttribute(const std::string& name, const std::string& fallback) const = 0;
   virtual std::vector<int64_t> intsAttribute(const std::string& name) const = 0;
   virtual std::vector<float> floatsAttribute(const std::string& name) const = 0;
-  /// Unsupported when the attribute is absent or of a type OpKit tensors cannot hold.
+  /// Unsupported if the attribute is absent or of a type that OpKit tensors cannot hold.
   virtual Result<Tensor> tensorAttribute(const std::string& name) const = 0;
 
   virtual size_t inputCount() const = 0;

@@ -24,7 +24,7 @@ Status copyTyped(const Source& source, const Tensor& tensor) {
   });
 }
 
-/// Calls visitor(field) with the repeated field in which ONNX keeps elements of `dtype` when not raw.
+/// Calls visitor(field) with the repeated field that holds elements of `dtype` if they are not raw.
 template <class Visitor>
 decltype(auto) visitTypedField(const onnx::TensorProto& proto, DType dtype, Visitor&& visitor) {
   switch (dtype) {

@@ -11,7 +11,7 @@ namespace {
 
 /// Below this many multiply-adds waking the pool costs more than it saves.
 constexpr double kMinimumParallelWork = 1 << 17;
-/// Tasks per thread, so that threads which the system disturbs do not hold up the rest.
+/// Tasks per thread: more than one, so that a preempted thread does not delay the rest.
 constexpr int64_t kTasksPerThread = 4;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -36,8 +36,8 @@ Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads)
   if (threads > 1 && work * static_cast<double>(batch) >= kMinimumParallelWork) {
     const int64_t wanted = kTasksPerThread * static_cast<int64_t>(threads);
     const auto tasks = [&] { return batch * ceilDiv(dims.m, rowsPerTask_) * ceilDiv(dims.n, columnsPerTask_); };
-    // Halve the longer side. Splitting rows repeats the packing of B, so it comes last when B is packed on
-    // the way, and never below what pays for the packing.
+    // Halve the longer side. Splitting rows repeats the packing of B. So if run() packs B, rows are split last, and
+    // never below the size that pays for the packing.
     const int64_t fewestRows = rightPacked ? panel.rows : 16 * panel.rows;
     while (tasks() < wanted) {
       const bool rowsCanSplit = rowsPerTask_ > fewestRows;
@@ -85,7 +85,7 @@ void run(const Plan& plan, std::span<const Problem> problems, float* workspace, 
                   std::min(row + plan.rowsPerTask_, dims.m), column, std::min(column + plan.columnsPerTask_, dims.n),
                   workspace + plan.workspacePerThread_ * static_cast<int64_t>(thread)});
   };
-  // std::ref: a std::function of a reference does not allocate.
+  // std::ref: a std::function that holds a reference does not allocate.
   pool.parallelFor(static_cast<size_t>(plan.batch_ * rowTasks * columnTasks), std::ref(task));
 }
 

@@ -5,9 +5,9 @@
 //
 // How work is split. The register tile is panelShape(): rows x columns, chosen by instruction set. The left
 // operand is read in place, or from panels that packLeft made once (weights of a convolution). The right
-// operand is read from panels that packRight made once (weights of a MatMul), or its panels are packed on the
-// way, one depth block at a time, by the task that needs them: from any strided matrix, or gathered from an
-// image (im2col that is never stored). Tasks are rectangles of C.
+// operand is read from panels that packRight made once (weights of a MatMul), or the task that needs its panels packs
+// them, one depth block at a time: from any strided matrix, or gathered from an image (im2col that is never stored).
+// Tasks are rectangles of C.
 //
 // Every element of C is summed in the order of k by one thread, so the result does not depend on the number
 // of threads or on the split. Error: |C - exact| <= u * k * sum|a*b| at most, as for a plain loop; with FMA
@@ -89,7 +89,7 @@ struct Problem {
 class Plan {
  public:
   Plan() = default;
-  /// For `batch` products of `dims` whose right operands are all packed, or all not, run on `threads`.
+  /// For `batch` products of `dims` on `threads`; either all right operands are packed or none.
   Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads);
 
   const Dims& dims() const { return dims_; }

@@ -2,8 +2,8 @@
 //
 // A tile of kRows x kVecs vectors of C lives in registers: per step of k it loads kVecs vectors of B and
 // broadcasts kRows elements of A. 16 registers hold 6 x 2 accumulators, 32 hold 8 x 3: both leave room for the
-// operands and have more independent chains than FMA latency (4) times ports (2). Short tiles at the edges
-// have kernels of their own, so no time is spent on rows and vectors that are not there.
+// operands and have more independent chains than FMA latency (4) times ports (2). Short tiles at the edges have
+// separate kernels, so no time is spent on rows and vectors outside C.
 #include "engine/backend/cpu/gemm/gemm_kernel.h"
 
 #include <hwy/cache_control.h>
@@ -40,7 +40,7 @@ PanelShape panelShapeOf() { return {kTileRows, kTileColumns}; }
 /// One register tile of C over one depth block.
 struct Tile {
   const float* a;      // first row, first depth
-  const float* nextA;  // of the tile that comes next, fetched into the cache meanwhile when packed
+  const float* nextA;  // of the next tile; if packed, prefetched into the cache
   int64_t aRowStride;
   int64_t aDepthStride;
   const float* b;  // panel: kTileColumns per depth
@@ -74,7 +74,7 @@ HWY_INLINE V finish(V sum, const Tile& t, int row, int column, int count) {
   }
   const V low = hn::Set(d, e.low);
   const V high = hn::Set(d, e.high);
-  // Not Min and Max: comparisons leave a NaN alone on every instruction set.
+  // Not Min and Max: comparisons keep a NaN on every instruction set.
   sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
   return hn::IfThenElse(hn::Gt(sum, high), high, sum);
 }

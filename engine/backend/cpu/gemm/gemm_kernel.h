@@ -1,4 +1,4 @@
-// What gemm.cpp (splitting) and gemm_kernel.cpp (one block, per instruction set) agree on. Private to gemm.
+// The interface between gemm.cpp (splitting) and gemm_kernel.cpp (one block, per instruction set). Private to gemm.
 #pragma once
 
 #include "engine/backend/cpu/gemm/gemm.h"
@@ -23,7 +23,7 @@ struct Block {
   float* scratch;                  // depthBlock(k) x columns, for right operands that are not packed
 };
 
-/// The depth of all blocks but the last; depends on k alone, so that sums are split alike everywhere.
+/// The depth of all blocks but the last; depends on k alone, so that sums are always split in the same way.
 int64_t depthBlock(int64_t k);
 
 // Dispatched to the best instruction set.

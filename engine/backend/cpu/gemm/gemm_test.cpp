@@ -37,7 +37,7 @@ Tensor reals(int64_t count, uint32_t seed) {
 enum class RightForm { Packed, Rows, Transposed, Gathered };
 constexpr RightForm kRightForms[] = {RightForm::Packed, RightForm::Rows, RightForm::Transposed, RightForm::Gathered};
 
-/// A[m,k] row-major and B[k,n] row-major with everything that run() needs to see them in some form.
+/// A[m,k] and B[k,n], both row-major, with everything that run() needs for each form.
 struct Trial {
   Dims dims;
   Tensor a, b, other, packedA;

@@ -95,7 +95,7 @@ bool isExact(SpvOp op, std::span<const uint32_t> words) {
   return op == SpvOpDecorate && words[2] == SpvDecorationNoContraction;
 }
 
-/// Where spirv-opt copies instructions, as it does to unroll loops, the copies lose `precise`. A shader that says
+/// When spirv-opt copies instructions, for example to unroll loops, the copies lose `precise`. A shader that uses
 /// `precise` anywhere gets it everywhere.
 std::vector<uint32_t> withExactArithmetic(const std::vector<uint32_t>& plain, std::vector<uint32_t> optimized) {
   bool wanted = false;
@@ -138,7 +138,7 @@ Result<Compiled> compile(const std::string& path, const std::string& source, con
   options.SetIncluder(std::make_unique<Includer>(includes, dependencies, embedded));
   for (const auto& [name, value] : defines) options.AddMacroDefinition(name, value);
 
-  // Kept for the process: while one lives, glslang need not parse its built-ins again for every variant.
+  // Kept for the whole process: while one exists, glslang does not parse its built-ins again for every variant.
   static const shaderc::Compiler compiler;
   const auto result = compiler.CompileGlslToSpv(source, shaderc_glsl_compute_shader, path.c_str(), options);
   if (result.GetCompilationStatus() != shaderc_compilation_status_success)

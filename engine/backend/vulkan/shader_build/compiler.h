@@ -11,7 +11,7 @@
 namespace opkit::shader_build {
 
 struct Compiled {
-  std::vector<uint32_t> plain;      // as the front end made it: every declaration is still there to reflect
+  std::vector<uint32_t> plain;      // front-end output: every declaration is still present for reflection
   std::vector<uint32_t> optimized;  // what ships
 };
 

@@ -21,7 +21,7 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The name that is declared first in the shader's text; declarations in includes come after.
+/// The name declared first in the shader's text; declarations in includes come later.
 std::string firstDeclared(std::vector<std::string> names, const std::string& source) {
   std::sort(names.begin(), names.end());
   return *std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
@@ -113,7 +113,7 @@ std::string variantText(const Shader& shader) {
   return text + "  };\n";
 }
 
-/// The type in which C++ states a push constant: integers are narrowed, and checked, when they are packed.
+/// The C++ type of a push constant: integers are narrowed, with a check, when they are packed.
 std::string statedType(const PushField& field) {
   const bool narrowed = field.type == "uint32_t" || field.type == "int32_t";
   const std::string scalar = narrowed ? "int64_t" : field.type;
@@ -181,7 +181,7 @@ const char* accessName(vulkan::Access access) {
   return "";
 }
 
-/// How one variant uses each binding: as the interface says, but for those that it reads through texels.
+/// How one variant uses each binding: as in the interface, except bindings that it reads through texels.
 std::string accessText(const Variant& variant, const Interface& interface) {
   std::string text;
   for (size_t i = 0; i < interface.access.size(); ++i) {

@@ -21,17 +21,17 @@ struct Shader {
   std::vector<Variant> variants;  // all choices, in the order of allChoices
 };
 
-/// What C++ sees of a shader, whichever variant it dispatches.
+/// The C++ interface of a shader, the same for all variants.
 struct Interface {
-  std::vector<std::string> bindingNames;  // by binding number; views of one binding go by the first declared
+  std::vector<std::string> bindingNames;  // by binding number; views of one binding take the first declared name
   std::vector<vulkan::Access> access;
   std::vector<PushField> push;
   uint32_t pushBytes = 0;
   std::vector<SpecConstant> constants;
 };
 
-/// Gathers the interface of all variants. A variant may leave declarations unused, but not contradict another:
-/// InvalidArgument names the variant that differs and how. `source` is the shader's text.
+/// Collects the interface of all variants. A variant may leave declarations unused but must not contradict another:
+/// InvalidArgument names the variant and the difference. `source` is the shader's text.
 Result<Interface> commonInterface(const Shader& shader, const std::string& source);
 
 /// Text of the header: struct opkit::shaders::<UpperCamel stem>.

@@ -75,8 +75,8 @@ Result<BindingInfo> reflectBinding(const Module& module, const spvc_reflected_re
                               : vulkan::Access::ReadWrite};
 }
 
-/// A samplerBuffer, the means of reading that a device profile may prefer (shaders/include/read4.glsl), or a sampler2D
-/// or image2D (shaders/include/image4.glsl).
+/// A samplerBuffer, which a device class may prefer for reads (shaders/include/read4.glsl), or a sampler2D or image2D
+/// (shaders/include/image4.glsl).
 Result<BindingInfo> reflectTexels(const Module& module, const spvc_reflected_resource& resource, bool stored) {
   spvc_compiler compiler = module.compiler();
   const SpvDim dimension =

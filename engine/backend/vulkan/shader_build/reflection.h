@@ -1,4 +1,4 @@
-// What a compiled shader declares: bindings, push constants, specialisation constants, local size.
+// The declarations of a compiled shader: bindings, push constants, specialisation constants, local size.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 namespace opkit::shader_build {
 
 struct BindingInfo {
-  // Of the arrays inside the blocks: `buffer X { float x[]; }` -> "x". Several blocks may view one binding, floats
-  // and vec4s of the same buffer; a variant that does not use a block does not show it.
+  // Names of the arrays inside the blocks: `buffer X { float x[]; }` -> "x". Several blocks may view one binding,
+  // floats and vec4s of the same buffer; a variant that does not use a block does not show it.
   std::vector<std::string> names;
   vulkan::Access access = vulkan::Access::ReadWrite;
   bool operator==(const BindingInfo&) const = default;
@@ -46,10 +46,10 @@ struct Reflection {
                                              vulkan::ShaderCode::kNoConstant};  // ids, per axis
 };
 
-/// Adds what another block or another variant says about the same binding.
+/// Merges the declaration of another block or variant for the same binding.
 void mergeBinding(const BindingInfo& from, BindingInfo& into);
 
-/// InvalidArgument says which declaration the pipeline cannot express and what it expects.
+/// InvalidArgument names the declaration that the pipeline cannot express and what it expects.
 Result<Reflection> reflect(const std::vector<uint32_t>& spirv);
 
 }  // namespace opkit::shader_build

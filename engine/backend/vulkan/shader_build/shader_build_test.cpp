@@ -17,7 +17,7 @@ namespace {
 
 const std::string kIncludes = sourceTreeAround(OPKIT_SOURCE_DIR) + "/shaders/include";
 
-/// A shader in a scratch folder of its own.
+/// A shader in a separate scratch folder.
 class ShaderBuildTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -19,7 +19,7 @@ struct Axis {
 
   bool isDType() const;    // every value is a DType's name
   bool isElement() const;  // every value is an element type of storage.glsl
-  bool isWord() const;     // every value is an unsigned word: told apart by size alone
+  bool isWord() const;     // every value is an unsigned word: distinguished by size alone
   bool isNumber() const;   // every value is a decimal number
 };
 

@@ -1,5 +1,5 @@
-// VulkanTest: a fixture with a Runtime under validation, host tensors on the device, and Executions run by hand the
-// way a pipeline does.
+// VulkanTest: a fixture with a Runtime under validation, host tensors on the device, and Executions run by hand as a
+// pipeline runs them.
 #pragma once
 
 #include <gtest/gtest.h>
