@@ -90,6 +90,43 @@ data shapeSets(const std::vector<std::string>& shapes) {
   return list;
 }
 
+/// For operators over rows of the first input: "3,5" gives it 3 rows of 5 elements, and every other input an element
+/// per row. `type` is the first input's.
+data rowSets(const Spec& spec, const std::string& type, const std::vector<std::string>& shapes) {
+  data list = data::type::list;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const size_t comma = shapes[i].rfind(',');
+    const std::string rows = comma == std::string::npos ? "" : shapes[i].substr(0, comma);
+    data ports = data::type::list;
+    for (size_t k = 0; k < spec.inputs.size(); ++k) {
+      data port = portData(spec.inputs[k], k, spec.inputs.size());
+      const std::string other = dtypeNames(spec.inputs[k].dtypes).front();
+      port.set("description", fmt::format("{}[{}]", k == 0 ? type : other, k == 0 ? shapes[i] : rows));
+      ports << port;
+    }
+    data item;
+    item.set("ports", ports);
+    item.set("lastSet", i + 1 == shapes.size());
+    list << item;
+  }
+  return list;
+}
+
+/// The f32 inputs behind the first: factors, bound behind it in order.
+void setFactors(data& context, const Spec& spec) {
+  data factors = data::type::list;
+  size_t binding = 1;
+  for (size_t i = 1; i < spec.inputs.size(); ++i) {
+    if (spec.inputs[i].dtypes != "f32") continue;
+    data factor = portData(spec.inputs[i], i, spec.inputs.size());
+    factor.set("binding", std::to_string(binding++));
+    factors << factor;
+  }
+  context.set("factors", factors);
+  context.set("tableBinding", std::to_string(binding));
+  context.set("outputBinding", std::to_string(binding + 1));
+}
+
 /// Scalars go to the push constants, except those that only select a view of the tensor.
 bool reachesShader(const Spec& spec, const Attribute& attribute) {
   if (attribute.type != "bool" && attribute.type != "int" && attribute.type != "float") return false;
@@ -135,6 +172,11 @@ void setTypes(data& context, const Spec& spec) {
   context.set("hasF16", std::find(cases.begin(), cases.end(), "f16") != cases.end());
   context.set("storages", fmt::format("{}", fmt::join(storages, " ")));
   context.set("caseTypes", quoted(cases));
+  // Enough for arithmetic: floats, and an integer of each width that has kernels of its own.
+  std::vector<std::string> numbers;
+  for (const std::string& dtype : cases)
+    if (dtype != "bool" && (numbers.size() < 3 || dtype == "u8" || dtype == "i64")) numbers.push_back(dtype);
+  context.set("numberTypes", numbers.empty() ? data(false) : data(quoted(numbers)));
   context.set("firstType", cases.front());
   context.set("benchType", quoted({cases.front()}));
 }
@@ -165,12 +207,22 @@ data contextOf(const Spec& spec) {
   context.set("inputCount", std::to_string(spec.inputs.size()));
   context.set("x", spec.inputs[0].name);
   context.set("y", spec.outputs[0].name);
+  if (spec.outputs.size() > 1) {
+    context.set("second", spec.outputs[1].name);
+    context.set("Second", upperCamel(spec.outputs[1].name));
+  }
   context.set("X", upperCamel(spec.inputs[0].name));
   context.set("Y", upperCamel(spec.outputs[0].name));
   if (spec.inputs.size() > 1) {
     context.set("b", spec.inputs[1].name);
     context.set("B", upperCamel(spec.inputs[1].name));
   }
+  setFactors(context, spec);
+  context.set("planeSets", rowSets(spec, "T", {"3,5,7", "2,1", "9", "1,2,3,33", "2,3,0", "0,4"}));
+  context.set("rampSets", rowSets(spec, "T", {"3,19"}));
+  context.set("benchSets", rowSets(spec, "T", {"64,56,56"}));
+  context.set("errorSets", rowSets(spec, dtypeNames(spec.inputs[0].dtypes).front(), {"2,3"}));
+  context.set(spec.kind, true);
   context.set("sets3", shapeSets({"3,5,7", "1,1,1", "2,31,33", "2,3,68", "0,4,2"}));
   context.set("wide", "257");
   return context;

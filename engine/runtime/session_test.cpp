@@ -314,25 +314,32 @@ TEST(Session, BadRequestsAreOneLine) {
 TEST(Session, GuardsCatchWritesOutside) {
   class Overrun final : public Execution {
    public:
+    explicit Overrun(bool copies) : copies_(copies) {}
     Status onResize(TensorList, TensorList) override { return Status::ok(); }
-    Status onExecute(TensorList, TensorList outputs) override {
+    Status onExecute(TensorList inputs, TensorList outputs) override {
+      const auto end = static_cast<size_t>(outputs[0]->desc.elements());
       for (float& element : outputs[0]->data<float>()) element = 0;
-      outputs[0]->data<float>().data()[outputs[0]->desc.elements()] = 1;
+      outputs[0]->data<float>().data()[end] = copies_ ? inputs[0]->data<float>().data()[end] : 1;
       return Status::ok();
     }
+
+   private:
+    bool copies_;  // the input's guard onto the output's
   };
-  OpRegistry broken = test::makeTestOps();
-  broken.addFirstCreator("cpu", "AddOne",
-                         {"broken", [](const CreateArgs&) { return Status::ok(); },
-                          [](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
-                            return std::unique_ptr<Execution>(std::make_unique<Overrun>());
-                          }});
-  auto interpreter = Interpreter::create(chain({"AddOne"}), broken);
-  auto session = (*interpreter)->createSession({.guardBytes = 64, .poison = true});
-  ASSERT_TRUE(session) << session.error().toString();
-  runOn(**session, {3, 5}, 0);
-  const Status caught = (*session)->checkGuards();
-  EXPECT_NE(caught.message().find("past the end of tensor"), std::string::npos) << caught.toString();
+  for (const bool copies : {false, true}) {
+    OpRegistry broken = test::makeTestOps();
+    broken.addFirstCreator("cpu", "AddOne",
+                           {"broken", [](const CreateArgs&) { return Status::ok(); },
+                            [copies](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
+                              return std::unique_ptr<Execution>(std::make_unique<Overrun>(copies));
+                            }});
+    auto interpreter = Interpreter::create(chain({"AddOne"}), broken);
+    auto session = (*interpreter)->createSession({.guardBytes = 64, .poison = true});
+    ASSERT_TRUE(session) << session.error().toString();
+    runOn(**session, {3, 5}, 0);
+    const Status caught = (*session)->checkGuards();
+    EXPECT_NE(caught.message().find("past the end of tensor"), std::string::npos) << caught.toString();
+  }
   auto clean = sessionOf(chain({"AddOne"}), {.guardBytes = 64, .poison = true});
   runOn(*clean, {3, 5}, 0);
   EXPECT_TRUE(clean->checkGuards().isOk());
