@@ -13,8 +13,8 @@ constexpr DeviceClass kClasses[] = {
      .rowGroup = 64,
      .teamFromExtent = 256,
      .largestTeam = 64,
-     .teamUpToRows = 4096,
-     .teamUpToColumns = 4096,
+     .teamUpToRows = 32,
+     .teamUpToColumns = 32,
      .reason =
          "A processor's vector lanes run a few invocations in lockstep. Loads from storage buffers become scalar code, "
          "texel fetches vectorise. Groups start one after the other, barriers cost a switch of all invocations, and "

@@ -23,12 +23,13 @@ TEST(RowTeam, SuitsTheRowsAndTheDeviceClass) {
     uint32_t software, discrete, integrated;
   };
   for (const Row& row : std::vector<Row>{
-           {{.rows = 4096, .extent = 4096}, 64, 256, 128},
+           {{.rows = 4096, .extent = 4096}, 1, 256, 128},
+           {{.rows = 32, .extent = 4096}, 64, 256, 128},
            {{.rows = 1, .extent = 1000000}, 64, 256, 128},
            {{.rows = 1000000, .extent = 8}, 1, 2, 1},
            {{.rows = 1000000, .extent = 64}, 1, 16, 16},
            {{.rows = 100000, .extent = 300}, 1, 128, 128},
-           {{.rows = 64, .extent = 4096, .distance = 64}, 64, 256, 128},
+           {{.rows = 32, .extent = 4096, .distance = 32}, 64, 256, 128},
            {{.rows = 100000, .extent = 4096, .distance = 100000}, 1, 1, 1},
        }) {
     const std::string text = std::to_string(row.work.rows) + " rows of " + std::to_string(row.work.extent);
