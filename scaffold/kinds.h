@@ -22,8 +22,10 @@ struct Kind {
   std::vector<PortSpec> outputs{{"y", ""}};
   size_t maxInputs = 1;
   size_t maxOutputs = 1;
-  bool anyDType = false;  // moves elements of any type; otherwise computes on floats
-  bool kernels = true;    // has its own kernels; otherwise is lowered
+  bool anyDType = false;      // moves elements of any type; otherwise computes on floats
+  bool kernels = true;        // has its own kernels; otherwise is lowered
+  bool contents = false;      // its shape rule may read the values of inputs after its own
+  bool onlyContents = false;  // and takes no others after its own
 };
 
 const std::vector<Kind>& kinds();
@@ -33,7 +35,10 @@ const Kind* findKind(const std::string& name);
 /// "{unary,binary,...}", as help and completion show it.
 std::string kindChoices();
 
-/// The spec, completed with the kind's attributes and ports. InvalidArgument if it does not fit the kind.
+/// The attributes that the templates of the spec's kind and form of rows need. REQUIRES a known kind.
+std::vector<Attribute> ownAttributes(const Spec& spec);
+
+/// The spec with the kind's attributes and ports where it names none. InvalidArgument when it does not fit the kind.
 Result<Spec> completed(const Spec& spec);
 
 }  // namespace opkit::scaffold

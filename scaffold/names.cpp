@@ -76,6 +76,26 @@ std::string upperCamel(const std::string& snake) {
   return name;
 }
 
+std::string choiceName(const std::string& word) {
+  std::string snake = word;
+  std::replace(snake.begin(), snake.end(), '-', '_');
+  const bool mixed = std::any_of(snake.begin(), snake.end(), isLower);
+  if (!mixed)
+    std::transform(snake.begin(), snake.end(), snake.begin(), [](unsigned char c) { return std::tolower(c); });
+  return upperCamel(snake);
+}
+
+std::vector<std::string> splitAt(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, begin)) {
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
 bool isKeyword(const std::string& name) { return listed(kCppKeywords, name) || listed(kGlslKeywords, name); }
 
 Status checkTypeName(const std::string& name) {

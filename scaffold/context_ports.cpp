@@ -1,0 +1,160 @@
+// Inputs and outputs as the card, the shape rule, the kernels and the cases write them.
+#include <algorithm>
+
+#include "scaffold/context.h"
+#include "scaffold/dtypes.h"
+#include "scaffold/kinds.h"
+#include "scaffold/names.h"
+
+namespace opkit::scaffold {
+namespace {
+
+using kainjow::mustache::data;
+
+/// The rest of a Port of the card, after its name: "kFloats", "kIndexTypes, Port::Kind::Required, true".
+std::string portTail(const PortSpec& port) {
+  const std::string kind = port.optional ? ", Port::Kind::Optional" : port.contents ? ", Port::Kind::Required" : "";
+  return dtypeExpression(port.dtypes) + kind + (port.contents ? ", true" : "");
+}
+
+/// The element type of a port in cases: the first input's types vary, and so do those that follow it.
+std::string caseType(const Spec& spec, size_t i) {
+  const PortSpec& port = spec.inputs[i];
+  return i == 0 || port.same == spec.inputs[0].name ? "T" : dtypeNames(port.dtypes).front();
+}
+
+/// How kernels get at an input: as it is, or guarded where it may be absent. `neutral` changes nothing in its place.
+void setAccess(data& item, const PortSpec& port, size_t i, const char* neutral) {
+  const std::string &name = port.name, place = std::to_string(i);
+  const bool guarded = port.optional;
+  const auto either = [&](const std::string& plain, const std::string& optional) { return guarded ? optional : plain; };
+  item.set("referenceInput", either("const std::vector<double>& " + name + " = args.input(" + place + ").real;",
+                                    "const double* " + name + " = args.hasInput(" + place + ") ? args.input(" + place +
+                                        ").real.data() : nullptr;  // null when absent"));
+  item.set("cpuInput", either("const auto " + name + " = inputs[" + place + "]->data<float>();",
+                              "const float* " + name + " = has(inputs, " + place + ") ? inputs[" + place +
+                                  "]->data<float>().data() : nullptr;  // null when absent"));
+  item.set("tensor", either("inputs[" + place + "]", "has(inputs, " + place + ") ? inputs[" + place + "] : inputs[0]"));
+  item.set("open", either("", "(" + name + " ? "));
+  item.set("close", either("", std::string(" : ") + neutral + ")"));
+  item.set("glslOpen", either("", "(push.has_" + name + " != 0u ? "));
+  item.set("glslClose", either("", std::string(" : ") + neutral + ".0)"));
+}
+
+/// A shape set whose input `i` alone, a parameter per column, has the wrong extent.
+std::string wrongParameter(const Spec& spec, size_t i) {
+  const std::string type = dtypeNames(spec.inputs[0].dtypes).front();
+  std::vector<std::string> inputs{type + "[2,3]"};
+  for (size_t k = 1; k <= i; ++k) inputs.push_back(type + (k == i ? "[2]" : "[3]"));
+  return quoted(inputs);
+}
+
+data portData(const Spec& spec, const std::vector<PortSpec>& ports, size_t i) {
+  const PortSpec& port = ports[i];
+  const bool isInput = &ports == &spec.inputs;
+  data item;
+  item.set("name", port.name);
+  item.set("Name", upperCamel(port.name));
+  item.set("index", std::to_string(i));
+  item.set("first", i == 0);
+  item.set("last", i + 1 == ports.size());
+  item.set("optional", port.optional);
+  item.set("contents", port.contents);
+  if (!isInput) return item;
+  item.set("dtypes", portTail(port));
+  item.set("caseType", caseType(spec, i));
+  // Of rowwise the second input multiplies and the others are added; of elementwise all multiply.
+  const bool added = spec.kind == "rowwise" && i > 1;
+  item.set("operation", added ? "+" : "*");
+  item.set("wrongInputs", wrongParameter(spec, i));
+  setAccess(item, port, i, added ? "0" : "1");
+  return item;
+}
+
+template <class Wanted>
+data portList(const Spec& spec, const std::vector<PortSpec>& ports, const Wanted& wanted) {
+  data list = data::type::list;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (wanted(ports[i], i)) list << portData(spec, ports, i);
+  return list;
+}
+
+/// Statements of the shape rule: types that must agree where the card does not say so, and lists of contents.
+data checksOf(const Spec& spec) {
+  data list = data::type::list;
+  for (size_t i = 1; i < spec.inputs.size(); ++i) {
+    const PortSpec& port = spec.inputs[i];
+    const std::string& name = port.name;
+    data item;
+    if (!port.same.empty() && findKind(spec.kind)->anyDType) {
+      const auto like = std::find_if(spec.inputs.begin(), spec.inputs.end(),
+                                     [&](const PortSpec& each) { return each.name == port.same; });
+      item.set("check",
+               fmt::format("OPKIT_TRY(requireSameType(args, {}, \"{}\", {}));", i, name, like - spec.inputs.begin()));
+      list << item;
+    }
+    if (port.contents) {
+      item.set("check", fmt::format("// SCAFFOLD: what the shape takes from the values of {0}: args.integers({1})\n"
+                                    "  OPKIT_TRY(requireList(args, {1}, \"{0}\"));",
+                                    name, i));
+      list << item;
+    }
+  }
+  return list;
+}
+
+/// The descriptions of contents in a shape set of a case, and the line of the entry that makes them constants.
+void setContents(data& context, const Spec& spec, bool withOptional) {
+  std::string descriptions;
+  std::vector<std::string> places;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const PortSpec& port = spec.inputs[i];
+    if (!port.contents || (port.optional && !withOptional)) continue;
+    descriptions += fmt::format(", \"{}[2]\"", dtypeNames(port.dtypes).front());
+    places.push_back(std::to_string(i));
+  }
+  context.set(withOptional ? "rest" : "requiredRest", descriptions);
+  context.set(withOptional ? "constant" : "requiredConstant",
+              places.empty() ? "" : fmt::format("\n      \"constant\": [{}],", fmt::join(places, ", ")));
+}
+
+}  // namespace
+
+void setPorts(data& context, const Spec& spec) {
+  const auto all = [](const PortSpec&, size_t) { return true; };
+  const auto read = [](const PortSpec& port, size_t) { return !port.contents; };
+  context.set("inputs", portList(spec, spec.inputs, all));
+  context.set("readInputs", portList(spec, spec.inputs, read));
+  context.set("others",
+              portList(spec, spec.inputs, [&](const PortSpec& port, size_t i) { return i > 0 && read(port, i); }));
+  context.set("optionals", portList(spec, spec.inputs, [](const PortSpec& port, size_t) { return port.optional; }));
+  context.set("requiredInputs",
+              portList(spec, spec.inputs, [](const PortSpec& port, size_t) { return !port.optional; }));
+  context.set("factors",
+              portList(spec, spec.inputs, [&](const PortSpec&, size_t i) { return spec.kind == "rowwise" && i == 1; }));
+  context.set("outputs", portList(spec, spec.outputs, all));
+  context.set("outputCount", std::to_string(spec.outputs.size()));
+  context.set("single", spec.inputs.size() == 1);
+  context.set("inputCount", std::to_string(spec.inputs.size()));
+  context.set("readCount", std::to_string(std::count_if(spec.inputs.begin(), spec.inputs.end(),
+                                                        [](const PortSpec& port) { return !port.contents; })));
+  context.set("hasOptional", spec.inputs.back().optional);
+  const data checks = checksOf(spec);
+  context.set("hasChecks", checks.is_non_empty_list());
+  context.set("checks", checks);
+  context.set("x", spec.inputs[0].name);
+  context.set("y", spec.outputs[0].name);
+  context.set("X", upperCamel(spec.inputs[0].name));
+  context.set("Y", upperCamel(spec.outputs[0].name));
+  if (spec.inputs.size() > 1) {
+    context.set("b", spec.inputs[1].name);
+    context.set("B", upperCamel(spec.inputs[1].name));
+  }
+  std::string nulls;
+  for (size_t i = 1; i < spec.inputs.size(); ++i) nulls += ", null";
+  context.set("nulls", nulls);
+  setContents(context, spec, true);
+  setContents(context, spec, false);
+}
+
+}  // namespace opkit::scaffold
