@@ -45,7 +45,8 @@ void setAccess(data& item, const PortSpec& port, size_t i, const char* neutral) 
 std::string wrongParameter(const Spec& spec, size_t i) {
   const std::string type = dtypeNames(spec.inputs[0].dtypes).front();
   std::vector<std::string> inputs{type + "[2,3]"};
-  for (size_t k = 1; k <= i; ++k) inputs.push_back(type + (k == i ? "[2]" : "[3]"));
+  for (size_t k = 1; k < spec.inputs.size(); ++k)
+    if (k <= i || !spec.inputs[k].optional) inputs.push_back(type + (k == i ? "[2]" : "[3]"));
   return quoted(inputs);
 }
 
@@ -132,6 +133,11 @@ void setPorts(data& context, const Spec& spec) {
               portList(spec, spec.inputs, [](const PortSpec& port, size_t) { return !port.optional; }));
   context.set("factors",
               portList(spec, spec.inputs, [&](const PortSpec&, size_t i) { return spec.kind == "rowwise" && i == 1; }));
+  const data partial = portList(spec, spec.inputs, [&](const PortSpec&, size_t i) {
+    return spec.kind == "rowwise" && i > 1 && i + 1 < spec.inputs.size();
+  });
+  context.set("hasPartial", partial.is_non_empty_list());
+  context.set("partial", partial);
   context.set("outputs", portList(spec, spec.outputs, all));
   context.set("outputCount", std::to_string(spec.outputs.size()));
   context.set("single", spec.inputs.size() == 1);

@@ -165,6 +165,8 @@ TEST(SpecJson, SaysWhatIsWrongWithAForm) {
             std::string::npos);
   EXPECT_NE(message("attrs", R"({"name": "m", "type": "string", "choices": ["a"]})").find("two words or more"),
             std::string::npos);
+  EXPECT_NE(message("attrs", R"({"name": "m", "type": "string", "choices": ["a", "b|c"]})").find("of a string"),
+            std::string::npos);
   EXPECT_EQ(message("attrs", R"({"name": "m", "type": "string", "default": "b", "choices": ["a", "b"]})"),
             "spec: the default is the first of 'choices', expected 'a', got 'b'");
   EXPECT_EQ(message("attrs", R"({"name": "m", "type": "string", "choices": "a"})"),
@@ -209,6 +211,12 @@ TEST(Generated, CardsSayWhatInputsAre) {
   expectIn(textOf("from_axis", "ops/thing/thing.cpp"),
            "requireParameter(args, 1, \"scale\", Shape(shape.begin() + axis, shape.end()))");
   expectIn(textOf("groups", "ops/thing/thing.cpp"), "requireParameter(args, 2, \"bias\", Shape{shape[1]})");
+}
+
+TEST(Generated, ErrorCasesHaveEveryInputThatIsRequired) {
+  expectIn(textOf("groups", "ops/thing/thing.cases.json"),
+           R"(["f32[2,3]", "f32[2]", "f32[3]"], "error": "scale must be [3])");
+  expectIn(textOf("columns", "ops/thing/thing.cases.json"), R"(["f32[2,3]", "f32[2]"], "error": "scale must be [3])");
 }
 
 }  // namespace

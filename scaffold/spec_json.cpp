@@ -94,7 +94,8 @@ Result<Attribute> attributeOf(Reader& reader, const json& item) {
       item.is_object() ? reader.texts(item, "choices") : std::vector<std::string>();
   OPKIT_TRY(reader.status);
   if (!choices.empty()) {
-    if (choices.size() < 2 || !typed.ends_with(":string"))
+    const std::string joined = fmt::format("{}", fmt::join(choices, ""));
+    if (choices.size() < 2 || !typed.ends_with(":string") || joined.find('|') != std::string::npos)
       return Status::invalidArgument("spec: 'choices' are two words or more of a string, got {}", item.dump());
     if (!initial.empty() && initial != choices.front())
       return Status::invalidArgument("spec: the default is the first of 'choices', expected '{}', got '{}'",

@@ -42,7 +42,8 @@ op-scaffold new TryParameters --kind elementwise --input x --input weight --attr
 op-scaffold new TryPorts --kind custom --input x --input scale:f32 --output y --output second --attr gain:float=2 >/dev/null
 # Norms with parameters per column, in every form of rows; an enum and inputs that may be absent; contents.
 op-scaffold new TryColumns --kind rowwise --input x:T=floats --input scale:T --input 'bias:T?' >/dev/null
-op-scaffold new TryFromAxis --kind rowwise --rows from-axis --input x --input 'scale:=x?' --input 'bias:=x?' >/dev/null
+op-scaffold new TryFromAxis --kind rowwise --rows from-axis --input x --input 'scale:=x?' --input 'bias:=x?' \
+  --input 'shift:=x?' >/dev/null
 op-scaffold new TryGroups --kind rowwise --rows groups --input x:f32 --input scale:f32 --input bias:f32 >/dev/null
 op-scaffold new TryChoices --kind elementwise --input x --input 'weight?' --attr slope:float=0.5 \
   --attribute 'mode:string=nearest|SAME_UPPER' >/dev/null
