@@ -104,6 +104,16 @@ data checksOf(const Spec& spec) {
   return list;
 }
 
+/// For the page: "`bias` may be absent; `axes` is read at resize and may be absent."
+std::string notesOf(const Spec& spec) {
+  std::vector<std::string> notes;
+  for (const PortSpec& port : spec.inputs)
+    if (port.optional || port.contents)
+      notes.push_back(fmt::format("`{}` {}{}{}", port.name, port.contents ? "is read at resize" : "",
+                                  port.contents && port.optional ? " and " : "", port.optional ? "may be absent" : ""));
+  return notes.empty() ? "" : fmt::format("{}.", fmt::join(notes, "; "));
+}
+
 /// The descriptions of contents in a shape set of a case, and the line of the entry that makes them constants.
 void setContents(data& context, const Spec& spec, bool withOptional) {
   std::string descriptions;
@@ -119,26 +129,42 @@ void setContents(data& context, const Spec& spec, bool withOptional) {
               places.empty() ? "" : fmt::format("\n      \"constant\": [{}],", fmt::join(places, ", ")));
 }
 
+void setNames(data& context, const Spec& spec) {
+  context.set("x", spec.inputs[0].name);
+  context.set("y", spec.outputs[0].name);
+  context.set("X", upperCamel(spec.inputs[0].name));
+  context.set("Y", upperCamel(spec.outputs[0].name));
+  if (spec.inputs.size() < 2) return;
+  context.set("b", spec.inputs[1].name);
+  context.set("B", upperCamel(spec.inputs[1].name));
+}
+
+/// The inputs by what templates do with them.
+void setLists(data& context, const Spec& spec) {
+  const auto list = [&](const char* name, const auto& wanted) {
+    const data ports = portList(spec, spec.inputs, wanted);
+    context.set(name, ports);
+    return ports.is_non_empty_list();
+  };
+  const bool rowwise = spec.kind == "rowwise";
+  list("inputs", [](const PortSpec&, size_t) { return true; });
+  list("readInputs", [](const PortSpec& port, size_t) { return !port.contents; });
+  list("others", [](const PortSpec& port, size_t i) { return i > 0 && !port.contents; });
+  list("optionals", [](const PortSpec& port, size_t) { return port.optional; });
+  list("requiredInputs", [](const PortSpec& port, size_t) { return !port.optional; });
+  list("factors", [&](const PortSpec&, size_t i) { return rowwise && i == 1; });
+  const auto partial = [&](const PortSpec&, size_t i) { return rowwise && i > 1 && i + 1 < spec.inputs.size(); };
+  context.set("hasPartial", list("partial", partial));
+}
+
 }  // namespace
 
 void setPorts(data& context, const Spec& spec) {
-  const auto all = [](const PortSpec&, size_t) { return true; };
-  const auto read = [](const PortSpec& port, size_t) { return !port.contents; };
-  context.set("inputs", portList(spec, spec.inputs, all));
-  context.set("readInputs", portList(spec, spec.inputs, read));
-  context.set("others",
-              portList(spec, spec.inputs, [&](const PortSpec& port, size_t i) { return i > 0 && read(port, i); }));
-  context.set("optionals", portList(spec, spec.inputs, [](const PortSpec& port, size_t) { return port.optional; }));
-  context.set("requiredInputs",
-              portList(spec, spec.inputs, [](const PortSpec& port, size_t) { return !port.optional; }));
-  context.set("factors",
-              portList(spec, spec.inputs, [&](const PortSpec&, size_t i) { return spec.kind == "rowwise" && i == 1; }));
-  const data partial = portList(spec, spec.inputs, [&](const PortSpec&, size_t i) {
-    return spec.kind == "rowwise" && i > 1 && i + 1 < spec.inputs.size();
-  });
-  context.set("hasPartial", partial.is_non_empty_list());
-  context.set("partial", partial);
-  context.set("outputs", portList(spec, spec.outputs, all));
+  setNames(context, spec);
+  setLists(context, spec);
+  setContents(context, spec, true);
+  setContents(context, spec, false);
+  context.set("outputs", portList(spec, spec.outputs, [](const PortSpec&, size_t) { return true; }));
   context.set("outputCount", std::to_string(spec.outputs.size()));
   context.set("single", spec.inputs.size() == 1);
   context.set("inputCount", std::to_string(spec.inputs.size()));
@@ -148,19 +174,11 @@ void setPorts(data& context, const Spec& spec) {
   const data checks = checksOf(spec);
   context.set("hasChecks", checks.is_non_empty_list());
   context.set("checks", checks);
-  context.set("x", spec.inputs[0].name);
-  context.set("y", spec.outputs[0].name);
-  context.set("X", upperCamel(spec.inputs[0].name));
-  context.set("Y", upperCamel(spec.outputs[0].name));
-  if (spec.inputs.size() > 1) {
-    context.set("b", spec.inputs[1].name);
-    context.set("B", upperCamel(spec.inputs[1].name));
-  }
   std::string nulls;
   for (size_t i = 1; i < spec.inputs.size(); ++i) nulls += ", null";
   context.set("nulls", nulls);
-  setContents(context, spec, true);
-  setContents(context, spec, false);
+  const std::string notes = notesOf(spec);
+  context.set("inputNotes", notes.empty() ? data(false) : data(notes));
 }
 
 }  // namespace opkit::scaffold

@@ -161,6 +161,7 @@ TEST(SpecJson, SaysWhatIsWrongWithAForm) {
   EXPECT_EQ(message("inputs", R"({"name": "x", "variable": "Type"})"),
             "spec: 'variable' must be one capital letter, got 'Type'");
   EXPECT_NE(message("inputs", R"({"name": "x", "values": true})").find("unknown key 'values'"), std::string::npos);
+  EXPECT_NE(message("outputs", R"({"name": "y", "optional": true})").find("unknown key 'optional'"), std::string::npos);
   EXPECT_NE(message("attrs", R"({"name": "m", "type": "int", "choices": ["a", "b"]})").find("of a string"),
             std::string::npos);
   EXPECT_NE(message("attrs", R"({"name": "m", "type": "string", "choices": ["a"]})").find("two words or more"),
@@ -211,6 +212,13 @@ TEST(Generated, CardsSayWhatInputsAre) {
   expectIn(textOf("from_axis", "ops/thing/thing.cpp"),
            "requireParameter(args, 1, \"scale\", Shape(shape.begin() + axis, shape.end()))");
   expectIn(textOf("groups", "ops/thing/thing.cpp"), "requireParameter(args, 2, \"bias\", Shape{shape[1]})");
+}
+
+TEST(Generated, PagesSayWhichInputsMayBeAbsent) {
+  expectIn(textOf("contents", "ops/thing/thing.md"),
+           "**Inputs.** `sizes` is read at resize; `axes` is read at resize and may be absent.");
+  expectIn(textOf("columns", "ops/thing/thing.md"), "**Inputs.** `bias` may be absent.");
+  EXPECT_EQ(textOf("groups", "ops/thing/thing.md").find("**Inputs.**"), std::string::npos);
 }
 
 TEST(Generated, ErrorCasesHaveEveryInputThatIsRequired) {

@@ -56,7 +56,10 @@ struct Reader {
 std::vector<PortSpec> portsOf(Reader& reader, const json& document, const char* key) {
   std::vector<PortSpec> ports;
   for (const json& item : reader.list(document, key)) {
-    reader.knownKeys(item, key, {"name", "dtypes", "variable", "same", "optional", "contents"});
+    if (std::string(key) == "inputs")
+      reader.knownKeys(item, key, {"name", "dtypes", "variable", "same", "optional", "contents"});
+    else
+      reader.knownKeys(item, key, {"name", "dtypes"});
     PortSpec port{reader.text(item, "name", true), reader.text(item, "dtypes", false)};
     port.variable = reader.text(item, "variable", false);
     port.same = reader.text(item, "same", false);
