@@ -104,14 +104,14 @@ data checksOf(const Spec& spec) {
   return list;
 }
 
-/// For the page: "`bias` may be absent; `axes` is read at resize and may be absent."
+/// A line of the page: "`bias` may be absent; `axes` is read at resize and may be absent."
 std::string notesOf(const Spec& spec) {
   std::vector<std::string> notes;
   for (const PortSpec& port : spec.inputs)
     if (port.optional || port.contents)
       notes.push_back(fmt::format("`{}` {}{}{}", port.name, port.contents ? "is read at resize" : "",
                                   port.contents && port.optional ? " and " : "", port.optional ? "may be absent" : ""));
-  return notes.empty() ? "" : fmt::format("{}.", fmt::join(notes, "; "));
+  return notes.empty() ? "" : fmt::format("\n**Inputs.** {}.", fmt::join(notes, "; "));
 }
 
 /// The descriptions of contents in a shape set of a case, and the line of the entry that makes them constants.
@@ -177,8 +177,7 @@ void setPorts(data& context, const Spec& spec) {
   std::string nulls;
   for (size_t i = 1; i < spec.inputs.size(); ++i) nulls += ", null";
   context.set("nulls", nulls);
-  const std::string notes = notesOf(spec);
-  context.set("inputNotes", notes.empty() ? data(false) : data(notes));
+  context.set("inputNotes", notesOf(spec));
 }
 
 }  // namespace opkit::scaffold

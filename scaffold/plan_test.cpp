@@ -62,6 +62,17 @@ TEST_P(EveryKind, MarksEveryPlaceAndRendersEveryTag) {
   EXPECT_GE(marked, 3u);
 }
 
+TEST_P(EveryKind, LeavesNoStrayEmptyLines) {
+  const ScratchTree scratch;
+  const auto plan = planNew(scratch.tree(), Templates(), GetParam().spec, false);
+  ASSERT_TRUE(plan) << plan.error().message();
+  for (const FileChange& change : *plan) {
+    const std::string text = change.inserted.empty() ? *change.after : change.inserted;
+    for (const char* stray : {"\n\n} push;", "},\n\n    {", "\n\n}\n", "\n\n**Error.**"})
+      EXPECT_EQ(text.find(stray), std::string::npos) << change.path << " has '" << stray << "'";
+  }
+}
+
 TEST_P(EveryKind, DiffIsWhatGitApplies) {
   const ScratchTree scratch, other;
   const auto plan = planNew(scratch.tree(), Templates(), GetParam().spec, false);
