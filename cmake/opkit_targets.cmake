@@ -34,6 +34,19 @@ function(opkit_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
+# opkit_compile_lightly(target batch): for programs, their libraries and tests, whose own speed does not matter. Compiles
+# `batch` sources as one, which parses CLI11, JSON and GoogleTest once, with little optimisation. Not for operators and
+# kernels: they must be fast, and people rebuild them one by one. -DOPKIT_JOINED=OFF compiles every source alone.
+option(OPKIT_JOINED "Compile several sources of a program, its library or a test as one" ON)
+function(opkit_compile_lightly target batch)
+  # With little optimisation GCC 12 reports these inside std::string and std::variant.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread;-Wno-free-nonheap-object>)
+  if(OPKIT_JOINED)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+endfunction()
+
 # opkit_source_hash(output header namespace constant files...): the rule for a source that defines a hash of the files;
 # caches on disk use it to distinguish builds.
 #   opkit_source_hash(${hash} engine/backend/cpu/kernel_hash.h opkit::cpu kKernelHash ${kernels})
@@ -59,5 +72,6 @@ function(opkit_test name)
   add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/engine/testing/no_user_cache.cpp)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM opkit_pch)
+  opkit_compile_lightly(${name} 5)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

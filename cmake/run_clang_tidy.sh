@@ -1,26 +1,37 @@
 #!/usr/bin/env bash
 # Runs clang-tidy over every source of a configured and built tree except tests; any warning fails.
-# Usage: cmake/run_clang_tidy.sh [--all] BUILD-DIR [PATTERN]   PATTERN selects sources by path, for example ^engine/graph
+# Usage: cmake/run_clang_tidy.sh [--all | --since REVISION] BUILD-DIR [PATTERN]
+#   PATTERN selects sources by path, for example ^engine/graph
 # A source is skipped if it was clean before with the same content, headers, checks, command line and clang-tidy. The
-# record is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all checks every source.
+# record is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all checks every source. --since also skips sources
+# that did not change after REVISION, nor any of their headers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=false
+since=
 [ "${1:-}" != --all ] || { all=true; shift; }
+[ "${1:-}" != --since ] || { since=$(git rev-parse --verify --quiet "$2^{commit}") ||
+  { echo "run_clang_tidy: there is no revision '$2'" >&2; exit 2; }; shift 2; }
 build=$1
 pattern=${2:-.}
 cache=${OPKIT_TIDY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/opkit-tidy}
-mkdir -p "$build/tidy" "$cache"
+mkdir -p "$cache"
+# A configuration that compiles every source alone: the build joins some. Nothing is built there; the generated headers
+# are those of the build.
+root=$PWD
+mkdir -p "$build/tidy"
+cmake -S . -B "$build/tidy/alone" -G Ninja -DCMAKE_BUILD_TYPE=Release -DOPKIT_JOINED=OFF >"$build/tidy/configure.log" ||
+  { cat "$build/tidy/configure.log" >&2; exit 2; }
 # clang reads GCC's command lines without the precompiled header and the warnings that only GCC has.
-sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-overflow)//g; s/-I([^ ]*\/generated)/-isystem \1/g' \
-  "$build/compile_commands.json" >"$build/tidy/compile_commands.json"
+sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-over[a-z]*|free-nonheap-object)//g' \
+  "$build/tidy/alone/compile_commands.json" | sed -E "s#/tidy/alone/#/#g; s#-I([^ ]*/generated)#-isystem \1#g" \
+  >"$build/tidy/compile_commands.json"
 mapfile -t sources < <(git ls-files '*.cpp' | grep -v '_test\.cpp$' | grep -E "$pattern" |
   while IFS= read -r file; do ! grep -qF "$PWD/$file\"" "$build/tidy/compile_commands.json" || echo "$file"; done)
 [ ${#sources[@]} -gt 0 ] || { echo "run_clang_tidy: no compiled source matches '$pattern'" >&2; exit 2; }
 
 # From the build's dependencies of each object: "SOURCE HASH", where HASH covers the source and its headers of this
 # tree. (Headers of the system change with the version of a package, which is part of the key below.)
-root=$PWD
 contents() {
   cd "$build"
   ninja -t deps | awk '/^[^ ]/ {next} NF {print $1}' | grep -v '^/usr/' | sort -u | while IFS= read -r file; do
@@ -28,12 +39,22 @@ contents() {
   done | xargs -0 sha256sum >tidy/hashes
   ninja -t deps | awk -v root="$root/" '
     FNR == NR {hash[substr($0, 67)] = $1; next}
-    /^[^ ]/ {source = ""; next}
-    NF == 0 {if (source != "") print source, text; source = ""; next}
-    source == "" {source = $1; sub(/^\.\.\/\.\.\//, "", source); sub("^" root, "", source); text = ""}
+    /^[^ ]/ {count = 0; text = ""; next}
+    NF == 0 {for (i = 0; i < count; ++i) print sources[i], text; count = 0; next}
+    $1 ~ /\.cpp$/ {source = $1; sub(/^\.\.\/\.\.\//, "", source); sub("^" root, "", source); sources[count++] = source}
     {if ($1 in hash) text = text hash[$1]}' tidy/hashes - | while read -r source text; do
     printf '%s %s\n' "$source" "$(printf %s "$text" | sha256sum | cut -c1-64)"
   done
+}
+# The sources that changed after REVISION, or a file that was compiled with them.
+changed() {
+  git diff --name-only "$since" >"$build/tidy/changed"
+  ninja -C "$build" -t deps | awk -v root="$root/" '
+    FNR == NR {changed[$1]; next}
+    /^[^ ]/ {count = 0; found = 0; next}
+    NF == 0 {for (i = 0; i < count && found; ++i) print sources[i]; count = 0; next}
+    {path = $1; sub(/^\.\.\/\.\.\//, "", path); sub("^" root, "", path); if (path in changed) found = 1}
+    path ~ /\.cpp$/ {sources[count++] = path}' "$build/tidy/changed" -
 }
 declare -A content
 while read -r source hash; do content[$source]=$hash; done < <(contents)
@@ -47,6 +68,9 @@ key() {  # the record's name for a source; empty where the build knows nothing o
   printf '%s %s %s %s' "$common" "$hash" "$command" "$1" | sha256sum | cut -c1-64
 }
 
+if [ -n "$since" ]; then
+  mapfile -t sources < <(comm -12 <(printf '%s\n' "${sources[@]}" | sort) <(changed | sort -u))
+fi
 todo=()
 for source in "${sources[@]}"; do
   record=$(key "$source")

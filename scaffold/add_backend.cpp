@@ -15,7 +15,7 @@ namespace {
 Result<Spec> specFor(const Tree& tree, const KnownOperator& op, const std::string& kind) {
   const auto record = readRecord(tree, op.type);
   if (record && record->spec.is_object()) return specFromJson(record->spec.dump());
-  return Spec{.name = op.type, .kind = kind.empty() ? "custom" : kind};
+  return Spec{.name = op.type, .kind = kind.empty() ? "copy" : kind};
 }
 
 /// True if the kernel of a kind compiles in the folder of an operator that op-scaffold did not write.
@@ -24,7 +24,7 @@ Status checkForeign(const Tree& tree, const Templates& templates, const KnownOpe
   if (op.folder != snakeCase(op.type))
     return Status::invalidArgument("{} shares ops/{} with other operators: add its kernel there by hand", op.type,
                                    op.folder);
-  if (templates.has(kind, "op.h") && !tree.exists(stem + ".h"))
+  if (templates.has(findKind(kind)->folder(), "op.h") && !tree.exists(stem + ".h"))
     return Status::invalidArgument("{}.h is missing: kernels include it", stem);
   const std::string schema = tree.read(stem + ".fbs").value_or("");
   for (const Attribute& attribute : findKind(kind)->attributes)
@@ -61,7 +61,7 @@ Result<Plan> planAddBackend(const Tree& tree, const Templates& templates, const 
   Plan plan;
   for (const std::string& file : {"op_" + backend + ".cpp", std::string("op.comp")}) {
     if (file == "op.comp" && backend != "vulkan") continue;
-    OPKIT_ASSIGN(const std::string rendered, templates.render(spec.kind, file, context));
+    OPKIT_ASSIGN(const std::string rendered, templates.render(findKind(spec.kind)->folder(), file, context));
     const std::string path = targetOf(op->folder, file);
     if (tree.exists(path)) return Status::invalidArgument("{} exists", path);
     plan.push_back({path, std::nullopt, formatted(tree, path, rendered)});

@@ -12,12 +12,6 @@
 namespace opkit::scaffold {
 namespace {
 
-Status scaffold(const ScratchTree& scratch, const Spec& spec) {
-  OPKIT_ASSIGN(Plan plan, planNew(scratch.tree(), Templates(), spec, false));
-  plan.push_back(recordChange(scratch.tree(), spec.name, recordOf(plan, specToJson(spec))));
-  return scratch.tree().apply(plan);
-}
-
 Status applied(const ScratchTree& scratch, const Result<Plan>& plan) {
   return plan ? scratch.tree().apply(*plan) : plan.error();
 }

@@ -39,6 +39,11 @@ void setTypes(data& context, const Spec& spec) {
   context.set("hasF16", std::find(cases.begin(), cases.end(), "f16") != cases.end());
   context.set("storages", fmt::format("{}", fmt::join(storages, " ")));
   context.set("caseTypes", quoted(cases));
+  // Enough for arithmetic: floats, and an integer of each width that has kernels of its own.
+  std::vector<std::string> numbers;
+  for (const std::string& dtype : cases)
+    if (dtype != "bool" && (numbers.size() < 3 || dtype == "u8" || dtype == "i64")) numbers.push_back(dtype);
+  context.set("numberTypes", numbers.empty() ? data(false) : data(quoted(numbers)));
   context.set("firstType", cases.front());
   context.set("benchType", quoted({cases.front()}));
 }
@@ -69,6 +74,7 @@ data contextOf(const Spec& spec) {
   setTypes(context, spec);
   setPorts(context, spec);
   setRows(context, spec);
+  context.set(spec.kind, true);
   context.set("sets3", shapeSets({"3,5,7", "1,1,1", "2,31,33", "2,3,68", "0,4,2"}));
   context.set("wide", "257");
   return context;

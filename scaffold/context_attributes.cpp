@@ -25,16 +25,21 @@ std::string fbsOf(const Spec& spec, const Attribute& attribute) {
   return initial.empty() || initial == "false" ? fbs : fbs + " = " + initial;
 }
 
+bool isOwn(const Spec& spec, const Attribute& attribute) {
+  const std::vector<Attribute> own = ownAttributes(spec);
+  return std::any_of(own.begin(), own.end(), [&](const Attribute& each) { return each.name == attribute.name; });
+}
+
 /// Attributes that a kind brings mean the same in each of its operators.
 std::string meaningOf(const Spec& spec, const Attribute& attribute) {
   constexpr std::pair<const char*, const char*> kMeanings[] = {
       {"axis", "counted from the end when negative"},
       {"epsilon", "added to the variance"},
       {"keep_dims", "the folded axis stays, with extent 1"},
-      {"num_groups", "how many groups the channels divide into"}};
-  for (const Attribute& own : ownAttributes(spec))
-    for (const auto& [name, meaning] : kMeanings)
-      if (own.name == attribute.name && own.name == name) return meaning;
+      {"num_groups", "how many groups the channels divide into"},
+      {"reduction", "what an update does to the element that it meets"}};
+  for (const auto& [name, meaning] : kMeanings)
+    if (attribute.name == name && isOwn(spec, attribute)) return meaning;
   // FlatBuffers knows no defaults of strings.
   const bool hidden = attribute.type == "string" && !attribute.initial.empty() && attribute.choices.empty();
   return "SCAFFOLD: its meaning, unit and range" +
@@ -88,6 +93,7 @@ data attributeData(const Spec& spec, const Attribute& attribute) {
   item.set("onnxRead", onnxReadOf(spec, attribute));
   setPush(item, attribute);
   item.set("enumType", enumTypeOf(spec, attribute));
+  item.set("enumNote", isOwn(spec, attribute) ? "" : "  // SCAFFOLD: what each choice does");
   data choices = data::type::list;
   for (const std::string& choice : attribute.choices) {
     data each;

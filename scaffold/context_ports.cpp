@@ -50,6 +50,12 @@ std::string wrongParameter(const Spec& spec, size_t i) {
   return quoted(inputs);
 }
 
+/// Of an f32 input behind the first: kind custom binds those alone.
+int64_t bindingOf(const std::vector<PortSpec>& ports, size_t i) {
+  return 1 + std::count_if(ports.begin() + 1, ports.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(i, 1)),
+                           [](const PortSpec& port) { return port.dtypes == "f32"; });
+}
+
 data portData(const Spec& spec, const std::vector<PortSpec>& ports, size_t i) {
   const PortSpec& port = ports[i];
   const bool isInput = &ports == &spec.inputs;
@@ -57,6 +63,7 @@ data portData(const Spec& spec, const std::vector<PortSpec>& ports, size_t i) {
   item.set("name", port.name);
   item.set("Name", upperCamel(port.name));
   item.set("index", std::to_string(i));
+  item.set("binding", std::to_string(bindingOf(ports, i)));
   item.set("first", i == 0);
   item.set("last", i + 1 == ports.size());
   item.set("optional", port.optional);
@@ -82,12 +89,13 @@ data portList(const Spec& spec, const std::vector<PortSpec>& ports, const Wanted
 
 /// Statements of the shape rule: types that must agree where the card does not say so, and lists of contents.
 data checksOf(const Spec& spec) {
+  const Kind& kind = *findKind(spec.kind);
   data list = data::type::list;
   for (size_t i = 1; i < spec.inputs.size(); ++i) {
     const PortSpec& port = spec.inputs[i];
     const std::string& name = port.name;
     data item;
-    if (!port.same.empty() && findKind(spec.kind)->anyDType) {
+    if (!port.same.empty() && (kind.anyDType || !kind.inputOf(i).dtypes.empty())) {
       const auto like = std::find_if(spec.inputs.begin(), spec.inputs.end(),
                                      [&](const PortSpec& each) { return each.name == port.same; });
       item.set("check",
@@ -134,9 +142,45 @@ void setNames(data& context, const Spec& spec) {
   context.set("y", spec.outputs[0].name);
   context.set("X", upperCamel(spec.inputs[0].name));
   context.set("Y", upperCamel(spec.outputs[0].name));
+  if (spec.outputs.size() > 1) {
+    context.set("second", spec.outputs[1].name);
+    context.set("Second", upperCamel(spec.outputs[1].name));
+  }
   if (spec.inputs.size() < 2) return;
   context.set("b", spec.inputs[1].name);
   context.set("B", upperCamel(spec.inputs[1].name));
+}
+
+/// Shape sets of an operator over rows of the first input: "3,5" gives it 3 rows of 5 elements, contents two elements
+/// and every other input an element per row. `type` is the first input's.
+data rowSets(const Spec& spec, const std::string& type, const std::vector<std::string>& shapes,
+             bool withOptional = true) {
+  data list = data::type::list;
+  for (const std::string& shape : shapes) {
+    const size_t comma = shape.rfind(',');
+    const std::string rows = comma == std::string::npos ? "" : shape.substr(0, comma);
+    std::vector<std::string> inputs;
+    for (size_t i = 0; i < spec.inputs.size(); ++i) {
+      const PortSpec& port = spec.inputs[i];
+      const std::string element = caseType(spec, i) == "T" ? type : dtypeNames(port.dtypes).front();
+      if (withOptional || !port.optional)
+        inputs.push_back(fmt::format("{}[{}]", element, i == 0 ? shape : port.contents ? "2" : rows));
+    }
+    data item;
+    item.set("descriptions", quoted(inputs));
+    item.set("lastSet", &shape == &shapes.back());
+    list << item;
+  }
+  return list;
+}
+
+void setRowSets(data& context, const Spec& spec) {
+  const std::vector<std::string> planes{"3,5,7", "2,1", "9", "1,2,3,33", "2,3,0", "0,4"};
+  context.set("planeSets", rowSets(spec, "T", planes));
+  context.set("requiredPlaneSets", rowSets(spec, "T", planes, false));
+  context.set("rampSets", rowSets(spec, "T", {"3,19"}));
+  context.set("benchSets", rowSets(spec, "T", {"64,56,56"}));
+  context.set("errorSets", rowSets(spec, dtypeNames(spec.inputs[0].dtypes).front(), {"2,3"}));
 }
 
 /// The inputs by what templates do with them.
@@ -144,7 +188,7 @@ void setLists(data& context, const Spec& spec) {
   const auto list = [&](const char* name, const auto& wanted) {
     const data ports = portList(spec, spec.inputs, wanted);
     context.set(name, ports);
-    return ports.is_non_empty_list();
+    return ports.list_value().size();
   };
   const bool rowwise = spec.kind == "rowwise";
   list("inputs", [](const PortSpec&, size_t) { return true; });
@@ -152,9 +196,12 @@ void setLists(data& context, const Spec& spec) {
   list("others", [](const PortSpec& port, size_t i) { return i > 0 && !port.contents; });
   list("optionals", [](const PortSpec& port, size_t) { return port.optional; });
   list("requiredInputs", [](const PortSpec& port, size_t) { return !port.optional; });
-  list("factors", [&](const PortSpec&, size_t i) { return rowwise && i == 1; });
+  const size_t factors =
+      list("factors", [&](const PortSpec& port, size_t i) { return rowwise ? i == 1 : i > 0 && port.dtypes == "f32"; });
+  context.set("tableBinding", std::to_string(1 + factors));
+  context.set("outputBinding", std::to_string(2 + factors));
   const auto partial = [&](const PortSpec&, size_t i) { return rowwise && i > 1 && i + 1 < spec.inputs.size(); };
-  context.set("hasPartial", list("partial", partial));
+  context.set("hasPartial", list("partial", partial) > 0);
 }
 
 }  // namespace
@@ -162,6 +209,7 @@ void setLists(data& context, const Spec& spec) {
 void setPorts(data& context, const Spec& spec) {
   setNames(context, spec);
   setLists(context, spec);
+  setRowSets(context, spec);
   setContents(context, spec, true);
   setContents(context, spec, false);
   context.set("outputs", portList(spec, spec.outputs, [](const PortSpec&, size_t) { return true; }));

@@ -51,10 +51,11 @@ Result<Plan> planNew(const Tree& tree, const Templates& templates, const Spec& g
   OPKIT_TRY(checkClashes(tree, spec));
   data context = contextOf(spec);
   if (findKind(spec.kind)->row) return planRow(tree, templates, spec, context);
+  const std::string& folder = findKind(spec.kind)->folder();
   Plan plan;
   for (const std::string file : kFiles) {
-    if (!wanted(spec, file) || !templates.has(spec.kind, file)) continue;
-    OPKIT_ASSIGN(const std::string rendered, templates.render(spec.kind, file, context));
+    if (!wanted(spec, file) || !templates.has(folder, file)) continue;
+    OPKIT_ASSIGN(const std::string rendered, templates.render(folder, file, context));
     const std::string path = targetOf(op, file);
     std::string text = formatted(tree, path, rendered);
     FileChange change{path, tree.read(path), std::move(text)};

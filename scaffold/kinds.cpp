@@ -72,6 +72,21 @@ std::vector<Kind> makeKinds() {
        .example = "WindowMean --kind pool",
        .attributes = {{"kernel_shape", "ints", ""}, {"strides", "ints", ""}, {"pads", "ints", ""}},
        .inputs = {{"x", ""}}});
+  kinds.push_back({.name = "argpool",
+                   .summary = "a window that gives one of its elements, and on request its position, as MaxPool does",
+                   .formula = "`y = the largest of the window's elements`, `indices` its offset in the input; padding "
+                              "does not count.",
+                   .shapes = "[batch, channels] and 1 to 3 spatial axes; both outputs are alike.",
+                   .error = "exact.",
+                   .breaks =
+                       "Windows, strides and padding that differ by axis, equal elements, NaN, windows of padding "
+                       "alone.",
+                   .example = "WindowMax --kind argpool",
+                   .attributes = {{"kernel_shape", "ints", ""}, {"strides", "ints", ""}, {"pads", "ints", ""}},
+                   .inputs = {{"x", ""}},
+                   .outputs = {{"y", ""}, {"indices", ""}},
+                   .maxOutputs = 2,
+                   .templates = "pool"});
   kinds.push_back(
       {.name = "gather",
        .summary = "slices of data chosen by the values of another input",
@@ -84,6 +99,23 @@ std::vector<Kind> makeKinds() {
        .inputs = {{"data", "any"}, {"indices", "index"}},
        .maxInputs = 2,
        .anyDType = true});
+  kinds.push_back(
+      {.name = "scatter",
+       .summary = "a copy of data into which updates are written, or folded, where the values of another input say",
+       .formula =
+           "`y = data`; then `y[.., indices[k], ..]` takes in `updates[.., k, ..]` along `axis`: `reduction` none "
+           "replaces, and the last of several wins; add, mul, max and min fold all.",
+       .shapes = "The output is like the data; updates are the data with the axis replaced by the axes of the indices.",
+       .error = "exact; 4u√n·Σ|x| where a reduction adds or multiplies (class Sum).",
+       .breaks =
+           "Slices of every width, repeated indices and their order, every element size, no indices, indices out of "
+           "range.",
+       .example = "PutRows --kind scatter",
+       .attributes = {{"axis", "int", "0"}, {"reduction", "string", "none", {"none", "add", "mul", "max", "min"}}},
+       .inputs = {{"data", "any"}, {"indices", "index"}, {"updates", "same"}},
+       .maxInputs = 3,
+       .anyDType = true,
+       .kernels = false});
   kinds.push_back(
       {.name = "matmul",
        .summary = "sums of products of two matrices",
@@ -118,18 +150,34 @@ std::vector<Kind> makeKinds() {
                    .example = "Swish --kind composite",
                    .inputs = {{"x", ""}},
                    .kernels = false});
-  kinds.push_back({.name = "custom",
-                   .summary = "none of the above: every part there, every output a copy of the first input",
-                   .formula = "`y = x`.",
+  kinds.push_back({.name = "copy",
+                   .summary = "every part there and nothing in it: a blank page for elements of any type",
+                   .formula = "`y = x`, every output is a copy of the first input.",
                    .shapes = "Every output is like the first input.",
                    .error = "exact.",
                    .breaks = "Sizes around the work group, every element size, empty tensors.",
-                   .example = "MyOperator --kind custom --input x --input scale:f32 --output y",
+                   .example = "MyOperator --kind copy --input x --input scale:f32 --output y",
                    .inputs = {{"x", "any"}},
                    .maxInputs = 8,
                    .maxOutputs = 4,
                    .anyDType = true,
                    .contents = true});
+  kinds.push_back(
+      {.name = "custom",
+       .summary = "none of the above: an output shape that parameters decide, a table made at resize, as for "
+                  "Resize",
+       .formula = "the last axis `factor` times as long: `y[.., o] = scale * (weighted sum of x[.., p])` over "
+                  "the positions p that a table names for o.",
+       .shapes = "The last axis is stretched; `scale` has an element for each row along it.",
+       .error = "4u√n·Σ|x| (class Sum).",
+       .breaks = "The edge, rows of one element and none, planes that are mixed up, factors of 1 and 3.",
+       .example = "Stretch --kind custom",
+       .attributes = {{"factor", "int", "2"}},
+       .inputs = {{"x", ""}, {"scale", "f32"}},
+       .minInputs = 1,
+       .maxInputs = 8,
+       .maxOutputs = 4,
+       .contents = true});
   return kinds;
 }
 
@@ -173,6 +221,10 @@ Status completeAttributes(Spec& spec) {
     if (own->type != given.type)
       return Status::invalidArgument("--attr {}: kind {} needs it as {}, got {}", given.name, spec.kind, own->type,
                                      given.type);
+    if (!own->choices.empty() && own->choices != given.choices)
+      return Status::invalidArgument(
+          "--attr {}: kind {} needs the choices {}, got '{}'", given.name, spec.kind, fmt::join(own->choices, "|"),
+          given.choices.empty() ? given.initial : fmt::format("{}", fmt::join(given.choices, "|")));
     own->initial = given.initial;
   }
   spec.attributes = std::move(attributes);

@@ -34,10 +34,10 @@ constexpr std::string_view kGlslKeywords =
 
 // Locals and members of the templates, and the functions that their shaders call.
 constexpr std::string_view kTemplateNames =
-    " abs apply args at begin body clamp column columns count depth desc encoder end exp extent first "
-    "folded has i index indices_ inner inputs j k last load matrices max message min mix mod name outer "
-    "outputs params part plan planes push result row rows saturated self shader shape sqrt store sum team type "
-    "value walk window words ";
+    " abs apply args at begin best body clamp column columns count depth desc encoder end exp extent first "
+    "folded has i index indices_ inner inputs j k last load matrices max message min mix mod name o outer "
+    "outputs params part plan plane planes positions push result row rows saturated self shader shape sqrt store sum "
+    "t table tap taps team to type value walk window words ";
 
 // Namespaces and macros that sources of ops/ name: opkit::ops::vulkan would hide opkit::vulkan from every operator.
 constexpr std::string_view kTakenNamespaces =

@@ -20,13 +20,6 @@
 namespace opkit::scaffold {
 namespace {
 
-/// Does the work of `op-scaffold new`.
-Status scaffold(const ScratchTree& scratch, const Spec& spec, bool force = false) {
-  OPKIT_ASSIGN(Plan plan, planNew(scratch.tree(), Templates(), spec, force));
-  plan.push_back(recordChange(scratch.tree(), spec.name, recordOf(plan, specToJson(spec))));
-  return scratch.tree().apply(plan);
-}
-
 Status removeOperator(const ScratchTree& scratch, const std::string& name, bool force = false) {
   OPKIT_ASSIGN(const Plan plan, planRemove(scratch.tree(), name, force));
   return scratch.tree().apply(plan);

@@ -24,7 +24,8 @@ std::string kindsWithContents() {
 /// The types of an input that names none.
 std::string standardTypes(const Kind& kind, const PortSpec& port, size_t i) {
   if (port.contents) return "index";
-  if (i < kind.inputs.size() && !kind.inputs[i].dtypes.empty()) return kind.inputs[i].dtypes;
+  const std::string& own = kind.inputOf(i).dtypes;
+  if (!own.empty()) return own;
   return kind.anyDType ? "any" : "floats";
 }
 
@@ -44,6 +45,7 @@ Status completeType(const Kind& kind, std::vector<PortSpec>& inputs, size_t i) {
                                        port.variable, declared->name, port.name, port.variable);
       port.same = std::exchange(port.variable, "");
     }
+  if (port.dtypes.empty() && port.same.empty() && kind.inputOf(i).dtypes == "same") port.same = inputs[0].name;
   if (!port.same.empty()) {
     const PortSpec* like = earlier(inputs, i, port.same);
     if (!like)
@@ -60,10 +62,10 @@ Status completeType(const Kind& kind, std::vector<PortSpec>& inputs, size_t i) {
 }
 
 Status checkContents(const Kind& kind, const PortSpec& port, size_t i) {
-  if (port.contents && (!kind.contents || i < kind.inputs.size()))
+  if (port.contents && (!kind.contents || i < kind.least()))
     return Status::invalidArgument("--input {}: contents are for further inputs of the kinds {}, got {} of kind {}",
                                    port.name, kindsWithContents(), i == 0 ? "the first" : "one", kind.name);
-  if (kind.onlyContents && i >= kind.inputs.size() && !port.contents)
+  if (kind.onlyContents && i >= kind.least() && !port.contents)
     return Status::invalidArgument("--input {}: further inputs of kind {} are read at resize, write {}:i64:contents",
                                    port.name, kind.name, port.name);
   if (!port.contents) return Status::ok();
@@ -74,7 +76,7 @@ Status checkContents(const Kind& kind, const PortSpec& port, size_t i) {
 }
 
 Status checkOptional(const Kind& kind, const std::vector<PortSpec>& inputs, size_t i) {
-  if (inputs[i].optional && i < std::max<size_t>(kind.inputs.size(), 1))
+  if (inputs[i].optional && i < kind.least())
     return Status::invalidArgument("--input {}: kind {} needs this input, leave '?' away", inputs[i].name, kind.name);
   if (!inputs[i].optional && i > 0 && inputs[i - 1].optional)
     return Status::invalidArgument("--input {}: follows an optional input, so it must be optional: add '?'",
@@ -85,10 +87,11 @@ Status checkOptional(const Kind& kind, const std::vector<PortSpec>& inputs, size
 }  // namespace
 
 Status completePorts(const Kind& kind, Spec& spec) {
-  if (spec.inputs.empty()) spec.inputs = kind.inputs;
+  if (spec.inputs.empty())
+    for (const PortSpec& own : kind.inputs) spec.inputs.push_back({own.name, ""});
   if (spec.outputs.empty()) spec.outputs = kind.outputs;
-  OPKIT_TRY(checkCount(kind, "inputs", spec.inputs.size(), kind.inputs.size(), kind.maxInputs));
-  OPKIT_TRY(checkCount(kind, "outputs", spec.outputs.size(), 1, kind.maxOutputs));
+  OPKIT_TRY(checkCount(kind, "inputs", spec.inputs.size(), kind.least(), kind.maxInputs));
+  OPKIT_TRY(checkCount(kind, "outputs", spec.outputs.size(), kind.outputs.size(), kind.maxOutputs));
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     OPKIT_TRY(completeType(kind, spec.inputs, i));
     OPKIT_TRY(checkContents(kind, spec.inputs[i], i));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/op/combine.h"
 #include "scaffold/generate.h"
 #include "scaffold/names.h"
 #include "scaffold/testing/forms.h"
@@ -105,8 +106,8 @@ TEST(CompletePorts, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(refusal(formOf("rowwise", {"x", "scale?", "bias"})),
             "--input bias: follows an optional input, so it must be optional: add '?'");
   EXPECT_EQ(refusal(formOf("elementwise", {"x", "axes:i64:contents"})),
-            "--input axes: contents are for further inputs of the kinds reduce, layout, custom, got one of kind "
-            "elementwise");
+            "--input axes: contents are for further inputs of the kinds reduce, layout, copy, custom, got one of "
+            "kind elementwise");
   EXPECT_NE(refusal(formOf("custom", {"axes:i64:contents"})).find("got the first of kind custom"), std::string::npos);
   EXPECT_EQ(refusal(formOf("layout", {"x", "b"})),
             "--input b: further inputs of kind layout are read at resize, write b:i64:contents");
@@ -212,6 +213,32 @@ TEST(Generated, CardsSayWhatInputsAre) {
   expectIn(textOf("from_axis", "ops/thing/thing.cpp"),
            "requireParameter(args, 1, \"scale\", Shape(shape.begin() + axis, shape.end()))");
   expectIn(textOf("groups", "ops/thing/thing.cpp"), "requireParameter(args, 2, \"bias\", Shape{shape[1]})");
+}
+
+TEST(Generated, KernelsOfCustomGuardFactorsThatMayBeAbsent) {
+  expectIn(textOf("table", "ops/thing/thing.cpp"), "OPKIT_TRY(requireSameType(args, 3, \"gain\", 0));");
+  expectIn(textOf("table", "ops/thing/thing.cpp"), "OPKIT_TRY(requireList(args, 1, \"sizes\"));");
+  expectIn(textOf("table", "ops/thing/thing.cpp"), "if (args.hasInput(4) && args.input(4).elements() != ");
+  const std::string shader = textOf("table", "shaders/thing/thing.comp");
+  expectIn(shader, "layout(binding = 2) readonly buffer Shares");
+  expectIn(shader, "layout(binding = 4) writeonly buffer Y");
+  expectIn(shader, "sum * (push.has_scale != 0u ? scale[plane] : 1.0) * (push.has_shares != 0u ? shares[plane] : 1.0)");
+  EXPECT_EQ(shader.find("gain"), std::string::npos) << "kernels bind f32 inputs alone";
+  expectIn(textOf("table", "ops/thing/thing.cases.json"), R"(["T[3,5,7]", "i64[2]"], ["T[2,1]", "i64[2]"])");
+}
+
+TEST(Choices, OfScatterAreTheEnginesCombine) {
+  const Spec spec = *completed({.name = "Thing", .kind = "scatter"});
+  const std::vector<std::string>& choices = spec.attributes[1].choices;
+  ASSERT_EQ(choices.size(), 5u);
+  for (size_t i = 0; i < choices.size(); ++i) EXPECT_EQ(*parseCombine(choices[i]), static_cast<Combine>(i));
+  EXPECT_EQ(spec.inputs[2].same, "data");
+  Spec other{.name = "Thing", .kind = "scatter", .attributes = {*parseAttribute("reduction:string=add|none")}};
+  EXPECT_EQ(refusal(other), "--attr reduction: kind scatter needs the choices none|add|mul|max|min, got 'add|none'");
+  other.attributes = {*parseAttribute("reduction:string=add")};
+  EXPECT_NE(refusal(other).find("got 'add'"), std::string::npos);
+  other.attributes = {*parseAttribute("reduction:string=none|add|mul|max|min")};
+  EXPECT_EQ(refusal(other), "");
 }
 
 TEST(Generated, PagesSayWhichInputsMayBeAbsent) {

@@ -68,6 +68,7 @@ TEST(Completed, RefusesWhatAKindCannotDo) {
   EXPECT_NE(message({.name = "X", .kind = "unary", .attributes = {{"a", "int", ""}}}).find("fixed parameters"),
             std::string::npos);
   EXPECT_EQ(message({.name = "X", .kind = "matmul", .inputs = {{"a", ""}}}), "kind matmul takes 2 inputs, got 1");
+  EXPECT_EQ(message({.name = "X", .kind = "argpool", .outputs = {{"y", ""}}}), "kind argpool takes 2 outputs, got 1");
   EXPECT_NE(message({.name = "X", .kind = "custom", .backends = {"cuda"}}).find("got 'cuda'"), std::string::npos);
   EXPECT_NE(message({.name = "X", .kind = "rowwise", .attributes = {{"axis", "float", ""}}}).find("needs it as int"),
             std::string::npos);
@@ -82,6 +83,16 @@ TEST(CheckNames, TypesAndDuplicates) {
   EXPECT_NE(message({.name = "X", .kind = "custom", .inputs = {{"x", "f33"}}}).find("got 'f33'"), std::string::npos);
   EXPECT_NE(message({.name = "X", .kind = "custom", .onnx = "a b"}).find("--onnx"), std::string::npos);
   EXPECT_EQ(message({.name = "X", .kind = "custom"}), "");
+  EXPECT_EQ(message({.name = "X", .kind = "custom", .inputs = {{"x", "i32"}, {"keys", "i64"}}}),
+            "--input x: kind custom computes on f32 and f16, got i32");
+  EXPECT_EQ(message({.name = "X", .kind = "custom", .inputs = {{"x", "f16"}, {"keys", "i64"}}}), "");
+  EXPECT_EQ(message({.name = "X", .kind = "scatter", .inputs = {{"data", "u8"}, {"keys", "f32"}, {"updates", ""}}}),
+            "--input keys: indices of kind scatter are i64 or i32, got f32");
+  EXPECT_EQ(message({.name = "X", .kind = "scatter", .inputs = {{"data", "u8"}, {"keys", ""}, {"updates", "i8"}}}),
+            "--input updates: kind scatter gives it the types of data, u8, got i8");
+  EXPECT_EQ(message({.name = "X", .kind = "scatter", .inputs = {{"data", "u8"}, {"keys", ""}, {"updates", ""}}}), "");
+  EXPECT_EQ(message({.name = "X", .kind = "argpool", .inputs = {{"indices", ""}}}),
+            "--output indices: the name is used twice");
 }
 
 }  // namespace

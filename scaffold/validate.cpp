@@ -30,14 +30,21 @@ Status checkOnnxName(const std::string& onnx) {
 }
 
 Status checkComputable(const Kind& kind, const Spec& spec) {
-  if (kind.name == "gather")
-    for (const std::string& name : dtypeNames(spec.inputs[1].dtypes))
-      if (name != "i64" && name != "i32")
-        return Status::invalidArgument("--input {}: indices of kind gather are i64 or i32, got {}", spec.inputs[1].name,
-                                       spec.inputs[1].dtypes);
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const PortSpec &port = spec.inputs[i], &own = kind.inputOf(i);
+    const auto names = dtypeNames(port.dtypes);
+    const auto isIndex = [](const std::string& name) { return name == "i64" || name == "i32"; };
+    if (own.dtypes == "index" && !std::all_of(names.begin(), names.end(), isIndex))
+      return Status::invalidArgument("--input {}: indices of kind {} are i64 or i32, got {}", port.name, kind.name,
+                                     port.dtypes);
+    if (own.dtypes == "same" && names != dtypeNames(spec.inputs[0].dtypes))
+      return Status::invalidArgument("--input {}: kind {} gives it the types of {}, {}, got {}", port.name, kind.name,
+                                     spec.inputs[0].name, spec.inputs[0].dtypes, port.dtypes);
+  }
   if (kind.anyDType) return Status::ok();
-  for (const PortSpec& port : spec.inputs) {
-    if (port.contents) continue;
+  for (size_t i = 0; i < spec.inputs.size(); ++i) {
+    const PortSpec& port = spec.inputs[i];
+    if (port.contents || !kind.inputOf(i).dtypes.empty()) continue;  // any that the card can name
     if (port.dtypes != spec.inputs[0].dtypes)
       return Status::invalidArgument("--input {}: inputs of kind {} are of one type, got {} and {}", port.name,
                                      kind.name, spec.inputs[0].dtypes, port.dtypes);
@@ -113,8 +120,6 @@ Status checkNames(const Spec& spec) {
     OPKIT_TRY(checkEnumName(attribute));
   }
   for (const PortSpec& port : spec.inputs) {
-    // "indices" is a template's own name for exactly this input.
-    if (port.name == "indices") continue;
     OPKIT_TRY(check("--input", port.name));
     OPKIT_TRY(checkDTypes("--input " + port.name, port.dtypes));
   }

@@ -1,8 +1,8 @@
 #include "engine/backend/cost.h"
+#include "engine/base/clock.h"
 
 #include <xxhash.h>
 
-#include <chrono>
 #include <deque>
 
 namespace opkit {
@@ -14,10 +14,6 @@ constexpr int kMostRuns = 30;
 constexpr int kCopies = 5;
 constexpr int64_t kSmallCopy = 1024;  // elements
 constexpr int64_t kLargeCopy = 1 << 18;
-
-double nowNs() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Ordinary values: denormals and infinities would be slow. Integers are zero, which is a valid index everywhere.
 Result<Tensor> ordinaryValues(const TensorDesc& desc) {

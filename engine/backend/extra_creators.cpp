@@ -13,6 +13,7 @@ struct Sources {
     uint64_t id;
     ExtraCreators::Order order;
     CreatorSource source;
+    std::optional<std::weak_ptr<const void>> owner;
   };
   std::shared_mutex mutex;
   std::vector<Entry> entries;
@@ -36,12 +37,26 @@ void append(std::vector<Creator>& table, std::vector<Creator> extra, std::string
   }
 }
 
+/// What the sources of one order offer for the registry, in the order of their registration.
+std::vector<Creator> search(ExtraCreators::Order order, const OpRegistry& registry, std::string_view backend,
+                            const OpDef& def) {
+  Sources& all = sources();
+  const std::shared_lock lock(all.mutex);
+  std::vector<Creator> found;
+  for (const Sources::Entry& entry : all.entries) {
+    if (entry.order != order || (entry.owner && !registry.hasOwner(*entry.owner))) continue;
+    std::vector<Creator> offered = entry.source(backend, def);
+    std::move(offered.begin(), offered.end(), std::back_inserter(found));
+  }
+  return found;
+}
+
 }  // namespace
 
-ExtraCreators ExtraCreators::add(Order order, CreatorSource source) {
+ExtraCreators ExtraCreators::add(Order order, CreatorSource source, std::optional<std::weak_ptr<const void>> owner) {
   Sources& all = sources();
   const std::unique_lock lock(all.mutex);
-  all.entries.push_back({all.nextId, order, std::move(source)});
+  all.entries.push_back({all.nextId, order, std::move(source), std::move(owner)});
   return ExtraCreators(all.nextId++);
 }
 
@@ -54,26 +69,13 @@ ExtraCreators::~ExtraCreators() {
   std::erase_if(all.entries, [&](const Sources::Entry& entry) { return entry.id == id_; });
 }
 
-std::vector<Creator> searchExtraCreators(ExtraCreators::Order order, std::string_view backend, const OpDef& def) {
-  Sources& all = sources();
-  const std::shared_lock lock(all.mutex);
-  std::vector<Creator> found;
-  for (const Sources::Entry& entry : all.entries) {
-    if (entry.order != order) continue;
-    std::vector<Creator> offered = entry.source(backend, def);
-    std::move(offered.begin(), offered.end(), std::back_inserter(found));
-  }
-  return found;
-}
-
 std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view backend, const OpDef& def) {
   const std::span<const Creator> own = registry.creators(backend, def.type);
   std::vector<Creator> table(own.begin(), own.end());
   const size_t ownCount = table.size();
-  append(table, searchExtraCreators(ExtraCreators::Order::First, backend, def), backend, def.type);
+  append(table, search(ExtraCreators::Order::First, registry, backend, def), backend, def.type);
   std::rotate(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(ownCount), table.end());
-  if (ownCount == 0)
-    append(table, searchExtraCreators(ExtraCreators::Order::WhenEmpty, backend, def), backend, def.type);
+  if (ownCount == 0) append(table, search(ExtraCreators::Order::WhenEmpty, registry, backend, def), backend, def.type);
   return table;
 }
 

@@ -8,12 +8,15 @@
 //
 // Process-wide and thread-safe: sources may be added and removed while sessions run. A Backend asks once per operator,
 // at first use, and keeps the Creators for its lifetime. So a source added later serves new sessions only, and the code
-// of its Creators must outlive the sessions that used them.
+// of its Creators must outlive the sessions that used them. A source with an owner serves only registries that name
+// this owner; sessions hold the owners of their registry.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +35,9 @@ class ExtraCreators {
     First,      // before the registry's Creators
     WhenEmpty,  // called only if the registry has none; on the CPU, still before the oracle
   };
-  [[nodiscard]] static ExtraCreators add(Order order, CreatorSource source);
+  /// `owner`: see OpRegistry::addOwner; without one the source serves every registry.
+  [[nodiscard]] static ExtraCreators add(Order order, CreatorSource source,
+                                         std::optional<std::weak_ptr<const void>> owner = std::nullopt);
   ~ExtraCreators();
   ExtraCreators(ExtraCreators&& other) noexcept;
   ExtraCreators& operator=(ExtraCreators&&) = delete;
@@ -41,9 +46,6 @@ class ExtraCreators {
   explicit ExtraCreators(uint64_t id) : id_(id) {}
   uint64_t id_;  // 0: moved from
 };
-
-/// The Creators of all sources of one order, in the order of registration.
-std::vector<Creator> searchExtraCreators(ExtraCreators::Order order, std::string_view backend, const OpDef& def);
 
 /// The full table of an operator on a backend: the extra Creators of order First, the registry's, and the other extra
 /// ones if the registry has none. An extra Creator whose key is taken refuses every node with that reason.

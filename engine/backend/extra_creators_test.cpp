@@ -60,6 +60,16 @@ TEST(ExtraCreators, BackendsKeepWhatTheyWereGiven) {
   EXPECT_EQ(tableOf(registry)[0], "own");
 }
 
+TEST(ExtraCreators, OwnedSourcesServeTheRegistriesOfTheirOwner) {
+  const std::shared_ptr<const void> owner = std::make_shared<int>(), stranger = std::make_shared<int>();
+  const ExtraCreators owned = ExtraCreators::add(Order::First, offering("owned"), owner);
+  OpRegistry registry = registryOf({"own"});
+  registry.addOwner(stranger);
+  EXPECT_EQ(tableOf(registry), (std::vector<std::string>{"own", "reference"}));
+  registry.addOwner(owner);
+  EXPECT_EQ(tableOf(OpRegistry(registry)), (std::vector<std::string>{"owned", "own", "reference"}));
+}
+
 TEST(ExtraCreators, TakenKeysRefuseAndSayWhy) {
   const ExtraCreators first = ExtraCreators::add(Order::First, offering("own"));
   const OpRegistry registry = registryOf({"own"});

@@ -56,6 +56,11 @@ Status badIndex(const std::string& type, int64_t extent, int64_t found) {
   return Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -extent, extent, found);
 }
 
+Result<int64_t> resolveIndex(const std::string& type, int64_t index, int64_t extent) {
+  if (index < -extent || index >= extent) return badIndex(type, extent, index);
+  return index < 0 ? index + extent : index;
+}
+
 Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::string& type) {
   const LoopIndices& indices = loop.indices;
   const auto valueAt = [&](int64_t at) {

@@ -43,6 +43,8 @@ Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> 
 
 /// The error for an index outside [-extent, extent), the same on every backend.
 Status badIndex(const std::string& type, int64_t extent, int64_t found);
+/// Maps an index in [-extent, extent) to [0, extent); badIndex otherwise.
+Result<int64_t> resolveIndex(const std::string& type, int64_t index, int64_t extent);
 
 /// InvalidArgument names the first index out of range, in the order of the iterations. `values` is the host tensor of
 /// the indices.

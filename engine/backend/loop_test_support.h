@@ -12,7 +12,7 @@
 
 namespace opkit::testing {
 
-/// A loop over input 0, for products also input 1, with indices in the last input.
+/// A loop over input 0, for products and scatters also input 1, with indices in the last input.
 struct LoopCase {
   LoopRegion loop;
   int64_t outputCount = 0;
@@ -29,13 +29,12 @@ class LoopMaker {
     LoopRegion& loop = made.loop;
     loop.command = command;
     for (size_t n = below(4); n > 0; --n) loop.iterations.push_back(1 + below(4));
-    const size_t commandRank = command == LoopRegion::Command::Copy      ? below(3)
-                               : command == LoopRegion::Command::Product ? 3
-                                                                         : 1;
+    const size_t commandRank = movesBoxes(command) ? below(3) : command == LoopRegion::Command::Product ? 3 : 1;
     for (size_t d = 0; d < commandRank; ++d)
       loop.size.push_back(1 + below(command == LoopRegion::Command::Product ? 20 : 6));
     if (command == LoopRegion::Command::Product && below(8) == 0) loop.size[2] = 0;
     loop.exclusive = command == LoopRegion::Command::RunningSum && below(2) == 0;
+    if (command == LoopRegion::Command::Scatter) return makeScatter(std::move(made));
     makeTarget(made);
     const size_t operands = command == LoopRegion::Command::Product ? 2 : 1;
     for (size_t k = 0; k < operands; ++k) makeOperand(static_cast<int>(k), made);
@@ -67,6 +66,24 @@ class LoopMaker {
     made.outputCount = elementCount(all);
   }
 
+  /// Elements of the base that no update meets, that one meets and that several meet.
+  LoopCase makeScatter(LoopCase made) {
+    LoopRegion& loop = made.loop;
+    loop.combine = static_cast<Combine>(below(5));
+    if (loop.combine == Combine::Multiply) {  // few factors: exact in every dtype
+      loop.iterations.resize(std::min<size_t>(loop.iterations.size(), 1));
+      loop.size.clear();
+    }
+    loop.base = 1;
+    makeOperand(0, made);
+    makeOperand(0, made);
+    loop.target = std::move(loop.operands.back());
+    loop.operands.pop_back();
+    if (below(4) > 0) makeIndices(made);
+    made.outputCount = made.operandCounts[1] += below(3);
+    return made;
+  }
+
   /// Dense, repeated and mirrored dimensions.
   void makeOperand(int source, LoopCase& made) {
     LoopRegion& loop = made.loop;
@@ -96,14 +113,15 @@ class LoopMaker {
   void makeIndices(LoopCase& made) {
     LoopRegion& loop = made.loop;
     const size_t terms = 1 + static_cast<size_t>(below(3));
-    loop.indices.source = 1;
+    const size_t moves = loop.command == LoopRegion::Command::Scatter ? 1 : 0;
+    loop.indices.source = 1 + static_cast<int>(moves);
     loop.indices.steps = contiguousStrides(loop.iterations);
     for (int64_t& step : loop.indices.steps) step *= static_cast<int64_t>(terms);
     if (!loop.indices.steps.empty() && below(3) == 0) loop.indices.steps[0] = 0;
     for (size_t t = 0; t < terms; ++t) {
       loop.indices.terms.push_back(
           {.offset = static_cast<int64_t>(t), .extent = 1 + below(4), .stride = below(2) == 0 ? 1 : 4});
-      made.operandCounts[0] += (loop.indices.terms[t].extent - 1) * loop.indices.terms[t].stride;
+      made.operandCounts[moves] += (loop.indices.terms[t].extent - 1) * loop.indices.terms[t].stride;
     }
     made.indices.resize(static_cast<size_t>(elementCount(loop.iterations)) * terms);
     for (size_t i = 0; i < made.indices.size(); ++i) {
@@ -119,7 +137,9 @@ class LoopMaker {
 template <class T>
 std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& operands) {
   const LoopRegion& loop = c.loop;
-  std::vector<T> output(static_cast<size_t>(c.outputCount), T(-1));
+  const bool scatters = loop.command == LoopRegion::Command::Scatter;
+  std::vector<T> output =
+      scatters ? operands[static_cast<size_t>(loop.base)] : std::vector<T>(static_cast<size_t>(c.outputCount), T(-1));
   const auto dot = [](const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), int64_t{0});
   };
@@ -131,11 +151,12 @@ std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& 
     }
     const auto read = [&](size_t k, const std::vector<int64_t>& b) {
       const LoopView& view = loop.operands[k];
-      return operands[k]
-                     [static_cast<size_t>(view.offset + dot(i, view.steps) + dot(b, view.strides) + (k ? 0 : moved))];
+      return operands[k][static_cast<size_t>(view.offset + dot(i, view.steps) + dot(b, view.strides) +
+                                             (k > 0 || scatters ? 0 : moved))];
     };
     const auto write = [&](const std::vector<int64_t>& b) -> T& {
-      return output[static_cast<size_t>(loop.target.offset + dot(i, loop.target.steps) + dot(b, loop.target.strides))];
+      return output[static_cast<size_t>(loop.target.offset + dot(i, loop.target.steps) + dot(b, loop.target.strides) +
+                                        (scatters ? moved : 0))];
     };
     T sum{};
     if (loop.command == LoopRegion::Command::Product)
@@ -146,8 +167,8 @@ std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& 
       });
     else
       forEachIndex(loop.size, [&](const std::vector<int64_t>& b) {
-        if (loop.command == LoopRegion::Command::Copy) {
-          write(b) = read(0, b);
+        if (movesBoxes(loop.command)) {
+          write(b) = combined(loop.combine, write(b), read(0, b));
           return;
         }
         const T before = sum;

@@ -13,6 +13,9 @@ struct Reach {
   void extend(const Shape& size, const std::vector<int64_t>& strides) {
     for (size_t d = 0; d < size.size(); ++d) (strides[d] < 0 ? low : high) += strides[d] * (size[d] - 1);
   }
+  void extend(const LoopIndices& indices) {
+    for (const LoopIndices::Term& term : indices.terms) extend({std::max<int64_t>(term.extent, 1)}, {term.stride});
+  }
   Status check(const char* what, int64_t elements) const {
     if (low >= 0 && high < elements) return Status::ok();
     return Status::internal("loop: the {} must stay in [0, {}), it reaches from {} to {}", what, elements, low, high);
@@ -23,6 +26,13 @@ Status checkSource(int source, std::span<const TensorDesc* const> inputs) {
   if (source >= 0 && static_cast<size_t>(source) < inputs.size() && inputs[static_cast<size_t>(source)])
     return Status::ok();
   return Status::internal("loop: it reads source {}, there are {}", source, inputs.size());
+}
+
+Status checkBase(const LoopRegion& loop, std::span<const TensorDesc* const> inputs, const TensorDesc& output) {
+  OPKIT_TRY(checkSource(loop.base, inputs));
+  const TensorDesc& base = *inputs[static_cast<size_t>(loop.base)];
+  if (base.elements() == output.elements() && base.dtype == output.dtype) return Status::ok();
+  return Status::internal("loop: the base {} must be like the output {}", base.toString(), output.toString());
 }
 
 /// True if all views have the right number of steps and strides.
@@ -54,15 +64,18 @@ int64_t targetElements(const LoopRegion& loop) {
 Status checkLoop(const LoopRegion& loop, std::span<const TensorDesc* const> inputs, const TensorDesc& output) {
   OPKIT_TRY(checkForm(loop));
   const int64_t iterations = elementCount(loop.iterations);
-  if (iterations * targetElements(loop) != output.elements())
+  const bool scatters = loop.command == LoopRegion::Command::Scatter;
+  if (scatters) OPKIT_TRY(checkBase(loop, inputs, output));
+  if (!scatters && iterations * targetElements(loop) != output.elements())
     return Status::internal("loop: {} iterations of {} elements do not make {}", iterations, targetElements(loop),
                             output.toString());
   for (const LoopView& operand : loop.operands) OPKIT_TRY(checkSource(operand.source, inputs));
   if (!loop.indices.terms.empty()) OPKIT_TRY(checkSource(loop.indices.source, inputs));
-  if (output.elements() == 0) return Status::ok();
+  if (output.elements() == 0 || (scatters && iterations * targetElements(loop) == 0)) return Status::ok();
   Reach target{loop.target.offset, loop.target.offset};
   target.extend(loop.iterations, loop.target.steps);
   target.extend(loop.size, loop.target.strides);
+  if (scatters) target.extend(loop.indices);
   OPKIT_TRY(target.check("target", output.elements()));
   if (elementCount(loop.size) == 0) return Status::ok();  // a product without depth reads nothing
   for (size_t k = 0; k < loop.operands.size(); ++k) {
@@ -70,9 +83,7 @@ Status checkLoop(const LoopRegion& loop, std::span<const TensorDesc* const> inpu
     Reach reach{view.offset, view.offset};
     reach.extend(loop.iterations, view.steps);
     reach.extend(loop.size, view.strides);
-    if (k == 0)
-      for (const LoopIndices::Term& term : loop.indices.terms)
-        reach.extend({std::max<int64_t>(term.extent, 1)}, {term.stride});
+    if (k == 0 && !scatters) reach.extend(loop.indices);
     const TensorDesc& input = *inputs[static_cast<size_t>(view.source)];
     // Without valid indices nothing is read.
     if (input.elements() > 0 || loop.indices.terms.empty()) OPKIT_TRY(reach.check("operand", input.elements()));
@@ -95,7 +106,7 @@ LoopRegion mergeLoop(const LoopRegion& loop) {
   merged.target.steps = std::move(outer.strides[0]);
   for (size_t k = 0; k < merged.operands.size(); ++k) merged.operands[k].steps = std::move(outer.strides[k + 1]);
   if (!loop.indices.terms.empty()) merged.indices.steps = std::move(outer.strides.back());
-  if (loop.command != LoopRegion::Command::Copy) return merged;
+  if (!movesBoxes(loop.command)) return merged;
   Loops inner = mergeLoops(loop.size, {loop.target.strides, loop.operands[0].strides});
   merged.size = std::move(inner.size);
   merged.target.strides = std::move(inner.strides[0]);

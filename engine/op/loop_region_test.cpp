@@ -64,6 +64,26 @@ TEST(LoopRegion, ChecksEveryView) {
   EXPECT_EQ(check(loop, 48, 24).message(), "loop: the indices must stay in [0, 6), it reaches from 1 to 6");
 }
 
+TEST(LoopRegion, ScattersReachWhereTheirIndicesMoveThem) {
+  LoopRegion loop;
+  loop.command = LoopRegion::Command::Scatter;
+  loop.iterations = {2};
+  loop.size = {3};
+  loop.operands = {{.steps = {3}, .strides = {1}}};
+  loop.target = {.steps = {0}, .strides = {1}};
+  loop.indices = {.source = 1, .steps = {1}, .terms = {{.extent = 4, .stride = 3}}};
+  loop.base = 2;
+  const TensorDesc updates{DType::Float32, {6}}, indices{DType::Int64, {2}}, base{DType::Float32, {4, 3}};
+  const TensorDesc* inputs[] = {&updates, &indices, &base};
+  EXPECT_EQ(checkLoop(loop, inputs, base).message(), "");
+  EXPECT_EQ(checkLoop(loop, inputs, {DType::Float16, {4, 3}}).message(),
+            "loop: the base f32[4,3] must be like the output f16[4,3]");
+  loop.indices.terms[0].stride = 4;
+  EXPECT_EQ(checkLoop(loop, inputs, base).message(), "loop: the target must stay in [0, 12), it reaches from 0 to 14");
+  loop.size = {0};
+  EXPECT_EQ(checkLoop(loop, inputs, base).message(), "") << "nothing is written";
+}
+
 TEST(LoopRegion, NothingToReadIsFine) {
   LoopRegion loop;
   loop.command = LoopRegion::Command::Product;

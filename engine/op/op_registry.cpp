@@ -90,6 +90,12 @@ std::vector<const OpDef*> OpRegistry::all() const {
   return list;
 }
 
+bool OpRegistry::hasOwner(const std::weak_ptr<const void>& owner) const {
+  return std::ranges::any_of(owners_, [&](const std::weak_ptr<const void>& known) {
+    return !known.owner_before(owner) && !owner.owner_before(known);
+  });
+}
+
 Result<std::vector<std::shared_ptr<const void>>> OpRegistry::holdOwners() const {
   std::vector<std::shared_ptr<const void>> held;
   for (const std::weak_ptr<const void>& owner : owners_) {

@@ -52,6 +52,7 @@ class OpRegistry {
 
   /// Code in the registry belongs to a library that is loaded only while this is alive (a plugin).
   void addOwner(std::weak_ptr<const void> owner) { owners_.push_back(std::move(owner)); }
+  bool hasOwner(const std::weak_ptr<const void>& owner) const;
   /// Keeps every such library loaded; InvalidArgument when one is gone already.
   Result<std::vector<std::shared_ptr<const void>>> holdOwners() const;
 

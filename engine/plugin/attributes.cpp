@@ -63,6 +63,7 @@ AttributeSchema::AttributeSchema(Attributes declared) : declared_(std::move(decl
 Result<std::shared_ptr<const AttributeSchema>> AttributeSchema::create(Attributes declared) {
   OPKIT_TRY(checkDeclared(declared));
   std::shared_ptr<const AttributeSchema> schema(new AttributeSchema(std::move(declared)));
+  if (schema->declared_.empty()) return schema;
   // Whatever FlatBuffers reserves ("table", "struct") cannot be a name.
   if (const auto parsed = paramsFromJson(schema->paramsSchema(), "{ }"); !parsed)
     return Status::invalidArgument("the attribute names do not form a schema: {}", parsed.error().message());

@@ -30,10 +30,10 @@ Status makeStatus(opkit_code code, const std::string& message) {
 
 using namespace opkit;
 
-opkit_call::opkit_call(std::string plugin, const OpDef& def, const plugin::AttributeSchema* schema,
+opkit_call::opkit_call(std::string plugin, const OpDef& def, const plugin::AttributeReader* reader,
                        std::span<const uint8_t> paramBytes)
     : plugin_(std::move(plugin)), type_(def.type), def_(&def), paramBytes_(paramBytes.begin(), paramBytes.end()) {
-  if (schema) attributes_ = schema->read(paramBytes_);
+  if (reader) attributes_ = reader->read(paramBytes_);
 }
 
 void opkit_call::show(const TensorDesc& desc, View& view) {

@@ -13,14 +13,14 @@
 
 #include "engine/backend/creator.h"
 #include "engine/base/guard.h"
-#include "engine/plugin/attributes.h"
+#include "engine/plugin/attribute_reader.h"
 
 /// The opaque struct of the C ABI.
 struct opkit_call {
  public:
   /// A call without a node: `open` of a backend.
   explicit opkit_call(std::string plugin) : plugin_(std::move(plugin)) {}
-  opkit_call(std::string plugin, const opkit::OpDef& def, const opkit::plugin::AttributeSchema* schema,
+  opkit_call(std::string plugin, const opkit::OpDef& def, const opkit::plugin::AttributeReader* reader,
              std::span<const uint8_t> paramBytes);
   opkit_call(const opkit_call&) = delete;
   opkit_call& operator=(const opkit_call&) = delete;

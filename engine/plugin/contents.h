@@ -38,6 +38,17 @@ struct OperatorSpec {
   std::optional<GlslSpec> vulkan;
 };
 
+/// A kernel of an operator that exists: one of `cpu` and `vulkan`, or neither in a build without Vulkan.
+struct AddedKernelSpec {
+  std::string type;
+  std::string backend;
+  std::string name;
+  DTypeSet dtypes;
+  void* user = nullptr;
+  std::optional<KernelSpec> cpu;
+  std::optional<GlslSpec> vulkan;
+};
+
 struct BackendSpec {
   std::string name;
   std::string summary;
@@ -57,6 +68,7 @@ struct Contents {
   std::string version;
   std::string path;
   std::vector<OperatorSpec> operators;
+  std::vector<AddedKernelSpec> kernels;
   std::vector<BackendSpec> backends;
   std::vector<PassSpec> passes;
 };

@@ -113,20 +113,20 @@ Status record(opkit_encoder& target, const opkit_dispatch& dispatch) {
 
 class PluginVulkan final : public vulkan::VulkanExecution {
  public:
-  PluginVulkan(const std::string& plugin, std::shared_ptr<const OperatorSpec> op, const CreateArgs& args,
-               Backend& backend)
-      : VulkanExecution(backend), op_(std::move(op)), call_(plugin, args.def, op_->schema.get(), args.paramBytes) {}
+  PluginVulkan(const std::string& plugin, const GlslSpec& kernel, void* user, const AttributeReader* reader,
+               const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), kernel_(kernel), user_(user), call_(plugin, args.def, reader, args.paramBytes) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     call_.setTensors(inputs, outputs);
-    opkit_encoder target{call_, *op_->vulkan->shader, encoder};
-    const Status status =
-        call_.invoke("encode", [&] { return op_->vulkan->functions.encode(&call_, &target, op_->functions.user); });
+    opkit_encoder target{call_, *kernel_.shader, encoder};
+    const Status status = call_.invoke("encode", [&] { return kernel_.functions.encode(&call_, &target, user_); });
     return status.isOk() || target.refused.isOk() ? status : target.refused;
   }
 
  private:
-  std::shared_ptr<const OperatorSpec> op_;  // shared: with the card
+  GlslSpec kernel_;
+  void* user_;
   opkit_call call_;
 };
 
@@ -151,15 +151,15 @@ void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]) {
   groups[2] = all.z;
 }
 
-Creator vulkanCreator(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op) {
+Creator vulkanCreator(const std::string& plugin, const GlslSpec& spec, void* user,
+                      const std::shared_ptr<const AttributeReader>& reader) {
   Creator creator;
-  creator.provider = op->vulkan->provider;
-  creator.supports = [plugin, op](const CreateArgs& args) {
-    const opkit_glsl_kernel& kernel = op->vulkan->functions;
-    void* user = op->functions.user;
-    OPKIT_TRY(op->vulkan->shader->requireStorage(args));
+  creator.provider = spec.provider;
+  creator.supports = [=](const CreateArgs& args) {
+    const opkit_glsl_kernel& kernel = spec.functions;
+    OPKIT_TRY(spec.shader->requireStorage(args));
     if (!kernel.supports && !kernel.loop_passes) return Status::ok();
-    opkit_call call(plugin, args.def, op->schema.get(), args.paramBytes);
+    opkit_call call(plugin, args.def, reader.get(), args.paramBytes);
     call.setInputs(args.inputs, args.constants);
     call.setOutputs(args.outputs);
     if (kernel.supports) OPKIT_TRY(call.invoke("supports", [&] { return kernel.supports(&call, user); }));
@@ -168,8 +168,8 @@ Creator vulkanCreator(const std::string& plugin, const std::shared_ptr<const Ope
     OPKIT_TRY(call.invoke("loop_passes", [&] { return passes = kernel.loop_passes(&call, user), OPKIT_OK; }));
     return vulkan::requireLoops(args, passes);
   };
-  creator.create = [plugin, op](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-    return std::unique_ptr<Execution>(std::make_unique<PluginVulkan>(plugin, op, args, backend));
+  creator.create = [=](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+    return std::unique_ptr<Execution>(std::make_unique<PluginVulkan>(plugin, spec, user, reader.get(), args, backend));
   };
   return creator;
 }
@@ -184,7 +184,9 @@ namespace opkit::plugin {
 opkit_code dispatch(opkit_encoder*, const opkit_dispatch*) { return OPKIT_UNSUPPORTED; }
 opkit_code failDispatch(opkit_encoder*, opkit_code code, std::string) { return code; }
 void linearGroups(int64_t, uint32_t, uint32_t groups[3]) { groups[0] = groups[1] = groups[2] = 0; }
-Creator vulkanCreator(const std::string&, const std::shared_ptr<const OperatorSpec>&) { return {}; }
+Creator vulkanCreator(const std::string&, const GlslSpec&, void*, const std::shared_ptr<const AttributeReader>&) {
+  return {};
+}
 
 }  // namespace opkit::plugin
 #endif

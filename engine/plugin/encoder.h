@@ -12,7 +12,8 @@ opkit_code dispatch(opkit_encoder* encoder, const opkit_dispatch* dispatch);
 opkit_code failDispatch(opkit_encoder* encoder, opkit_code code, std::string message);
 void linearGroups(int64_t items, uint32_t localSize, uint32_t groups[3]);
 
-/// The Vulkan kernel of an operator. REQUIRES that the operator has one.
-Creator vulkanCreator(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op);
+/// A Vulkan kernel. REQUIRES its compiled shader; empty in a build without Vulkan.
+Creator vulkanCreator(const std::string& plugin, const GlslSpec& kernel, void* user,
+                      const std::shared_ptr<const AttributeReader>& reader);
 
 }  // namespace opkit::plugin

@@ -53,6 +53,9 @@ opkit_code announcing(opkit_registrar* registrar, const char* what, Body body) n
 opkit_code addOperator(opkit_registrar* registrar, const opkit_operator* op) {
   return announcing(registrar, "operator", [&] { return registrar->addOperator(op); });
 }
+opkit_code addKernel(opkit_registrar* registrar, const opkit_operator_kernel* kernel) {
+  return announcing(registrar, "kernel", [&] { return registrar->addKernel(kernel); });
+}
 opkit_code addBackend(opkit_registrar* registrar, const opkit_backend* backend) {
   return announcing(registrar, "backend", [&] { return registrar->addBackend(backend); });
 }
@@ -185,7 +188,8 @@ const opkit_host& hostTable() {
                                 graphIsOutput,
                                 graphReplace,
                                 graphRemove,
-                                graphRetype};
+                                graphRetype,
+                                addKernel};
   return table;
 }
 

@@ -1,7 +1,11 @@
 #include "engine/plugin/kernels.h"
 
+#include <map>
+
 #include "engine/backend/host/host_execution.h"
+#include "engine/op/op_registry.h"
 #include "engine/plugin/call.h"
+#include "engine/plugin/encoder.h"
 
 namespace opkit::plugin {
 namespace {
@@ -9,10 +13,10 @@ namespace {
 class PluginExecution final : public HostExecution {
  public:
   static Result<std::unique_ptr<Execution>> create(const std::string& plugin, const KernelSpec& kernel, void* user,
-                                                   const AttributeSchema* schema, const CreateArgs& args,
+                                                   const AttributeReader* reader, const CreateArgs& args,
                                                    Backend& backend) {
     std::unique_ptr<PluginExecution> execution(
-        new PluginExecution(plugin, kernel.functions, user, schema, args, backend));
+        new PluginExecution(plugin, kernel.functions, user, reader, args, backend));
     if (kernel.functions.create)
       OPKIT_TRY(execution->call_.invoke(
           "create", [&] { return kernel.functions.create(&execution->call_, user, &execution->state_); }));
@@ -36,9 +40,9 @@ class PluginExecution final : public HostExecution {
   }
 
  private:
-  PluginExecution(const std::string& plugin, const opkit_kernel& kernel, void* user, const AttributeSchema* schema,
+  PluginExecution(const std::string& plugin, const opkit_kernel& kernel, void* user, const AttributeReader* reader,
                   const CreateArgs& args, Backend& backend)
-      : HostExecution(backend), kernel_(kernel), user_(user), call_(plugin, args.def, schema, args.paramBytes) {
+      : HostExecution(backend), kernel_(kernel), user_(user), call_(plugin, args.def, reader, args.paramBytes) {
     call_.setInputs(args.inputs, args.constants);
     call_.setOutputs(args.outputs);
   }
@@ -75,6 +79,24 @@ double countFlops(const std::string& plugin, const OperatorSpec& op, const OpDef
   return status.isOk() ? flops : 0;
 }
 
+/// Why no kernel of the operator is ever asked for; empty when kernels run it.
+std::string_view takesNoKernels(const OpDef& def) {
+  if (def.lower) return "it only moves data, which each backend does with one kernel for all such operators";
+  if (def.decompose) return "it is made of other operators";
+  if (def.control) return "it is control flow";
+  if (def.shapeOnly) return "it is computed from shapes alone";
+  return {};
+}
+
+Creator addedCreator(const std::string& plugin, const AddedKernelSpec& spec, const OpDef& def) {
+  const auto reader = readerOf(def.params);
+  Creator creator = spec.cpu ? creatorOf(plugin, *spec.cpu, spec.user, reader)
+                             : vulkanCreator(plugin, *spec.vulkan, spec.user, reader);
+  creator.dtypes = spec.dtypes;
+  creator.kernel = spec.name;
+  return creator;
+}
+
 }  // namespace
 
 OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op) {
@@ -99,20 +121,47 @@ OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec
 }
 
 Creator creatorOf(const std::string& plugin, const KernelSpec& kernel, void* user,
-                  const std::shared_ptr<const AttributeSchema>& schema) {
+                  const std::shared_ptr<const AttributeReader>& reader) {
   Creator creator;
   creator.provider = kernel.provider;
   creator.supports = [=](const CreateArgs& args) {
     if (!kernel.functions.supports) return Status::ok();
-    opkit_call call(plugin, args.def, schema.get(), args.paramBytes);
+    opkit_call call(plugin, args.def, reader.get(), args.paramBytes);
     call.setInputs(args.inputs, args.constants);
     call.setOutputs(args.outputs);
     return call.invoke("supports", [&] { return kernel.functions.supports(&call, user); });
   };
   creator.create = [=](const CreateArgs& args, Backend& backend) {
-    return PluginExecution::create(plugin, kernel, user, schema.get(), args, backend);
+    return PluginExecution::create(plugin, kernel, user, reader.get(), args, backend);
   };
   return creator;
+}
+
+Status checkAddedKernels(const std::vector<AddedKernelSpec>& kernels, const OpRegistry& registry) {
+  std::map<std::pair<std::string, std::string>, std::vector<Creator>> tables;
+  for (const AddedKernelSpec& spec : kernels) {
+    const OpDef* def = registry.find(spec.type);
+    if (!def) return Status::invalidArgument("kernel of {}: there is no such operator", spec.type);
+    if (const auto why = takesNoKernels(*def); !why.empty())
+      return Status::invalidArgument("kernel of {}: the operator takes no kernels: {}", spec.type, why);
+    if (!spec.cpu && !spec.vulkan) continue;  // this build has no Vulkan
+    const auto [found, isNew] = tables.try_emplace({spec.backend, spec.type});
+    if (isNew) found->second = creatorTable(registry, spec.backend, *def);
+    const Creator creator = addedCreator("", spec, *def);
+    OPKIT_TRY(checkNewCreator(found->second, creator, spec.backend, spec.type));
+    found->second.push_back(creator);
+  }
+  return Status::ok();
+}
+
+CreatorSource addedKernels(const std::string& plugin, const std::vector<AddedKernelSpec>& kernels) {
+  return [=](std::string_view backend, const OpDef& def) {
+    std::vector<Creator> found;
+    for (const AddedKernelSpec& spec : kernels)
+      if (spec.backend == backend && spec.type == def.type && (spec.cpu || spec.vulkan))
+        found.push_back(addedCreator(plugin, spec, def));
+    return found;
+  };
 }
 
 OnnxRule onnxRuleOf(const std::shared_ptr<const OperatorSpec>& op) {

@@ -212,6 +212,23 @@ typedef struct opkit_operator {
   void* user;                      /* handed to the callbacks */
 } opkit_operator;
 
+/* ---- Kernels of operators that exist --------------------------------------------------------------------- */
+
+/* One more kernel of an operator of OpKit, of this plugin or of another one, tried before those that are there. Its key
+ * is (backend, provider, dtypes, operator, name), which must be free. Selection, --prefer, --forbid, --force, the
+ * cross-check and the benchmarks treat the provider like OpKit's own. */
+typedef struct opkit_operator_kernel {
+  uint32_t struct_size, abi_version;
+  const char* type;        /* of the operator: "Softmax", "com.acme::ScaledTanh" */
+  const char* backend;     /* "cpu" or "vulkan" */
+  const char* provider;    /* optional: that of `cpu` or `vulkan`, else the plugin's name; OpKit's own are refused */
+  uint32_t dtypes;         /* mask, not 0: of the first input that is not bool, without inputs of the first output */
+  const char* name;        /* optional: tells several kernels of one provider for the same dtypes apart */
+  const opkit_kernel* cpu; /* with backend "cpu", else NULL */
+  const opkit_glsl_kernel* vulkan; /* with backend "vulkan", else NULL */
+  void* user;                      /* handed to the callbacks */
+} opkit_operator_kernel;
+
 /* ---- Backends -------------------------------------------------------------------------------------------- */
 
 /* A device. Refused nodes run on the CPU, with copies in between. `device` is the result of `open`. */
@@ -265,7 +282,9 @@ typedef struct opkit_host {
   size_t (*output_count)(const opkit_call* call);
   const opkit_tensor* (*input)(const opkit_call* call, size_t index);  /* NULL where absent */
   const opkit_tensor* (*output)(const opkit_call* call, size_t index); /* NULL where not requested */
-  /* Attributes, or their defaults. An unknown name gives 0, NULL or no elements. */
+  /* Attributes, or their defaults. An unknown name, or an optional attribute that is absent, gives 0, NULL or no
+   * elements. Those of OpKit's own operators have the names of ops/<op>/<op>.fbs: integers and bool by attribute_int,
+   * floats by attribute_float, enumerations by attribute_string, lists by attribute_ints and attribute_floats. */
   int64_t (*attribute_int)(const opkit_call* call, const char* name);
   float (*attribute_float)(const opkit_call* call, const char* name);
   const char* (*attribute_string)(const opkit_call* call, const char* name);
@@ -303,7 +322,14 @@ typedef struct opkit_host {
   opkit_code (*graph_remove)(opkit_graph* graph, size_t node);
   /* Replaces the operator; inputs and outputs stay. `attributes` is JSON. */
   opkit_code (*graph_retype)(opkit_graph* graph, size_t node, const char* type, const char* attributes);
+
+  /* In `load`, like add_operator. The first hosts of ABI version 1 lack it: ask OPKIT_HOST_HAS(host, add_kernel). */
+  opkit_code (*add_kernel)(opkit_registrar* registrar, const opkit_operator_kernel* kernel);
 } opkit_host;
+
+/* 1 if the host that calls `load` has the function; 0 if it is older than this header. */
+#define OPKIT_HOST_HAS(host, function) \
+  ((host)->struct_size >= offsetof(opkit_host, function) + sizeof((host)->function))
 
 typedef struct opkit_plugin {
   uint32_t struct_size, abi_version;

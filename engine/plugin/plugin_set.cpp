@@ -17,10 +17,13 @@ using plugin::Contents;
 struct PluginSet::Loaded {
   std::shared_ptr<plugin::Library> library;
   Contents contents;
+  std::optional<ExtraCreators> kernels = std::nullopt;
 
   PluginInfo info() const {
-    PluginInfo info{contents.name, contents.version, contents.path, {}, {}, {}};
+    PluginInfo info{contents.name, contents.version, contents.path, {}, {}, {}, {}};
     for (const auto& op : contents.operators) info.operators.push_back(op.type);
+    for (const auto& kernel : contents.kernels)
+      info.kernels.push_back(fmt::format("{} on {}", kernel.type, kernel.backend));
     for (const auto& backend : contents.backends) info.backends.push_back(backend.name);
     for (const auto& pass : contents.passes) info.passes.push_back(pass.name);
     return info;
@@ -42,7 +45,9 @@ Status addOperators(const Contents& contents, OpRegistry& registry, OnnxRules& r
     registry.add(plugin::cardOf(contents.name, op));
     if (op->cpu)
       registry.addCreator("cpu", op->type, plugin::creatorOf(contents.name, *op->cpu, op->functions.user, op->schema));
-    if (op->vulkan) registry.addCreator("vulkan", op->type, plugin::vulkanCreator(contents.name, op));
+    if (op->vulkan)
+      registry.addCreator("vulkan", op->type,
+                          plugin::vulkanCreator(contents.name, *op->vulkan, op->functions.user, op->schema));
     rules.add(op->type, op->schema->names(), plugin::onnxRuleOf(op));
   }
   return Status::ok();
@@ -76,14 +81,14 @@ Status addPasses(const Contents& contents, OpRegistry& registry) {
 
 Result<Contents> collect(plugin::Library& library, const std::string& path) {
   const opkit_plugin& description = library.plugin();
-  Contents contents{description.name, description.version ? description.version : "", path, {}, {}, {}};
+  Contents contents{description.name, description.version ? description.version : "", path, {}, {}, {}, {}};
   opkit_registrar registrar(contents);
   opkit_call call(contents.name);
   const Status status = call.invoke("load", [&] { return description.load(&plugin::hostTable(), &registrar); });
   OPKIT_TRY(registrar.verdict());  // what was wrong says more than that load failed
   OPKIT_TRY(status);
-  if (contents.operators.empty() && contents.backends.empty() && contents.passes.empty())
-    return Status::invalidArgument("it announces no operator, no backend and no pass");
+  if (contents.operators.empty() && contents.kernels.empty() && contents.backends.empty() && contents.passes.empty())
+    return Status::invalidArgument("it announces no operator, no kernel, no backend and no pass");
   return contents;
 }
 
@@ -132,9 +137,11 @@ Result<PluginInfo> PluginSet::load(const std::string& path) {
   loaded_.push_back(std::make_unique<Loaded>(Loaded{*std::move(library), *std::move(contents)}));
 
   // All or nothing: the operators of a new snapshot, then the backends of the process, then the snapshot is current.
-  const Loaded& added = *loaded_.back();
+  // Added kernels serve only registries that name the library as an owner: nobody has such a registry before.
+  Loaded& added = *loaded_.back();
   auto snapshot = makeSnapshot();
-  Status status = snapshot.error();
+  Status status =
+      snapshot ? plugin::checkAddedKernels(added.contents.kernels, (*snapshot)->registry) : snapshot.error();
   std::vector<std::string> backends;
   for (const plugin::BackendSpec& spec : added.contents.backends) {
     if (!status.isOk()) break;
@@ -143,6 +150,8 @@ Result<PluginInfo> PluginSet::load(const std::string& path) {
     if (status.isOk()) backends.push_back(spec.name);
   }
   if (status.isOk()) {
+    added.kernels.emplace(ExtraCreators::add(
+        ExtraCreators::Order::First, plugin::addedKernels(added.contents.name, added.contents.kernels), added.library));
     snapshots_.push_back(*std::move(snapshot));
     return added.info();
   }

@@ -20,6 +20,7 @@ struct PluginInfo {
   std::string version;
   std::string path;
   std::vector<std::string> operators;
+  std::vector<std::string> kernels;  // of operators that exist: "Softmax on cpu"
   std::vector<std::string> backends;
   std::vector<std::string> passes;
 };

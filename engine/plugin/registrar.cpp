@@ -3,6 +3,7 @@
 #include <cstring>
 #include <regex>
 
+#include "engine/backend/loop_lowering.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/shader.h"
 
@@ -55,24 +56,28 @@ Status requireName(const char* text, const char* what, const char* pattern, cons
   return Status::invalidArgument("expected {} such as {}, got '{}'", what, example, oneLine(textOr(text, "")));
 }
 
+Result<DTypeSet> dtypesOf(uint32_t mask) {
+  if ((mask & ~OPKIT_ANY_DTYPE) != 0)
+    return Status::invalidArgument("dtypes {:#x} has bits of no dtype; write OPKIT_BIT(OPKIT_F32)", mask);
+  DTypeSet dtypes;
+  for (int dtype = OPKIT_F32; dtype <= OPKIT_BOOL; ++dtype)
+    if ((mask & OPKIT_BIT(dtype)) != 0) dtypes = dtypes | DTypeSet(static_cast<DType>(dtype));
+  return dtypes;
+}
+
 Result<std::vector<Port>> ports(const opkit_port* first, size_t count, const char* what) {
   std::vector<Port> list;
   const Status checked = forEach(first, count, what, [&](const opkit_port& port) -> Status {
     OPKIT_TRY(requireName(port.name, "the name of a port", "[A-Za-z_][A-Za-z0-9_.]*", "x"));
     if (port.kind < OPKIT_REQUIRED || port.kind > OPKIT_VARIADIC)
       return Status::invalidArgument("{} '{}': kind {} does not exist", what, port.name, port.kind);
-    if ((port.dtypes & ~OPKIT_ANY_DTYPE) != 0)
-      return Status::invalidArgument("{} '{}': dtypes {:#x} has bits of no dtype; write OPKIT_BIT(OPKIT_F32)", what,
-                                     port.name, port.dtypes);
+    const auto dtypes = dtypesOf(port.dtypes == 0 ? OPKIT_ANY_DTYPE : port.dtypes);
+    if (!dtypes) return dtypes.error().withContext(fmt::format("{} '{}'", what, port.name));
     if (port.kind == OPKIT_REQUIRED && !list.empty() && list.back().kind != Port::Kind::Required)
       return Status::invalidArgument("{} '{}' is required but follows an optional or variadic one", what, port.name);
     if (!list.empty() && list.back().kind == Port::Kind::Variadic)
       return Status::invalidArgument("{} '{}' follows a variadic one", what, port.name);
-    DTypeSet dtypes;
-    for (int dtype = OPKIT_F32; dtype <= OPKIT_BOOL; ++dtype)
-      if (port.dtypes == 0 || (port.dtypes & OPKIT_BIT(dtype)) != 0)
-        dtypes = dtypes | DTypeSet(static_cast<DType>(dtype));
-    list.push_back({port.name, dtypes, static_cast<Port::Kind>(port.kind), port.contents != 0});
+    list.push_back({port.name, *dtypes, static_cast<Port::Kind>(port.kind), port.contents != 0});
     return Status::ok();
   });
   OPKIT_TRY(checked);
@@ -134,6 +139,55 @@ Result<OperatorSpec> operatorOf(const opkit_operator* from, const std::string& p
   return spec;
 }
 
+/// The provider of an added kernel. OpKit's own names would let a plugin's kernel pass for one of OpKit.
+Status requireProvider(const std::string& provider) {
+  OPKIT_TRY(requireName(provider.c_str(), "a provider", "[A-Za-z_][A-Za-z0-9_.-]*", "mykernels"));
+  for (const char* own : {"opkit", "onednn", "reference", kLoopProvider, "raster", "folded", "control"})
+    if (provider == own) return Status::invalidArgument("provider '{}' is OpKit's own; expected another name", own);
+  return Status::ok();
+}
+
+Status requireFunctionsOf(const opkit_operator_kernel& kernel) {
+  const bool cpu = kernel.backend && std::strcmp(kernel.backend, "cpu") == 0;
+  const bool vulkan = kernel.backend && std::strcmp(kernel.backend, "vulkan") == 0;
+  if (!cpu && !vulkan)
+    return Status::invalidArgument("expected backend 'cpu' or 'vulkan', got '{}'", oneLine(textOr(kernel.backend, "")));
+  if ((kernel.cpu != nullptr) != cpu || (kernel.vulkan != nullptr) != vulkan)
+    return Status::invalidArgument("with backend '{0}', `{0}` must be set and `{1}` NULL", cpu ? "cpu" : "vulkan",
+                                   cpu ? "vulkan" : "cpu");
+  return Status::ok();
+}
+
+/// The kernel of a type that is a valid name.
+Result<AddedKernelSpec> kernelOfType(const opkit_operator_kernel& kernel, const std::string& plugin) {
+  OPKIT_TRY(requireFunctionsOf(kernel));
+  if (kernel.dtypes == 0) return Status::invalidArgument("dtypes is 0; expected a mask such as OPKIT_BIT(OPKIT_F32)");
+  if (kernel.name) OPKIT_TRY(requireName(kernel.name, "the name of a kernel", "[A-Za-z0-9_.-]+", "rows"));
+  AddedKernelSpec spec{kernel.type, kernel.backend, textOr(kernel.name, ""), {}, kernel.user, {}, {}};
+  OPKIT_ASSIGN(spec.dtypes, dtypesOf(kernel.dtypes));
+  const auto complete = [&](auto& made) {
+    made.provider = textOr(kernel.provider, made.provider);
+    return requireProvider(made.provider);
+  };
+  if (kernel.cpu) {
+    OPKIT_ASSIGN(spec.cpu, kernelOf(kernel.cpu, plugin));
+    OPKIT_TRY(complete(*spec.cpu));
+  } else if (Shader::available()) {
+    OPKIT_ASSIGN(spec.vulkan, glslOf(kernel.vulkan, plugin));
+    OPKIT_TRY(complete(*spec.vulkan));
+  }
+  return spec;
+}
+
+Result<AddedKernelSpec> addedKernelOf(const opkit_operator_kernel* from, const std::string& plugin) {
+  OPKIT_ASSIGN(const opkit_operator_kernel kernel, copyStruct(from, "opkit_operator_kernel"));
+  OPKIT_TRY(requireName(kernel.type, "an operator's type", "([A-Za-z_][A-Za-z0-9_.]*::)?[A-Za-z_][A-Za-z0-9_]*",
+                        "Softmax or com.acme::ScaledTanh"));
+  auto spec = kernelOfType(kernel, plugin);
+  if (!spec) return spec.error().withContext(kernel.type);
+  return spec;
+}
+
 Result<BackendSpec> backendOf(const opkit_backend* from, const std::string& plugin) {
   OPKIT_ASSIGN(const opkit_backend backend, copyStruct(from, "opkit_backend"));
   OPKIT_TRY(requireName(backend.name, "a backend's name", "[a-z][a-z0-9_-]*", "npu"));
@@ -174,6 +228,13 @@ opkit_code opkit_registrar::addOperator(const opkit_operator* op) {
   auto spec = plugin::operatorOf(op, contents_.name);
   if (!spec) return note(fmt::format("operator {}", contents_.operators.size()), spec.error());
   contents_.operators.push_back(*std::move(spec));
+  return OPKIT_OK;
+}
+
+opkit_code opkit_registrar::addKernel(const opkit_operator_kernel* kernel) {
+  auto spec = plugin::addedKernelOf(kernel, contents_.name);
+  if (!spec) return note(fmt::format("kernel {}", contents_.kernels.size()), spec.error());
+  contents_.kernels.push_back(*std::move(spec));
   return OPKIT_OK;
 }
 

@@ -13,6 +13,7 @@ struct opkit_registrar {
   explicit opkit_registrar(opkit::plugin::Contents& contents) : contents_(contents) {}
 
   opkit_code addOperator(const opkit_operator* op);
+  opkit_code addKernel(const opkit_operator_kernel* kernel);
   opkit_code addBackend(const opkit_backend* backend);
   opkit_code addPass(const opkit_pass* pass);
   /// Refuses the plugin for what was thrown while a piece was copied; allocates nothing for an empty message.

@@ -15,7 +15,7 @@ const OpRegistry& testOps() {
 }
 
 /// x f32[?,?] through one-input operators; the last output is the model's.
-Model chain(const std::vector<std::string>& types) {
+Model dynamicChain(const std::vector<std::string>& types) {
   Model model;
   int tensor = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   model.inputs = {tensor};
@@ -44,7 +44,7 @@ std::vector<float> runOn(Session& session, const Shape& shape, float first) {
 }
 
 TEST(Session, RunsOperatorsAndRegions) {
-  auto session = sessionOf(chain({"AddOne", "View", "Mirror", "Negate"}));
+  auto session = sessionOf(dynamicChain({"AddOne", "View", "Mirror", "Negate"}));
   EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{-4, -3, -2, -1}));
   EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, Shape{4});
 }
@@ -73,7 +73,7 @@ TEST(Session, HoldsWhoeverOwnsTheCodeOfItsRegistry) {
   auto owner = std::make_shared<int>(0);
   registry.addOwner(owner);
   {
-    const auto interpreter = Interpreter::create(chain({"AddOne"}), registry);
+    const auto interpreter = Interpreter::create(dynamicChain({"AddOne"}), registry);
     ASSERT_TRUE(interpreter);
     EXPECT_EQ(owner.use_count(), 2);
     const auto session = std::move(*(*interpreter)->createSession({}));
@@ -81,11 +81,11 @@ TEST(Session, HoldsWhoeverOwnsTheCodeOfItsRegistry) {
   }
   EXPECT_EQ(owner.use_count(), 1);
   owner.reset();
-  EXPECT_FALSE(Interpreter::create(chain({"AddOne"}), registry));
+  EXPECT_FALSE(Interpreter::create(dynamicChain({"AddOne"}), registry));
 }
 
 TEST(Session, ProfilesTheHost) {
-  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.profile = true});
+  auto session = sessionOf(dynamicChain({"AddOne", "Mirror"}), {.profile = true});
   runOn(*session, {2, 3}, 0);
   const std::vector<Placement> rows = session->placement();
   ASSERT_EQ(rows.size(), 2u);
@@ -97,13 +97,13 @@ TEST(Session, ProfilesTheHost) {
     EXPECT_EQ(row.bytesWritten, 24u);
     end = row.hostStartNs + row.hostNs;
   }
-  auto plain = sessionOf(chain({"AddOne"}));
+  auto plain = sessionOf(dynamicChain({"AddOne"}));
   runOn(*plain, {2, 3}, 0);
   EXPECT_LT(plain->placement()[0].hostNs, 0);
 }
 
 TEST(Session, SameShapesResizeOnce) {
-  auto session = sessionOf(chain({"AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne"}));
   runOn(*session, {2, 3}, 0);
   runOn(*session, {2, 3}, 5);
   EXPECT_EQ(session->statistics().resizes, 1u);
@@ -112,7 +112,7 @@ TEST(Session, SameShapesResizeOnce) {
 }
 
 TEST(Session, NewShapesTakeOverTheExecutionsOfDroppedPlans) {
-  auto session = sessionOf(chain({"AddOne", "Mirror", "Negate"}), {.planCacheSize = 1});
+  auto session = sessionOf(dynamicChain({"AddOne", "Mirror", "Negate"}), {.planCacheSize = 1});
   runOn(*session, {2, 3}, 0);
   const uint64_t created = session->counters().executionsCreated;
   EXPECT_GE(created, 3u);
@@ -121,23 +121,23 @@ TEST(Session, NewShapesTakeOverTheExecutionsOfDroppedPlans) {
 }
 
 TEST(Session, ViewsShareMemoryAndCostNoStep) {
-  auto session = sessionOf(chain({"AddOne", "View", "View", "Negate"}));
+  auto session = sessionOf(dynamicChain({"AddOne", "View", "View", "Negate"}));
   EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{-1, -2, -3, -4}));
   EXPECT_EQ(session->placement().size(), 2u);
-  auto keeping = sessionOf(chain({"AddOne", "View", "View", "Negate"}), {.keepTensors = true});
+  auto keeping = sessionOf(dynamicChain({"AddOne", "View", "View", "Negate"}), {.keepTensors = true});
   EXPECT_EQ(runOn(*keeping, {2, 2}, 0), (std::vector<float>{-1, -2, -3, -4}));
   EXPECT_EQ(keeping->placement().size(), 4u);
 }
 
 TEST(Session, MemoryOfDeadTensorsIsReused) {
-  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne", "Negate", "AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne", "Negate", "AddOne"}));
   runOn(*session, {64, 64}, 0);
   EXPECT_EQ(session->statistics().plannedPeakBytes, 2u * 64 * 64 * sizeof(float));
   EXPECT_EQ(session->statistics().plannedPeakBytes, session->statistics().lowerBoundBytes);
 }
 
 TEST(Session, FallsBackWithCopiesAndSaysWhy) {
-  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "null"});
+  auto session = sessionOf(dynamicChain({"AddOne", "Mirror"}), {.backend = "null"});
   EXPECT_EQ(runOn(*session, {1, 3}, 0), (std::vector<float>{3, 2, 1}));
   bool fellBack = false;
   for (const Placement& row : session->placement()) {
@@ -145,7 +145,7 @@ TEST(Session, FallsBackWithCopiesAndSaysWhy) {
     fellBack = row.fellBack && row.backend == "cpu" && !row.refusals.empty();
   }
   EXPECT_TRUE(fellBack);
-  auto strict = sessionOf(chain({"AddOne"}), {.backend = "null", .allowFallback = false});
+  auto strict = sessionOf(dynamicChain({"AddOne"}), {.backend = "null", .allowFallback = false});
   const Status refused = strict->resize();
   EXPECT_EQ(refused.code(), StatusCode::Unsupported);
   EXPECT_NE(refused.message().find("AddOne"), std::string::npos) << refused.message();
@@ -198,7 +198,7 @@ TEST(Session, ConstantsFoldOnce) {
 }
 
 TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
-  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne"}));
   ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
   session->input("x")->data<float>()[1] = 4;
   std::vector<std::string> seen;
@@ -224,7 +224,7 @@ TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
 }
 
 TEST(Session, CallbacksStopTheRun) {
-  auto session = sessionOf(chain({"AddOne", "Negate", "AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne"}));
   session->input("x")->data<float>()[0] = 0;
   size_t calls = 0;
   EXPECT_FALSE(*session->runWithCallback({}, [&](const CommandInfo&) { return ++calls < 2; }));
@@ -235,7 +235,7 @@ TEST(Session, CallbacksStopTheRun) {
 }
 
 TEST(Session, StartsOnTheCpuAndMovesOver) {
-  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
+  auto session = sessionOf(dynamicChain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
   EXPECT_TRUE(session->waitForMove().isOk());  // nothing to wait for before the first shapes are known
   ASSERT_TRUE(session->resizeInput("x", {1, 3}).isOk());
   ASSERT_TRUE(session->resize().isOk());
@@ -251,7 +251,7 @@ TEST(Session, StartsOnTheCpuAndMovesOver) {
 }
 
 TEST(Session, RunsMoveOverByThemselvesOnceTheBackendIsReady) {
-  auto session = sessionOf(chain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
+  auto session = sessionOf(dynamicChain({"AddOne", "Mirror"}), {.backend = "reference", .startOnCpu = true});
   size_t runs = 0;
   while (session->statistics().runsOn != "reference" && runs < 1000000) {
     ASSERT_EQ(runOn(*session, {1, 3}, static_cast<float>(runs % 7)).back(), static_cast<float>(runs % 7) + 1);
@@ -262,7 +262,7 @@ TEST(Session, RunsMoveOverByThemselvesOnceTheBackendIsReady) {
 }
 
 TEST(Session, StaysOnTheCpuAndSaysWhyWhenTheBackendCannot) {
-  auto session = sessionOf(chain({"AddOne"}), {.backend = "null", .allowFallback = false, .startOnCpu = true});
+  auto session = sessionOf(dynamicChain({"AddOne"}), {.backend = "null", .allowFallback = false, .startOnCpu = true});
   EXPECT_EQ(runOn(*session, {1, 1}, 1), (std::vector<float>{2}));
   static_cast<void>(session->waitForMove());
   EXPECT_EQ(runOn(*session, {1, 1}, 2), (std::vector<float>{3}));
@@ -271,7 +271,7 @@ TEST(Session, StaysOnTheCpuAndSaysWhyWhenTheBackendCannot) {
 }
 
 TEST(Session, RunsOnlyWithValuesForEveryInput) {
-  auto session = sessionOf(chain({"AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne"}));
   ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
   EXPECT_TRUE(session->resize().isOk());
   const Status missing = session->run();
@@ -290,7 +290,7 @@ TEST(Session, RunsOnlyWithValuesForEveryInput) {
 }
 
 TEST(Session, RefusesThreadsThatNobodyMeans) {
-  const auto interpreter = *Interpreter::create(chain({"AddOne"}), testOps());
+  const auto interpreter = *Interpreter::create(dynamicChain({"AddOne"}), testOps());
   for (const char* backend : {"cpu", "reference", "null"})
     for (const size_t threads : {size_t{100000}, static_cast<size_t>(-1)})
       EXPECT_EQ(interpreter->createSession({.backend = backend, .threads = threads}).error().code(),
@@ -299,14 +299,14 @@ TEST(Session, RefusesThreadsThatNobodyMeans) {
 }
 
 TEST(Session, BadRequestsAreOneLine) {
-  auto session = sessionOf(chain({"AddOne"}));
+  auto session = sessionOf(dynamicChain({"AddOne"}));
   EXPECT_EQ(session->resizeInput("y", {1, 1}).message(), "no input is called 'y'; the model's inputs are: x");
   EXPECT_EQ(session->resizeInput("x", {1}).message(), "input 'x': the model declares f32[?,?], got shape [1]");
   EXPECT_EQ(session->resizeInput("x", {1, -3}).code(), StatusCode::InvalidArgument);
   EXPECT_EQ(session->resizeInput("x", {1 << 30, 1 << 30}).code(), StatusCode::InvalidArgument);
   EXPECT_EQ(session->input("nope"), nullptr);
   EXPECT_FALSE(session->readTensor("x"));
-  auto interpreter = Interpreter::create(chain({"NoSuchOp"}), testOps());
+  auto interpreter = Interpreter::create(dynamicChain({"NoSuchOp"}), testOps());
   EXPECT_EQ(interpreter.error().code(), StatusCode::Unsupported);
   EXPECT_NE(interpreter.error().message().find("NoSuchOp"), std::string::npos);
 }
@@ -314,32 +314,39 @@ TEST(Session, BadRequestsAreOneLine) {
 TEST(Session, GuardsCatchWritesOutside) {
   class Overrun final : public Execution {
    public:
+    explicit Overrun(bool copies) : copies_(copies) {}
     Status onResize(TensorList, TensorList) override { return Status::ok(); }
-    Status onExecute(TensorList, TensorList outputs) override {
+    Status onExecute(TensorList inputs, TensorList outputs) override {
+      const auto end = static_cast<size_t>(outputs[0]->desc.elements());
       for (float& element : outputs[0]->data<float>()) element = 0;
-      outputs[0]->data<float>().data()[outputs[0]->desc.elements()] = 1;
+      outputs[0]->data<float>().data()[end] = copies_ ? inputs[0]->data<float>().data()[end] : 1;
       return Status::ok();
     }
+
+   private:
+    bool copies_;  // the input's guard onto the output's
   };
-  OpRegistry broken = test::makeTestOps();
-  broken.addFirstCreator("cpu", "AddOne",
-                         {"broken", [](const CreateArgs&) { return Status::ok(); },
-                          [](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
-                            return std::unique_ptr<Execution>(std::make_unique<Overrun>());
-                          }});
-  auto interpreter = Interpreter::create(chain({"AddOne"}), broken);
-  auto session = (*interpreter)->createSession({.guardBytes = 64, .poison = true});
-  ASSERT_TRUE(session) << session.error().toString();
-  runOn(**session, {3, 5}, 0);
-  const Status caught = (*session)->checkGuards();
-  EXPECT_NE(caught.message().find("past the end of tensor"), std::string::npos) << caught.toString();
-  auto clean = sessionOf(chain({"AddOne"}), {.guardBytes = 64, .poison = true});
+  for (const bool copies : {false, true}) {
+    OpRegistry broken = test::makeTestOps();
+    broken.addFirstCreator("cpu", "AddOne",
+                           {"broken", [](const CreateArgs&) { return Status::ok(); },
+                            [copies](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
+                              return std::unique_ptr<Execution>(std::make_unique<Overrun>(copies));
+                            }});
+    auto interpreter = Interpreter::create(dynamicChain({"AddOne"}), broken);
+    auto session = (*interpreter)->createSession({.guardBytes = 64, .poison = true});
+    ASSERT_TRUE(session) << session.error().toString();
+    runOn(**session, {3, 5}, 0);
+    const Status caught = (*session)->checkGuards();
+    EXPECT_NE(caught.message().find("past the end of tensor"), std::string::npos) << caught.toString();
+  }
+  auto clean = sessionOf(dynamicChain({"AddOne"}), {.guardBytes = 64, .poison = true});
   runOn(*clean, {3, 5}, 0);
   EXPECT_TRUE(clean->checkGuards().isOk());
 }
 
 TEST(Session, SessionsOfOneInterpreterRunOnSeveralThreads) {
-  auto interpreter = *Interpreter::create(chain({"AddOne", "Mirror", "Negate"}), testOps());
+  auto interpreter = *Interpreter::create(dynamicChain({"AddOne", "Mirror", "Negate"}), testOps());
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {

@@ -74,7 +74,7 @@ Status outOfMemory(const Context& context) {
   return Status::ok();
 }
 
-Status counted(const Context& context) {
+Status countedAllocations(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
   const uint64_t before = backend->counters().allocations;
   std::vector<std::shared_ptr<Buffer>> kept;
@@ -117,7 +117,7 @@ void addBufferTests(std::vector<Test>& tests) {
   tests.push_back({"buffers", "buffers.many", "a hundred buffers keep a hundred contents", manyAtOnce});
   tests.push_back(
       {"buffers", "buffers.out_of_memory", "refused with OutOfMemory in one line, and usable afterwards", outOfMemory});
-  tests.push_back({"buffers", "buffers.counted", "allocations are counted", counted});
+  tests.push_back({"buffers", "buffers.counted", "allocations are counted", countedAllocations});
   tests.push_back({"buffers", "buffers.aliasing", "two tensors over the same bytes see each other's writes", aliases});
 }
 

@@ -54,7 +54,7 @@ Status normalPrecision(const Context& context) {
   return Status::ok();
 }
 
-Status counted(const Context& context) {
+Status countedCopies(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
   OPKIT_ASSIGN(const Tensor host, pattern({DType::Float32, {256}}, 1));
   const BackendCounters before = backend->counters();
@@ -82,7 +82,7 @@ void addCopyTests(std::vector<Test>& tests) {
   tests.push_back({"copies", "copies.f32_through_f16", "the copy converts floats", converts});
   tests.push_back(
       {"copies", "copies.precision_normal", "floats may be kept as f16; nothing else changes type", normalPrecision});
-  tests.push_back({"copies", "copies.counted", "bytes are counted each way", counted});
+  tests.push_back({"copies", "copies.counted", "bytes are counted each way", countedCopies});
 }
 
 }  // namespace opkit::harness::backend_suite

@@ -89,7 +89,7 @@ Status emptyRegions(const Context& context) {
                  {DType::Float32, {3, 0, 2}});
 }
 
-Status resizes(const Context& context) {
+Status resizesRaster(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
   OPKIT_ASSIGN(const auto raster, backend->createRaster());
   for (const int64_t rows : {3, 70, 1, 0, 3}) {
@@ -109,7 +109,7 @@ void addRasterTests(std::vector<Test>& tests) {
   tests.push_back({"raster", "raster.fill", "what no region covers is zero", fills});
   tests.push_back({"raster", "raster.regions", "several regions of one source", severalRegions});
   tests.push_back({"raster", "raster.empty", "regions without elements", emptyRegions});
-  tests.push_back({"raster", "raster.resize", "one raster at five shapes", resizes});
+  tests.push_back({"raster", "raster.resize", "one raster at five shapes", resizesRaster});
 }
 
 }  // namespace opkit::harness::backend_suite

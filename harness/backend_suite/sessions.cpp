@@ -84,7 +84,7 @@ Status repeats(const Context& context) {
   return Status::ok();
 }
 
-Status resizes(const Context& context) {
+Status resizesSession(const Context& context) {
   OPKIT_ASSIGN(const auto session, sessionOf(context));
   for (const auto& [rows, columns] : {std::pair{3, 5}, {64, 65}, {1, 1}, {0, 4}, {3, 5}})
     OPKIT_TRY(runOnce(*session, rows, columns, 3).withContext(fmt::format("after a resize to {}x{}", rows, columns)));
@@ -163,7 +163,7 @@ void addSessionTests(std::vector<Test>& tests) {
   tests.push_back(
       {"sessions", "sessions.refusal", "without fallback: all runs here, or one line says what cannot", refusal});
   tests.push_back({"sessions", "sessions.repeat", "several runs; the later ones allocate nothing", repeats});
-  tests.push_back({"sessions", "sessions.resize", "one session at five shapes", resizes});
+  tests.push_back({"sessions", "sessions.resize", "one session at five shapes", resizesSession});
   tests.push_back({"sessions", "sessions.two", "two sessions of one Runtime in turn", twoInTurn});
   tests.push_back({"sessions", "sessions.threads", "two sessions of one Runtime on two threads", twoAtOnce});
   tests.push_back({"sessions", "sessions.lifetime", "sessions come and go on one Runtime", survivesSessions});

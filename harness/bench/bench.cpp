@@ -1,15 +1,10 @@
 #include "harness/bench/bench.h"
 
-#include <chrono>
-
+#include "engine/base/clock.h"
 #include "harness/check/kernel_rig.h"
 
 namespace opkit::harness {
 namespace {
-
-double nowNs() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // More than the last-level cache of most processors.
 constexpr size_t kCacheBytes = size_t{64} << 20;

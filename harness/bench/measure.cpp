@@ -2,18 +2,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
-
+#include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
 
 namespace opkit::harness {
 namespace {
 
 constexpr size_t kLeastSamples = 3;
-
-double nowNs() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Keeps every repetition and prints nothing.
 class Collector final : public benchmark::BenchmarkReporter {

@@ -78,17 +78,25 @@ Json listOf(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_array() ? object[key] : Json::array();
 }
 
-std::string textOf(const Json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+/// The operators of an entry: "op" is a name or a list of names.
+std::vector<std::string> operatorsOf(const Json& entry) {
+  if (!entry.is_object() || !entry.contains("op")) return {};
+  if (entry["op"].is_string()) return {entry["op"].get<std::string>()};
+  std::vector<std::string> names;
+  for (const Json& name : listOf(entry, "op"))
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  return names;
 }
 
 std::map<std::string, Tried> triedIn(const Json& file) {
   std::map<std::string, Tried> operators;
   for (const Json& entry : listOf(file, "cases")) {
-    Tried& tried = operators[textOf(entry, "op")];
     const Json lanes = listOf(entry, "lanes");
     const bool exact = std::find(lanes.begin(), lanes.end(), "exact") != lanes.end();
-    for (const Json& shapeSet : listOf(entry, "inputs")) addSet(shapeSet, exact, tried);
+    for (const std::string& op : operatorsOf(entry)) {
+      Tried& tried = operators[op];
+      for (const Json& shapeSet : listOf(entry, "inputs")) addSet(shapeSet, exact, tried);
+    }
   }
   return operators;
 }
@@ -109,7 +117,8 @@ std::vector<BrokenRule> brokenCaseRules(std::string_view text) {
   std::set<std::pair<std::string, std::string>> exempt;  // operator, rule
   for (const Json& entry : listOf(file, "exempt"))
     for (const Json& rule : listOf(entry, "rules"))
-      if (rule.is_string()) exempt.emplace(textOf(entry, "op"), rule.get<std::string>());
+      for (const std::string& op : operatorsOf(entry))
+        if (rule.is_string()) exempt.emplace(op, rule.get<std::string>());
   std::vector<BrokenRule> broken;
   for (const auto& [op, tried] : triedIn(file))
     for (const Rule& rule : kRules) {

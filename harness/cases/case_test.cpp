@@ -182,6 +182,9 @@ TEST(CaseRules, WhatIsNotTriedIsNamed) {
   EXPECT_EQ(brokenIn(R"({"cases": [{"op": "A", "inputs": [["f32[0]", "f32[1,3]"], ["T[2,2]", "-"]]}]})"), "");
   EXPECT_EQ(brokenIn(R"({"cases": [{"op": "A", "lanes": ["exact"], "inputs": [["f32[0,1,3]"], ["f32[1048577]"]]}]})"),
             "A: a case of the exact lane has more than 1048576 elements, whose sums fp32 does not count\n");
+  EXPECT_EQ(
+      brokenIn(R"({"cases": [{"op": ["A", "B"], "inputs": [["f32[0,1,3]"]]}, {"op": "A", "inputs": [["f32[1]"]]}]})"),
+      "B: all cases have one rank\n");
   EXPECT_EQ(brokenIn("{\"cases\": 3}") + brokenIn("[]") + brokenIn("nothing"), "");
 }
 

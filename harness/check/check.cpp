@@ -1,10 +1,9 @@
 #include "harness/check/check.h"
 
-#include <chrono>
-
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
+#include "engine/base/clock.h"
 #include "harness/cases/data.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/placement_check.h"
@@ -17,10 +16,6 @@ namespace opkit::harness {
 namespace {
 
 constexpr size_t kGuardBytes = 256;
-
-double nowNs() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 const char* accuracyName(Lane lane) {
   return lane == Lane::Exact ? "exact" : lane == Lane::Specials ? "specials" : "accuracy";

@@ -1,7 +1,6 @@
 #include "harness/check/kernel_rig.h"
 
-#include <chrono>
-
+#include "engine/base/clock.h"
 #include "harness/check/guard_pages.h"
 #include "harness/compare/expected.h"
 
@@ -20,10 +19,6 @@ Views viewsOf(const HostInputs& inputs) {
     views.contents.push_back(input ? &*input : nullptr);
   }
   return views;
-}
-
-double nowNs() {
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace opkit::harness {
 namespace {
 
-struct Options {
+struct BenchArguments {
   BackendOptions backend;
   CaseOptions cases;
   BenchOptions bench;
@@ -81,7 +81,7 @@ void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
       if (figure == name) result.roofline = peaks.share(result.flops, result.bytes, timing.median());
 }
 
-Result<int> bench(const Options& options, const std::string& commandLine) {
+Result<int> bench(const BenchArguments& options, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
@@ -150,7 +150,7 @@ Result<int> bench(const Options& options, const std::string& commandLine) {
 
 void addBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("bench", "Time making, resizing and running operators, answers checked first");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
 
-struct Options {
+struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
   std::string json, junit, saveFolder, shard;
@@ -57,7 +57,7 @@ Status takeShard(const std::string& shard, std::vector<CheckUnit>& units) {
 
 class CheckRun {
  public:
-  CheckRun(const Options& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
+  CheckRun(const CheckArguments& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
@@ -315,7 +315,7 @@ class CheckRun {
     return failures == 0;
   }
 
-  const Options& options_;
+  const CheckArguments& options_;
   const OpRegistry& registry_;
   Catalogue catalogue_;
   ResultFile file_;
@@ -336,7 +336,7 @@ class CheckRun {
 
 void addCheckCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("check", "Compare every operator with its oracle on every backend");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckArguments>();
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);

@@ -32,6 +32,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
     command += fmt::format(" --validation {}", validations[static_cast<size_t>(backends.validation)]);
+  for (const PluginInfo& plugin : plugins().plugins()) command += fmt::format(" --plugin {}", plugin.path);
   return command + (id.starts_with("error:") ? " --op " + op : fmt::format(" --case '{}'", id));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Options {
+struct ConformanceArguments {
   std::vector<std::string> directories;
   BackendOptions backend;
   std::string filter;
@@ -41,7 +41,7 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
 
 class ConformanceLane {
  public:
-  ConformanceLane(const Options& options, std::string backend, ResultFile& file)
+  ConformanceLane(const ConformanceArguments& options, std::string backend, ResultFile& file)
       : options_(options), backend_(std::move(backend)), file_(file) {}
 
   Status run(const std::vector<ConformanceFolder>& folders) {
@@ -132,7 +132,7 @@ class ConformanceLane {
     table.add({suite, backend_, std::to_string(pass), std::to_string(failed), std::to_string(unsupported)});
   }
 
-  const Options& options_;
+  const ConformanceArguments& options_;
   std::string backend_;
   ResultFile& file_;
   std::map<std::string, std::map<CaseStatus, size_t>> suites_;
@@ -145,7 +145,7 @@ class ConformanceLane {
   size_t notes_ = 0;
 };
 
-Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {
+Result<std::vector<ConformanceFolder>> chosenFolders(const ConformanceArguments& options) {
   std::vector<std::string> directories = options.directories;
   if (directories.empty()) {
     OPKIT_ASSIGN(directories.emplace_back(), packagedTestData());
@@ -156,7 +156,7 @@ Result<std::vector<ConformanceFolder>> chosenFolders(const Options& options) {
   return folders;
 }
 
-Result<int> conformance(const Options& options, const std::string& commandLine) {
+Result<int> conformance(const ConformanceArguments& options, const std::string& commandLine) {
   OPKIT_ASSIGN(const auto folders, chosenFolders(options));
   const GracefulInterrupt graceful;
   RunPlan planned;
@@ -191,7 +191,7 @@ Result<int> conformance(const Options& options, const std::string& commandLine) 
 
 void addConformanceCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("conformance", "Run ONNX backend tests: folders with model.onnx and data");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConformanceArguments>();
   options->backend.backends = {"cpu"};
   options->backend.add(*command, "cpu");
   command

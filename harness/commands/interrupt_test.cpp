@@ -23,10 +23,6 @@ std::string fresh(const std::string& name) {
   return path;
 }
 
-void expectPart(const Ran& ran, const std::string& part) {
-  EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
-}
-
 /// Summary of the lines of one run. Every line must be whole.
 struct Counted {
   size_t planned = 0, written = 0;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/backend/extra_creators.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
@@ -25,7 +26,7 @@ std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::s
   const bool known = !def.inputs.empty() && std::ranges::all_of(def.inputs, &Port::contents);
   if (def.shapeOnly || known) return "folded";
   std::string text;
-  for (const Creator& creator : registry.creators(backend, def.type))
+  for (const Creator& creator : creatorTable(registry, backend, def))
     text += (text.empty() ? "" : ",") + creator.provider;
   if (def.loop) text += (text.empty() ? "" : ",") + std::string(kLoopProvider);
   if (text.empty() && backend == "cpu" && def.oracle) return "reference";

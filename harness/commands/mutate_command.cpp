@@ -8,7 +8,7 @@
 namespace opkit::harness {
 namespace {
 
-struct Options {
+struct MutateArguments {
   CaseOptions cases;
   MutationOptions mutation;
   std::vector<std::string> backends = {"cpu", "vulkan"};
@@ -98,7 +98,7 @@ nlohmann::json toJson(const MutantResult& result) {
 /// Mutants are recorded when their fates are known. Their number is known only after the cases ran unbroken.
 class MutateRun {
  public:
-  explicit MutateRun(const Options& options) : options_(options) {}
+  explicit MutateRun(const MutateArguments& options) : options_(options) {}
 
   Result<int> run(const std::string& commandLine) {
     const OpRegistry& registry = plugins().registry();
@@ -153,7 +153,7 @@ class MutateRun {
     return wrongMarks || score < options_.threshold ? cli::kCheckFailed : cli::kSuccess;
   }
 
-  const Options& options_;
+  const MutateArguments& options_;
   ResultFile file_;
   RunPlan planned_;
   std::vector<MutantResult> results_;
@@ -163,7 +163,7 @@ class MutateRun {
 
 void addMutateCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("mutate", "Break kernels on purpose and see whether their cases notice");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MutateArguments>();
   options->cases.add(*command);
   command->add_option("--backend", options->backends, "cpu, vulkan or both")->delimiter(',');
   command->add_option("--limit", options->mutation.limit, "Mutants per shader; 0 is all of them")

@@ -22,10 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-void expectPart(const Ran& ran, const std::string& part) {
-  EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
-}
-
 /// A case whose bound no kernel can meet: the simplest failure of a correct kernel.
 std::string hopelessCase(const std::string& op, const std::string& inputs) {
   return fileWith("hopeless_" + op + ".json", R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + inputs +

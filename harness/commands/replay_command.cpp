@@ -11,14 +11,14 @@
 namespace opkit::harness {
 namespace {
 
-struct Options {
+struct ReplayArguments {
   std::string capsule;
   BackendOptions backend;
   std::string exportPath;
 };
 
 /// Writes the capsule's first case as a standalone program.
-Result<int> exportProgram(const Options& options, const Capsule& capsule, const OpRegistry& registry) {
+Result<int> exportProgram(const ReplayArguments& options, const Capsule& capsule, const OpRegistry& registry) {
 #ifdef OPKIT_HAS_VULKAN
   OPKIT_ASSIGN(const auto runtime, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   const PreparedGroup prepared = prepareGroup({{capsule.group.cases.front()}}, registry);
@@ -34,7 +34,7 @@ Result<int> exportProgram(const Options& options, const Capsule& capsule, const 
 }
 
 /// Runs the capsule's group and prints the result. 1: it still fails; 0: it passes.
-Result<int> replay(Options options) {
+Result<int> replay(ReplayArguments options) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Capsule capsule, readCapsule(options.capsule, registry));
   if (options.backend.backends.empty()) options.backend.backends = {capsule.backend};
@@ -73,7 +73,7 @@ Result<int> replay(Options options) {
 
 void addReplayCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("replay", "Run a saved failure (.opcase) again");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayArguments>();
   command->add_option("CAPSULE", options->capsule, "Made by `check --save`")->required();
   options->backend.add(*command, "the capsule's");
   command

@@ -8,7 +8,7 @@
 namespace opkit::harness {
 namespace {
 
-struct Options {
+struct ShadersArguments {
   BackendOptions backend;
   CaseOptions cases;
   std::string json;
@@ -21,7 +21,7 @@ struct Use {
 };
 
 /// Every shader variant that the cases dispatch.
-Result<std::map<std::string, Use>> dispatched(const Options& options, bool& driverTells) {
+Result<std::map<std::string, Use>> dispatched(const ShadersArguments& options, bool& driverTells) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
@@ -55,7 +55,7 @@ std::string driverText(const std::vector<vulkan::PipelineStatistic>& statistics)
   return text;
 }
 
-Result<int> shaders(const Options& options) {
+Result<int> shaders(const ShadersArguments& options) {
   bool driverTells = false;
   OPKIT_ASSIGN(const auto used, dispatched(options, driverTells));
   Table table({"shader", "dispatches", "words", "instructions", "loads", "stores", "arithmetic", "branches", "barriers",
@@ -92,7 +92,7 @@ Result<int> shaders(const Options& options) {
 
 void addShadersCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("shaders", "SPIR-V statistics of the shaders that the cases dispatch");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShadersArguments>();
   options->backend.backends = {"vulkan"};
   command->add_option("--device", options->backend.device, "Device by index, part of its name, or UUID");
   command->add_option("--mask", options->backend.mask, "Pretend that the device lacks things, see check");

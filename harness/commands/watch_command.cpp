@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kOnceTimeoutSeconds = 1800;
 
-struct Options {
+struct WatchArguments {
   WatchOptions watch;
   bool limited = false;  // --budget was given
   bool once = false;
@@ -38,7 +38,7 @@ void printRound(const WatchRound& round, double seconds, const WatchRound& lastG
   std::fflush(stdout);
 }
 
-Result<int> watch(const Options& options) {
+Result<int> watch(const WatchArguments& options) {
   const OpRegistry& registry = plugins().registry();
   for (const std::string& op : options.watch.ops)
     if (!registry.find(op))
@@ -89,7 +89,7 @@ Result<int> watch(const Options& options) {
 void addWatchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
       app.add_subcommand("watch", "Run an operator's cases again whenever its shader or case file is saved");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchArguments>();
   command->add_option("--op", options->watch.ops, "Operators, separated by commas")->delimiter(',')->required();
   command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")
       ->check(cli::existingFolder())

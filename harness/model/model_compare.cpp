@@ -11,7 +11,7 @@
 namespace opkit::harness {
 namespace {
 
-constexpr double kRelative = 1e-3;
+constexpr double kLayerRelative = 1e-3;
 
 /// Free extents become 1 on the first axis and 8 elsewhere, unless the caller or the model gives the shape.
 Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options) {
@@ -38,7 +38,7 @@ Tolerance layerTolerance(const OracleTensor& expected, double nmseGate) {
   }
   const double scale = finite == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite));
   for (const double value : expected.real)
-    tolerance.bound.push_back(kRelative * std::max(std::fabs(value), scale) + 1e-12);
+    tolerance.bound.push_back(kLayerRelative * std::max(std::fabs(value), scale) + 1e-12);
   return tolerance;
 }
 

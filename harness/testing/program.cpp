@@ -78,6 +78,10 @@ std::string textOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+void expectPart(const Ran& ran, const std::string& part) {
+  EXPECT_NE(ran.text.find(part), std::string::npos) << "expected '" << part << "' in:\n" << ran.text;
+}
+
 void expectOneLine(const Ran& ran, const std::string& part) {
   EXPECT_EQ(ran.code, 2) << ran.text;
   EXPECT_NE(ran.text.find(part), std::string::npos) << ran.text;

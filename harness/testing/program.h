@@ -28,6 +28,8 @@ Ran runUntil(const std::string& arguments, const std::string& file, const std::s
 std::string fileWith(const std::string& name, const std::string& text);
 std::string textOf(const std::string& path);
 
+/// Output that holds `part`.
+void expectPart(const Ran& ran, const std::string& part);
 /// Exit code 2 and one line that holds `part`.
 void expectOneLine(const Ran& ran, const std::string& part);
 

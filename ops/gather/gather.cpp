@@ -1,6 +1,5 @@
 #include "ops/gather/gather.h"
 
-#include "engine/backend/loop_lowering.h"
 #include "engine/op/op_registry.h"
 #include "ops/gather/gather_nd_schema.h"
 #include "ops/gather/gather_schema.h"
@@ -54,11 +53,6 @@ double noFlops(const ShapeArgs&, std::span<const TensorDesc>) { return 0; }
 GatherPlan planGather(const GatherParamsT& params, const Shape& data) {
   const auto axis = static_cast<size_t>(*normalizeAxis(params.axis, data.size()));
   return {elementCount(data, 0, axis), data[axis], elementCount(data, axis + 1, data.size())};
-}
-
-Result<int64_t> resolveIndex(const char* type, int64_t index, int64_t extent) {
-  if (index < -extent || index >= extent) return badIndex(type, extent, index);
-  return index < 0 ? index + extent : index;
 }
 
 void define(OpRegistry& registry) {

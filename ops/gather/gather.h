@@ -17,9 +17,6 @@ struct GatherPlan {
 /// REQUIRES that the shape rule accepted the axis.
 GatherPlan planGather(const GatherParamsT& params, const Shape& data);
 
-/// Maps an index in [-extent, extent) to [0, extent); InvalidArgument otherwise.
-Result<int64_t> resolveIndex(const char* type, int64_t index, int64_t extent);
-
 Status gatherReference(const OracleArgs& args);
 Status gatherElementsReference(const OracleArgs& args);
 Status gatherNdReference(const OracleArgs& args);

@@ -1,3 +1,4 @@
+#include "engine/backend/loop_lowering.h"
 #include "ops/gather/gather.h"
 
 // GCC 12 loses track of a vector inside forEachIndex and warns about its destructor.

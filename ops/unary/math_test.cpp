@@ -40,7 +40,7 @@ struct Row {
   double maxAbsolute = 0;  // errors up to this are allowed whatever their ULP
 };
 
-class MathTest : public testing::TestWithParam<Row> {};
+class MathTest : public ::testing::TestWithParam<Row> {};
 
 TEST_P(MathTest, StaysWithinItsStatedError) {
   const Row& row = GetParam();
@@ -81,7 +81,7 @@ double gelu(double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }
 
 INSTANTIATE_TEST_SUITE_P(
     Glsl, MathTest,
-    testing::Values(
+    ::testing::Values(
         Row{"exp", mathExp, EXACT(exp), -104, 89, 1.2}, Row{"expNear0", mathExp, EXACT(exp), -1, 1, 1.2},
         Row{"log", mathLog, EXACT(log), 1e-30, 10, 1}, Row{"logLarge", mathLog, EXACT(log), 1, 1e30, 1},
         Row{"logTiny", mathLog, EXACT(log), 1e-45, 1e-37, 1}, Row{"log1p", mathLog1p, EXACT(log1p), -0.99, 4, 3},

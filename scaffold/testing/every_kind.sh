@@ -31,9 +31,9 @@ while read -r kind; do
   op-scaffold new "Try${kind^}" --kind "$kind" >/dev/null
   names+=("Try${kind^}")
 done < <(op-scaffold kinds | sed -n 's/^\([a-z]\+\) .*/\1/p')
-[ ${#names[@]} -ge 11 ] || fail "expected 11 kinds or more, got ${#names[@]}"
-# One of each make: a row, kernels, a lowering, other operators. plan_test.cpp sees the failing text of every kind.
-for kind in unary rowwise layout composite; do
+[ ${#names[@]} -ge 14 ] || fail "expected 14 kinds or more, got ${#names[@]}"
+# One of each make: a row, kernels, two outputs, a table, a lowering, a loop, other operators. plan_test.cpp sees the failing text of every kind.
+for kind in unary rowwise layout composite argpool scatter custom; do
   op-scaffold new "Fail${kind^}" --kind "$kind" --tdd >/dev/null
   failing+=("Fail${kind^}")
 done
@@ -47,10 +47,18 @@ op-scaffold new TryFromAxis --kind rowwise --rows from-axis --input x --input 's
 op-scaffold new TryGroups --kind rowwise --rows groups --input x:f32 --input scale:f32 --input bias:f32 >/dev/null
 op-scaffold new TryChoices --kind elementwise --input x --input 'weight?' --attr slope:float=0.5 \
   --attribute 'mode:string=nearest|SAME_UPPER' >/dev/null
-op-scaffold new TryContents --kind custom --input x:any --input like:=x --input sizes:i64:contents \
+op-scaffold new TryContents --kind copy --input x:any --input like:=x --input sizes:i64:contents \
   --input 'axes:contents?' --attr 'mode:string=round_half|floor' >/dev/null
 op-scaffold new TryReduceAxes --kind reduce --input x --input 'axes:i64?:contents' >/dev/null
 op-scaffold new TryLayoutSizes --kind layout --input x --input sizes:i64:contents >/dev/null
+op-scaffold new TryTable --kind custom --input x --input sizes:i64:contents --input 'scale?' --input 'gain:=x?' \
+  --input 'axes:contents?' --attr 'mode:string=nearest|linear' >/dev/null
+op-scaffold new TryBlank --kind copy --input x --input scale:f32 --output y --output second --attr gain:float=2 >/dev/null
+op-scaffold new TryAlone --kind custom --input x:f16 --attr factor:int=3 >/dev/null
+op-scaffold new TryMixed --kind custom --input x --input keys:i64 --input gain --attr bias:float=2 >/dev/null
+op-scaffold new TryBytes --kind scatter --input data:u8 --input places:i32 --input updates --attr axis:int=-1 >/dev/null
+op-scaffold new TryFlags --kind scatter --input data:bool --input indices --input updates >/dev/null
+op-scaffold new TryWhere --kind argpool --input x:f32 --output largest --output place >/dev/null
 op-scaffold new TryInts --kind layout --input x:i32 >/dev/null
 op-scaffold new TryNarrow --kind gather --input data:u8 --input at_most:i32 >/dev/null
 op-scaffold new TryHalf --kind composite --input x:f16 >/dev/null
@@ -58,8 +66,8 @@ op-scaffold new TryLater --kind rowwise --backend cpu >/dev/null
 op-scaffold add-backend TryLater vulkan >"$work/add_steps"
 op-scaffold new TryOldName --kind reduce >/dev/null
 op-scaffold rename TryOldName TryNewName >"$work/rename_steps"
-names+=(TryParameters TryPorts TryInts TryNarrow TryHalf TryLater TryNewName
-  TryColumns TryFromAxis TryGroups TryChoices TryContents TryReduceAxes TryLayoutSizes)
+names+=(TryParameters TryPorts TryBlank TryAlone TryMixed TryBytes TryFlags TryWhere TryInts TryNarrow TryHalf TryLater TryNewName
+  TryColumns TryFromAxis TryGroups TryChoices TryContents TryTable TryReduceAxes TryLayoutSizes)
 find ops/try_* ops/fail_* ops/unary ops/binary -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
 
 scratch_build 'try_[a-z_]*|fail_[a-z_]*|unary|binary'

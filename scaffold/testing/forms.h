@@ -31,7 +31,9 @@ inline std::vector<Form> everyForm() {
   forms.back().spec.rows = "groups";
   forms.push_back({"choices", formOf("elementwise", {"x", "weight?"})});
   forms.back().spec.attributes = {*parseAttribute("mode:string=nearest|SAME_UPPER"), *parseAttribute("slope:float=2")};
-  forms.push_back({"contents", formOf("custom", {"x:any", "like:=x", "sizes:i64:contents", "axes:contents?"})});
+  forms.push_back({"contents", formOf("copy", {"x:any", "like:=x", "sizes:i64:contents", "axes:contents?"})});
+  forms.push_back({"table", formOf("custom", {"x", "sizes:i64:contents", "scale?", "gain:=x?", "shares:f32?"})});
+  forms.back().spec.attributes = {*parseAttribute("mode:string=nearest|linear")};
   forms.push_back({"reduce_axes", formOf("reduce", {"x", "axes:i64?:contents"})});
   forms.push_back({"layout_sizes", formOf("layout", {"x", "sizes:i64:contents"})});
   return forms;

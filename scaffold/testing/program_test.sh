@@ -53,7 +53,7 @@ refused "'=z' expects an input before it" new Thing --kind custom --input x --in
 refused 'T is the type of x already' new Thing --kind custom --input x:T=f32 --input y:T=f16
 refused 'kind matmul needs this input' new Thing --kind matmul --input a --input 'b?'
 refused "must be optional: add '?'" new Thing --kind rowwise --input x --input 'scale?' --input bias
-refused 'contents are for further inputs of the kinds reduce, layout, custom' new Thing --kind pool --input x:i64:contents
+refused 'contents are for further inputs of the kinds reduce, layout, copy, custom' new Thing --kind pool --input x:i64:contents
 refused 'write b:i64:contents' new Thing --kind layout --input x --input b
 refused 'contents are i64 or i32, got f32' new Thing --kind custom --input x --input b:f32:contents
 refused 'are of one type, got f32 and f16' new Thing --kind rowwise --input x:f32 --input scale:f16
@@ -62,6 +62,7 @@ refused "expected one of axis, from-axis, groups, got 'column'" new Thing --kind
 refused "a choice is a word such as half_pixel, got ''" new Thing --kind custom --attr 'mode:string=a|'
 refused 'must differ by more than case' new Thing --kind custom --attribute 'mode:string=a|A'
 refused 'a default of type int' new Thing --kind custom --attr 'mode:int=1|2'
+refused 'needs the choices none|add|mul|max|min' new Thing --kind scatter --attr reduction:string=add
 refused 'snake_case' new Thing --kind elementwise --input 'x y'
 refused 'the name is used twice' new Thing --kind custom --input x --output x
 refused 'indices of kind gather are i64 or i32' new Thing --kind gather --input data --input at_most:f32

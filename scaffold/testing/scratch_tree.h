@@ -7,7 +7,9 @@
 #include <string>
 
 #include "engine/base/where.h"
+#include "scaffold/generate.h"
 #include "scaffold/plan.h"
+#include "scaffold/record.h"
 
 namespace opkit::scaffold {
 
@@ -49,5 +51,12 @@ class ScratchTree {
  private:
   std::filesystem::path root_;
 };
+
+/// Does the work of `op-scaffold new`.
+inline Status scaffold(const ScratchTree& scratch, const Spec& spec, bool force = false) {
+  OPKIT_ASSIGN(Plan plan, planNew(scratch.tree(), Templates(), spec, force));
+  plan.push_back(recordChange(scratch.tree(), spec.name, recordOf(plan, specToJson(spec))));
+  return scratch.tree().apply(plan);
+}
 
 }  // namespace opkit::scaffold

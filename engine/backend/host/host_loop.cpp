@@ -5,6 +5,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
+#include "engine/backend/host/host_scatter.h"
 
 namespace opkit {
 namespace {
@@ -177,10 +178,11 @@ void runSums(const LoopRegion& loop, const Loops& outer, const T* x, T* y, Threa
 
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const LoopRegion loop, LoopLowering::lower(args));
-  const size_t dimensions = std::max(loop.iterations.size(), loop.command == Command::Copy ? loop.size.size() : 0);
+  const size_t dimensions = std::max(loop.iterations.size(), movesBoxes(loop.command) ? loop.size.size() : 0);
   if (dimensions > cpu::kMaxLoops)
     return Status::unsupported("{}: the loop kernel walks {} dimensions, got {}", args.def.type, cpu::kMaxLoops,
                                dimensions);
+  if (loop.command == Command::Scatter) return checkHostScatter(loop, args.outputs[0].dtype, args.def.type);
   if (loop.command != Command::Copy && args.outputs[0].dtype == DType::Bool)
     return Status::unsupported("{}: the loop kernel computes numbers, got bool", args.def.type);
   return Status::ok();
@@ -192,7 +194,7 @@ Status HostLoop::onResize(TensorList inputs, TensorList outputs) {
   OPKIT_ASSIGN(loop_, lowering_.lower(inputs, outputs));
   outer_ = {loop_.iterations, {loop_.target.steps}};
   for (const LoopView& operand : loop_.operands) outer_.strides.push_back(operand.steps);
-  if (loop_.command != Command::Copy) return Status::ok();
+  if (!movesBoxes(loop_.command)) return Status::ok();
   const bool indexed = !loop_.indices.terms.empty();
   outer_.strides.push_back(indexed ? loop_.indices.steps : loop_.target.steps);
   box_ = {loop_.size, {loop_.target.strides, loop_.operands[0].strides}};
@@ -212,6 +214,7 @@ bool HostLoop::copy(const Tensor& source, const Tensor* indices, const Tensor& t
 
 Status HostLoop::onRun(TensorList inputs, TensorList outputs) {
   const Tensor& output = *outputs[0];
+  if (loop_.command == Command::Scatter) return scatterOnHost(loop_, outer_, box_, inputs, output, type_);
   if (output.desc.elements() == 0) return Status::ok();
   const auto operand = [&](size_t k) -> const Tensor& {
     return *inputs[static_cast<size_t>(loop_.operands[k].source)];

@@ -1,7 +1,7 @@
 // HostLoop: the loop kernel of the host backends (engine/op/loop_region.h), threaded over iterations.
 //
-// Copies take every dtype; products and running sums every numeric dtype. Products accumulate in the arithmetic of
-// their dtype (f16 in float), running sums in double.
+// Copies and scatters take every dtype; products and running sums every numeric dtype. Products accumulate in the
+// arithmetic of their dtype (f16 in float), running sums in double.
 #pragma once
 
 #include "engine/backend/host/host_execution.h"
@@ -31,8 +31,8 @@ class HostLoop final : public HostExecution {
   LoopLowering lowering_;
   ThreadPool& pool_;
   LoopRegion loop_;
-  Loops outer_;  // iterations: steps of the target, the operands and, of a Copy, the indices
-  Loops box_;    // of a Copy: strides of the target and the source
+  Loops outer_;  // iterations: steps of the target, the operands and, of a Copy or Scatter, the indices
+  Loops box_;    // of a Copy or Scatter: strides of the target and the source
 };
 
 /// The Creator of provider "loop"; `poolOf` gives the threads of a Backend. An operator that is faster as a loop for

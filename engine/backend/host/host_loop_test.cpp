@@ -91,6 +91,27 @@ TEST_P(HostLoopTest, RunningSums) {
   expectRandomLoops<int64_t>(Command::RunningSum, DType::Int64, DType::Int64, 11);
 }
 
+TEST_P(HostLoopTest, Scatters) {
+  expectRandomLoops<uint8_t>(Command::Scatter, DType::UInt8, DType::Int64, 12);
+  expectRandomLoops<int16_t>(Command::Scatter, DType::Int16, DType::Int32, 13);
+  expectRandomLoops<float>(Command::Scatter, DType::Float32, DType::Int64, 14);
+  expectRandomLoops<int64_t>(Command::Scatter, DType::Int64, DType::Int32, 15);
+}
+
+TEST_P(HostLoopTest, ScattersLeaveToTheOracleWhatRoundsTwice) {
+  LoopRegion loop;
+  loop.command = Command::Scatter;
+  loop.operands = {{.source = 0}};
+  loop.base = 1;
+  const Tensor half = *Tensor::onHost({DType::Float16, {1}}), flag = *Tensor::onHost({DType::Bool, {1}});
+  const Tensor* halves[] = {&half, &half};
+  const Tensor* flags[] = {&flag, &flag};
+  EXPECT_TRUE(run(loop, halves, half).isOk());
+  loop.combine = Combine::Add;
+  EXPECT_EQ(run(loop, halves, half).message(), "Looped: the loop kernel does not combine f16");
+  EXPECT_EQ(run(loop, flags, flag).message(), "Looped: the loop kernel does not combine bool");
+}
+
 TEST_P(HostLoopTest, ProductsOfFloatsAreClampedAndKeepNaN) {
   LoopRegion loop;
   loop.command = Command::Product;

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/loop_table.h"
+#include "engine/backend/vulkan/vulkan_scatter.h"
 #include "shaders/loop/loop_copy.h"
 #include "shaders/loop/loop_product.h"
 #include "shaders/loop/loop_running_sum.h"
@@ -11,10 +12,7 @@ namespace {
 using Command = LoopRegion::Command;
 
 constexpr size_t kMaxRank = 6;  // of the shaders
-constexpr size_t kMaxTerms = 6;
 constexpr size_t kMaxWordBytes = 16;
-
-uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 bool allEven(const std::vector<int64_t>& values, size_t count) {
   return std::all_of(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count),
@@ -43,25 +41,6 @@ bool widen(LoopRegion& loop) {
   return true;
 }
 
-/// One row of the table per dimension.
-void appendDimensions(const Shape& size, std::array<const std::vector<int64_t>*, 3> views,
-                      std::vector<uint32_t>& table) {
-  for (size_t d = 0; d < size.size(); ++d) {
-    table.push_back(u32(size[d]));
-    for (const std::vector<int64_t>* view : views) table.push_back(view ? u32((*view)[d]) : 0);
-  }
-}
-
-/// Report of loop_copy.comp per term: the largest index that is too large and the smallest that is too small.
-DataReport explainIndices(const std::string& type, const LoopIndices& indices) {
-  return [type, terms = indices.terms](std::span<const int32_t> words) {
-    for (size_t t = 0; t < terms.size(); ++t)
-      for (const int32_t found : words.subspan(2 * t, 2))
-        if (found != 0) return badIndex(type, terms[t].extent, found);
-    return Status::internal("{}: a kernel reports bad data, but not which", type);
-  };
-}
-
 RowWork runningSumsOf(const LoopRegion& loop) {
   // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp); the steps of a row are half as long.
   return {.rows = elementCount(loop.iterations), .extent = loop.size[0], .distance = loop.operands[0].strides[0]};
@@ -79,6 +58,7 @@ class VulkanLoop final : public VulkanExecution {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
     switch (loop.command) {
       case Command::Copy: return encodeCopy(loop, inputs, *outputs[0], encoder);
+      case Command::Scatter: return encodeScatter(loop, inputs, *outputs[0], encoder, type_);
       case Command::Product: return encodeProduct(loop, inputs, *outputs[0], encoder);
       case Command::RunningSum: break;
     }
@@ -96,13 +76,7 @@ class VulkanLoop final : public VulkanExecution {
     while (wordBytes < kMaxWordBytes && widen(loop)) wordBytes *= 2;
     const size_t terms = loop.indices.terms.size();
     const bool indexed = terms > 0;
-    std::vector<uint32_t> table;
-    appendDimensions(loop.iterations,
-                     {&loop.target.steps, &loop.operands[0].steps, indexed ? &loop.indices.steps : nullptr}, table);
-    appendDimensions(loop.size, {&loop.target.strides, &loop.operands[0].strides, nullptr}, table);
-    for (const LoopIndices::Term& term : loop.indices.terms)
-      table.insert(table.end(), {u32(term.offset), u32(term.extent), u32(term.stride), 0});
-    OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
+    OPKIT_ASSIGN(const Tensor* rows, encoder.table(tableOfBoxes(loop)));
     const Tensor* from = operand(loop, 0, inputs);
     const Tensor* indices = indexed ? inputs[static_cast<size_t>(loop.indices.source)] : from;
     OPKIT_ASSIGN(const Tensor* bad, encoder.report(2 * static_cast<int64_t>(std::max<size_t>(terms, 1)),
@@ -170,23 +144,14 @@ class VulkanLoop final : public VulkanExecution {
   LoopLowering lowering_;
 };
 
-Status supportsCopy(const LoopRegion& loop, const CreateArgs& args) {
-  if (loop.indices.terms.size() > kMaxTerms)
-    return Status::unsupported("{}: the loop kernel takes {} index terms, got {}", args.def.type, kMaxTerms,
-                               loop.indices.terms.size());
-  for (const LoopIndices::Term& term : loop.indices.terms)
-    if (term.extent == 0 || term.extent > INT32_MAX)
-      return Status::unsupported("{}: the loop kernel takes extents in [1, 2^31), got {}", args.def.type, term.extent);
-  return Status::ok();
-}
-
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const LoopRegion loop, LoopLowering::lower(args));
-  const size_t rank = loop.iterations.size() + (loop.command == Command::Copy ? loop.size.size() : 0);
+  const size_t rank = loop.iterations.size() + (movesBoxes(loop.command) ? loop.size.size() : 0);
   if (rank > kMaxRank)
     return Status::unsupported("{}: the loop kernel walks {} dimensions, got {}", args.def.type, kMaxRank, rank);
   switch (loop.command) {
-    case Command::Copy: return supportsCopy(loop, args);
+    case Command::Copy: return checkTerms(loop, args);
+    case Command::Scatter: return supportsScatter(loop, args);
     case Command::Product:
       OPKIT_TRY(requireStorage<shaders::LoopProduct>(args, args.outputs[0].dtype));
       return requireLoops(args, loopPasses({loop.size[2]}));

@@ -78,6 +78,43 @@ TEST_F(VulkanLoopTest, RunningSums) {
   expectRandomLoops<int8_t>(Command::RunningSum, DType::Int8, DType::Int64, 9, RecordMode::Direct);
 }
 
+TEST_F(VulkanLoopTest, Scatters) {
+  expectRandomLoops<uint8_t>(Command::Scatter, DType::UInt8, DType::Int64, 10, RecordMode::Indirect);
+  expectRandomLoops<int16_t>(Command::Scatter, DType::Int16, DType::Int32, 11, RecordMode::Direct);
+  expectRandomLoops<float>(Command::Scatter, DType::Float32, DType::Int64, 12, RecordMode::Direct);
+  expectRandomLoops<int64_t>(Command::Scatter, DType::Int64, DType::Int32, 13, RecordMode::Indirect);
+}
+
+TEST_F(VulkanLoopTest, ScattersOfManyUpdatesKeepTheLastAndSumAll) {
+  constexpr int64_t kUpdates = 3000, kElements = 70;
+  LoopRegion loop;
+  loop.command = Command::Scatter;
+  loop.iterations = {kUpdates};
+  loop.operands = {{.source = 0, .steps = {1}}};
+  loop.target = {.steps = {0}};
+  loop.indices = {.source = 1, .steps = {1}, .terms = {{.extent = kElements, .stride = 1}}};
+  loop.base = 2;
+  std::vector<float> updates, last(kElements, -1), sums(kElements, -1);
+  std::vector<int32_t> indices;
+  for (int64_t i = 0; i < kUpdates; ++i) {
+    const auto at = static_cast<size_t>(i * i % 61);
+    updates.push_back(static_cast<float>(i));
+    indices.push_back(static_cast<int32_t>(i % 2 ? at : at - kElements));
+    last[at] = updates.back();
+    sums[at] += updates.back();
+  }
+  const auto backend = makeBackend();
+  const Tensor x = upload(*backend, {DType::Float32, {kUpdates}}, updates);
+  const Tensor at = upload(*backend, {DType::Int32, {kUpdates}}, indices);
+  const Tensor base = upload(*backend, {DType::Float32, {kElements}}, std::vector<float>(kElements, -1));
+  const Tensor y = makeTensor(*backend, {DType::Float32, {kElements}});
+  ASSERT_EQ(run(*backend, loop, {&x, &at, &base}, y).message(), "");
+  EXPECT_EQ(download<float>(*backend, y, DType::Float32), last);
+  loop.combine = Combine::Add;
+  ASSERT_EQ(run(*backend, loop, {&x, &at, &base}, y).message(), "");
+  EXPECT_EQ(download<float>(*backend, y, DType::Float32), sums);
+}
+
 TEST_F(VulkanLoopTest, IndicesOutOfRangeFailTheRunThatMeetsThem) {
   LoopRegion loop;
   loop.iterations = {4};

@@ -1,0 +1,103 @@
+#include "engine/backend/vulkan/vulkan_scatter.h"
+
+#include <bit>
+
+#include "engine/backend/vulkan/loop_table.h"
+#include "shaders/loop/loop_combine.h"
+#include "shaders/loop/loop_place.h"
+#include "shaders/loop/loop_sort.h"
+#include "shaders/loop/loop_take.h"
+
+namespace opkit::vulkan {
+namespace {
+
+using Place = shaders::LoopPlace;
+
+/// The tensors and figures that every step takes.
+struct Scatter {
+  const LoopRegion& loop;
+  const Tensor& base;
+  const Tensor& updates;
+  const Tensor& indices;
+  const Tensor& output;
+  const Tensor* table;
+  int64_t items = elementCount(loop.iterations) * elementCount(loop.size);  // updates, in the order of the iterations
+  uint32_t rank = static_cast<uint32_t>(loop.iterations.size() + loop.size.size());
+};
+
+/// `slots`: as many as items, or more, which are filled up.
+Status place(const Scatter& s, Place::Keep keep, const Tensor* places, int64_t slots, const std::string& type,
+             Encoder& encoder) {
+  const auto terms = static_cast<int64_t>(s.loop.indices.terms.size());
+  OPKIT_ASSIGN(const Tensor* bad,
+               encoder.report(2 * std::max<int64_t>(terms, 1), explainIndices(type, s.loop.indices)));
+  return encoder.dispatch<Place>({keep}, {.table = s.table, .indices = &s.indices, .places = places, .bad = bad},
+                                 {.items = s.items,
+                                  .slots = slots,
+                                  .indexWords = static_cast<int64_t>(sizeOf(s.indices.desc.dtype) / 4),
+                                  .offset = s.loop.target.offset},
+                                 Items{slots}, {.rank = s.rank, .terms = static_cast<uint32_t>(terms)});
+}
+
+Status encodeReplace(const Scatter& s, Encoder& encoder, const std::string& type) {
+  using Shader = shaders::LoopTake;
+  const int64_t count = s.output.desc.elements();
+  OPKIT_ASSIGN(const Tensor* owners, encoder.scratch({DType::UInt32, {count}}));
+  OPKIT_TRY(encoder.fillZero(*owners));
+  OPKIT_TRY(place(s, Place::Keep::Last, owners, s.items, type, encoder));
+  return encoder.dispatch<Shader>(
+      {*Shader::wordOfBytes(sizeOf(s.output.desc.dtype))},
+      {.table = s.table, .base = &s.base, .x = &s.updates, .owners = owners, .y = &s.output},
+      {.count = count, .sourceOffset = s.loop.operands[0].offset}, Items{count}, {.rank = s.rank});
+}
+
+/// A bitonic network: the same comparisons whatever the data, so that equal keys end in the same order in every run.
+Status sort(const Tensor* places, int64_t slots, Encoder& encoder) {
+  for (int64_t run = 2; run <= slots; run *= 2)
+    for (int64_t distance = run / 2; distance > 0; distance /= 2)
+      OPKIT_TRY(encoder.dispatch<shaders::LoopSort>(
+          {}, {.places = places}, {.slots = slots, .run = run, .distance = distance}, Items{slots / 2}));
+  return Status::ok();
+}
+
+Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type) {
+  using Shader = shaders::LoopCombine;
+  const int64_t count = s.output.desc.elements();
+  const auto slots = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(s.items) + 1));  // one is of no element
+  OPKIT_ASSIGN(const Tensor* places, encoder.scratch({DType::UInt32, {slots, 2}}));
+  OPKIT_TRY(place(s, Place::Keep::All, places, slots, type, encoder));
+  OPKIT_TRY(sort(places, slots, encoder));
+  return encoder.dispatch<Shader>(
+      {*Shader::storageOf(s.output.desc.dtype)},
+      {.table = s.table, .base = &s.base, .x = &s.updates, .places = places, .y = &s.output},
+      {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset}, Items{count},
+      {.rank = s.rank, .combine = static_cast<uint32_t>(s.loop.combine)});
+}
+
+}  // namespace
+
+Status supportsScatter(const LoopRegion& loop, const CreateArgs& args) {
+  OPKIT_TRY(checkTerms(loop, args));
+  if (loop.combine == Combine::Replace) return Status::ok();
+  OPKIT_TRY(requireStorage<shaders::LoopCombine>(args, args.outputs[0].dtype));
+  // The search for the first of an element's updates, then all of them if they meet there.
+  constexpr int64_t kSearch = 33;
+  return requireLoops(args, loopPasses({kSearch}) + loopPasses({elementCount(loop.iterations)}));
+}
+
+Status encodeScatter(const LoopRegion& loop, TensorList inputs, const Tensor& output, Encoder& encoder,
+                     const std::string& type) {
+  const auto input = [&](int index) -> const Tensor& { return *inputs[static_cast<size_t>(index)]; };
+  const Tensor& updates = input(loop.operands[0].source);
+  const Tensor& indices = loop.indices.terms.empty() ? updates : input(loop.indices.source);
+  if (elementCount(loop.iterations) * elementCount(loop.size) == 0) {
+    const ByteRun whole{.sizeBytes = output.sizeBytes()};
+    return encoder.copyRuns(input(loop.base), output, {&whole, 1});
+  }
+  OPKIT_ASSIGN(const Tensor* table, encoder.table(tableOfBoxes(loop)));
+  const Scatter scatter{loop, input(loop.base), updates, indices, output, table};
+  return loop.combine == Combine::Replace ? encodeReplace(scatter, encoder, type)
+                                          : encodeCombine(scatter, encoder, type);
+}
+
+}  // namespace opkit::vulkan
