@@ -7,7 +7,7 @@
 namespace opkit::scaffold {
 namespace {
 
-const std::string kFolder = "engine/backend/";
+const std::string kBackendFolder = "engine/backend/";
 
 Status checkBackendName(const Tree& tree, const std::string& name) {
   if (!std::regex_match(name, std::regex("[a-z][a-z0-9_]{1,30}")) || isKeyword(name))
@@ -15,8 +15,8 @@ Status checkBackendName(const Tree& tree, const std::string& name) {
                                    name);
   for (const char* taken : {"host", "cpu", "gpu", "vulkan", "null", "reference", "plugin"})
     if (name == taken) return Status::invalidArgument("backend {} exists; choose another name", name);
-  if (tree.exists(kFolder + name) && !tree.exists(kFolder + name + "/" + name + "_backend.cpp"))
-    return Status::invalidArgument("{}{} exists and is no backend; choose another name", kFolder, name);
+  if (tree.exists(kBackendFolder + name) && !tree.exists(kBackendFolder + name + "/" + name + "_backend.cpp"))
+    return Status::invalidArgument("{}{} exists and is no backend; choose another name", kBackendFolder, name);
   return Status::ok();
 }
 
@@ -43,9 +43,9 @@ Result<Plan> planBackend(const Tree& tree, const std::string& name, bool force) 
   OPKIT_TRY(checkBackendName(tree, name));
   Plan plan;
   for (const char* suffix : {"_backend.h", "_backend.cpp"}) {
-    const auto source = tree.read(kFolder + "null/null" + suffix);
-    if (!source) return Status::invalidArgument("{}null/null{} is not there to be copied", kFolder, suffix);
-    const std::string path = kFolder + name + "/" + name + suffix;
+    const auto source = tree.read(kBackendFolder + "null/null" + suffix);
+    if (!source) return Status::invalidArgument("{}null/null{} is not there to be copied", kBackendFolder, suffix);
+    const std::string path = kBackendFolder + name + "/" + name + suffix;
     FileChange change{path, tree.read(path), renamed(*source, name)};
     if (change.before && !change.isNoOp() && !force)
       return Status::invalidArgument("{} exists and differs from what would be written; --force overwrites it", path);

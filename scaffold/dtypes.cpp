@@ -1,6 +1,6 @@
 #include "scaffold/dtypes.h"
 
-#include <sstream>
+#include "scaffold/names.h"
 
 namespace opkit::scaffold {
 namespace {
@@ -39,18 +39,11 @@ const char* enumeratorOf(const std::string& name) {
   return nullptr;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  std::stringstream stream(text);
-  for (std::string word; std::getline(stream, word, '|');) words.push_back(word);
-  return words;
-}
-
 }  // namespace
 
 Status checkDTypes(const std::string& what, const std::string& dtypes) {
   if (namedSet(dtypes)) return Status::ok();
-  const std::vector<std::string> words = split(dtypes);
+  const std::vector<std::string> words = splitAt(dtypes, '|');
   bool known = !words.empty();
   for (const std::string& word : words) known = known && enumeratorOf(word);
   if (known) return Status::ok();
@@ -62,13 +55,13 @@ Status checkDTypes(const std::string& what, const std::string& dtypes) {
 
 std::vector<std::string> dtypeNames(const std::string& dtypes) {
   const NamedSet* set = namedSet(dtypes);
-  return set ? set->members : split(dtypes);
+  return set ? set->members : splitAt(dtypes, '|');
 }
 
 std::string dtypeExpression(const std::string& dtypes) {
   if (const NamedSet* set = namedSet(dtypes)) return set->expression;
   std::string list;
-  for (const std::string& word : split(dtypes))
+  for (const std::string& word : splitAt(dtypes, '|'))
     list += std::string(list.empty() ? "" : ", ") + "DType::" + enumeratorOf(word);
   return "DTypeSet{" + list + "}";
 }

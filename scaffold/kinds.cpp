@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "scaffold/ports.h"
+
 namespace opkit::scaffold {
 namespace {
+
+constexpr const char* kRowForms[] = {"axis", "from-axis", "groups"};
 
 std::vector<Kind> makeKinds() {
   std::vector<Kind> kinds;
@@ -41,17 +45,23 @@ std::vector<Kind> makeKinds() {
                    .breaks = "Inner strides other than 1, lost large terms, long sums, rows of one element, no rows.",
                    .example = "EnergySum --kind reduce",
                    .attributes = {{"axis", "int", "-1"}, {"keep_dims", "bool", "true"}},
-                   .inputs = {{"x", ""}}});
+                   .inputs = {{"x", ""}},
+                   .maxInputs = 4,
+                   .contents = true,
+                   .onlyContents = true});
   kinds.push_back(
       {.name = "rowwise",
-       .summary = "the elements along an axis normalised together, as Softmax and the norms do",
-       .formula = "`y = x / sqrt(mean(x * x) + epsilon)` along `axis`.",
-       .shapes = "Any rank of 1 or more; the output has the input's shape.",
-       .error = "8u√n + 4 ULP (class Norm).",
-       .breaks = "Inner strides other than 1, constant rows, one huge element, cancellation, empty tensors.",
-       .example = "RmsScale --kind rowwise --attr epsilon:float=1e-6",
+       .summary =
+           "rows normalised, as Softmax and the norms do: along an axis, from an axis on, or groups of channels; "
+           "further inputs are parameters per column",
+       .formula = "`y = (x - mean) / sqrt(variance + epsilon)` over each row, times the second input, plus the others.",
+       .error = "8u√n·(1 + |μ|/σ) + 4 ULP (class Norm).",
+       .breaks = "One-pass variance (rows near 1000), constant rows, one huge element, cancellation, rows around the "
+                 "work group and of one element, empty tensors.",
+       .example = "MyNorm --kind rowwise --rows from-axis --input x:T=floats --input scale:T --input 'bias:T?'",
        .attributes = {{"axis", "int", "-1"}, {"epsilon", "float", "1e-5"}},
-       .inputs = {{"x", ""}}});
+       .inputs = {{"x", ""}},
+       .maxInputs = 5});
   kinds.push_back(
       {.name = "pool",
        .summary = "a window that slides over one to three spatial axes of [batch, channels, ...]",
@@ -101,7 +111,7 @@ std::vector<Kind> makeKinds() {
            "Slices of every width, repeated indices and their order, every element size, no indices, indices out of "
            "range.",
        .example = "PutRows --kind scatter",
-       .attributes = {{"axis", "int", "0"}, {"reduction", "string", "none"}},
+       .attributes = {{"axis", "int", "0"}, {"reduction", "string", "none", {"none", "add", "mul", "max", "min"}}},
        .inputs = {{"data", "any"}, {"indices", "index"}, {"updates", "same"}},
        .maxInputs = 3,
        .anyDType = true,
@@ -126,8 +136,11 @@ std::vector<Kind> makeKinds() {
                    .example = "Mirror --kind layout",
                    .attributes = {{"axis", "int", "-1"}},
                    .inputs = {{"x", "any"}},
+                   .maxInputs = 4,
                    .anyDType = true,
-                   .kernels = false});
+                   .kernels = false,
+                   .contents = true,
+                   .onlyContents = true});
   kinds.push_back({.name = "composite",
                    .summary = "made of other operators: no kernel of its own on any backend",
                    .formula = "`y = x * sigmoid(x)`.",
@@ -147,7 +160,8 @@ std::vector<Kind> makeKinds() {
                    .inputs = {{"x", "any"}},
                    .maxInputs = 8,
                    .maxOutputs = 4,
-                   .anyDType = true});
+                   .anyDType = true,
+                   .contents = true});
   kinds.push_back(
       {.name = "custom",
        .summary = "none of the above: an output shape that parameters decide, a table made at resize, as for "
@@ -162,15 +176,9 @@ std::vector<Kind> makeKinds() {
        .inputs = {{"x", ""}, {"scale", "f32"}},
        .minInputs = 1,
        .maxInputs = 8,
-       .maxOutputs = 4});
+       .maxOutputs = 4,
+       .contents = true});
   return kinds;
-}
-
-Status checkPortCount(const Kind& kind, const char* what, size_t given, size_t least, size_t most) {
-  if (given >= least && given <= most) return Status::ok();
-  return Status::invalidArgument("kind {} takes {} {}, got {}", kind.name,
-                                 least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), what,
-                                 given);
 }
 
 bool samePorts(const std::vector<PortSpec>& given, const std::vector<PortSpec>& own) {
@@ -185,6 +193,41 @@ Status checkBackends(const Kind& kind, const Spec& spec) {
       return Status::invalidArgument("--backend: kernels are written for cpu and vulkan, got '{}'", backend);
   if (kind.row && !spec.has("vulkan"))
     return Status::invalidArgument("kind {} is a row that every backend reads; leave --backend away", kind.name);
+  return Status::ok();
+}
+
+Status completeRows(Spec& spec) {
+  if (spec.kind != "rowwise" && !spec.rows.empty())
+    return Status::invalidArgument("--rows is for kind rowwise, got kind {}", spec.kind);
+  if (spec.kind != "rowwise") return Status::ok();
+  if (spec.rows.empty()) spec.rows = kRowForms[0];
+  if (std::find(std::begin(kRowForms), std::end(kRowForms), spec.rows) != std::end(kRowForms)) return Status::ok();
+  return Status::invalidArgument("--rows: expected one of {}, got '{}'", fmt::join(kRowForms, ", "), spec.rows);
+}
+
+/// A kind's own attributes come first, with the defaults that were given.
+Status completeAttributes(Spec& spec) {
+  std::vector<Attribute> attributes = ownAttributes(spec);
+  for (auto given = spec.attributes.begin(); given != spec.attributes.end(); ++given)
+    if (std::any_of(spec.attributes.begin(), given, [&](const Attribute& a) { return a.name == given->name; }))
+      return Status::invalidArgument("--attr {}: given twice", given->name);
+  for (const Attribute& given : spec.attributes) {
+    const auto own =
+        std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == given.name; });
+    if (own == attributes.end()) {
+      attributes.push_back(given);
+      continue;
+    }
+    if (own->type != given.type)
+      return Status::invalidArgument("--attr {}: kind {} needs it as {}, got {}", given.name, spec.kind, own->type,
+                                     given.type);
+    if (!own->choices.empty() && own->choices != given.choices)
+      return Status::invalidArgument(
+          "--attr {}: kind {} needs the choices {}, got '{}'", given.name, spec.kind, fmt::join(own->choices, "|"),
+          given.choices.empty() ? given.initial : fmt::format("{}", fmt::join(given.choices, "|")));
+    own->initial = given.initial;
+  }
+  spec.attributes = std::move(attributes);
   return Status::ok();
 }
 
@@ -207,6 +250,13 @@ std::string kindChoices() {
   return fmt::format("{{{}}}", fmt::join(names, ","));
 }
 
+std::vector<Attribute> ownAttributes(const Spec& spec) {
+  if (spec.rows == "groups") return {{"num_groups", "int", "1"}, {"epsilon", "float", "1e-5"}};
+  // Elementwise takes the first float it is given instead of its own.
+  if (spec.kind == "elementwise" && !spec.attributes.empty()) return {};
+  return findKind(spec.kind)->attributes;
+}
+
 Result<Spec> completed(const Spec& spec) {
   const Kind* kind = findKind(spec.kind);
   if (!kind) {
@@ -216,43 +266,15 @@ Result<Spec> completed(const Spec& spec) {
   }
   OPKIT_TRY(checkBackends(*kind, spec));
   Spec result = spec;
-  if (result.inputs.empty()) result.inputs = kind->inputs;
-  if (result.outputs.empty()) result.outputs = kind->outputs;
-  OPKIT_TRY(checkPortCount(*kind, "inputs", result.inputs.size(),
-                           kind->minInputs ? kind->minInputs : kind->inputs.size(), kind->maxInputs));
-  OPKIT_TRY(checkPortCount(*kind, "outputs", result.outputs.size(), kind->outputs.size(), kind->maxOutputs));
-  for (size_t i = 0; i < result.inputs.size(); ++i)
-    if (result.inputs[i].dtypes.empty()) {
-      const std::string& own = kind->inputOf(i).dtypes;
-      result.inputs[i].dtypes = !own.empty() ? own : kind->anyDType ? "any" : "floats";
-    }
-  for (PortSpec& port : result.inputs)
-    if (port.dtypes == "same") port.dtypes = result.inputs[0].dtypes;
+  OPKIT_TRY(completeRows(result));
+  OPKIT_TRY(completePorts(*kind, result));
   if (kind->row && (!spec.attributes.empty() || !samePorts(result.inputs, kind->inputs) ||
                     !samePorts(result.outputs, kind->outputs)))
     return Status::invalidArgument(
         "kind {} is a row of a family with fixed parameters, inputs and outputs; "
         "--kind elementwise makes a folder that has its own",
         kind->name);
-  // A kind's own attributes come first. Elementwise takes the first float it is given instead of its own.
-  const bool replaces = kind->name == "elementwise" && !spec.attributes.empty();
-  std::vector<Attribute> attributes = replaces ? std::vector<Attribute>() : kind->attributes;
-  for (auto given = spec.attributes.begin(); given != spec.attributes.end(); ++given)
-    if (std::any_of(spec.attributes.begin(), given, [&](const Attribute& a) { return a.name == given->name; }))
-      return Status::invalidArgument("--attr {}: given twice", given->name);
-  for (const Attribute& given : spec.attributes) {
-    const auto own =
-        std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == given.name; });
-    if (own == attributes.end()) {
-      attributes.push_back(given);
-      continue;
-    }
-    if (own->type != given.type)
-      return Status::invalidArgument("--attr {}: kind {} needs it as {}, got {}", given.name, kind->name, own->type,
-                                     given.type);
-    own->initial = given.initial;
-  }
-  result.attributes = std::move(attributes);
+  OPKIT_TRY(completeAttributes(result));
   return result;
 }
 

@@ -21,13 +21,17 @@ struct Kind {
   std::vector<Attribute> attributes;  // that the templates need; a spec may change their defaults
   std::vector<PortSpec> inputs;       // dtypes "same" are those of the first one; further inputs are like the last
   std::vector<PortSpec> outputs{{"y", ""}};
-  size_t minInputs = 0;  // 0: as many as there are `inputs`
+  size_t minInputs = 0;  // that every operator of the kind has; 0: all `inputs`
   size_t maxInputs = 1;
   size_t maxOutputs = 1;
-  bool anyDType = false;  // moves elements of any type; otherwise computes on floats
-  bool kernels = true;    // has its own kernels; otherwise is lowered
-  std::string templates;  // the kind whose templates it shares (<%#its own name%> tells them apart); empty: its own
+  bool anyDType = false;      // moves elements of any type; otherwise computes on floats
+  bool kernels = true;        // has its own kernels; otherwise is lowered
+  bool contents = false;      // its shape rule may read the values of inputs after the first `least()`
+  bool onlyContents = false;  // and takes no others after them
+  std::string templates;      // the kind whose templates it shares (<%#its own name%> tells them apart); empty: its own
 
+  /// How many inputs an operator has at least; those behind may be optional or contents.
+  size_t least() const { return minInputs ? minInputs : inputs.size(); }
   /// The kind's port for input `i` of a spec.
   const PortSpec& inputOf(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
   /// The folder of its templates.
@@ -41,7 +45,10 @@ const Kind* findKind(const std::string& name);
 /// "{unary,binary,...}", as help and completion show it.
 std::string kindChoices();
 
-/// The spec, completed with the kind's attributes and ports. InvalidArgument if it does not fit the kind.
+/// The attributes that the templates of the spec's kind and form of rows need. REQUIRES a known kind.
+std::vector<Attribute> ownAttributes(const Spec& spec);
+
+/// The spec with the kind's attributes and ports where it names none. InvalidArgument when it does not fit the kind.
 Result<Spec> completed(const Spec& spec);
 
 }  // namespace opkit::scaffold

@@ -35,10 +35,9 @@ constexpr std::string_view kGlslKeywords =
 // Locals and members of the templates, and the functions that their shaders call.
 constexpr std::string_view kTemplateNames =
     " abs apply args at begin best body clamp column columns count depth desc encoder end exp extent first "
-    "folded i index indices_ inner inputs j k last load matrices max message min mix mod name o outer "
-    "outputs params plan plane planes positions push result row rows saturated self shader shape sqrt store sum t "
-    "table "
-    "tap taps to type value walk window words ";
+    "folded has i index indices_ inner inputs j k last load matrices max message min mix mod name o outer "
+    "outputs params part plan plane planes positions push result row rows saturated self shader shape sqrt store sum "
+    "t table tap taps team to type value walk window words ";
 
 // Namespaces and macros that sources of ops/ name: opkit::ops::vulkan would hide opkit::vulkan from every operator.
 constexpr std::string_view kTakenNamespaces =
@@ -75,6 +74,26 @@ std::string upperCamel(const std::string& snake) {
     upper = c == '_';
   }
   return name;
+}
+
+std::string choiceName(const std::string& word) {
+  std::string snake = word;
+  std::replace(snake.begin(), snake.end(), '-', '_');
+  const bool mixed = std::any_of(snake.begin(), snake.end(), isLower);
+  if (!mixed)
+    std::transform(snake.begin(), snake.end(), snake.begin(), [](unsigned char c) { return std::tolower(c); });
+  return upperCamel(snake);
+}
+
+std::vector<std::string> splitAt(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, begin)) {
+    parts.push_back(text.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
 }
 
 bool isKeyword(const std::string& name) { return listed(kCppKeywords, name) || listed(kGlslKeywords, name); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/base/status.h"
 
@@ -11,6 +12,10 @@ namespace opkit::scaffold {
 std::string snakeCase(const std::string& upperCamel);
 /// "hard_shrink" -> "HardShrink".
 std::string upperCamel(const std::string& snake);
+/// The enumerator of a word of any case: "half_pixel" -> "HalfPixel", "SAME_UPPER" -> "SameUpper", "DCR" -> "Dcr".
+std::string choiceName(const std::string& word);
+/// The parts between the separators, empty ones too: "a::b" -> "a", "", "b".
+std::vector<std::string> splitAt(const std::string& text, char separator);
 
 /// True if `name` is a keyword of C++20 or of GLSL 4.5.
 bool isKeyword(const std::string& name);

@@ -45,12 +45,14 @@ Result<Spec> specOf(NewOptions& options) {
     OPKIT_ASSIGN(Attribute attribute, parseAttribute(text));
     spec.attributes.push_back(std::move(attribute));
   }
-  for (const auto& [texts, ports] :
-       {std::pair{&options.inputs, &spec.inputs}, std::pair{&options.outputs, &spec.outputs}})
-    for (const std::string& text : *texts) {
-      OPKIT_ASSIGN(PortSpec port, parsePort(text));
-      ports->push_back(std::move(port));
-    }
+  for (const std::string& text : options.inputs) {
+    OPKIT_ASSIGN(PortSpec port, parsePort(text));
+    spec.inputs.push_back(std::move(port));
+  }
+  for (const std::string& text : options.outputs) {
+    OPKIT_ASSIGN(PortSpec port, parseOutput(text));
+    spec.outputs.push_back(std::move(port));
+  }
   return spec;
 }
 
@@ -77,21 +79,37 @@ Result<int> runNew(const CommandContext& context, NewOptions& options) {
   return carryOut(tree, plan, options.dryRun, nextSteps(tree, spec, plan));
 }
 
+/// The options that say which operator it is: name, kind, parameters, inputs and outputs.
+void addContractOptions(CLI::App& command, NewOptions& options) {
+  command.add_option("NAME", options.spec.name, "The operator's type, UpperCamel");
+  command.add_option("--kind", options.spec.kind, "What sort of operator; `op-scaffold kinds` describes them")
+      ->type_name(kindChoices());
+  command
+      .add_option(
+          "--attr,--attribute", options.attributes,
+          "A parameter, NAME:TYPE=DEFAULT; types bool, int, float, string, ints, floats; a string with choices, "
+          "mode:string=nearest|linear, is an enum and its first choice the default")
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--input", options.inputs,
+          "An input, NAME[:TYPES][?][:contents]. TYPES: f32|f16, a set (floats, integers, numbers, index, bool, "
+          "any), T=SET to name the type, T or =NAME for the type of an earlier input. '?': may be absent. "
+          "contents: the shape rule needs its values")
+      ->allow_extra_args(false);
+  command.add_option("--output", options.outputs, "An output's name")->allow_extra_args(false);
+  command
+      .add_option("--rows", options.spec.rows,
+                  "Of kind rowwise: a row is along one axis, from `axis` on, or a group of channels (default axis)")
+      ->type_name("{axis,from-axis,groups}");
+}
+
 }  // namespace
 
 void addNewCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<NewOptions>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand("new", "Write an operator that builds and passes its checks at once");
-  command.add_option("NAME", options->spec.name, "The operator's type, UpperCamel");
-  command.add_option("--kind", options->spec.kind, "What sort of operator; `op-scaffold kinds` describes them")
-      ->type_name(kindChoices());
-  command
-      .add_option("--attr", options->attributes,
-                  "A parameter, NAME:TYPE=DEFAULT; types bool, int, float, string, ints, floats")
-      ->allow_extra_args(false);
-  command.add_option("--input", options->inputs, "An input, NAME or NAME:DTYPES such as x:f32|f16")
-      ->allow_extra_args(false);
-  command.add_option("--output", options->outputs, "An output's name")->allow_extra_args(false);
+  addContractOptions(command, *options);
   command.add_option("--onnx", options->spec.onnx, "The ONNX operator that is imported as this one (default NAME)");
   command
       .add_option("--backend", options->spec.backends,
@@ -105,7 +123,10 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
   command.footer(
       "Examples:\n"
       "  op-scaffold new HardShrink --kind elementwise --attr lambd:float=0.5\n"
-      "  op-scaffold new RmsScale --kind rowwise --dry-run | git apply --check");
+      "  op-scaffold new RowNorm --kind rowwise --dry-run | git apply --check\n"
+      "  op-scaffold new MyNorm --kind rowwise --rows from-axis --input x:T=floats --input scale:T --input 'bias:T?'\n"
+      "  op-scaffold new MyResize --kind custom --attr 'mode:string=nearest|linear' --input x --input "
+      "sizes:i64:contents");
   command.callback([&context, options] { context.run = [&context, options] { return runNew(context, *options); }; });
 }
 

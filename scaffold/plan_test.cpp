@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <regex>
 #include <set>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "scaffold/generate.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
+#include "scaffold/testing/forms.h"
 #include "scaffold/testing/scratch_tree.h"
 
 namespace opkit::scaffold {
@@ -25,15 +27,15 @@ Status removeOperator(const ScratchTree& scratch, const std::string& name, bool 
 
 Spec specOf(const std::string& kind) { return {.name = "Thing", .kind = kind}; }
 
-class EveryKind : public testing::TestWithParam<std::string> {};
+class EveryKind : public testing::TestWithParam<Form> {};
 
 TEST_P(EveryKind, IsWrittenOnceAndRemovedToTheByte) {
   const ScratchTree scratch;
   const auto before = scratch.snapshot();
-  ASSERT_EQ(scaffold(scratch, specOf(GetParam())).message(), "");
+  ASSERT_EQ(scaffold(scratch, GetParam().spec).message(), "");
   const auto written = scratch.snapshot();
   EXPECT_NE(written, before);
-  ASSERT_EQ(scaffold(scratch, specOf(GetParam())).message(), "");
+  ASSERT_EQ(scaffold(scratch, GetParam().spec).message(), "");
   EXPECT_EQ(scratch.snapshot(), written) << "the same command twice";
   ASSERT_EQ(removeOperator(scratch, "Thing").message(), "");
   EXPECT_EQ(scratch.snapshot(), before);
@@ -42,7 +44,7 @@ TEST_P(EveryKind, IsWrittenOnceAndRemovedToTheByte) {
 
 TEST_P(EveryKind, MarksEveryPlaceAndRendersEveryTag) {
   const ScratchTree scratch;
-  const auto plan = planNew(scratch.tree(), Templates(), specOf(GetParam()), false);
+  const auto plan = planNew(scratch.tree(), Templates(), GetParam().spec, false);
   ASSERT_TRUE(plan) << plan.error().message();
   size_t marked = 0;
   for (const FileChange& change : *plan) {
@@ -53,9 +55,20 @@ TEST_P(EveryKind, MarksEveryPlaceAndRendersEveryTag) {
   EXPECT_GE(marked, 3u);
 }
 
+TEST_P(EveryKind, LeavesNoStrayEmptyLines) {
+  const ScratchTree scratch;
+  const auto plan = planNew(scratch.tree(), Templates(), GetParam().spec, false);
+  ASSERT_TRUE(plan) << plan.error().message();
+  for (const FileChange& change : *plan) {
+    const std::string text = change.inserted.empty() ? *change.after : change.inserted;
+    for (const char* stray : {"\n\n} push;", "},\n\n    {", "\n\n}\n", "\n\n**Error.**"})
+      EXPECT_EQ(text.find(stray), std::string::npos) << change.path << " has '" << stray << "'";
+  }
+}
+
 TEST_P(EveryKind, DiffIsWhatGitApplies) {
   const ScratchTree scratch, other;
-  const auto plan = planNew(scratch.tree(), Templates(), specOf(GetParam()), false);
+  const auto plan = planNew(scratch.tree(), Templates(), GetParam().spec, false);
   ASSERT_TRUE(plan);
   other.write("change.diff", unifiedDiff(*plan));
   ASSERT_EQ(std::system(("cd " + other.root() + " && git apply change.diff && rm change.diff").c_str()), 0);
@@ -65,9 +78,9 @@ TEST_P(EveryKind, DiffIsWhatGitApplies) {
 
 TEST_P(EveryKind, TddDiffersInTheKernelsAlone) {
   const ScratchTree scratch;
-  Spec tdd = specOf(GetParam());
+  Spec tdd = GetParam().spec;
   tdd.tdd = true;
-  const auto plain = planNew(scratch.tree(), Templates(), specOf(GetParam()), false);
+  const auto plain = planNew(scratch.tree(), Templates(), GetParam().spec, false);
   const auto failing = planNew(scratch.tree(), Templates(), tdd, false);
   ASSERT_TRUE(plain && failing);
   size_t different = 0;
@@ -81,12 +94,20 @@ TEST_P(EveryKind, TddDiffersInTheKernelsAlone) {
   EXPECT_GE(different, 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind, testing::ValuesIn([] {
-                           std::vector<std::string> names;
-                           for (const Kind& kind : kinds()) names.push_back(kind.name);
-                           return names;
-                         }()),
-                         [](const auto& kind) { return kind.param; });
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind, testing::ValuesIn(everyForm()),
+                         [](const auto& form) { return form.param.name; });
+
+TEST(EmbeddedTemplates, NameFilesOfTheTree) {
+  const std::regex path("\\b(engine|harness|shaders|docs|ops)/[A-Za-z0-9_/.-]+\\.[a-z]+\\b");
+  const Tree source(sourceTreeAround(OPKIT_SOURCE_DIR));
+  size_t checked = 0;
+  for (const EmbeddedTemplate& each : embeddedTemplates()) {
+    const std::string text(each.text);
+    for (std::sregex_iterator match(text.begin(), text.end(), path), end; match != end; ++match, ++checked)
+      EXPECT_TRUE(source.exists(match->str())) << each.path << " names " << match->str();
+  }
+  EXPECT_GE(checked, 40u);
+}
 
 TEST(PlanNew, RowsOfOneFamilyComeAndGoInAnyOrder) {
   const ScratchTree scratch;

@@ -6,13 +6,13 @@ namespace opkit::scaffold {
 namespace {
 
 using nlohmann::json;
-constexpr const char* kFolder = ".opkit/scaffold/";
+constexpr const char* kRecordFolder = ".opkit/scaffold/";
 
 }  // namespace
 
 std::string hashOf(const std::string& text) { return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0)); }
 
-std::string recordPath(const std::string& name) { return kFolder + name + ".json"; }
+std::string recordPath(const std::string& name) { return kRecordFolder + name + ".json"; }
 
 Record recordOf(const Plan& plan, json spec) {
   Record record{std::move(spec), {}, {}};
@@ -50,7 +50,7 @@ FileChange recordChange(const Tree& tree, const std::string& name, const std::op
 Plan visible(const Plan& plan) {
   Plan result;
   for (const FileChange& change : plan)
-    if (change.path.rfind(kFolder, 0) != 0) result.push_back(change);
+    if (change.path.rfind(kRecordFolder, 0) != 0) result.push_back(change);
   return result;
 }
 

@@ -1,13 +1,15 @@
 #include "scaffold/spec.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
+#include <regex>
+
+#include "scaffold/names.h"
 
 namespace opkit::scaffold {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* kTypes[] = {"bool", "int", "float", "string", "ints", "floats"};
 
@@ -23,59 +25,46 @@ bool isNumber(const std::string& text, bool whole) {
 }
 
 Status checkInitial(const Attribute& attribute) {
-  const auto& [name, type, initial] = attribute;
+  const std::string &type = attribute.type, &initial = attribute.initial;
   if (initial.empty()) return Status::ok();
   if (type == "ints" || type == "floats")
-    return Status::invalidArgument("--attr {}: a default is for bool, int, float and string, got '{}' for {}", name,
-                                   initial, type);
+    return Status::invalidArgument("--attr {}: a default is for bool, int, float and string, got '{}' for {}",
+                                   attribute.name, initial, type);
   const bool fits = type == "bool"    ? initial == "true" || initial == "false"
                     : type == "int"   ? isNumber(initial, true)
                     : type == "float" ? isNumber(initial, false)
                                       : initial.find_first_of("\"\\\n") == std::string::npos;
   if (fits) return Status::ok();
-  return Status::invalidArgument("--attr {}: expected a default of type {}, got '{}'", name, type, initial);
+  return Status::invalidArgument("--attr {}: expected a default of type {}, got '{}'", attribute.name, type, initial);
 }
 
-/// Members of `object` that must be strings, read by key; the first complaint is kept.
-struct Reader {
-  Status status;
+/// "nearest|linear" as choices, of which the first is the default.
+Status splitChoices(Attribute& attribute) {
+  static const std::regex word("[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*");
+  std::vector<std::string> enumerators;
+  for (const std::string& choice : splitAt(attribute.initial, '|')) {
+    if (!std::regex_match(choice, word))
+      return Status::invalidArgument("--attr {}: a choice is a word such as half_pixel, got '{}' in '{}'",
+                                     attribute.name, choice, attribute.initial);
+    enumerators.push_back(choiceName(choice));
+    if (std::count(enumerators.begin(), enumerators.end(), enumerators.back()) > 1)
+      return Status::invalidArgument("--attr {}: the choices must differ by more than case and '_', got '{}'",
+                                     attribute.name, attribute.initial);
+    attribute.choices.push_back(choice);
+  }
+  attribute.initial = attribute.choices.front();
+  return Status::ok();
+}
 
-  void fail(Status error) {
-    if (status.isOk()) status = std::move(error);
-  }
-  void knownKeys(const json& object, const std::string& where, const std::vector<std::string>& known) {
-    if (!object.is_object()) return fail(Status::invalidArgument("spec: {} must be an object", where));
-    for (const auto& item : object.items())
-      if (std::find(known.begin(), known.end(), item.key()) == known.end())
-        fail(Status::invalidArgument("spec: unknown key '{}' in {}; expected one of {}", item.key(), where,
-                                     fmt::join(known, ", ")));
-  }
-  std::string text(const json& object, const char* key, bool required) {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    if (found == object.end()) {
-      if (required) fail(Status::invalidArgument("spec: '{}' is missing", key));
-      return "";
-    }
-    if (!found->is_string()) {
-      fail(Status::invalidArgument("spec: '{}' must be a string, got {}", key, found->dump()));
-      return "";
-    }
-    return found->get<std::string>();
-  }
-  json list(const json& object, const char* key) {
-    const json found = object.value(key, json::array());
-    if (!found.is_array()) fail(Status::invalidArgument("spec: '{}' must be a list, got {}", key, found.dump()));
-    return found.is_array() ? found : json::array();
-  }
-};
-
-std::vector<PortSpec> portsOf(Reader& reader, const json& document, const char* key) {
-  std::vector<PortSpec> ports;
-  for (const json& item : reader.list(document, key)) {
-    reader.knownKeys(item, key, {"name", "dtypes"});
-    ports.push_back({reader.text(item, "name", true), reader.text(item, "dtypes", false)});
-  }
-  return ports;
+/// The types of an input: a set, a variable with or without its set, or `=` and what has the same type.
+void readTypes(const std::string& types, PortSpec& port) {
+  const bool named = !types.empty() && std::isupper(static_cast<unsigned char>(types[0])) != 0;
+  if (types.starts_with('='))
+    port.same = types.substr(1);
+  else if (named && (types.size() == 1 || types[1] == '='))
+    port.variable = types.substr(0, 1), port.dtypes = types.substr(std::min<size_t>(types.size(), 2));
+  else
+    port.dtypes = types;
 }
 
 }  // namespace
@@ -94,66 +83,43 @@ Result<Attribute> parseAttribute(const std::string& text) {
   if (std::find(std::begin(kTypes), std::end(kTypes), attribute.type) == std::end(kTypes))
     return Status::invalidArgument("--attr {}: expected a type of {}, got '{}'", attribute.name,
                                    fmt::join(kTypes, ", "), attribute.type);
+  if (attribute.type == "string" && attribute.initial.find('|') != std::string::npos)
+    OPKIT_TRY(splitChoices(attribute));
   OPKIT_TRY(checkInitial(attribute));
   return attribute;
 }
 
 Result<PortSpec> parsePort(const std::string& text) {
-  const size_t colon = text.find(':');
-  PortSpec port{text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
-  if (port.name.empty() || (colon != std::string::npos && port.dtypes.empty()))
-    return Status::invalidArgument("an input or output is NAME or NAME:DTYPES, such as x:f32, got '{}'", text);
+  std::vector<std::string> fields = splitAt(text, ':');
+  PortSpec port;
+  const auto dropMark = [&] {
+    if (!fields.back().ends_with('?')) return;
+    fields.back().pop_back();
+    port.optional = true;
+  };
+  dropMark();
+  if (fields.size() > 1 && fields.back() == "contents") {
+    port.contents = true;
+    fields.pop_back();
+    dropMark();
+  }
+  port.name = fields[0];
+  if (fields.size() > 1) readTypes(fields[1], port);
+  const bool bare = port.dtypes.empty() && port.variable.empty() && port.same.empty();
+  if (port.name.empty() || fields.size() > 2 || (fields.size() == 2 && bare) || text.ends_with("="))
+    return Status::invalidArgument(
+        "an input is NAME[:TYPES][?][:contents], such as x:f32|f16, scale:=x, bias:=x? or axes:i64:contents, got '{}'",
+        text);
   return port;
 }
 
-json specToJson(const Spec& spec) {
-  json document{{"version", kSpecVersion}, {"name", spec.name},         {"kind", spec.kind},
-                {"onnx", spec.onnxType()}, {"backends", spec.backends}, {"tdd", spec.tdd}};
-  document["attrs"] = json::array();
-  for (const Attribute& attribute : spec.attributes)
-    document["attrs"].push_back({{"name", attribute.name}, {"type", attribute.type}, {"default", attribute.initial}});
-  for (const auto& [key, ports] : {std::pair{"inputs", &spec.inputs}, std::pair{"outputs", &spec.outputs}}) {
-    document[key] = json::array();
-    for (const PortSpec& port : *ports) document[key].push_back({{"name", port.name}, {"dtypes", port.dtypes}});
-  }
-  return document;
-}
-
-Result<Spec> specFromJson(const std::string& text) {
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return Status::invalidArgument("spec: the file is not JSON");
-  Reader reader;
-  reader.knownKeys(document, "the spec",
-                   {"version", "name", "kind", "onnx", "backends", "tdd", "attrs", "inputs", "outputs"});
-  OPKIT_TRY(reader.status);
-  const json version = document.value("version", json(0));
-  if (version != kSpecVersion)
-    return Status::invalidArgument("spec: expected \"version\": {}, got {}", kSpecVersion, version.dump());
-  Spec spec;
-  spec.name = reader.text(document, "name", true);
-  spec.kind = reader.text(document, "kind", true);
-  spec.onnx = reader.text(document, "onnx", false);
-  if (spec.onnx == spec.name) spec.onnx.clear();
-  if (document.contains("backends")) {
-    spec.backends.clear();
-    for (const json& item : reader.list(document, "backends"))
-      spec.backends.push_back(item.is_string() ? item.get<std::string>() : item.dump());
-  }
-  const json tdd = document.value("tdd", json(false));
-  if (!tdd.is_boolean()) reader.fail(Status::invalidArgument("spec: 'tdd' must be true or false, got {}", tdd.dump()));
-  spec.tdd = tdd == true;
-  for (const json& item : reader.list(document, "attrs")) {
-    reader.knownKeys(item, "attrs", {"name", "type", "default"});
-    const std::string initial = reader.text(item, "default", false);
-    const std::string typed = reader.text(item, "name", true) + ":" + reader.text(item, "type", true);
-    OPKIT_TRY(reader.status);
-    OPKIT_ASSIGN(Attribute attribute, parseAttribute(typed + (initial.empty() ? "" : "=" + initial)));
-    spec.attributes.push_back(std::move(attribute));
-  }
-  spec.inputs = portsOf(reader, document, "inputs");
-  spec.outputs = portsOf(reader, document, "outputs");
-  OPKIT_TRY(reader.status);
-  return spec;
+Result<PortSpec> parseOutput(const std::string& text) {
+  const size_t colon = text.find_first_of(":?");
+  if (colon != std::string::npos)
+    return Status::invalidArgument("--output {}: outputs have the type of the first input, leave '{}' away",
+                                   text.substr(0, colon), text.substr(colon + (text[colon] == ':' ? 1 : 0)));
+  if (text.empty()) return Status::invalidArgument("an output is a NAME, got ''");
+  return PortSpec{text, ""};
 }
 
 }  // namespace opkit::scaffold

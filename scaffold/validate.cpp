@@ -44,7 +44,7 @@ Status checkComputable(const Kind& kind, const Spec& spec) {
   if (kind.anyDType) return Status::ok();
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const PortSpec& port = spec.inputs[i];
-    if (!kind.inputOf(i).dtypes.empty()) continue;  // any that the card can name
+    if (port.contents || !kind.inputOf(i).dtypes.empty()) continue;  // any that the card can name
     if (port.dtypes != spec.inputs[0].dtypes)
       return Status::invalidArgument("--input {}: inputs of kind {} are of one type, got {} and {}", port.name,
                                      kind.name, spec.inputs[0].dtypes, port.dtypes);
@@ -56,6 +56,15 @@ Status checkComputable(const Kind& kind, const Spec& spec) {
       return Status::invalidArgument("--input {}: kind {} computes on f32 and f16, got {}", port.name, kind.name,
                                      port.dtypes);
   }
+  return Status::ok();
+}
+
+/// The enum of an attribute is called after the operator and it, beside the operator's other names.
+Status checkEnumName(const Attribute& attribute) {
+  for (const char* taken : {"cpu", "params", "schema", "vulkan"})
+    if (!attribute.choices.empty() && attribute.name == taken)
+      return Status::invalidArgument("--attr {}: the enum's name is used by the generated code; choose another name",
+                                     attribute.name);
   return Status::ok();
 }
 
@@ -106,11 +115,18 @@ Status checkNames(const Spec& spec) {
     seen.push_back(name);
     return checkVariableName(what, name);
   };
-  for (const Attribute& attribute : spec.attributes) OPKIT_TRY(check("--attr", attribute.name));
+  for (const Attribute& attribute : spec.attributes) {
+    OPKIT_TRY(check("--attr", attribute.name));
+    OPKIT_TRY(checkEnumName(attribute));
+  }
   for (const PortSpec& port : spec.inputs) {
     OPKIT_TRY(check("--input", port.name));
     OPKIT_TRY(checkDTypes("--input " + port.name, port.dtypes));
   }
+  for (const PortSpec& port : spec.inputs)
+    if (port.optional && std::find(seen.begin(), seen.end(), "has_" + port.name) != seen.end())
+      return Status::invalidArgument("--input {}: the generated code says has_{} for an optional input; rename one",
+                                     port.name, port.name);
   for (const PortSpec& port : spec.outputs) {
     OPKIT_TRY(check("--output", port.name));
     if (!port.dtypes.empty())

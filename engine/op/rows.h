@@ -1,5 +1,6 @@
-// Rows: a tensor as [outer, extent, inner] around one or several neighbouring axes. For operators that process the
-// elements along an axis together (Softmax, norms, reductions over one axis). A value; thread-safe.
+// Rows: a tensor as [outer, extent, inner] around one or several neighbouring axes, or around groups of channels. For
+// operators that process the elements of a row together (Softmax, norms, reductions over one axis). A value;
+// thread-safe.
 #pragma once
 
 #include "engine/tensor/shape.h"
@@ -27,6 +28,29 @@ inline Rows rowsBetween(const Shape& shape, size_t first, size_t last) {
 inline Rows rowsAlong(const Shape& shape, int64_t axis) {
   const auto first = static_cast<size_t>(*normalizeAxis(axis, shape.size()));
   return rowsBetween(shape, first, first + 1);
+}
+
+/// The rows over every axis from `axis` on; REQUIRES an axis that normalizeAxis accepts.
+inline Rows rowsFrom(const Shape& shape, int64_t axis) {
+  return rowsBetween(shape, static_cast<size_t>(*normalizeAxis(axis, shape.size())), shape.size());
+}
+
+/// Rows that are groups of channels of [batch, channels, ...], each with its spatial axes.
+struct GroupRows : Rows {
+  int64_t groups;
+  int64_t channels;  // of all groups
+  int64_t spatial;   // elements of one channel
+
+  /// The channel of element `i` of a row.
+  size_t channelAt(int64_t row, int64_t i) const {
+    return static_cast<size_t>(row % groups * (channels / groups) + i / spatial);
+  }
+};
+
+/// The rows of `groups` groups of channels; REQUIRES what checkGroups (shape_rules.h) accepts.
+inline GroupRows rowsOfGroups(const Shape& shape, int64_t groups) {
+  const int64_t channels = shape[1], spatial = elementCount(shape, 2, shape.size());
+  return {{shape[0] * groups, channels / groups * spatial, 1}, groups, channels, spatial};
 }
 
 }  // namespace opkit

@@ -14,18 +14,19 @@ double magnitudeOf(Combine combine, double magnitude, double old, double value, 
 
 }  // namespace
 
-Result<Combine> combineOf(const std::string& reduction, const ShapeArgs& args) {
+Status checkCombine(Combine combine, const ShapeArgs& args) {
   const DType data = args.input(0).dtype, updates = args.input(2).dtype;
   if (data != updates)
     return Status::invalidArgument("updates must be {} like the data, got {}", nameOf(data), nameOf(updates));
-  OPKIT_ASSIGN(const Combine combine, parseCombine(reduction));
+  if (combine > Combine::Minimum)
+    return Status::invalidArgument("reduction must be in [0, {}], got {}", static_cast<int>(Combine::Minimum),
+                                   static_cast<int>(combine));
   if (data == DType::Bool && combine != Combine::Replace)
-    return Status::invalidArgument("reduction of bool must be none, got '{}'", reduction);
-  return combine;
+    return Status::invalidArgument("reduction of bool must be none, got number {}", static_cast<int>(combine));
+  return Status::ok();
 }
 
-Status scatterAt(const std::string& reduction, const std::vector<int64_t>& places, const OracleArgs& args) {
-  OPKIT_ASSIGN(const Combine combine, parseCombine(reduction));
+Status scatterAt(Combine combine, const std::vector<int64_t>& places, const OracleArgs& args) {
   OracleTensor& y = args.output();
   visitElements(args.input(0), y, [](const auto& from, auto& to) { to = from; });
   std::vector<int64_t> terms(static_cast<size_t>(y.elements()), 1);

@@ -9,12 +9,13 @@
 
 namespace opkit {
 
-/// How updates meet the data. InvalidArgument for an unknown reduction, updates of another dtype than the data, and
-/// arithmetic on bool.
-Result<Combine> combineOf(const std::string& reduction, const ShapeArgs& args);
+/// Whether updates can meet the data so. The enum of a schema has the choices none, add, mul, max, min in this order,
+/// so a cast makes a Combine of it. InvalidArgument for a number that is no Combine, updates of another dtype than the
+/// data, and arithmetic on bool.
+Status checkCombine(Combine combine, const ShapeArgs& args);
 
 /// For oracles: the output is the data; then output[places[i]] takes in update i, for each i in turn. Gives the output
 /// the figures of NumericClass Sum: elements that no rounding touches have magnitude 0, which is exact.
-Status scatterAt(const std::string& reduction, const std::vector<int64_t>& places, const OracleArgs& args);
+Status scatterAt(Combine combine, const std::vector<int64_t>& places, const OracleArgs& args);
 
 }  // namespace opkit

@@ -27,27 +27,28 @@ TEST(ScatterAt, TellsTheHarnessWhatWasRounded) {
   updates.real = {-2, 5, 7};
   const OracleTensor* inputs[] = {&data, nullptr, &updates};
   const OracleArgs args{{}, inputs, {&y, 1}};
-  ASSERT_TRUE(scatterAt("add", {1, 0, 1}, args).isOk());
+  ASSERT_TRUE(scatterAt(Combine::Add, {1, 0, 1}, args).isOk());
   EXPECT_EQ(y.real, (std::vector<double>{15, 25, 30}));
   EXPECT_EQ(y.magnitude, (std::vector<double>{15, 29, 0})) << "nothing meets the last";
   EXPECT_EQ(y.terms, 3);
-  ASSERT_TRUE(scatterAt("none", {2, 2, 2}, args).isOk());
+  ASSERT_TRUE(scatterAt(Combine::Replace, {2, 2, 2}, args).isOk());
   EXPECT_EQ(y.real, (std::vector<double>{10, 20, 7}));
   EXPECT_EQ(y.magnitude, (std::vector<double>{0, 0, 0}));
-  ASSERT_TRUE(scatterAt("mul", {0, 0, 0}, args).isOk());
+  ASSERT_TRUE(scatterAt(Combine::Multiply, {0, 0, 0}, args).isOk());
   EXPECT_EQ(y.real[0], -700);
   EXPECT_EQ(y.magnitude[0], 700);
 }
 
-TEST(CombineOf, RefusesWhatDoesNotFit) {
+TEST(CheckCombine, RefusesWhatDoesNotFit) {
   const TensorDesc data{DType::Bool, {3}}, other{DType::Float32, {3}};
-  const auto message = [](const std::string& reduction, const TensorDesc& x, const TensorDesc& updates) {
+  const auto message = [](Combine combine, const TensorDesc& x, const TensorDesc& updates) {
     const TensorDesc* inputs[] = {&x, &x, &updates};
-    return combineOf(reduction, {{}, inputs, {}}).error().message();
+    return checkCombine(combine, {{}, inputs, {}}).message();
   };
-  EXPECT_EQ(message("none", data, data), "");
-  EXPECT_EQ(message("max", data, data), "reduction of bool must be none, got 'max'");
-  EXPECT_EQ(message("none", data, other), "updates must be bool like the data, got f32");
+  EXPECT_EQ(message(Combine::Replace, data, data), "");
+  EXPECT_EQ(message(Combine::Maximum, data, data), "reduction of bool must be none, got number 3");
+  EXPECT_EQ(message(Combine::Replace, data, other), "updates must be bool like the data, got f32");
+  EXPECT_EQ(message(static_cast<Combine>(5), data, data), "reduction must be in [0, 4], got 5");
 }
 
 }  // namespace

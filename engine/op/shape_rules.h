@@ -17,4 +17,35 @@ inline Result<std::vector<TensorDesc>> likeAllInputs(const ShapeArgs& args) {
   return likeFirstInput(args);
 }
 
+/// Whether input `i`, if given, has the dtype of input `as`. InvalidArgument names both dtypes; `name` is for the
+/// message, as below.
+inline Status requireSameType(const ShapeArgs& args, size_t i, std::string_view name, size_t as) {
+  if (!args.hasInput(i) || args.input(i).dtype == args.input(as).dtype) return Status::ok();
+  return Status::invalidArgument("{} must be {} like input {}, got {}", name, nameOf(args.input(as).dtype), as,
+                                 nameOf(args.input(i).dtype));
+}
+
+/// Whether input `i`, if given, holds a parameter of input 0: of its dtype and with shape `expected`, such as the scale
+/// of a norm.
+inline Status requireParameter(const ShapeArgs& args, size_t i, std::string_view name, const Shape& expected) {
+  OPKIT_TRY(requireSameType(args, i, name, 0));
+  if (!args.hasInput(i) || args.shape(i) == expected) return Status::ok();
+  return Status::invalidArgument("{} must be {} for input {}, got {}", name, toString(expected),
+                                 toString(args.shape(0)), toString(args.shape(i)));
+}
+
+/// Whether input `i`, if given, is a list: contents that one value per axis or the like are read from.
+inline Status requireList(const ShapeArgs& args, size_t i, std::string_view name) {
+  if (!args.hasInput(i) || args.shape(i).size() <= 1) return Status::ok();
+  return Status::invalidArgument("{} must be a list, got {}", name, toString(args.shape(i)));
+}
+
+/// Whether `x` is [batch, channels, ...] and its channels divide into `groups` equal groups; `name` is that
+/// parameter's.
+inline Status checkGroups(const Shape& x, int64_t groups, std::string_view name) {
+  if (x.size() < 2) return Status::invalidArgument("the input must be [batch, channels, ...], got {}", toString(x));
+  if (groups >= 1 && x[1] % groups == 0) return Status::ok();
+  return Status::invalidArgument("{} must divide the {} channels of {}, got {}", name, x[1], toString(x), groups);
+}
+
 }  // namespace opkit

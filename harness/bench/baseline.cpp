@@ -79,7 +79,7 @@ int report(const Figures& base, const Figures& now, double threshold) {
     std::istringstream parts(key);
     std::string id, backend, figure;
     std::getline(parts, id), std::getline(parts, backend), std::getline(parts, figure);
-    table.add({id.substr(0, 60), backend, figure, milli(medianOf(other->second)), milli(medianOf(samples)),
+    table.add({id, backend, figure, milli(medianOf(other->second)), milli(medianOf(samples)),
                fmt::format("{:.3f}", interval.ratio), fmt::format("{:.3f} to {:.3f}", interval.low, interval.high),
                fmt::format("{:.2g}", p),
                change == Change::Same     ? "same"

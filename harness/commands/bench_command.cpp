@@ -69,10 +69,10 @@ void addRow(Table& table, const CaseResult& result) {
   };
   const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
   const std::vector<double>& cpu = times["executeWall"].cpuSamples;
-  table.add({result.id.substr(0, 70), result.backend, result.provider, median("create"), median("resizeCold"),
-             median("resizeWarm"), median("executeWall"), cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)),
-             median("executeDevice"), median("executeRepeated"), rate(result.flops, execute),
-             rate(result.bytes, execute), result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
+  table.add({result.id, result.backend, result.provider, median("create"), median("resizeCold"), median("resizeWarm"),
+             median("executeWall"), cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)), median("executeDevice"),
+             median("executeRepeated"), rate(result.flops, execute), rate(result.bytes, execute),
+             result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
 }
 
 void addRoofline(CaseResult& result, const DevicePeaks& peaks) {

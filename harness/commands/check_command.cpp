@@ -214,9 +214,16 @@ class CheckRun {
       if (tally.blocks == 1) firstFailures_.push_back(line);
       if (options_.annotations) fmt::print("{}", githubAnnotation(line, folderOf(line.value("op", ""))));
     } else if (options_.verbose) {
-      fmt::print("{} {} on {} {}\n", nameOf(status), line.value("id", ""), line.value("backend", ""),
-                 line.value("reason", ""));
+      printLine(line, status);
     }
+  }
+
+  /// The case, why it did not pass, and the sub-checks that were made.
+  static void printLine(const Json& line, CaseStatus status) {
+    const std::vector<std::string> checks = line.value("checks", std::vector<std::string>());
+    fmt::print("{} {} on {} {}\n", nameOf(status), line.value("id", ""), line.value("backend", ""),
+               line.value("reason", ""));
+    if (!checks.empty()) fmt::print("  checks   {}\n", fmt::join(checks, " "));
   }
 
   std::string folderOf(const std::string& op) const {
@@ -351,7 +358,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::appendedFile());
   command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
   command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
-  command->add_flag("--verbose", options->verbose, "One line per case");
+  command->add_flag("--verbose", options->verbose, "Each case and its sub-checks");
   command->footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"

@@ -177,6 +177,7 @@ TEST(Program, AnIdRepeatsExactlyThatCase) {
   const Ran ran = run("check --backend cpu --verbose --case 'Relu/f32[17]/normal/seed=5'");
   EXPECT_EQ(ran.code, 0) << ran.text;
   EXPECT_NE(ran.text.find("pass Relu/f32[17]/normal/seed=5 on cpu"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\n  checks   placement counters"), std::string::npos) << ran.text;
   EXPECT_NE(ran.text.find("1 pass"), std::string::npos) << ran.text;
 }
 

@@ -1,6 +1,7 @@
 #include "ops/layer_norm/layer_norm.h"
 
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 #include "ops/layer_norm/instance_norm_schema.h"
 #include "ops/layer_norm/layer_norm_schema.h"
 
@@ -8,16 +9,8 @@ namespace opkit::ops::layer_norm {
 namespace {
 
 Status checkAffine(const ShapeArgs& args, const Shape& expected) {
-  for (size_t i = 1; i < args.inputs.size(); ++i) {
-    if (!args.hasInput(i)) continue;
-    if (args.input(i).dtype != args.input(0).dtype)
-      return Status::invalidArgument("inputs must have one type, got {} and {}", nameOf(args.input(0).dtype),
-                                     nameOf(args.input(i).dtype));
-    if (args.shape(i) != expected)
-      return Status::invalidArgument("{} must be {} for input {}, got {}", i == 1 ? "scale" : "bias",
-                                     toString(expected), toString(args.shape(0)), toString(args.shape(i)));
-  }
-  return Status::ok();
+  OPKIT_TRY(requireParameter(args, 1, "scale", expected));
+  return requireParameter(args, 2, "bias", expected);
 }
 
 Result<std::vector<TensorDesc>> layerShapeRule(const ShapeArgs& args) {

@@ -5,18 +5,12 @@ namespace opkit::ops::pad {
 namespace {
 
 Result<ParamBytes> paramsOf(const OnnxNode& node) {
-  const std::string mode = node.stringAttribute("mode", "constant");
   PadParamsT params;
-  if (mode == "constant")
-    params.mode = Mode::Constant;
-  else if (mode == "reflect")
-    params.mode = Mode::Reflect;
-  else if (mode == "edge")
-    params.mode = Mode::Edge;
-  else if (mode == "wrap")
-    params.mode = Mode::Wrap;
-  else
-    return Status::unsupported("Pad: mode must be constant, reflect, edge or wrap, got '{}'", mode);
+  OPKIT_ASSIGN(
+      params.mode,
+      choiceAttribute<Mode>(
+          node, "mode",
+          {{"constant", Mode::Constant}, {"reflect", Mode::Reflect}, {"edge", Mode::Edge}, {"wrap", Mode::Wrap}}));
   return packParams(params);
 }
 

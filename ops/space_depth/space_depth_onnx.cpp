@@ -7,10 +7,8 @@ namespace {
 Status rule(OnnxNode& node) {
   SpaceDepthParamsT params;
   params.block = static_cast<int>(node.intAttribute("blocksize", 0));
-  const std::string mode = node.stringAttribute("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD")
-    return Status::invalidArgument("{}: mode must be DCR or CRD, got '{}'", node.opType(), mode);
-  params.order = mode == "DCR" ? Order::DepthColumnRow : Order::ColumnRowDepth;
+  OPKIT_ASSIGN(params.order,
+               choiceAttribute<Order>(node, "mode", {{"DCR", Order::DepthColumnRow}, {"CRD", Order::ColumnRowDepth}}));
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 

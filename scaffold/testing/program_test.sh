@@ -46,7 +46,23 @@ refused 'expected an operator type such as' new Thing --kind rowwise --onnx 'bad
 refused "got 'cuda'" new Thing --kind rowwise --backend cuda
 refused 'every backend reads' new Thing --kind unary --backend cpu
 refused 'expected floats, integers' new Thing --kind rowwise --input x:q4
-refused 'takes 1 inputs, got 2' new Thing --kind rowwise --input a --input b
+refused 'takes 1 inputs, got 2' new Thing --kind composite --input a --input b
+refused 'takes 1 to 5 inputs, got 6' new Thing --kind rowwise --input a --input b --input c --input d --input e --input f
+refused 'an input is NAME[:TYPES][?][:contents]' new Thing --kind custom --input x:f32:values
+refused "'=z' expects an input before it" new Thing --kind custom --input x --input y:=z
+refused 'T is the type of x already' new Thing --kind custom --input x:T=f32 --input y:T=f16
+refused 'kind matmul needs this input' new Thing --kind matmul --input a --input 'b?'
+refused "must be optional: add '?'" new Thing --kind rowwise --input x --input 'scale?' --input bias
+refused 'contents are for further inputs of the kinds reduce, layout, copy, custom' new Thing --kind pool --input x:i64:contents
+refused 'write b:i64:contents' new Thing --kind layout --input x --input b
+refused 'contents are i64 or i32, got f32' new Thing --kind custom --input x --input b:f32:contents
+refused 'are of one type, got f32 and f16' new Thing --kind rowwise --input x:f32 --input scale:f16
+refused '--rows is for kind rowwise, got kind reduce' new Thing --kind reduce --rows groups
+refused "expected one of axis, from-axis, groups, got 'column'" new Thing --kind rowwise --rows column
+refused "a choice is a word such as half_pixel, got ''" new Thing --kind custom --attr 'mode:string=a|'
+refused 'must differ by more than case' new Thing --kind custom --attribute 'mode:string=a|A'
+refused 'a default of type int' new Thing --kind custom --attr 'mode:int=1|2'
+refused 'needs the choices none|add|mul|max|min' new Thing --kind scatter --attr reduction:string=add
 refused 'snake_case' new Thing --kind elementwise --input 'x y'
 refused 'the name is used twice' new Thing --kind custom --input x --output x
 refused 'indices of kind gather are i64 or i32' new Thing --kind gather --input data --input at_most:f32
@@ -75,6 +91,10 @@ spec '{"version": 2, "name": "Thing", "kind": "unary"}'
 refused 'expected "version": 1, got 2' new --spec "$work/spec.json"
 spec '{"version": 1, "name": "Thing", "kind": "unary", "backend": "cpu"}'
 refused "unknown key 'backend'" new --spec "$work/spec.json"
+spec '{"version": 1, "name": "Thing", "kind": "custom", "inputs": [{"name": "x", "optional": 1}]}'
+refused "'optional' must be true or false, got 1" new --spec "$work/spec.json"
+spec '{"version": 1, "name": "Thing", "kind": "custom", "attrs": [{"name": "m", "type": "int", "choices": ["a", "b"]}]}'
+refused "'choices' are two words or more of a string" new --spec "$work/spec.json"
 spec '{"version": 1, "name": "Thing", "kind": "elementwise", "attrs": [1]}'
 refused 'attrs must be an object' new --spec "$work/spec.json"
 refused 'there is no operator Nothing' remove Nothing

@@ -176,6 +176,9 @@ class VulkanExecution : public Execution {
   Status onResize(TensorList inputs, TensorList outputs) final;
   Status onExecute(TensorList inputs, TensorList outputs) final;
 
+ protected:
+  static bool has(TensorList list, size_t index) { return index < list.size() && list[index] != nullptr; }
+
  private:
   struct State;
   Backend& backend_;

@@ -46,6 +46,10 @@ OnnxRules testRules() {
     for (int i = 0; i < 100; ++i) node.addConstant("filler", std::vector<int64_t>{i});
     return node.emit("Any", {node.emitIntermediate("Any", {node.addConstant("copy", *value)})});
   });
+  rules.add("Choice", {"mode"}, [](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(const int mode, choiceAttribute<int>(node, "mode", {{"near", 7}, {"far", 8}}));
+    return node.emit("Any", {node.addConstant("mode", std::vector<int64_t>{mode})});
+  });
   rules.add("Lazy", {}, [](OnnxNode&) { return Status::ok(); });
   rules.add("Foreign", {}, passThrough("NotRegistered"));
   return rules;
@@ -184,6 +188,26 @@ TEST(OnnxImporter, RulesSeeAttributesAndDefaults) {
   EXPECT_EQ(scale(), 0.25f + 10 + 4 + 1 + 1);
   for (AttributeProto& attribute : *node.mutable_attribute()) attribute.clear_type();  // as the oldest files are
   EXPECT_EQ(scale(), 0.25f + 10 + 4 + 1 + 1);
+}
+
+TEST(OnnxImporter, ChoicesHaveAFallbackAndAreNamedWhenRefused) {
+  Builder builder;
+  builder.input("x");
+  onnx::NodeProto& node = builder.node("Choice", {"x"}, {"y"});
+  builder.output("y");
+  const auto mode = [&] {
+    const Result<Model> model = builder.import();
+    return model.has_value() ? std::to_string(model->tensors.back().constant->data<int64_t>()[0])
+                             : model.error().message();
+  };
+  EXPECT_EQ(mode(), "7");
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("mode");
+  attribute.set_type(AttributeProto::STRING);
+  attribute.set_s("far");
+  EXPECT_EQ(mode(), "8");
+  attribute.set_s("Far");
+  EXPECT_NE(mode().find("Choice: mode must be one of near, far, got 'Far'"), std::string::npos) << mode();
 }
 
 TEST(OnnxImporter, ConstantsReachTheRulesThatAsk) {

@@ -57,6 +57,19 @@ class OnnxNode {
   virtual int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
 };
 
+/// A string attribute as one of the choices, of which the first is the fallback. Unsupported names all choices.
+template <class Enum>
+Result<Enum> choiceAttribute(const OnnxNode& node, const std::string& name,
+                             std::initializer_list<std::pair<const char*, Enum>> choices) {
+  const std::string given = node.stringAttribute(name, choices.begin()->first);
+  std::string known;
+  for (const auto& [text, value] : choices) {
+    if (given == text) return value;
+    known += (known.empty() ? "" : ", ") + std::string(text);
+  }
+  return Status::unsupported("{}: {} must be one of {}, got '{}'", node.opType(), name, known, given);
+}
+
 using OnnxRule = std::function<Status(OnnxNode&)>;
 
 class OnnxRules {
