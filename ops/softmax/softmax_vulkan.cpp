@@ -12,6 +12,8 @@ vulkan::RowWork workOf(const SoftmaxParamsT& params, const Shape& shape) {
   return vulkan::RowWork::over(rowsOf(params, shape), 3);
 }
 
+constexpr int64_t kPlainSum = 256;  // elements whose plain sum is exact enough; compensation costs time
+
 class SoftmaxVulkan final : public vulkan::VulkanExecution {
  public:
   SoftmaxVulkan(const CreateArgs& args, Backend& backend)
@@ -21,7 +23,8 @@ class SoftmaxVulkan final : public vulkan::VulkanExecution {
     const vulkan::RowWork work = workOf(params_, inputs[0]->desc.shape);
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, work);
+        {.rows = work.rows, .extent = work.extent, .inner = work.distance, .logarithm = params_.log}, work,
+        {.compensated = work.extent > kPlainSum});
   }
 
  private:

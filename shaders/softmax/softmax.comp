@@ -15,7 +15,10 @@ layout(push_constant) uniform Push {
   uint logarithm;
 } push;
 
-TEAM_FOLD(teamMax, float, largerOf)
+// Whether the sum is compensated (Kahan): the error of a plain sum exceeds its bound near 20,000 elements.
+layout(constant_id = 2) const uint compensated = 1;
+
+TEAM_FOLD(teamMax, float, max)
 TEAM_FOLD(teamSum, float, ROW_ADD)
 
 void main() {
@@ -23,15 +26,14 @@ void main() {
   const uint extent = row < push.rows ? push.extent : 0u;
   const uint first = row / inner * extent * inner + row % inner;
 
-  float largest = -kInfinity;
-  EACH_OF_ROW(i, extent) largest = largerOf(largest, LOAD(x, first + i * inner)); END_OF_ROW
+  float largest = -kInfinity;  // of a row with NaN: any of its elements, since the sum is NaN
+  EACH_OF_ROW(i, extent) largest = max(largest, LOAD(x, first + i * inner)); END_OF_ROW
   largest = teamMax(largest);
-  // Compensated (Kahan): the error of a plain sum exceeds its bound near 20,000 elements.
   precise float sum = 0.0, lost = 0.0;
   EACH_OF_ROW(i, extent)
     precise float added = exp(LOAD(x, first + i * inner) - largest) - lost;
     precise float next = sum + added;
-    lost = (next - sum) - added;
+    if (compensated != 0u) lost = (next - sum) - added;
     sum = next;
   END_OF_ROW
   sum = teamSum(sum - lost);
