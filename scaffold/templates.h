@@ -1,7 +1,8 @@
 // Templates: the texts that op-scaffold renders, embedded in the program and, file by file, replaceable from a folder.
 //
-// A template is Mustache with the delimiters <% and %> (C++ is full of braces) and nothing escaped. It is looked up as
-// <kind>/<file>.mustache, then as common/<file>.mustache; the override folder is searched first each time. Thread-safe.
+// A template is Mustache with the delimiters <% and %> (C++ is full of braces) and nothing escaped. The tag of a
+// section that is alone on its line leaves no line behind. A template is looked up as <kind>/<file>.mustache, then as
+// common/<file>.mustache; the override folder is searched first each time. Thread-safe.
 #pragma once
 
 #include <kainjow/mustache.hpp>
