@@ -150,7 +150,10 @@ struct Examination {
       for (const std::string& name : attributes(type))
         if (rules.find("\"" + name + "\"") == std::string::npos && page.find("`" + name + "`") == std::string::npos &&
             seen.insert(type + name).second)
-          report(file("_onnx.cpp"), fmt::format("no rule of {} reads the ONNX attribute '{}'", type, name));
+          report(file("_onnx.cpp"),
+                 fmt::format("no rule of {} reads the ONNX attribute '{}'; read it, or name it in backticks on the "
+                             "operator's page as not supported",
+                             type, name));
   }
 };
 

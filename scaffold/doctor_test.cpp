@@ -97,7 +97,9 @@ TEST_F(Doctor, BindingAndPushConstantDrift) {
 
 TEST_F(Doctor, AttributesThatNoRuleReads) {
   edit("ops/thing/thing_onnx.cpp", "rules.add(\"Thing\"", "rules.add(\"LpNormalization\"");
-  EXPECT_EQ(findings(), "ops/thing/thing_onnx.cpp: no rule of LpNormalization reads the ONNX attribute 'p'\n");
+  EXPECT_EQ(findings(),
+            "ops/thing/thing_onnx.cpp: no rule of LpNormalization reads the ONNX attribute 'p'; read it, or "
+            "name it in backticks on the operator's page as not supported\n");
 }
 
 TEST_F(Doctor, LeftoverMarks) {
