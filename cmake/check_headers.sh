@@ -11,7 +11,7 @@ parts='(/foreach_target|-inl)\.h$|^ops/.*_table\.h$'
 mapfile -t headers < <(git ls-files '*.h' | grep -E "$pattern" | grep -vE "$parts")
 [ ${#headers[@]} -gt 0 ] || { echo "check_headers: no header matches '$pattern'" >&2; exit 2; }
 # The definitions of the tree's targets, and those that headers of tests expect.
-flags="-std=c++20 -fsyntax-only -I. -I$build/generated -DFMT_SHARED -DHWY_SHARED_DEFINE -DOPKIT_HAS_VULKAN -DOPKIT_SOURCE_DIR=\"\" -DOPKIT_VALIDATION_TESTS=0"
+flags="-std=c++20 -fsyntax-only -I. -I$build/generated -DFMT_SHARED -DHWY_SHARED_DEFINE -DOPKIT_HAS_VULKAN -DOPKIT_SOURCE_DIR=\"\" -DOPKIT_VALIDATION_TESTS=0 -DOPKIT_FAULTY=\"\" -DOPKIT_SAMPLES=\"\""
 alone() {
   g++ $1 -x c++ -include "$2" /dev/null || echo "check_headers: $2 does not compile alone"
 }
