@@ -1,11 +1,12 @@
 // Commands that change or check an existing tree: rename, add-backend, backend, doctor.
 #include <filesystem>
 
+#include "engine/base/child_process.h"
 #include "scaffold/add_backend.h"
 #include "scaffold/backend.h"
 #include "scaffold/commands.h"
 #include "scaffold/doctor.h"
-#include "scaffold/format.h"
+
 #include "scaffold/names.h"
 #include "scaffold/plugin.h"
 #include "scaffold/record.h"
@@ -137,8 +138,8 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
 
 void addDoctorCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options =
-      addCommand(app, "doctor", "What is missing or left over in operators; exit code 1 when something is", command);
+  auto options = addCommand(app, "doctor",
+                            "Lists missing and leftover parts of operators; exit code 1 when there are any", command);
   command->add_option("OP", options->first, "An operator's type or folder (default: every one)");
   command->add_flag("--marks", options->marks, "Only marks that op-scaffold left");
   command->callback(

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "scaffold/format.h"
+#include "engine/base/child_process.h"
 #include "scaffold/kinds.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
@@ -55,7 +55,7 @@ void addRemoveCommand(CLI::App& app, CommandContext& context) {
 }
 
 void addKindsCommand(CLI::App& app, CommandContext& context) {
-  CLI::App& command = *app.add_subcommand("kinds", "What `new --kind` can make, with an example of each");
+  CLI::App& command = *app.add_subcommand("kinds", "Lists the kinds of `new --kind`, with an example of each");
   command.callback([&context] {
     context.run = []() -> Result<int> {
       for (const Kind& kind : kinds()) {

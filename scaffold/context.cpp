@@ -65,7 +65,11 @@ data contextOf(const Spec& spec) {
   context.set("Camel", upperCamel(op));
   context.set("onnx", spec.onnxType());
   context.set("tdd", spec.tdd);
-  context.set("summary", "SCAFFOLD: one sentence");
+  context.set("summary", spec.summary.empty() ? "SCAFFOLD: one sentence" : spec.summary);
+  context.set("summarised", !spec.summary.empty());
+  std::string sentence = spec.summary;
+  if (!sentence.empty()) sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  context.set("Summary", sentence);
   context.set("formula", kind.formula);
   context.set("shapes", kind.shapes);
   context.set("error", kind.error);

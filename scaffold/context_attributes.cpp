@@ -69,6 +69,8 @@ std::string onnxReadOf(const Spec& spec, const Attribute& attribute) {
   if (type == "floats") return fmt::format("{}node.floatsAttribute(\"{}\");", member, name);
   if (type == "string") return fmt::format("{}node.stringAttribute(\"{}\", \"{}\");", member, name, initial);
   if (type == "float") return fmt::format("{}node.floatAttribute(\"{}\", {});", member, name, floatLiteral(initial));
+  if (name == "num_groups" && isOwn(spec, attribute))
+    return fmt::format("OPKIT_ASSIGN({}requiredInt(node, \"{}\"));", "params." + name + ", ", name);
   // ONNX writes keep_dims as keepdims, and so on: the developer must check the name.
   const std::string fallback = type == "bool" ? (initial == "true" ? "1" : "0") : initial.empty() ? "0" : initial;
   return fmt::format("{}node.intAttribute(\"{}\", {}){};", member, name, fallback, type == "bool" ? " != 0" : "");

@@ -62,6 +62,7 @@ void setRows(data& context, const Spec& spec) {
     context.set("formula", formula + ".");
   }
   context.set("alongAxis", spec.rows == "axis");
+  context.set("glslOffset", spec.rows == "axis" ? "i * inner" : "i");
   context.set("fromAxis", spec.rows == "from-axis");
   context.set("ofGroups", spec.rows == "groups");
   context.set("perColumn", parameters(spec, "T", true));

@@ -1,9 +1,5 @@
 #include "scaffold/format.h"
 
-#include <algorithm>
-#include <cctype>
-#include <cstring>
-
 #include "engine/base/child_process.h"
 
 namespace opkit::scaffold {
@@ -23,14 +19,6 @@ std::string clangFormat(const std::string& assumedPath, const std::string& text)
 }
 
 }  // namespace
-
-std::string shellQuoted(const std::string& text) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._-+:=@", c); };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 std::string formatted(const Tree& tree, const std::string& path, const std::string& text) {
   const std::string plain = withoutRunsOfEmptyLines(text);

@@ -11,7 +11,4 @@ namespace opkit::scaffold {
 /// breaks of a template.
 std::string formatted(const Tree& tree, const std::string& path, const std::string& text);
 
-/// A word that a POSIX shell reads as `text`; in quotes if needed.
-std::string shellQuoted(const std::string& text);
-
 }  // namespace opkit::scaffold

@@ -205,6 +205,19 @@ Status completeRows(Spec& spec) {
   return Status::invalidArgument("--rows: expected one of {}, got '{}'", fmt::join(kRowForms, ", "), spec.rows);
 }
 
+/// A summary is one line of a C++ string and of a page.
+Status checkSummary(const Kind& kind, const Spec& spec) {
+  if (spec.summary.empty()) return Status::ok();
+  if (kind.row)
+    return Status::invalidArgument("--summary: kind {} is a row, its text is in ops/{}/{}.md", kind.name, kind.name,
+                                   kind.name);
+  const auto allowed = [](unsigned char c) { return c >= ' ' && c != '"' && c != '\\' && c != 0x7f; };
+  if (std::all_of(spec.summary.begin(), spec.summary.end(), allowed) && !spec.summary.ends_with('.'))
+    return Status::ok();
+  return Status::invalidArgument("--summary: expected one line without quotes, backslashes or a full stop, got '{}'",
+                                 spec.summary);
+}
+
 /// A kind's own attributes come first, with the defaults that were given.
 Status completeAttributes(Spec& spec) {
   std::vector<Attribute> attributes = ownAttributes(spec);
@@ -266,6 +279,7 @@ Result<Spec> completed(const Spec& spec) {
   }
   OPKIT_TRY(checkBackends(*kind, spec));
   Spec result = spec;
+  OPKIT_TRY(checkSummary(*kind, spec));
   OPKIT_TRY(completeRows(result));
   OPKIT_TRY(completePorts(*kind, result));
   if (kind->row && (!spec.attributes.empty() || !samePorts(result.inputs, kind->inputs) ||

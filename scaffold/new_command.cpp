@@ -82,8 +82,10 @@ Result<int> runNew(const CommandContext& context, NewOptions& options) {
 /// The options that say which operator it is: name, kind, parameters, inputs and outputs.
 void addContractOptions(CLI::App& command, NewOptions& options) {
   command.add_option("NAME", options.spec.name, "The operator's type, UpperCamel");
-  command.add_option("--kind", options.spec.kind, "What sort of operator; `op-scaffold kinds` describes them")
+  command.add_option("--kind", options.spec.kind, "Kind of operator; `op-scaffold kinds` describes them")
       ->type_name(kindChoices());
+  command.add_option("--summary", options.spec.summary,
+                     "One sentence on it for lists and its page, without a full stop");
   command
       .add_option(
           "--attr,--attribute", options.attributes,

@@ -175,22 +175,42 @@ TEST(SpecJson, SaysWhatIsWrongWithAForm) {
             "spec: 'choices' must be a list, got \"a\"");
 }
 
-/// The text that a form's file would have.
-std::string textOf(const std::string& form, const std::string& path) {
+/// The text that a file of the operator would have.
+std::string textOf(const Spec& spec, const std::string& path) {
   const ScratchTree scratch;
-  for (const Form& each : everyForm()) {
-    if (each.name != form) continue;
-    const auto plan = planNew(scratch.tree(), Templates(), each.spec, false);
-    EXPECT_TRUE(plan) << plan.error().message();
-    for (const FileChange& change : *plan)
-      if (change.path == path) return *change.after;
-  }
-  ADD_FAILURE() << form << " has no " << path;
+  const auto plan = planNew(scratch.tree(), Templates(), spec, false);
+  EXPECT_TRUE(plan) << plan.error().message();
+  for (const FileChange& change : *plan)
+    if (change.path == path) return *change.after;
+  ADD_FAILURE() << spec.kind << " has no " << path;
+  return "";
+}
+
+std::string textOf(const std::string& form, const std::string& path) {
+  for (const Form& each : everyForm())
+    if (each.name == form) return textOf(each.spec, path);
+  ADD_FAILURE() << "there is no form " << form;
   return "";
 }
 
 void expectIn(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "expected '" << part << "' in\n" << text;
+}
+
+TEST(Summary, GoesToTheCardAndThePage) {
+  Spec spec{.name = "Thing", .kind = "rowwise", .summary = "rows of mean 0; and <more>"};
+  EXPECT_EQ(*specFromJson(specToJson(*completed(spec)).dump()), *completed(spec));
+  const std::string card = textOf(spec, "ops/thing/thing.cpp"), page = textOf(spec, "ops/thing/thing.md");
+  EXPECT_NE(card.find(".summary = \"rows of mean 0; and <more>\""), std::string::npos) << card;
+  EXPECT_EQ(card.find("SCAFFOLD"), std::string::npos) << card;
+  EXPECT_NE(page.find("\n\nRows of mean 0; and <more>. SCAFFOLD: where that is defined"), std::string::npos) << page;
+
+  const auto message = [&](const std::string& kind, const std::string& summary) {
+    return completed({.name = "X", .kind = kind, .summary = summary}).error().message();
+  };
+  for (const char* text : {"a\nb", "a \"b\"", "a\\n", "Ends.", "\t"})
+    EXPECT_NE(message("custom", text).find("--summary: expected one line without"), std::string::npos) << text;
+  EXPECT_EQ(message("unary", "a"), "--summary: kind unary is a row, its text is in ops/unary/unary.md");
 }
 
 TEST(Generated, ChoicesAreAnEnumEverywhere) {
@@ -230,8 +250,9 @@ TEST(Generated, KernelsOfCustomGuardFactorsThatMayBeAbsent) {
 TEST(Choices, OfScatterAreTheEnginesCombine) {
   const Spec spec = *completed({.name = "Thing", .kind = "scatter"});
   const std::vector<std::string>& choices = spec.attributes[1].choices;
-  ASSERT_EQ(choices.size(), 5u);
-  for (size_t i = 0; i < choices.size(); ++i) EXPECT_EQ(*parseCombine(choices[i]), static_cast<Combine>(i));
+  EXPECT_EQ(choices, (std::vector<std::string>{"none", "add", "mul", "max", "min"}));
+  const float merged[] = {3, 5, 6, 3, 2};  // of 2 and 3, by number of the choice
+  for (size_t i = 0; i < choices.size(); ++i) EXPECT_EQ(combined<float>(static_cast<Combine>(i), 2, 3), merged[i]);
   EXPECT_EQ(spec.inputs[2].same, "data");
   Spec other{.name = "Thing", .kind = "scatter", .attributes = {*parseAttribute("reduction:string=add|none")}};
   EXPECT_EQ(refusal(other), "--attr reduction: kind scatter needs the choices none|add|mul|max|min, got 'add|none'");

@@ -37,6 +37,7 @@ struct PortSpec {
 struct Spec {
   std::string name;  // the operator's type, UpperCamel
   std::string kind;
+  std::string summary = {};  // one sentence for lists, without the full stop; empty leaves a mark
   std::vector<Attribute> attributes;
   std::vector<PortSpec> inputs;
   std::vector<PortSpec> outputs;

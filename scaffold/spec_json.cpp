@@ -120,6 +120,7 @@ json specToJson(const Spec& spec) {
     for (const PortSpec& port : *ports) document[key].push_back(jsonOf(port));
   }
   if (!spec.rows.empty()) document["rows"] = spec.rows;
+  if (!spec.summary.empty()) document["summary"] = spec.summary;
   return document;
 }
 
@@ -127,8 +128,9 @@ Result<Spec> specFromJson(const std::string& text) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) return Status::invalidArgument("spec: the file is not JSON");
   Reader reader;
-  reader.knownKeys(document, "the spec",
-                   {"version", "name", "kind", "onnx", "backends", "tdd", "rows", "attrs", "inputs", "outputs"});
+  reader.knownKeys(
+      document, "the spec",
+      {"version", "name", "kind", "summary", "onnx", "backends", "tdd", "rows", "attrs", "inputs", "outputs"});
   OPKIT_TRY(reader.status);
   const json version = document.value("version", json(0));
   if (version != kSpecVersion)
@@ -139,6 +141,7 @@ Result<Spec> specFromJson(const std::string& text) {
   spec.onnx = reader.text(document, "onnx", false);
   if (spec.onnx == spec.name) spec.onnx.clear();
   spec.rows = reader.text(document, "rows", false);
+  spec.summary = reader.text(document, "summary", false);
   if (document.contains("backends")) spec.backends = reader.texts(document, "backends");
   spec.tdd = reader.flag(document, "tdd");
   for (const json& item : reader.list(document, "attrs")) {

@@ -24,9 +24,10 @@ struct DeviceClass {
   uint32_t tileGroup;
   // Rows of a plane that one work group of a copying kernel walks.
   uint32_t rowsPerGroup;
-  // Rows (vulkan::RowTeam): invocations of a work group; the shortest row that a team walks; the largest team; the most
-  // rows that use teams, for contiguous and for strided rows.
+  // Rows (vulkan::RowTeam): invocations of a work group; elements per pass of a loop; the shortest row that a team
+  // walks; the largest team; the most rows that use teams, for contiguous and for strided rows.
   uint32_t rowGroup;
+  uint32_t rowSteps;
   int64_t teamFromExtent;
   uint32_t largestTeam;
   int64_t teamUpToRows;

@@ -32,6 +32,8 @@ class Execution {
 
   virtual Status onResize(TensorList inputs, TensorList outputs) = 0;
   virtual Status onExecute(TensorList inputs, TensorList outputs) = 0;
+  /// True if onExecute reads the shapes itself and onResize at most reserves memory. Known after the first onResize.
+  virtual bool plansNothing() const { return false; }
   /// False if the Execution keeps its own copy of a constant input (packed weights). The pipeline then does not upload
   /// that input.
   virtual bool readsInput(size_t index) const {

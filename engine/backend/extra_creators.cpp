@@ -37,7 +37,7 @@ void append(std::vector<Creator>& table, std::vector<Creator> extra, std::string
   }
 }
 
-/// What the sources of one order offer for the registry, in the order of their registration.
+/// The Creators that the sources of one order offer for the registry, in the order of their registration.
 std::vector<Creator> search(ExtraCreators::Order order, const OpRegistry& registry, std::string_view backend,
                             const OpDef& def) {
   Sources& all = sources();

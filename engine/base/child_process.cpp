@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -66,6 +68,14 @@ Result<ChildRun> runChild(const std::vector<std::string>& arguments, std::string
     if (errno != EINTR) return systemFailure(arguments[0]);
   run.exitCode = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
   return run;
+}
+
+std::string shellQuoted(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("/._-+:=@", c); };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace opkit

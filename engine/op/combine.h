@@ -1,20 +1,15 @@
-// Combine: what a scattered value does to the element that it meets (`reduction` of ONNX's scatter operators).
+// Combine: the ways to merge a scattered value with the element that it meets (`reduction` of ONNX's scatter
+// operators).
 //
 // Pure functions, thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
-
-#include "engine/base/status.h"
 
 namespace opkit {
 
 enum class Combine : uint8_t { Replace, Add, Multiply, Maximum, Minimum };  // the numbers match loop_combine.comp
-
-/// "none" (and ""), "add", "mul", "max", "min"; InvalidArgument for anything else.
-Result<Combine> parseCombine(const std::string& reduction);
 
 /// Integers wrap; NaN wins a maximum and a minimum.
 template <class T>

@@ -1,4 +1,4 @@
-// Scatter: what the cards and oracles of scatter operators share. Inputs are data, indices and updates, in that order;
+// Scatter: parts of the cards and oracles of scatter operators. Inputs are data, indices and updates, in that order;
 // the output is the data with the updates written to it, or folded into it, where the indices say.
 //
 // Pure functions, thread-safe.

@@ -7,10 +7,7 @@
 namespace opkit {
 namespace {
 
-TEST(Combine, NamesAndMeaning) {
-  EXPECT_EQ(*parseCombine(""), Combine::Replace);
-  EXPECT_EQ(*parseCombine("min"), Combine::Minimum);
-  EXPECT_EQ(parseCombine("sum").error().message(), "reduction must be one of none, add, mul, max, min, got 'sum'");
+TEST(Combine, MergesTwoValues) {
   EXPECT_EQ(combined<int8_t>(Combine::Add, 127, 1), -128);
   EXPECT_EQ(combined<float>(Combine::Multiply, 3, -2), -6);
   for (const Combine combine : {Combine::Maximum, Combine::Minimum}) {

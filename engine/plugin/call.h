@@ -49,10 +49,10 @@ struct opkit_call {
       return thrown(what, "something that is no std::exception");
     }
   }
-  /// What the shape rule set; InvalidArgument for an output it forgot.
+  /// The outputs as the shape rule set them; InvalidArgument for an output that it did not set.
   opkit::Result<std::vector<opkit::TensorDesc>> inferred() const;
 
-  // What the host functions do.
+  // The host functions call these.
   opkit_code fail(opkit_code code, std::string message);
   opkit_code setOutput(size_t index, int32_t dtype, int32_t rank, const int64_t* shape);
   const std::string& type() const { return type_; }

@@ -100,7 +100,7 @@ Creator addedCreator(const std::string& plugin, const AddedKernelSpec& spec, con
 }  // namespace
 
 OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec>& op) {
-  // What the callbacks are told about the operator; the card itself cannot refer to itself.
+  // The callbacks read the operator from this copy: a card cannot refer to itself.
   auto named = std::make_shared<OpDef>();
   named->type = op->type;
   named->params = op->schema->paramsSchema();

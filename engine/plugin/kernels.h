@@ -1,4 +1,4 @@
-// What a plugin's operator and kernels become in the engine: a card, Creators, an ONNX rule.
+// A plugin's operator and kernels in the terms of the engine: a card, Creators, an ONNX rule.
 #pragma once
 
 #include "engine/backend/extra_creators.h"

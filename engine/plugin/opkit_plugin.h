@@ -264,7 +264,7 @@ typedef struct opkit_pass {
   void* user;
 } opkit_pass;
 
-/* ---- What the host offers -------------------------------------------------------------------------------- */
+/* ---- Functions of the host ------------------------------------------------------------------------------- */
 
 typedef struct opkit_host {
   uint32_t struct_size, abi_version;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "engine/base/child_process.h"
 #include "harness/run/terminal.h"
 
 namespace opkit::harness {
@@ -25,15 +26,15 @@ JobReports JobReports::fromText(const std::string& text) {
 std::string repeatCommand(const BackendOptions& backends, const std::string& backend, const std::string& id,
                           const std::string& op) {
   std::string command = fmt::format("op-harness check --backend {}", backend);
-  if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + backends.mask;
+  if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + shellQuoted(backends.mask);
   const char* const deviceClass = std::getenv("OPKIT_DEVICE_CLASS");
   if (deviceClass && backend == "vulkan") command += fmt::format(" --device-class {}", deviceClass);
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
     command += fmt::format(" --validation {}", validations[static_cast<size_t>(backends.validation)]);
-  for (const PluginInfo& plugin : plugins().plugins()) command += fmt::format(" --plugin {}", plugin.path);
-  return command + (id.starts_with("error:") ? " --op " + op : fmt::format(" --case '{}'", id));
+  for (const PluginInfo& plugin : plugins().plugins()) command += fmt::format(" --plugin {}", shellQuoted(plugin.path));
+  return command + (id.starts_with("error:") ? " --op " + op : " --case " + shellQuoted(id));
 }
 
 Status CheckJob::open() {

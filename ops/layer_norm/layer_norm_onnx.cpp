@@ -6,8 +6,7 @@ namespace opkit::ops::layer_norm {
 namespace {
 
 Status layerRule(OnnxNode& node) {
-  if (const int64_t stash = node.intAttribute("stash_type", 1); stash != 1)
-    return Status::unsupported("LayerNormalization: stash_type must be 1 (float), got {}", stash);
+  OPKIT_TRY(requireOnly(node, "stash_type", 1));  // statistics in f32
   LayerNormParamsT params;
   params.axis = static_cast<int>(node.intAttribute("axis", -1));
   params.epsilon = node.floatAttribute("epsilon", 1e-5F);

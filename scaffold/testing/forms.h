@@ -2,6 +2,7 @@
 // parameters of further forms.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct Form {
   std::string name;
   Spec spec;
 };
+
+/// Names the form in the output of GoogleTest.
+inline void PrintTo(const Form& form, std::ostream* out) { *out << form.name; }
 
 /// "x:T=floats" and so on; REQUIRES inputs that parse.
 inline Spec formOf(const std::string& kind, const std::vector<std::string>& inputs) {

@@ -25,29 +25,31 @@ layout(push_constant) uniform Push {
 TEAM_FOLD(teamSum, float, ROW_ADD)
 TEAM_FOLD(teamSums, vec2, ROW_ADD)
 
-// Separate sums, one per step, so that rounding errors grow with a fraction of the length.
-float total(float strands[kRowSteps]) { return (strands[0] + strands[1]) + (strands[2] + strands[3]); }
-
 void main() {
   const uint row = teamRow(), channels = push.channels;
   const uint extent = row < push.rows ? push.extent : 0u;
   const uint first = row * extent;
   const float count = float(push.extent);
 
-  float strands[kRowSteps] = float[](0.0, 0.0, 0.0, 0.0);
-  EACH_OF_ROW(i, extent) strands[iStep] += LOAD(x, first + i); END_OF_ROW
-  const float average = teamSum(total(strands)) / count;
+  vec2 sum = vec2(0.0);
+  float part = 0.0;
+  BLOCKS_OF_ROW(i, extent) part += LOAD(x, first + i); END_OF_BLOCK
+    addBlock(sum, part);
+  END_OF_BLOCKS
+  const float average = teamSum(sum.x - sum.y) / count;
 
   // If the mean is much larger than the deviation, its rounding error would affect every element. The mean of the
   // centred elements corrects it.
+  vec2 squares = vec2(0.0);
   float left = 0.0;
-  [[unroll]] for (uint s = 0; s < kRowSteps; ++s) strands[s] = 0.0;
-  EACH_OF_ROW(i, extent)
+  BLOCKS_OF_ROW(i, extent)
     const float centred = LOAD(x, first + i) - average;
-    strands[iStep] += centred * centred;
+    part += centred * centred;
     left += centred;
-  END_OF_ROW
-  const vec2 sums = teamSums(vec2(total(strands), left));
+  END_OF_BLOCK
+    addBlock(squares, part);
+  END_OF_BLOCKS
+  const vec2 sums = teamSums(vec2(squares.x - squares.y, left));
   const float correction = sums.y / count;
   const float variance = max(sums.x / count - correction * correction, 0.0);
   const float inverse = isNan(sums.y) ? sums.y : 1.0 / sqrt(variance + push.epsilon);

@@ -6,7 +6,7 @@
 #include "storage.glsl"
 #include "rows.glsl"
 
-layout(constant_id = 2) const uint rank = 6;
+layout(constant_id = 3) const uint rank = 6;
 
 layout(binding = 0) uniform usamplerBuffer table;
 layout(binding = 1) readonly buffer X { STORAGE x[]; };

@@ -49,16 +49,15 @@ void main() {
   const uint c = i / inner % channels;
   const uint first = c - min(c, push.before), last = min(channels - 1u, c + push.after);
   const uint window = i < push.count ? last - first + 1u : 0u;
-  precise float part = 0.0, lost = 0.0;  // compensated (Kahan): windows may be long
-  EACH_OF_ROW(n, window)
+  vec2 sum = vec2(0.0);
+  float part = 0.0;
+  BLOCKS_OF_ROW(n, window)
     const float value = LOAD(x, i + (first + n) * inner - c * inner);
-    precise float added = value * value - lost;
-    precise float next = part + added;
-    lost = (next - part) - added;
-    if (isNan(lost)) lost = 0.0;  // an infinite sum has no error
-    part = next;
-  END_OF_ROW
-  const float squares = teamSum(part - lost);
+    part += value * value;
+  END_OF_BLOCK
+    addBlock(sum, part);
+  END_OF_BLOCKS
+  const float squares = teamSum(sum.x - sum.y);
   if (window > 0u && teamLane() == 0u)
     STORE(y, i, LOAD(x, i) / accuratePow(push.bias + push.scale * squares, push.beta));
 }

@@ -8,9 +8,9 @@
 #include "storage.glsl"
 #include "rows.glsl"
 
-layout(constant_id = 2) const uint function = 0;
-layout(constant_id = 3) const uint keptLoops = 1;
-layout(constant_id = 4) const uint reducedLoops = 1;
+layout(constant_id = 3) const uint function = 0;
+layout(constant_id = 4) const uint keptLoops = 1;
+layout(constant_id = 5) const uint reducedLoops = 1;
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };

@@ -20,7 +20,11 @@ class CpuKernel : public HostExecution {
  public:
   CpuKernel(const CreateArgs&, Backend& backend) : HostExecution(backend), pool_(threadPool(backend)) {}
   /// For kernels that plan nothing: shapes are read from the tensors at run.
-  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+  Status onResize(TensorList, TensorList) override {
+    plansNothing_ = true;
+    return Status::ok();
+  }
+  bool plansNothing() const override { return plansNothing_; }
 
  protected:
   static float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
@@ -34,6 +38,9 @@ class CpuKernel : public HostExecution {
   }
 
   ThreadPool& pool_;
+
+ private:
+  bool plansNothing_ = false;
 };
 
 /// A Creator whose Execution is `E(args, backend)`; `supports` may be any callable Status(const CreateArgs&).

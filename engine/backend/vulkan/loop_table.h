@@ -14,7 +14,8 @@ std::vector<uint32_t> tableOfBoxes(const LoopRegion& loop);
 
 /// Unsupported where the shaders cannot walk the index terms.
 Status checkTerms(const LoopRegion& loop, const CreateArgs& args);
-/// What loop_indices.glsl leaves per term: the largest index that is too large and the smallest that is too small.
+/// The error for indices outside their extents. loop_indices.glsl writes, per term, the largest index that is too large
+/// and the smallest that is too small.
 DataReport explainIndices(const std::string& type, const LoopIndices& indices);
 
 }  // namespace opkit::vulkan

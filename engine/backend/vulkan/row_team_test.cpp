@@ -51,6 +51,18 @@ TEST(RowTeam, GrowsUntilTheLoopsFitTheDevice) {
   EXPECT_FALSE(half.check(work, limited, "shader").isOk());
 }
 
+TEST(RowTeam, LongestRowsTakeSeveralElementsPerPass) {
+  const DeviceCaps limited = device("software", 65535);
+  const RowTeam usual = RowTeam::of({.rows = 1, .extent = 1000000, .passes = 3}, limited);
+  EXPECT_EQ(usual.steps, 1u);
+  const RowWork work{.rows = 1, .extent = 60'000'000, .passes = 3};
+  const RowTeam team = RowTeam::of(work, limited);
+  EXPECT_EQ(team.size, RowTeam::kMost);
+  EXPECT_EQ(team.steps, RowTeam::kMostSteps);
+  EXPECT_TRUE(team.check(work, limited, "shader").isOk());
+  EXPECT_EQ(RowTeam::of(work, device("discrete")).steps, 4u);
+}
+
 TEST(RowTeam, KeepsToTheDevicesWorkGroup) {
   const RowWork work{.rows = 1, .extent = 1000000};
   const RowTeam team = RowTeam::of(work, device("discrete", UINT64_MAX, 96));

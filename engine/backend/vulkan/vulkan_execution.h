@@ -45,11 +45,13 @@ struct RowWork {
 /// Number of invocations that process one row together. One is enough if rows are short or many. For a single long row,
 /// one invocation would leave the device idle, and devices with a loop limit would cut it off.
 struct RowTeam {
-  static constexpr int64_t kSteps = 4;     // kRowSteps of rows.glsl
+  static constexpr uint32_t kMostSteps = 4;
+  static constexpr int64_t kBlock = 64;    // kRowBlock of rows.glsl
   static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
 
   uint32_t size = 1;        // constant `team`
   uint32_t localSize = 64;  // constant localSizeX
+  uint32_t steps = 1;       // constant `rowSteps`: elements per pass of a loop
 
   /// Chosen by the device's class; if the device limits loops, at least the smallest team within the limit.
   static RowTeam of(const RowWork& work, const DeviceCaps& device);
@@ -121,6 +123,7 @@ class Encoder {
     OPKIT_TRY(team.check(work, caps(), S::code(variant).name));
     constants.localSizeX = team.localSize;
     constants.team = team.size;
+    constants.rowSteps = team.steps;
     return dispatch<S>(variant, bindings, push, Items{work.rows, team.size}, constants);
   }
 

@@ -1,8 +1,8 @@
 // The Scatter of loop regions on Vulkan, for VulkanLoop. Deterministic: no atomics on data.
 //
-// What replaces elements: each update claims its element in a table of owners, the last one wins (atomicMax of
-// integers), then every element is taken from its owner or from the base. What combines: the updates are sorted by the
-// element that they go to, then every element finds its own and folds them in that order.
+// Replacing: each update claims its element in a table of owners, the last one wins (atomicMax of integers), then every
+// element is taken from its owner or from the base. Combining: the updates are sorted by the element that they go to,
+// then every element finds its updates and folds them in that order.
 #pragma once
 
 #include "engine/backend/vulkan/vulkan_execution.h"

@@ -45,6 +45,17 @@ std::vector<std::string> OnnxRules::types() const {
   return list;
 }
 
+Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name) {
+  if (!node.hasAttribute(name)) return Status::invalidArgument("{}: attribute {} is missing", node.opType(), name);
+  return node.intAttribute(name, 0);
+}
+
+Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only) {
+  const int64_t given = node.intAttribute(name, only);
+  return given == only ? Status::ok()
+                       : Status::unsupported("{}: {} must be {}, got {}", node.opType(), name, only, given);
+}
+
 OnnxRule passThrough(std::string type) {
   return [type = std::move(type)](OnnxNode& node) { return node.emit(type, node.inputs()); };
 }

@@ -70,6 +70,11 @@ Result<Enum> choiceAttribute(const OnnxNode& node, const std::string& name,
   return Status::unsupported("{}: {} must be one of {}, got '{}'", node.opType(), name, known, given);
 }
 
+/// An integer attribute without a default; InvalidArgument if it is missing.
+Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name);
+/// Unsupported if the integer attribute has another value than `only`, its default.
+Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only);
+
 using OnnxRule = std::function<Status(OnnxNode&)>;
 
 class OnnxRules {

@@ -19,7 +19,7 @@ namespace {
 
 const opkit_host* host = nullptr;
 
-/// What goes wrong is chosen by the attribute `how`, so that one library holds all faults of callbacks.
+/// The attribute `how` chooses the fault, so that one library holds all faults of callbacks.
 [[maybe_unused]] opkit_code infer(opkit_call* call, void*) {
   const char* how = host->attribute_string(call, "how");
   const opkit_tensor* x = host->input(call, 0);
