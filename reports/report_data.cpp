@@ -95,7 +95,7 @@ object cellOf(const Tally* tally) {
   if (!tally) return cell;
   cell["pass"] = std::to_string(tally->count("pass") + tally->count("xfail"));
   cell["bad"] = tally->bad() > 0 ? data(std::to_string(tally->bad())) : data(false);
-  const size_t unsupported = tally->count("unsupported") + tally->count("skip");
+  const size_t unsupported = tally->count("unsupported") + tally->count("skip") + tally->count("unproved");
   cell["unsupported"] = unsupported > 0 ? data(std::to_string(unsupported)) : data(false);
   cell["margin"] = formatPercent(tally->worstMargin);
   cell["worst"] = tally->worstId;
@@ -250,7 +250,7 @@ size_t executedCases(const Results& results) {
   size_t executed = 0;
   for (const Json& record : results.cases) {
     const std::string status = textOf(record, "status");
-    if (status != "unsupported" && status != "skip") ++executed;
+    if (status != "unsupported" && status != "skip" && status != "unproved") ++executed;
   }
   return executed;
 }

@@ -131,6 +131,8 @@ void setAttributes(data& context, const Spec& spec) {
   context.set("enums", enums);
   context.set("attrNames", quoted(names));
   context.set("hasParams", !spec.attributes.empty());
+  // ONNX's norms have stash_type, the type of the statistics.
+  context.set("stash", spec.kind == "rowwise" && std::find(names.begin(), names.end(), "stash_type") == names.end());
   // The norms of ONNX call these parameters the same and have the same defaults.
   context.set("onnxMark", spec.kind != "rowwise" || spec.attributes.size() > ownAttributes(spec).size());
   const auto slope = std::find_if(spec.attributes.begin(), spec.attributes.end(),

@@ -166,9 +166,10 @@ std::vector<Kind> makeKinds() {
       {.name = "custom",
        .summary = "none of the above: an output shape that parameters decide, a table made at resize, as for "
                   "Resize",
-       .formula = "the last axis `factor` times as long: `y[.., o] = scale * (weighted sum of x[.., p])` over "
-                  "the positions p that a table names for o.",
-       .shapes = "The last axis is stretched; `scale` has an element for each row along it.",
+       .formula =
+           "The last axis `factor` times as long: `y[.., o]` is a weighted sum of `x[.., p]` over the positions p "
+           "that a table names for o, times each input of f32 alone.",
+       .shapes = "The last axis is stretched; a factor has an element for each row along it.",
        .error = "4u√n·Σ|x| (class Sum).",
        .breaks = "The edge, rows of one element and none, planes that are mixed up, factors of 1 and 3.",
        .example = "Stretch --kind custom",

@@ -80,11 +80,12 @@ std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view b
 }
 
 std::span<const Creator> CreatorTables::of(const OpRegistry& registry, std::string_view backend, const OpDef& def,
-                                           const std::vector<Creator>& last) {
+                                           const std::function<std::vector<Creator>(std::span<const Creator>)>& last) {
   const auto [entry, isNew] = tables_.try_emplace(def.type);
   if (isNew) {
     entry->second = creatorTable(registry, backend, def);
-    entry->second.insert(entry->second.end(), last.begin(), last.end());
+    std::vector<Creator> closing = last(entry->second);
+    std::move(closing.begin(), closing.end(), std::back_inserter(entry->second));
   }
   return entry->second;
 }

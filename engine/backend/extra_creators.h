@@ -54,9 +54,9 @@ std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view b
 /// The tables of one Backend, made on demand. Not thread-safe, like the Backend that owns it.
 class CreatorTables {
  public:
-  /// `last` closes every table (the oracle, on the CPU).
+  /// `last` gets a new table and gives the Creators that close it (the oracle, on the CPU).
   std::span<const Creator> of(const OpRegistry& registry, std::string_view backend, const OpDef& def,
-                              const std::vector<Creator>& last = {});
+                              const std::function<std::vector<Creator>(std::span<const Creator>)>& last);
 
  private:
   std::map<std::string, std::vector<Creator>> tables_;

@@ -72,17 +72,19 @@ Status checkKeys(const Json& entry, std::initializer_list<std::string_view> know
   return Status::ok();
 }
 
-Status readFallback(const Json& entry, Case& base) {
-  if (!entry.contains("fallback")) return Status::ok();
-  const Json& fallback = entry["fallback"];
-  if (!fallback.is_object())
-    return Status::invalidArgument("\"fallback\" must be {{\"backend\": \"reason\"}}, got {}", fallback.dump());
-  for (const auto& [backend, reason] : fallback.items()) {
+/// {"backend": "reason"}
+Result<std::map<std::string, std::string>> readReasons(const Json& entry, const char* key, const char* meaning) {
+  std::map<std::string, std::string> reasons;
+  if (!entry.contains(key)) return reasons;
+  const Json& object = entry[key];
+  if (!object.is_object())
+    return Status::invalidArgument("\"{}\" must be {{\"backend\": \"reason\"}}, got {}", key, object.dump());
+  for (const auto& [backend, reason] : object.items()) {
     if (!reason.is_string() || reason.get<std::string>().empty())
-      return Status::invalidArgument("\"fallback\" of {} must be part of the reason it refuses with", backend);
-    base.fallback[backend] = reason.get<std::string>();
+      return Status::invalidArgument("\"{}\" of {} must be {}", key, backend, meaning);
+    reasons[backend] = reason.get<std::string>();
   }
-  return Status::ok();
+  return reasons;
 }
 
 /// The fields that every case of the entry shares.
@@ -97,7 +99,8 @@ Result<Case> readBase(const Json& entry) {
   if (entry.contains("data")) {
     OPKIT_ASSIGN(base.data, readData(entry["data"]));
   }
-  OPKIT_TRY(readFallback(entry, base));
+  OPKIT_ASSIGN(base.fallback, readReasons(entry, "fallback", "part of the reason it refuses with"));
+  OPKIT_ASSIGN(base.unproved, readReasons(entry, "unproved", "the reason why it has no kernel of its own"));
   for (const char* key : {"outputs", "seed", "loops"})
     if (entry.contains(key) && !entry[key].is_number_unsigned())
       return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
@@ -202,8 +205,8 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
   OPKIT_TRY(checkKeys(entry,
-                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "loops",
-                       "boundScale", "reason", "seed", "bench"},
+                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "unproved",
+                       "loops", "boundScale", "reason", "seed", "bench"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);

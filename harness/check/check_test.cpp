@@ -308,6 +308,26 @@ TEST(Check, RefusalsMustBeDeclaredAndTrue) {
   EXPECT_EQ(statusOf(R"("inputs": [["f32[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Fail);
 }
 
+TEST(Check, AnOracleIsNotComparedWithItself) {
+  OpRegistry registry;
+  registry.add(*ops::builtinOps().find("Relu"));  // without kernels
+  const CaseResult bare = checkOne(registry, "cpu", R"("inputs": [["f32[9]"]])");
+  EXPECT_EQ(bare.status, CaseStatus::Fail);
+  EXPECT_TRUE(bare.failed("independence")) << bare.reason;
+  const std::string declared = R"("inputs": [["f32[9]"]], "unproved": {"cpu": "no kernel yet"})";
+  const CaseResult unproved = checkOne(registry, "cpu", declared);
+  EXPECT_EQ(unproved.status, CaseStatus::Unproved);
+  EXPECT_EQ(unproved.reason, "no kernel yet");
+  EXPECT_FALSE(isFailure(unproved.status) || isExecuted(unproved.status));
+  EXPECT_TRUE(checkOne(ops::builtinOps(), "cpu", declared).failed("independence")) << "the declaration is stale";
+  EXPECT_EQ(checkOne(registry, "reference", R"("inputs": [["f32[9]"]])").status, CaseStatus::Pass);
+
+  registry.addCreator("cpu", "Relu", {.provider = "never", .supports = [](const CreateArgs&) {
+                                        return Status::unsupported("Relu: no");
+                                      }});
+  EXPECT_TRUE(checkOne(registry, "cpu", R"("inputs": [["f32[9]"]])").failed("independence")) << "it always refuses";
+}
+
 TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   OpRegistry registry = ops::builtinOps();

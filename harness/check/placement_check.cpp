@@ -105,6 +105,25 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
   return false;
 }
 
+bool checkIndependence(const Case& c, const std::string& backend, CaseResult& result) {
+  if (backend == "reference") return false;  // it is the oracle, as its name says
+  const bool isOracle = result.provider == "reference";
+  const auto declared = c.unproved.find(backend);
+  const bool isDeclared = declared != c.unproved.end();
+  if (isOracle && !isDeclared && !c.anyFallback)
+    result.check(
+        "independence",
+        Status::internal("the kernel is the oracle itself, so nothing is compared; write a kernel, or give the "
+                         "entry \"unproved\": {{\"{}\": \"the reason\"}}",
+                         backend));
+  else if (!isOracle && isDeclared && result.provider != "folded")
+    result.check("independence", Status::internal("declared unproved ('{}'), but a kernel of provider {} ran",
+                                                  declared->second, result.provider));
+  else
+    result.check("independence", Status::ok());
+  return isOracle;
+}
+
 Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after) {
   if (after.pipelinesCreated != before.pipelinesCreated)
     return Status::internal("the run created {} pipelines", after.pipelinesCreated - before.pipelinesCreated);

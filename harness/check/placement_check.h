@@ -12,6 +12,9 @@ namespace opkit::harness {
 /// device's limit of loop iterations needs no declaration, unless Case::loops states that the limit suffices.
 bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result);
 
+/// Whether the case compares the oracle with itself. Fails the case if that is not declared, or declared and not so.
+bool checkIndependence(const Case& c, const std::string& backend, CaseResult& result);
+
 /// OK if a run between the two readings created and allocated nothing, submitted at most once per segment and
 /// dispatched something if the session has anything to do.
 Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after);

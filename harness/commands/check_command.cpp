@@ -275,7 +275,9 @@ class CheckRun {
     }
     if (executed_ == 0) {
       return nothingRan(total_.empty() ? "no case was asked for; see `op-harness list`"
-                                       : "no backend runs these cases");
+                        : total_.contains(CaseStatus::Unproved)
+                            ? "every kernel is the oracle itself, so nothing is compared"
+                            : "no backend runs these cases");
     }
     return failed ? cli::kCheckFailed : cli::kSuccess;
   }
@@ -283,10 +285,15 @@ class CheckRun {
   void printTable() const {
     Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
     for (const auto& [key, tally] : tallies_) {
-      size_t failed = 0, pass = 0, unsupported = 0;
+      size_t failed = 0, pass = 0, unsupported = 0, unproved = 0;
       for (const auto& [status, number] : tally.count)
-        (isFailure(status) ? failed : status == CaseStatus::Pass ? pass : unsupported) += number;
-      table.add({key.first, key.second, std::to_string(pass), std::to_string(failed), std::to_string(unsupported),
+        (isFailure(status)                ? failed
+         : status == CaseStatus::Pass     ? pass
+         : status == CaseStatus::Unproved ? unproved
+                                          : unsupported) += number;
+      const std::string notRun =
+          std::to_string(unsupported) + (unproved ? fmt::format(" + {} unproved", unproved) : "");
+      table.add({key.first, key.second, std::to_string(pass), std::to_string(failed), notRun,
                  formatNumber(tally.worstMargin), cli::formatNs(tally.durationNs),
                  fmt::format("{}", fmt::join(tally.providers, ","))});
     }

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<const char*, 8> kStatusNames = {"pass",        "fail", "crash",    "hang",
-                                                     "unsupported", "skip", "fallback", "mistrusted"};
+constexpr std::array<const char*, 9> kStatusNames = {"pass", "fail",     "crash",      "hang",    "unsupported",
+                                                     "skip", "fallback", "mistrusted", "unproved"};
 
 /// JSON has no NaN and no infinity: they become strings.
 Json number(double value) {
@@ -105,11 +105,11 @@ std::optional<CaseStatus> statusFromName(std::string_view name) {
   return std::nullopt;
 }
 
-bool isFailure(CaseStatus status) {
-  return status != CaseStatus::Pass && status != CaseStatus::Unsupported && status != CaseStatus::Skip;
-}
+bool isFailure(CaseStatus status) { return status != CaseStatus::Pass && isExecuted(status); }
 
-bool isExecuted(CaseStatus status) { return status != CaseStatus::Unsupported && status != CaseStatus::Skip; }
+bool isExecuted(CaseStatus status) {
+  return status != CaseStatus::Unsupported && status != CaseStatus::Skip && status != CaseStatus::Unproved;
+}
 
 double Timing::min() const { return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end()); }
 double Timing::median() const { return medianOf(samples); }

@@ -13,13 +13,14 @@
 
 namespace opkit::harness {
 
-enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted };
+/// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file.
+enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted, Unproved };
 
 const char* nameOf(CaseStatus status);
 std::optional<CaseStatus> statusFromName(std::string_view name);
 /// True if the status makes a run fail.
 bool isFailure(CaseStatus status);
-/// True if a kernel ran: unsupported and skipped cases do not count as executed.
+/// True if a kernel ran and was compared: unsupported, skipped and unproved cases do not count as executed.
 bool isExecuted(CaseStatus status);
 
 /// One named part of a check.

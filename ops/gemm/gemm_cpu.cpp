@@ -2,7 +2,7 @@
 // B is packed once.
 #include "engine/backend/cpu/gemm/gemm.h"
 
-#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/host/host_execution.h"
 #include "engine/op/op_registry.h"
@@ -89,13 +89,11 @@ class GemmCpu final : public HostExecution {
   std::shared_ptr<const Tensor> packed_;  // shared by all products with this constant B; null if B changes
 };
 
-Status supports(const CreateArgs& args) {
-  if (args.input(0).dtype == DType::Float32) return Status::ok();
-  return Status::unsupported("Gemm: the CPU kernel computes f32, got {}", nameOf(args.input(0).dtype));
-}
-
 }  // namespace
 
-void addCpu(OpRegistry& registry) { registry.addCreator("cpu", "Gemm", {"opkit", supports, GemmCpu::create}); }
+void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "Gemm",
+                      {.supports = cpu::supportsAll, .create = GemmCpu::create, .dtypes = DTypeSet(DType::Float32)});
+}
 
 }  // namespace opkit::ops::gemm

@@ -1,6 +1,6 @@
 // MatMul on the CPU, f32: the packed matrix product over the batch. Constant right matrices are packed once;
 // a batch of left matrices that share one right matrix is multiplied as one tall matrix.
-#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
 #include "engine/backend/host/host_execution.h"
@@ -98,11 +98,6 @@ class MatMulCpu final : public HostExecution {
   int64_t matrixFloats_ = 0;
 };
 
-Status supports(const CreateArgs& args) {
-  if (args.input(0).dtype == DType::Float32) return Status::ok();
-  return Status::unsupported("MatMul: the CPU kernel computes f32, got {}", nameOf(args.input(0).dtype));
-}
-
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
@@ -110,7 +105,8 @@ void addCpu(OpRegistry& registry) {
     return requireSmallProducts(args, 512);
   };  // measured: decision 0017
   registry.addCreator("cpu", "MatMul", hostLoopCreator(cpu::threadPool, isSmall, "small"));
-  registry.addCreator("cpu", "MatMul", {"opkit", supports, MatMulCpu::create});
+  registry.addCreator("cpu", "MatMul",
+                      {.supports = cpu::supportsAll, .create = MatMulCpu::create, .dtypes = DTypeSet(DType::Float32)});
 }
 
 }  // namespace opkit::ops::matmul

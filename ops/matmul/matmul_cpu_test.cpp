@@ -81,7 +81,7 @@ TEST(MatMulCpu, IntegersAreLoops) {
   runner.create("MatMul", {}, {a, a});
   EXPECT_EQ(runner.choice().creator->provider, "loop");
   ASSERT_GE(runner.choice().refusals.size(), 2u);
-  EXPECT_EQ(runner.choice().refusals[1].reason, "MatMul: the CPU kernel computes f32, got i32");
+  EXPECT_EQ(runner.choice().refusals[1].reason, "MatMul: the opkit kernel takes f32, got i32");
 }
 
 }  // namespace

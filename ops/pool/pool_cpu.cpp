@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_rows.h"
+#include "ops/pool/pool_scalar_cpu.h"
 
 namespace opkit::ops::pool {
 namespace {
@@ -130,8 +131,10 @@ Status supports(const CreateArgs& args) {
 
 void addCpu(OpRegistry& registry) {
   constexpr DTypeSet kTypes{DType::Float32};
-  registry.addCreator("cpu", "MaxPool", cpu::creatorOf<PoolCpu<Max>>(supports, kTypes));
-  registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes));
+  registry.addCreator("cpu", "MaxPool", cpu::creatorOf<PoolCpu<Max>>(supports, kTypes, "rows"));
+  registry.addCreator("cpu", "MaxPool", scalarMaxPool());
+  registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes, "rows"));
+  registry.addCreator("cpu", "AveragePool", scalarAveragePool());
   registry.addCreator("cpu", "GlobalMaxPool", cpu::creatorOf<GlobalPoolCpu<false>>(cpu::supportsAll, kTypes));
   registry.addCreator("cpu", "GlobalAveragePool", cpu::creatorOf<GlobalPoolCpu<true>>(cpu::supportsAll, kTypes));
 }

@@ -6,6 +6,7 @@
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/reduce/reduce.h"
+#include "ops/reduce/reduce_scalar_cpu.h"
 
 namespace opkit::ops::reduce {
 namespace {
@@ -143,9 +144,14 @@ Status supports(const CreateArgs& args) {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-#define REDUCE(id, Name, numericClass) \
-  if (foldOf("Reduce" #Name))          \
-    registry.addCreator("cpu", "Reduce" #Name, cpu::creatorOf<ReduceCpu>(supports, DTypeSet(DType::Float32)));
+  const auto add = [&](const std::string& type, Kind kind) {
+    const bool hasVectors = foldOf(type).has_value();
+    if (hasVectors)
+      registry.addCreator("cpu", type, cpu::creatorOf<ReduceCpu>(supports, DTypeSet(DType::Float32), "vector"));
+    const DTypeSet rest = hasVectors ? DTypeSet(DType::Float64) : DTypeSet(DType::Float32, DType::Float64);
+    registry.addCreator("cpu", type, scalarCreator(kind, kIntegers | rest, supports));
+  };
+#define REDUCE(id, Name, numericClass) add("Reduce" #Name, Kind::Name);
 #include "ops/reduce/reduce_table.h"
 }
 

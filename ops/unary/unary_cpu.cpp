@@ -75,9 +75,26 @@ class ScalarCpu final : public cpu::CpuKernel {
   Coefficients coefficients_;
 };
 
+/// The only function of bool.
+class NotCpu final : public cpu::CpuKernel {
+ public:
+  using CpuKernel::CpuKernel;
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const uint8_t* x = inputs[0]->data<uint8_t>().data();
+    uint8_t* y = outputs[0]->data<uint8_t>().data();
+    cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = x[i] == 0;
+    });
+    return Status::ok();
+  }
+};
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "Not", cpu::creatorOf<NotCpu>(cpu::supportsAll, kBool));
   for (const Function& function : functions()) {
     if (vectorMapOf(function.name))
       registry.addCreator("cpu", function.name,

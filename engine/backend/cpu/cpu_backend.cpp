@@ -7,7 +7,7 @@
 #include "engine/backend/cache_file.h"
 #include "engine/backend/cost.h"
 #include "engine/backend/cpu/kernel_hash.h"
-
+#include "engine/backend/cpu/widened.h"
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
@@ -31,9 +31,15 @@ class CpuBackend final : public HostBackend {
       : HostBackend("cpu"), registry_(registry), pool_(std::move(pool)) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
-    std::vector<Creator> last{reference::oracleCreator()};
-    if (def.loop) last.insert(last.begin(), hostLoopCreator(threadPool));
-    return tables_.of(registry_, name(), def, last);
+    return tables_.of(registry_, name(), def, [&](std::span<const Creator> table) {
+      std::vector<Creator> last = widenedKernels(def, table);
+      if (def.loop) {
+        last.push_back(hostLoopCreator(threadPool));
+        last.push_back(widenedKernel(last.back()));  // it does not combine f16
+      }
+      last.push_back(reference::oracleCreator());
+      return last;
+    });
   }
   Result<std::unique_ptr<RasterExecution>> createRaster() override {
     return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, pool_.get()));

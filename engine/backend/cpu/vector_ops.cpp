@@ -2,6 +2,7 @@
 // that additions do not wait for each other and errors grow with count / (4 * lanes).
 #include "engine/backend/cpu/vector_ops.h"
 
+#include <bit>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -229,6 +230,33 @@ void logNormaliseMap(const float* x, const float* shift, const float* sum, float
   storePart(hn::Sub(shifted, log(loadPart(sum + i, n - i, 1.0f))), y + i, n - i);
 }
 
+// ---- half precision: integer arithmetic that the compiler turns into vectors, since not every target converts
+
+void widen(const Half* x, float* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t half = x[i].bits, sign = (half & 0x8000u) << 16, magnitude = (half & 0x7FFFu) << 13;
+    const uint32_t normal = magnitude + (112u << 23), special = magnitude | 0x7F800000u;
+    // A subnormal's mantissa m is m / 2^24: 2^-14 (1 + m / 2^10) without the 1.
+    const float small = std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
+    const uint32_t exponent = half & 0x7C00u;
+    const uint32_t bits = exponent == 0x7C00u ? special : exponent == 0 ? std::bit_cast<uint32_t>(small) : normal;
+    y[i] = std::bit_cast<float>(sign | bits);
+  }
+}
+
+void roundHalf(const float* x, Half* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x[i]), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
+    const uint32_t even = magnitude >> 13 & 1u;
+    const uint32_t normal = (magnitude - (112u << 23) + 0xFFFu + even) >> 13;  // a carry goes into the exponent
+    // 0.5 has the unit in the last place of half's subnormals: the addition rounds.
+    const uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000u;
+    const uint32_t large = magnitude > 0x7F800000u ? 0x7E00u : 0x7C00u;
+    const uint32_t half = magnitude >= (143u << 23) ? large : magnitude < (113u << 23) ? small : normal;
+    y[i].bits = static_cast<uint16_t>(sign | half);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace opkit::cpu
 HWY_AFTER_NAMESPACE();
@@ -267,6 +295,8 @@ FORWARD(void, expTo, expColumns, (const float* x, const float* shift, float* y, 
         (x, shift, y, sum, count))
 FORWARD(void, logNormalise, logNormaliseMap,
         (const float* x, const float* shift, const float* sum, float* y, int64_t count), (x, shift, sum, y, count))
+FORWARD(void, widenHalves, widen, (const Half* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, roundToHalves, roundHalf, (const float* x, Half* y, int64_t count), (x, y, count))
 
 }  // namespace opkit::cpu
 #endif

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "engine/tensor/half.h"
+
 namespace opkit::cpu {
 
 /// Folds of `count` elements. No elements give 0 for sums, -inf for max and +inf for min. A NaN wins. Sums are kept in
@@ -55,5 +57,10 @@ float expOf(const float* x, float shift, float* y, int64_t count);
 void expTo(const float* x, const float* shift, float* y, float* sum, int64_t count);
 /// y = x - shift - log(sum), element by element.
 void logNormalise(const float* x, const float* shift, const float* sum, float* y, int64_t count);
+
+/// y = x, exactly.
+void widenHalves(const Half* x, float* y, int64_t count);
+/// y = x, rounded to nearest even.
+void roundToHalves(const float* x, Half* y, int64_t count);
 
 }  // namespace opkit::cpu

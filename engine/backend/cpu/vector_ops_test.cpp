@@ -75,6 +75,38 @@ TEST(VectorOps, WritesExactlyTheRow) {
   }
 }
 
+TEST(VectorOps, HalvesWidenExactlyAndRoundToEven) {
+  std::vector<Half> halves(65536);
+  for (size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<uint16_t>(i);
+  std::vector<float> floats(halves.size());
+  widenHalves(halves.data(), floats.data(), static_cast<int64_t>(halves.size()));
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const float expected = toFloat(halves[i]);
+    EXPECT_TRUE(std::isnan(expected) ? std::isnan(floats[i])
+                                     : std::bit_cast<uint32_t>(expected) == std::bit_cast<uint32_t>(floats[i]))
+        << i;
+  }
+  // Every half, its neighbours, the ties between halves and the neighbours of those; then the ends of the range.
+  std::vector<float> values;
+  for (size_t i = 0; i < halves.size(); ++i) {
+    const float tie = static_cast<float>((static_cast<double>(floats[i]) + floats[(i + 1) % halves.size()]) / 2);
+    for (const float at : {floats[i], tie})
+      for (const float to : {at, -INFINITY, INFINITY}) values.push_back(std::nextafter(at, to));
+  }
+  for (const float at : {1e-8f, 2.98e-8f, 65519.9f, 65520.0f, 1e38f, INFINITY, NAN, 1e-45f}) {
+    values.push_back(at);
+    values.push_back(-at);
+  }
+  std::vector<Half> rounded(values.size());
+  roundToHalves(values.data(), rounded.data(), static_cast<int64_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i]))
+      EXPECT_TRUE(std::isnan(toFloat(rounded[i])));
+    else
+      EXPECT_EQ(rounded[i].bits, toHalf(values[i]).bits) << values[i];
+  }
+}
+
 TEST(VectorOps, ClampsKeepNaN) {
   for (const int64_t n : kLengths) {
     std::vector<float> y = randomRow(n, 3), expected = y;

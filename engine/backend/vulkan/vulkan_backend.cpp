@@ -108,7 +108,9 @@ const std::string& VulkanBackend::name() const {
 }
 
 std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
-  return tables_.of(*registry_, name(), def, def.loop ? std::vector{loopCreator()} : std::vector<Creator>());
+  return tables_.of(*registry_, name(), def, [&](std::span<const Creator>) {
+    return def.loop ? std::vector{loopCreator()} : std::vector<Creator>();
+  });
 }
 
 Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {
