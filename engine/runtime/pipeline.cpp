@@ -397,6 +397,7 @@ std::vector<Placement> Pipeline::placement() const {
     Placement row;
     row.backend = backends_.at(step.backend).name();
     row.provider = step.provider;
+    row.kernel = step.kernel;
     row.refusals = step.refusals;
     row.deviceNs = deviceNs_.empty() ? -1 : deviceNs_[i];
     row.hostStartNs = hostTimes_.steps[i].startNs;

@@ -127,6 +127,7 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
   step.command = &command;
   step.execution = execution;
   step.provider = chosen.creator ? chosen.creator->provider : "opkit";
+  step.kernel = chosen.creator ? chosen.creator->kernel : "";
   step.refusals = std::move(chosen.refusals);
   step.cost = std::move(chosen.cost);
   step.byCost = chosen.byCost;

@@ -49,7 +49,7 @@ struct Step {
   size_t backend = 0;
   const EncodedCommand* command = nullptr;  // null for copies and conversions
   Execution* execution = nullptr;           // null for copies
-  std::string provider;
+  std::string provider, kernel;             // of the Creator
   std::vector<Refusal> refusals;
   std::string cost;                    // with placeByCost: the alternatives
   bool byCost = false;                 // not on the session's backend because that costs less

@@ -74,6 +74,7 @@ struct Placement {
   bool raster = false;  // a lowered operator, run by the backend's Raster kernel
   std::string backend;
   std::string provider;
+  std::string kernel;             // Creator::kernel
   std::vector<Refusal> refusals;  // "backend/provider" -> reason, of every faster choice
   size_t copiedBytes = 0;         // for copies
   bool fellBack = false;          // the session's backend refused the node; another backend ran it

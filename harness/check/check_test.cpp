@@ -1,5 +1,6 @@
 // The harness's own test: kernels broken on purpose must be caught, each by its own sub-check.
 #include "harness/check/check.h"
+#include "harness/check/placement_check.h"
 
 #include <gtest/gtest.h>
 
@@ -326,6 +327,24 @@ TEST(Check, AnOracleIsNotComparedWithItself) {
                                         return Status::unsupported("Relu: no");
                                       }});
   EXPECT_TRUE(checkOne(registry, "cpu", R"("inputs": [["f32[9]"]])").failed("independence")) << "it always refuses";
+}
+
+TEST(Check, FindsKernelsThatNoCaseRuns) {
+  OpRegistry registry = ops::builtinOps();
+  const OpDef& relu = *registry.find("Relu");
+  const auto never = [&] {
+    std::set<std::string> ran;
+    for (const CaseResult& result :
+         checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16"]}]})"))
+      ran.insert(result.provider + "/" + result.kernel);
+    std::vector<std::string> names;
+    for (const Creator& creator : kernelsThatNeverRan(registry, "cpu", relu, ran)) names.push_back(creator.kernel);
+    return names;
+  };
+  EXPECT_EQ(never(), std::vector<std::string>());
+  registry.addFirstCreator(
+      "cpu", "Relu", {.supports = [](const CreateArgs&) { return Status::unsupported("Relu: no"); }, .kernel = "shy"});
+  EXPECT_EQ(never(), std::vector<std::string>{"shy"});
 }
 
 TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {

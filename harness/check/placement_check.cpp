@@ -83,6 +83,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
   for (const Placement& row : session.placement()) {
     if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
     result.provider = row.raster ? "raster" : row.provider;
+    result.kernel = row.kernel;
     result.flops += row.flops;
     if (!row.fellBack) continue;
     const Refused why = refusalOf(row, backend);
@@ -122,6 +123,16 @@ bool checkIndependence(const Case& c, const std::string& backend, CaseResult& re
   else
     result.check("independence", Status::ok());
   return isOracle;
+}
+
+std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::string& backend, const OpDef& op,
+                                         const std::set<std::string>& ran) {
+  std::vector<Creator> never;
+  for (const Creator& creator : registry.creators(backend, op.type)) {
+    const bool isOwn = creator.provider == "opkit" || op.type.find("::") != std::string::npos;
+    if (isOwn && !ran.contains(creator.provider + "/" + creator.kernel)) never.push_back(creator);
+  }
+  return never;
 }
 
 Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after) {

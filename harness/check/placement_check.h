@@ -1,6 +1,8 @@
 // Checks of a Session's own reports: where the node ran and the cost of the run. Parts of `check`.
 #pragma once
 
+#include <set>
+
 #include "engine/runtime/session.h"
 #include "harness/cases/case.h"
 #include "harness/run/results.h"
@@ -14,6 +16,11 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
 
 /// Whether the case compares the oracle with itself. Fails the case if that is not declared, or declared and not so.
 bool checkIndependence(const Case& c, const std::string& backend, CaseResult& result);
+
+/// The Creators of `op` on `backend` by its own author (provider "opkit", or any for an operator of a plugin) that are
+/// not in `ran`: "provider/kernel" of each case.
+std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::string& backend, const OpDef& op,
+                                         const std::set<std::string>& ran);
 
 /// OK if a run between the two readings created and allocated nothing, submitted at most once per segment and
 /// dispatched something if the session has anything to do.

@@ -5,6 +5,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "harness/cases/case_rules.h"
+#include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_job.h"
 #include "harness/run/isolated_jobs.h"
@@ -36,7 +37,8 @@ struct Tally {
   double worstMargin = 0;
   double durationNs = 0;
   std::set<std::string> providers;
-  size_t blocks = 0;  // failures seen
+  std::set<std::string> kernels;  // "provider/kernel"
+  size_t blocks = 0;              // failures seen
 };
 
 /// "2/5": every fifth group, starting with the second.
@@ -203,6 +205,7 @@ class CheckRun {
     tally.durationNs += line.value("durationNs", 0.0);
     for (const Json& provider : line.value("departures", Json::array())) ++departures_[provider.get<std::string>()];
     if (line.contains("provider")) tally.providers.insert(line.value("provider", ""));
+    tally.kernels.insert(line.value("provider", "") + "/" + line.value("kernel", ""));
     if (line.contains("accuracy") && status == CaseStatus::Pass)
       tally.worstMargin = std::max(tally.worstMargin, line["accuracy"].value("margin", 0.0));
     if (!options_.junit.empty()) {
@@ -246,7 +249,29 @@ class CheckRun {
     return Status::ok();
   }
 
+  /// A kernel of ours on the CPU that none of an operator's cases ran, although all were asked for. Other backends
+  /// choose by device.
+  void recordKernelsThatNeverRan() {
+    const CaseOptions& asked = options_.cases;
+    if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.empty()) return;
+    if (interrupted() || !options_.backend.simd.empty()) return;
+    for (const OpDef* def : registry_.all()) {
+      const auto tally = tallies_.find({def->type, "cpu"});
+      if (tally == tallies_.end()) continue;
+      const std::set<std::string> ran = tally->second.kernels;  // a copy: recording changes the tally
+      for (const Creator& creator : kernelsThatNeverRan(registry_, "cpu", *def, ran)) {
+        CaseResult result = {.kind = "check", .id = "kernel:" + creator.kernel, .op = def->type, .backend = "cpu"};
+        result.status = CaseStatus::Mistrusted;
+        result.reason =
+            fmt::format("no case runs the kernel '{}' for {}: it refuses them all, or another one comes first",
+                        creator.kernel, creator.dtypes.toString());
+        record(toJson(result), failureBlock(result, "op-harness check --backend cpu --op " + def->type));
+      }
+    }
+  }
+
   Result<int> finish() {
+    recordKernelsThatNeverRan();
     for (const auto& [key, tally] : tallies_)
       if (tally.blocks > kBlocksPerOperator)
         fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",

@@ -147,6 +147,7 @@ Json toJson(const CaseResult& result) {
   addText("dtype", result.dtype);
   addText("device", result.device);
   addText("provider", result.provider);
+  addText("kernel", result.kernel);
   addText("note", result.note);
   if (!result.departures.empty()) line["departures"] = result.departures;
   if (result.status != CaseStatus::Pass) line["reason"] = result.reason;

@@ -67,6 +67,7 @@ struct CaseResult {
   std::string device;
   bool software = false;
   std::string provider;  // of the kernel that ran; "raster" or "folded" if there was none
+  std::string kernel;    // its name within the provider, if it has one
   CaseStatus status = CaseStatus::Pass;
   std::string reason;                   // why not pass
   std::string note;                     // notes about a pass
