@@ -122,7 +122,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
   command->add_option("NAME", options->first, "A lower-case word, such as hard_shrink")->required();
   command->add_option("--dir", options->folder, "The project's folder (default: NAME)")->check(cli::outputFolder());
   command->add_option("--domain", options->domain, "Qualifies the operator: com.acme gives com.acme::HardShrink");
-  command->add_option("--language", options->language, "Of the project (default c)")->type_name("{c,cpp}");
+  command->add_option("--language", options->language, "The project's language (default c)")->type_name("{c,cpp}");
   addFlags(*command, *options, "Overwrite files that exist and differ");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
@@ -139,7 +139,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
 void addDoctorCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
   auto options = addCommand(app, "doctor",
-                            "Lists missing and leftover parts of operators; exit code 1 when there are any", command);
+                            "List missing and leftover parts of operators; exit code 1 when there are any", command);
   command->add_option("OP", options->first, "An operator's type or folder (default: every one)");
   command->add_flag("--marks", options->marks, "Only marks that op-scaffold left");
   command->callback(

@@ -43,7 +43,7 @@ void addRemoveCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<Options>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand("remove", "Undo `new`: delete an operator's files, or take its row out");
   command.add_option("NAME", options->name, "The operator's type, such as HardShrink")->required();
-  command.add_flag("--force", options->force, "Also what was edited since, or not made by op-scaffold");
+  command.add_flag("--force", options->force, "Also delete files that were edited since, or not made by op-scaffold");
   command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command.callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
@@ -55,7 +55,7 @@ void addRemoveCommand(CLI::App& app, CommandContext& context) {
 }
 
 void addKindsCommand(CLI::App& app, CommandContext& context) {
-  CLI::App& command = *app.add_subcommand("kinds", "Lists the kinds of `new --kind`, with an example of each");
+  CLI::App& command = *app.add_subcommand("kinds", "List the kinds of `new --kind`, with an example of each");
   command.callback([&context] {
     context.run = []() -> Result<int> {
       for (const Kind& kind : kinds()) {
@@ -71,7 +71,7 @@ void addKindsCommand(CLI::App& app, CommandContext& context) {
 
 void addListCommand(CLI::App& app, CommandContext& context) {
   CLI::App& command =
-      *app.add_subcommand("list", "Operators of the tree, by folder; * marks what op-scaffold made here");
+      *app.add_subcommand("list", "List the operators of the tree by folder; * marks those that op-scaffold made here");
   command.callback([&context] {
     context.run = [&context]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
@@ -98,9 +98,8 @@ void addEjectCommand(CLI::App& app, CommandContext& context) {
     bool force = false;
   };
   auto options = std::make_shared<Options>();  // shared: the callback outlives this function
-  CLI::App& command =
-      *app.add_subcommand("eject", "Copy the templates to a folder; --templates DIR then uses what it holds");
-  command.add_option("DIR", options->folder, "Where to; made when it does not exist")
+  CLI::App& command = *app.add_subcommand("eject", "Copy the templates to a folder; --templates DIR then uses them");
+  command.add_option("DIR", options->folder, "The folder; created if it does not exist")
       ->required()
       ->check(cli::outputFolder());
   command.add_flag("--force", options->force, "Overwrite templates that differ");

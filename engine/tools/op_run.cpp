@@ -54,9 +54,9 @@ void describeLimits(CLI::App& app, SessionConfig& session) {
       ->check(cli::wholeNumber(1, 1'000'000))
       ->capture_default_str();
   app.add_flag_callback(
-      "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Rather slow than large");
+      "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Save memory at the cost of speed");
   app.add_flag_callback(
-      "--low-power", [&session] { session.power = PowerHint::Low; }, "Rather slow than hot");
+      "--low-power", [&session] { session.power = PowerHint::Low; }, "Save power at the cost of speed");
   app.add_option("--iteration-limit", session.iterationLimit, "Runs of one Loop body before it is an error; 0 is none")
       ->capture_default_str();
   app.add_flag("--start-on-cpu", session.startOnCpu, "Run on the CPU until the backend is ready");
@@ -85,9 +85,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--atol", options.atol, "Absolute tolerance of --expect")
       ->check(cli::finiteNumber(0))
       ->capture_default_str();
-  app.add_flag("--profile", options.session.profile,
-               "Time every command, and hold it against what the device can do at best");
-  app.add_flag("--placement", options.placement, "Say what ran where, and why not elsewhere");
+  app.add_flag("--profile", options.session.profile, "Time every command and compare it with the device's peak");
+  app.add_flag("--placement", options.placement,
+               "Print which backend ran each command, and why faster choices did not");
   app.add_option("--no-pass", options.interpreter.disabledPasses, "Graph pass to leave out; all leaves out every one")
       ->type_name("NAME");
   app.add_flag("--passes", options.passes, "List the graph passes and what they changed");

@@ -165,7 +165,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--rounds", options->rounds, "Turns with the baseline's program")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, 1000));
-  command->add_option("--threshold", options->threshold, "Percent below which a change is none")
+  command->add_option("--threshold", options->threshold, "Changes below this percentage count as none")
       ->check(cli::finiteNumber(0, 1000))
       ->capture_default_str();
   command->footer(

@@ -390,7 +390,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::appendedFile());
   command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
   command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
-  command->add_flag("--verbose", options->verbose, "Each case and its sub-checks");
+  command->add_flag("--verbose", options->verbose, "Print each case and its sub-checks");
   command->footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"

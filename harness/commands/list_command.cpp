@@ -27,7 +27,7 @@ std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::s
   if (def.shapeOnly || known) return "folded";
   std::string text;
   for (const Creator& creator : creatorTable(registry, backend, def))
-    text += (text.empty() ? "" : ",") + creator.provider;
+    text += (text.empty() ? "" : ",") + creator.provider + (creator.kernel.empty() ? "" : "/" + creator.kernel);
   if (def.loop) text += (text.empty() ? "" : ",") + std::string(kLoopProvider);
   if (text.empty() && backend == "cpu" && def.oracle) return "reference";
   return text.empty() ? "-" : text;
@@ -143,7 +143,7 @@ Result<int> masks() {
 }  // namespace
 
 void addListCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("list", "Operators, their kernels and how many cases they have");
+  CLI::App* command = app.add_subcommand("list", "List operators, their kernels and the number of their cases");
   auto options = std::make_shared<CaseOptions>();
   auto showCases = std::make_shared<bool>(false);
   auto json = std::make_shared<std::string>();
@@ -154,7 +154,7 @@ void addListCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
   CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
-  command->add_flag("--masks", *showMasks, "Print what can be taken from a device instead, one check --mask a line");
+  command->add_flag("--masks", *showMasks, "Print the masks of `check --mask` instead, one per line");
   CLI::Option* matrixOption = command->get_option("--matrix");
   command->add_option("--json", *json, "Write the list as JSON")
       ->check(cli::outputFile())
@@ -171,7 +171,7 @@ void addListCommand(CLI::App& app, CommandContext& context) {
 }
 
 void addDevicesCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("devices", "Backends of this build and the devices they find");
+  CLI::App* command = app.add_subcommand("devices", "List the backends of this build and their devices");
   auto json = std::make_shared<std::string>();
   command->add_option("--json", *json, "Write the list as JSON")->check(cli::outputFile());
   command->footer("Example:\n  op-harness devices");

@@ -119,7 +119,7 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
   options->backend.backends = {"vulkan"};
   command->add_option("MODEL", options->model, "zoo:NAME, or a file ending in .onnx or .opk")->required();
   options->backend.add(*command, "vulkan");
-  command->add_option("--reference", options->reference, "The backend that is believed")->capture_default_str();
+  command->add_option("--reference", options->reference, "The backend to compare with")->capture_default_str();
   command->add_option("--resize", options->resize, "NAME=1x3x224x224: the shape of an input (repeatable)");
   command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
   command->add_flag("--allow-fallback", options->allowFallback,

@@ -162,7 +162,8 @@ class MutateRun {
 }  // namespace
 
 void addMutateCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("mutate", "Break kernels on purpose and see whether their cases notice");
+  CLI::App* command =
+      app.add_subcommand("mutate", "Break kernels on purpose and count the faults that their cases find");
   auto options = std::make_shared<MutateArguments>();
   options->cases.add(*command);
   command->add_option("--backend", options->backends, "cpu, vulkan or both")->delimiter(',');

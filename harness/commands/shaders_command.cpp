@@ -91,7 +91,7 @@ Result<int> shaders(const ShadersArguments& options) {
 }  // namespace
 
 void addShadersCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("shaders", "SPIR-V statistics of the shaders that the cases dispatch");
+  CLI::App* command = app.add_subcommand("shaders", "Print SPIR-V statistics of the shaders that the cases dispatch");
   auto options = std::make_shared<ShadersArguments>();
   options->backend.backends = {"vulkan"};
   command->add_option("--device", options->backend.device, "Device by index, part of its name, or UUID");

@@ -134,7 +134,7 @@ std::vector<Function> makeFunctions() {
                   NumericClass::numericClass,                                                           \
                   types,                                                                                \
                   {low, high},                                                                          \
-                  #realValue,                                                                           \
+                  std::string_view(#realValue) == "NAN" ? #integerValue : #realValue,                   \
                   ON(double, realValue),                                                                \
                   ON(int64_t, integerValue),                                                            \
                   ON(uint64_t, integerValue),                                                           \
