@@ -15,10 +15,10 @@
 //
 // Sums of floats go through blocks, so that their error does not grow with the length of the row:
 //
-//   vec2 sum = vec2(0.0);                   // the sum and its rounding error
+//   vec2 sum = kNoBlocks;
 //   float part = 0.0;
 //   BLOCKS_OF_ROW(i, extent) part += LOAD(x, first + i); END_OF_BLOCK addBlock(sum, part); END_OF_BLOCKS
-//   const float total = teamSum(sum.x - sum.y);
+//   const float total = teamSum(sumOfBlocks(sum));
 #ifndef OPKIT_ROWS_GLSL
 #define OPKIT_ROWS_GLSL
 #include "common.glsl"
@@ -99,6 +99,7 @@ const uint kMaxTeam = 1024;  // RowTeam::kMost
   }
 
 #define ROW_ADD(a, b) ((a) + (b))
+const vec2 kNoBlocks = vec2(0.0);
 /// Moves the sum of a block, `part`, to `sum`: x is the sum, y its rounding error (Kahan).
 void addBlock(inout vec2 sum, inout float part) {
   precise float added = part - sum.y;
@@ -107,6 +108,7 @@ void addBlock(inout vec2 sum, inout float part) {
   sum = vec2(next, isNan(lost) ? 0.0 : lost);  // an infinite sum has no error
   part = 0.0;
 }
+float sumOfBlocks(vec2 sum) { return sum.x - sum.y; }
 float largerOf(float a, float b) { return isNan(a) ? a : isNan(b) ? b : max(a, b); }
 
 #endif

@@ -31,16 +31,16 @@ void main() {
   const uint first = row * extent;
   const float count = float(push.extent);
 
-  vec2 sum = vec2(0.0);
+  vec2 sum = kNoBlocks;
   float part = 0.0;
   BLOCKS_OF_ROW(i, extent) part += LOAD(x, first + i); END_OF_BLOCK
     addBlock(sum, part);
   END_OF_BLOCKS
-  const float average = teamSum(sum.x - sum.y) / count;
+  const float average = teamSum(sumOfBlocks(sum)) / count;
 
   // If the mean is much larger than the deviation, its rounding error would affect every element. The mean of the
   // centred elements corrects it.
-  vec2 squares = vec2(0.0);
+  vec2 squares = kNoBlocks, rest = kNoBlocks;
   float left = 0.0;
   BLOCKS_OF_ROW(i, extent)
     const float centred = LOAD(x, first + i) - average;
@@ -48,8 +48,9 @@ void main() {
     left += centred;
   END_OF_BLOCK
     addBlock(squares, part);
+    addBlock(rest, left);
   END_OF_BLOCKS
-  const vec2 sums = teamSums(vec2(squares.x - squares.y, left));
+  const vec2 sums = teamSums(vec2(sumOfBlocks(squares), sumOfBlocks(rest)));
   const float correction = sums.y / count;
   const float variance = max(sums.x / count - correction * correction, 0.0);
   const float inverse = isNan(sums.y) ? sums.y : 1.0 / sqrt(variance + push.epsilon);

@@ -49,7 +49,7 @@ void main() {
   const uint c = i / inner % channels;
   const uint first = c - min(c, push.before), last = min(channels - 1u, c + push.after);
   const uint window = i < push.count ? last - first + 1u : 0u;
-  vec2 sum = vec2(0.0);
+  vec2 sum = kNoBlocks;
   float part = 0.0;
   BLOCKS_OF_ROW(n, window)
     const float value = LOAD(x, i + (first + n) * inner - c * inner);
@@ -57,7 +57,7 @@ void main() {
   END_OF_BLOCK
     addBlock(sum, part);
   END_OF_BLOCKS
-  const float squares = teamSum(sum.x - sum.y);
+  const float squares = teamSum(sumOfBlocks(sum));
   if (window > 0u && teamLane() == 0u)
     STORE(y, i, LOAD(x, i) / accuratePow(push.bias + push.scale * squares, push.beta));
 }
