@@ -58,8 +58,10 @@ Result<Spec> specOf(NewOptions& options) {
 
 std::string nextSteps(const Tree& tree, const Spec& spec, const Plan& plan) {
   std::string text = buildSteps(tree);
+  // On a backend without a kernel nothing would be proved.
+  const std::vector<std::string> both{"cpu", "vulkan"};
   text += fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", spec.name,
-                      spec.has("vulkan") ? "cpu,vulkan" : "cpu");
+                      fmt::join(findKind(spec.kind)->kernels ? spec.backends : both, ","));
   std::set<std::string> folders;
   for (const FileChange& change : visible(plan))
     if (change.after) folders.insert(change.path.substr(0, change.path.rfind('/')));

@@ -32,13 +32,6 @@ std::optional<Fold> foldOf(std::string_view type) {
   return std::nullopt;
 }
 
-/// Offset of element `index` of a nest of loops over one operand.
-int64_t offsetOf(const Loops& loops, size_t rank, int64_t index) {
-  int64_t offset = 0;
-  for (size_t d = rank; d-- > 0; index /= loops.size[d]) offset += index % loops.size[d] * loops.strides[0][d];
-  return offset;
-}
-
 class ReduceCpu final : public cpu::CpuKernel {
  public:
   ReduceCpu(const CreateArgs& args, Backend& backend)

@@ -111,7 +111,7 @@ class ScalarReduce final : public cpu::CpuKernel {
     const int64_t work = elementCount(view_.reduced.size);
     cpu::parallelRows(pool_, elementCount(view_.kept.size), work, [&](int64_t row) {
       Running<T> running(kind_);
-      walk(x + offsetOf(view_.kept, row), 0, running);
+      walk(x + offsetOf(view_.kept, view_.kept.size.size(), row), 0, running);
       y[row] = running.result();
     });
   }
@@ -126,12 +126,6 @@ class ScalarReduce final : public cpu::CpuKernel {
       return;
     }
     for (int64_t i = 0; i < extent; ++i) walk(x + i * stride, depth + 1, running);
-  }
-  static int64_t offsetOf(const Loops& loops, int64_t row) {
-    int64_t offset = 0;
-    for (size_t d = loops.size.size(); d-- > 0; row /= loops.size[d])
-      offset += row % loops.size[d] * loops.strides[0][d];
-    return offset;
   }
 
   Kind kind_;

@@ -171,6 +171,12 @@ printf 'Asked\nlayout\n' | script -qec "'$scaffold' new" /dev/null >"$work/out"
 grep -q 'NAME (UpperCamel' "$work/out" && [ -f ops/asked/asked.cpp ] || fail "no prompt on a terminal: $(cat "$work/out")"
 "$scaffold" remove Asked >/dev/null
 
+# They check the backends that got kernels: elsewhere the check would fail.
+for backend in cpu vulkan; do
+  "$scaffold" new Thing --kind reduce --backend "$backend" >"$work/out"
+  grep >/dev/null -x "  .*check --op Thing --backend $backend" "$work/out" || fail "--backend $backend: $(cat "$work/out")"
+  "$scaffold" remove Thing >/dev/null
+done
 # Next steps are commands: from another folder they begin with cd, and name no folder that is not there.
 (cd ops && "$scaffold" new Thing --kind layout) >"$work/out"
 sed '1,/^Next:/d' "$work/out" | head -n 1 | grep -x >/dev/null "  cd $PWD" || fail "no cd in the next steps from elsewhere"
