@@ -3,8 +3,8 @@
 # Usage: cmake/run_clang_tidy.sh [--all | --since REVISION] BUILD-DIR [PATTERN]
 #   PATTERN selects sources by path, for example ^engine/graph
 # A source is skipped if it was clean before with the same content, headers, checks, command line and clang-tidy. The
-# record is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all checks every source. --since also skips sources
-# that did not change after REVISION, nor any of their headers.
+# record is in OPKIT_TIDY_CACHE, by default ~/.cache/opkit-tidy. --all checks every source. --since checks the sources that
+# changed after REVISION, and one source for each changed header that none of them includes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 all=false
@@ -46,15 +46,25 @@ contents() {
     printf '%s %s\n' "$source" "$(printf %s "$text" | sha256sum | cut -c1-64)"
   done
 }
-# The sources that changed after REVISION, or a file that was compiled with them.
+# The sources that changed after REVISION; for each changed header that none of them includes, the first that does.
 changed() {
   git diff --name-only "$since" >"$build/tidy/changed"
   ninja -C "$build" -t deps | awk -v root="$root/" '
+    function close_object(   i, j) {
+      for (i = 0; i < sources; ++i) {
+        mine = source[i] in changed
+        if (mine) print source[i]
+        for (j = 0; j < headers; ++j) if (mine) seen[header[j]]; else if (!(header[j] in first)) first[header[j]] = source[i]
+      }
+      sources = headers = 0
+    }
     FNR == NR {changed[$1]; next}
-    /^[^ ]/ {count = 0; found = 0; next}
-    NF == 0 {for (i = 0; i < count && found; ++i) print sources[i]; count = 0; next}
-    {path = $1; sub(/^\.\.\/\.\.\//, "", path); sub("^" root, "", path); if (path in changed) found = 1}
-    path ~ /\.cpp$/ {sources[count++] = path}' "$build/tidy/changed" -
+    NF == 0 {close_object(); next}
+    /^[^ ]/ {next}
+    {path = $1; sub(/^\.\.\/\.\.\//, "", path); sub("^" root, "", path)}
+    path ~ /\.cpp$/ {source[sources++] = path; next}
+    path in changed {header[headers++] = path}
+    END {close_object(); for (path in first) if (!(path in seen)) print first[path]}' "$build/tidy/changed" -
 }
 declare -A content
 while read -r source hash; do content[$source]=$hash; done < <(contents)

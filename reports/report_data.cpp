@@ -56,7 +56,7 @@ data deviceFacts(const Results& results) {
   list devices;
   std::set<std::string> seen;
   for (const Json& device : results.devices) {
-    if (!seen.insert(textOf(device, "backend") + textOf(device, "name")).second) continue;
+    if (!seen.insert(textOf(device, "backend") + textOf(device, "name") + textOf(device, "driver")).second) continue;
     object row;
     for (const char* field : {"backend", "name", "driver", "uuid"}) row[field] = textOf(device, field);
     row["software"] = flag(device.value("software", false));
@@ -140,6 +140,42 @@ data failures(const Results& results) {
   }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"count", std::to_string(rows.size())}, {"rows", data(rows)}};
+}
+
+/// "device, driver: command" of each run, by run and backend.
+std::map<std::pair<std::string, std::string>, std::string> placesOf(const Results& results) {
+  std::map<std::string, std::string> commands;
+  for (const Run& run : results.runs) commands[textOf(run.facts, "run")] = textOf(run.facts, "command");
+  std::map<std::pair<std::string, std::string>, std::string> places;
+  for (const Json& device : results.devices) {
+    const std::string run = textOf(device, "run");
+    places[{run, textOf(device, "backend")}] =
+        fmt::format("{}, {}: {}", textOf(device, "name"), textOf(device, "driver"), commands[run]);
+  }
+  return places;
+}
+
+/// Cases of one backend that pass in one run and fail in another: drivers, vector widths or masks differ.
+data differences(const Results& results) {
+  const auto places = placesOf(results);
+  std::map<std::pair<std::string, std::string>, std::vector<const Json*>> cases;
+  for (const Json* record : results.ofKind("check"))
+    cases[{textOf(*record, "id"), textOf(*record, "backend")}].push_back(record);
+  list rows;
+  for (const auto& [key, records] : cases) {
+    const auto bad = [](const Json* record) { return isBad(textOf(*record, "status")); };
+    if (std::ranges::none_of(records, bad) || std::ranges::all_of(records, bad)) continue;
+    for (const Json* record : records) {
+      const auto place = places.find({textOf(*record, "run"), key.second});
+      rows.push_back(object{{"id", key.first},
+                            {"place", place == places.end() ? key.second : place->second},
+                            {"status", textOf(*record, "status")},
+                            {"bad", flag(bad(record))},
+                            {"opinion", textOf(*record, "opinion")}});
+    }
+  }
+  const bool any = !rows.empty();
+  return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
 std::string timeCell(const Json& times, const char* name) {
@@ -259,6 +295,7 @@ data reportData(const Results& results) {
   return object{{"runs", runFacts(results)},
                 {"devices", deviceFacts(results)},
                 {"failures", failures(results)},
+                {"differences", differences(results)},
                 {"matrix", matrix(results)},
                 {"timings", timings(results)},
                 {"conformance", conformance(results)},

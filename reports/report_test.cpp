@@ -77,6 +77,26 @@ TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
   EXPECT_NE(said.find(nowhere("a.so")), std::string::npos) << said;
 }
 
+TEST_F(ReportTest, CasesThatDifferBetweenDriversAreNamed) {
+  const auto results = [](const char* secondStatus) {
+    std::string text;
+    for (const auto& [run, driver, status] : {std::tuple{"1", "Mesa 22", "pass"}, {"2", "Mesa 25", secondStatus}})
+      text += fmt::format(
+          R"({{"record":"run","schema":1,"run":"{0}","command":"check --run {0}"}}
+{{"record":"device","run":"{0}","backend":"vulkan","name":"llvmpipe","driver":"{1}"}}
+{{"record":"case","run":"{0}","kind":"check","id":"Pow/f32[3]","op":"Pow","backend":"vulkan","status":"{2}","opinion":"the drivers differ"}}
+)",
+          run, driver, status);
+    return text;
+  };
+  ASSERT_EQ(run("build " + file(results("fail")) + " --output " + page_), 0);
+  const std::string html = contents(page_);
+  for (const char* expected : {"differ between runs", "llvmpipe, Mesa 25: check --run 2", "the drivers differ"})
+    EXPECT_NE(html.find(expected), std::string::npos) << expected;
+  ASSERT_EQ(run("build " + file(results("pass")) + " --output " + page_), 0);
+  EXPECT_EQ(contents(page_).find("differ between runs"), std::string::npos);
+}
+
 TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
   std::filesystem::remove(page_);
   std::string said;

@@ -18,6 +18,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
+#include "engine/tools/driver.h"
 
 namespace opkit::cli {
 namespace {
@@ -109,6 +110,14 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
                  "Choose Vulkan kernels as on devices of this class, whatever the device is (default: its own)")
       ->check(CLI::IsMember(classes))
       ->type_name("CLASS");
+  std::string driver;
+  app.add_option("--driver", driver, "Use the Vulkan driver of this manifest alone (./setup --drivers unpacks one)")
+      ->type_name("FILE");
+  int vectorWidth = 0;
+  app.add_option("--vector-width", vectorWidth,
+                 "Compute with vectors of 128, 256 or 512 bits on a software Vulkan device; subgroups follow")
+      ->check(CLI::IsMember({128, 256, 512}))
+      ->type_name("BITS");
   checkValues(app);
   if (argc == 3 && std::string_view(argv[1]) == "--completion") return printCompletion(app, argv[2]);
   try {
@@ -122,6 +131,9 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());
   if (!deviceClass.empty()) setenv("OPKIT_DEVICE_CLASS", deviceClass.c_str(), 1);  // for workers, too
+  if (vectorWidth) useVectorWidth(vectorWidth);
+  if (!driver.empty())
+    if (const Status used = useDriver(driver, argv); !used.isOk()) return fail(app, "--driver: " + used.message());
   const Result<int> code = body();
   if (code || interrupted()) return code ? *code : kCheckFailed;  // an interrupt is not bad input
   return fail(app, code.error().message());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/where.h"
+#include "engine/testing/nowhere.h"
 #include "harness/testing/program.h"
 
 namespace opkit::harness {
@@ -50,6 +51,44 @@ TEST(ProgramAddedKernels, AWrongOneIsRed) {
   EXPECT_EQ(right.code, 0) << right.text;
   expectPart(right, "mykernels");
 }
+
+#ifdef OPKIT_HAS_VULKAN
+TEST(ProgramVectorWidth, AnAssumptionOnTheSubgroupIsNamed) {
+  const std::string check = " check --backend vulkan --case 'Relu/f32[5,7]/normal/seed=7' --plugin " +
+                            partOfBuild(OPKIT_FAULTY) + "/libfaulty_kernels.so";
+  const auto faulty = [&](const std::string& fault, const std::string& more) {
+    return runShell("OPKIT_KERNEL_FAULT=" + fault + " " + opHarness() + check + more);
+  };
+  EXPECT_EQ(faulty("subgroup", "").code, 0);
+  const Ran narrow = faulty("subgroup", " --vector-width 128");
+  EXPECT_EQ(narrow.code, 1) << narrow.text;
+  expectPart(narrow, "passes without --vector-width 128: a race, or an assumption on the size of a subgroup");
+  expectPart(narrow, "op-harness check --backend vulkan --vector-width 128");  // the command that repeats it
+  const Ran wrong = faulty("wrong", " --vector-width 128");
+  EXPECT_EQ(wrong.code, 1) << wrong.text;
+  expectPart(wrong, "fails without --vector-width 128 too");
+}
+
+TEST(ProgramDriver, BadManifestsAreOneLine) {
+  expectOneLine(run("devices --driver " + nowhere("driver.json")), "driver.json");
+  expectOneLine(run("devices --driver " + fileWith("text.json", "lavapipe")), "no manifest of a Vulkan driver");
+  expectOneLine(run("devices --driver " + fileWith("list.json", R"({"ICD": [1]})")), "ICD.library_path");
+  expectOneLine(run("devices --driver " + fileWith("gone.json", R"({"ICD": {"library_path": "./gone.so"}})")),
+                "gone.so");
+  expectOneLine(run("devices --vector-width 64"), "--vector-width");
+}
+
+/// The system's own driver, named by hand.
+TEST(ProgramDriver, IsTheOneThatTheManifestNames) {
+  const std::string file = fileWith("system.json", R"({"file_format_version": "1.0.0", "ICD":
+      {"library_path": "libvulkan_lvp.so", "api_version": "1.3.0"}})");
+  const Ran found = run("check --backend vulkan --case 'Relu/f32[5,7]/normal/seed=7' --driver " + file);
+  EXPECT_EQ(found.code, 0) << found.text;
+  const Ran none = run("check --backend vulkan --case 'Relu/f32[5,7]/normal/seed=7' --driver " +
+                       fileWith("none.json", R"({"ICD": {"library_path": "libnodriver.so", "api_version": "1.3.0"}})"));
+  EXPECT_EQ(none.code, 2) << none.text;
+}
+#endif
 
 }  // namespace
 }  // namespace opkit::harness

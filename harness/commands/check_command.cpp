@@ -8,6 +8,7 @@
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_job.h"
+#include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
@@ -196,10 +197,11 @@ class CheckRun {
     record(toJson(result), failureBlock(result, repeatCommand(options_.backend, result.backend, result.id, result.op)));
   }
 
-  void record(const Json& line, const std::string& block) {
-    file_.writeCase(line);
+  void record(Json line, std::string block) {
     const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
     Tally& tally = tallies_[{line.value("op", ""), line.value("backend", "")}];
+    if (isFailure(status) && tally.blocks < kBlocksPerOperator) addOpinion(line, block);
+    file_.writeCase(line);
     ++tally.count[status];
     ++total_[status];
     tally.durationNs += line.value("durationNs", 0.0);
@@ -219,6 +221,17 @@ class CheckRun {
     } else if (options_.verbose) {
       printLine(line, status);
     }
+  }
+
+  /// Says whether the case also fails on the default driver and at the default vector width.
+  void addOpinion(Json& line, std::string& block) const {
+    if (!hasSecondOpinion() || interrupted()) return;
+    const std::string backend = line.value("backend", "");
+    const std::string repeat = repeatCommand(options_.backend, backend, line.value("id", ""), line.value("op", ""));
+    const std::string opinion = secondOpinion(line, repeat);
+    if (opinion.empty()) return;
+    line["opinion"] = opinion;
+    block += fmt::format("  opinion  {}\n", opinion);
   }
 
   /// The case, why it did not pass, and the sub-checks that were made.

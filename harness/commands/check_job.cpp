@@ -4,6 +4,7 @@
 #include <new>
 
 #include "engine/base/child_process.h"
+#include "engine/tools/driver.h"
 #include "harness/run/terminal.h"
 
 namespace opkit::harness {
@@ -29,6 +30,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   if (!backends.mask.empty() && backend == "vulkan") command += " --mask " + shellQuoted(backends.mask);
   const char* const deviceClass = std::getenv("OPKIT_DEVICE_CLASS");
   if (deviceClass && backend == "vulkan") command += fmt::format(" --device-class {}", deviceClass);
+  if (const std::string driver = cli::driverOptions(); !driver.empty() && backend == "vulkan") command += " " + driver;
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")

@@ -64,6 +64,14 @@ const char kRelu[] =
     "layout(binding = 0) readonly buffer X { float x[]; };\nlayout(binding = 1) writeonly buffer Y { float y[]; };\n"
     "layout(push_constant) uniform Push { uint count; float added; } push;\n"
     "void main() {\n  const uint i = linearIndex();\n  if (i < push.count) y[i] = max(x[i], 0.0) + push.added;\n}\n";
+// Wrong on devices with subgroups of four, as a kernel that assumes a size.
+const char kSubgroupRelu[] =
+    "#version 450\n#extension GL_KHR_shader_subgroup_basic : require\n#include \"common.glsl\"\n"
+    "layout(local_size_x = 64) in;\nlayout(binding = 0) readonly buffer X { float x[]; };\n"
+    "layout(binding = 1) writeonly buffer Y { float y[]; };\n"
+    "layout(push_constant) uniform Push { uint count; float added; } push;\n"
+    "void main() {\n  const uint i = linearIndex();\n"
+    "  if (i < push.count) y[i] = max(x[i], 0.0) + push.added + (gl_SubgroupSize == 4u ? 0.5 : 0.0);\n}\n";
 const char kBad[] = "#version 450\nlayout(local_size_x = 64) in;\nvoid main() {\n  y[0] = nothing;\n}\n";
 
 opkit_code encode(opkit_call* call, opkit_encoder* encoder, void*) {
@@ -133,7 +141,7 @@ void addOnCpu(opkit_registrar* registrar) {
 void addOnVulkan(opkit_registrar* registrar) {
   opkit_glsl_kernel functions{OPKIT_STRUCT(opkit_glsl_kernel)};
   functions.name = "relu.comp";
-  functions.source = fault("glsl") ? kBad : kRelu;
+  functions.source = fault("glsl") ? kBad : fault("subgroup") ? kSubgroupRelu : kRelu;
   functions.encode = fault("null encode") ? nullptr : encode;
   opkit_operator_kernel kernel = kernelOf("Relu", "vulkan");
   kernel.vulkan = &functions;

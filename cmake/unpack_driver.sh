@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# A second Vulkan driver beside the system's: the software device of a newer Mesa, from Debian's backports. Its packages
-# are unpacked, not installed; the system stays as it is. The first run needs the archive, later ones do not.
-# Usage: harness/second_driver [--folder DIR] [--archive URL] [--suite NAME] [COMMAND...]
-#   --folder DIR   where packages are unpacked (default: build/second_driver)
+# Unpacks the software Vulkan device of a newer Mesa, from Debian's backports, beside the system's. Nothing is installed.
+# Prints the manifest that --driver of every program takes. The first run needs the archive, later ones do not.
+# Usage: cmake/unpack_driver.sh [--folder DIR] [--archive URL] [--suite NAME]
+#   --folder DIR   where packages are unpacked (default: build/drivers)
 #   --archive URL  the Debian archive (default: http://deb.debian.org/debian)
 #   --suite NAME   the suite (default: bookworm-backports)
-#   COMMAND        runs on that driver; without one, the environment to set is printed
 set -euo pipefail
 
 packages=(mesa-vulkan-drivers libdrm2)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-folder=$(dirname "$0")/../build/second_driver
+folder=$(dirname "$0")/../build/drivers
 archive=http://deb.debian.org/debian
 suite=bookworm-backports
 
-fail() { echo "second_driver: $*" >&2; exit 2; }
+fail() { echo "unpack_driver: $*" >&2; exit 2; }
 
 while [ $# -gt 0 ]; do
   case $1 in
@@ -22,9 +21,8 @@ while [ $# -gt 0 ]; do
       [ $# -gt 1 ] || fail "$1 expects a value"
       declare "${1#--}=$2"
       shift 2 ;;
-    -h|--help) sed -n '2,8s/^# //p' "$0"; exit 0 ;;
-    -*) fail "unknown option '$1'; see harness/second_driver --help" ;;
-    *) break ;;
+    -h|--help) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
+    *) fail "unknown argument '$1'; see cmake/unpack_driver.sh --help" ;;
   esac
 done
 
@@ -49,10 +47,10 @@ fetch() {
 mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder '$folder'"
 folder=$(cd "$folder" && pwd)
 [ -w "$folder" ] || fail "cannot write into '$folder'"
-icd=$folder/driver.json
-if [ ! -f "$icd" ]; then
+manifest=$folder/mesa.json
+if [ ! -f "$manifest" ]; then
   for tool in apt-get dpkg; do
-    command -v $tool >/dev/null || fail "needs $tool, which this system lacks; unpack a driver by hand and set VK_DRIVER_FILES"
+    command -v $tool >/dev/null || fail "needs $tool, which this system lacks; unpack a driver by hand and pass its manifest with --driver"
   done
   fetch
   library=$(find "$folder/root" -name libvulkan_lvp.so)
@@ -60,12 +58,8 @@ if [ ! -f "$icd" ]; then
   missing=$(LD_LIBRARY_PATH=$(dirname "$library") ldd "$library" | awk '/not found/ {print $1}')
   [ -z "$missing" ] || fail "libraries that the driver needs are not installed: ${missing//$'\n'/, }"
   sed "s#\"library_path\": *\"[^\"]*\"#\"library_path\": \"$library\"#" \
-    "$folder/root/usr/share/vulkan/icd.d/"lvp_icd*.json >"$icd.new"
-  mv "$icd.new" "$icd"
+    "$folder/root/usr/share/vulkan/icd.d/"lvp_icd*.json >"$manifest.new"
+  mv "$manifest.new" "$manifest"
 fi
 
-libraries=$(dirname "$(find "$folder/root" -name libvulkan_lvp.so)")
-# VK_ICD_FILENAMES is what loaders before 1.3.207 read.
-settings=("VK_DRIVER_FILES=$icd" "VK_ICD_FILENAMES=$icd" "LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}")
-[ $# -eq 0 ] || exec env "${settings[@]}" "$@"
-printf '%s\n' "${settings[@]}"
+echo "$manifest"
