@@ -11,6 +11,7 @@ BackendCounters& BackendCounters::operator+=(const BackendCounters& other) {
   bytesUploaded += other.bytesUploaded;
   bytesDownloaded += other.bytesDownloaded;
   measurements += other.measurements;
+  alternatives = std::max(alternatives, other.alternatives);
   return *this;
 }
 

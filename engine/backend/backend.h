@@ -51,6 +51,8 @@ struct BackendConfig {
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
   size_t guardBytes = 0;  // canaries around constants and the parts of scratch memory (harness only)
+  // Kernels with alternatives use this one, if they have so many, instead of the tuned or standard one (harness only).
+  std::optional<size_t> alternative = std::nullopt;
 };
 
 /// Monotonic counters since the Backend was made.
@@ -63,6 +65,7 @@ struct BackendCounters {
   uint64_t bytesUploaded = 0;
   uint64_t bytesDownloaded = 0;
   uint64_t measurements = 0;  // timings made to tune
+  uint64_t alternatives = 0;  // the most among which one kernel chose
 
   BackendCounters& operator+=(const BackendCounters& other);
 };

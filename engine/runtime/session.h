@@ -65,6 +65,7 @@ struct SessionConfig {
   bool keepTensors = false;  // every tensor keeps its own memory and can be read after run
   size_t guardBytes = 0;     // canaries around every tensor, see Session::checkGuards
   bool poison = false;       // fill planned memory with 0xFF before every run
+  std::optional<size_t> alternative = std::nullopt;  // see BackendConfig
 };
 
 /// Where one node ran, and the refusals of faster choices.

@@ -9,7 +9,7 @@ namespace opkit::harness {
 namespace {
 
 constexpr size_t kResamples = 2000;
-constexpr size_t kLeastSamples = 3;
+constexpr size_t kLeastForStatistics = 3;
 
 double resampledMedian(const std::vector<double>& values, Rng& rng) {
   std::vector<double> drawn;
@@ -29,7 +29,7 @@ double medianOf(std::vector<double> values) {
 }
 
 double mannWhitney(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() < kLeastSamples || b.size() < kLeastSamples) return 1;
+  if (a.size() < kLeastForStatistics || b.size() < kLeastForStatistics) return 1;
   std::vector<std::pair<double, bool>> all;  // value, of a
   for (const double v : a) all.emplace_back(v, true);
   for (const double v : b) all.emplace_back(v, false);

@@ -52,11 +52,17 @@ uint64_t validationMessages() {
 struct Checker::Fresh {
   bool ran = false;
   bool isOracle = false;  // the kernel is the oracle
+  size_t alternatives = 0;
   std::vector<Tensor> outputs;
 };
 
 Checker::Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime)
     : registry_(registry), backend_(std::move(backend)), runtime_(std::move(runtime)) {}
+
+void Checker::setRuntimeOptions(const RuntimeOptions& options) {
+  runtimeOptions_ = options;
+  if (backend_ == "vulkan") deviceVariants_.emplace(options);
+}
 
 SessionConfig Checker::guarded() const {
   SessionConfig config;
@@ -93,6 +99,7 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   const BackendCounters before = s.counters();
   if (Status status = s.run(); !status.isOk()) return result.check("run", status);
   const BackendCounters after = s.counters();
+  fresh.alternatives = after.alternatives;
   result.dispatches = after.dispatches - before.dispatches;
   dispatches_ += result.dispatches;
   result.check("counters", checkCounters(s, before, after));
@@ -149,6 +156,7 @@ Status Checker::checkAgain(Interpreter& interpreter, const PreparedCase& c, cons
 /// The same work in other modes, which must give the same bits.
 void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
                                 const Fresh& fresh) {
+  checkVariants(interpreter, c, result, fresh);
   if (!onHost()) {
     result.check("recording", checkAgain(interpreter, c, fresh, {.record = RecordMode::Direct}, runtime_));
     if (result.provider != "folded") checkProviders(c, result);
@@ -159,6 +167,17 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
     threads = checkAgain(interpreter, c, fresh, {.threads = 3}, runtime_).withContext("three threads");
   result.check("threads", threads);
   if (result.provider != "folded" && takesAnyMemory()) checkKernel(c, result, fresh);
+}
+
+void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  result.check("shapes", checkFixedShapes(context));
+  result.check("batch", checkBatch(interpreter, context));
+  if (deviceVariants_) result.check("variants", deviceVariants_->check(interpreter, context));
+  if (result.provider == "folded" || fresh.isOracle) return;
+  result.check("inputs", checkInputs(context));
+  if (!registry_.find(c.description.op)->inPlace.empty()) result.check("aliased", checkAliased(context));
+  if (takesAnyMemory()) result.check("offsets", checkOffsets(context));
 }
 
 /// Checks accesses to foreign memory and to the heap, and the results of other providers.
@@ -185,25 +204,28 @@ void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh
 void Checker::checkProviders(const PreparedCase& c, CaseResult& result) {
   const auto backend = runtime_->createBackend(registry_, {.threads = 1});
   if (!backend) return result.check("providers", backend.error());
-  std::set<std::string> others;
+  std::set<std::pair<std::string, std::string>> others;
   for (const Creator& creator : (*backend)->creators(*registry_.find(c.description.op)))
-    if (creator.provider != result.provider && creator.provider != "reference") others.insert(creator.provider);
+    if (creator.provider != "reference") others.emplace(creator.provider, creator.kernel);
+  others.erase({result.provider, result.kernel});
   Status worst;
-  for (const std::string& provider : others) {
+  for (const auto& [provider, kernel] : others) {
     bool departed = false;
-    const Status status = checkProvider(c, provider, departed);
+    const Status status = checkProvider(c, provider, kernel, departed);
     if (departed) result.departures.push_back(provider);
-    if (worst.isOk()) worst = status.withContext(provider);
+    if (worst.isOk()) worst = status.withContext(kernel.empty() ? provider : provider + "/" + kernel);
   }
   result.check("providers", worst);
 }
 
 /// Checks that the provider is within the bound, or departs from it as declared in the case file.
-Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, bool& departed) {
+Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel,
+                              bool& departed) {
   const auto found = c.description.departures.find(provider);
   const CaseDeparture* declared = found == c.description.departures.end() ? nullptr : &found->second;
   const bool required = declared && declared->required;
-  const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.provider = provider});
+  const auto rig =
+      KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.provider = provider, .kernel = kernel});
   if (!rig && rig.error().code() == StatusCode::Unsupported)
     return required ? Status::internal("the case file declares a departure, but the provider refuses the case: {}",
                                        rig.error().message())

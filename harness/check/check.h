@@ -11,14 +11,17 @@
 //   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
 //   pages       (host) nothing was read or written outside any tensor, by guard pages
 //   heap        (host) onExecute allocated nothing on the heap
-//   providers   every other provider that accepts the case is within the same bounds, except for departures that the
-//               case file declares; these must be outside the bound (harness/cases/departures.h)
-//   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
-//   resize      the same walk on one Session, which creates nothing new when it returns to a shape
-//   clone       a clone of the Session gives the same bits
-//   caches      (Vulkan) a Runtime with empty caches gives the bits of a warm one
-//   validation  (Vulkan, under validation layers) the layers reported no message
-//   error       (error cases) the input is refused with the expected message
+//   providers   every other kernel that accepts the case, of any provider, is within the same bounds, except for
+//               departures that the case file declares; these must be outside the bound (harness/cases/departures.h)
+//   variants    (Vulkan) every device class, buffers and images, and every alternative of the tuner are within the
+//   bounds shapes      a model with fixed shapes gives the bits of one with free extents batch       the first element
+//   of a batch gives the same bits alone and among others inputs      a run changed no input aliased     the output in
+//   the memory of an input that the card allows gives the same bits offsets     (host) tensors behind unaligned
+//   addresses give the same bits reuse       one kernel, resized over the group's shapes and back, gives the bits of a
+//   fresh kernel at each shape resize      the same walk on one Session, which creates nothing new when it returns to a
+//   shape clone       a clone of the Session gives the same bits caches      (Vulkan) a Runtime with empty caches gives
+//   the bits of a warm one validation  (Vulkan, under validation layers) the layers reported no message error (error
+//   cases) the input is refused with the expected message
 //
 // Expensive sub-checks run on one case per group, `caches` on groups that request it. A Checker belongs to one thread.
 #pragma once
@@ -29,6 +32,7 @@
 
 #include "engine/runtime/session.h"
 #include "harness/check/prepared.h"
+#include "harness/check/variants.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -41,8 +45,9 @@ class Checker {
   /// Sessions use `runtime`; `registry` must outlive the Checker.
   Checker(const OpRegistry& registry, std::string backend, std::shared_ptr<Runtime> runtime);
 
-  /// The options of the Runtime, for `validation` and for the new Runtimes of `caches`; without them both are skipped.
-  void setRuntimeOptions(const RuntimeOptions& options) { runtimeOptions_ = options; }
+  /// The options of the Runtime, for `validation` and for the new Runtimes of `caches` and `variants`; without them all
+  /// are skipped.
+  void setRuntimeOptions(const RuntimeOptions& options);
 
   /// Stops a group at its first failing case and skips the check for mistrusted cases.
   void setHunting() { hunting_ = true; }
@@ -77,7 +82,8 @@ class Checker {
                     std::shared_ptr<Runtime> runtime);
   void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkProviders(const PreparedCase& c, CaseResult& result);
-  Status checkProvider(const PreparedCase& c, const std::string& provider, bool& departed);
+  Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, bool& departed);
+  void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                   std::vector<CaseResult>& results);
   void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
@@ -87,6 +93,7 @@ class Checker {
   std::string backend_;
   std::shared_ptr<Runtime> runtime_;  // shared: sessions keep the device alive
   std::optional<RuntimeOptions> runtimeOptions_;
+  std::optional<DeviceVariants> deviceVariants_;
   bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };

@@ -140,7 +140,7 @@ std::set<std::string> noticedBy(const std::string& backend, Break how) {
     instances->broken = broken;
     addBrokenKernel(registry, backend, how, instances);
     const auto results =
-        checkAll(registry, backend, R"({"cases": [{"op": "Relu", "inputs": [["f32[7]"], ["f32[65]"]]}]})");
+        checkAll(registry, backend, R"({"cases": [{"op": "Relu", "inputs": [["f32[7,5]"], ["f32[65,3]"]]}]})");
     if (instances->made < broken) return noticed;  // every instance was broken once
     size_t failures = 0;
     for (const CaseResult& result : results) {

@@ -87,6 +87,7 @@ Status KernelRig::choose(const HostInputs& inputs) {
     std::string refusals;
     for (const Creator& creator : backend_->creators(*def_)) {
       if (!options_.provider.empty() && creator.provider != options_.provider) continue;
+      if (options_.kernel && creator.kernel != *options_.kernel) continue;
       if (!creator.dtypes.contains(keyDType(args))) continue;
       const auto refuse = [&](const Status& why) {
         refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", creator.provider, why.message());
@@ -115,8 +116,9 @@ Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {
   Tensor tensor;
   tensor.desc = {backend_->storageDType(desc.dtype), desc.shape};
   tensor.layout = layout;
+  tensor.offsetBytes = options_.offset * sizeOf(tensor.desc.dtype);
   OPKIT_ASSIGN(const size_t bytes, backend_->storedBytes(tensor));
-  OPKIT_ASSIGN(tensor.buffer, backend_->allocate(std::max<size_t>(bytes, 1)));
+  OPKIT_ASSIGN(tensor.buffer, backend_->allocate(tensor.offsetBytes + std::max<size_t>(bytes, 1)));
   return tensor;
 }
 
@@ -152,9 +154,7 @@ Result<RigRun> KernelRig::run(const HostInputs& inputs) {
     stage.inputs.push_back(tensor);
   }
   for (const TensorDesc& desc : descs) {
-    OPKIT_ASSIGN(const Tensor poison, Tensor::onHost({backend_->storageDType(desc.dtype), desc.shape}));
-    std::ranges::fill(poison.bytes(), std::byte{0xFF});
-    OPKIT_ASSIGN(const Tensor* tensor, fill(stage, poison, layout_));
+    OPKIT_ASSIGN(const Tensor* tensor, outputFor(stage, desc));
     stage.outputs.push_back(tensor);
     if (raster_) break;  // a raster makes one output; the first represents all
   }
@@ -165,7 +165,36 @@ Result<RigRun> KernelRig::run(const HostInputs& inputs) {
     OPKIT_TRY(backend_->download(*stage.outputs[i], output));
     result.outputs.push_back(std::move(output));
   }
+  result.inputsKept = checkInputs(stage, inputs);
   return result;
+}
+
+/// Poisoned memory, or the tensor of the aliased input.
+Result<const Tensor*> KernelRig::outputFor(Stage& stage, const TensorDesc& desc) {
+  if (options_.alias && stage.outputs.empty()) {
+    const Tensor* input = stage.inputs[*options_.alias];
+    if (input && input->desc == desc) return input;
+    return Status::unsupported("input {} cannot become the output", *options_.alias);
+  }
+  OPKIT_ASSIGN(const Tensor poison, Tensor::onHost({backend_->storageDType(desc.dtype), desc.shape}));
+  std::ranges::fill(poison.bytes(), std::byte{0xFF});
+  return fill(stage, poison, layout_);
+}
+
+/// Tensors in the kernel's own layout are images, which kernels cannot write where they read.
+Status KernelRig::checkInputs(const Stage& stage, const HostInputs& inputs) const {
+  for (size_t i = 0; i < stage.inputs.size(); ++i) {
+    const Tensor* tensor = stage.inputs[i];
+    if (!tensor || tensor->layout != Layout::NCHW || options_.alias == i) continue;
+    OPKIT_ASSIGN(Tensor now, Tensor::onHost(inputs[i]->desc));
+    OPKIT_TRY(backend_->download(*tensor, now));
+    if (!std::ranges::equal(now.bytes(), inputs[i]->bytes())) return Status::internal("the run changed input {}", i);
+  }
+  return Status::ok();
+}
+
+std::string KernelRig::kernel() const {
+  return creator_ && !creator_->kernel.empty() ? provider_ + "/" + creator_->kernel : provider_;
 }
 
 Status KernelRig::execute(const Stage& stage, RigRun& run) {

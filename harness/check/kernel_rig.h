@@ -13,8 +13,11 @@ namespace opkit::harness {
 
 struct RigOptions {
   size_t threads = 0;
-  std::string provider;     // only this provider's Creators; empty: the first that agrees
-  bool guardPages = false;  // host memory only: each tensor ends at a guard page
+  std::string provider;               // only this provider's Creators; empty: the first that agrees
+  std::optional<std::string> kernel;  // with `provider`: only the Creator of this name
+  bool guardPages = false;            // host memory only: each tensor ends at a guard page
+  size_t offset = 0;                  // host memory only: each tensor begins so many elements behind aligned memory
+  std::optional<size_t> alias;        // output 0 is this input's tensor
 };
 
 /// The result of one run of a kernel.
@@ -23,6 +26,7 @@ struct RigRun {
   uint64_t heapAllocations = 0;  // operator new during onExecute, in any thread
   double shapeNs = 0;            // of the card's shape rule
   double resizeNs = 0;           // of onResize
+  Status inputsKept;             // Internal if the run changed an input other than RigOptions::alias
 };
 
 class KernelRig {
@@ -40,6 +44,8 @@ class KernelRig {
   Status accepts(const HostInputs& inputs) const;
 
   const std::string& provider() const { return provider_; }
+  /// "provider", or "provider/kernel" if the Creator has a name.
+  std::string kernel() const;
   /// Time taken to choose and make the kernel.
   double createNs() const { return createNs_; }
 
@@ -51,7 +57,9 @@ class KernelRig {
   struct Stage;
   Result<Tensor> place(const TensorDesc& desc, Layout layout = Layout::NCHW);
   Result<const Tensor*> fill(Stage& stage, const Tensor& values, Layout layout);
+  Result<const Tensor*> outputFor(Stage& stage, const TensorDesc& desc);
   Status execute(const Stage& stage, RigRun& run);
+  Status checkInputs(const Stage& stage, const HostInputs& inputs) const;
 
   Case case_;
   const OpRegistry* registry_ = nullptr;

@@ -33,7 +33,7 @@ Status sameBits(const Tensor& a, const Tensor& b, size_t output) {
 }  // namespace
 
 Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
-                                                       const HostInputs& inputs, size_t copies) {
+                                                       const HostInputs& inputs, size_t copies, bool fixedShapes) {
   const OpDef* def = registry.find(c.op);
   if (!def) return Status::invalidArgument("unknown operator '{}'", c.op);
   OPKIT_ASSIGN(ParamBytes params, paramsFromJson(def->params, c.params));
@@ -46,7 +46,7 @@ Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRe
     else if (c.isConstant(i))
       indices.push_back(model.addConstant(inputName(i), *inputs[i]));
     else
-      indices.push_back(model.addInput(inputName(i), withFreeExtents(inputs[i]->desc)));
+      indices.push_back(model.addInput(inputName(i), fixedShapes ? inputs[i]->desc : withFreeExtents(inputs[i]->desc)));
   }
   const size_t outputs = c.outputs ? c.outputs : requiredOutputs(*def);
   for (size_t i = 0; i < copies; ++i) {

@@ -15,9 +15,11 @@ using HostInputs = std::vector<std::optional<Tensor>>;
 
 /// The Interpreter of the one-node model of a case: its inputs are "in0", "in1" ... with free extents, the
 /// `constants` hold the given values, its outputs are the node's. With `copies` there are that many nodes, each with
-/// its own outputs. Returns errors of parameters and validation.
+/// its own outputs; with `fixedShapes` the inputs have the extents of the case. Returns errors of parameters and
+/// validation.
 Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRegistry& registry,
-                                                       const HostInputs& inputs, size_t copies = 1);
+                                                       const HostInputs& inputs, size_t copies = 1,
+                                                       bool fixedShapes = false);
 
 /// Sets shapes and contents of every input that is not a constant; resizing is left to the caller.
 Status feed(Session& session, const Case& c, const HostInputs& inputs);

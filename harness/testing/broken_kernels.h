@@ -51,6 +51,8 @@ void addBrokenCpu(OpRegistry& registry, Break how,
 /// (vulkan, Relu); the shader is testing/broken.comp.
 void addBrokenVulkan(OpRegistry& registry, Break how,
                      const std::shared_ptr<Instances>& instances = std::make_shared<Instances>());
+/// (vulkan, Relu): a kernel with two alternatives, the second of which flips the sign.
+void addBrokenAlternative(OpRegistry& registry);
 /// Puts a copy of the image kernel of (vulkan, `op`) before it that records only at its first resize.
 void addStaleImageKernel(OpRegistry& registry, const std::string& op);
 #endif

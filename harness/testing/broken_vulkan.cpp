@@ -43,6 +43,25 @@ class BrokenVulkan final : public vulkan::VulkanExecution {
   std::shared_ptr<const Tensor> constant_;  // shared with the ConstantStore
 };
 
+/// Chooses between the right shader and one that flips the sign.
+class BrokenAlternative final : public vulkan::VulkanExecution {
+ public:
+  explicit BrokenAlternative(Backend& backend)
+      : VulkanExecution(backend), kernels_{{Break::Nothing, backend}, {Break::FlipsSign, backend}} {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const vulkan::Alternatives alternatives{"broken", 2, 0,
+                                            [this](size_t choice, TensorList in, TensorList out, vulkan::Encoder& on) {
+                                              return kernels_[choice].onEncode(in, out, on);
+                                            }};
+    OPKIT_ASSIGN(const size_t choice, encoder.choose(alternatives, inputs, outputs));
+    return alternatives.encode(choice, inputs, outputs, encoder);
+  }
+
+ private:
+  BrokenVulkan kernels_[2];
+};
+
 /// Keeps the first recording of an image kernel, whatever the later shapes.
 class StaleImage final : public Execution {
  public:
@@ -67,6 +86,17 @@ void addBrokenVulkan(OpRegistry& registry, Break how, const std::shared_ptr<Inst
   addBroken(registry, "vulkan", how, instances, [](Break what, Backend& backend) {
     return std::unique_ptr<Execution>(std::make_unique<BrokenVulkan>(what, backend));
   });
+}
+
+void addBrokenAlternative(OpRegistry& registry) {
+  const auto create = [](const CreateArgs&, Backend& on) -> Result<std::unique_ptr<Execution>> {
+    return std::unique_ptr<Execution>(std::make_unique<BrokenAlternative>(on));
+  };
+  registry.addFirstCreator("vulkan", "Relu",
+                           {.provider = "broken",
+                            .supports = [](const CreateArgs&) { return Status::ok(); },
+                            .create = create,
+                            .dtypes = DTypeSet(DType::Float32)});
 }
 
 void addStaleImageKernel(OpRegistry& registry, const std::string& op) {

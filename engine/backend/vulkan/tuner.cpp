@@ -36,6 +36,9 @@ std::vector<const Tensor*> pointersTo(const std::vector<Tensor>& own, TensorList
 
 Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
   OPKIT_CHECK(alternatives.standard < alternatives.count);
+  uint64_t& most = backend_.counters().alternatives;
+  most = std::max<uint64_t>(most, alternatives.count);
+  if (forced_) return *forced_ < alternatives.count ? *forced_ : alternatives.standard;
   TuningCache& cache = backend_.runtime().tuning();
   if (const auto known = cache.find(alternatives.name); known && known->ns.size() == alternatives.count)
     return known->choice;

@@ -13,8 +13,9 @@ class VulkanBackend;
 
 class Tuner {
  public:
-  /// With `enabled`, alternatives that the cache lacks are timed.
-  Tuner(VulkanBackend& backend, bool enabled) : backend_(backend), enabled_(enabled) {}
+  /// With `enabled`, alternatives that the cache lacks are timed. `forced` is used where a kernel has so many.
+  Tuner(VulkanBackend& backend, bool enabled, std::optional<size_t> forced)
+      : backend_(backend), enabled_(enabled), forced_(forced) {}
 
   /// The alternative to encode; the same at every call with the same name on one Runtime.
   Result<size_t> choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs);
@@ -25,6 +26,7 @@ class Tuner {
 
   VulkanBackend& backend_;
   bool enabled_;
+  std::optional<size_t> forced_;
 };
 
 }  // namespace opkit::vulkan

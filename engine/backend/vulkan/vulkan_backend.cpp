@@ -52,7 +52,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       caps_(capsOf(runtime_->vulkanDevice()->physical())),
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
                                    runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
-      tuner_(*this, config.tune) {
+      tuner_(*this, config.tune, config.alternative) {
   caps_.loopIterations = runtime_->loopIterations();
 }
 

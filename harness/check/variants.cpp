@@ -1,0 +1,173 @@
+#include "harness/check/variants.h"
+
+#include "harness/check/kernel_rig.h"
+#include "harness/check/verdict.h"
+
+namespace opkit::harness {
+namespace {
+
+const OpDef& cardOf(const VariantContext& context) { return *context.registry.find(context.at.description.op); }
+
+/// OK if the bits are those of the fresh Session. A rig makes the first output of a raster only.
+Status sameAsFresh(const VariantContext& context, const std::vector<Tensor>& got) {
+  const size_t made = std::min(got.size(), context.outputs.size());
+  const std::vector<Tensor> fresh(context.outputs.begin(), context.outputs.begin() + static_cast<std::ptrdiff_t>(made));
+  return sameResult(cardOf(context), context.at, fresh, got);
+}
+
+Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
+                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at) {
+  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
+  OPKIT_TRY(feed(*session, at.description, at.inputs));
+  OPKIT_TRY(session->run());
+  for (const Placement& row : session->placement()) {
+    if (!row.fellBack) continue;
+    const bool byDevice = std::ranges::any_of(row.refusals, [](const Refusal& refusal) { return refusal.byDevice; });
+    if (byDevice) return std::vector<Tensor>();
+    return Status::internal("fell back to {}", row.backend);
+  }
+  return copyOutputs(*session);
+}
+
+/// A kernel run by hand; OK if none accepts the case that way.
+Status runRig(const VariantContext& context, const RigOptions& options) {
+  const PreparedCase& at = context.at;
+  const auto rig = KernelRig::create(at.description, at.inputs, context.registry, *context.runtime, options);
+  if (!rig) return rig.error().code() == StatusCode::Unsupported ? Status::ok() : rig.error();
+  const auto ran = (*rig)->run(at.inputs);
+  if (!ran) return ran.error().code() == StatusCode::Unsupported ? Status::ok() : ran.error();
+  OPKIT_TRY(ran->inputsKept);
+  return sameAsFresh(context, ran->outputs);
+}
+
+/// The first element of axis 0, which the tensor must have.
+Result<Tensor> firstOf(const Tensor& tensor) {
+  TensorDesc desc = tensor.desc;
+  desc.shape.front() = 1;
+  OPKIT_ASSIGN(Tensor first, Tensor::onHost(desc));
+  std::ranges::copy(tensor.bytes().first(first.bytes().size()), first.bytes().begin());
+  return first;
+}
+
+bool isBatch(const TensorDesc& desc, int64_t extent) { return !desc.shape.empty() && desc.shape.front() == extent; }
+
+/// The values of the first element of axis 0 are those of `whole`.
+bool beginsLike(const OracleTensor& first, const OracleTensor& whole) {
+  Shape expected = whole.shape();
+  if (expected.empty()) return false;
+  expected.front() = 1;
+  const auto same = [](double a, double b) { return a == b || (a != a && b != b); };
+  return first.shape() == expected && std::equal(first.real.begin(), first.real.end(), whole.real.begin(), same) &&
+         std::equal(first.integer.begin(), first.integer.end(), whole.integer.begin());
+}
+
+/// The case for the first element of the batch alone, if the oracle gives it the same values.
+std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def) {
+  if (whole.expected.empty() || whole.expected.front().shape().empty()) return std::nullopt;
+  const int64_t extent = whole.expected.front().shape().front();
+  if (extent < 2) return std::nullopt;
+  PreparedCase alone{whole.description, {}, {}, Status::ok()};
+  bool any = false;
+  for (size_t i = 0; i < whole.inputs.size(); ++i) {
+    const std::optional<Tensor>& input = whole.inputs[i];
+    const bool part = input && !whole.description.isConstant(i) && isBatch(input->desc, extent);
+    auto tensor = !input ? Result<Tensor>(Tensor{}) : part ? firstOf(*input) : copyOf(*input);
+    if (!tensor) return std::nullopt;
+    any = any || part;
+    alone.inputs.push_back(input ? std::optional<Tensor>(*std::move(tensor)) : std::nullopt);
+  }
+  const auto params = paramsFromJson(def.params, alone.description.params);
+  if (!any || !params) return std::nullopt;
+  auto expected = expectedOutputs(def, *params, alone.inputs, alone.description.outputs);
+  if (!expected || expected->size() != whole.expected.size()) return std::nullopt;
+  for (size_t i = 0; i < expected->size(); ++i)
+    if (!beginsLike((*expected)[i], whole.expected[i])) return std::nullopt;
+  alone.expected = *std::move(expected);
+  return alone;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Runtime>> DeviceVariants::inClass(const std::string& deviceClass) {
+  std::shared_ptr<Runtime>& runtime = classes_[deviceClass];
+  if (runtime) return runtime;
+  RuntimeOptions options = options_;
+  options.deviceClass = deviceClass;
+  OPKIT_ASSIGN(runtime, createRuntime("vulkan", options));
+  return runtime;
+}
+
+Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const VariantContext& context) {
+  OPKIT_ASSIGN(const auto backend, context.runtime->createBackend(context.registry, {.threads = 1}));
+  const DeviceClass& own = *backend->caps().deviceClass;
+  std::vector<Variant> variants;
+  for (const DeviceClass& other : deviceClasses()) {
+    OPKIT_ASSIGN(const auto runtime, inClass(other.name));
+    const Storage storage = other.prefersImages ? Storage::Buffer : Storage::Image;
+    if (std::string_view(other.name) != own.name)
+      variants.push_back({fmt::format("device class {}", other.name), runtime, {.backend = context.backend}});
+    variants.push_back({fmt::format("device class {} with {}", other.name, other.prefersImages ? "buffers" : "images"),
+                        runtime,
+                        {.backend = context.backend, .storage = storage}});
+  }
+  return variants;
+}
+
+Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& context) {
+  OPKIT_ASSIGN(std::vector<Variant> variants, variantsOf(context));
+  for (size_t i = 0; context.alternatives > 1 && i < context.alternatives; ++i)
+    variants.push_back({fmt::format("alternative {} of {}", i, context.alternatives),
+                        context.runtime,
+                        {.backend = context.backend, .alternative = i}});
+  for (const Variant& variant : variants) {
+    const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at);
+    if (!outputs) return outputs.error().withContext(variant.name);
+    if (outputs->empty()) continue;  // refused by the device
+    const Verdict verdict = compareAll(cardOf(context), context.at, *outputs);
+    if (!verdict.total.pass) return Status::internal("{}: {}", variant.name, verdict.total.reason);
+  }
+  return Status::ok();
+}
+
+Status checkFixedShapes(const VariantContext& context) {
+  const PreparedCase& at = context.at;
+  OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(at.description, context.registry, at.inputs, 1, true));
+  const SessionConfig config{.backend = context.backend, .resizeMode = ResizeMode::Fixed};
+  OPKIT_ASSIGN(const auto outputs, runSession(*interpreter, config, context.runtime, at));
+  return outputs.empty() ? Status::ok() : sameResult(cardOf(context), at, context.outputs, outputs);
+}
+
+Status checkBatch(Interpreter& interpreter, const VariantContext& context) {
+  const std::optional<PreparedCase> alone = aloneOf(context.at, cardOf(context));
+  if (!alone) return Status::ok();
+  OPKIT_ASSIGN(const auto outputs, runSession(interpreter, {.backend = context.backend}, context.runtime, *alone));
+  if (outputs.empty()) return Status::ok();
+  std::vector<Tensor> among;
+  for (const Tensor& output : context.outputs) {
+    OPKIT_ASSIGN(Tensor first, firstOf(output));
+    among.push_back(std::move(first));
+  }
+  return sameResult(cardOf(context), *alone, among, outputs)
+      .withContext("the first of the batch, alone and among others");
+}
+
+Status checkAliased(const VariantContext& context) {
+  for (const int input : cardOf(context).inPlace) {
+    const auto index = static_cast<size_t>(input);
+    if (index >= context.at.inputs.size() || !context.at.inputs[index] || context.at.description.isConstant(index))
+      continue;
+    OPKIT_TRY(runRig(context, {.threads = 1, .alias = index}).withContext(fmt::format("output 0 in input {}", input)));
+  }
+  return Status::ok();
+}
+
+Status checkInputs(const VariantContext& context) { return runRig(context, {.threads = 1}); }
+
+Status checkOffsets(const VariantContext& context) {
+  for (const size_t offset : {size_t{1}, size_t{3}})
+    OPKIT_TRY(runRig(context, {.threads = 1, .offset = offset})
+                  .withContext(fmt::format("tensors {} elements behind aligned memory", offset)));
+  return Status::ok();
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,56 @@
+// Variants: one case under every choice that a device or a session could make differently. Parts of `check`.
+#pragma once
+
+#include "harness/check/prepared.h"
+
+namespace opkit::harness {
+
+/// A case that was checked on a fresh Session.
+struct VariantContext {
+  const OpRegistry& registry;
+  const std::string& backend;
+  std::shared_ptr<Runtime> runtime;
+  const PreparedCase& at;
+  const std::vector<Tensor>& outputs;  // of a fresh Session
+  size_t alternatives = 0;             // among which the kernel chose there
+};
+
+/// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which a
+/// kernel chooses. Every result must be within the bounds. Keeps one Runtime per device class.
+class DeviceVariants {
+ public:
+  explicit DeviceVariants(const RuntimeOptions& options) : options_(options) {}
+
+  /// Internal names the first variant that is wrong, or that fell back although the first choice did not.
+  Status check(Interpreter& interpreter, const VariantContext& context);
+
+ private:
+  struct Variant {
+    std::string name;
+    std::shared_ptr<Runtime> runtime;
+    SessionConfig config;
+  };
+  Result<std::vector<Variant>> variantsOf(const VariantContext& context);
+  Result<std::shared_ptr<Runtime>> inClass(const std::string& deviceClass);
+
+  RuntimeOptions options_;
+  std::map<std::string, std::shared_ptr<Runtime>> classes_;
+};
+
+/// The model with fixed shapes gives the bits of the model with free extents.
+Status checkFixedShapes(const VariantContext& context);
+
+/// The first element of a batch alone gives the bits that it has among others. OK if the operator's oracle does not
+/// treat the elements of axis 0 alike.
+Status checkBatch(Interpreter& interpreter, const VariantContext& context);
+
+/// Output 0 in the memory of each input that the card allows gives the bits of separate memory.
+Status checkAliased(const VariantContext& context);
+
+/// A run by hand gives the bits of the Session and changes no input.
+Status checkInputs(const VariantContext& context);
+
+/// Host: tensors that begin 1 or 3 elements behind aligned memory give the bits of aligned ones.
+Status checkOffsets(const VariantContext& context);
+
+}  // namespace opkit::harness
