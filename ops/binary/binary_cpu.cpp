@@ -5,6 +5,7 @@
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
 #include "ops/binary/binary_vectors.h"
+#include "ops/binary/pow_mixed_cpu.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -122,6 +123,7 @@ void addCpu(OpRegistry& registry) {
                           cpu::creatorOf<VectorCpu>(supportsLoops, DTypeSet(DType::Float32), "vector"));
     registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(supportsLoops, kAnyDType, "scalar"));
   }
+  registry.addCreator("cpu", "Pow", mixedPowCreator());
 }
 
 }  // namespace opkit::ops::binary
