@@ -31,6 +31,9 @@ class CumSumCpu final : public cpu::CpuKernel {
  private:
   template <class T>
   void sumAll(const Rows& rows, const T* x, T* y) const {
+    if (rows.inner == 1)
+      return cpu::parallelRows(pool_, rows.outer, rows.extent,
+                               [&](int64_t row) { sumRow(x + row * rows.extent, y + row * rows.extent, rows.extent); });
     const int64_t columns = std::min(kColumns, rows.inner), blocks = (rows.inner + columns - 1) / columns;
     cpu::parallelRows(pool_, rows.outer * blocks, rows.extent * columns, [&](int64_t index) {
       const int64_t column = index % blocks * columns;
@@ -39,13 +42,29 @@ class CumSumCpu final : public cpu::CpuKernel {
     });
   }
   template <class T>
+  using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+
+  template <class T>
+  void sumRow(const T* x, T* y, int64_t extent) const {
+    const int64_t step = params_.reverse ? -1 : 1;
+    if (params_.reverse) x += extent - 1, y += extent - 1;
+    Sum<T> sum = 0;
+    if (params_.exclusive)
+      for (int64_t i = 0; i < extent; ++i, x += step, y += step) {
+        *y = static_cast<T>(sum);
+        sum += static_cast<Sum<T>>(*x);
+      }
+    else
+      for (int64_t i = 0; i < extent; ++i, x += step, y += step) *y = static_cast<T>(sum += static_cast<Sum<T>>(*x));
+  }
+  template <class T>
   void sumColumns(const Rows& rows, const T* x, T* y, int64_t columns) const {
-    std::conditional_t<std::is_floating_point_v<T>, double, uint64_t> sums[kColumns] = {};
+    Sum<T> sums[kColumns] = {};
     for (int64_t step = 0; step < rows.extent; ++step) {
       const int64_t at = (params_.reverse ? rows.extent - 1 - step : step) * rows.inner;
       for (int64_t c = 0; c < columns; ++c) {
         const auto before = sums[c];
-        sums[c] += x[at + c];
+        sums[c] += static_cast<Sum<T>>(x[at + c]);
         y[at + c] = static_cast<T>(params_.exclusive ? before : sums[c]);
       }
     }
