@@ -27,6 +27,14 @@ function(opkit_library name)
   target_precompile_headers(${name} REUSE_FROM opkit_pch)
 endfunction()
 
+# opkit_kernel_sources(target files...): sources of `target` whose loops run over elements. At -O2 GCC 12 makes vectors of no
+# loop whose count it does not know.
+function(opkit_kernel_sources target)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES COMPILE_OPTIONS "-fvect-cost-model=dynamic")
+  endif()
+endfunction()
+
 # opkit_program(name sources...): an executable in the build's bin/ folder.
 function(opkit_program name)
   add_executable(${name} ${ARGN})

@@ -110,6 +110,9 @@ Result<Case> readBase(const Json& entry) {
   if (entry.contains("bench") && !entry["bench"].is_boolean())
     return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
   base.bench = entry.value("bench", false);
+  OPKIT_ASSIGN(base.size, readString(entry, "size"));
+  if (entry.contains("size") && base.size != "typical" && base.size != "large")
+    return Status::invalidArgument("\"size\" must be \"typical\" or \"large\", got {}", entry["size"].dump());
   if (entry.contains("boundScale")) {
     if (!entry["boundScale"].is_number()) return Status::invalidArgument("\"boundScale\" must be a number");
     base.boundScale = entry["boundScale"].get<double>();
@@ -190,15 +193,15 @@ Status checkCase(const Case& c) {
 }
 
 /// One walk per combination of ranks among the shape sets.
-Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base, Catalogue& catalogue) {
+Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base, std::vector<CaseGroup>& groups) {
   std::map<std::string, size_t> groupOf;
   for (const Json& set : shapeSets) {
     Case c = base;
     OPKIT_ASSIGN(c.inputs, readInputs(set, letters));
     OPKIT_TRY(checkCase(c));
-    const auto [found, isNew] = groupOf.try_emplace(walkKey(c), catalogue.groups.size());
-    if (isNew) catalogue.groups.emplace_back();
-    catalogue.groups[found->second].cases.push_back(std::move(c));
+    const auto [found, isNew] = groupOf.try_emplace(walkKey(c), groups.size());
+    if (isNew) groups.emplace_back();
+    groups[found->second].cases.push_back(std::move(c));
   }
   return Status::ok();
 }
@@ -206,7 +209,7 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
   OPKIT_TRY(checkKeys(entry,
                       {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "unproved",
-                       "loops", "boundScale", "reason", "seed", "bench"},
+                       "loops", "boundScale", "reason", "seed", "bench", "size"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
@@ -221,7 +224,7 @@ Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& cata
       for (const Lane lane : lanes) {
         base.params = params;
         base.lane = lane;
-        OPKIT_TRY(addGroups(entry["inputs"], letters, base, catalogue));
+        OPKIT_TRY(addGroups(entry["inputs"], letters, base, base.size.empty() ? catalogue.groups : catalogue.sized));
       }
   return Status::ok();
 }
@@ -331,6 +334,7 @@ Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue&
   OPKIT_TRY(expandList(file, "cases", expandCase, registry, catalogue));
   OPKIT_TRY(expandList(file, "departures", expandDeparture, registry, catalogue));
   OPKIT_TRY(applyDepartures(catalogue.departures, true, catalogue.groups));
+  OPKIT_TRY(applyDepartures(catalogue.departures, false, catalogue.sized));
   OPKIT_TRY(expandList(file, "exempt", checkExemption, registry, catalogue));
   return expandList(file, "errors", expandError, registry, catalogue);
 }
@@ -350,6 +354,7 @@ Case ErrorCase::asCase() const {
 
 void Catalogue::append(Catalogue other) {
   std::move(other.groups.begin(), other.groups.end(), std::back_inserter(groups));
+  std::move(other.sized.begin(), other.sized.end(), std::back_inserter(sized));
   std::move(other.errors.begin(), other.errors.end(), std::back_inserter(errors));
   std::move(other.departures.begin(), other.departures.end(), std::back_inserter(departures));
 }

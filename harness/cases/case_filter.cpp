@@ -19,13 +19,14 @@ Result<Catalogue> only(Catalogue catalogue, const std::string& id, const OpRegis
   OPKIT_ASSIGN(Case wanted, parseCaseId(id));
   if (!registry.find(wanted.op)) return Status::invalidArgument("case '{}': unknown operator '{}'", id, wanted.op);
   const std::string canonical = wanted.id();
-  for (CaseGroup& group : catalogue.groups)
-    for (size_t i = 0; i < group.cases.size(); ++i)
-      if (group.cases[i].id() == canonical) {
-        std::rotate(group.cases.begin(), group.cases.begin() + static_cast<std::ptrdiff_t>(i), group.cases.end());
-        return Catalogue{{std::move(group)}, {}};
-      }
-  Catalogue own{{CaseGroup{{std::move(wanted)}}}, {}};
+  for (std::vector<CaseGroup>* groups : {&catalogue.groups, &catalogue.sized})
+    for (CaseGroup& group : *groups)
+      for (size_t i = 0; i < group.cases.size(); ++i)
+        if (group.cases[i].id() == canonical) {
+          std::rotate(group.cases.begin(), group.cases.begin() + static_cast<std::ptrdiff_t>(i), group.cases.end());
+          return Catalogue{.groups = {std::move(group)}};
+        }
+  Catalogue own{.groups = {CaseGroup{{std::move(wanted)}}}};
   OPKIT_TRY(applyDepartures(catalogue.departures, false, own.groups));
   return own;
 }
@@ -47,10 +48,14 @@ Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, con
   };
   Catalogue result;
   result.departures = catalogue.departures;
-  for (CaseGroup& group : catalogue.groups) {
-    std::erase_if(group.cases, [&](const Case& c) { return !matches(c); });
-    if (!group.cases.empty()) result.groups.push_back(std::move(group));
-  }
+  const auto narrow = [&](std::vector<CaseGroup>& from, std::vector<CaseGroup>& to) {
+    for (CaseGroup& group : from) {
+      std::erase_if(group.cases, [&](const Case& c) { return !matches(c); });
+      if (!group.cases.empty()) to.push_back(std::move(group));
+    }
+  };
+  narrow(catalogue.groups, result.groups);
+  narrow(catalogue.sized, result.sized);
   for (ErrorCase& error : catalogue.errors)
     if (matches(error.asCase())) result.errors.push_back(std::move(error));
   return result;

@@ -3,7 +3,7 @@
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
 #include "harness/bench/statistics.h"
-#include "harness/commands/commands.h"
+#include "harness/commands/bench_roof.h"
 #include "harness/run/terminal.h"
 
 namespace opkit::harness {
@@ -17,6 +17,7 @@ struct BenchArguments {
   std::string baseline;
   size_t rounds = 5;
   double threshold = 2;  // percent
+  RoofArguments roof;
 };
 
 struct Chosen {
@@ -168,15 +169,21 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--threshold", options->threshold, "Changes below this percentage count as none")
       ->check(cli::finiteNumber(0, 1000))
       ->capture_default_str();
+  options->roof.add(*command);
   command->footer(
       "Times are medians; the JSON lines hold every sample. Without --case, the entries marked \"bench\" in the case\n"
       "files are timed, and the largest case of operators that mark none.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
+      "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
-  command->callback(
-      [options, &context] { context.run = [options, &context] { return bench(*options, context.commandLine); }; });
+  command->callback([options, &context] {
+    context.run = [options, &context] {
+      return options->roof.wanted ? benchRoof(options->roof, options->cases, options->json, context.commandLine)
+                                  : bench(*options, context.commandLine);
+    };
+  });
 }
 
 }  // namespace opkit::harness

@@ -99,6 +99,31 @@ Result<int> matrix(const std::string& path) {
   return cli::kSuccess;
 }
 
+/// Operator x dtype and the kernels that ran its cases, per backend. Fails if the oracle ran one.
+Result<int> kernels(const std::string& path) {
+  reports::Results results;
+  OPKIT_TRY(reports::readResults(path, results).withContext("--kernels"));
+  for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> rows;
+  size_t byOracle = 0;
+  for (const nlohmann::json* record : results.ofKind("check")) {
+    const std::string provider = record->value("provider", ""), kernel = record->value("kernel", "");
+    const std::string backend = record->value("backend", "");
+    if (provider.empty()) continue;  // it never ran
+    rows[{record->value("op", ""), backend}][record->value("dtype", "-")].insert(
+        kernel.empty() || kernel == provider ? provider : provider + "/" + kernel);
+    byOracle += provider == "reference" && backend != "reference";
+  }
+  if (rows.empty())
+    return Status::invalidArgument("--kernels {}: expected results of `op-harness check --json`, found none", path);
+  Table table({"operator", "backend", "dtype", "kernels"});
+  for (const auto& [key, byDType] : rows)
+    for (const auto& [dtype, names] : byDType)
+      table.add({key.first, key.second, dtype, fmt::format("{}", fmt::join(names, ", "))});
+  fmt::print("{}cases that the oracle ran: {}\n", table.toString(), byOracle);
+  return byOracle == 0 ? cli::kSuccess : cli::kCheckFailed;
+}
+
 Result<int> devices(const std::string& json) {
   nlohmann::json document = nlohmann::json::array();
   std::string profiles;
@@ -148,23 +173,31 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto showCases = std::make_shared<bool>(false);
   auto json = std::make_shared<std::string>();
   auto results = std::make_shared<std::string>();
+  auto ran = std::make_shared<std::string>();
   auto showMasks = std::make_shared<bool>(false);
   options->add(*command);
   command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
+  command
+      ->add_option("--kernels", *ran,
+                   "Print operator x dtype and the kernels that ran them, from such results; 1 if the oracle ran one")
+      ->excludes(command->get_option("--matrix"));
   CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
   command->add_flag("--masks", *showMasks, "Print the masks of `check --mask` instead, one per line");
   CLI::Option* matrixOption = command->get_option("--matrix");
   command->add_option("--json", *json, "Write the list as JSON")
       ->check(cli::outputFile())
       ->excludes(ids)
-      ->excludes(matrixOption);
+      ->excludes(matrixOption)
+      ->excludes(command->get_option("--kernels"));
   command->footer(
-      "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl");
-  command->callback([options, showCases, showMasks, json, results, &context] {
-    context.run = [options, showCases, showMasks, json, results]() -> Result<int> {
+      "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl\n"
+      "  op-harness list --kernels results.jsonl");
+  command->callback([options, showCases, showMasks, json, results, ran, &context] {
+    context.run = [options, showCases, showMasks, json, results, ran]() -> Result<int> {
       if (*showMasks) return masks();
+      if (!ran->empty()) return kernels(*ran);
       return results->empty() ? list(*options, *showCases, *json) : matrix(*results);
     };
   });

@@ -168,6 +168,8 @@ Json toJson(const CaseResult& result) {
     if (!timing.cpuSamples.empty()) line["times"][name]["cpu"] = medianOf(timing.cpuSamples);
   if (!result.times.empty()) {
     if (result.roofline > 0) line["roofline"] = result.roofline;
+    if (result.threads > 0) line["threads"] = result.threads;
+    addText("roof", result.roof);
     line["flops"] = result.flops;
     line["bytes"] = result.bytes;
     line["software"] = result.software;

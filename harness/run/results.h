@@ -58,7 +58,7 @@ struct LayerResult {
 };
 
 struct CaseResult {
-  std::string kind;  // "check", "bench", "conformance", "model"
+  std::string kind;  // "check", "bench", "roof", "conformance", "model"
   std::string id;
   std::string name;  // of the entry in the case file
   std::string op;
@@ -81,6 +81,8 @@ struct CaseResult {
   double flops = 0;
   double bytes = 0;
   double roofline = 0;  // share of the device's peak; 0 if unknown
+  std::string roof;     // of kind "roof": the rate that binds, "flops" or "bytes"
+  size_t threads = 0;   // of kind "roof"
   uint64_t dispatches = 0;
   double durationNs = 0;
   std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice

@@ -1,8 +1,9 @@
-// BatchNormalization on the CPU, f32: each channel is (x - mean) * factor + bias, with the factor computed in double
-// once per run.
+// BatchNormalization on the CPU, f32 and f64: each channel is (x - mean) * factor + bias, with the factor computed in
+// double once per run.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/double_ops.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/batch_norm/batch_norm_parts.h"
 
@@ -12,40 +13,50 @@ namespace {
 class BatchNormCpu final : public cpu::CpuKernel {
  public:
   BatchNormCpu(const CreateArgs& args, Backend& backend)
-      : CpuKernel(args, backend), epsilon_(args.params<BatchNormParams>().epsilon) {}
+      : CpuKernel(args, backend), epsilon_(args.params<BatchNormParams>().epsilon) {
+    for (size_t i = 1; i < args.inputs.size(); ++i) isMixed_ |= args.input(i).dtype != args.input(0).dtype;
+  }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    const Shape& shape = inputs[0]->desc.shape;
-    const int64_t channels = shape.size() > 1 ? shape[1] : 1;
-    const int64_t inner = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    const float *scale = floatsOf(*inputs[1]), *bias = floatsOf(*inputs[2]);
-    const float *mean = floatsOf(*inputs[3]), *variance = floatsOf(*inputs[4]);
-    cpu::parallelRows(pool_, shape[0] * channels, inner, [&](int64_t row) {
-      const int64_t c = row % channels;
-      const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon_);
-      cpu::affine(floatsOf(*inputs[0]) + row * inner, mean[c], static_cast<float>(factor), bias[c],
-                  floatsOf(*outputs[0]) + row * inner, inner);
+    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      normaliseAll(inputs, inputs[0]->data<T>().data(), outputs[0]->data<T>().data());
     });
     return Status::ok();
   }
 
  private:
-  double epsilon_;
-};
+  template <class T>
+  void normaliseAll(TensorList inputs, const T* x, T* y) const {
+    const Shape& shape = inputs[0]->desc.shape;
+    const int64_t channels = shape.size() > 1 ? shape[1] : 1;
+    const int64_t inner = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
+    cpu::parallelRows(pool_, shape[0] * channels, inner, [&](int64_t row) {
+      const int64_t c = row % channels, first = row * inner;
+      const double bias = figure(*inputs[2], c), mean = figure(*inputs[3], c);
+      const double factor = figure(*inputs[1], c) / std::sqrt(figure(*inputs[4], c) + epsilon_);
+      if (!isMixed_)
+        return cpu::affine(x + first, static_cast<T>(mean), static_cast<T>(factor), static_cast<T>(bias), y + first,
+                           inner);
+      for (int64_t i = first; i < first + inner; ++i)
+        y[i] = static_cast<T>((static_cast<double>(x[i]) - mean) * factor + bias);
+    });
+  }
+  static double figure(const Tensor& tensor, int64_t channel) {
+    const auto i = static_cast<size_t>(channel);
+    return tensor.desc.dtype == DType::Float64 ? tensor.data<double>()[i] : tensor.data<float>()[i];
+  }
 
-Status supports(const CreateArgs& args) {
-  for (size_t i = 1; i < args.inputs.size(); ++i)
-    if (args.input(i).dtype != DType::Float32)
-      return Status::unsupported("BatchNormalization: the CPU kernel takes f32, got {}", nameOf(args.input(i).dtype));
-  return Status::ok();
-}
+  double epsilon_;
+  bool isMixed_ = false;  // scale and bias, or mean and variance, have another type than x
+};
 
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  registry.addCreator("cpu", "BatchNormalization", cpu::creatorOf<BatchNormCpu>(supports, DTypeSet(DType::Float32)));
+  registry.addCreator("cpu", "BatchNormalization", cpu::creatorOf<BatchNormCpu>(cpu::supportsAll, cpu::kWideFloats));
 }
 
 }  // namespace opkit::ops::batch_norm

@@ -1,10 +1,13 @@
-// The binary family on the CPU: vector kernels on f32 for some functions (binary_vectors.cpp), and a scalar loop with
+// The binary family on the CPU: vector kernels on f32 (binary_vectors.cpp) and loops per dtype
+// (binary_maps.cpp) for most functions, and a scalar loop with
 // the exact arithmetic of the oracle for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
+#include "ops/binary/binary_maps.h"
 #include "ops/binary/binary_vectors.h"
+#include "ops/binary/pow_mixed_cpu.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -64,6 +67,38 @@ class VectorCpu final : public BinaryCpu {
   VectorMap map_;
 };
 
+class TypedCpu final : public BinaryCpu {
+ public:
+  TypedCpu(const CreateArgs& args, Backend& backend)
+      : BinaryCpu(args, backend), map_(typedMapOf(args.def.type, args.input(0).dtype)) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const std::byte *x = inputs[0]->bytes().data(), *y = inputs[1]->bytes().data();
+    std::byte* z = outputs[0]->bytes().data();
+    const auto from = static_cast<int64_t>(sizeOf(inputs[0]->desc.dtype));
+    const auto to = static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
+    forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
+                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
+                  map_(x + ix * from, xStride, y + iy * from, yStride, z + iz * to, count);
+                  if (clamp().isActive()) clampRun(*outputs[0], iz, count);
+                });
+    return Status::ok();
+  }
+
+ private:
+  /// A clamp needs floating results.
+  void clampRun(const Tensor& output, int64_t first, int64_t count) const {
+    if (output.desc.dtype == DType::Float32)
+      return cpu::clampTo(clamp().low, clamp().high, floatsOf(output) + first, count);
+    double* z = output.data<double>().data() + first;
+    const double low = clamp().low, high = clamp().high;
+    for (int64_t i = 0; i < count; ++i) z[i] = z[i] < low ? low : z[i] > high ? high : z[i];
+  }
+
+  TypedMap map_;
+};
+
 class ScalarCpu final : public BinaryCpu {
  public:
   ScalarCpu(const CreateArgs& args, Backend& backend)
@@ -113,15 +148,30 @@ Status supportsLoops(const CreateArgs& args) {
   return Status::ok();
 }
 
+/// The kernels of one operator: each dtype has one; f16 is widened.
+void addKernels(const Function& function, OpRegistry& registry) {
+  DTypeSet vectors, typed, scalar;
+  for (int i = 1; isValidDType(i); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (dtype == DType::Float16 || !function.dtypes.contains(dtype)) continue;
+    DTypeSet& set = dtype == DType::Float32 && vectorMapOf(function.name) ? vectors
+                    : typedMapOf(function.name, dtype)                    ? typed
+                                                                          : scalar;
+    set = set | DTypeSet(dtype);
+  }
+  const auto add = [&](DTypeSet dtypes, Creator creator) {
+    if (!(dtypes == DTypeSet())) registry.addCreator("cpu", function.name, std::move(creator));
+  };
+  add(vectors, cpu::creatorOf<VectorCpu>(supportsLoops, vectors, "vector"));
+  add(typed, cpu::creatorOf<TypedCpu>(supportsLoops, typed, "typed"));
+  add(scalar, cpu::creatorOf<ScalarCpu>(supportsLoops, scalar, "scalar"));
+}
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  for (const Function& function : functions()) {
-    if (vectorMapOf(function.name))
-      registry.addCreator("cpu", function.name,
-                          cpu::creatorOf<VectorCpu>(supportsLoops, DTypeSet(DType::Float32), "vector"));
-    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(supportsLoops, kAnyDType, "scalar"));
-  }
+  for (const Function& function : functions()) addKernels(function, registry);
+  registry.addCreator("cpu", "Pow", mixedPowCreator());
 }
 
 }  // namespace opkit::ops::binary

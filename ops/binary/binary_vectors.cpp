@@ -6,6 +6,8 @@
 #define HWY_TARGET_INCLUDE "ops/binary/binary_vectors.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
+#include "engine/backend/cpu/vector_math-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::binary {
 namespace HWY_NAMESPACE {
@@ -57,6 +59,7 @@ void mapAll(const float* x, int64_t xStride, const float* y, int64_t yStride, fl
   ROW(Div, hn::Div(x, y))                                            \
   ROW(Max, hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Ge(x, y)), x, y)) \
   ROW(Min, hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Le(x, y)), x, y)) \
+  ROW(Pow, opkit::cpu::HWY_NAMESPACE::pow(x, y))                     \
   ROW(PRelu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(x, y), x))
 
 #define DEFINE(Name, value)                                   \

@@ -1,6 +1,6 @@
-// Conv on the CPU, f32, one or two spatial axes: a direct kernel for depthwise convolution, and the matrix
+// Conv on the CPU. f32, one or two spatial axes: a direct kernel for depthwise convolution, and the matrix
 // product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is gathered
-// during packing (im2col that is never stored). The oracle runs the rest.
+// during packing (im2col that is never stored). conv_columns.cpp runs the rest.
 #include <functional>
 
 #include "engine/backend/cpu/cpu_backend.h"
@@ -9,6 +9,7 @@
 #include "engine/backend/host/host_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv.h"
+#include "ops/conv/conv_columns.h"
 #include "ops/conv/conv_depthwise.h"
 #include "ops/conv/conv_image.h"
 
@@ -249,6 +250,7 @@ void addCpu(OpRegistry& registry) {
   registry.addCreator(
       "cpu", "Conv",
       {.supports = supportsGemm, .create = GemmConvCpu::create, .dtypes = DTypeSet(DType::Float32), .kernel = "gemm"});
+  registry.addCreator("cpu", "Conv", columnsCreator());
 }
 
 }  // namespace opkit::ops::conv

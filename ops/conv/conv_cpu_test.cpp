@@ -98,7 +98,7 @@ TEST(ConvCpu, RefusalsNameTheReason) {
   }
   const Case c{"", {1, 2, 4, 5, 6}, {3, 2, 2, 3, 2}};
   runner.create("Conv", paramsOf(c), {smallIntegers(c.x, 1), smallIntegers(c.w, 2)});
-  EXPECT_EQ(runner.choice().creator->provider, "reference");
+  EXPECT_EQ(runner.choice().creator->kernel, "columns");
   ASSERT_GE(runner.choice().refusals.size(), 2u);
   EXPECT_EQ(runner.choice().refusals[1].reason, "Conv: the CPU kernels take 1 or 2 spatial axes, got 3");
 

@@ -1,9 +1,12 @@
-// Gemm on the CPU, f32: the packed matrix product, with alpha, beta and C applied as its epilogue. A constant
-// B is packed once.
+// Gemm on the CPU. f32: the packed matrix product, with alpha, beta and C applied as its epilogue; a constant B is
+// packed once. f64: rows of small products; a transposed B is copied first.
 #include "engine/backend/cpu/gemm/gemm.h"
+
+#include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/vector_ops.h"
 #include "engine/backend/host/host_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm.h"
@@ -89,11 +92,72 @@ class GemmCpu final : public HostExecution {
   std::shared_ptr<const Tensor> packed_;  // shared by all products with this constant B; null if B changes
 };
 
+class WideGemmCpu final : public cpu::CpuKernel {
+ public:
+  WideGemmCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend), params_(args.params<GemmParams>()) {}
+
+  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
+    return params_.trans_b ? inputs[1]->sizeBytes() : size_t{0};
+  }
+  Status onResize(TensorList inputs, TensorList) override {
+    OPKIT_ASSIGN(plan_, planGemm(params_, inputs[0]->desc.shape, inputs[1]->desc.shape,
+                                 has(inputs, 2) ? &inputs[2]->desc.shape : nullptr));
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const double *a = inputs[0]->data<double>().data(), *b = rightOf(*inputs[1]);
+    const double* c = has(inputs, 2) ? inputs[2]->data<double>().data() : nullptr;
+    double* y = outputs[0]->data<double>().data();
+    const int64_t work = plan_.columns * (plan_.depth + 1);
+    cpu::parallelRanges(pool_, plan_.rows, std::max<int64_t>(2 * cpu::kGrainElements / work, 1),
+                        [&](int64_t begin, int64_t end) {
+                          const cpu::SmallProduct product{end - begin,      plan_.columns,      plan_.depth,
+                                                          plan_.aRowStride, plan_.aDepthStride, plan_.columns,
+                                                          plan_.columns,    -INFINITY,          INFINITY};
+                          cpu::multiplySmall(product, a + begin * plan_.aRowStride, b, y + begin * plan_.columns);
+                          for (int64_t row = begin; row < end; ++row) finishRow(c, row, y + row * plan_.columns);
+                        });
+    return Status::ok();
+  }
+
+ private:
+  /// B as [depth, columns].
+  const double* rightOf(const Tensor& b) const {
+    const double* from = b.data<double>().data();
+    if (!params_.trans_b || b.desc.elements() == 0) return from;
+    auto* to = reinterpret_cast<double*>(cpu::scratchFloats(scratch()));
+    cpu::parallelRows(pool_, plan_.depth, plan_.columns, [&](int64_t k) {
+      for (int64_t column = 0; column < plan_.columns; ++column)
+        to[k * plan_.columns + column] = from[column * plan_.depth + k];
+    });
+    return to;
+  }
+  void finishRow(const double* c, int64_t row, double* y) const {
+    const double alpha = params_.alpha, beta = params_.beta, low = params_.clamp_low, high = params_.clamp_high;
+    for (int64_t column = 0; column < plan_.columns; ++column) {
+      double value = alpha * y[column];
+      if (c) value += beta * c[row * plan_.cRowStride + column * plan_.cColumnStride];
+      y[column] = value < low ? low : value > high ? high : value;
+    }
+  }
+
+  GemmParamsT params_;
+  GemmPlan plan_{};
+};
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
   registry.addCreator("cpu", "Gemm",
-                      {.supports = cpu::supportsAll, .create = GemmCpu::create, .dtypes = DTypeSet(DType::Float32)});
+                      {.supports = cpu::supportsAll,
+                       .create = GemmCpu::create,
+                       .dtypes = DTypeSet(DType::Float32),
+                       .kernel = "packed"});
+  registry.addCreator("cpu", "Gemm", cpu::creatorOf<WideGemmCpu>(cpu::supportsAll, DTypeSet(DType::Float64), "small"));
 }
 
 }  // namespace opkit::ops::gemm

@@ -1,8 +1,9 @@
-// LayerNormalization and InstanceNormalization on the CPU, f32: one row at a time, first the mean, then deviations from
-// it, so that a large mean costs no precision.
+// LayerNormalization and InstanceNormalization on the CPU, f32 and f64: one row at a time, first the mean, then
+// deviations from it, so that a large mean costs no precision.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/double_ops.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/layer_norm/layer_norm.h"
 
@@ -19,27 +20,33 @@ class NormCpu : public cpu::CpuKernel {
   Status onRun(TensorList inputs, TensorList outputs) override {
     const NormRows rows = rowsOf(inputs[0]->desc.shape);
     if (outputs[0]->desc.elements() == 0 && rows.rows == 0) return Status::ok();
-    cpu::parallelRows(pool_, rows.rows, rows.extent * 3,
-                      [&](int64_t row) { normaliseRow(rows, row, inputs, outputs); });
+    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
+      cpu::parallelRows(pool_, rows.rows, rows.extent * 3,
+                        [&](int64_t row) { normaliseRow<decltype(tag)>(rows, row, inputs, outputs); });
+    });
     return Status::ok();
   }
 
  private:
+  template <class T>
+  static T* elementsOf(TensorList list, size_t index) {
+    return has(list, index) ? list[index]->template data<T>().data() : nullptr;
+  }
+  template <class T>
   static void normaliseRow(const NormRows& rows, int64_t row, TensorList inputs, TensorList outputs) {
-    const float* x = floatsOf(*inputs[0]) + row * rows.extent;
+    const T* x = elementsOf<T>(inputs, 0) + row * rows.extent;
     const auto count = static_cast<double>(rows.extent);
     const double mean = cpu::sumOf(x, rows.extent) / count;
     const double variance = cpu::deviationOf(x, mean, rows.extent) / count;
-    const auto factor = static_cast<float>(1 / std::sqrt(variance + rows.epsilon));
-    if (has(outputs, 1)) floatsOf(*outputs[1])[row] = static_cast<float>(mean);
-    if (has(outputs, 2)) floatsOf(*outputs[2])[row] = factor;
-    const float* scale = floatsOf(*inputs[1]);
-    const float* bias = has(inputs, 2) ? floatsOf(*inputs[2]) : nullptr;
-    float* y = floatsOf(*outputs[0]) + row * rows.extent;
+    const auto factor = static_cast<T>(1 / std::sqrt(variance + rows.epsilon));
+    if (has(outputs, 1)) elementsOf<T>(outputs, 1)[row] = static_cast<T>(mean);
+    if (has(outputs, 2)) elementsOf<T>(outputs, 2)[row] = factor;
+    const T *scale = elementsOf<T>(inputs, 1), *bias = elementsOf<T>(inputs, 2);
+    T* y = elementsOf<T>(outputs, 0) + row * rows.extent;
     if (rows.channels == 0) return cpu::normalise(x, mean, factor, scale, bias, y, rows.extent);
     const int64_t channel = row % rows.channels;
-    cpu::normalise(x, mean, 1.0f, nullptr, nullptr, y, rows.extent);
-    cpu::affine(y, 0.0f, factor * scale[channel], bias ? bias[channel] : 0.0f, y, rows.extent);
+    cpu::normalise(x, mean, T(1), nullptr, nullptr, y, rows.extent);
+    cpu::affine(y, T(0), factor * scale[channel], bias ? bias[channel] : T(0), y, rows.extent);
   }
 };
 
@@ -70,9 +77,9 @@ class InstanceNormCpu final : public NormCpu {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  constexpr DTypeSet kTypes{DType::Float32};
-  registry.addCreator("cpu", "LayerNormalization", cpu::creatorOf<LayerNormCpu>(cpu::supportsAll, kTypes));
-  registry.addCreator("cpu", "InstanceNormalization", cpu::creatorOf<InstanceNormCpu>(cpu::supportsAll, kTypes));
+  registry.addCreator("cpu", "LayerNormalization", cpu::creatorOf<LayerNormCpu>(cpu::supportsAll, cpu::kWideFloats));
+  registry.addCreator("cpu", "InstanceNormalization",
+                      cpu::creatorOf<InstanceNormCpu>(cpu::supportsAll, cpu::kWideFloats));
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -1,5 +1,5 @@
-// LRN on the CPU, f32, in double: squares of the window are summed over a block of positions, then every position is
-// divided by its power. The usual beta of 3/4 is two square roots. Long windows share their sums.
+// LRN on the CPU, f32 and f64, in double: squares of the window are summed over a block of positions, then every
+// position is divided by its power. The usual beta of 3/4 is two square roots. Long windows share their sums.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
@@ -30,9 +30,17 @@ class LrnCpu final : public cpu::CpuKernel {
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    const float* x = floatsOf(*inputs[0]);
-    float* y = floatsOf(*outputs[0]);
     if (plan_.inner == 0) return Status::ok();
+    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      runAll(inputs[0]->data<T>().data(), outputs[0]->data<T>().data());
+    });
+    return Status::ok();
+  }
+
+ private:
+  template <class T>
+  void runAll(const T* x, T* y) {
     if (isLong()) return runLong(x, y);
     const int64_t blocks = (plan_.inner + kColumns - 1) / kColumns;
     const int64_t work = (std::min(params_.size, plan_.channels) + 8) * std::min(kColumns, plan_.inner);
@@ -41,34 +49,33 @@ class LrnCpu final : public cpu::CpuKernel {
       const int64_t at = row * plan_.inner + column;
       normaliseColumns(x + at, y + at, row % plan_.channels, std::min(kColumns, plan_.inner - column));
     });
-    return Status::ok();
   }
-
- private:
   /// Positions of one channel; the other channels of the window are `inner` apart.
-  void normaliseColumns(const float* x, float* y, int64_t channel, int64_t count) const {
+  template <class T>
+  void normaliseColumns(const T* x, T* y, int64_t channel, int64_t count) const {
     double sums[kColumns] = {};
     const int64_t first = -std::min(channel, plan_.before);
     const int64_t last = std::min(plan_.channels - 1 - channel, plan_.after);
     for (int64_t c = first; c <= last; ++c) {
-      const float* from = x + c * plan_.inner;
+      const T* from = x + c * plan_.inner;
       for (int64_t i = 0; i < count; ++i) sums[i] += squareOf(from[i]);
     }
     for (int64_t i = 0; i < count; ++i) y[i] = normalised(x[i], sums[i]);
   }
 
-  static double squareOf(float value) { return static_cast<double>(value) * static_cast<double>(value); }
-  float normalised(float x, double squares) const {
+  static double squareOf(double value) { return value * value; }
+  template <class T>
+  T normalised(T x, double squares) const {
     const double scale = static_cast<double>(params_.alpha) / static_cast<double>(params_.size);
     const double base = static_cast<double>(params_.bias) + scale * squares, root = std::sqrt(base);
-    return static_cast<float>(x /
-                              (byRoots_ ? root * std::sqrt(root) : std::pow(base, static_cast<double>(params_.beta))));
+    return static_cast<T>(x / (byRoots_ ? root * std::sqrt(root) : std::pow(base, static_cast<double>(params_.beta))));
   }
 
   bool isLong() const { return std::min(params_.size, plan_.channels) >= kLongWindow; }
   /// Two doubles per channel.
   int64_t floatsPerThread() const { return cpu::scratchPart(4 * plan_.channels); }
-  Status runLong(const float* x, float* y) {
+  template <class T>
+  void runLong(const T* x, T* y) {
     const auto position = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);
       const int64_t at = i / plan_.inner * plan_.channels * plan_.inner + i % plan_.inner;
@@ -77,12 +84,12 @@ class LrnCpu final : public cpu::CpuKernel {
           reinterpret_cast<double*>(cpu::scratchFloats(scratch(), floatsPerThread() * static_cast<int64_t>(thread))));
     };
     pool_.parallelFor(static_cast<size_t>(plan_.batch * plan_.inner), std::ref(position));
-    return Status::ok();
   }
   /// All channels of one position in three additions each, whatever the window. Channels are cut into blocks as long as
   /// it; a window is the end of one block and the beginning of the next (van Herk, 1992). Nothing is subtracted, so an
   /// infinity stays in its windows.
-  void normalisePosition(const float* x, float* y, double* work) const {
+  template <class T>
+  void normalisePosition(const T* x, T* y, double* work) const {
     const int64_t channels = plan_.channels, inner = plan_.inner, window = plan_.before + plan_.after + 1;
     double *upTo = work, *from = work + channels;  // to the channel from its block's begin; from it to the block's end
     for (int64_t c = 0; c < channels; ++c) upTo[c] = squareOf(x[c * inner]) + (c % window != 0 ? upTo[c - 1] : 0);
@@ -103,6 +110,8 @@ class LrnCpu final : public cpu::CpuKernel {
 
 }  // namespace
 
-void addCpu(OpRegistry& registry) { registry.addCreator("cpu", "LRN", cpu::floatKernel<LrnCpu>()); }
+void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "LRN", cpu::creatorOf<LrnCpu>(cpu::supportsAll, cpu::kWideFloats));
+}
 
 }  // namespace opkit::ops::lrn

@@ -4,6 +4,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/double_ops.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_rows.h"
@@ -110,11 +111,14 @@ class GlobalPoolCpu final : public cpu::CpuKernel {
     const int64_t planes = outputs[0]->desc.elements();
     if (planes == 0) return Status::ok();
     const int64_t extent = inputs[0]->desc.elements() / planes;
-    const float* x = floatsOf(*inputs[0]);
-    float* y = floatsOf(*outputs[0]);
-    cpu::parallelRows(pool_, planes, extent, [&](int64_t i) {
-      y[i] = kMean ? static_cast<float>(cpu::sumOf(x + i * extent, extent) / static_cast<double>(extent))
-                   : cpu::maxOf(x + i * extent, extent);
+    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* x = inputs[0]->data<T>().data();
+      T* y = outputs[0]->data<T>().data();
+      cpu::parallelRows(pool_, planes, extent, [&](int64_t i) {
+        y[i] = kMean ? static_cast<T>(cpu::sumOf(x + i * extent, extent) / static_cast<double>(extent))
+                     : cpu::maxOf(x + i * extent, extent);
+      });
     });
     return Status::ok();
   }
@@ -135,8 +139,9 @@ void addCpu(OpRegistry& registry) {
   registry.addCreator("cpu", "MaxPool", scalarMaxPool());
   registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes, "rows"));
   registry.addCreator("cpu", "AveragePool", scalarAveragePool());
-  registry.addCreator("cpu", "GlobalMaxPool", cpu::creatorOf<GlobalPoolCpu<false>>(cpu::supportsAll, kTypes));
-  registry.addCreator("cpu", "GlobalAveragePool", cpu::creatorOf<GlobalPoolCpu<true>>(cpu::supportsAll, kTypes));
+  registry.addCreator("cpu", "GlobalMaxPool", cpu::creatorOf<GlobalPoolCpu<false>>(cpu::supportsAll, cpu::kWideFloats));
+  registry.addCreator("cpu", "GlobalAveragePool",
+                      cpu::creatorOf<GlobalPoolCpu<true>>(cpu::supportsAll, cpu::kWideFloats));
 }
 
 }  // namespace opkit::ops::pool

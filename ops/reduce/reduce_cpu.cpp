@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_scalar_cpu.h"
+#include "ops/reduce/reduce_views.h"
 
 namespace opkit::ops::reduce {
 namespace {
@@ -39,44 +40,36 @@ class ReduceCpu final : public cpu::CpuKernel {
         fold_(*foldOf(args.def.type)),
         mean_(args.def.type == "ReduceMean"),
         root_(args.def.type == "ReduceL2"),
-        reduced_(*axesOf(args)) {}
+        views_(args) {}
 
-  /// The folded axes; nullopt if they are not known when kernels are chosen.
-  static std::optional<std::vector<bool>> axesOf(const CreateArgs& args) {
-    std::vector<int64_t> axes;
-    if (args.hasInput(1)) {
-      if (!args.constant(1)) return std::nullopt;
-      axes = toInt64(*args.constant(1));
-    }
-    return *reducedAxes(args.params<ReduceParams>(), args.hasInput(1) ? &axes : nullptr, args.input(0).shape.size());
-  }
-  bool readsInput(size_t index) const override { return index == 0; }
+  bool readsInput(size_t index) const override { return index == 0 || views_.readsAxes(); }
 
-  Status onResize(TensorList inputs, TensorList) override {
-    view_ = viewOf(inputs[0]->desc.shape, reduced_);
-    count_ = elementCount(view_.reduced.size);
-    alongRuns_ = view_.reduced.size.empty() || view_.reduced.strides[0].back() == 1;
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    views_.plan(inputs[0]->desc.shape, outputs[0]->desc.shape);
     return Status::ok();
   }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
+    OPKIT_ASSIGN(view_, views_.of(inputs));
+    count_ = elementCount(view_->reduced.size);
+    const bool alongRuns = view_->reduced.size.empty() || view_->reduced.strides[0].back() == 1;
     const float* x = floatsOf(*inputs[0]);
     float* y = floatsOf(*outputs[0]);
     const int64_t kept = outputs[0]->desc.elements();
-    const size_t keptRank = view_.kept.size.size();
+    const size_t keptRank = view_->kept.size.size();
     if (kept == 0) return Status::ok();
-    if (alongRuns_) {
+    if (alongRuns) {
       cpu::parallelRows(pool_, kept, count_,
-                        [&](int64_t i) { y[i] = finished(foldRuns(x + offsetOf(view_.kept, keptRank, i))); });
+                        [&](int64_t i) { y[i] = finished(foldRuns(x + offsetOf(view_->kept, keptRank, i))); });
       return Status::ok();
     }
     // The innermost axis is kept: columns of it side by side.
-    const int64_t columns = view_.kept.size.back();
+    const int64_t columns = view_->kept.size.back();
     const int64_t blocks = (columns + kColumns - 1) / kColumns;
     cpu::parallelRows(pool_, kept / columns * blocks, count_ * kColumns, [&](int64_t index) {
       const int64_t outer = index / blocks, column = index % blocks * kColumns;
-      foldRows(x + offsetOf(view_.kept, keptRank - 1, outer) + column, y + outer * columns + column,
+      foldRows(x + offsetOf(view_->kept, keptRank - 1, outer) + column, y + outer * columns + column,
                std::min(kColumns, columns - column));
     });
     return Status::ok();
@@ -85,10 +78,10 @@ class ReduceCpu final : public cpu::CpuKernel {
  private:
   double foldRuns(const float* x) const {
     if (count_ == 0) return fold_.start;
-    const int64_t length = rank() == 0 ? 1 : view_.reduced.size.back();
+    const int64_t length = rank() == 0 ? 1 : view_->reduced.size.back();
     double value = fold_.run(x, length);
     for (int64_t run = 1; run < count_ / length; ++run) {
-      const double part = fold_.run(x + offsetOf(view_.reduced, rank() - 1, run), length);
+      const double part = fold_.run(x + offsetOf(view_->reduced, rank() - 1, run), length);
       value = fold_.start == 0 ? value + part : joined(value, part);
     }
     return value;
@@ -102,7 +95,7 @@ class ReduceCpu final : public cpu::CpuKernel {
   void foldRows(const float* x, float* y, int64_t columns) const {
     float sums[kColumns];
     std::fill_n(sums, columns, fold_.start);
-    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_.reduced, rank(), row), sums, columns);
+    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_->reduced, rank(), row), sums, columns);
     for (int64_t i = 0; i < columns; ++i) {
       const bool isLost = fold_.start == 0 && (!std::isfinite(sums[i]) || (root_ && sums[i] < kLeastSquares));
       y[i] = finished(isLost ? foldColumn(x + i) : sums[i]);
@@ -110,10 +103,10 @@ class ReduceCpu final : public cpu::CpuKernel {
   }
   double foldColumn(const float* x) const {
     double sum = 0;
-    for (int64_t row = 0; row < count_; ++row) sum += fold_.run(x + offsetOf(view_.reduced, rank(), row), 1);
+    for (int64_t row = 0; row < count_; ++row) sum += fold_.run(x + offsetOf(view_->reduced, rank(), row), 1);
     return sum;
   }
-  size_t rank() const { return view_.reduced.size.size(); }
+  size_t rank() const { return view_->reduced.size.size(); }
 
   float finished(double value) const {
     if (mean_) value /= static_cast<double>(count_);
@@ -123,16 +116,10 @@ class ReduceCpu final : public cpu::CpuKernel {
   Fold fold_;
   bool mean_;
   bool root_;
-  std::vector<bool> reduced_;
-  View view_;
-  int64_t count_ = 0;  // elements folded into one
-  bool alongRuns_ = true;
+  ReduceViews views_;
+  const View* view_ = nullptr;  // of this run
+  int64_t count_ = 0;           // elements folded into one
 };
-
-Status supports(const CreateArgs& args) {
-  if (!ReduceCpu::axesOf(args)) return Status::unsupported("{}: the CPU kernel needs constant axes", args.def.type);
-  return Status::ok();
-}
 
 }  // namespace
 
@@ -140,9 +127,9 @@ void addCpu(OpRegistry& registry) {
   const auto add = [&](const std::string& type, Kind kind) {
     const bool hasVectors = foldOf(type).has_value();
     if (hasVectors)
-      registry.addCreator("cpu", type, cpu::creatorOf<ReduceCpu>(supports, DTypeSet(DType::Float32), "vector"));
+      registry.addCreator("cpu", type, cpu::creatorOf<ReduceCpu>(supportsAxes, DTypeSet(DType::Float32), "vector"));
     const DTypeSet rest = hasVectors ? DTypeSet(DType::Float64) : DTypeSet(DType::Float32, DType::Float64);
-    registry.addCreator("cpu", type, scalarCreator(kind, kIntegers | rest, supports));
+    registry.addCreator("cpu", type, scalarCreator(kind, kIntegers | rest, supportsAxes));
   };
 #define REDUCE(id, Name, numericClass) add("Reduce" #Name, Kind::Name);
 #include "ops/reduce/reduce_table.h"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/reduce/reduce_views.h"
 
 namespace opkit::ops::reduce {
 namespace {
@@ -82,22 +83,17 @@ class Running {
 class ScalarReduce final : public cpu::CpuKernel {
  public:
   ScalarReduce(Kind kind, const CreateArgs& args, Backend& backend)
-      : CpuKernel(args, backend), kind_(kind), params_(args.params<ReduceParams>()) {
-    if (!args.hasInput(1)) return;
-    hasAxes_ = true;
-    axes_ = toInt64(*args.constant(1));
-  }
-  bool readsInput(size_t index) const override { return index == 0; }
+      : CpuKernel(args, backend), kind_(kind), views_(args) {}
+  bool readsInput(size_t index) const override { return index == 0 || views_.readsAxes(); }
 
-  Status onResize(TensorList inputs, TensorList) override {
-    const Shape& shape = inputs[0]->desc.shape;
-    OPKIT_ASSIGN(const auto reduced, reducedAxes(params_, hasAxes_ ? &axes_ : nullptr, shape.size()));
-    view_ = viewOf(shape, reduced);
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    views_.plan(inputs[0]->desc.shape, outputs[0]->desc.shape);
     return Status::ok();
   }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
+    OPKIT_ASSIGN(view_, views_.of(inputs));
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
       using T = decltype(tag);
       if constexpr (!std::is_same_v<T, Half>) foldAll(inputs[0]->data<T>().data(), outputs[0]->data<T>().data());
@@ -108,17 +104,17 @@ class ScalarReduce final : public cpu::CpuKernel {
  private:
   template <class T>
   void foldAll(const T* x, T* y) const {
-    const int64_t work = elementCount(view_.reduced.size);
-    cpu::parallelRows(pool_, elementCount(view_.kept.size), work, [&](int64_t row) {
+    const int64_t work = elementCount(view_->reduced.size);
+    cpu::parallelRows(pool_, elementCount(view_->kept.size), work, [&](int64_t row) {
       Running<T> running(kind_);
-      walk(x + offsetOf(view_.kept, view_.kept.size.size(), row), 0, running);
+      walk(x + offsetOf(view_->kept, view_->kept.size.size(), row), 0, running);
       y[row] = running.result();
     });
   }
   /// The elements of the axes from `depth` on.
   template <class T>
   void walk(const T* x, size_t depth, Running<T>& running) const {
-    const Loops& loops = view_.reduced;
+    const Loops& loops = view_->reduced;
     if (depth == loops.size.size()) return running.take(*x);
     const int64_t stride = loops.strides[0][depth], extent = loops.size[depth];
     if (depth + 1 == loops.size.size()) {
@@ -129,10 +125,8 @@ class ScalarReduce final : public cpu::CpuKernel {
   }
 
   Kind kind_;
-  ReduceParamsT params_;
-  bool hasAxes_ = false;
-  std::vector<int64_t> axes_;
-  View view_;
+  ReduceViews views_;
+  const View* view_ = nullptr;  // of this run
 };
 
 }  // namespace

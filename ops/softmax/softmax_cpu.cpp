@@ -1,5 +1,5 @@
-// Softmax on the CPU, f32: along the innermost axis row by row; along other axes in blocks of columns, so that vectors
-// run across the columns. Block sizes, and so results, do not depend on threads.
+// Softmax on the CPU. f32: along the innermost axis row by row; along other axes in blocks of columns, so that vectors
+// run across the columns. Block sizes, and so results, do not depend on threads. f64: a scalar loop.
 #include <cmath>
 #include <utility>
 
@@ -89,10 +89,45 @@ class SoftmaxCpu final : public cpu::CpuKernel {
   Rows rows_{};
 };
 
+class WideSoftmaxCpu final : public cpu::CpuKernel {
+ public:
+  WideSoftmaxCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend), params_(args.params<SoftmaxParams>()) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const Rows rows = rowsOf(params_, inputs[0]->desc.shape);
+    const double* x = inputs[0]->data<double>().data();
+    double* y = outputs[0]->data<double>().data();
+    cpu::parallelRows(pool_, rows.count(), rows.extent * 16,
+                      [&](int64_t row) { normaliseRow(x + rows.at(row, 0), y + rows.at(row, 0), rows); });
+    return Status::ok();
+  }
+
+ private:
+  /// The elements of a row are rows.inner apart.
+  void normaliseRow(const double* x, double* y, const Rows& rows) const {
+    const int64_t end = rows.extent * rows.inner;
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < end; i += rows.inner) largest = x[i] > largest ? x[i] : largest;
+    for (int64_t i = 0; i < end; i += rows.inner) {
+      y[i] = std::exp(x[i] - largest);
+      sum += y[i];
+    }
+    const double logarithm = std::log(sum);
+    for (int64_t i = 0; i < end; i += rows.inner) y[i] = params_.log ? x[i] - largest - logarithm : y[i] / sum;
+  }
+
+  SoftmaxParamsT params_;
+};
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  registry.addCreator("cpu", "Softmax", cpu::creatorOf<SoftmaxCpu>(cpu::supportsAll, DTypeSet(DType::Float32)));
+  registry.addCreator("cpu", "Softmax",
+                      cpu::creatorOf<SoftmaxCpu>(cpu::supportsAll, DTypeSet(DType::Float32), "vector"));
+  registry.addCreator("cpu", "Softmax",
+                      cpu::creatorOf<WideSoftmaxCpu>(cpu::supportsAll, DTypeSet(DType::Float64), "scalar"));
 }
 
 }  // namespace opkit::ops::softmax

@@ -99,7 +99,7 @@ void addCpu(OpRegistry& registry) {
     if (vectorMapOf(function.name))
       registry.addCreator("cpu", function.name,
                           cpu::creatorOf<VectorCpu>(cpu::supportsAll, DTypeSet(DType::Float32), "vector"));
-    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(cpu::supportsAll, kNumbers, "scalar"));
+    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(cpu::supportsAll, cpu::kWideFloats | kIntegers, "scalar"));
   }
 }
 

@@ -64,6 +64,17 @@ Creator floatKernel() {
 /// For kernels that accept everything that the card and their dtypes allow.
 inline Status supportsAll(const CreateArgs&) { return Status::ok(); }
 
+inline constexpr DTypeSet kWideFloats{DType::Float32, DType::Float64};  // f16 computes in f32
+
+/// Calls body(float()) or body(double()), for kernels of kWideFloats.
+template <class Body>
+void visitWideFloat(DType dtype, const Body& body) {
+  if (dtype == DType::Float64)
+    body(double());
+  else
+    body(float());
+}
+
 /// Widens an element as the oracle does, and rounds a result as the oracle does.
 template <class T>
 auto widened(T value) {

@@ -59,15 +59,11 @@ HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
 float largest(const float* x, int64_t n) { return fold(x, n, -INFINITY, Max()); }
 float smallest(const float* x, int64_t n) { return fold(x, n, INFINITY, Min()); }
 
-using DoubleTag = hn::ScalableTag<double>;
-using DoubleVec = hn::Vec<DoubleTag>;
-
 /// The sum of map(x[i]), in double.
 template <class Map>
 HWY_INLINE double foldSum(const float* x, int64_t count, Map map) {
   const DoubleTag d;
   const hn::Rebind<float, DoubleTag> narrow;
-  constexpr int64_t kDoubles = static_cast<int64_t>(hn::MaxLanes(DoubleTag()));
   const auto term = [d, narrow, map](const float* from)
                         HWY_ATTR { return map(hn::PromoteTo(d, hn::LoadU(narrow, from))); };
   DoubleVec part[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
@@ -132,28 +128,44 @@ void addSquare(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(),
 void maxInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Max(), Same()); }
 void minInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Min(), Same()); }
 
-/// One vector of a row of a product.
-template <class D>
-HWY_INLINE void multiplyColumns(D d, const SmallProduct& p, const float* a, const float* b, float* y) {
-  auto sum = hn::Zero(d);
-  for (int64_t k = 0; k < p.depth; ++k)
-    sum = hn::MulAdd(hn::Set(d, a[k * p.aDepth]), hn::LoadU(d, b + k * p.bDepth), sum);
-  const auto low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-  hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y);
-}
-
-void multiplyRows(const SmallProduct& p, const float* a, const float* b, float* y) {
-  const hn::CappedTag<float, 4> four;
-  const hn::CappedTag<float, 1> one;
-  constexpr int64_t kFour = static_cast<int64_t>(hn::MaxLanes(four));
-  for (int64_t row = 0; row < p.rows; ++row, a += p.aRow, y += p.yRow) {
-    int64_t c = 0;
-    for (; c + kLanes <= p.columns; c += kLanes) multiplyColumns(FloatTag(), p, a, b + c, y + c);
-    for (; c + kFour <= p.columns; c += kFour) multiplyColumns(four, p, a, b + c, y + c);
-    for (; c < p.columns; ++c) multiplyColumns(one, p, a, b + c, y + c);
+/// One vector of each of `kRows` rows of a product.
+template <int kRows, class D, class T = hn::TFromD<D>>
+HWY_INLINE void multiplyColumns(D d, const SmallProduct& p, const T* a, const T* b, T* y) {
+  hn::Vec<D> sums[kRows];
+  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) sums[row] = hn::Zero(d);
+  for (int64_t k = 0; k < p.depth; ++k) {
+    const auto right = hn::LoadU(d, b + k * p.bDepth);
+    HWY_UNROLL(4)
+    for (int row = 0; row < kRows; ++row)
+      sums[row] = hn::MulAdd(hn::Set(d, a[row * p.aRow + k * p.aDepth]), right, sums[row]);
+  }
+  const auto low = hn::Set(d, static_cast<T>(p.low)), high = hn::Set(d, static_cast<T>(p.high));
+  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) {
+    const auto sum = hn::IfThenElse(hn::Lt(sums[row], low), low, sums[row]);
+    hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y + row * p.yRow);
   }
 }
+
+template <int kRows, class T>
+HWY_INLINE void multiplyRows(const SmallProduct& p, const T* a, const T* b, T* y) {
+  const hn::ScalableTag<T> whole;
+  const hn::CappedTag<T, 4> four;
+  const hn::CappedTag<T, 1> one;
+  constexpr auto kWhole = static_cast<int64_t>(hn::MaxLanes(whole)), kFour = static_cast<int64_t>(hn::MaxLanes(four));
+  int64_t c = 0;
+  for (; c + kWhole <= p.columns; c += kWhole) multiplyColumns<kRows>(whole, p, a, b + c, y + c);
+  for (; c + kFour <= p.columns; c += kFour) multiplyColumns<kRows>(four, p, a, b + c, y + c);
+  for (; c < p.columns; ++c) multiplyColumns<kRows>(one, p, a, b + c, y + c);
+}
+
+template <class T>
+HWY_INLINE void multiplyAll(const SmallProduct& p, const T* a, const T* b, T* y) {
+  int64_t row = 0;
+  for (; row + 4 <= p.rows; row += 4) multiplyRows<4>(p, a + row * p.aRow, b, y + row * p.yRow);
+  for (; row < p.rows; ++row) multiplyRows<1>(p, a + row * p.aRow, b, y + row * p.yRow);
+}
+void multiplyFloats(const SmallProduct& p, const float* a, const float* b, float* y) { multiplyAll(p, a, b, y); }
+void multiplyDoubles(const SmallProduct& p, const double* a, const double* b, double* y) { multiplyAll(p, a, b, y); }
 
 void clampAll(float low, float high, float* y, int64_t n) {
   map1(y, y, n, [low, high](FloatVec v) HWY_ATTR { return limitTo(v, set(low), set(high)); });
@@ -279,8 +291,10 @@ FORWARD(void, addAbsoluteTo, addAbsolute, (const float* x, float* y, int64_t cou
 FORWARD(void, addSquareTo, addSquare, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, maxTo, maxInto, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, count))
-FORWARD(void, multiplySmall, multiplyRows, (const SmallProduct& product, const float* a, const float* b, float* y),
+FORWARD(void, multiplySmall, multiplyFloats, (const SmallProduct& product, const float* a, const float* b, float* y),
         (product, a, b, y))
+FORWARD(void, multiplySmall, multiplyDoubles,
+        (const SmallProduct& product, const double* a, const double* b, double* y), (product, a, b, y))
 FORWARD(void, clampTo, clampAll, (float low, float high, float* y, int64_t count), (low, high, y, count))
 FORWARD(void, affine, affineMap, (const float* x, float centre, float factor, float constant, float* y, int64_t count),
         (x, centre, factor, constant, y, count))

@@ -32,10 +32,11 @@ void minTo(const float* x, float* y, int64_t count);
 struct SmallProduct {
   int64_t rows, columns, depth;
   int64_t aRow, aDepth, bDepth, yRow;
-  float low, high;  // of the clamp; a NaN stays
+  double low, high;  // of the clamp; a NaN stays
 };
 /// Each element adds its terms in order, like the kernels in gemm/ for a depth of one block: the bits are the same.
 void multiplySmall(const SmallProduct& product, const float* a, const float* b, float* y);
+void multiplySmall(const SmallProduct& product, const double* a, const double* b, double* y);
 
 /// Clamps y to [low, high].
 void clampTo(float low, float high, float* y, int64_t count);

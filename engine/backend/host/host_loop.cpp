@@ -103,7 +103,7 @@ void multiply(const LoopRegion& loop, const T* a, const T* b, T* y) {
   using A = Arithmetic<T>;
   using Value = typename A::Product;
   const int64_t rows = loop.size[0], columns = loop.size[1], depth = loop.size[2];
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (loop.operands[1].strides[1] == 1 && loop.target.strides[1] == 1) {
       const LoopView &left = loop.operands[0], &right = loop.operands[1];
       return cpu::multiplySmall({rows, columns, depth, left.strides[0], left.strides[2], right.strides[2],

@@ -45,7 +45,7 @@ void copyRegion(const Region& region, const T* source, T* target, std::vector<in
     return;
   }
   const bool transposes = rank > 1 && region.strides[rank - 1] == 1 && region.sourceStrides[rank - 2] == 1 &&
-                          region.sourceStrides[rank - 1] != 1;
+                          region.sourceStrides[rank - 1] > 1;
   const size_t inner = transposes ? rank - 2 : rank - 1;
   std::fill_n(position.begin(), rank, 0);
   while (true) {

@@ -1,0 +1,138 @@
+#include "harness/commands/bench_roof.h"
+
+#include <thread>
+
+#include "engine/base/interrupt.h"
+#include "harness/bench/roof.h"
+#include "harness/bench/roof_probe.h"
+#include "harness/run/terminal.h"
+
+namespace opkit::harness {
+namespace {
+
+/// The cases of this size, each as a group of its own.
+std::vector<Case> chooseCases(const Catalogue& catalogue, const std::string& size, bool one) {
+  std::vector<Case> chosen;
+  for (const std::vector<CaseGroup>* groups : {&catalogue.sized, &catalogue.groups}) {
+    for (const CaseGroup& group : *groups)
+      for (const Case& c : group.cases)
+        if (one || (!c.size.empty() && (size == "all" || c.size == size))) chosen.push_back(c);
+    if (one && !chosen.empty()) return {chosen.front()};
+  }
+  return chosen;
+}
+
+std::vector<size_t> threadCounts(const RoofArguments& options) {
+  if (!options.threads.empty()) return options.threads;
+  const size_t all = std::max(1u, std::thread::hardware_concurrency());
+  return all > 1 ? std::vector<size_t>{1, all} : std::vector<size_t>{1};
+}
+
+/// The lines of one run of the command.
+class RoofRun {
+ public:
+  RoofRun(const RoofArguments& options, ResultFile& file) : options_(options), file_(file) {
+    for (const size_t threads : threadCounts(options)) {
+      peaks_.emplace_back(threads, probeRoof(threads));
+      const DevicePeaks& peaks = peaks_.back().second;
+      fmt::print("{} thread{}: {:.3g} GFLOP/s; GB/s", threads, threads == 1 ? "" : "s", peaks.flopsPerNs);
+      for (const DevicePeaks::Bandwidth& each : peaks.bandwidths)
+        fmt::print(" {:.3g} ({:.3g} MB)", each.bytesPerNs, each.bytes / 1e6);
+      fmt::print("\n");
+    }
+  }
+
+  void time(const Case& c, const OpRegistry& registry, const std::shared_ptr<Runtime>& runtime) {
+    const PreparedGroup prepared = prepareGroup({{c}}, registry);
+    for (const auto& [threads, peaks] : peaks_) {
+      const CaseResult result = timeAgainstRoof(prepared.cases[0], registry, runtime, peaks, {.threads = threads});
+      if (interrupted()) return;
+      file_.write(withFloor(result));
+    }
+  }
+  int exitCode() const {
+    fmt::print("{}", table_.toString());
+    if (table_.empty()) return nothingRan("no case of this size");
+    if (below_ > 0) fmt::print("{} below {:.3g} % of the roof\n", below_, 100 * options_.floor);
+    return failed_ || below_ > 0 ? cli::kCheckFailed : cli::kSuccess;
+  }
+  size_t runsPerCase() const { return peaks_.size(); }
+
+ private:
+  /// Adds the row; a share below the floor fails.
+  CaseResult withFloor(CaseResult result) {
+    const bool isLow = !result.times.empty() && result.roofline < options_.floor;
+    if (result.status == CaseStatus::Pass && isLow) {
+      result.check("floor", Status::internal("reaches {:.2g} % of the roof, expected {:.3g} %", 100 * result.roofline,
+                                             100 * options_.floor));
+      ++below_;
+    }
+    failed_ = failed_ || isFailure(result.status);
+    const double ns = result.times.empty() ? 0 : result.times.front().second.min();
+    const auto rate = [ns](double amount) { return ns > 0 ? fmt::format("{:.3g}", amount / ns) : std::string("-"); };
+    table_.add({result.id, std::to_string(result.threads),
+                result.kernel.empty() ? result.provider : result.provider + "/" + result.kernel,
+                ns > 0 ? cli::formatNs(ns) : "-", rate(result.flops), rate(result.bytes),
+                ns > 0 ? fmt::format("{:.1f} %", 100 * result.roofline) : "-", result.roof,
+                result.status == CaseStatus::Pass ? "" : result.reason});
+    return result;
+  }
+
+  const RoofArguments& options_;
+  ResultFile& file_;
+  std::vector<std::pair<size_t, DevicePeaks>> peaks_;
+  Table table_{{"case", "threads", "kernel", "time", "GFLOP/s", "GB/s", "of the roof", "bound by", "failure"}};
+  size_t below_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+void RoofArguments::add(CLI::App& command) {
+  CLI::Option* roof =
+      command.add_flag("--roof", wanted, "Time the sized entries on the CPU against rates that plain loops reach");
+  command.add_option("--size", size, "With --roof: entries of this size")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"typical", "large", "all"}))
+      ->needs(roof);
+  command.add_option("--threads", threads, "With --roof: numbers of threads (default: 1 and all)")
+      ->delimiter(',')
+      ->check(cli::wholeNumber(1, 256))
+      ->needs(roof);
+  command.add_option("--floor", floor, "With --roof: fail below this share, such as 0.05")
+      ->check(cli::finiteNumber(0, 1))
+      ->needs(roof);
+}
+
+Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, const std::string& json,
+                      const std::string& commandLine) {
+  const OpRegistry& registry = plugins().registry();
+  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
+  const std::vector<Case> chosen = chooseCases(catalogue, options.size, !cases.id.empty());
+  OPKIT_ASSIGN(const std::shared_ptr<Runtime> runtime, createRuntime("cpu", {}));
+  const GracefulInterrupt graceful;
+  const RunPlan planned = {{"cpu", chosen.size() * threadCounts(options).size()}};
+  ResultFile file;
+  OPKIT_TRY(file.open(json, commandLine, cases.seed.value_or(kDefaultSeed), planned));
+  noteOldBuild();
+  printDevice(runtime->device());
+  file.write(runtime->device());
+  RoofRun run(options, file);
+  Progress progress(chosen.size());
+  size_t done = 0;
+  for (const Case& c : chosen) {
+    if (interrupted()) break;
+    progress.step(c.op);
+    run.time(c, registry, runtime);
+    OPKIT_TRY(file.status());
+    done += !interrupted();
+  }
+  progress.clear();
+  const int code = run.exitCode();
+  OPKIT_TRY(file.close());
+  if (!interrupted()) return code;
+  printInterrupted(done * run.runsPerCase(), planned, "cases", json);
+  return cli::kCheckFailed;
+}
+
+}  // namespace opkit::harness

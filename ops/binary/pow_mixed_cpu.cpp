@@ -1,0 +1,116 @@
+// The exponents of a run are widened to double or to 64-bit integers, then each power is computed there: integers if
+// both operands are, else in double, truncated towards zero if the base is an integer.
+#include "ops/binary/pow_mixed_cpu.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/op/clamp.h"
+#include "ops/binary/binary.h"
+
+namespace opkit::ops::binary {
+namespace {
+
+constexpr int64_t kRun = 256;  // elements that are widened at once
+
+template <class V, class T>
+V widenedTo(T value) {
+  return static_cast<V>(cpu::widened(value));
+}
+
+/// base^exponent modulo 2^64; for a negative exponent the reciprocal, truncated towards zero, and 0 for 0.
+uint64_t wholePower(uint64_t base, int64_t exponent) {
+  const uint64_t minusOne = ~uint64_t{0};
+  if (exponent < 0) return base == 1 || (base == minusOne && exponent % 2 == 0) ? 1 : base == minusOne ? base : 0;
+  uint64_t result = 1;
+  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1, base *= base)
+    if (rest & 1) result *= base;
+  return result;
+}
+
+class MixedPowCpu final : public cpu::CpuKernel {
+ public:
+  MixedPowCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend), params_(args.params<BinaryParams>()), clamp_(clampOf(params_)) {}
+  Status onResize(TensorList inputs, TensorList) override {
+    loops_ = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const bool inReal = isFloat(inputs[0]->desc.dtype) || isFloat(inputs[1]->desc.dtype);
+    visitDType(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* x = inputs[0]->data<T>().data();
+      T* z = outputs[0]->data<T>().data();
+      if (inReal)
+        powers<double>(x, *inputs[1], z, outputs[0]->desc.elements());
+      else
+        powers<int64_t>(x, *inputs[1], z, outputs[0]->desc.elements());
+    });
+    return Status::ok();
+  }
+
+ private:
+  template <class V, class T>
+  void powers(const T* x, const Tensor& exponents, T* z, int64_t elements) {
+    cpu::parallelRanges(pool_, elements, cpu::kGrainElements / 4, [&](int64_t begin, int64_t end) {
+      cpu::forEachRun<2>(loops_, begin, end, [&](int64_t at, const auto& from, int64_t count, const auto& strides) {
+        std::array<V, kRun> y;
+        for (int64_t i = 0; i < count; i += kRun) {
+          const int64_t length = std::min(kRun, count - i);
+          widen(exponents, from[1] + i * strides[1], strides[1], y, length);
+          for (int64_t k = 0; k < length; ++k)
+            z[at + i + k] = power(x[from[0] + (i + k) * strides[0]], y[static_cast<size_t>(k)]);
+        }
+      });
+    });
+  }
+  template <class V>
+  static void widen(const Tensor& from, int64_t first, int64_t stride, std::array<V, kRun>& to, int64_t count) {
+    visitDType(from.desc.dtype, [&](auto tag) {
+      const auto* y = from.data<decltype(tag)>().data() + first;
+      for (int64_t i = 0; i < count; ++i) to[static_cast<size_t>(i)] = widenedTo<V>(y[i * stride]);
+    });
+  }
+  template <class T>
+  T power(T x, double y) const {
+    const double value = std::pow(widenedTo<double>(x), y);
+    if constexpr (std::is_integral_v<T>) {
+      constexpr double kMost = 0x1p63;
+      if (std::isnan(value)) return 0;
+      const int64_t whole = value >= kMost   ? std::numeric_limits<int64_t>::max()
+                            : value < -kMost ? std::numeric_limits<int64_t>::min()
+                                             : static_cast<int64_t>(value);
+      return static_cast<T>(whole);
+    } else {
+      return cpu::narrowed<T>(value < clamp_.low ? clamp_.low : value > clamp_.high ? clamp_.high : value);
+    }
+  }
+  template <class T>
+  T power(T x, int64_t y) const {
+    return static_cast<T>(wholePower(widenedTo<uint64_t>(x), y));
+  }
+
+  BinaryParamsT params_;
+  Clamp clamp_;
+  Loops loops_;
+};
+
+}  // namespace
+
+Creator mixedPowCreator() {
+  const auto supports = [](const CreateArgs& args) -> Status {
+    const size_t loops = loopsOf(args.params<BinaryParams>(), args.input(0).shape, args.input(1).shape).size.size();
+    if (loops > cpu::kMaxLoops)
+      return Status::unsupported("Pow: the CPU kernel broadcasts over up to {} merged axes, got {}", cpu::kMaxLoops,
+                                 loops);
+    return Status::ok();
+  };
+  return cpu::creatorOf<MixedPowCpu>(supports, kNumbers, "mixed");
+}
+
+}  // namespace opkit::ops::binary
