@@ -6,6 +6,7 @@
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_means.h"
 #include "ops/pool/pool_rows.h"
 #include "ops/pool/pool_scalar_cpu.h"
 
