@@ -41,9 +41,8 @@ std::span<const Function> functions() {
 }
 
 const Function& functionOf(std::string_view type) {
-  const auto rows = functions();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Function& row) { return row.name == type; });
-  OPKIT_CHECK(found != rows.end());
+  const auto found = std::ranges::find(functions(), type, &Function::name);
+  OPKIT_CHECK(found != functions().end());
   return *found;
 }
 
