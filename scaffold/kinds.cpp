@@ -13,7 +13,7 @@ std::vector<Kind> makeKinds() {
   std::vector<Kind> kinds;
   kinds.push_back(
       {.name = "unary",
-       .summary = "one element to one element, as a row of ops/unary: an expression for the oracle, one for GLSL",
+       .summary = "one element to one element, as a row of ops/unary: expressions for the oracle, the CPU and GLSL",
        .formula = "y = x < 0 ? 0 : x * x",
        .example = "SquareRelu --kind unary",
        .row = true,

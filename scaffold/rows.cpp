@@ -17,6 +17,7 @@ struct Place {
 
 constexpr Place kPlaces[] = {
     {"_table.h", "\n// clang-format on\n", "row_table.h", ""},
+    {"_reference.cpp", "\n  // clang-format on\n", "row_reference.cpp", ""},
     {"_onnx.cpp", "}\n\n}  // namespace opkit::ops::", "row_onnx.cpp", ""},
     {".cases.json", "\n  ],\n  \"errors\": [", "row.cases.json", ",\n"},
     {".md", "", "row.md", ""},
@@ -48,8 +49,9 @@ std::string blockText(const Place& place, std::string rendered) {
   return place.separator + rendered;
 }
 
+/// Without the row of the table, or of the oracle's.
 std::string withoutTableRow(const std::string& text, const std::string& type) {
-  const std::regex row("(// SCAFFOLD:[^\n]*\n)?^\\w+\\(\\d+, " + type + ",", std::regex::multiline);
+  const std::regex row("( *// SCAFFOLD:[^\n]*\n)?^ *\\w+\\((\\d+, )?" + type + ",", std::regex::multiline);
   std::smatch match;
   if (!std::regex_search(text, match, row)) return text;
   const auto begin = static_cast<size_t>(match.position());
@@ -121,7 +123,7 @@ std::optional<std::string> withoutBlock(const std::string& text, const std::stri
 }
 
 std::optional<std::string> withoutMentions(const std::string& path, const std::string& text, const std::string& type) {
-  if (path.ends_with("_table.h")) return withoutTableRow(text, type);
+  if (path.ends_with("_table.h") || path.ends_with("_reference.cpp")) return withoutTableRow(text, type);
   if (path.ends_with("_onnx.cpp")) return withoutLines(text, "passThrough(\"" + type + "\")");
   if (path.ends_with(".cases.json")) return withoutCases(text, type);
   if (path.ends_with(".md")) return withoutLines(text, "**" + type + "**");

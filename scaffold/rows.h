@@ -1,7 +1,7 @@
 // Rows: operators that are one row of a family (unary, binary) instead of a separate folder.
 //
-// A row is a few blocks of text, each inserted at a fixed place of one of the family's files: the table, the ONNX
-// rules, the cases, the page. Removing the blocks restores the files to the byte.
+// A row is a few blocks of text, each inserted at a fixed place of one of the family's files: the table of the
+// kernels, the oracle, the ONNX rules, the cases, the page. Removing the blocks restores the files to the byte.
 #pragma once
 
 #include <kainjow/mustache.hpp>

@@ -22,6 +22,8 @@ LoopLowering::LoopLowering(const CreateArgs& args)
     if (needsContents(args.def, i) && args.constant(i)) contents_[i] = *args.constant(i);
 }
 
+bool LoopLowering::knows(size_t input) const { return input < contents_.size() && contents_[input].has_value(); }
+
 Result<LoopRegion> LoopLowering::lower(TensorList inputs, TensorList outputs) const {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
@@ -50,15 +52,6 @@ Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> 
   const auto source = static_cast<size_t>(loop->indices.source);
   const Tensor* values = source < contents.size() ? contents[source] : nullptr;
   return values ? checkIndices(*loop, *values, args.def.type) : Status::ok();
-}
-
-Status badIndex(const std::string& type, int64_t extent, int64_t found) {
-  return Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -extent, extent, found);
-}
-
-Result<int64_t> resolveIndex(const std::string& type, int64_t index, int64_t extent) {
-  if (index < -extent || index >= extent) return badIndex(type, extent, index);
-  return index < 0 ? index + extent : index;
 }
 
 Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::string& type) {

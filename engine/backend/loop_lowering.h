@@ -25,7 +25,7 @@ class LoopLowering {
   /// Internal if its loop is wrong (checkLoop).
   Result<LoopRegion> lower(TensorList inputs, TensorList outputs) const;
   /// Whether the loop was made with the values of this input, so that its kernel need not read it.
-  bool knows(size_t input) const { return input < contents_.size() && contents_[input].has_value(); }
+  bool knows(size_t input) const;
 
   /// The same for a Creator that has no Execution yet. Unsupported also if the loop needs the values of an input that
   /// is not constant.
@@ -40,11 +40,6 @@ class LoopLowering {
 /// InvalidArgument if the loop of the operator takes its indices from `contents` (the input values known before a run)
 /// and one is out of range. For planning, so that every backend reports known errors there.
 Status checkKnownIndices(const CreateArgs& args, std::span<const Tensor* const> contents);
-
-/// The error for an index outside [-extent, extent), the same on every backend.
-Status badIndex(const std::string& type, int64_t extent, int64_t found);
-/// Maps an index in [-extent, extent) to [0, extent); badIndex otherwise.
-Result<int64_t> resolveIndex(const std::string& type, int64_t index, int64_t extent);
 
 /// InvalidArgument names the first index out of range, in the order of the iterations. `values` is the host tensor of
 /// the indices.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "engine/backend/combined.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/op/op_registry.h"
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits>
-#include <vector>
 
 #include "engine/base/status.h"
 
@@ -20,9 +19,6 @@ struct Clamp {
   Status check() const {
     if (low <= high) return Status::ok();
     return Status::invalidArgument("clamp_low must not exceed clamp_high, got {} and {}", low, high);
-  }
-  void apply(std::vector<double>& values) const {
-    for (double& value : values) value = value < low ? low : value > high ? high : value;
   }
 };
 

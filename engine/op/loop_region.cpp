@@ -114,4 +114,8 @@ LoopRegion mergeLoop(const LoopRegion& loop) {
   return merged;
 }
 
+Status badIndex(const std::string& type, int64_t extent, int64_t found) {
+  return Status::invalidArgument("{}: indices must be in [{}, {}), got {}", type, -extent, extent, found);
+}
+
 }  // namespace opkit

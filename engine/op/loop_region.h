@@ -77,4 +77,7 @@ Status checkLoop(const LoopRegion& loop, std::span<const TensorDesc* const> inpu
 /// views are merged; of the command, those of a Copy and a Scatter.
 LoopRegion mergeLoop(const LoopRegion& loop);
 
+/// The error for an index outside [-extent, extent), the same on every backend.
+Status badIndex(const std::string& type, int64_t extent, int64_t found);
+
 }  // namespace opkit

@@ -33,24 +33,4 @@ std::array<int64_t, N> packed(const std::vector<int64_t>& values) {
   return result;
 }
 
-/// Calls body(i, offsets) for each output element i in row-major order; offsets[n] is the element to read of operand n.
-template <class Body>
-void forEachElement(const Loops& loops, Body&& body) {
-  const int64_t count = elementCount(loops.size);
-  std::vector<int64_t> index(loops.size.size(), 0);
-  std::vector<int64_t> offsets(loops.strides.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    body(static_cast<size_t>(i), static_cast<const std::vector<int64_t>&>(offsets));
-    for (size_t d = loops.size.size(); d-- > 0;) {
-      const bool wraps = ++index[d] == loops.size[d];
-      if (wraps) index[d] = 0;
-      for (size_t operand = 0; operand < offsets.size(); ++operand) {
-        const int64_t stride = loops.strides[operand][d];
-        offsets[operand] += wraps ? stride * (1 - loops.size[d]) : stride;
-      }
-      if (!wraps) break;
-    }
-  }
-}
-
 }  // namespace opkit

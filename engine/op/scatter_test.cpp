@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/backend/combined.h"
 namespace opkit {
 namespace {
 

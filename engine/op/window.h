@@ -1,6 +1,7 @@
 // Window: the spatial axes of convolution and pooling: kernel, stride, dilation, padding, rounding.
 //
-// Shape rules, oracles and kernels share this arithmetic, so they cannot disagree. Plain functions, thread-safe.
+// Shape rules and kernels share this arithmetic; oracles take the planned axes and find the taps themselves. Plain
+// functions, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -62,35 +63,6 @@ Result<std::vector<WindowAxis>> planWindow(const WindowSpec& spec, const Shape& 
 
 /// Prepends axes of extent 1 up to `rank` axes (1-D and 2-D windows become 3-D).
 std::vector<WindowAxis> padWindowRank(std::vector<WindowAxis> axes, size_t rank);
-
-/// Walks windows over planes of three axes, as oracles and plain CPU kernels do; REQUIRES axes of padWindowRank(.., 3).
-struct WindowWalk {
-  std::vector<WindowAxis> axes;
-
-  int64_t inputSize() const { return axes[0].input * axes[1].input * axes[2].input; }
-  int64_t outputSize() const { return axes[0].output * axes[1].output * axes[2].output; }
-
-  /// Calls visit(input offset within the plane) for each tap of output (d, h, w) that reads the input.
-  template <class Visit>
-  void forEachTap(int64_t d, int64_t h, int64_t w, Visit&& visit) const {
-    const TapRange deep = axes[0].tapsInside(d), high = axes[1].tapsInside(h), wide = axes[2].tapsInside(w);
-    for (int64_t i = deep.begin; i < deep.end; ++i)
-      for (int64_t j = high.begin; j < high.end; ++j)
-        for (int64_t k = wide.begin; k < wide.end; ++k)
-          visit((axes[0].position(d, i) * axes[1].input + axes[1].position(h, j)) * axes[2].input +
-                axes[2].position(w, k));
-  }
-
-  /// Calls visit(output index, plane offset in the input, d, h, w) for every output of planes [first, last).
-  template <class Visit>
-  void forEachOutput(int64_t first, int64_t last, Visit&& visit) const {
-    auto output = static_cast<size_t>(first * outputSize());
-    for (int64_t plane = first; plane < last; ++plane)
-      for (int64_t d = 0; d < axes[0].output; ++d)
-        for (int64_t h = 0; h < axes[1].output; ++h)
-          for (int64_t w = 0; w < axes[2].output; ++w) visit(output++, plane * inputSize(), d, h, w);
-  }
-};
 
 /// Fills the arrays of a kernel's push constants: inputs, outputs, kernel, stride, dilation, padBegin and, if present,
 /// padEnd. REQUIRES as many axes as the arrays have elements.

@@ -45,7 +45,9 @@ class ConformanceLane {
       : options_(options), backend_(std::move(backend)), file_(file) {}
 
   Status run(const std::vector<ConformanceFolder>& folders) {
-    ConformanceSetup setup{&plugins().registry(), &plugins().onnxRules(), backend_, nullptr};
+    const bool isReference = backend_ == "reference";
+    const OpRegistry registry = isReference ? withOraclesAlone(plugins().registry()) : plugins().registry();
+    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr};
     Progress progress(folders.size());
     const IsolationLimits limits{.workers = options_.workers,
                                  .timeoutSeconds = options_.timeoutSeconds,

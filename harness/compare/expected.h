@@ -8,8 +8,8 @@
 
 namespace opkit::harness {
 
-/// Runs the shape rule and the oracle (for an operator without one, its regions). `outputCount` 0 asks for the
-/// outputs the card requires. Returns errors of the shape rule and the oracle.
+/// Runs the shape rule and the oracle. `outputCount` 0 asks for the outputs the card requires. Returns errors of the
+/// shape rule and the oracle; Internal if the card has no oracle.
 Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
                                                   const std::vector<std::optional<Tensor>>& inputs, size_t outputCount);
 

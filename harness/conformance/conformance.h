@@ -24,6 +24,10 @@ Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<
 /// The data folder of the Debian package libonnx-testdata, from dpkg. InvalidArgument explains how to install it.
 Result<std::string> packagedTestData();
 
+/// The registry without lowerings and parts of operators that have an oracle. Backend `reference` then runs oracles
+/// alone, so that the data tests the oracles of operators that move data too.
+OpRegistry withOraclesAlone(const OpRegistry& registry);
+
 struct ConformanceSetup {
   const OpRegistry* registry = nullptr;
   const OnnxRules* rules = nullptr;

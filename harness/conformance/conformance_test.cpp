@@ -56,6 +56,24 @@ TEST_F(ConformanceTest, TheDataPasses) {
   EXPECT_GT(result.accuracy->elements, 0);
 }
 
+TEST_F(ConformanceTest, TheReferenceRunsOraclesOfOperatorsThatMoveData) {
+  const auto folders = findConformanceFolders({*packagedTestData() + "/node/test_transpose_all_permutations_2"});
+  ASSERT_TRUE(folders) << folders.error().message();
+  ASSERT_EQ(folders->size(), 1u);
+  const auto statusWith = [&](const OpRegistry& registry) {
+    return runConformance(folders->front(),
+                          {&registry, &ops::builtinOnnxRules(), "reference", *createRuntime("reference")})
+        .status;
+  };
+  OpRegistry broken = ops::builtinOps();
+  EXPECT_EQ(statusWith(withOraclesAlone(broken)), CaseStatus::Pass);
+  OpDef card = *broken.find("Transpose");
+  card.oracle = [](const OracleArgs&) { return Status::ok(); };  // leaves zeros
+  broken.replace(card);
+  EXPECT_EQ(statusWith(broken), CaseStatus::Pass) << "by its regions";
+  EXPECT_EQ(statusWith(withOraclesAlone(broken)), CaseStatus::Fail);
+}
+
 TEST_F(ConformanceTest, AWrongElementFails) {
   rewriteOutput([](std::span<float> y) { y[y.size() / 2] += 1; });
   EXPECT_EQ(run().status, CaseStatus::Fail);

@@ -15,19 +15,6 @@ struct Rows {
 /// REQUIRES that the shape rule accepted the axis.
 Rows rowsOf(const ArgReduceParamsT& params, const Shape& shape);
 
-template <class T>
-bool isNan(T x) {
-  return x != x;
-}
-
-/// True if `x` replaces `best`: NaN beats everything and the first NaN stays, as in NumPy.
-template <class T>
-bool replaces(T x, T best, bool smallest, bool last) {
-  if (isNan(best)) return last && isNan(x);
-  if (isNan(x)) return true;
-  return (smallest ? x < best : x > best) || (last && x == best);
-}
-
 Status maxReference(const OracleArgs& args);
 Status minReference(const OracleArgs& args);
 

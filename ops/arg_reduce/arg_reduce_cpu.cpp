@@ -9,6 +9,19 @@ namespace {
 
 constexpr int64_t kColumns = 64;  // rows of one block, which lie next to each other
 
+template <class T>
+bool isNan(T x) {
+  return x != x;
+}
+
+/// True if `x` replaces `best`: NaN beats everything and the first NaN stays, as in NumPy.
+template <class T>
+bool replaces(T x, T best, bool smallest, bool last) {
+  if (isNan(best)) return last && isNan(x);
+  if (isNan(x)) return true;
+  return (smallest ? x < best : x > best) || (last && x == best);
+}
+
 /// The position of `value` in a row that contains it; a NaN matches any NaN.
 int64_t find(const float* x, int64_t count, float value, bool last) {
   const auto is = [&](float other) { return isNan(value) ? isNan(other) : other == value; };

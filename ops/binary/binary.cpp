@@ -1,11 +1,27 @@
 #include "ops/binary/binary.h"
 
+#include <algorithm>
+
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary_schema.h"
 
 namespace opkit::ops::binary {
 namespace {
+
+constexpr DTypeSet kUnsigned{DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+
+std::vector<Function> makeFunctions() {
+  using Kind = Function::Kind;
+  std::vector<Function> rows;
+#define BINARY(rowId, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
+  rows.push_back({#Name, rowId, Kind::Arithmetic, NumericClass::numericClass, types, {low, high}});
+#define COMPARE(rowId, Name, types, value) \
+  rows.push_back({#Name, rowId, Kind::Compare, NumericClass::Exact, types, {-4, 4}});
+#define LOGIC(rowId, Name, value) rows.push_back({#Name, rowId, Kind::Logic, NumericClass::Exact, kBool, {}});
+#include "ops/binary/binary_table.h"
+  return rows;
+}
 
 Result<Shape> outputShape(const ShapeArgs& args) {
   OPKIT_ASSIGN(const Shape y, alignedShape(args.params<BinaryParams>(), args.shape(0), args.shape(1)));
@@ -66,6 +82,17 @@ ShapeFn shapeRuleOf(const Function& function) {
 
 }  // namespace
 
+std::span<const Function> functions() {
+  static const std::vector<Function> rows = makeFunctions();
+  return rows;
+}
+
+const Function& functionOf(std::string_view type) {
+  const auto found = std::ranges::find(functions(), type, &Function::name);
+  OPKIT_CHECK(found != functions().end());
+  return *found;
+}
+
 Result<Shape> alignedShape(const BinaryParamsT& params, const Shape& x, const Shape& y) {
   if (!params.axis) return y;
   OPKIT_ASSIGN(const int axis, normalizeAxis(*params.axis, x.size()));
@@ -84,9 +111,10 @@ Loops loopsOf(const BinaryParamsT& params, const Shape& x, const Shape& y) {
 
 void define(OpRegistry& registry) {
   for (const Function& function : functions()) {
+    const Oracle oracle = oracleOf(function.name);
     const bool toBool = function.kind != Function::Kind::Arithmetic;
     registry.add({.type = function.name,
-                  .summary = fmt::format("each pair of elements, broadcast: {}", function.formula),
+                  .summary = fmt::format("each pair of elements, broadcast: {}", oracle.formula),
                   .params = paramsSchema<BinaryParams>(kBinarySchema),
                   .inputs = {{"x", function.dtypes}, {"y", function.dtypes}},
                   .outputs = {{"z", toBool ? kBool : function.dtypes}},
@@ -94,7 +122,7 @@ void define(OpRegistry& registry) {
                   .domain = function.domain,
                   .inPlace = {0, 1},
                   .inferShapes = shapeRuleOf(function),
-                  .oracle = function.oracle});
+                  .oracle = oracle.run});
   }
 }
 

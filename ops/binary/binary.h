@@ -1,4 +1,5 @@
-// The binary family: element-wise operators on two operands that broadcast. All facts are in binary_table.h.
+// The binary family: element-wise operators on two operands that broadcast. binary_table.h has the facts
+// and the expressions of the kernels, binary_reference.cpp those of the oracle.
 #pragma once
 
 #include "engine/op/loops.h"
@@ -7,7 +8,7 @@
 
 namespace opkit::ops::binary {
 
-/// A row of the table, in C++. Exactly the functions for the operator's dtypes are called.
+/// The facts in a row of the table.
 struct Function {
   enum class Kind { Arithmetic, Compare, Logic };
   const char* name = nullptr;
@@ -16,11 +17,6 @@ struct Function {
   NumericClass numeric = NumericClass::Exact;
   DTypeSet dtypes;
   Domain domain = {};
-  const char* formula = "";
-  double (*real)(double x, double y) = nullptr;
-  int64_t (*integer)(int64_t x, int64_t y) = nullptr;
-  uint64_t (*unsignedInteger)(uint64_t x, uint64_t y) = nullptr;
-  OracleFn oracle = nullptr;
 };
 
 /// Every row, in the table's order.
@@ -32,5 +28,13 @@ const Function& functionOf(std::string_view type);
 Result<Shape> alignedShape(const BinaryParamsT& params, const Shape& x, const Shape& y);
 /// The merged loops over the output; operand 0 is x, operand 1 is y. REQUIRES that the shape rule accepted.
 Loops loopsOf(const BinaryParamsT& params, const Shape& x, const Shape& y);
+
+/// What the oracle knows of an operator.
+struct Oracle {
+  const char* formula = "";
+  OracleFn run = nullptr;
+};
+/// The oracle of an operator type; REQUIRES that it has a row.
+Oracle oracleOf(std::string_view type);
 
 }  // namespace opkit::ops::binary

@@ -1,11 +1,12 @@
-// The binary family on the CPU: vector kernels on f32 (binary_vectors.cpp) and loops per dtype
-// (binary_maps.cpp) for most functions, and a scalar loop with
-// the exact arithmetic of the oracle for the other functions and dtypes.
+// The binary family on the CPU: vector kernels on f32 (binary_vectors.cpp) and loops per dtype (binary_maps.cpp) for
+// most functions, and a scalar loop in double or in integers of 64 bits (binary_scalars.cpp) for the other functions
+// and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
 #include "ops/binary/binary_maps.h"
+#include "ops/binary/binary_scalars.h"
 #include "ops/binary/binary_vectors.h"
 #include "ops/binary/pow_mixed_cpu.h"
 
@@ -102,14 +103,14 @@ class TypedCpu final : public BinaryCpu {
 class ScalarCpu final : public BinaryCpu {
  public:
   ScalarCpu(const CreateArgs& args, Backend& backend)
-      : BinaryCpu(args, backend), function_(functionOf(args.def.type)) {}
+      : BinaryCpu(args, backend), kind_(functionOf(args.def.type).kind), scalars_(scalarsOf(args.def.type)) {}
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
       using T = decltype(tag);
       const T *x = inputs[0]->data<T>().data(), *y = inputs[1]->data<T>().data();
-      if (function_.kind == Function::Kind::Arithmetic)
+      if (kind_ == Function::Kind::Arithmetic)
         apply(x, y, outputs[0]->data<T>().data(), outputs[0]->desc.elements());
       else
         apply(x, y, outputs[0]->data<uint8_t>().data(), outputs[0]->desc.elements());
@@ -128,13 +129,14 @@ class ScalarCpu final : public BinaryCpu {
                 });
   }
   double valueOf(double x, double y) const {
-    const double value = function_.real(x, y);
+    const double value = scalars_.real(x, y);
     return value < clamp().low ? clamp().low : value > clamp().high ? clamp().high : value;
   }
-  int64_t valueOf(int64_t x, int64_t y) const { return function_.integer(x, y); }
-  uint64_t valueOf(uint64_t x, uint64_t y) const { return function_.unsignedInteger(x, y); }
+  int64_t valueOf(int64_t x, int64_t y) const { return scalars_.integer(x, y); }
+  uint64_t valueOf(uint64_t x, uint64_t y) const { return scalars_.unsignedInteger(x, y); }
 
-  const Function& function_;
+  Function::Kind kind_;
+  Scalars scalars_;
 };
 
 Status supportsLoops(const CreateArgs& args) {

@@ -1,76 +1,91 @@
+// The oracle of the binary family: its rows define the operators. They share nothing with the kernels' expressions in
+// binary_table.h, and are written differently where the definition allows.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "engine/op/clamp.h"
+#include "engine/op/oracle_elements.h"
 #include "ops/binary/binary.h"
 
 namespace opkit::ops::binary {
 namespace {
 
-constexpr DTypeSet kUnsigned{DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+using Wide = __int128;  // holds any int64 and any uint64; results wrap when they are stored
 
-bool isNan(double x) { return std::isnan(x); }
-
-template <class T>
-bool isNegative(T x) {
-  return x < T(0);
+/// The low 64 bits of the product are right.
+Wide product(Wide x, Wide y) {
+  return static_cast<Wide>(static_cast<unsigned __int128>(x) * static_cast<unsigned __int128>(y));
 }
 
-// Integer arithmetic that wraps instead of overflowing; T is int64_t or uint64_t.
-template <class T>
-T wrapAdd(T x, T y) {
-  return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
+/// x^y, its low 64 bits: square for each bit of y, highest first. Fractions are truncated, so 0^-1 is 0.
+Wide power(Wide x, Wide y) {
+  if (y < 0 && x != 1 && x != -1) return 0;
+  uint64_t result = 1;
+  for (Wide bit = Wide(1) << 64; bit > 0; bit /= 2) {
+    result *= result;
+    if (((y < 0 ? -y : y) & bit) != 0) result *= static_cast<uint64_t>(x);
+  }
+  return static_cast<int64_t>(result);
 }
-template <class T>
-T wrapSub(T x, T y) {
-  return static_cast<T>(static_cast<uint64_t>(x) - static_cast<uint64_t>(y));
+
+struct Row {
+  const char* name;
+  const char* formula;
+  double (*real)(double x, double y);
+  Wide (*integer)(Wide x, Wide y);
+};
+
+std::vector<Row> makeRows() {
+  std::vector<Row> rows;
+#define ON(T, value) [](T x, T y) -> T { return static_cast<void>(x), static_cast<void>(y), value; }
+#define ORACLE(Name, value, integerValue) \
+  rows.push_back(                         \
+      {#Name, std::string_view(#value) == "NAN" ? #integerValue : #value, ON(double, value), ON(Wide, integerValue)});
+#define ORACLE_TEST(Name, value) ORACLE(Name, value, value)
+
+  // ORACLE(Name, real, integer)  the value for x and y: on double; on integers that are exact. NAN, 0 where the
+  // operator
+  //                              does not take such elements
+  // ORACLE_TEST(Name, value)     a truth, on both
+  // clang-format off
+  ORACLE(Add, y + x, y + x)
+  ORACLE(Sub, x + -y, x + -y)
+  ORACLE(Mul, y * x, product(y, x))
+  ORACLE(Div, x / y, y == 0 ? 0 : x / y)
+  ORACLE(Max, x != x || y != y ? NAN : x < y ? y : x, x > y ? x : y)
+  ORACLE(Min, x != x || y != y ? NAN : y < x ? y : x, x > y ? y : x)
+  ORACLE(Pow, static_cast<double>(std::pow(static_cast<long double>(x), static_cast<long double>(y))), power(x, y))
+  ORACLE(Mod, NAN, y == 0 ? 0 : (x % y + y) % y)
+  ORACLE(FMod, std::fmod(x, y), y == 0 ? 0 : x % y)
+  ORACLE(PRelu, x >= 0 || std::isnan(x) ? x : y * x, x >= 0 ? x : product(y, x))
+  ORACLE(ShiftLeft, NAN, product(x, power(2, y)))
+  ORACLE(ShiftRight, NAN, y < 64 ? x / (Wide(1) << y) : 0)
+  ORACLE(BitwiseAnd, NAN, x + y - (x | y))
+  ORACLE(BitwiseOr, NAN, ~(~x & ~y))
+  ORACLE(BitwiseXor, NAN, (x | y) - (x & y))
+
+  ORACLE_TEST(Equal, x <= y && y <= x)
+  ORACLE_TEST(Less, y > x)
+  ORACLE_TEST(LessOrEqual, y >= x)
+  ORACLE_TEST(Greater, y < x)
+  ORACLE_TEST(GreaterOrEqual, y <= x)
+
+  ORACLE_TEST(And, !(x == 0 || y == 0))
+  ORACLE_TEST(Or, !(x == 0 && y == 0))
+  ORACLE_TEST(Xor, (x == 0) == (y != 0))
+
+  // clang-format on
+  return rows;
 }
-template <class T>
-T wrapMul(T x, T y) {
-  return static_cast<T>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
-}
-/// Truncates; by zero is 0; the one quotient that overflows wraps.
-template <class T>
-T divide(T x, T y) {
-  if (y == 0) return 0;
-  if (std::is_signed_v<T> && y == static_cast<T>(-1)) return wrapSub(T(0), x);
-  return x / y;
-}
-/// Sign of x; by zero is 0.
-template <class T>
-T remainder(T x, T y) {
-  return wrapSub(x, wrapMul(divide(x, y), y)) * static_cast<T>(y != 0);
-}
-/// Sign of y; by zero is 0.
-template <class T>
-T floorModulo(T x, T y) {
-  const T rest = remainder(x, y);
-  return rest != 0 && (rest < T(0)) != (y < T(0)) ? rest + y : rest;
-}
-/// x^y with truncation towards zero for negative y (0^-1 is 0).
-template <class T>
-T integerPower(T x, T y) {
-  if (y < T(0)) return x == 1 ? T(1) : x == static_cast<T>(-1) ? (y % 2 ? x : T(1)) : T(0);
-  T result = 1;
-  for (; y > 0; y /= 2, x = wrapMul(x, x))
-    if (y % 2) result = wrapMul(result, x);
-  return result;
-}
-template <class T>
-T shiftLeft(T x, T y) {
-  return y < 64 ? x << y : T(0);
-}
-template <class T>
-T shiftRight(T x, T y) {
-  return y < 64 ? x >> y : T(0);
+
+/// An integer element, exact.
+Wide wideAt(const OracleTensor& tensor, size_t i) {
+  return tensor.desc.dtype == DType::UInt64 ? Wide(static_cast<uint64_t>(tensor.integer[i])) : Wide(tensor.integer[i]);
 }
 
 /// Elements of any kind as double: for Pow with an exponent of another type.
 double realAt(const OracleTensor& tensor, size_t i) {
-  if (tensor.isReal()) return tensor.real[i];
-  return tensor.desc.dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(tensor.integer[i]))
-                                            : static_cast<double>(tensor.integer[i]);
+  return tensor.isReal() ? tensor.real[i] : static_cast<double>(wideAt(tensor, i));
 }
 
 /// Towards zero into int64; NaN is 0.
@@ -81,104 +96,46 @@ int64_t truncateToInteger(double value) {
   return static_cast<int64_t>(value);
 }
 
-/// One element pair, stored into the output.
-void apply(const Function& function, const OracleArgs& args, size_t i, size_t ix, size_t iy) {
+/// One element pair, stored into the output. Truths are stored as 0 and 1.
+void apply(const Row& row, const OracleArgs& args, size_t i, size_t ix, size_t iy) {
   const OracleTensor &x = args.input(0), &y = args.input(1);
   OracleTensor& z = args.output();
-  if (x.isReal() != y.isReal()) {
-    const double value = function.real(realAt(x, ix), realAt(y, iy));
-    if (z.isReal())
-      z.real[i] = value;
-    else
-      z.integer[i] = truncateToInteger(value);
-  } else if (x.isReal()) {
-    const double value = function.real(x.real[ix], y.real[iy]);
-    if (z.isReal())
-      z.real[i] = value;
-    else
-      z.integer[i] = value != 0;
-  } else if (x.desc.dtype == DType::UInt64) {
-    z.integer[i] = static_cast<int64_t>(
-        function.unsignedInteger(static_cast<uint64_t>(x.integer[ix]), static_cast<uint64_t>(y.integer[iy])));
-  } else {
-    z.integer[i] = function.integer(x.integer[ix], y.integer[iy]);
+  if (!x.isReal() && !y.isReal()) {
+    z.integer[i] = static_cast<int64_t>(row.integer(wideAt(x, ix), wideAt(y, iy)));
+    return;
   }
+  const double value = row.real(realAt(x, ix), realAt(y, iy));
+  if (z.isReal())
+    z.real[i] = value;
+  else
+    z.integer[i] = truncateToInteger(value);
 }
 
-Status reference(const Function& function, const OracleArgs& args) {
+/// The shape of y with its first axis at the axis of x that the parameters name, if they do.
+Shape placedShape(const BinaryParamsT& params, const Shape& x, Shape y) {
+  if (!params.axis) return y;
+  while (axisFromFront(*params.axis, x.size()) + y.size() < x.size()) y.push_back(1);
+  return y;
+}
+
+Status reference(const Row& row, const OracleArgs& args) {
   const auto params = args.params<BinaryParams>();
-  const Loops loops = loopsOf(params, args.input(0).shape(), args.input(1).shape());
-  forEachElement(loops, [&](size_t i, const std::vector<int64_t>& at) {
-    apply(function, args, i, static_cast<size_t>(at[0]), static_cast<size_t>(at[1]));
+  const Shape& x = args.input(0).shape();
+  const Shape y = placedShape(params, x, args.input(1).shape());
+  forEachCoordinates(args.output().shape(), [&](size_t i, const Coordinates& at) {
+    apply(row, args, i, broadcastElementAt(x, at), broadcastElementAt(y, at));
   });
-  clampOf(params).apply(args.output().real);
+  clampReals(args.output(), params.clamp_low, params.clamp_high);
   return Status::ok();
-}
-
-/// A function pointer on T, whose template body the table writes in terms of T, x and y.
-#define ON(T_, value)                           \
-  [](T_ x, T_ y) -> T_ {                        \
-    using T [[maybe_unused]] = T_;              \
-    static_cast<void>(x), static_cast<void>(y); \
-    return static_cast<T>(value);               \
-  }
-#define ORACLE(Name) [](const OracleArgs& args) { return reference(functionOf(#Name), args); }
-
-std::vector<Function> makeFunctions() {
-  using Kind = Function::Kind;
-  std::vector<Function> rows;
-#define BINARY(rowId, Name, numericClass, types, low, high, realValue, integerValue, glsl, glslInteger) \
-  rows.push_back({#Name,                                                                                \
-                  rowId,                                                                                \
-                  Kind::Arithmetic,                                                                     \
-                  NumericClass::numericClass,                                                           \
-                  types,                                                                                \
-                  {low, high},                                                                          \
-                  std::string_view(#realValue) == "NAN" ? #integerValue : #realValue,                   \
-                  ON(double, realValue),                                                                \
-                  ON(int64_t, integerValue),                                                            \
-                  ON(uint64_t, integerValue),                                                           \
-                  ORACLE(Name)});
-#define COMPARE(rowId, Name, types, value) \
-  rows.push_back({#Name,                   \
-                  rowId,                   \
-                  Kind::Compare,           \
-                  NumericClass::Exact,     \
-                  types,                   \
-                  {-4, 4},                 \
-                  #value,                  \
-                  ON(double, value),       \
-                  ON(int64_t, value),      \
-                  ON(uint64_t, value),     \
-                  ORACLE(Name)});
-#define LOGIC(rowId, Name, value)      \
-  rows.push_back({#Name,               \
-                  rowId,               \
-                  Kind::Logic,         \
-                  NumericClass::Exact, \
-                  kBool,               \
-                  {},                  \
-                  #value,              \
-                  ON(double, value),   \
-                  ON(int64_t, value),  \
-                  ON(uint64_t, value), \
-                  ORACLE(Name)});
-#include "ops/binary/binary_table.h"
-  return rows;
 }
 
 }  // namespace
 
-std::span<const Function> functions() {
-  static const std::vector<Function> rows = makeFunctions();
-  return rows;
-}
-
-const Function& functionOf(std::string_view type) {
-  const auto rows = functions();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Function& row) { return row.name == type; });
-  OPKIT_CHECK(found != rows.end());
-  return *found;
+Oracle oracleOf(std::string_view type) {
+  static const std::vector<Row> rows = makeRows();
+  const auto row = std::ranges::find(rows, type, &Row::name);
+  OPKIT_CHECK(row != rows.end());
+  return {row->formula, [&row = *row](const OracleArgs& args) { return reference(row, args); }};
 }
 
 }  // namespace opkit::ops::binary

@@ -1,15 +1,18 @@
-// The binary family, one row per operator; C++ and GLSL include this file and define what a row becomes.
-// Undefined row kinds vanish. Ids select the function in shaders/binary/*.comp: unique within a row kind.
+// The binary family, one row per operator: its facts, and the expressions of its kernels. C++ and GLSL include this
+// file and define what a row becomes; the oracle has rows of its own in binary_reference.cpp. Undefined row kinds
+// vanish. Ids select the function in shaders/binary/*.comp: unique within a row kind.
 //
-// BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger)   elements and result of one type
+// BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger)   elements and result of one
+// type
 //   types         the DTypeSet of both inputs
 //   low, high     the domain the harness draws from
-//   real, integer C++ on double; on T = int64_t or uint64_t, whose result wraps into the stored type
+//   cpu, cpuInteger     C++ on double; on T = int64_t or uint64_t, whose result wraps into the stored type. Helpers:
+//                       binary_scalars.cpp
 //   glsl, glslInteger   on float; on the variant's ARITH. Helpers: shaders/binary/binary.comp
-// COMPARE(id, Name, types, value)   result is bool; `value` is C++ and GLSL at once, x and y of any type
+// COMPARE(id, Name, types, value)   result is bool; `value` is for the CPU kernel and GLSL at once, x and y of any type
 // LOGIC(id, Name, value)            on bool, likewise
 #ifndef BINARY
-#define BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger)
+#define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger)
 #endif
 #ifndef COMPARE
 #define COMPARE(id, Name, types, value)

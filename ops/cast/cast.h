@@ -1,4 +1,4 @@
-// Shared by the files of Cast.
+// Shared by the card of Cast and its kernels.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,7 @@
-#include "ops/cast/cast.h"
+#include <algorithm>
+#include <cmath>
+
+#include "ops/cast/cast_parts.h"
 
 namespace opkit::ops::cast {
 namespace {
@@ -17,6 +20,14 @@ int64_t wrap(int64_t value, DType dtype) {
   return isSigned && (kept >> (bits - 1)) != 0 ? kept - (int64_t{1} << bits) : kept;
 }
 
+/// Towards zero into 64 bits; NaN is 0, and what lies beyond becomes the nearest limit. Those of uint64 as their bits.
+int64_t wholeBits(double value, DType to) {
+  if (std::isnan(value)) return 0;
+  const double beyond = to == DType::UInt64 ? 0x1p64 : 0x1p63;
+  const auto whole = static_cast<__int128>(std::min(std::max(value, -0x1p63), beyond));
+  return static_cast<int64_t>(std::min(whole, static_cast<__int128>(beyond) - 1));
+}
+
 }  // namespace
 
 Status reference(const OracleArgs& args) {
@@ -32,7 +43,7 @@ Status reference(const OracleArgs& args) {
     else if (to == DType::Bool)
       y.integer[i] = x.real[i] != 0;
     else
-      y.integer[i] = wrap(truncated(x.real[i], to == DType::UInt64), to);
+      y.integer[i] = wrap(wholeBits(x.real[i], to), to);
   }
   return Status::ok();
 }

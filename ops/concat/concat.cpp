@@ -1,6 +1,5 @@
 #include "engine/op/op_registry.h"
-#include "ops/concat/concat_generated.h"
-#include "ops/concat/concat_schema.h"
+#include "ops/concat/concat_parts.h"
 
 namespace opkit::ops::concat {
 namespace {
@@ -53,7 +52,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x", kAnyDType}, {"more", kAnyDType, Port::Kind::Variadic}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::concat

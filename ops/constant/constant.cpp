@@ -1,6 +1,7 @@
 // ConstantOfShape: a tensor of a given shape filled with one value. ONNX Constant nodes become constants of the model
 // and need no operator.
 #include "engine/op/op_registry.h"
+#include "ops/constant/constant_parts.h"
 
 namespace opkit::ops::constant {
 namespace {
@@ -25,7 +26,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"shape", kIndexTypes, Port::Kind::Required, true}, {"value"}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::constant

@@ -1,4 +1,5 @@
 #include "engine/op/op_registry.h"
+#include "ops/expand/expand_parts.h"
 
 namespace opkit::ops::expand {
 namespace {
@@ -24,7 +25,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}, {"shape", kIndexTypes, Port::Kind::Required, true}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::expand

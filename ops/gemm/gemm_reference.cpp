@@ -1,62 +1,49 @@
 #include <cmath>
 
-#include "engine/op/clamp.h"
-#include "ops/gemm/gemm.h"
+#include "engine/op/oracle_elements.h"
+#include "ops/gemm/gemm_parts.h"
 
 namespace opkit::ops::gemm {
 namespace {
 
-struct Operands {
-  std::vector<double> a;
-  std::vector<double> b;
-  std::vector<double> c;  // empty if there is none
-  double alpha;
-  double beta;
-};
-
-void makeAbsolute(std::vector<double>& values) {
-  for (double& value : values) value = std::fabs(value);
-}
-
-void compute(const GemmPlan& plan, const Operands& in, std::vector<double>& y) {
-  for (int64_t row = 0; row < plan.rows; ++row) {
-    double* result = y.data() + row * plan.columns;
-    for (int64_t k = 0; k < plan.depth; ++k) {
-      const double factor = in.a[static_cast<size_t>(row * plan.aRowStride + k * plan.aDepthStride)];
-      const double* right = in.b.data() + k * plan.bDepthStride;
-      for (int64_t column = 0; column < plan.columns; ++column)
-        result[column] += factor * right[column * plan.bColumnStride];
+/// The elements of a matrix, or of its transpose, as rows.
+std::vector<std::vector<double>> rowsOf(const OracleTensor& matrix, bool transposed) {
+  const int64_t rows = matrix.shape()[transposed ? 1 : 0], columns = matrix.shape()[transposed ? 0 : 1];
+  std::vector<std::vector<double>> result(static_cast<size_t>(rows));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      const Coordinates at = transposed ? Coordinates{column, row} : Coordinates{row, column};
+      result[static_cast<size_t>(row)].push_back(matrix.real[elementAt(matrix.shape(), at)]);
     }
-    for (int64_t column = 0; column < plan.columns; ++column) {
-      result[column] *= in.alpha;
-      if (!in.c.empty())
-        result[column] += in.beta * in.c[static_cast<size_t>(row * plan.cRowStride + column * plan.cColumnStride)];
-    }
-  }
+  return result;
 }
 
 }  // namespace
 
 Status reference(const OracleArgs& args) {
   const auto params = args.params<GemmParams>();
-  const Shape* c = args.hasInput(2) ? &args.input(2).shape() : nullptr;
-  OPKIT_ASSIGN(const GemmPlan plan, planGemm(params, args.input(0).shape(), args.input(1).shape(), c));
-  Operands in{args.input(0).real, args.input(1).real, c ? args.input(2).real : std::vector<double>(), params.alpha,
-              params.beta};
+  const auto a = rowsOf(args.input(0), params.trans_a), b = rowsOf(args.input(1), params.trans_b);
+  const bool hasC = args.hasInput(2);
   OracleTensor& y = args.output();
-  compute(plan, in, y.real);
-  clampOf(params).apply(y.real);
   // The products, the addition of C, and one rounding each for alpha and beta.
-  y.terms = plan.depth + (c ? 1 : 0) + (params.alpha != 1 ? 1 : 0) + (c && params.beta != 1 ? 1 : 0);
-  if (!args.wantMagnitude) return Status::ok();
-
-  makeAbsolute(in.a);
-  makeAbsolute(in.b);
-  makeAbsolute(in.c);
-  in.alpha = std::fabs(in.alpha);
-  in.beta = std::fabs(in.beta);
+  y.terms = static_cast<int64_t>(b.size()) + (hasC ? 1 : 0) + (params.alpha != 1 ? 1 : 0) +
+            (hasC && params.beta != 1 ? 1 : 0);
   y.magnitude.assign(y.real.size(), 0.0);
-  compute(plan, in, y.magnitude);
+  const auto columns = static_cast<size_t>(y.shape()[1]);
+  for (size_t row = 0; row < a.size(); ++row)
+    for (size_t k = 0; k < b.size(); ++k)
+      for (size_t column = 0; column < columns; ++column) {
+        const double term = params.alpha * a[row][k] * b[k][column];
+        y.real[row * columns + column] += term;
+        y.magnitude[row * columns + column] += std::fabs(term);
+      }
+  if (hasC)
+    forEachCoordinates(y.shape(), [&](size_t i, const Coordinates& at) {
+      const double term = params.beta * args.input(2).real[broadcastElementAt(args.input(2).shape(), at)];
+      y.real[i] += term;
+      y.magnitude[i] += std::fabs(term);
+    });
+  clampReals(y, params.clamp_low, params.clamp_high);
   return Status::ok();
 }
 

@@ -1,5 +1,6 @@
 // Identity, and Dropout in inference: the input, and a mask that keeps everything.
 #include "engine/op/op_registry.h"
+#include "ops/identity/identity_parts.h"
 
 namespace opkit::ops::identity {
 namespace {
@@ -32,13 +33,15 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}},
                 .outputs = {{"y"}},
                 .inferShapes = identityRule,
-                .lower = lowerIdentity});
+                .lower = lowerIdentity,
+                .oracle = reference});
   registry.add({.type = "Dropout",
                 .summary = "inference: the input, and a mask that keeps everything",
                 .inputs = {{"x"}, {"kept"}},
                 .outputs = {{"y"}, {"mask", kAnyDType, Port::Kind::Optional}},
                 .inferShapes = dropoutRule,
-                .lower = lowerDropout});
+                .lower = lowerDropout,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::identity

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/op/oracle_elements.h"
 #include "ops/layer_norm/layer_norm.h"
 
 namespace opkit::ops::layer_norm {
@@ -24,11 +25,9 @@ Statistics statisticsOf(std::span<const double> row, double epsilon) {
   return {mean, 1 / std::sqrt(squares / count + epsilon), magnitude / count};
 }
 
-void prepareMagnitude(const OracleArgs& args, int64_t terms) {
-  for (OracleTensor& output : args.outputs) {
-    output.terms = terms;
+void prepareMagnitude(const OracleArgs& args) {
+  for (OracleTensor& output : args.outputs)
     if (args.wantMagnitude) output.magnitude.assign(output.real.size(), 0.0);
-  }
 }
 
 // The optional outputs mean and 1/deviation, one value per row.
@@ -41,34 +40,41 @@ void storeStatistics(const OracleArgs& args, size_t row, const Statistics& stati
   if (args.outputs.size() > 2) args.output(2).magnitude[row] = skew * statistics.inverseDeviation;
 }
 
-Status normalise(const OracleArgs& args, const NormRows& rows) {
+/// Rows are elements that differ along the axes from `axis` on; scale and bias are per row position, or per channel.
+Status normalise(const OracleArgs& args, int64_t axis, double epsilon, bool perChannel) {
   const std::vector<double>&x = args.input(0).real, &scale = args.input(1).real;
+  const Shape& shape = args.input(0).shape();
   const bool hasBias = args.hasInput(2);
   OracleTensor& y = args.output();
-  prepareMagnitude(args, rows.extent);
-  const auto extent = static_cast<size_t>(rows.extent);
-  for (size_t row = 0; row < static_cast<size_t>(rows.rows); ++row) {
-    const Statistics statistics = statisticsOf({x.data() + row * extent, extent}, rows.epsilon);
+  std::vector<bool> together(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) together[d] = d >= axisFromFront(axis, shape.size());
+  prepareMagnitude(args);
+  forEachGroup(shape, together, [&](size_t row, const std::vector<size_t>& elements) {
+    for (OracleTensor& output : args.outputs) output.terms = static_cast<int64_t>(elements.size());
+    std::vector<double> values;
+    for (const size_t element : elements) values.push_back(x[element]);
+    const Statistics statistics = statisticsOf(values, epsilon);
     storeStatistics(args, row, statistics);
     const double skew = 1 + std::fabs(statistics.mean) * statistics.inverseDeviation;
-    for (size_t i = 0; i < extent; ++i) {
-      const size_t channel = rows.channels > 0 ? row % static_cast<size_t>(rows.channels) : i;
-      const double centred = (x[row * extent + i] - statistics.mean) * statistics.inverseDeviation;
-      y.real[row * extent + i] = centred * scale[channel] + (hasBias ? args.input(2).real[channel] : 0.0);
-      if (args.wantMagnitude) y.magnitude[row * extent + i] = skew * std::fabs(scale[channel]);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const size_t column = perChannel ? row % static_cast<size_t>(shape[1]) : i;
+      const double centred = (values[i] - statistics.mean) * statistics.inverseDeviation;
+      y.real[elements[i]] = centred * scale[column] + (hasBias ? args.input(2).real[column] : 0.0);
+      if (args.wantMagnitude) y.magnitude[elements[i]] = skew * std::fabs(scale[column]);
     }
-  }
+  });
   return Status::ok();
 }
 
 }  // namespace
 
 Status layerNormReference(const OracleArgs& args) {
-  return normalise(args, layerRows(args.params<LayerNormParams>(), args.input(0).shape()));
+  const auto params = args.params<LayerNormParams>();
+  return normalise(args, params.axis, params.epsilon, false);
 }
 
 Status instanceNormReference(const OracleArgs& args) {
-  return normalise(args, instanceRows(args.params<InstanceNormParams>(), args.input(0).shape()));
+  return normalise(args, 2, args.params<InstanceNormParams>().epsilon, true);
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -1,6 +1,7 @@
 #include <cmath>
 
-#include "ops/lrn/lrn.h"
+#include "engine/op/oracle_elements.h"
+#include "ops/lrn/lrn_parts.h"
 
 namespace opkit::ops::lrn {
 
@@ -8,13 +9,13 @@ namespace {
 
 constexpr int64_t kLongWindow = 4096;  // channels; from here on adding up every window would take minutes
 
-/// Sums of squares over windows of one position's channels, which lie `inner` apart.
+/// Sums of squares over windows of one position's channels.
 class Squares {
  public:
-  Squares(const double* x, int64_t channels, int64_t inner, bool longWindows) : x_(x), inner_(inner) {
+  Squares(const std::vector<double>& row, bool longWindows) : row_(row) {
     if (!longWindows) return;
     upTo_.assign(1, 0);
-    for (int64_t c = 0; c < channels; ++c) upTo_.push_back(upTo_.back() + square(c));
+    for (int64_t c = 0; c < static_cast<int64_t>(row.size()); ++c) upTo_.push_back(upTo_.back() + square(c));
     // A difference of infinities is NaN, which would spoil neighbouring windows.
     if (!std::isfinite(upTo_.back())) upTo_.clear();
   }
@@ -27,10 +28,9 @@ class Squares {
   }
 
  private:
-  double square(int64_t c) const { return x_[c * inner_] * x_[c * inner_]; }
+  double square(int64_t c) const { return row_[static_cast<size_t>(c)] * row_[static_cast<size_t>(c)]; }
 
-  const double* x_;
-  int64_t inner_;
+  const std::vector<double>& row_;
   std::vector<long double> upTo_;  // channel c and all before it; empty if windows are added up directly
 };
 
@@ -38,21 +38,22 @@ class Squares {
 
 Status reference(const OracleArgs& args) {
   const auto params = args.params<LrnParams>();
-  const LrnPlan plan = planLrn(params, args.input(0).shape());
+  const Shape& shape = args.input(0).shape();
   const std::vector<double>& x = args.input(0).real;
   std::vector<double>& y = args.output().real;
   const double scale = static_cast<double>(params.alpha) / static_cast<double>(params.size);
-  for (int64_t n = 0; n < plan.batch; ++n) {
-    for (int64_t i = 0; i < plan.inner; ++i) {
-      const auto start = static_cast<size_t>(n * plan.channels * plan.inner + i);
-      const Squares squares(x.data() + start, plan.channels, plan.inner, params.size >= kLongWindow);
-      for (int64_t c = 0; c < plan.channels; ++c) {
-        const int64_t first = std::max<int64_t>(0, c - plan.before), last = std::min(plan.channels - 1, c + plan.after);
-        const size_t at = start + static_cast<size_t>(c * plan.inner);
-        y[at] = x[at] / std::pow(params.bias + scale * squares.sum(first, last), static_cast<double>(params.beta));
-      }
+  const int64_t before = (params.size - 1) / 2, after = params.size / 2;  // channels of the window around its own
+  forEachRowAlong(shape, 1, [&](size_t, const std::vector<size_t>& channels) {
+    std::vector<double> row;
+    for (const size_t element : channels) row.push_back(x[element]);
+    const Squares squares(row, params.size >= kLongWindow);
+    for (int64_t c = 0; c < shape[1]; ++c) {
+      const int64_t first = std::max<int64_t>(0, c - before), last = std::min(shape[1] - 1, c + after);
+      const double sum = params.bias + scale * squares.sum(first, last);
+      const auto i = static_cast<size_t>(c);
+      y[channels[i]] = row[i] / std::pow(sum, static_cast<double>(params.beta));
     }
-  }
+  });
   return Status::ok();
 }
 

@@ -1,26 +1,40 @@
-#include "ops/matmul/matmul.h"
-
 #include <cmath>
 
-#include "engine/op/clamp.h"
+#include "engine/op/oracle_elements.h"
+#include "ops/matmul/matmul_parts.h"
 
 namespace opkit::ops::matmul {
 namespace {
 
+/// An operand as a batch of matrices. One of rank 1 is a row on the left, a column on the right.
+struct Matrices {
+  Shape batch;
+  int64_t rows;
+  int64_t columns;
+};
+
+Matrices matricesOf(const Shape& shape, bool isLeft) {
+  const size_t rank = shape.size();
+  if (rank == 1) return isLeft ? Matrices{{}, 1, shape[0]} : Matrices{{}, shape[0], 1};
+  return {Shape(shape.begin(), shape.end() - 2), shape[rank - 2], shape[rank - 1]};
+}
+
 // y += a*b for every matrix of the batch; the innermost loop runs along a row of b.
 template <class T>
-void accumulate(const MatMulPlan& plan, const std::vector<T>& a, const std::vector<T>& b, std::vector<T>& y) {
-  for (int64_t batch = 0; batch < plan.batchCount(); ++batch) {
-    const T* left = a.data() + plan.aMatrix(batch) * plan.rows * plan.depth;
-    const T* right = b.data() + plan.bMatrix(batch) * plan.depth * plan.columns;
-    T* result = y.data() + batch * plan.rows * plan.columns;
-    for (int64_t row = 0; row < plan.rows; ++row)
-      for (int64_t k = 0; k < plan.depth; ++k) {
-        const T factor = left[row * plan.depth + k];
-        for (int64_t column = 0; column < plan.columns; ++column)
-          result[row * plan.columns + column] += factor * right[k * plan.columns + column];
-      }
-  }
+void accumulate(const OracleArgs& args, const std::vector<T>& a, const std::vector<T>& b, std::vector<T>& y) {
+  const Matrices left = matricesOf(args.input(0).shape(), true), right = matricesOf(args.input(1).shape(), false);
+  Shape batch = args.output().shape();
+  for (size_t i = 0; i < 2; ++i)
+    if (args.input(i).shape().size() > 1) batch.pop_back();
+  forEachCoordinates(batch, [&](size_t i, const Coordinates& at) {
+    const T* from = a.data() + static_cast<int64_t>(broadcastElementAt(left.batch, at)) * left.rows * left.columns;
+    const T* with = b.data() + static_cast<int64_t>(broadcastElementAt(right.batch, at)) * right.rows * right.columns;
+    T* result = y.data() + static_cast<int64_t>(i) * left.rows * right.columns;
+    for (int64_t row = 0; row < left.rows; ++row)
+      for (int64_t k = 0; k < left.columns; ++k)
+        for (int64_t column = 0; column < right.columns; ++column)
+          result[row * right.columns + column] += from[row * left.columns + k] * with[k * right.columns + column];
+  });
 }
 
 std::vector<double> absolute(std::vector<double> values) {
@@ -37,19 +51,19 @@ Status reference(const OracleArgs& args) {
   const OracleTensor& a = args.input(0);
   const OracleTensor& b = args.input(1);
   OracleTensor& y = args.output();
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a.shape(), b.shape()));
-  y.terms = plan.depth;
+  y.terms = a.shape().back();
   if (!a.isReal()) {
     std::vector<uint64_t> sums(y.integer.size(), 0);
-    accumulate(plan, wrapping(a.integer), wrapping(b.integer), sums);
+    accumulate(args, wrapping(a.integer), wrapping(b.integer), sums);
     y.integer.assign(sums.begin(), sums.end());
     return Status::ok();
   }
-  accumulate(plan, a.real, b.real, y.real);
-  clampOf(args.params<MatMulParams>()).apply(y.real);
+  accumulate(args, a.real, b.real, y.real);
+  const auto params = args.params<MatMulParams>();
+  clampReals(y, params.clamp_low, params.clamp_high);
   if (!args.wantMagnitude) return Status::ok();
   y.magnitude.assign(y.real.size(), 0.0);
-  accumulate(plan, absolute(a.real), absolute(b.real), y.magnitude);
+  accumulate(args, absolute(a.real), absolute(b.real), y.magnitude);
   return Status::ok();
 }
 

@@ -1,8 +1,7 @@
 #include <algorithm>
 
 #include "engine/op/op_registry.h"
-#include "ops/pad/pad_generated.h"
-#include "ops/pad/pad_schema.h"
+#include "ops/pad/pad_parts.h"
 
 namespace opkit::ops::pad {
 namespace {
@@ -154,7 +153,8 @@ void define(OpRegistry& registry) {
                            {"axes", kIndexTypes, Port::Kind::Optional, true}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::pad

@@ -18,12 +18,6 @@ Result<PoolPlan> planPool(const PoolParamsT& params, const Shape& x);
 /// The one window of the global forms, over all spatial axes seen as one.
 Result<PoolPlan> planGlobalPool(const Shape& x);
 
-/// The divisor of the mean of output (d, h, w); 1 for a window of padding alone, whose mean is 0.
-int64_t meanDivisor(const WindowWalk& walk, int64_t d, int64_t h, int64_t w, bool countPadding);
-/// Recomputes in double those means of planes [first, last) that are not finite: the float sum may have overflowed
-/// although the mean does not. `x` and `y` are whole tensors.
-void repairMeans(const WindowWalk& walk, int64_t first, int64_t last, bool countPadding, const float* x, float* y);
-
 Status maxPoolReference(const OracleArgs& args);
 Status averagePoolReference(const OracleArgs& args);
 Status globalMaxPoolReference(const OracleArgs& args);

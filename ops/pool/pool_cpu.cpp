@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/double_ops.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_means.h"
 #include "ops/pool/pool_rows.h"
 #include "ops/pool/pool_scalar_cpu.h"
 

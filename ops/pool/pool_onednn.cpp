@@ -1,6 +1,7 @@
 // AveragePool and MaxPool by oneDNN. Its maximum of a window loses NaN: see the departures in pool.cases.json.
 #include "engine/backend/cpu/onednn_kernel.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_means.h"
 
 namespace opkit::ops::pool {
 namespace {

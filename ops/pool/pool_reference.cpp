@@ -1,59 +1,61 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/op/oracle_windows.h"
 #include "ops/pool/pool.h"
 
 namespace opkit::ops::pool {
 namespace {
 
-// ONNX storage_order 1: the offset within a plane with the last axis slowest.
-int64_t columnMajor(const WindowWalk& walk, int64_t offset) {
-  const int64_t height = walk.axes[1].input, width = walk.axes[2].input;
-  const int64_t w = offset % width, h = offset / width % height, d = offset / width / height;
-  return (w * height + h) * walk.axes[0].input + d;
+/// ONNX storage_order 1: the number of an element of a plane whose last axis is the slowest.
+int64_t columnMajor(const std::vector<WindowAxis>& axes, size_t element) {
+  Shape plane, turned;
+  for (const WindowAxis& axis : axes) plane.push_back(axis.input);
+  auto rest = static_cast<int64_t>(element);
+  Coordinates at;  // last axis first
+  for (size_t d = axes.size(); d-- > 0; rest /= plane[d]) {
+    at.push_back(rest % plane[d]);
+    turned.push_back(plane[d]);
+  }
+  return static_cast<int64_t>(elementAt(turned, at));
 }
 
 Status maxOver(const OracleArgs& args, const PoolPlan& plan, bool columnMajorIndices) {
-  const WindowWalk walk{padWindowRank(plan.axes, 3)};
-  std::vector<int64_t>* indices = args.outputs.size() > 1 ? &args.output(1).integer : nullptr;
   visitElements(args.input(0), args.output(), [&](const auto& x, auto& y) {
     using T = std::remove_cvref_t<decltype(y[0])>;
     constexpr T kLowest = std::is_floating_point_v<T> ? static_cast<T>(-INFINITY) : std::numeric_limits<T>::min();
-    walk.forEachOutput(0, plan.planes, [&](size_t output, int64_t plane, int64_t d, int64_t h, int64_t w) {
-      T best = kLowest;
-      int64_t bestOffset = -1;
-      walk.forEachTap(d, h, w, [&](int64_t offset) {
-        const T value = x[static_cast<size_t>(plane + offset)];
-        if (bestOffset >= 0 && !(value > best) && value == value) return;  // the first of equals; NaN wins
-        if (best != best) return;
-        best = value;
-        bestOffset = offset;
-      });
-      y[output] = best;
-      if (indices && bestOffset >= 0)
-        (*indices)[output] = plane + (columnMajorIndices ? columnMajor(walk, bestOffset) : bestOffset);
+    forEachWindow(plan.planes, plan.axes, [&](size_t i, size_t plane, const OracleWindow& window) {
+      y[i] = kLowest;
+      if (window.elements.empty()) return;
+      // The first NaN, else the first of the largest.
+      const auto value = [&](size_t element) { return x[plane + element]; };
+      auto best = std::ranges::find_if(window.elements, [&](size_t e) { return value(e) != value(e); });
+      if (best == window.elements.end()) best = std::ranges::max_element(window.elements, {}, value);
+      y[i] = value(*best);
+      if (args.outputs.size() > 1)
+        args.output(1).integer[i] = static_cast<int64_t>(plane) +
+                                    (columnMajorIndices ? columnMajor(plan.axes, *best) : static_cast<int64_t>(*best));
     });
   });
   return Status::ok();
 }
 
 Status averageOver(const OracleArgs& args, const PoolPlan& plan, bool countPadding) {
-  const WindowWalk walk{padWindowRank(plan.axes, 3)};
   const std::vector<double>& x = args.input(0).real;
   OracleTensor& y = args.output();
   if (args.wantMagnitude) y.magnitude.assign(y.real.size(), 0.0);
   y.terms = 1;
-  for (const WindowAxis& axis : walk.axes) y.terms *= axis.kernel;
-  walk.forEachOutput(0, plan.planes, [&](size_t output, int64_t plane, int64_t d, int64_t h, int64_t w) {
+  for (const WindowAxis& axis : plan.axes) y.terms *= axis.kernel;
+  forEachWindow(plan.planes, plan.axes, [&](size_t i, size_t plane, const OracleWindow& window) {
     double sum = 0, magnitude = 0;
-    walk.forEachTap(d, h, w, [&](int64_t offset) {
-      const double value = x[static_cast<size_t>(plane + offset)];
-      sum += value;
-      magnitude += std::fabs(value);
-    });
-    const auto divisor = static_cast<double>(meanDivisor(walk, d, h, w, countPadding));
-    y.real[output] = sum / divisor;
-    if (args.wantMagnitude) y.magnitude[output] = magnitude / divisor;
+    for (const size_t element : window.elements) {
+      sum += x[plane + element];
+      magnitude += std::fabs(x[plane + element]);
+    }
+    const auto inside = static_cast<int64_t>(window.elements.size());
+    const auto divisor = static_cast<double>(std::max<int64_t>(countPadding ? window.taps : inside, 1));
+    y.real[i] = sum / divisor;
+    if (args.wantMagnitude) y.magnitude[i] = magnitude / divisor;
   });
   return Status::ok();
 }

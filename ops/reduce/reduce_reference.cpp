@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/op/oracle_elements.h"
 #include "ops/reduce/reduce.h"
 
 namespace opkit::ops::reduce {
@@ -20,6 +21,13 @@ double sumOf(const std::vector<double>& xs, double (*map)(double)) {
 double identity(double x) { return x; }
 double absolute(double x) { return std::fabs(x); }
 double square(double x) { return x * x; }
+
+template <class T>
+std::vector<T> chosen(const std::vector<T>& xs, const std::vector<size_t>& elements) {
+  std::vector<T> values;
+  for (const size_t element : elements) values.push_back(xs[element]);
+  return values;
+}
 
 /// NaN wins; no elements give -Inf.
 double largestOf(const std::vector<double>& xs) {
@@ -103,30 +111,21 @@ int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
 Status reference(Kind kind, const OracleArgs& args) {
   const OracleTensor& x = args.input(0);
   OracleTensor& y = args.output();
-  const std::vector<int64_t>* axes = args.hasInput(1) ? &args.input(1).integer : nullptr;
-  OPKIT_ASSIGN(const auto reduced, reducedAxes(args.params<ReduceParams>(), axes, x.shape().size()));
-  const View view = viewOf(x.shape(), reduced);
-  y.terms = elementCount(view.reduced.size);
+  const bool hasAxes = args.hasInput(1) && !args.input(1).integer.empty();
+  std::vector<bool> together(x.shape().size(), !hasAxes && !args.params<ReduceParams>().noop_with_empty_axes);
+  for (size_t k = 0; hasAxes && k < args.input(1).integer.size(); ++k)
+    together[axisFromFront(args.input(1).integer[k], together.size())] = true;
+  y.terms = 1;
+  for (size_t d = 0; d < together.size(); ++d) y.terms *= together[d] ? x.shape()[d] : 1;
   if (y.isReal()) y.magnitude.resize(y.real.size());
 
-  std::vector<double> reals;
-  std::vector<int64_t> integers;
-  forEachElement(view.kept, [&](size_t i, const std::vector<int64_t>& base) {
-    reals.clear();
-    integers.clear();
-    forEachElement(view.reduced, [&](size_t, const std::vector<int64_t>& at) {
-      const auto from = static_cast<size_t>(base[0] + at[0]);
-      if (x.isReal())
-        reals.push_back(x.real[from]);
-      else
-        integers.push_back(x.integer[from]);
-    });
+  forEachGroup(x.shape(), together, [&](size_t i, const std::vector<size_t>& elements) {
     if (x.isReal()) {
-      const Folded folded = fold(kind, reals);
+      const Folded folded = fold(kind, chosen(x.real, elements));
       y.real[i] = folded.value;
       y.magnitude[i] = folded.magnitude;
     } else {
-      y.integer[i] = foldInteger(kind, integers, x.desc.dtype);
+      y.integer[i] = foldInteger(kind, chosen(x.integer, elements), x.desc.dtype);
     }
   });
   return Status::ok();

@@ -2,10 +2,7 @@
 #include <algorithm>
 
 #include "engine/op/op_registry.h"
-#include "ops/reshape/flatten_generated.h"
-#include "ops/reshape/flatten_schema.h"
-#include "ops/reshape/reshape_generated.h"
-#include "ops/reshape/reshape_schema.h"
+#include "ops/reshape/reshape_parts.h"
 
 namespace opkit::ops::reshape {
 namespace {
@@ -117,26 +114,30 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}, shape},
                 .outputs = {{"y"}},
                 .inferShapes = reshapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
   registry.add({.type = "Flatten",
                 .summary = "the same elements as a matrix, split at an axis",
                 .params = paramsSchema<FlattenParams>(kFlattenSchema),
                 .inputs = {{"x"}},
                 .outputs = {{"y"}},
                 .inferShapes = flattenRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
   registry.add({.type = "Squeeze",
                 .summary = "removes axes of extent 1",
                 .inputs = {{"x"}, optionalAxes},
                 .outputs = {{"y"}},
                 .inferShapes = squeezeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
   registry.add({.type = "Unsqueeze",
                 .summary = "inserts axes of extent 1",
                 .inputs = {{"x"}, axes},
                 .outputs = {{"y"}},
                 .inferShapes = unsqueezeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::reshape

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/op/op_registry.h"
+#include "ops/slice/slice_parts.h"
 
 namespace opkit::ops::slice {
 namespace {
@@ -96,7 +97,8 @@ void define(OpRegistry& registry) {
                            port("steps", Port::Kind::Optional)},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::slice

@@ -1,25 +1,28 @@
 #include <cmath>
 
-#include "ops/softmax/softmax.h"
+#include "engine/op/oracle_elements.h"
+#include "ops/softmax/softmax_parts.h"
 
 namespace opkit::ops::softmax {
 
 Status reference(const OracleArgs& args) {
   const auto params = args.params<SoftmaxParams>();
-  const Rows rows = rowsOf(params, args.input(0).shape());
+  const Shape& shape = args.input(0).shape();
   const std::vector<double>& x = args.input(0).real;
   std::vector<double>& y = args.output().real;
-  for (int64_t row = 0; row < rows.count(); ++row) {
-    const auto at = [&](int64_t i) { return rows.at(row, i); };
+  const size_t axis = axisFromFront(params.axis, shape.size());
+  std::vector<bool> together(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) together[d] = d == axis || (params.flatten && d > axis);
+  forEachGroup(shape, together, [&](size_t, const std::vector<size_t>& row) {
     double largest = -INFINITY;
-    for (int64_t i = 0; i < rows.extent; ++i) largest = std::max(largest, x[at(i)]);
+    for (const size_t i : row) largest = std::max(largest, x[i]);
     double sum = 0;
-    for (int64_t i = 0; i < rows.extent; ++i) sum += std::exp(x[at(i)] - largest);
-    for (int64_t i = 0; i < rows.extent; ++i) {
-      const double shifted = x[at(i)] - largest;
-      y[at(i)] = params.log ? shifted - std::log(sum) : std::exp(shifted) / sum;
+    for (const size_t i : row) sum += std::exp(x[i] - largest);
+    for (const size_t i : row) {
+      const double shifted = x[i] - largest;
+      y[i] = params.log ? shifted - std::log(sum) : std::exp(shifted) / sum;
     }
-  }
+  });
   return Status::ok();
 }
 

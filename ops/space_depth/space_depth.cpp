@@ -1,7 +1,7 @@
 // DepthToSpace and SpaceToDepth: blocks of pixels move into channels and back.
+#include "ops/space_depth/space_depth.h"
+
 #include "engine/op/op_registry.h"
-#include "ops/space_depth/space_depth_generated.h"
-#include "ops/space_depth/space_depth_schema.h"
 
 namespace opkit::ops::space_depth {
 namespace {
@@ -74,17 +74,20 @@ Result<std::vector<RegionList>> lowerSpaceToDepth(const ShapeArgs& args, std::sp
 }  // namespace
 
 void define(OpRegistry& registry) {
-  const auto add = [&](const char* type, const char* summary, ShapeFn rule, LowerFn lower) {
+  const auto add = [&](const char* type, const char* summary, ShapeFn rule, LowerFn lower, OracleFn oracle) {
     registry.add({.type = type,
                   .summary = summary,
                   .params = paramsSchema<SpaceDepthParams>(kSpaceDepthSchema),
                   .inputs = {{"x"}},
                   .outputs = {{"y"}},
                   .inferShapes = std::move(rule),
-                  .lower = std::move(lower)});
+                  .lower = std::move(lower),
+                  .oracle = std::move(oracle)});
   };
-  add("DepthToSpace", "moves channels into blocks of pixels", depthToSpaceRule, lowerDepthToSpace);
-  add("SpaceToDepth", "moves blocks of pixels into channels", spaceToDepthRule, lowerSpaceToDepth);
+  add("DepthToSpace", "moves channels into blocks of pixels", depthToSpaceRule, lowerDepthToSpace,
+      depthToSpaceReference);
+  add("SpaceToDepth", "moves blocks of pixels into channels", spaceToDepthRule, lowerSpaceToDepth,
+      spaceToDepthReference);
 }
 
 }  // namespace opkit::ops::space_depth

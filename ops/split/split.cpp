@@ -1,6 +1,5 @@
 #include "engine/op/op_registry.h"
-#include "ops/split/split_generated.h"
-#include "ops/split/split_schema.h"
+#include "ops/split/split_parts.h"
 
 namespace opkit::ops::split {
 namespace {
@@ -57,7 +56,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}, {"split", kIndexTypes, Port::Kind::Optional, true}},
                 .outputs = {{"part", kAnyDType, Port::Kind::Variadic}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::split

@@ -1,4 +1,5 @@
 #include "engine/op/op_registry.h"
+#include "ops/tile/tile_parts.h"
 
 namespace opkit::ops::tile {
 namespace {
@@ -42,7 +43,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}, {"repeats", kIndexTypes, Port::Kind::Required, true}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::tile

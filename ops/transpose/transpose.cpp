@@ -1,8 +1,7 @@
 #include <numeric>
 
 #include "engine/op/op_registry.h"
-#include "ops/transpose/transpose_generated.h"
-#include "ops/transpose/transpose_schema.h"
+#include "ops/transpose/transpose_parts.h"
 
 namespace opkit::ops::transpose {
 namespace {
@@ -52,7 +51,8 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .lower = lower});
+                .lower = lower,
+                .oracle = reference});
 }
 
 }  // namespace opkit::ops::transpose

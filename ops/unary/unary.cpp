@@ -1,5 +1,7 @@
 #include "ops/unary/unary.h"
 
+#include <cmath>
+
 #include "engine/op/op_registry.h"
 #include "engine/op/shape_rules.h"
 #include "ops/unary/unary_schema.h"
@@ -11,7 +13,7 @@ namespace {
 DTypeSet dtypesOf(const Function& function) {
   constexpr DTypeSet kSigned{DType::Int8, DType::Int16, DType::Int32, DType::Int64};
   const std::string_view name = function.name;
-  if (!function.integer) return kFloats;
+  if (!function.takesIntegers) return kFloats;
   return kFloats | (name == "Abs" || name == "Sign" ? kIntegers : kSigned);
 }
 
@@ -19,25 +21,48 @@ Result<std::vector<TensorDesc>> shapeOfTest(const ShapeArgs& args) {
   return std::vector{TensorDesc{DType::Bool, args.shape(0)}};
 }
 
-Status notReference(const OracleArgs& args) {
-  for (size_t i = 0; i < args.input(0).integer.size(); ++i) args.output().integer[i] = !args.input(0).integer[i];
-  return Status::ok();
+std::vector<Function> makeFunctions() {
+  std::vector<Function> rows;
+#define UNARY(rowId, Name, numericClass, defaultA, defaultB, low, high, cpu, glsl) \
+  rows.push_back({#Name, rowId, NumericClass::numericClass, defaultA, defaultB, {low, high}});
+#define UNARY_TEST(rowId, Name, defaultA, defaultB, cpu, glsl) \
+  rows.push_back({#Name, rowId, NumericClass::Exact, defaultA, defaultB, {}, true});
+#define UNARY_INTEGER(rowId, Name, value, unsignedValue) \
+  for (Function & row : rows) row.takesIntegers |= std::string_view(row.name) == #Name;
+#include "ops/unary/unary_table.h"
+  return rows;
 }
 
 }  // namespace
 
+std::span<const Function> functions() {
+  static const std::vector<Function> rows = makeFunctions();
+  return rows;
+}
+
+const Function& functionOf(std::string_view type) {
+  const auto found = std::ranges::find(functions(), type, &Function::name);
+  OPKIT_CHECK(found != functions().end());
+  return *found;
+}
+
+Coefficients coefficientsOf(const Function& function, const UnaryParamsT& params) {
+  return {params.alpha.value_or(function.alpha), params.beta.value_or(function.beta)};
+}
+
 void define(OpRegistry& registry) {
   for (const Function& function : functions()) {
+    const Oracle oracle = oracleOf(function.name);
     registry.add({.type = function.name,
-                  .summary = fmt::format("each element: {}", function.formula),
+                  .summary = fmt::format("each element: {}", oracle.formula),
                   .params = paramsSchema<UnaryParams>(kUnarySchema),
                   .inputs = {{"x", dtypesOf(function)}},
-                  .outputs = {{"y", function.test ? kBool : dtypesOf(function)}},
+                  .outputs = {{"y", function.isTest ? kBool : dtypesOf(function)}},
                   .numeric = function.numeric,
                   .domain = function.domain,
                   .inPlace = {0},
-                  .inferShapes = function.test ? shapeOfTest : likeFirstInput,
-                  .oracle = function.oracle});
+                  .inferShapes = function.isTest ? shapeOfTest : likeFirstInput,
+                  .oracle = oracle.run});
   }
   registry.add({.type = "Not",
                 .summary = "each element: logical negation",
@@ -45,7 +70,7 @@ void define(OpRegistry& registry) {
                 .outputs = {{"y", kBool}},
                 .inPlace = {0},
                 .inferShapes = likeFirstInput,
-                .oracle = notReference});
+                .oracle = oracleOf("Not").run});
 }
 
 }  // namespace opkit::ops::unary

@@ -1,4 +1,5 @@
-// The unary family: operators that map each element on its own. All facts are in unary_table.h.
+// The unary family: operators that map each element on its own. unary_table.h has the facts and the
+// expressions of the kernels, unary_reference.cpp those of the oracle.
 #pragma once
 
 #include "engine/op/op_def.h"
@@ -6,7 +7,7 @@
 
 namespace opkit::ops::unary {
 
-/// A row of the table, in C++. Functions are null if the operator does not take such elements.
+/// The facts in a row of the table.
 struct Function {
   const char* name = nullptr;
   uint32_t id = 0;  // in the shaders
@@ -14,12 +15,8 @@ struct Function {
   float alpha = 0;
   float beta = 0;
   Domain domain = {};
-  const char* formula = "";
-  double (*real)(double x, double a, double b) = nullptr;
-  bool (*test)(double x, double a, double b) = nullptr;
-  int64_t (*integer)(int64_t x) = nullptr;
-  uint64_t (*unsignedInteger)(uint64_t x) = nullptr;
-  OracleFn oracle = nullptr;
+  bool isTest = false;  // bool out
+  bool takesIntegers = false;
 };
 
 /// Every row, in the table's order.
@@ -33,5 +30,13 @@ struct Coefficients {
 };
 /// The parameters, or the row's defaults.
 Coefficients coefficientsOf(const Function& function, const UnaryParamsT& params);
+
+/// What the oracle knows of an operator.
+struct Oracle {
+  const char* formula = "";
+  OracleFn run = nullptr;
+};
+/// The oracle of an operator type; REQUIRES that it has a row.
+Oracle oracleOf(std::string_view type);
 
 }  // namespace opkit::ops::unary

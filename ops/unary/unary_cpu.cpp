@@ -1,7 +1,8 @@
-// The unary family on the CPU: vector kernels on f32 for some functions (unary_vectors.cpp), and a scalar loop with the
-// exact arithmetic of the oracle for the other functions and dtypes.
+// The unary family on the CPU: vector kernels on f32 for some functions (unary_vectors.cpp), and a scalar loop in
+// double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/unary/unary.h"
+#include "ops/unary/unary_scalars.h"
 #include "ops/unary/unary_vectors.h"
 
 namespace opkit::ops::unary {
@@ -33,14 +34,14 @@ class ScalarCpu final : public cpu::CpuKernel {
  public:
   ScalarCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),
-        function_(functionOf(args.def.type)),
-        coefficients_(coefficientsOf(function_, args.params<UnaryParams>())) {}
+        scalars_(scalarsOf(args.def.type)),
+        coefficients_(coefficientsOf(functionOf(args.def.type), args.params<UnaryParams>())) {}
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
       using T = decltype(tag);
-      if (function_.test)
+      if (scalars_.test)
         apply(inputs[0]->data<T>().data(), outputs[0]->data<uint8_t>().data(), outputs[0]->desc.elements());
       else
         apply(inputs[0]->data<T>().data(), outputs[0]->data<T>().data(), outputs[0]->desc.elements());
@@ -58,20 +59,20 @@ class ScalarCpu final : public cpu::CpuKernel {
   template <class To>
   To valueOf(double x) const {
     if constexpr (std::is_same_v<To, uint8_t>)
-      return function_.test(x, coefficients_.a, coefficients_.b);
+      return scalars_.test(x, coefficients_.a, coefficients_.b);
     else
-      return cpu::narrowed<To>(function_.real(x, coefficients_.a, coefficients_.b));
+      return cpu::narrowed<To>(scalars_.real(x, coefficients_.a, coefficients_.b));
   }
   template <class To>
   To valueOf(int64_t x) const {
-    return cpu::narrowed<To>(function_.integer(x));
+    return cpu::narrowed<To>(scalars_.integer(x));
   }
   template <class To>
   To valueOf(uint64_t x) const {
-    return cpu::narrowed<To>(function_.unsignedInteger(x));
+    return cpu::narrowed<To>(scalars_.unsignedInteger(x));
   }
 
-  const Function& function_;
+  Scalars scalars_;
   Coefficients coefficients_;
 };
 

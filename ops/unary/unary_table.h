@@ -1,22 +1,23 @@
-// The unary family, one row per operator; C++ and GLSL include this file and define what a row becomes.
-// Undefined row kinds vanish. Ids select the function in shaders/unary/unary.comp: never reuse one in a build.
+// The unary family, one row per operator: its facts, and the expressions of its kernels. C++ and GLSL include this file
+// and define what a row becomes; the oracle has rows of its own in unary_reference.cpp. Undefined row kinds vanish. Ids
+// select the function in shaders/unary/unary.comp: never reuse one in a build.
 //
-// UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl)
+// UNARY(id, Name, numericClass, alpha, beta, low, high, cpu, glsl)
 //   alpha, beta   defaults of parameters a and b (0 where the function has none)
 //   low, high     the domain the harness draws from
-//   real, glsl    the value for x, in C++ on double and in GLSL on float (helpers: shaders/include/math.glsl).
-//                 Written with comparisons, never max and min, so that NaN passes through.
-// UNARY_INTEGER(id, Name, value, unsignedValue)   the same operator on int64_t x; on unsigned types. One text for
-//                 C++ and GLSL, where x is of the variant's ARITH and T is that type
-// UNARY_TEST(id, Name, alpha, beta, real, glsl)   float in, bool out
+//   cpu, glsl     the value for x, in C++ on double (helpers: unary_scalars.cpp) and in GLSL on float (helpers:
+//                 shaders/include/math.glsl). Written with comparisons, never max and min, so that NaN passes through.
+// UNARY_INTEGER(id, Name, value, unsignedValue)   the same operator on integers x; on unsigned ones. One text for the
+//                 CPU kernel and GLSL, where x is of type T
+// UNARY_TEST(id, Name, alpha, beta, cpu, glsl)    float in, bool out
 #ifndef UNARY
-#define UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl)
+#define UNARY(id, Name, numericClass, alpha, beta, low, high, cpu, glsl)
 #endif
 #ifndef UNARY_INTEGER
 #define UNARY_INTEGER(id, Name, value, unsignedValue)
 #endif
 #ifndef UNARY_TEST
-#define UNARY_TEST(id, Name, alpha, beta, real, glsl)
+#define UNARY_TEST(id, Name, alpha, beta, cpu, glsl)
 #endif
 
 // clang-format off

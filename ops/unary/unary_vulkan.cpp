@@ -99,14 +99,14 @@ void addKernel(OpRegistry& registry, const char* type, DTypeSet dtypes) {
 
 void addVulkan(OpRegistry& registry) {
   for (const Function& function : functions()) {
-    if (function.test)
+    if (function.isTest)
       addKernel<shaders::UnaryTest>(registry, function.name, kFloats);
     else {
       registry.addCreator("vulkan", function.name,
                           vulkan::creatorOf<UnaryImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
       addKernel<shaders::Unary>(registry, function.name, kFloats);
     }
-    if (function.integer) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
+    if (function.takesIntegers) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
   }
   registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>(vulkan::takeAll));
 }

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "engine/op/loops.h"
+#include "engine/op/oracle_elements.h"
 #include "ops/variadic/variadic.h"
 
 namespace opkit::ops::variadic {
@@ -10,14 +10,15 @@ Status accumulate(const OracleArgs& args, double divisor) {
   OracleTensor& y = args.output();
   y.magnitude.assign(y.real.size(), 0.0);
   y.terms = static_cast<int64_t>(args.inputs.size());
-  for (size_t k = 0; k < args.inputs.size(); ++k) {
-    const std::vector<double>& x = args.input(k).real;
-    forEachElement(loopsOver(y.shape(), {args.input(k).shape()}), [&](size_t i, const std::vector<int64_t>& at) {
-      y.real[i] += x[static_cast<size_t>(at[0])];
-      y.magnitude[i] += std::fabs(x[static_cast<size_t>(at[0])]) / divisor;
-    });
-  }
-  for (double& value : y.real) value /= divisor;
+  forEachCoordinates(y.shape(), [&](size_t i, const Coordinates& at) {
+    double sum = 0;
+    for (const OracleTensor* x : args.inputs) {
+      const double term = x->real[broadcastElementAt(x->shape(), at)];
+      sum += term;
+      y.magnitude[i] += std::fabs(term) / divisor;
+    }
+    y.real[i] = sum / divisor;
+  });
   return Status::ok();
 }
 

@@ -26,10 +26,10 @@ layout(push_constant) uniform Push {
 #include "binary_loops.glsl"
 
 #if defined(STORAGE_F32) || defined(STORAGE_F16)
-#define BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger) \
+#define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
   if (function == uint(id)) return glsl;
 #else
-#define BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger) \
+#define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
   if (function == uint(id)) return glslInteger;
 
 #if defined(STORAGE_I8) || defined(STORAGE_I16) || defined(STORAGE_I32) || defined(STORAGE_I64)

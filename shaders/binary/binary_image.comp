@@ -23,7 +23,7 @@ layout(push_constant) uniform Push {
   float high;
 } push;
 
-#define BINARY(id, Name, numericClass, types, low, high, real, integer, glsl, glslInteger) \
+#define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
   if (function == uint(id)) return glsl;
 
 float apply(float x, float y) {

@@ -3,7 +3,7 @@
 float limit(float value) { return value < 0.0 ? 0.0 : value > 1.0 ? 1.0 : value; }
 
 float apply(float x, float a, float b) {
-#define UNARY(id, Name, numericClass, alpha, beta, low, high, real, glsl) \
+#define UNARY(id, Name, numericClass, alpha, beta, low, high, cpu, glsl) \
   if (function == uint(id)) return glsl;
 #include "ops/unary/unary_table.h"
   return 0.0;

@@ -19,7 +19,7 @@ layout(push_constant) uniform Push {
 } push;
 
 bool apply(float x, float a, float b) {
-#define UNARY_TEST(id, Name, alpha, beta, real, glsl) \
+#define UNARY_TEST(id, Name, alpha, beta, cpu, glsl) \
   if (function == uint(id)) return glsl;
 #include "ops/unary/unary_table.h"
   return false;
