@@ -81,7 +81,12 @@ void powAll(const float* x, int64_t xStride, const double* y, float* z, int64_t 
   const hn::Rebind<float, DoubleTag> narrow;
   HWY_ALIGN float xs[kDoubles] = {}, zs[kDoubles];
   HWY_ALIGN double ys[kDoubles] = {};
-  for (int64_t i = 0; i < count; i += kDoubles) {
+  int64_t i = 0;
+  for (; xStride == 1 && i + kDoubles <= count; i += kDoubles) {
+    const DoubleVec value = powerOfDoubles(hn::PromoteTo(d, hn::LoadU(narrow, x + i)), hn::LoadU(d, y + i));
+    hn::StoreU(hn::DemoteTo(narrow, value), narrow, z + i);
+  }
+  for (; i < count; i += kDoubles) {
     const int64_t length = count - i < kDoubles ? count - i : kDoubles;
     for (int64_t k = 0; k < length; ++k) {
       xs[k] = x[(i + k) * xStride];
