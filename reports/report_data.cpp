@@ -206,6 +206,31 @@ data timings(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+/// Shares of the processor's rates, the smallest first.
+data roof(const Results& results) {
+  std::vector<const Json*> records;
+  for (const Json* record : results.ofKind("roof"))
+    if (numberOf(*record, "roofline") > 0 || isBad(textOf(*record, "status"))) records.push_back(record);
+  std::stable_sort(records.begin(), records.end(), [](const Json* a, const Json* b) {
+    return numberOf(*a, "roofline") < numberOf(*b, "roofline");
+  });
+  list rows;
+  for (const Json* record : records) {
+    const std::string kernel = textOf(*record, "kernel"), reason = textOf(*record, "reason");
+    const double ns = numberOf(childOf(childOf(*record, "times"), "executeKernel"), "min", -1);
+    rows.push_back(object{{"id", textOf(*record, "id")},
+                          {"threads", fmt::format("{:.0f}", numberOf(*record, "threads"))},
+                          {"kernel", textOf(*record, "provider") + (kernel.empty() ? "" : "/" + kernel)},
+                          {"time", ns < 0 ? "" : formatNs(ns)},
+                          {"share", formatPercent(numberOf(*record, "roofline"))},
+                          {"bound", textOf(*record, "roof")},
+                          {"note", reason.empty() ? textOf(*record, "note") : reason},
+                          {"bad", flag(isBad(textOf(*record, "status")))}});
+  }
+  const bool any = !rows.empty();
+  return object{{"any", flag(any)}, {"rows", data(rows)}};
+}
+
 /// Counts per backend, and the reasons for what is not supported, most frequent first.
 data conformance(const Results& results) {
   std::map<std::string, Tally> tallies;
@@ -298,6 +323,7 @@ data reportData(const Results& results) {
                 {"differences", differences(results)},
                 {"matrix", matrix(results)},
                 {"timings", timings(results)},
+                {"roof", roof(results)},
                 {"conformance", conformance(results)},
                 {"models", models(results)},
                 {"missing", results.complete() ? data(false) : data(results.missing())},

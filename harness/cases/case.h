@@ -44,6 +44,7 @@ struct Case {
   CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
+  std::string slow;  // why the kernel may stay below the floor of `bench --roof`
   std::string size;  // "typical" or "large": for timing, not part of an ordinary check; else empty
 
   /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7

@@ -111,6 +111,9 @@ Result<Case> readBase(const Json& entry) {
     return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
   base.bench = entry.value("bench", false);
   OPKIT_ASSIGN(base.size, readString(entry, "size"));
+  OPKIT_ASSIGN(base.slow, readString(entry, "slow"));
+  if (entry.contains("slow") && (base.slow.empty() || base.size.empty()))
+    return Status::invalidArgument("\"slow\" must be the reason why an entry with a \"size\" stays below the floor");
   if (entry.contains("size") && base.size != "typical" && base.size != "large")
     return Status::invalidArgument("\"size\" must be \"typical\" or \"large\", got {}", entry["size"].dump());
   if (entry.contains("boundScale")) {
@@ -209,7 +212,7 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
   OPKIT_TRY(checkKeys(entry,
                       {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "unproved",
-                       "loops", "boundScale", "reason", "seed", "bench", "size"},
+                       "loops", "boundScale", "reason", "seed", "bench", "size", "slow"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);

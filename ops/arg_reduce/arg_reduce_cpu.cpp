@@ -1,5 +1,5 @@
-// ArgMax and ArgMin on the CPU. Rows of floats that are contiguous are folded by vectors and then searched for the
-// folded value; everything else is compared element by element, neighbouring rows together.
+// ArgMax and ArgMin on the CPU: a row is folded to its best value and then searched for it; rows that lie side by side
+// are folded and searched together.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/arg_reduce/arg_reduce.h"
@@ -23,8 +23,9 @@ bool replaces(T x, T best, bool smallest, bool last) {
 }
 
 /// The position of `value` in a row that contains it; a NaN matches any NaN.
-int64_t find(const float* x, int64_t count, float value, bool last) {
-  const auto is = [&](float other) { return isNan(value) ? isNan(other) : other == value; };
+template <class T>
+int64_t find(const T* x, int64_t count, T value, bool last) {
+  const auto is = [&](T other) { return value != value ? other != other : other == value; };
   if (!last) {
     int64_t i = 0;
     while (!is(x[i])) ++i;
@@ -33,6 +34,23 @@ int64_t find(const float* x, int64_t count, float value, bool last) {
   int64_t i = count - 1;
   while (!is(x[i])) --i;
   return i;
+}
+
+/// The largest or smallest of a row that is not empty; a NaN wins. Parts do not wait for each other.
+template <bool kSmallest, class T>
+T bestOf(const T* x, int64_t count) {
+  constexpr int64_t kParts = 16;
+  const auto better = [](T value, T best) {
+    return (kSmallest ? value < best : value > best) || value != value ? value : best;
+  };
+  T parts[kParts];
+  std::fill_n(parts, kParts, x[0]);
+  int64_t i = 0;
+  for (; i + kParts <= count; i += kParts)
+    for (int64_t k = 0; k < kParts; ++k) parts[k] = better(x[i + k], parts[k]);
+  for (; i < count; ++i) parts[0] = better(x[i], parts[0]);
+  for (const T part : parts) parts[0] = better(part, parts[0]);
+  return parts[0];
 }
 
 class ArgReduceCpu final : public cpu::CpuKernel {
@@ -48,20 +66,29 @@ class ArgReduceCpu final : public cpu::CpuKernel {
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     int64_t* y = outputs[0]->data<int64_t>().data();
-    if (inputs[0]->desc.dtype == DType::Float32 && rows_.inner == 1) {
-      searchRows(floatsOf(*inputs[0]), y);
-      return Status::ok();
-    }
-    visitDType(inputs[0]->desc.dtype, [&](auto tag) { compareRows(inputs[0]->data<decltype(tag)>().data(), y); });
+    visitDType(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (!std::is_same_v<T, Half>) {
+        const T* x = inputs[0]->data<T>().data();
+        rows_.inner == 1 ? searchRows(x, y) : compareRows(x, y);
+      }
+    });
     return Status::ok();
   }
 
  private:
-  void searchRows(const float* x, int64_t* y) const {
+  template <class T>
+  T bestOfRow(const T* row) const {
+    if constexpr (std::is_same_v<T, float>)
+      return smallest_ ? cpu::minOf(row, rows_.extent) : cpu::maxOf(row, rows_.extent);
+    else
+      return smallest_ ? bestOf<true>(row, rows_.extent) : bestOf<false>(row, rows_.extent);
+  }
+  template <class T>
+  void searchRows(const T* x, int64_t* y) const {
     cpu::parallelRows(pool_, rows_.outer, rows_.extent, [&](int64_t row) {
-      const float* from = x + row * rows_.extent;
-      const float best = smallest_ ? cpu::minOf(from, rows_.extent) : cpu::maxOf(from, rows_.extent);
-      y[row] = find(from, rows_.extent, best, params_.select_last_index);
+      const T* from = x + row * rows_.extent;
+      y[row] = find(from, rows_.extent, bestOfRow(from), params_.select_last_index);
     });
   }
 
@@ -75,21 +102,30 @@ class ArgReduceCpu final : public cpu::CpuKernel {
     });
   }
 
+  /// First the best values, then their positions: two loops that become vectors.
   template <class T>
   void compareColumns(const T* x, int64_t* y, int64_t columns) const {
-    decltype(cpu::widened(T{})) best[kColumns];
-    for (int64_t c = 0; c < columns; ++c) {
-      best[c] = cpu::widened(x[c]);
-      y[c] = 0;
-    }
+    T best[kColumns];
+    int32_t at[kColumns];
+    std::copy_n(x, columns, best);
     for (int64_t i = 1; i < rows_.extent; ++i) {
+      const T* row = x + i * rows_.inner;
+      if (smallest_)
+        for (int64_t c = 0; c < columns; ++c) best[c] = row[c] < best[c] || row[c] != row[c] ? row[c] : best[c];
+      else
+        for (int64_t c = 0; c < columns; ++c) best[c] = row[c] > best[c] || row[c] != row[c] ? row[c] : best[c];
+    }
+    const bool last = params_.select_last_index;
+    std::fill_n(at, columns, last ? 0 : static_cast<int32_t>(rows_.extent - 1));
+    for (int64_t step = 1; step < rows_.extent; ++step) {
+      const int64_t i = last ? step : rows_.extent - 1 - step;
+      const T* row = x + i * rows_.inner;
       for (int64_t c = 0; c < columns; ++c) {
-        const auto value = cpu::widened(x[i * rows_.inner + c]);
-        if (!replaces(value, best[c], smallest_, params_.select_last_index)) continue;
-        best[c] = value;
-        y[c] = i;
+        const bool isBest = (row[c] == best[c]) | ((row[c] != row[c]) & (best[c] != best[c]));
+        at[c] = isBest ? static_cast<int32_t>(i) : at[c];
       }
     }
+    std::copy_n(at, columns, y);
   }
 
   ArgReduceParamsT params_;
@@ -101,7 +137,7 @@ class ArgReduceCpu final : public cpu::CpuKernel {
 
 void addCpu(OpRegistry& registry) {
   for (const char* type : {"ArgMax", "ArgMin"})
-    registry.addCreator("cpu", type, cpu::creatorOf<ArgReduceCpu>(cpu::supportsAll, kNumbers));
+    registry.addCreator("cpu", type, cpu::creatorOf<ArgReduceCpu>(cpu::supportsAll, cpu::kWideFloats | kIntegers));
 }
 
 }  // namespace opkit::ops::arg_reduce

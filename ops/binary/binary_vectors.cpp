@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "ops/binary/binary_vectors.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
-#include "engine/backend/cpu/vector_math-inl.h"
+#include "engine/backend/cpu/double_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::binary {
@@ -75,6 +75,29 @@ VectorMap find(std::string_view type) {
   return nullptr;
 }
 
+void powAll(const float* x, int64_t xStride, const double* y, float* z, int64_t count) {
+  using namespace opkit::cpu::HWY_NAMESPACE;  // NOLINT(google-build-using-namespace)
+  const DoubleTag d;
+  const hn::Rebind<float, DoubleTag> narrow;
+  HWY_ALIGN float xs[kDoubles] = {}, zs[kDoubles];
+  HWY_ALIGN double ys[kDoubles] = {};
+  int64_t i = 0;
+  for (; xStride == 1 && i + kDoubles <= count; i += kDoubles) {
+    const DoubleVec value = powerOfDoubles(hn::PromoteTo(d, hn::LoadU(narrow, x + i)), hn::LoadU(d, y + i));
+    hn::StoreU(hn::DemoteTo(narrow, value), narrow, z + i);
+  }
+  for (; i < count; i += kDoubles) {
+    const int64_t length = count - i < kDoubles ? count - i : kDoubles;
+    for (int64_t k = 0; k < length; ++k) {
+      xs[k] = x[(i + k) * xStride];
+      ys[k] = y[i + k];
+    }
+    const DoubleVec value = powerOfDoubles(hn::PromoteTo(d, hn::Load(narrow, xs)), hn::Load(d, ys));
+    hn::Store(hn::DemoteTo(narrow, value), narrow, zs);
+    for (int64_t k = 0; k < length; ++k) z[i + k] = zs[k];
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace opkit::ops::binary
 HWY_AFTER_NAMESPACE();
@@ -82,6 +105,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace opkit::ops::binary {
 HWY_EXPORT(find);
+HWY_EXPORT(powAll);
+void powDoubles(const float* x, int64_t xStride, const double* y, float* z, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(powAll)(x, xStride, y, z, count);
+}
 VectorMap vectorMapOf(std::string_view type) { return HWY_DYNAMIC_DISPATCH(find)(type); }
 }  // namespace opkit::ops::binary
 #endif

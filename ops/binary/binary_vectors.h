@@ -12,4 +12,7 @@ using VectorMap = void (*)(const float* x, int64_t xStride, const float* y, int6
 /// The kernel of an operator on f32; null if there is none. Thread-safe.
 VectorMap vectorMapOf(std::string_view type);
 
+/// z[i] = x[i * xStride]^y[i] for exponents that floats may not hold; within 0.51 ULP.
+void powDoubles(const float* x, int64_t xStride, const double* y, float* z, int64_t count);
+
 }  // namespace opkit::ops::binary

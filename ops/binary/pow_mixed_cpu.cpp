@@ -7,8 +7,10 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
+#include "ops/binary/binary_vectors.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -63,6 +65,11 @@ class MixedPowCpu final : public cpu::CpuKernel {
         for (int64_t i = 0; i < count; i += kRun) {
           const int64_t length = std::min(kRun, count - i);
           widen(exponents, from[1] + i * strides[1], strides[1], y, length);
+          if constexpr (std::is_same_v<T, float> && std::is_same_v<V, double>) {
+            powDoubles(x + from[0] + i * strides[0], strides[0], y.data(), z + at + i, length);
+            cpu::clampTo(clamp_.low, clamp_.high, z + at + i, length);
+            continue;
+          }
           for (int64_t k = 0; k < length; ++k)
             z[at + i + k] = power(x[from[0] + (i + k) * strides[0]], y[static_cast<size_t>(k)]);
         }
@@ -108,9 +115,11 @@ Creator mixedPowCreator() {
     if (loops > cpu::kMaxLoops)
       return Status::unsupported("Pow: the CPU kernel broadcasts over up to {} merged axes, got {}", cpu::kMaxLoops,
                                  loops);
+    if (args.input(0).dtype == args.input(1).dtype)
+      return Status::unsupported("Pow: this kernel takes two types, got {} twice", nameOf(args.input(0).dtype));
     return Status::ok();
   };
-  return cpu::creatorOf<MixedPowCpu>(supports, kNumbers, "mixed");
+  return cpu::creatorOf<MixedPowCpu>(supports, cpu::kWideFloats | kIntegers, "mixed");
 }
 
 }  // namespace opkit::ops::binary

@@ -29,7 +29,7 @@ class ColumnsCpu final : public cpu::CpuKernel {
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) { runBlocks<decltype(tag)>(inputs, outputs); });
+    runBlocks<double>(inputs, outputs);
     return Status::ok();
   }
 
@@ -112,6 +112,6 @@ class ColumnsCpu final : public cpu::CpuKernel {
 
 }  // namespace
 
-Creator columnsCreator() { return cpu::creatorOf<ColumnsCpu>(cpu::supportsAll, cpu::kWideFloats, "columns"); }
+Creator columnsCreator() { return cpu::creatorOf<ColumnsCpu>(cpu::supportsAll, DTypeSet(DType::Float64), "columns"); }
 
 }  // namespace opkit::ops::conv

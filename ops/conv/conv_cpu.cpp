@@ -1,9 +1,9 @@
-// Conv on the CPU. f32, one or two spatial axes: a direct kernel for depthwise convolution, and the matrix
+// Conv on the CPU. f32: a direct kernel for depthwise convolution, and the matrix
 // product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is gathered
 // during packing (im2col that is never stored). conv_columns.cpp runs the rest.
 #include <functional>
 
-#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
 #include "engine/backend/host/host_execution.h"
@@ -30,16 +30,37 @@ class ConvCpu : public HostExecution {
   Status plan(TensorList inputs) {
     const Shape* bias = inputs.size() > 2 && inputs[2] ? &inputs[2]->desc.shape : nullptr;
     OPKIT_ASSIGN(plan_, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, bias));
-    axes_ = padWindowRank(plan_.axes, 2);
+    std::vector<WindowAxis> axes = padWindowRank(plan_.axes, 3);
+    deep_ = axes[0];
+    axes_ = {axes[1], axes[2]};
     image_ = PaddedImage(axes_);
+    planes_ = std::max<int64_t>(deep_.output - 1, 0) * deep_.stride + (deep_.kernel - 1) * deep_.dilation + 1;
     return Status::ok();
   }
+  /// Of all taps of output (0, 0, 0) in the planes of a channel.
   std::vector<int64_t> tapOffsets() const {
     std::vector<int64_t> offsets;
-    for (int64_t y = 0; y < axes_[0].kernel; ++y)
-      for (int64_t x = 0; x < axes_[1].kernel; ++x) offsets.push_back(image_.tapOffset(y, x));
+    for (int64_t z = 0; z < deep_.kernel; ++z)
+      for (int64_t y = 0; y < axes_[0].kernel; ++y)
+        for (int64_t x = 0; x < axes_[1].kernel; ++x)
+          offsets.push_back(z * deep_.dilation * image_.planeFloats() + image_.tapOffset(y, x));
     return offsets;
   }
+  /// Floats of the padded planes of one channel.
+  int64_t channelFloats() const { return planes_ * image_.planeFloats(); }
+  /// Writes them from a channel [depth, height, width].
+  void fillChannel(const float* channel, float* to) const {
+    const int64_t plane = axes_[0].input * axes_[1].input;
+    for (int64_t z = 0; z < planes_; ++z, to += image_.planeFloats()) {
+      const int64_t from = z - deep_.padBegin;
+      if (from < 0 || from >= deep_.input)
+        std::fill_n(to, image_.planeFloats(), 0.0f);
+      else
+        image_.fill(channel + from * plane, to);
+    }
+  }
+  /// Between the first floats that outputs z and z + 1 read.
+  int64_t depthStep() const { return deep_.stride * image_.planeFloats(); }
   static const float* biasOf(TensorList inputs) {
     return inputs.size() > 2 && inputs[2] ? floatsOf(*inputs[2]) : nullptr;
   }
@@ -47,8 +68,10 @@ class ConvCpu : public HostExecution {
   ThreadPool& pool_;
   ConvParamsT params_;
   ConvPlan plan_{};
+  WindowAxis deep_{};             // the first of three axes; 1 output of 1 tap if there are fewer
   std::vector<WindowAxis> axes_;  // height, width
-  PaddedImage image_;
+  PaddedImage image_;             // of one plane
+  int64_t planes_ = 1;            // that the outputs read, padding included
 };
 
 // ---- depthwise
@@ -59,7 +82,7 @@ class DepthwiseCpu final : public ConvCpu {
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    planeFloats_ = cpu::scratchPart(image_.planeFloats() + kDepthwiseSlack);
+    planeFloats_ = cpu::scratchPart(channelFloats() + kDepthwiseSlack);
     return cpu::scratchBytesOf(planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
   }
 
@@ -76,13 +99,14 @@ class DepthwiseCpu final : public ConvCpu {
     const auto channel = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);  // batch * groups + group
       float* padded = cpu::scratchFloats(scratch(), planeFloats_ * static_cast<int64_t>(thread));
-      image_.fill(floatsOf(*inputs[0]) + i * plan_.inputPositions(), padded);
+      fillChannel(floatsOf(*inputs[0]) + i * plan_.inputPositions(), padded);
+      float* y = floatsOf(*outputs[0]) + i * plan_.groupOutputs * plan_.outputPositions();
       for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
         const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
-        computeDepthwise({padded, offsets_.data(), floatsOf(*inputs[1]) + output * taps, taps, image_.outputRowStride(),
-                          bias ? bias[output] : 0.0f, params_.clamp_low, params_.clamp_high,
-                          floatsOf(*outputs[0]) + (i * plan_.groupOutputs + m) * plan_.outputPositions(),
-                          axes_[0].output, axes_[1].output});
+        for (int64_t z = 0; z < deep_.output; ++z, y += axes_[0].output * axes_[1].output)
+          computeDepthwise({padded + z * depthStep(), offsets_.data(), floatsOf(*inputs[1]) + output * taps, taps,
+                            image_.outputRowStride(), bias ? bias[output] : 0.0f, params_.clamp_low, params_.clamp_high,
+                            y, axes_[0].output, axes_[1].output});
       }
     };
     if (outputs[0]->desc.elements() == 0) return Status::ok();
@@ -127,7 +151,7 @@ class GemmConvCpu final : public ConvCpu {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
     const int64_t channels = plan_.groups * plan_.groupInputs;
     const int64_t inputFloats = channels * plan_.inputPositions();
-    const int64_t outputFloats = plan_.groups * dims_.m * dims_.n;
+    const int64_t outputFloats = plan_.groups * dims_.m * plan_.outputPositions();
     if (direct_) {
       runProblems(inputs, floatsOf(*inputs[0]), floatsOf(*outputs[0]));
       return Status::ok();
@@ -136,7 +160,7 @@ class GemmConvCpu final : public ConvCpu {
       const float* image = floatsOf(*inputs[0]) + i * inputFloats;
       const auto fill = [&](size_t channel, size_t) {
         const auto c = static_cast<int64_t>(channel);
-        image_.fill(image + c * plan_.inputPositions(), cpu::scratchFloats(scratch(), c * planeFloats_));
+        fillChannel(image + c * plan_.inputPositions(), cpu::scratchFloats(scratch(), c * planeFloats_));
       };
       pool_.parallelFor(static_cast<size_t>(channels), std::ref(fill));
       runProblems(inputs, cpu::scratchFloats(scratch()), floatsOf(*outputs[0]) + i * outputFloats);
@@ -147,12 +171,14 @@ class GemmConvCpu final : public ConvCpu {
  private:
   Status planProduct(TensorList inputs) {
     OPKIT_TRY(plan(inputs));
-    dims_ = {plan_.groupOutputs, plan_.outputPositions(), plan_.groupInputs * plan_.kernelTaps()};
     // Without padding, strides and taps the input is already the matrix.
-    direct_ = plan_.kernelTaps() == 1 && plan_.inputPositions() == plan_.outputPositions() && axes_[0].padBegin == 0 &&
-              axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
-    planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
-    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups;
+    direct_ = plan_.kernelTaps() == 1 && std::ranges::all_of(plan_.axes, [](const WindowAxis& axis) {
+                return axis.input == axis.output && axis.padBegin == 0 && axis.stride == 1;
+              });
+    const int64_t positions = direct_ ? plan_.outputPositions() : axes_[0].output * axes_[1].output;
+    dims_ = {plan_.groupOutputs, positions, plan_.groupInputs * plan_.kernelTaps()};
+    planeFloats_ = direct_ ? plan_.inputPositions() : channelFloats();
+    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups * deep_.output;
     product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
     const int64_t channels = plan_.groups * plan_.groupInputs;
     imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
@@ -186,23 +212,25 @@ class GemmConvCpu final : public ConvCpu {
                      .runLength = direct_ ? dims_.n : axes_[1].output,
                      .runStride = direct_ ? 0 : image_.outputRowStride(),
                      .slack = !direct_};
-    problem.cRowStride = dims_.n;
+    problem.cRowStride = plan_.outputPositions();
     problem.epilogue.biasRowStride = 1;
     problem.epilogue.low = params_.clamp_low;
     problem.epilogue.high = params_.clamp_high;
     problems_.assign(static_cast<size_t>(count), problem);
   }
 
-  void runProblems(TensorList inputs, const float* planes, float* output) {
+  void runProblems(TensorList inputs, const float* channels, float* output) {
     const float* bias = biasOf(inputs);
     for (size_t i = 0; i < problems_.size(); ++i) {
-      const auto index = static_cast<int64_t>(i);
+      // Of a volume every plane of outputs is a product.
+      const int64_t planes = direct_ ? 1 : deep_.output;
+      const int64_t index = static_cast<int64_t>(i) / planes, z = static_cast<int64_t>(i) % planes;
       const int64_t group = index % plan_.groups;
       gemm::Problem& problem = problems_[i];
       problem.left.data =
           packed_ ? floatsOf(*packed_) + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
-      problem.right.data = planes + index * plan_.groupInputs * planeFloats_;
-      problem.c = output + index * dims_.m * dims_.n;
+      problem.right.data = channels + index * plan_.groupInputs * planeFloats_ + z * depthStep();
+      problem.c = output + index * dims_.m * plan_.outputPositions() + z * dims_.n;
       problem.epilogue.bias = bias ? bias + group * dims_.m : nullptr;
     }
     gemm::run(product_, problems_, cpu::scratchFloats(scratch(), imageFloats_), pool_);
@@ -221,14 +249,7 @@ class GemmConvCpu final : public ConvCpu {
 
 // ---- table
 
-Status supportsGemm(const CreateArgs& args) {
-  const size_t axes = args.input(0).shape.size() - 2;
-  if (axes > 2) return Status::unsupported("Conv: the CPU kernels take 1 or 2 spatial axes, got {}", axes);
-  return Status::ok();
-}
-
 Status supportsDepthwise(const CreateArgs& args) {
-  OPKIT_TRY(supportsGemm(args));
   const int64_t channels = args.input(0).shape[1];
   const int64_t group = args.params<ConvParams>().group;
   if (group != channels || group == 1)
@@ -247,9 +268,11 @@ void addCpu(OpRegistry& registry) {
                        .create = createDepthwise,
                        .dtypes = DTypeSet(DType::Float32),
                        .kernel = "depthwise"});
-  registry.addCreator(
-      "cpu", "Conv",
-      {.supports = supportsGemm, .create = GemmConvCpu::create, .dtypes = DTypeSet(DType::Float32), .kernel = "gemm"});
+  registry.addCreator("cpu", "Conv",
+                      {.supports = cpu::supportsAll,
+                       .create = GemmConvCpu::create,
+                       .dtypes = DTypeSet(DType::Float32),
+                       .kernel = "gemm"});
   registry.addCreator("cpu", "Conv", columnsCreator());
 }
 

@@ -5,6 +5,7 @@
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "ops/lrn/lrn.h"
+#include "ops/lrn/lrn_vectors.h"
 
 namespace opkit::ops::lrn {
 namespace {
@@ -60,7 +61,10 @@ class LrnCpu final : public cpu::CpuKernel {
       const T* from = x + c * plan_.inner;
       for (int64_t i = 0; i < count; ++i) sums[i] += squareOf(from[i]);
     }
-    for (int64_t i = 0; i < count; ++i) y[i] = normalised(x[i], sums[i]);
+    if constexpr (std::is_same_v<T, float>)
+      normaliseVectors(x, sums, y, count, params_);
+    else
+      for (int64_t i = 0; i < count; ++i) y[i] = normalised(x[i], sums[i]);
   }
 
   static double squareOf(double value) { return value * value; }

@@ -9,24 +9,9 @@
 namespace opkit::ops::pool {
 namespace {
 
-/// The taps of one output along one axis that lie on the input: positions first, first + step, ..., and how many.
-/// `padded` also counts those in the declared padding.
-struct Span {
-  int64_t first = 0, count = 0, padded = 0;
-};
+constexpr int64_t kMostWide = 512;  // outputs of one run
 
-Span spanOf(const WindowAxis& axis, int64_t output) {
-  const int64_t start = output * axis.stride - axis.padBegin;
-  Span span;
-  for (int64_t k = 0; k < axis.kernel; ++k) {
-    const int64_t at = start + k * axis.dilation;
-    if (at < axis.input + axis.padEnd) ++span.padded;
-    if (at < 0 || at >= axis.input) continue;
-    if (span.count++ == 0) span.first = at;
-  }
-  return span;
-}
-
+/// Pools rows of outputs: every tap in turn is joined into a run of outputs, so that the inner loop has no branch.
 class ScalarPool : public cpu::CpuKernel {
  public:
   ScalarPool(const CreateArgs& args, Backend& backend) : CpuKernel(args, backend), params_(args.params<PoolParams>()) {}
@@ -35,40 +20,53 @@ class ScalarPool : public cpu::CpuKernel {
     OPKIT_ASSIGN(PoolPlan plan, planPool(params_, inputs[0]->desc.shape));
     planes_ = plan.planes;
     axes_ = padWindowRank(std::move(plan.axes), 3);
-    for (size_t a = 0; a < 3; ++a) {
-      spans_[a].clear();
-      for (int64_t o = 0; o < axes_[a].output; ++o) spans_[a].push_back(spanOf(axes_[a], o));
-    }
     return Status::ok();
   }
 
  protected:
+  /// A run of outputs along the innermost axis.
+  struct Run {
+    int64_t plane, deep, high, first, count;
+    int64_t output;  // index of the first
+  };
+
   int64_t inputs() const { return axes_[0].input * axes_[1].input * axes_[2].input; }
-  /// Calls body(first element of the plane, output, {deep, high, wide}) for every output, planes in parallel.
+  /// Calls body(run) for runs that cover all outputs, planes in parallel.
   template <class Body>
-  void forEachWindow(const Body& body) {
+  void forEachRun(const Body& body) {
     const int64_t outputs = axes_[0].output * axes_[1].output * axes_[2].output;
     const int64_t taps = axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
     cpu::parallelRows(pool_, planes_, outputs * taps, [&](int64_t plane) {
       int64_t output = plane * outputs;
-      for (const Span& deep : spans_[0])
-        for (const Span& high : spans_[1])
-          for (const Span& wide : spans_[2]) body(plane * inputs(), output++, deep, high, wide);
+      for (int64_t d = 0; d < axes_[0].output; ++d)
+        for (int64_t h = 0; h < axes_[1].output; ++h)
+          for (int64_t w = 0; w < axes_[2].output; w += kMostWide) {
+            const int64_t count = std::min(kMostWide, axes_[2].output - w);
+            body(Run{plane, d, h, w, count, output});
+            output += count;
+          }
     });
   }
-  /// Calls body(offset in the plane) for every tap on the input.
+  /// Calls body(first output in the run, count, offset in the plane of its tap) for every tap; further outputs of the
+  /// run read `stride` elements on.
   template <class Body>
-  void forEachTap(const Span& deep, const Span& high, const Span& wide, const Body& body) const {
-    for (int64_t i = 0, d = deep.first; i < deep.count; ++i, d += axes_[0].dilation)
-      for (int64_t j = 0, h = high.first; j < high.count; ++j, h += axes_[1].dilation)
-        for (int64_t k = 0, w = wide.first; k < wide.count; ++k, w += axes_[2].dilation)
-          body((d * axes_[1].input + h) * axes_[2].input + w);
+  void forEachTap(const Run& run, const Body& body) const {
+    const WindowAxis &deep = axes_[0], &high = axes_[1], &wide = axes_[2];
+    const TapRange planes = deep.tapsInside(run.deep), rows = high.tapsInside(run.high);
+    for (int64_t i = planes.begin; i < planes.end; ++i)
+      for (int64_t j = rows.begin; j < rows.end; ++j)
+        for (int64_t k = 0; k < wide.kernel; ++k) {
+          const TapRange inside = wide.outputsInside(k);
+          const int64_t begin = std::max(inside.begin, run.first), end = std::min(inside.end, run.first + run.count);
+          if (begin >= end) continue;
+          const int64_t row = deep.position(run.deep, i) * high.input + high.position(run.high, j);
+          body(begin - run.first, end - begin, row * wide.input + wide.position(begin, k));
+        }
   }
 
   PoolParamsT params_;
   int64_t planes_ = 0;
   std::vector<WindowAxis> axes_;
-  std::array<std::vector<Span>, 3> spans_;  // per axis and output position
 };
 
 class ScalarMaxPool final : public ScalarPool {
@@ -88,20 +86,48 @@ class ScalarMaxPool final : public ScalarPool {
  private:
   template <class T>
   void pool(const T* x, T* y, int64_t* indices) {
-    constexpr bool kFloat = std::is_floating_point_v<T>;
-    forEachWindow([&](int64_t plane, int64_t output, const Span& deep, const Span& high, const Span& wide) {
-      T best = kFloat ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-      int64_t at = -1;
-      forEachTap(deep, high, wide, [&](int64_t offset) {
-        const T value = x[plane + offset];
-        const bool isFirstNan = value != value && best == best;
-        if (at >= 0 && !isFirstNan && !(value > best)) return;
-        best = value;
-        at = offset;
+    forEachRun([&](const Run& run) {
+      if (indices) return poolWithIndices(x + run.plane * inputs(), run, y + run.output, indices + run.output);
+      std::fill_n(y + run.output, run.count, start<T>());
+      forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
+        T* best = y + run.output + first;
+        const T* from = x + run.plane * inputs() + offset;
+        if (axes_[2].stride == 1)
+          for (int64_t o = 0; o < count; ++o) best[o] = better(from[o], best[o]) ? from[o] : best[o];
+        else if (axes_[2].stride == 2)
+          for (int64_t o = 0; o < count; ++o) best[o] = better(from[2 * o], best[o]) ? from[2 * o] : best[o];
+        else
+          for (int64_t o = 0; o < count; ++o) {
+            const T value = from[o * axes_[2].stride];
+            best[o] = better(value, best[o]) ? value : best[o];
+          }
       });
-      y[output] = best;
-      if (indices) indices[output] = at < 0 ? 0 : plane + (params_.column_major ? columnMajor(at) : at);
     });
+  }
+  /// The first of equal taps stays, and the first NaN.
+  template <class T>
+  void poolWithIndices(const T* plane, const Run& run, T* y, int64_t* indices) const {
+    int64_t at[kMostWide];
+    std::fill_n(at, run.count, int64_t{-1});
+    std::fill_n(y, run.count, start<T>());
+    forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
+      for (int64_t o = first; o < first + count; ++o, offset += axes_[2].stride) {
+        const T value = plane[offset];
+        const bool replaces = (at[o] < 0) | (value > y[o]) | ((value != value) & (y[o] == y[o]));
+        y[o] = replaces ? value : y[o];
+        at[o] = replaces ? offset : at[o];
+      }
+    });
+    for (int64_t o = 0; o < run.count; ++o)
+      indices[o] = at[o] < 0 ? 0 : run.plane * inputs() + (params_.column_major ? columnMajor(at[o]) : at[o]);
+  }
+  template <class T>
+  static T start() {
+    return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  }
+  template <class T>
+  static bool better(T value, T best) {
+    return (value > best) | (value != value);
   }
   /// The offset in a plane that is stored with its first axis innermost.
   int64_t columnMajor(int64_t offset) const {
@@ -116,23 +142,33 @@ class ScalarAveragePool final : public ScalarPool {
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    if (inputs[0]->desc.dtype == DType::Float64)
-      pool(inputs[0]->data<double>().data(), outputs[0]->data<double>().data());
-    else
-      pool(inputs[0]->data<float>().data(), outputs[0]->data<float>().data());
+    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      pool(inputs[0]->data<T>().data(), outputs[0]->data<T>().data());
+    });
     return Status::ok();
   }
 
  private:
   template <class T>
   void pool(const T* x, T* y) {
-    const bool padded = params_.count_include_pad;
-    forEachWindow([&](int64_t plane, int64_t output, const Span& deep, const Span& high, const Span& wide) {
-      double sum = 0;
-      forEachTap(deep, high, wide, [&](int64_t offset) { sum += static_cast<double>(x[plane + offset]); });
-      const int64_t taps = padded ? deep.padded * high.padded * wide.padded : deep.count * high.count * wide.count;
-      y[output] = static_cast<T>(sum / static_cast<double>(std::max<int64_t>(taps, 1)));
+    forEachRun([&](const Run& run) {
+      double sums[kMostWide] = {};
+      const T* plane = x + run.plane * inputs();
+      forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
+        const T* from = plane + offset;
+        for (int64_t o = 0; o < count; ++o) sums[first + o] += static_cast<double>(from[o * axes_[2].stride]);
+      });
+      const int64_t taps = tapsOf(axes_[0], run.deep) * tapsOf(axes_[1], run.high);
+      for (int64_t o = 0; o < run.count; ++o) {
+        const int64_t all = taps * tapsOf(axes_[2], run.first + o);
+        y[run.output + o] = static_cast<T>(sums[o] / static_cast<double>(std::max<int64_t>(all, 1)));
+      }
     });
+  }
+  /// The taps that count for the divisor, along one axis.
+  int64_t tapsOf(const WindowAxis& axis, int64_t o) const {
+    return params_.count_include_pad ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
   }
 };
 

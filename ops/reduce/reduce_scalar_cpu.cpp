@@ -4,80 +4,102 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/reduce_views.h"
 
 namespace opkit::ops::reduce {
 namespace {
 
-/// One output while its elements pass by. Floats add in double; integers wrap in 64 bits.
-template <class T>
+constexpr int64_t kParts = 8;               // of a row, so that operations do not wait for each other
+constexpr int64_t kColumns = kMostColumns;  // outputs that are folded together if they lie side by side
+
+/// One output, or a part of it, while its elements pass by. Floats add in double; integers wrap in 64 bits.
+template <class T, Kind kKind>
 class Running {
  public:
-  using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-
-  explicit Running(Kind kind) : kind_(kind), sum_(kind == Kind::Prod ? Sum(1) : Sum(0)) {}
+  static constexpr bool kIsReal = std::is_floating_point_v<T>;
+  using Sum = std::conditional_t<kIsReal || kKind == Kind::L2 || kKind == Kind::LogSum || kKind == Kind::LogSumExp,
+                                 double, uint64_t>;
 
   void take(T x) {
-    ++count_;
     const auto term = static_cast<Sum>(x);
-    switch (kind_) {
-      case Kind::Prod: sum_ *= term; return;
-      case Kind::SumSquare: sum_ += term * term; return;
-      case Kind::L1: sum_ += x < 0 ? Sum(0) - term : term; return;
-      case Kind::L2: root_ += static_cast<double>(x) * static_cast<double>(x); return;
-      case Kind::LogSum: root_ += static_cast<double>(x); return;
-      case Kind::LogSumExp: takeExponent(static_cast<double>(x)); return;
-      case Kind::Max: best_ = count_ == 1 || x > best_ || x != x ? x : best_; return;
-      case Kind::Min: best_ = count_ == 1 || x < best_ || x != x ? x : best_; return;
-      default: sum_ += term;
-    }
+    if constexpr (kKind == Kind::Max)
+      best_ = x > best_ || x != x ? x : best_;
+    else if constexpr (kKind == Kind::Min)
+      best_ = x < best_ || x != x ? x : best_;
+    else if constexpr (kKind == Kind::Prod)
+      sum_ *= term;
+    else if constexpr (kKind == Kind::SumSquare || kKind == Kind::L2)
+      sum_ += term * term;
+    else if constexpr (kKind == Kind::L1)
+      sum_ += x < 0 ? Sum(0) - term : term;
+    else if constexpr (kKind == Kind::LogSumExp)
+      join(term, 1);
+    else
+      sum_ += term;
   }
-  /// A NaN stays the best: nothing compares with it.
-  T result() const {
-    switch (kind_) {
-      case Kind::Max:
-      case Kind::Min: return count_ > 0 ? best_ : emptyBest();
-      case Kind::L2: return rounded(std::sqrt(root_));
-      case Kind::LogSum: return rounded(std::log(root_));
-      case Kind::LogSumExp:
-        return rounded(count_ == 0 ? -INFINITY : std::isinf(largest_) ? largest_ : largest_ + std::log(root_));
-      case Kind::Mean: return mean();
-      default: return static_cast<T>(sum_);
-    }
+  /// Adds another part.
+  void join(const Running& other) {
+    if constexpr (kKind == Kind::Max || kKind == Kind::Min)
+      take(other.best_);
+    else if constexpr (kKind == Kind::Prod)
+      sum_ *= other.sum_;
+    else if constexpr (kKind == Kind::LogSumExp)
+      join(other.largest_, other.sum_);
+    else
+      sum_ += other.sum_;
+  }
+  T result(int64_t count) const {
+    if constexpr (kKind == Kind::Max || kKind == Kind::Min)
+      return count > 0 || kIsReal ? best_ : T(0);
+    else if constexpr (kKind == Kind::L2)
+      return rounded(std::sqrt(sum_));
+    else if constexpr (kKind == Kind::LogSum)
+      return rounded(std::log(sum_));
+    else if constexpr (kKind == Kind::LogSumExp)
+      return rounded(std::isinf(largest_) ? largest_ : largest_ + std::log(sum_));
+    else if constexpr (kKind == Kind::Mean)
+      return mean(count);
+    else
+      return static_cast<T>(sum_);
   }
 
  private:
-  /// The sum of e^(x - largest so far).
-  void takeExponent(double x) {
-    if (count_ == 1 || x > largest_ || x != x) {
-      root_ = count_ == 1 ? 0 : root_ * std::exp(largest_ - x);
-      largest_ = x;
+  /// `sum` times e^largest more. A NaN stays: nothing compares with it.
+  void join(double largest, double sum) {
+    if (sum == 0) return;
+    if (largest == largest_) {  // infinities too, whose difference is no number
+      sum_ += sum;
+    } else if (largest > largest_ || largest != largest) {
+      sum_ = sum_ * std::exp(largest_ - largest) + sum;
+      largest_ = largest;
+    } else {
+      sum_ += sum * std::exp(largest - largest_);
     }
-    root_ += x == largest_ ? 1 : std::exp(x - largest_);
   }
-  T mean() const {
-    if constexpr (std::is_floating_point_v<T>)
-      return static_cast<T>(sum_ / static_cast<double>(count_));
+  T mean(int64_t count) const {
+    if constexpr (kIsReal)
+      return static_cast<T>(sum_ / static_cast<double>(count));
     else if constexpr (std::is_same_v<T, uint64_t>)
-      return count_ == 0 ? 0 : sum_ / static_cast<uint64_t>(count_);
+      return count == 0 ? 0 : sum_ / static_cast<uint64_t>(count);
     else
-      return count_ == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(sum_) / count_);
-  }
-  T emptyBest() const {
-    if constexpr (!std::is_floating_point_v<T>) return 0;
-    return static_cast<T>(kind_ == Kind::Max ? -INFINITY : INFINITY);
+      return count == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(sum_) / count);
   }
   /// Integers are truncated; a logarithm that is no number is 0.
   static T rounded(double value) {
-    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
+    if constexpr (kIsReal) return static_cast<T>(value);
     return std::isfinite(value) ? static_cast<T>(static_cast<int64_t>(value)) : T(0);
   }
+  static constexpr T worst() {
+    if constexpr (kIsReal)
+      return kKind == Kind::Max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+    else
+      return kKind == Kind::Max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+  }
 
-  Kind kind_;
-  Sum sum_;
-  T best_{};
-  double root_ = 0, largest_ = 0;
-  int64_t count_ = 0;
+  Sum sum_ = kKind == Kind::Prod ? 1 : 0;
+  T best_ = worst();
+  double largest_ = -INFINITY;
 };
 
 class ScalarReduce final : public cpu::CpuKernel {
@@ -104,24 +126,77 @@ class ScalarReduce final : public cpu::CpuKernel {
  private:
   template <class T>
   void foldAll(const T* x, T* y) const {
-    const int64_t work = elementCount(view_->reduced.size);
-    cpu::parallelRows(pool_, elementCount(view_->kept.size), work, [&](int64_t row) {
-      Running<T> running(kind_);
-      walk(x + offsetOf(view_->kept, view_->kept.size.size(), row), 0, running);
-      y[row] = running.result();
+#define REDUCE(id, Name, numericClass) \
+  if (kind_ == Kind::Name) foldKind<Running<T, Kind::Name>>(x, y);
+#include "ops/reduce/reduce_table.h"
+  }
+  template <class R, class T>
+  void foldKind(const T* x, T* y) const {
+    const Loops &kept = view_->kept, &folded = view_->reduced;
+    const size_t rank = kept.size.size();
+    const int64_t work = elementCount(folded.size), outputs = elementCount(kept.size);
+    if (outputs == 0) return;
+    const bool sideBySide = rank > 0 && kept.strides[0].back() == 1 && work > 0;
+    [[maybe_unused]] const bool isRun = folded.size.size() == 1 && folded.strides[0][0] == 1;
+    if constexpr (std::is_same_v<R, Running<float, Kind::LogSumExp>>)
+      if (isRun)
+        return cpu::parallelRows(pool_, outputs, work * 4,
+                                 [&](int64_t row) { y[row] = logSumExpOf(x + offsetOf(kept, rank, row), work); });
+    if (!sideBySide)
+      return cpu::parallelRows(pool_, outputs, work,
+                               [&](int64_t row) { y[row] = foldRow<R>(x + offsetOf(kept, rank, row)).result(work); });
+    const int64_t columns = kept.size.back(), blocks = (columns + kColumns - 1) / kColumns;
+    cpu::parallelRows(pool_, outputs / columns * blocks, work * kColumns, [&](int64_t index) {
+      const int64_t outer = index / blocks, column = index % blocks * kColumns;
+      foldColumns<R>(x + offsetOf(kept, rank - 1, outer) + column, y + outer * columns + column,
+                     std::min(kColumns, columns - column));
     });
   }
-  /// The elements of the axes from `depth` on.
-  template <class T>
-  void walk(const T* x, size_t depth, Running<T>& running) const {
+
+  /// All elements of one output.
+  template <class R, class T>
+  R foldRow(const T* x) const {
     const Loops& loops = view_->reduced;
-    if (depth == loops.size.size()) return running.take(*x);
-    const int64_t stride = loops.strides[0][depth], extent = loops.size[depth];
-    if (depth + 1 == loops.size.size()) {
-      for (int64_t i = 0; i < extent; ++i) running.take(x[i * stride]);
-      return;
+    const size_t rank = loops.size.size();
+    R running;
+    if (rank == 0) running.take(*x);
+    if (rank == 0) return running;
+    const int64_t length = loops.size.back(), stride = loops.strides[0].back(), rows = elementCount(loops.size);
+    for (int64_t row = 0; row < (length == 0 ? 0 : rows / length); ++row) {
+      const T* from = x + offsetOf(loops, rank - 1, row);
+      if (stride == 1)
+        running.join(foldRun<R>(from, length));
+      else
+        for (int64_t i = 0; i < length; ++i) running.take(from[i * stride]);
     }
-    for (int64_t i = 0; i < extent; ++i) walk(x + i * stride, depth + 1, running);
+    return running;
+  }
+  template <class R, class T>
+  static R foldRun(const T* x, int64_t count) {
+    R parts[kParts];
+    int64_t i = 0;
+    for (; i + kParts <= count; i += kParts)
+      for (int64_t k = 0; k < kParts; ++k) parts[k].take(x[i + k]);
+    for (; i < count; ++i) parts[0].take(x[i]);
+    for (int64_t k = 1; k < kParts; ++k) parts[0].join(parts[k]);
+    return parts[0];
+  }
+  template <class R, class T>
+  void foldColumns(const T* x, T* y, int64_t columns) const {
+    const Loops& loops = view_->reduced;
+    const int64_t work = elementCount(loops.size);
+    if constexpr (std::is_same_v<R, Running<float, Kind::LogSumExp>>) {
+      LogSumExpColumns exponents(columns);
+      for (int64_t row = 0; row < work; ++row) exponents.findLargest(x + offsetOf(loops, loops.size.size(), row));
+      for (int64_t row = 0; row < work; ++row) exponents.add(x + offsetOf(loops, loops.size.size(), row));
+      return exponents.result(y);
+    }
+    R running[kColumns];
+    for (int64_t row = 0; row < work; ++row) {
+      const T* from = x + offsetOf(loops, loops.size.size(), row);
+      for (int64_t c = 0; c < columns; ++c) running[c].take(from[c]);
+    }
+    for (int64_t c = 0; c < columns; ++c) y[c] = running[c].result(work);
   }
 
   Kind kind_;

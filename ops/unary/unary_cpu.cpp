@@ -1,7 +1,8 @@
-// The unary family on the CPU: vector kernels on f32 for some functions (unary_vectors.cpp), and a scalar loop in
-// double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
+// The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps.cpp), and a scalar
+// loop in double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/unary/unary.h"
+#include "ops/unary/unary_maps.h"
 #include "ops/unary/unary_scalars.h"
 #include "ops/unary/unary_vectors.h"
 
@@ -27,6 +28,30 @@ class VectorCpu final : public cpu::CpuKernel {
 
  private:
   VectorMap map_;
+  Coefficients coefficients_;
+};
+
+class TypedCpu final : public cpu::CpuKernel {
+ public:
+  TypedCpu(const CreateArgs& args, Backend& backend)
+      : CpuKernel(args, backend),
+        map_(typedMapOf(args.def.type, args.input(0).dtype)),
+        coefficients_(coefficientsOf(functionOf(args.def.type), args.params<UnaryParams>())) {}
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    const std::byte* x = inputs[0]->bytes().data();
+    std::byte* y = outputs[0]->bytes().data();
+    const auto from = static_cast<int64_t>(sizeOf(inputs[0]->desc.dtype));
+    const auto to = static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
+    cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+      map_(x + begin * from, y + begin * to, end - begin, coefficients_.a, coefficients_.b);
+    });
+    return Status::ok();
+  }
+
+ private:
+  TypedMap map_;
   Coefficients coefficients_;
 };
 
@@ -92,16 +117,30 @@ class NotCpu final : public cpu::CpuKernel {
   }
 };
 
+/// The kernels of one operator: each dtype has one; f16 is widened.
+void addKernels(const OpDef& def, OpRegistry& registry) {
+  DTypeSet vectors, typed, scalar;
+  for (int i = 1; isValidDType(i); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (dtype == DType::Float16 || !def.inputs[0].dtypes.contains(dtype)) continue;
+    DTypeSet& set = dtype == DType::Float32 && vectorMapOf(def.type) ? vectors
+                    : typedMapOf(def.type, dtype)                    ? typed
+                                                                     : scalar;
+    set = set | DTypeSet(dtype);
+  }
+  const auto add = [&](DTypeSet dtypes, Creator creator) {
+    if (!(dtypes == DTypeSet())) registry.addCreator("cpu", def.type, std::move(creator));
+  };
+  add(vectors, cpu::creatorOf<VectorCpu>(cpu::supportsAll, vectors, "vector"));
+  add(typed, cpu::creatorOf<TypedCpu>(cpu::supportsAll, typed, "typed"));
+  add(scalar, cpu::creatorOf<ScalarCpu>(cpu::supportsAll, scalar, "scalar"));
+}
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
   registry.addCreator("cpu", "Not", cpu::creatorOf<NotCpu>(cpu::supportsAll, kBool));
-  for (const Function& function : functions()) {
-    if (vectorMapOf(function.name))
-      registry.addCreator("cpu", function.name,
-                          cpu::creatorOf<VectorCpu>(cpu::supportsAll, DTypeSet(DType::Float32), "vector"));
-    registry.addCreator("cpu", function.name, cpu::creatorOf<ScalarCpu>(cpu::supportsAll, cpu::kWideFloats | kIntegers, "scalar"));
-  }
+  for (const Function& function : functions()) addKernels(*registry.find(function.name), registry);
 }
 
 }  // namespace opkit::ops::unary

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "ops/unary/unary_vectors.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
+#include "engine/backend/cpu/double_math-inl.h"
 #include "engine/backend/cpu/vector_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -75,6 +76,19 @@ HWY_INLINE V elu(V x, V slope, V scale) {
   ROW(Gelu, vm::gelu(x))                                                                                               \
   ROW(GeluTanh,                                                                                                        \
       hn::Mul(x, vm::sigmoid(hn::Mul(set(1.59576912161f), hn::MulAdd(hn::Mul(hn::Mul(x, x), x), set(0.044715f), x))))) \
+  ROW(Celu, elu(x, a, hn::Div(one(), a)))                                                                              \
+  ROW(Shrink, choose(hn::Lt(x, hn::Neg(a)), hn::Add(x, b), choose(hn::Gt(x, a), hn::Sub(x, b), hn::Mul(x, zero()))))   \
+  ROW(Sin, vm::periodic<vm::Sin>(x))                                                                                   \
+  ROW(Cos, vm::periodic<vm::Cos>(x))                                                                                   \
+  ROW(Tan, vm::periodic<vm::Tan>(x))                                                                                   \
+  ROW(Asin, vm::inDouble<vm::Asin>(x))                                                                                 \
+  ROW(Acos, vm::inDouble<vm::Acos>(x))                                                                                 \
+  ROW(Atan, vm::inDouble<vm::Atan>(x))                                                                                 \
+  ROW(Sinh, vm::inDouble<vm::Sinh>(x))                                                                                 \
+  ROW(Cosh, vm::inDouble<vm::Cosh>(x))                                                                                 \
+  ROW(Asinh, vm::inDouble<vm::Asinh>(x))                                                                               \
+  ROW(Acosh, vm::inDouble<vm::Acosh>(x))                                                                               \
+  ROW(Atanh, vm::inDouble<vm::Atanh>(x))                                                                               \
   ROW(Tanh, vm::tanh(x))
 
 #define DEFINE(Name, value)                                                                          \

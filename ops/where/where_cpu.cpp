@@ -32,11 +32,27 @@ class WhereCpu final : public cpu::CpuKernel {
     T* z = output.data<T>().data();
     cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
       cpu::forEachRun<3>(loops_, begin, end, [&](int64_t at, const auto& from, int64_t count, const auto& strides) {
-        for (int64_t i = 0; i < count; ++i)
-          z[at + i] =
-              condition[from[0] + i * strides[0]] != 0 ? x[from[1] + i * strides[1]] : y[from[2] + i * strides[2]];
+        selectRun(condition + from[0], x + from[1], y + from[2], z + at, count, strides);
       });
     });
+  }
+
+  /// Whole runs of a condition choose as masks: no branch depends on the data.
+  template <class T>
+  static void selectRun(const uint8_t* condition, const T* x, const T* y, T* z, int64_t count,
+                        const std::array<int64_t, 3>& strides) {
+    const auto masks = [&](auto xStride, auto yStride) {
+      for (int64_t i = 0; i < count; ++i) {
+        const T mask = static_cast<T>(-static_cast<T>(condition[i] != 0)), no = y[i * yStride()];
+        z[i] = static_cast<T>(no ^ ((x[i * xStride()] ^ no) & mask));
+      }
+    };
+    using Along = std::integral_constant<int64_t, 1>;
+    using Fixed = std::integral_constant<int64_t, 0>;
+    if (strides == std::array<int64_t, 3>{1, 1, 1}) return masks(Along(), Along());
+    if (strides == std::array<int64_t, 3>{1, 1, 0}) return masks(Along(), Fixed());
+    if (strides == std::array<int64_t, 3>{1, 0, 1}) return masks(Fixed(), Along());
+    for (int64_t i = 0; i < count; ++i) z[i] = condition[i * strides[0]] != 0 ? x[i * strides[1]] : y[i * strides[2]];
   }
 
   Loops loops_;

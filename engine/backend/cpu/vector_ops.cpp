@@ -59,6 +59,10 @@ HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
 float largest(const float* x, int64_t n) { return fold(x, n, -INFINITY, Max()); }
 float smallest(const float* x, int64_t n) { return fold(x, n, INFINITY, Min()); }
 
+using DoubleTag = hn::ScalableTag<double>;
+using DoubleVec = hn::Vec<DoubleTag>;
+constexpr int64_t kDoubles = static_cast<int64_t>(hn::MaxLanes(DoubleTag()));
+
 /// The sum of map(x[i]), in double.
 template <class Map>
 HWY_INLINE double foldSum(const float* x, int64_t count, Map map) {
@@ -242,10 +246,23 @@ void logNormaliseMap(const float* x, const float* shift, const float* sum, float
   storePart(hn::Sub(shifted, log(loadPart(sum + i, n - i, 1.0f))), y + i, n - i);
 }
 
-// ---- half precision: integer arithmetic that the compiler turns into vectors, since not every target converts
+// ---- half precision, by the processor where the instruction set converts, else by integer arithmetic
+
+#undef OPKIT_CONVERTS_HALVES
+#define OPKIT_CONVERTS_HALVES (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2)
+
+#if OPKIT_CONVERTS_HALVES
+const hwy::float16_t* storedOf(const Half* x) { return reinterpret_cast<const hwy::float16_t*>(x); }
+hwy::float16_t* storedOf(Half* x) { return reinterpret_cast<hwy::float16_t*>(x); }
+#endif
 
 void widen(const Half* x, float* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t i = 0;
+#if OPKIT_CONVERTS_HALVES
+  const hn::Rebind<hwy::float16_t, FloatTag> halves;
+  for (; i + kLanes <= n; i += kLanes) store(hn::PromoteTo(FloatTag(), hn::LoadU(halves, storedOf(x + i))), y + i);
+#endif
+  for (; i < n; ++i) {
     const uint32_t half = x[i].bits, sign = (half & 0x8000u) << 16, magnitude = (half & 0x7FFFu) << 13;
     const uint32_t normal = magnitude + (112u << 23), special = magnitude | 0x7F800000u;
     // A subnormal's mantissa m is m / 2^24: 2^-14 (1 + m / 2^10) without the 1.
@@ -257,7 +274,12 @@ void widen(const Half* x, float* y, int64_t n) {
 }
 
 void roundHalf(const float* x, Half* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t i = 0;
+#if OPKIT_CONVERTS_HALVES
+  const hn::Rebind<hwy::float16_t, FloatTag> halves;
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(hn::DemoteTo(halves, load(x + i)), halves, storedOf(y + i));
+#endif
+  for (; i < n; ++i) {
     const uint32_t bits = std::bit_cast<uint32_t>(x[i]), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7FFFFFFFu;
     const uint32_t even = magnitude >> 13 & 1u;
     const uint32_t normal = (magnitude - (112u << 23) + 0xFFFu + even) >> 13;  // a carry goes into the exponent

@@ -68,6 +68,18 @@ struct CopyLoop {
  private:
   bool copyRun(const std::array<int64_t, 3>& at, int64_t count, const std::array<int64_t, 3>& inner) const {
     bool ok = true;
+    if (box.elements == 1 && loop.indices.terms.size() == 1) {  // one element by one index
+      const LoopIndices::Term term = loop.indices.terms[0];
+      const Index* values = indices + at[2] + term.offset;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t value = values[i * inner[2]], index = value < 0 ? value + term.extent : value;
+        if (index < 0 || index >= term.extent)
+          ok = false;
+        else
+          to[at[0] + i * inner[0]] = from[at[1] + i * inner[1] + index * term.stride];
+      }
+      return ok;
+    }
     for (int64_t i = 0; i < count; ++i) {
       int64_t source = at[1] + i * inner[1];
       bool valid = true;
@@ -87,7 +99,9 @@ struct CopyLoop {
 template <class T>
 struct Arithmetic {
   using Product =
-      std::conditional_t<std::is_same_v<T, Half>, float, std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>>;
+      std::conditional_t<std::is_same_v<T, Half>, float,
+                         std::conditional_t<std::is_floating_point_v<T>, T,
+                                            std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
   using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
   static constexpr bool kIsFloat = !std::is_integral_v<T>;
 
