@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/op/combine.h"
+#include "engine/backend/combined.h"
 #include "scaffold/generate.h"
 #include "scaffold/names.h"
 #include "scaffold/testing/forms.h"

@@ -1,10 +1,9 @@
 #include "ops/binary/binary.h"
 
-#include <algorithm>
-
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary_schema.h"
+#include "ops/family.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -87,11 +86,7 @@ std::span<const Function> functions() {
   return rows;
 }
 
-const Function& functionOf(std::string_view type) {
-  const auto found = std::ranges::find(functions(), type, &Function::name);
-  OPKIT_CHECK(found != functions().end());
-  return *found;
-}
+const Function& functionOf(std::string_view type) { return rowNamed(functions(), type); }
 
 Result<Shape> alignedShape(const BinaryParamsT& params, const Shape& x, const Shape& y) {
   if (!params.axis) return y;

@@ -4,6 +4,7 @@
 
 #include "engine/op/op_registry.h"
 #include "engine/op/shape_rules.h"
+#include "ops/family.h"
 #include "ops/unary/unary_schema.h"
 
 namespace opkit::ops::unary {
@@ -40,11 +41,7 @@ std::span<const Function> functions() {
   return rows;
 }
 
-const Function& functionOf(std::string_view type) {
-  const auto found = std::ranges::find(functions(), type, &Function::name);
-  OPKIT_CHECK(found != functions().end());
-  return *found;
-}
+const Function& functionOf(std::string_view type) { return rowNamed(functions(), type); }
 
 Coefficients coefficientsOf(const Function& function, const UnaryParamsT& params) {
   return {params.alpha.value_or(function.alpha), params.beta.value_or(function.beta)};
