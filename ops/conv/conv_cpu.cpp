@@ -153,7 +153,7 @@ class GemmConvCpu final : public ConvCpu {
               axes_[1].padBegin == 0 && axes_[0].stride == 1 && axes_[1].stride == 1;
     planeFloats_ = direct_ ? plan_.inputPositions() : image_.planeFloats();
     const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups;
-    product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
+    product_ = gemm::Plan(dims_, together, false, pool_.threadCount(), pool_.splitsAll());
     const int64_t channels = plan_.groups * plan_.groupInputs;
     imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
     return Status::ok();
