@@ -50,9 +50,10 @@ struct BackendConfig {
   bool tune = false;                         // time kernel choices that the tuning cache lacks
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
-  size_t guardBytes = 0;  // canaries around constants and the parts of scratch memory (harness only)
+  size_t guardBytes = 0;  // canaries around constants, the parts of scratch memory and images (harness only)
   // Kernels with alternatives use this one, if they have so many, instead of the tuned or standard one (harness only).
   std::optional<size_t> alternative = std::nullopt;
+  bool hostileThreads = false;  // CPU: split all loops and run them in the worst order (harness only)
 };
 
 /// Monotonic counters since the Backend was made.

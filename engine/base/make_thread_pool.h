@@ -14,6 +14,6 @@ constexpr size_t kMostThreads = 1024;  // more is a mistake, and each thread cos
 /// InvalidArgument for more than kMostThreads; 0 is one per core.
 Status checkThreads(size_t threads);
 /// As the constructor of ThreadPool. Errors are those of checkThreads, and OutOfMemory if the system refuses a thread.
-Result<std::unique_ptr<ThreadPool>> makeThreadPool(size_t threads, bool spins = true);
+Result<std::unique_ptr<ThreadPool>> makeThreadPool(size_t threads, ThreadManner manner = ThreadManner::Spins);
 
 }  // namespace opkit

@@ -3,6 +3,10 @@
 // parallelFor blocks until every index has run. The caller works too, and never waits for a worker that has not begun:
 // on a busy machine an unscheduled worker costs nothing. Idle workers poll for work for some microseconds, then sleep.
 // One pool serves one caller at a time; each session owns a pool.
+//
+// A hostile pool is for harnesses: it shows races that a kind schedule hides. All threads take part in every loop, and
+// the indices come in another order at each call. They begin together, and in every second turn one thread stops in the
+// middle of its index until the others have finished theirs (pauseMidway).
 #pragma once
 
 #include <cstddef>
@@ -11,16 +15,20 @@
 
 namespace opkit {
 
+/// How idle threads wait, and in which order indices run.
+enum class ThreadManner { Spins, Sleeps, Hostile };
+
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 0 takes one per core. One thread runs everything on the caller. Without `spins`
-  /// idle threads sleep at once.
-  explicit ThreadPool(size_t threads = 1, bool spins = true);
+  /// `threads` counts the caller; 0 takes one per core. One thread runs everything on the caller.
+  explicit ThreadPool(size_t threads = 1, ThreadManner manner = ThreadManner::Spins);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   size_t threadCount() const;
+  /// True if loops must be split however little work they are. Kernels ask before they compare work with a threshold.
+  bool splitsAll() const;
 
   /// Calls body(index, threadIndex) for every index in [0, count); threadIndex < threadCount(), and no two
   /// calls with one threadIndex overlap. Allocates nothing.

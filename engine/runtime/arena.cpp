@@ -5,8 +5,6 @@
 namespace opkit {
 namespace {
 
-constexpr int kPoison = 0xFF;
-
 /// A guard's byte at a position of the arena: others elsewhere, so that one guard copied onto another shows, and the
 /// same for tensors that take turns in one place. As floats all are finite and far from data.
 std::byte guardAt(size_t position) { return static_cast<std::byte>(0xC5 + position / 64 % 7); }
@@ -22,6 +20,7 @@ size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) 
 Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config) {
   guardBytes_ = alignUp(config.guardBytes, backend.alignment());
   poisons_ = config.poison || guardBytes_ > 0;
+  poisonByte_ = config.poisonByte;
   members_.clear();
   std::vector<Lifetime> lifetimes;
   for (size_t s = 0; s < schedule.slots.size(); ++s) {
@@ -68,7 +67,7 @@ Tensor Arena::whole() const { return {{DType::UInt8, {static_cast<int64_t>(plan_
 Status Arena::buildImage(const Schedule& schedule) {
   OPKIT_ASSIGN(image_, Tensor::onHost(whole().desc, Fill::None));
   std::byte* bytes = image_.bytes().data();
-  std::memset(bytes, kPoison, plan_.peakBytes);
+  std::memset(bytes, poisonByte_, plan_.peakBytes);
   for (const Member& member : members_) {
     const Tensor& tensor = schedule.slots[member.slot].device;
     fillGuard(bytes, tensor.offsetBytes - guardBytes_, guardBytes_);

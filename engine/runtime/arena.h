@@ -22,7 +22,8 @@ class Arena {
   /// Gives the slots their memory. REQUIRES a buffer of sizeBytes(); it may be null for 0.
   Status bind(Schedule& schedule, const std::shared_ptr<Buffer>& buffer);
   void unbind(Schedule& schedule);
-  /// Fills the arena with poison (0xFF: NaN for floats) and the guards with their pattern.
+  /// Fills the arena with poison (0xFF unless the configuration says otherwise: NaN for floats) and the guards with
+  /// their pattern.
   Status poison(Backend& backend);
   /// Internal naming the first slot whose guard bytes changed since poison().
   Status checkGuards(Backend& backend, const Schedule& schedule, const EncodedGraph& graph, const Model& model);
@@ -41,6 +42,7 @@ class Arena {
   MemoryPlan plan_;
   std::shared_ptr<Buffer> buffer_;  // shared with the tensors placed in it; null while not bound
   bool poisons_ = false;
+  int poisonByte_ = 0xFF;
   size_t guardBytes_ = 0;
   std::vector<Member> members_;  // slots placed here
   Tensor image_;                 // host bytes that poison() writes

@@ -388,8 +388,9 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
 }
 
 BackendConfig BackendSet::configOf(size_t index) const {
-  BackendConfig config{config_.threads, config_.record, config_.precision, config_.profile,    config_.storage,
-                       config_.tune,    config_.memory, config_.power,     config_.guardBytes, config_.alternative};
+  BackendConfig config{config_.threads,    config_.record,      config_.precision,     config_.profile,
+                       config_.storage,    config_.tune,        config_.memory,        config_.power,
+                       config_.guardBytes, config_.alternative, config_.hostileThreads};
   if (index == 0) return config;
   config.precision = Precision::High;
   config.storage = Storage::Auto;

@@ -64,8 +64,10 @@ struct SessionConfig {
   // For harnesses:
   bool keepTensors = false;  // every tensor keeps its own memory and can be read after run
   size_t guardBytes = 0;     // canaries around every tensor, see Session::checkGuards
-  bool poison = false;       // fill planned memory with 0xFF before every run
+  bool poison = false;       // fill planned memory with poisonByte before every run
+  uint8_t poisonByte = 0xFF;
   std::optional<size_t> alternative = std::nullopt;  // see BackendConfig
+  bool hostileThreads = false;                       // see BackendConfig
 };
 
 /// Where one node ran, and the refusals of faster choices.

@@ -2,19 +2,17 @@
 
 #include <set>
 
-#include "harness/cases/data.h"
+#include "harness/cases/accept.h"
 #include "harness/cases/draw_params.h"
+#include "harness/cases/reach.h"
 #include "harness/cases/rng.h"
 #include "harness/cases/vary.h"
-#include "harness/check/op_model.h"
-#include "harness/check/prepared.h"
-#include "harness/check/trust.h"
 
 namespace opkit::harness {
 namespace {
 
 constexpr size_t kTriesPerCase = 60;
-constexpr int64_t kMaxElements = 1 << 14;
+constexpr size_t kReachEvery = 3;  // draws, one of which goes to a place of reach.h
 constexpr int64_t kExtents[] = {0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
 constexpr DType kAllDTypes[] = {DType::Float32, DType::Float32, DType::Float16, DType::Float64, DType::Int8,
                                 DType::UInt8,   DType::Int16,   DType::UInt16,  DType::Int32,   DType::UInt32,
@@ -28,10 +26,15 @@ class Drawer {
   Case draw() {
     Case c = !examples_.empty() && rng_.integer(0, 1) == 0 ? varied() : fromCard();
     c.seed = rng_.next() % 100000;
-    c.anyFallback = true;
-    c.fallback.clear();
-    c.bench = false;
-    c.name = "drawn by --fuzz";
+    markDrawn(c, "drawn by --fuzz");
+    return c;
+  }
+
+  std::optional<Case> drawAtSomePlace(const OpRegistry& registry) {
+    const Place& place = places()[rng_.next() % places().size()];
+    const size_t turn = rng_.next() % place.turns;
+    std::optional<Case> c = drawAt(place, turn, def_, examples_, registry, rng_);
+    if (c) c->seed = rng_.next() % 100000;
     return c;
   }
 
@@ -53,13 +56,13 @@ class Drawer {
     Case c;
     c.op = def_.type;
     c.lane = rng_.integer(0, 3) == 0 ? Lane::Exact : Lane::Normal;
-    const auto rank = static_cast<size_t>(rng_.integer(0, 4));
+    const auto rank = static_cast<size_t>(rng_.integer(0, 3) == 0 ? rng_.integer(5, 7) : rng_.integer(0, 4));
     for (size_t d = 0; d < rank; ++d) shape_.resize(d + 1), shape_[d] = pick(kExtents);
     shape_.resize(rank);
     const DType dtype = drawDType(def_.inputs.empty() ? kAnyDType : def_.inputs[0].dtypes);
     for (const Port& port : def_.inputs) {
       if (port.kind == Port::Kind::Optional && rng_.integer(0, 1) == 0) break;
-      const int64_t copies = port.kind == Port::Kind::Variadic ? rng_.integer(1, 3) : 1;
+      const int64_t copies = port.kind == Port::Kind::Variadic ? rng_.integer(1, 9) : 1;
       for (int64_t k = 0; k < copies; ++k) addInput(port, dtype, c);
     }
     c.params = drawParams(def_.params, rank, rng_);
@@ -113,28 +116,6 @@ class Drawer {
   Shape shape_;
 };
 
-/// OK, or the reason why the card refuses the case or why the case is vacuous.
-Status accept(const OpDef& def, const OpRegistry& registry, const Case& c) {
-  int64_t elements = 0;
-  for (const auto& input : c.inputs) elements += input ? input->elements() : 0;
-  if (elements > kMaxElements) return Status::unsupported("too large");
-  OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def.params, c.params));
-  OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, def));
-  std::vector<const TensorDesc*> descs;
-  std::vector<const Tensor*> contents;
-  for (const auto& input : inputs) {
-    descs.push_back(input ? &input->desc : nullptr);
-    contents.push_back(input ? &*input : nullptr);
-  }
-  OPKIT_ASSIGN(const auto outputs, inferShapes(def, {params, descs, contents, requiredOutputs(def)}));
-  for (const TensorDesc& output : outputs)
-    if (output.elements() > kMaxElements) return Status::unsupported("too large");
-  const PreparedGroup prepared = prepareGroup({{c}}, registry);
-  OPKIT_TRY(prepared.cases[0].status);
-  OPKIT_TRY(checkZeros(def, prepared.cases[0]));
-  return checkSensitivity(def, prepared.cases[0]);
-}
-
 Status checkRefusal(const Case& c, const Status& refusal) {
   if (!refusal.message().empty() && refusal.message().find('\n') == std::string::npos) return Status::ok();
   return Status::internal("{}: a refusal must be one line, got '{}'", c.id(), refusal.message());
@@ -145,16 +126,24 @@ Status drawFor(const OpDef& def, const std::vector<const Case*>& examples, const
   Drawer drawer(def, examples, options.seed);
   std::set<std::string> seen;
   size_t accepted = 0;
+  const auto keep = [&](Case c) {
+    const std::string id = c.id();
+    if (id.find(options.filter) == std::string::npos || !seen.insert(id).second) return;
+    ++accepted;
+    groups.push_back({{std::move(c)}});
+  };
   for (size_t attempt = 0; attempt < options.count * kTriesPerCase && accepted < options.count; ++attempt) {
+    if (attempt % kReachEvery == 0)
+      if (std::optional<Case> c = drawer.drawAtSomePlace(registry)) {
+        keep(*std::move(c));
+        continue;
+      }
     Case c = drawer.draw();
-    if (const Status status = accept(def, registry, c); !status.isOk()) {
+    if (const Status status = acceptDrawn(def, registry, c, {}); !status.isOk()) {
       OPKIT_TRY(checkRefusal(c, status));
       continue;
     }
-    const std::string id = c.id();
-    if (!seen.insert(id).second || id.find(options.filter) == std::string::npos) continue;
-    ++accepted;
-    groups.push_back({{std::move(c)}});
+    keep(std::move(c));
   }
   drawn += accepted;
   return Status::ok();
@@ -163,10 +152,7 @@ Status drawFor(const OpDef& def, const std::vector<const Case*>& examples, const
 }  // namespace
 
 Result<Catalogue> fuzzCatalogue(Catalogue base, const OpRegistry& registry, const FuzzOptions& options) {
-  std::map<std::string, std::vector<const Case*>> examples;
-  for (const CaseGroup& group : base.groups)
-    for (const Case& c : group.cases)
-      if (c.lane != Lane::Specials && c.boundScale == 1) examples[c.op].push_back(&c);
+  std::map<std::string, std::vector<const Case*>> examples = examplesOf(base);
   std::vector<CaseGroup> groups;
   std::vector<std::string> none;
   size_t drawn = 0, operators = 0;
@@ -181,10 +167,7 @@ Result<Catalogue> fuzzCatalogue(Catalogue base, const OpRegistry& registry, cons
   base.notes.push_back(fmt::format("--fuzz drew {} cases for {} operators with seed {}{}", drawn, operators,
                                    options.seed,
                                    none.empty() ? "" : fmt::format("; nothing valid for {}", fmt::join(none, ", "))));
-  for (CaseGroup& group : groups)
-    for (Case& c : group.cases) c.departures.clear();
-  OPKIT_TRY(applyDepartures(base.departures, false, groups));
-  std::ranges::move(groups, std::back_inserter(base.groups));
+  OPKIT_TRY(addDrawn(std::move(groups), base));
   return base;
 }
 

@@ -3,25 +3,33 @@
 //   placement   it ran on the requested backend (or was refused as its case file declares)
 //   counters    onExecute allocated no buffer, created no pipeline, submitted once per segment, dispatched something
 //   canary      nothing was written outside the outputs
-//   poison      every element of the outputs was written
+//   poison      every element of the outputs was written; for elements of 8 bits by two runs over different poison
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
-//   threads     (host) one and three threads give the bits of all threads, also without guards around tensors
+//   threads     (host) one thread gives the bits of all threads; so do threads that split all work, begin together and
+//               run it in shuffled order, several times, also without guards around tensors
 //   pages       (host) nothing was read or written outside any tensor, by guard pages
 //   heap        (host) onExecute allocated nothing on the heap
 //   providers   every other kernel that accepts the case, of any provider, is within the same bounds, except for
 //               departures that the case file declares; these must be outside the bound (harness/cases/departures.h)
 //   variants    (Vulkan) every device class, buffers and images, and every alternative of the tuner are within the
-//   bounds shapes      a model with fixed shapes gives the bits of one with free extents batch       the first element
-//   of a batch gives the same bits alone and among others inputs      a run changed no input aliased     the output in
-//   the memory of an input that the card allows gives the same bits offsets     (host) tensors behind unaligned
-//   addresses give the same bits reuse       one kernel, resized over the group's shapes and back, gives the bits of a
-//   fresh kernel at each shape resize      the same walk on one Session, which creates nothing new when it returns to a
-//   shape clone       a clone of the Session gives the same bits caches      (Vulkan) a Runtime with empty caches gives
-//   the bits of a warm one validation  (Vulkan, under validation layers) the layers reported no message error (error
-//   cases) the input is refused with the expected message
+//               bounds
+//   shapes      a model with fixed shapes gives the bits of one with free extents
+//   batch       the first element of a batch gives the same bits alone and among others
+//   inputs      a run changed no input
+//   aliased     the output in the memory of an input that the card allows gives the same bits
+//   offsets     (host) tensors behind unaligned addresses give the same bits
+//   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
+//   resize      the same walk on one Session, which creates and allocates nothing new when it returns to a shape. A
+//               group of one case walks through variations of it, which must pass the sub-checks above
+//   clone       a clone of the Session gives the same bits
+//   caches      (Vulkan) a Runtime with empty caches gives the bits of a warm one
+//   validation  (Vulkan, under validation layers) the layers reported no message
+//   error       (error cases) the input is refused with the expected message
+//
+// A sub-check that cannot run for a case is noted with the reason (harness/check/sub_checks.h); a silent one fails.
 //
 // Expensive sub-checks run on one case per group, `caches` on groups that request it. A Checker belongs to one thread.
 #pragma once
@@ -33,6 +41,7 @@
 #include "engine/runtime/session.h"
 #include "harness/check/prepared.h"
 #include "harness/check/variants.h"
+#include "harness/check/walk.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -75,8 +84,13 @@ class Checker {
   void checkTrust(const PreparedCase& c, CaseResult& result) const;
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);
   Status same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const;
+  void checkPoison(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  Status checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh);
   Status checkClone(const Session& session, const PreparedCase& c, const Fresh& fresh) const;
-  void checkAccuracy(const PreparedCase& c, const std::vector<Tensor>* again, CaseResult& result, const Fresh& fresh);
+  void checkAccuracy(Interpreter& interpreter, const PreparedCase& c, const std::vector<Tensor>* again,
+                     CaseResult& result, const Fresh& fresh);
+  Result<std::vector<Tensor>> runAgain(Interpreter& interpreter, const PreparedCase& c, SessionConfig config,
+                                       std::shared_ptr<Runtime> runtime) const;
   void checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
                     std::shared_ptr<Runtime> runtime);
@@ -84,8 +98,12 @@ class Checker {
   void checkProviders(const PreparedCase& c, CaseResult& result);
   Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, bool& departed);
   void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  struct Walk;
+  void addFurtherStops(Interpreter& interpreter, const PreparedGroup& group, Walk& walk, CaseResult& owner);
   void checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                   std::vector<CaseResult>& results);
+  void recordKernelWalk(const Walk& walk, std::vector<CaseResult>& results);
+  void recordWalk(const char* name, const Walk& walk, const std::vector<StopVerdict>& verdicts);
   void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                    std::vector<CaseResult>& results);
 

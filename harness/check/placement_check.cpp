@@ -149,7 +149,9 @@ Status checkCounters(const Session& session, const BackendCounters& before, cons
   return Status::ok();
 }
 
-Status checkNothingNew(const BackendCounters& before, const BackendCounters& after) {
+Status checkNothingNew(const BackendCounters& before, const BackendCounters& after, bool planWasKept) {
+  if (planWasKept && after.allocations != before.allocations)
+    return Status::internal("returning to a known shape allocated {} buffers", after.allocations - before.allocations);
   if (after.executionsCreated != before.executionsCreated)
     return Status::internal("returning to a known shape created {} Executions",
                             after.executionsCreated - before.executionsCreated);

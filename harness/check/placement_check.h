@@ -26,8 +26,9 @@ std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::
 /// dispatched something if the session has anything to do.
 Status checkCounters(const Session& session, const BackendCounters& before, const BackendCounters& after);
 
-/// OK if no Execution and no pipeline was created in between.
-Status checkNothingNew(const BackendCounters& before, const BackendCounters& after);
+/// OK if no Execution and no pipeline was created in between and, if the session still had the plan, no buffer
+/// allocated.
+Status checkNothingNew(const BackendCounters& before, const BackendCounters& after, bool planWasKept);
 
 /// The device's limit of loop iterations if a kernel would have run without it, else 0.
 uint64_t loopLimitOf(const Placement& row);

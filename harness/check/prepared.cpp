@@ -42,18 +42,19 @@ std::set<size_t> coldCacheGroups(const Catalogue& catalogue) {
   return chosen;
 }
 
+PreparedCase prepareCase(const Case& c, const OpRegistry& registry) {
+  PreparedCase prepared;
+  prepared.description = c;
+  prepared.status = prepare(prepared, registry);
+  return prepared;
+}
+
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry) {
   PreparedGroup prepared;
-  for (const Case& c : group.cases) {
-    PreparedCase& one = prepared.cases.emplace_back();
-    one.description = c;
-    one.status = prepare(one, registry);
-  }
+  for (const Case& c : group.cases) prepared.cases.push_back(prepareCase(c, registry));
   if (group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
   for (const Case& stop : walkStops(group.cases[0])) {
-    PreparedCase one;
-    one.description = stop;
-    one.status = prepare(one, registry);
+    PreparedCase one = prepareCase(stop, registry);
     if (one.status.isOk()) prepared.stops.push_back(std::move(one));
   }
   return prepared;

@@ -26,6 +26,7 @@ struct PreparedGroup {
 /// catalogue, so that results do not depend on the order of workers.
 std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 
+PreparedCase prepareCase(const Case& c, const OpRegistry& registry);
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry);
 
 }  // namespace opkit::harness

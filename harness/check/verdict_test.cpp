@@ -43,9 +43,11 @@ TEST(Verdict, UnorderedOperatorsMustAgreeWithinTheBound) {
 
 TEST(Counters, NothingMayBeMadeOnReturningToAShape) {
   const BackendCounters before;
-  EXPECT_TRUE(checkNothingNew(before, before).isOk());
-  EXPECT_FALSE(checkNothingNew(before, {.executionsCreated = 1}).isOk());
-  EXPECT_FALSE(checkNothingNew(before, {.pipelinesCreated = 1}).isOk());
+  EXPECT_TRUE(checkNothingNew(before, before, true).isOk());
+  EXPECT_FALSE(checkNothingNew(before, {.executionsCreated = 1}, false).isOk());
+  EXPECT_FALSE(checkNothingNew(before, {.pipelinesCreated = 1}, false).isOk());
+  EXPECT_FALSE(checkNothingNew(before, {.allocations = 1}, true).isOk());
+  EXPECT_TRUE(checkNothingNew(before, {.allocations = 1}, false).isOk()) << "the plan was forgotten";
 }
 
 TEST(Walk, GrowsShrinksPassesSizeOneAndReturns) {

@@ -15,6 +15,7 @@ class Log {
   void add(size_t stop, const Case& at, const Status& status, std::vector<Tensor> got) {
     path_ += (path_.empty() ? "" : " -> ") + at.inputText();
     StopVerdict& verdict = verdicts_[stop];
+    ++verdict.visits;
     if (verdict.status.isOk() && !status.isOk()) {
       verdict.status = status.withContext("after " + path_);
       verdict.got = got;
@@ -53,10 +54,12 @@ std::vector<StopVerdict> walkSession(Session& session, const OpDef& def, const s
   for (size_t step = 0; step < order.size(); ++step) {
     const Stop& stop = stops[order[step]];
     if (step == stops.size()) known = session.counters();
+    const size_t made = session.statistics().plansMade;
     auto got = visit(session, *stop.at);
     Status status = got ? sameResult(def, *stop.at, *stop.fresh, *got) : got.error();
     const BackendCounters now = session.counters();
-    if (status.isOk() && step >= stops.size()) status = checkNothingNew(known, now);
+    if (status.isOk() && step >= stops.size())
+      status = checkNothingNew(known, now, session.statistics().plansMade == made);
     known = step >= stops.size() ? now : known;
     log.add(order[step], stop.at->description, status, got ? *std::move(got) : std::vector<Tensor>());
   }

@@ -17,6 +17,7 @@ struct StopVerdict {
   Status status;
   std::vector<Tensor> got;
   std::vector<Tensor> previous;
+  size_t visits = 0;
 };
 
 /// Grows, shrinks and returns: 0, 1, ..., n-1, n-2, ..., 0.

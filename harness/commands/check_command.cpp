@@ -7,6 +7,7 @@
 #include "harness/cases/case_rules.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
+#include "harness/commands/check_account.h"
 #include "harness/commands/check_job.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
@@ -30,6 +31,7 @@ struct CheckArguments {
   size_t memoryMiB = 8192;
   bool verbose = false;
   bool annotations = false;
+  bool subChecks = false;
 };
 
 /// The results of one operator on one backend.
@@ -202,6 +204,7 @@ class CheckRun {
     Tally& tally = tallies_[{line.value("op", ""), line.value("backend", "")}];
     if (isFailure(status) && tally.blocks < kBlocksPerOperator) addOpinion(line, block);
     file_.writeCase(line);
+    account_.add(line);
     ++tally.count[status];
     ++total_[status];
     tally.durationNs += line.value("durationNs", 0.0);
@@ -240,6 +243,8 @@ class CheckRun {
     fmt::print("{} {} on {} {}\n", nameOf(status), line.value("id", ""), line.value("backend", ""),
                line.value("reason", ""));
     if (!checks.empty()) fmt::print("  checks   {}\n", fmt::join(checks, " "));
+    for (const auto& [name, why] : line.value("notRun", std::map<std::string, std::string>()))
+      fmt::print("  not run  {}: {}\n", name, why);
   }
 
   std::string folderOf(const std::string& op) const {
@@ -290,6 +295,8 @@ class CheckRun {
         fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",
                    tally.blocks - kBlocksPerOperator, key.first, key.second);
     printTable();
+    if (options_.subChecks) account_.printSubChecks();
+    file_.addToSummary(account_.toJson());
     OPKIT_TRY(file_.close());
     const std::string missing =
         interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_) : "";
@@ -301,6 +308,7 @@ class CheckRun {
     bool failed = !printTotals();
     for (const auto& [provider, count] : departures_)
       fmt::print("{} declared departures of provider {}\n", count, provider);
+    account_.printSummary();
     fmt::print("{} dispatches\n", dispatches_);
     if (!missing.empty()) {
       fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
@@ -364,6 +372,7 @@ class CheckRun {
   const OpRegistry& registry_;
   Catalogue catalogue_;
   ResultFile file_;
+  CheckAccount account_;
   std::map<std::pair<std::string, std::string>, Tally> tallies_;
   std::map<std::string, size_t> departures_;  // declared and observed, by provider
   std::map<CaseStatus, size_t> total_;
@@ -385,6 +394,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);
+  options->cases.reach = true;
   command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--jobs", options->jobs, "Worker processes")
@@ -403,6 +413,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::appendedFile());
   command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
   command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
+  command->add_flag("--subchecks", options->subChecks,
+                    "Print operator x sub-check: how often it ran, and why it did not");
   command->add_flag("--verbose", options->verbose, "Print each case and its sub-checks");
   command->footer(
       "Examples:\n"

@@ -92,7 +92,8 @@ struct CaseOptions {
   std::string id;
   std::string casesFile;
   std::optional<uint64_t> seed;
-  size_t fuzz = 0;  // further cases per operator, drawn from the cards
+  bool reach = false;  // further cases at the places of harness/cases/reach.h
+  size_t fuzz = 0;     // further cases per operator, drawn from the cards
 
   void add(CLI::App& command);
 };

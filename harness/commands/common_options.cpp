@@ -1,6 +1,7 @@
 #include "engine/backend/cpu/simd_target.h"
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
+#include "harness/cases/reach.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
@@ -163,6 +164,9 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
   } else {
     OPKIT_ASSIGN(const auto bytes, readFile(options.casesFile));
     OPKIT_ASSIGN(catalogue, parseCaseFile(options.casesFile, {bytes.begin(), bytes.end()}, registry));
+  }
+  if (options.reach && options.casesFile.empty() && options.id.empty()) {
+    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed));
   }
   OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), filter, registry));
   if (options.fuzz == 0) return catalogue;

@@ -59,8 +59,10 @@ Class classOf(double value) {
   return Class::Finite;
 }
 
+/// Any value of 8 bits may be a result; `check` finds unwritten ones by a second run (Checker::checkPoison).
 template <class T>
 bool isPoison(const T& element) {
+  if constexpr (sizeof(T) == 1) return false;
   const auto* bytes = reinterpret_cast<const unsigned char*>(&element);
   return std::all_of(bytes, bytes + sizeof(T), [](unsigned char byte) { return byte == 0xFF; });
 }

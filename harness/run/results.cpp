@@ -155,6 +155,10 @@ Json toJson(const CaseResult& result) {
     line["checks"].push_back(sub.name);
     if (!sub.ok && !line.contains("failedCheck")) line["failedCheck"] = sub.name;
   }
+  for (const NotRun& note : result.notRun) line["notRun"][note.name] = note.reason;
+  if (result.stops) line["stops"] = result.stops;
+  if (result.furtherStops) line["furtherStops"] = result.furtherStops;
+  if (result.elements) line["size"] = {{"elements", result.elements}, {"rank", result.rank}, {"batch", result.batch}};
   if (!result.diagnosis.empty()) line["diagnosis"] = {{"kind", result.diagnosisKind}, {"text", result.diagnosis}};
   addText("map", result.map);
   if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
@@ -238,8 +242,15 @@ void ResultFile::writeMutant(const Json& line) {
   lines_ += status_.isOk();
 }
 
+void ResultFile::addToSummary(const Json& fields) {
+  Json all = Json::parse(summary_);
+  all.update(fields);
+  summary_ = all.dump();
+}
+
 Status ResultFile::close() {
   Json line = {{"record", "summary"}, {"outcome", interrupted() ? "interrupted" : "complete"}, {"ended", utcNow()}};
+  line.update(Json::parse(summary_));
   size_t executed = 0;
   for (const char* name : kStatusNames) line[name] = 0;
   for (const auto& [name, count] : counts_) {

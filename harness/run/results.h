@@ -30,6 +30,12 @@ struct SubCheck {
   std::string message;  // why not
 };
 
+/// A sub-check that a case left out.
+struct NotRun {
+  std::string name;
+  std::string reason;
+};
+
 /// Samples in nanoseconds and their robust summary.
 struct Timing {
   std::vector<double> samples;
@@ -73,6 +79,12 @@ struct CaseResult {
   std::string note;                     // notes about a pass
   std::vector<std::string> departures;  // declared and observed: providers whose result is outside the bound
   std::vector<SubCheck> subChecks;
+  std::vector<NotRun> notRun;
+  size_t furtherStops = 0;  // of these, variations that are no cases
+  size_t stops = 0;         // shapes that the walk of the case's group visited; 0 for the other cases of the group
+  int64_t elements = 0;     // of its largest tensor
+  size_t rank = 0;          // of the tensor of the highest rank
+  int64_t batch = 0;        // the product of all extents of the first input but its last two, if it has more than two
   std::optional<Comparison> accuracy;
   Shape worstShape;           // of the output that holds accuracy->worst
   std::string diagnosisKind;  // see harness/compare/diagnose.h; empty if nothing is wrong
@@ -91,6 +103,8 @@ struct CaseResult {
 
   /// Appends a sub-check; a failed one sets the status to `Fail` and the reason to its message, unless there is one.
   void check(const std::string& checkName, const Status& verdict);
+  /// Notes why a sub-check cannot run.
+  void skip(const std::string& checkName, const std::string& why) { notRun.push_back({checkName, why}); }
   /// True if that sub-check ran and failed.
   bool failed(std::string_view checkName) const;
 };
@@ -119,6 +133,8 @@ class ResultFile {
   void writeCase(const nlohmann::json& line);
   /// A mutant and its fate.
   void writeMutant(const nlohmann::json& line);
+  /// Adds fields to the closing line.
+  void addToSummary(const nlohmann::json& fields);
   /// Writes the closing line: counts of all lines and whether an interrupt ended the run. Without it a reader knows
   /// that the run is incomplete. Returns status().
   Status close();
@@ -130,6 +146,7 @@ class ResultFile {
 
   std::optional<LineFile> file_;
   Status status_;
+  std::string summary_ = "{}";            // JSON: further fields of the closing line
   std::string run_;                       // its id, which every line carries
   std::map<std::string, size_t> counts_;  // of lines, by status or fate
   size_t lines_ = 0;                      // of cases and mutants written

@@ -179,7 +179,7 @@ class GemmConvCpu final : public ConvCpu {
     dims_ = {plan_.groupOutputs, positions, plan_.groupInputs * plan_.kernelTaps()};
     planeFloats_ = direct_ ? plan_.inputPositions() : channelFloats();
     const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups * deep_.output;
-    product_ = gemm::Plan(dims_, together, false, pool_.threadCount());
+    product_ = gemm::Plan(dims_, together, false, pool_.threadCount(), pool_.splitsAll());
     const int64_t channels = plan_.groups * plan_.groupInputs;
     imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
     return Status::ok();

@@ -70,7 +70,7 @@ class GemmCpu final : public HostExecution {
                     hasBias(inputs) ? &inputs[2]->desc.shape : nullptr);
   }
   product::Plan planOf(const GemmPlan& shapes) const {
-    return {{shapes.rows, shapes.columns, shapes.depth}, 1, packed_ != nullptr, pool_.threadCount()};
+    return {{shapes.rows, shapes.columns, shapes.depth}, 1, packed_ != nullptr, pool_.threadCount(), pool_.splitsAll()};
   }
 
   Status packRight(const Tensor& b, Backend& backend) {

@@ -67,7 +67,7 @@ class MatMulCpu final : public HostExecution {
     const bool tall = sharedRight && inputs[0]->desc.elements() == shapes_.batchCount() * shapes_.rows * shapes_.depth;
     const int64_t count = tall ? std::min<int64_t>(shapes_.batchCount(), 1) : shapes_.batchCount();
     dims_ = {tall ? shapes_.rows * shapes_.batchCount() : shapes_.rows, shapes_.columns, shapes_.depth};
-    plan_ = gemm::Plan(dims_, count, packed_ != nullptr, pool_.threadCount());
+    plan_ = gemm::Plan(dims_, count, packed_ != nullptr, pool_.threadCount(), pool_.splitsAll());
     return Status::ok();
   }
 

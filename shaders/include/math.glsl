@@ -210,16 +210,60 @@ float mathAtanh(float x) {
   return withSign(0.5f * mathLog1p(2.0f * a / (1.0f - a)), x);
 }
 
-/// sin (quadrant 0) or cos (quadrant 1) of x: absolute error 1.2e-7 for |x| <= 8192, beyond that 1e-3 and worse.
+/// The bits of 2 / pi after the point: as many as the largest float needs.
+const uint kTwoOverPi[8] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
+                            0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u};
+
+/// 32 of these bits from number `first` on; bits before the point are zero.
+uint twoOverPiBits(int first) {
+  const int word = first >> 5;
+  const uint shift = uint(first) & 31u;
+  const uint high = word < 0 ? 0u : kTwoOverPi[word];
+  const uint low = word < -1 ? 0u : kTwoOverPi[word + 1];
+  return shift == 0u ? high : (high << shift) | (low >> (32u - shift));
+}
+
+/// The upper 32 bits of a * b; a < 2^24.
+uint productHigh(uint a, uint b) {
+  const uint aHigh = a >> 16, aLow = a & 0xFFFFu, bHigh = b >> 16, bLow = b & 0xFFFFu;
+  const uint first = aLow * bHigh + (aLow * bLow >> 16);
+  const uint second = aHigh * bLow + (first & 0xFFFFu);
+  return aHigh * bHigh + (first >> 16) + (second >> 16);
+}
+
+/// The rest of x to the nearest multiple of pi / 2, and that multiple modulo 4: x * 2 / pi modulo 4 in fixed point, with
+/// 62 bits after the point. For 1 <= |x|.
+float quarterTurns(float x, INOUT(uint) turns) {
+  const uint bits = floatBitsToUint(x);
+  const int exponent = int((bits >> 23) & 0xFFu) - 150;  // |x| = mantissa * 2^exponent
+  const uint mantissa = (bits & 0x7FFFFFu) | 0x800000u;
+  const int first = exponent - 2;  // earlier bits of 2 / pi give multiples of 4
+  const uint middle = twoOverPiBits(first + 32);
+  const uint low = mantissa * middle + productHigh(mantissa, twoOverPiBits(first + 64));
+  const uint carry = low < mantissa * middle ? 1u : 0u;
+  const uint high = mantissa * twoOverPiBits(first) + productHigh(mantissa, middle) + carry;
+  const uint part = (high << 2) | (low >> 30);  // of a quarter, in units of 2^-32
+  turns = (high >> 30) + (part >> 31);
+  const float r = (float(int(part)) + float(low << 2) * 2.3283064365e-10f) * 3.6572951982e-10f;  // pi / 2 * 2^-32
+  if (x >= 0.0f) return r;
+  turns = 0u - turns;
+  return -r;
+}
+
+/// sin (quadrant 0) or cos (quadrant 1) of x: absolute error 1.3e-7.
 float mathSine(float x, uint quadrant) {
   if (isNan(x) || isInf(x)) return kNaN;
-  const float limited = abs(x) > 1e6f ? 0.0f : x;  // beyond, float cannot resolve the angle
-  const float n = floor(limited * 0.63661977237f + 0.5f);
-  precise float r = limited - n * 1.5703125f;
+  const float n = floor(x * 0.63661977237f + 0.5f);
+  precise float r = x - n * 1.5703125f;
   r = r - n * 4.837512969970703125e-4f;
   r = r - n * 7.5497894158615963534e-8f;
+  uint turns = 0u;
+  if (abs(x) > 8192.0f)
+    r = quarterTurns(x, turns);
+  else
+    turns = uint(int(n));
   const float z = r * r;
-  const uint turn = (uint(int(n)) + quadrant) & 3u;
+  const uint turn = (turns + quadrant) & 3u;
   // (sin(sqrt z) / sqrt z - 1) / z and (cos(sqrt z) - 1 + z / 2) / z^2
   const float s = r + r * z * (-0.1666666666f + z * (0.008333331866f + z * (-0.0001984008201f + z * 2.724931405e-6f)));
   const float c = 1.0f - 0.5f * z +

@@ -16,6 +16,7 @@ IMAGE_OUT(1, y)
 layout(push_constant) uniform Push {
   uint count;  // texels of the output
   uint blocks;
+  uint channels;
   uint countPadding;
   uint inputs[2];  // extents: rows, columns
   uint outputs[2];
@@ -65,5 +66,6 @@ void main() {
 #ifdef MODE_MEAN
   result = meanOf(result, hugeSum, float(max(push.countPadding != 0 ? padded : inside, 1u)));
 #endif
-  IMAGE_STORE(y, column, row, result);
+  // A window without elements has the maximum -Inf, beyond the last channel too.
+  IMAGE_STORE(y, column, row, keepChannels(result, push.channels - column / columns * 4u));
 }

@@ -25,6 +25,11 @@ size_t threadsFor(const BackendConfig& config) {
   return config.power == PowerHint::Low && config.threads == 0 ? 1 : config.threads;
 }
 
+ThreadManner mannerFor(const BackendConfig& config) {
+  if (config.hostileThreads) return ThreadManner::Hostile;
+  return config.power == PowerHint::Low ? ThreadManner::Sleeps : ThreadManner::Spins;
+}
+
 class CpuBackend final : public HostBackend {
  public:
   CpuBackend(const OpRegistry& registry, std::unique_ptr<ThreadPool> pool)
@@ -73,7 +78,7 @@ class CpuRuntime final : public Runtime, public KeepsMeasurements {
 
   const DeviceInfo& device() const override { return device_; }
   Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override {
-    OPKIT_ASSIGN(auto pool, makeThreadPool(threadsFor(config), config.power == PowerHint::Normal));
+    OPKIT_ASSIGN(auto pool, makeThreadPool(threadsFor(config), mannerFor(config)));
     return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, std::move(pool)));
   }
 

@@ -20,6 +20,7 @@ template <class Body>
 void parallelRanges(ThreadPool& pool, int64_t count, int64_t grain, const Body& body) {
   if (count <= 0) return;
   const auto most = static_cast<int64_t>(pool.threadCount()) * 4;
+  if (pool.splitsAll()) grain = 16;
   const int64_t tasks = pool.threadCount() == 1 ? 1 : std::clamp<int64_t>(count / std::max<int64_t>(grain, 1), 1, most);
   if (tasks == 1) return body(int64_t{0}, count);
   const int64_t step = ((count + tasks - 1) / tasks + 15) / 16 * 16;
@@ -35,12 +36,14 @@ void parallelRanges(ThreadPool& pool, int64_t count, int64_t grain, const Body& 
 template <class Body>
 void parallelRows(ThreadPool& pool, int64_t count, int64_t work, const Body& body) {
   if (count <= 0) return;
-  if (pool.threadCount() == 1 || count == 1 || count * work < 2 * kGrainElements) {
+  if (pool.threadCount() == 1 || count == 1 || (count * work < 2 * kGrainElements && !pool.splitsAll())) {
     for (int64_t i = 0; i < count; ++i) body(i);
     return;
   }
-  const int64_t perTask = std::max<int64_t>(
-      1, std::min(kGrainElements / std::max<int64_t>(work, 1), count / (2 * static_cast<int64_t>(pool.threadCount()))));
+  const int64_t perTask =
+      std::max<int64_t>(1, pool.splitsAll() ? 1
+                                            : std::min(kGrainElements / std::max<int64_t>(work, 1),
+                                                       count / (2 * static_cast<int64_t>(pool.threadCount()))));
   const auto task = [&](size_t index, size_t) {
     const int64_t begin = static_cast<int64_t>(index) * perTask;
     for (int64_t i = begin; i < std::min(begin + perTask, count); ++i) body(i);

@@ -166,8 +166,20 @@ void Recording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh
 void Recording::placeBarrier() {
   if (!fresh_.empty()) hazards_.barrierPlaced();
   if (hazards_.add(accesses_) || !fresh_.empty()) barrier(commands_.handle(), fresh_);
+  if (context_.images && context_.images->guarded()) fillGuards();
   accesses_.clear();
   fresh_.clear();
+}
+
+/// Fills the images that begin here with NaN, of which the guard must remain.
+void Recording::fillGuards() {
+  if (fresh_.empty()) return;
+  VkClearColorValue poison{};
+  std::fill(std::begin(poison.uint32), std::end(poison.uint32), ~0u);
+  constexpr VkImageSubresourceRange kWhole{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  for (const VkImage image : fresh_)
+    context_.device->vk().vkCmdClearColorImage(commands_.handle(), image, VK_IMAGE_LAYOUT_GENERAL, &poison, 1, &kWhole);
+  barrier(commands_.handle());
 }
 
 void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set,

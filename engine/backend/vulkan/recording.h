@@ -72,6 +72,7 @@ class Recording {
   void useBuffer(const Tensor& tensor, bool write);
   void barrier(VkCommandBuffer commands, std::span<const VkImage> fresh = {});
   void placeBarrier();
+  void fillGuards();
 
   RecordingContext context_;
   CommandBuffer commands_;

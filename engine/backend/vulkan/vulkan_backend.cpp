@@ -4,6 +4,7 @@
 
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/image_conversion.h"
+#include "engine/backend/vulkan/image_guard.h"
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
 #include "engine/backend/vulkan/vulkan_status.h"
@@ -76,7 +77,7 @@ Status VulkanBackend::startImages() {
   if (config_.storage == Storage::Buffer ||
       (config_.storage == Storage::Auto && !device->physical().deviceClass->prefersImages))
     return Status::ok();
-  const Result<VkMemoryRequirements> needed = imageRequirements(*device, {DType::Float32, {1, 4, 16, 16}});
+  const Result<VkMemoryRequirements> needed = imageRequirements(*device, {DType::Float32, {1, 4, 16, 16}}, false);
   if (!needed) return needed.error();
   const Result<Device::MemoryType> type = device->memoryType(MemoryUse::Tensor, ~0u);
   if (!type || !(needed->memoryTypeBits >> type->index & 1u)) {
@@ -90,7 +91,8 @@ Status VulkanBackend::startImages() {
 
 Result<size_t> VulkanBackend::storedBytes(const Tensor& tensor) const {
   if (tensor.layout != Layout::NC4HW4) return tensor.sizeBytes();
-  OPKIT_ASSIGN(const VkMemoryRequirements needed, imageRequirements(*context_.device, tensor.desc));
+  OPKIT_ASSIGN(const VkMemoryRequirements needed,
+               imageRequirements(*context_.device, tensor.desc, config_.guardBytes > 0));
   return static_cast<size_t>(needed.size);
 }
 
@@ -210,7 +212,7 @@ void VulkanBackend::dropPlan(size_t plan) {
 }
 
 Status VulkanBackend::onResizeBegin() {
-  *plan_ = {.resize = ++resizes_, .images = std::make_unique<ImageSet>(context_.device)};
+  *plan_ = {.resize = ++resizes_, .images = std::make_unique<ImageSet>(context_.device, config_.guardBytes > 0)};
   open_ = nullptr;
   inSegment_ = false;
   return Status::ok();
@@ -224,7 +226,7 @@ Result<std::unique_ptr<Recording>> VulkanBackend::trialRecording(ImageSet& image
 }
 
 Result<Recording*> VulkanBackend::addRecording() {
-  if (!plan_->images) plan_->images = std::make_unique<ImageSet>(context_.device);
+  if (!plan_->images) plan_->images = std::make_unique<ImageSet>(context_.device, config_.guardBytes > 0);
   context_.images = plan_->images.get();
   OPKIT_ASSIGN(std::unique_ptr<Recording> recording, Recording::create(context_));
   plan_->recordings.push_back(std::move(recording));
@@ -282,6 +284,9 @@ void VulkanBackend::watchGuards(std::shared_ptr<const Tensor> constant) { guarde
 
 Status VulkanBackend::checkGuards() {
   for (const Tensor& gap : plan_->gaps) OPKIT_TRY(checkGap(*this, gap, "a part of its scratch memory"));
+  if (plan_->images)
+    for (const VulkanImage* image : plan_->images->filled())
+      OPKIT_TRY(checkImageGuard(*this, context_.device, context_.pool, *image));
   for (const auto& constant : guarded_)
     OPKIT_TRY(checkGuard(*this, *constant, "the packed constant " + constant->desc.toString()));
   return Status::ok();

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_image.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
@@ -8,7 +9,14 @@
 namespace opkit::vulkan {
 namespace {
 
-Result<Owned<VkImage>> createImage(const Device& device, const TensorDesc& desc) {
+/// Columns and rows of an image. One that fills the device's limit has no guard.
+std::array<int64_t, 2> sizeOf(const Device& device, const ImageShape& shape, bool guarded) {
+  const auto limit = static_cast<int64_t>(device.limits().maxImageDimension2D) - kImageGuard;
+  if (!guarded || shape.columns() > limit || shape.rows() > limit) return {shape.columns(), shape.rows()};
+  return {shape.columns() + kImageGuard, shape.rows() + kImageGuard};
+}
+
+Result<Owned<VkImage>> createImage(const Device& device, const TensorDesc& desc, bool guarded) {
   const ImageShape shape(desc.shape);
   const auto limit = static_cast<int64_t>(device.limits().maxImageDimension2D);
   if (shape.texels() == 0 || shape.columns() > limit || shape.rows() > limit)
@@ -19,7 +27,8 @@ Result<Owned<VkImage>> createImage(const Device& device, const TensorDesc& desc)
   VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
   info.imageType = VK_IMAGE_TYPE_2D;
   info.format = desc.dtype == DType::Float16 ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
-  info.extent = {static_cast<uint32_t>(shape.columns()), static_cast<uint32_t>(shape.rows()), 1};
+  const auto [columns, rows] = sizeOf(device, shape, guarded);
+  info.extent = {static_cast<uint32_t>(columns), static_cast<uint32_t>(rows), 1};
   info.mipLevels = info.arrayLayers = 1;
   info.samples = VK_SAMPLE_COUNT_1_BIT;
   info.tiling = VK_IMAGE_TILING_OPTIMAL;
@@ -56,8 +65,8 @@ ImageShape::ImageShape(const Shape& shape) {
   blocks = (channels + 3) / 4;
 }
 
-Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc) {
-  OPKIT_ASSIGN(const Owned<VkImage> image, createImage(device, desc));
+Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc, bool guarded) {
+  OPKIT_ASSIGN(const Owned<VkImage> image, createImage(device, desc, guarded));
   VkMemoryRequirements requirements;
   device.vk().vkGetImageMemoryRequirements(device.handle(), image.get(), &requirements);
   return requirements;
@@ -70,7 +79,11 @@ Result<const VulkanImage*> ImageSet::imageOf(const Tensor& tensor) {
   const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
   if (!buffer) return Status::internal("vulkan: tensor {} is not on the device", tensor.desc.toString());
   VulkanImage image;
-  OPKIT_ASSIGN(image.handle, createImage(*device_, tensor.desc));
+  image.desc = tensor.desc;
+  OPKIT_ASSIGN(image.handle, createImage(*device_, tensor.desc, guarded_));
+  const auto [columns, rows] = sizeOf(*device_, ImageShape(tensor.desc.shape), guarded_);
+  image.columns = columns;
+  image.rows = rows;
   VkMemoryRequirements requirements;
   device_->vk().vkGetImageMemoryRequirements(device_->handle(), image.handle.get(), &requirements);
   const size_t offset = buffer->memory().offset() + tensor.offsetBytes;
@@ -102,6 +115,12 @@ Result<ImageSet::Use> ImageSet::use(const Tensor& tensor, bool write) {
 void ImageSet::forget(const ByteAccess& access, const VulkanImage* except) {
   std::erase_if(contents_,
                 [&](const Content& content) { return content.image != except && overlap(content.bytes, access); });
+}
+
+std::vector<const VulkanImage*> ImageSet::filled() const {
+  std::vector<const VulkanImage*> images;
+  for (const Content& content : contents_) images.push_back(content.image);
+  return images;
 }
 
 Result<VkSampler> ImageSet::sampler() {

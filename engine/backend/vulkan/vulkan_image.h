@@ -25,10 +25,15 @@ struct ImageShape {
   int64_t texels() const { return columns() * rows(); }
 };
 
+/// Columns and rows that a guarded image has beyond its tensor. They hold NaN, and no kernel may write them.
+inline constexpr int64_t kImageGuard = 2;
+
 /// Bytes and alignment of the image of a tensor. Unsupported if the device has no such image.
-Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc);
+Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc, bool guarded);
 
 struct VulkanImage {
+  TensorDesc desc;
+  int64_t columns = 0, rows = 0;  // guard included
   Owned<VkImage> handle;
   Owned<VkImageView> view;
   size_t sizeBytes = 0;
@@ -36,7 +41,11 @@ struct VulkanImage {
 
 class ImageSet {
  public:
-  explicit ImageSet(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  explicit ImageSet(std::shared_ptr<Device> device, bool guarded = false)
+      : device_(std::move(device)), guarded_(guarded) {}
+  bool guarded() const { return guarded_; }
+  /// The images that hold values once everything that was recorded has run.
+  std::vector<const VulkanImage*> filled() const;
 
   struct Use {
     const VulkanImage* image;
@@ -67,6 +76,7 @@ class ImageSet {
   void forget(const ByteAccess& access, const VulkanImage* except);
 
   std::shared_ptr<Device> device_;
+  bool guarded_;
   Owned<VkSampler> sampler_;
   std::map<Key, VulkanImage> images_;
   std::vector<Content> contents_;  // images that hold values now

@@ -27,18 +27,18 @@ int64_t evenPart(int64_t extent, int64_t limit, int64_t unit) {
 
 int64_t depthBlock(int64_t k) { return evenPart(k, kDepthBlock, 8); }
 
-Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads)
+Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads, bool splitsAll)
     : dims_(dims), batch_(batch), threads_(threads) {
   const PanelShape panel = panelShape();
   rowsPerTask_ = std::max(roundUp(dims.m, panel.rows), panel.rows);
   columnsPerTask_ = evenPart(dims.n, rightPacked ? dims.n : kColumnBlock, panel.columns);
   const double work = static_cast<double>(dims.m) * static_cast<double>(dims.n) * static_cast<double>(dims.k);
-  if (threads > 1 && work * static_cast<double>(batch) >= kMinimumParallelWork) {
+  if (threads > 1 && (splitsAll || work * static_cast<double>(batch) >= kMinimumParallelWork)) {
     const int64_t wanted = kTasksPerThread * static_cast<int64_t>(threads);
     const auto tasks = [&] { return batch * ceilDiv(dims.m, rowsPerTask_) * ceilDiv(dims.n, columnsPerTask_); };
     // Halve the longer side. Splitting rows repeats the packing of B. So if run() packs B, rows are split last, and
     // never below the size that pays for the packing.
-    const int64_t fewestRows = rightPacked ? panel.rows : 16 * panel.rows;
+    const int64_t fewestRows = rightPacked || splitsAll ? panel.rows : 16 * panel.rows;
     while (tasks() < wanted) {
       const bool rowsCanSplit = rowsPerTask_ > fewestRows;
       const bool columnsCanSplit = columnsPerTask_ > panel.columns;

@@ -89,8 +89,9 @@ struct Problem {
 class Plan {
  public:
   Plan() = default;
-  /// For `batch` products of `dims` on `threads`; either all right operands are packed or none.
-  Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads);
+  /// For `batch` products of `dims` on `threads`; either all right operands are packed or none. `splitsAll` of the
+  /// pool: as many tasks as there can be.
+  Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads, bool splitsAll = false);
 
   const Dims& dims() const { return dims_; }
   int64_t batch() const { return batch_; }

@@ -1,0 +1,72 @@
+#include "harness/cases/accept.h"
+
+#include <cmath>
+
+#include "harness/cases/data.h"
+#include "harness/check/prepared.h"
+#include "harness/check/trust.h"
+
+namespace opkit::harness {
+namespace {
+
+/// Checks shapes and costs before anything is computed.
+Status checkCost(const OpDef& def, const Case& c, const HostInputs& inputs, const DrawLimits& limits) {
+  OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def.params, c.params));
+  std::vector<const TensorDesc*> descs;
+  std::vector<const Tensor*> contents;
+  for (const auto& input : inputs) {
+    descs.push_back(input ? &input->desc : nullptr);
+    contents.push_back(input ? &*input : nullptr);
+  }
+  const ShapeArgs args{params, descs, contents, c.outputs ? c.outputs : requiredOutputs(def)};
+  OPKIT_ASSIGN(const auto outputs, inferShapes(def, args));
+  for (const TensorDesc& output : outputs)
+    if (output.elements() > limits.elements) return Status::unsupported("too large");
+  if (def.flops && def.flops(args, outputs) > limits.flops) return Status::unsupported("too slow");
+  return Status::ok();
+}
+
+/// Expected values below the normal range are rounded to few bits or none: bounds relative to them mean nothing.
+Status checkNormal(const PreparedCase& c) {
+  for (const OracleTensor& output : c.expected) {
+    const double least = output.desc.dtype == DType::Float16   ? 0x1p-14
+                         : output.desc.dtype == DType::Float32 ? 0x1p-126
+                                                               : 0;
+    for (const double y : output.real)
+      if (y != 0 && std::fabs(y) < least) return Status::invalidArgument("an expected value is below the normal range");
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, const DrawLimits& limits) {
+  int64_t elements = 0;
+  for (const auto& input : c.inputs) elements += input ? std::min(input->elements(), limits.elements + 1) : 0;
+  if (elements > limits.elements) return Status::unsupported("too large");
+  OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, def));
+  OPKIT_TRY(checkCost(def, c, inputs, limits));
+  const PreparedCase prepared = prepareCase(c, registry);
+  OPKIT_TRY(prepared.status);
+  OPKIT_TRY(checkNormal(prepared));
+  OPKIT_TRY(checkZeros(def, prepared));
+  return checkSensitivity(def, prepared);
+}
+
+void markDrawn(Case& c, const std::string& name) {
+  c.anyFallback = true;
+  c.fallback.clear();
+  c.unproved.clear();
+  c.departures.clear();
+  c.loops = 0;
+  c.bench = false;
+  c.name = name;
+}
+
+Status addDrawn(std::vector<CaseGroup> groups, Catalogue& base) {
+  OPKIT_TRY(applyDepartures(base.departures, false, groups));
+  std::ranges::move(groups, std::back_inserter(base.groups));
+  return Status::ok();
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,23 @@
+// Whether a drawn case is worth running. Part of fuzz and reach.
+#pragma once
+
+#include "harness/cases/case_file.h"
+
+namespace opkit::harness {
+
+/// What one drawn case may cost.
+struct DrawLimits {
+  int64_t elements = int64_t{1} << 18;  // of all inputs together, and of each output
+  double flops = 3e7;                   // of the oracle, which computes in double
+};
+
+/// OK, or the reason why the card or the oracle refuses the case, or why the case is too large or vacuous.
+Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, const DrawLimits& limits);
+
+/// Turns a variation of a written case into a drawn one, which a backend may refuse for any reason.
+void markDrawn(Case& c, const std::string& name);
+
+/// Declares the departures of `base` for drawn groups, none of which must happen, and moves the groups to `base`.
+Status addDrawn(std::vector<CaseGroup> groups, Catalogue& base);
+
+}  // namespace opkit::harness

@@ -1,0 +1,37 @@
+// reach: variations of an operator's cases that lie where faults hide: beyond 65,536 elements, in long rows, in later
+// matrices of a batch, at higher ranks, with more loops, with many inputs, in all bits of integers, at large and tiny
+// magnitudes, and where two attributes meet. Drawn for every `check`, and by --fuzz with other seeds.
+#pragma once
+
+#include <optional>
+
+#include "engine/op/op_def.h"
+#include "harness/cases/case_file.h"
+#include "harness/cases/rng.h"
+
+namespace opkit::harness {
+
+/// A kind of place. A place has several turns: axes, ranks, sizes or pairs of attributes.
+struct Place {
+  const char* name;  // "more than 65,536 elements"
+  /// Candidates for turn `turn`, best first, none of them checked; empty if this example leads nowhere.
+  std::vector<Case> (*vary)(const Case& example, const OpDef& def, const std::vector<const Case*>& examples,
+                            size_t turn, Rng& rng);
+  size_t turns;
+};
+std::span<const Place> places();
+
+/// The first case found at the place that the operator accepts and that proves something; nullopt if there is none.
+/// `examples` are cases of the operator. The same `rng` gives the same case.
+std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, const std::vector<const Case*>& examples,
+                           const OpRegistry& registry, Rng& rng);
+
+/// Cases of `base` by operator, without those whose data or bound are special.
+std::map<std::string, std::vector<const Case*>> examplesOf(const Catalogue& base);
+
+/// Adds a case per operator of `ops` (empty: all), place and turn to `base`, as far as there is one. A backend may
+/// refuse them for any reason. `base.notes` states how many were drawn.
+Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
+                                 uint64_t seed);
+
+}  // namespace opkit::harness
