@@ -118,8 +118,8 @@ Status HostRaster::onResize(TensorList inputs, TensorList outputs) {
     const int64_t elements = elementCount(region.size);
     if (elements == 0) continue;
     OPKIT_TRY(checkSource(inputs, region.source, dtype));
-    const int64_t part = pool_ && pool_->splitsAll() ? 2 : kPartElements;
-    const int64_t count = threads == 1 ? 1 : std::min(elements / part, 2 * threads);
+    const int64_t least = pool_ && pool_->splitsAll() ? 2 : kPartElements;
+    const int64_t count = threads == 1 ? 1 : std::min(elements / least, 2 * threads);
     parts_.emplace_back();
     for (Region& part : splitRegion(planRegion(region), count)) {
       const size_t rank = part.size.size();
