@@ -7,8 +7,8 @@ namespace opkit::harness {
 
 /// What one drawn case may cost.
 struct DrawLimits {
-  int64_t elements = int64_t{1} << 18;  // of all inputs together, and of each output
-  double flops = 3e7;                   // of the oracle, which computes in double
+  int64_t elements = 600'000;  // of all inputs together, and of each output
+  double flops = 3e7;          // of the oracle, which computes in double
 };
 
 /// OK, or the reason why the card or the oracle refuses the case, or why the case is too large or vacuous.

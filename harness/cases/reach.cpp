@@ -37,20 +37,27 @@ void setForm(Case& c, size_t input, const std::string& form) {
   c.lane = Lane::Designed;
 }
 
-/// The case with extent `to` along one axis of its first input: with the others small, as they are, and changed along
-/// that axis of that input alone.
+/// All extents but `kept` at most `most`.
+Case withSmallExtents(const Case& c, int64_t kept, int64_t most) {
+  Case small = c;
+  for (const int64_t extent : extentsOf(c))
+    if (extent != kept && extent > most) small = withExtent(small, extent, std::max<int64_t>(most - extent % 2, 1));
+  return small;
+}
+
+/// The case with extent `to` along one axis of its first input: with the others as they are, or ever smaller; changed
+/// wherever this extent occurs, or along that axis of that input alone.
 std::vector<Case> grown(const Case& c, size_t axis, int64_t to) {
   const int64_t from = (*firstShape(c))[axis];
   if (from == 0) return {};
-  Case small = c;
-  for (const int64_t extent : extentsOf(c))
-    if (extent != from && extent > 3) small = withExtent(small, extent, extent % 2 + 2);
-  Case alone = c;
-  alone.inputs[0]->shape[axis] = to;
-  Case aloneSmall = small;
-  aloneSmall.inputs[0]->shape[axis] = to;
-  if (from == 1) return {alone, aloneSmall};
-  return {withExtent(c, from, to), withExtent(small, from, to), alone, aloneSmall};
+  std::vector<Case> candidates;
+  for (const int64_t most : {int64_t{1} << 30, int64_t{3}, int64_t{2}, int64_t{1}}) {
+    const Case small = withSmallExtents(c, from, most);
+    if (from > 1) candidates.push_back(withExtent(small, from, to));
+    candidates.push_back(small);
+    candidates.back().inputs[0]->shape[axis] = to;
+  }
+  return candidates;
 }
 
 std::vector<Case> manyElements(const Case& c, const OpDef&, const Examples&, size_t turn, Rng& rng) {
@@ -259,6 +266,17 @@ std::vector<Case> attributePairs(const Case& c, const OpDef&, const Examples& ex
   return {varied};
 }
 
+/// Empty and tiny examples vary into empty and tiny cases.
+Examples withoutPoor(const Examples& examples) {
+  Examples rich;
+  for (const Case* c : examples) {
+    const auto isEmpty = [](const auto& input) { return input && input->elements() == 0; };
+    if (!firstShape(*c) || c->inputs[0]->elements() < 8) continue;
+    if (std::none_of(c->inputs.begin(), c->inputs.end(), isEmpty)) rich.push_back(c);
+  }
+  return rich.empty() ? examples : rich;
+}
+
 /// The examples of f32, the dtype that most kernels are written for.
 Examples ofFloats(const Examples& examples) {
   Examples floats;
@@ -283,8 +301,9 @@ std::span<const Place> places() { return kPlaces; }
 
 std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, const Examples& examples,
                            const OpRegistry& registry, Rng& rng) {
-  for (size_t attempt = 0; attempt < kTries && !examples.empty(); ++attempt) {
-    for (Case& c : place.vary(*pick(examples, rng), def, examples, turn, rng)) {
+  const Examples rich = withoutPoor(examples);
+  for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt) {
+    for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
       markDrawn(c, std::string("drawn for ") + place.name);
       if (acceptDrawn(def, registry, c, {}).isOk()) return c;
     }
