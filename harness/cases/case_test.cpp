@@ -108,6 +108,23 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
             std::string::npos);
 }
 
+TEST(CaseFile, EntriesWithASizeStandApart) {
+  const Catalogue catalogue = parse(R"({"cases": [
+    {"op": "Relu", "inputs": [["f32[9]"]]},
+    {"op": "Relu", "size": "typical", "slow": "it is", "inputs": [["f32[99]"]]}]})");
+  ASSERT_EQ(catalogue.groups.size(), 1u);
+  ASSERT_EQ(catalogue.sized.size(), 1u);
+  EXPECT_EQ(catalogue.sized[0].cases[0].id(), "Relu/f32[99]/normal/seed=7");
+  EXPECT_EQ(catalogue.sized[0].cases[0].slow, "it is");
+  const auto byId = applyFilter(catalogue, {.id = "Relu/f32[99]/normal/seed=7"}, ops::builtinOps());
+  ASSERT_TRUE(byId) << byId.error().message();
+  EXPECT_EQ(byId->groups[0].cases[0].size, "typical") << "a case is found by its id";
+  EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "size": "huge", "inputs": [["f32[9]"]]}]})").find("typical"),
+            std::string::npos);
+  EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "slow": "no size", "inputs": [["f32[9]"]]}]})").find("slow"),
+            std::string::npos);
+}
+
 TEST(CaseFile, ErrorsNameFileEntryAndExpectation) {
   EXPECT_NE(parseError("{").find("x.cases.json: not JSON"), std::string::npos);
   EXPECT_NE(parseError("{}").find("\"cases\""), std::string::npos);

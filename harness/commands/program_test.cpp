@@ -167,6 +167,29 @@ TEST(Program, TheListOfKernelsComesFromResultsAndNamesTheOracle) {
   expectOneLine(run("list --kernels " + fileWith("empty.jsonl", "")), "--kernels");
 }
 
+TEST(Program, AKernelBelowTheRoofFailsUnlessItsEntrySaysWhy) {
+  // One element cannot take as little time as its 8 bytes would in a long copy.
+  const auto file = [](const std::string& name, const std::string& reason) {
+    return fileWith(name, R"({"cases": [{"op": "Relu", "size": "typical")" + reason + R"(, "inputs": [["f32[1]"]]}]})");
+  };
+  const std::string plain = file("roof.json", ""), reasoned = file("slow.json", R"(, "slow": "one element")");
+  const std::string path = testing::TempDir() + "roof.jsonl";
+  std::remove(path.c_str());
+  const Ran low = run("bench --roof --threads 1 --floor 1 --cases " + plain + " --json " + path);
+  EXPECT_EQ(low.code, 1) << low.text;
+  expectPart(low, "1 below 100 % of the roof");
+  expectPart(low, "opkit/vector");
+  const Ran declared = run("bench --roof --threads 1 --floor 1 --cases " + reasoned);
+  EXPECT_EQ(declared.code, 0) << declared.text;
+  expectPart(declared, "one element");
+  EXPECT_EQ(run("bench --roof --threads 1 --size large --cases " + plain).code, 3) << "it has no large entry";
+  EXPECT_EQ(run("check --backend cpu --cases " + plain).code, 3) << "an ordinary check leaves it out";
+  std::ifstream lines(path);
+  const std::string json{std::istreambuf_iterator<char>(lines), {}};
+  EXPECT_NE(json.find(R"("roof":"bytes")"), std::string::npos) << json;
+  expectOneLine(run("bench --floor 0.05"), "--floor");
+}
+
 TEST(Program, JUnitIsWritten) {
   const std::string path = testing::TempDir() + "junit.xml";
   ASSERT_EQ(run("check --backend cpu --case 'Relu/f32[9]/normal/seed=7' --junit " + path).code, 0);

@@ -24,44 +24,44 @@ class Running {
   void take(T x) {
     const auto term = static_cast<Sum>(x);
     if constexpr (kKind == Kind::Max)
-      best_ = x > best_ || x != x ? x : best_;
+      value_ = x > value_ || x != x ? x : value_;
     else if constexpr (kKind == Kind::Min)
-      best_ = x < best_ || x != x ? x : best_;
+      value_ = x < value_ || x != x ? x : value_;
     else if constexpr (kKind == Kind::Prod)
-      sum_ *= term;
+      value_ *= term;
     else if constexpr (kKind == Kind::SumSquare || kKind == Kind::L2)
-      sum_ += term * term;
+      value_ += term * term;
     else if constexpr (kKind == Kind::L1)
-      sum_ += x < 0 ? Sum(0) - term : term;
+      value_ += x < 0 ? Sum(0) - term : term;
     else if constexpr (kKind == Kind::LogSumExp)
       join(term, 1);
     else
-      sum_ += term;
+      value_ += term;
   }
   /// Adds another part.
   void join(const Running& other) {
     if constexpr (kKind == Kind::Max || kKind == Kind::Min)
-      take(other.best_);
+      take(other.value_);
     else if constexpr (kKind == Kind::Prod)
-      sum_ *= other.sum_;
+      value_ *= other.value_;
     else if constexpr (kKind == Kind::LogSumExp)
-      join(other.largest_, other.sum_);
+      join(other.largest_, other.value_);
     else
-      sum_ += other.sum_;
+      value_ += other.value_;
   }
   T result(int64_t count) const {
     if constexpr (kKind == Kind::Max || kKind == Kind::Min)
-      return count > 0 || kIsReal ? best_ : T(0);
+      return count > 0 || kIsReal ? value_ : T(0);
     else if constexpr (kKind == Kind::L2)
-      return rounded(std::sqrt(sum_));
+      return rounded(std::sqrt(value_));
     else if constexpr (kKind == Kind::LogSum)
-      return rounded(std::log(sum_));
+      return rounded(std::log(value_));
     else if constexpr (kKind == Kind::LogSumExp)
-      return rounded(std::isinf(largest_) ? largest_ : largest_ + std::log(sum_));
+      return rounded(std::isinf(largest_) ? largest_ : largest_ + std::log(value_));
     else if constexpr (kKind == Kind::Mean)
       return mean(count);
     else
-      return static_cast<T>(sum_);
+      return static_cast<T>(value_);
   }
 
  private:
@@ -69,21 +69,21 @@ class Running {
   void join(double largest, double sum) {
     if (sum == 0) return;
     if (largest == largest_) {  // infinities too, whose difference is no number
-      sum_ += sum;
+      value_ += sum;
     } else if (largest > largest_ || largest != largest) {
-      sum_ = sum_ * std::exp(largest_ - largest) + sum;
+      value_ = value_ * std::exp(largest_ - largest) + sum;
       largest_ = largest;
     } else {
-      sum_ += sum * std::exp(largest - largest_);
+      value_ += sum * std::exp(largest - largest_);
     }
   }
   T mean(int64_t count) const {
     if constexpr (kIsReal)
-      return static_cast<T>(sum_ / static_cast<double>(count));
+      return static_cast<T>(value_ / static_cast<double>(count));
     else if constexpr (std::is_same_v<T, uint64_t>)
-      return count == 0 ? 0 : sum_ / static_cast<uint64_t>(count);
+      return count == 0 ? 0 : value_ / static_cast<uint64_t>(count);
     else
-      return count == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(sum_) / count);
+      return count == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(value_) / count);
   }
   /// Integers are truncated; a logarithm that is no number is 0.
   static T rounded(double value) {
@@ -97,9 +97,24 @@ class Running {
       return kKind == Kind::Max ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
   }
 
-  Sum sum_ = kKind == Kind::Prod ? 1 : 0;
-  T best_ = worst();
-  double largest_ = -INFINITY;
+  struct Nothing {};
+  static constexpr bool kIsBest = kKind == Kind::Max || kKind == Kind::Min;
+  static auto lowest() {
+    if constexpr (kKind == Kind::LogSumExp)
+      return -std::numeric_limits<double>::infinity();
+    else
+      return Nothing();
+  }
+  static auto start() {
+    if constexpr (kIsBest)
+      return worst();
+    else
+      return static_cast<Sum>(kKind == Kind::Prod ? 1 : 0);
+  }
+
+  // One figure, so that parts lie side by side like plain numbers; LogSumExp needs two.
+  std::conditional_t<kIsBest, T, Sum> value_ = start();
+  [[no_unique_address]] std::conditional_t<kKind == Kind::LogSumExp, double, Nothing> largest_ = lowest();
 };
 
 class ScalarReduce final : public cpu::CpuKernel {

@@ -111,7 +111,9 @@ class NotCpu final : public cpu::CpuKernel {
     const uint8_t* x = inputs[0]->data<uint8_t>().data();
     uint8_t* y = outputs[0]->data<uint8_t>().data();
     cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = x[i] == 0;
+      const uint8_t* from = x;  // of their own: bytes might alias what the lambda captures
+      uint8_t* to = y;
+      for (int64_t i = begin; i < end; ++i) to[i] = from[i] == 0;
     });
     return Status::ok();
   }

@@ -23,7 +23,11 @@ T absolute(T x) {
   else
     return x < 0 ? negated(x) : x;
 }
-double limited(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+/// Into [0, 1], without branches.
+double limited(double x) {
+  const double above = x < 0 ? 0 : x;
+  return above > 1 ? 1 : above;
+}
 
 #define FUNCTION(Name, value)                                                       \
   struct Name {                                                                     \

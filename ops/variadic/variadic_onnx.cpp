@@ -3,9 +3,10 @@
 namespace opkit::ops::variadic {
 namespace {
 
-/// Sum and Mean of one input copy it.
+/// Sum and Mean of one input copy it; a Sum of two is an Add, which passes know.
 Status accumulate(OnnxNode& node) {
-  return node.emit(node.inputCount() == 1 ? "Identity" : node.opType(), node.inputs());
+  const bool isPair = node.inputCount() == 2 && node.opType() == "Sum";
+  return node.emit(node.inputCount() == 1 ? "Identity" : isPair ? "Add" : node.opType(), node.inputs());
 }
 
 /// Max and Min of n inputs are chains of the binary operators.
