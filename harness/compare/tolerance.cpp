@@ -1,7 +1,6 @@
 #include "harness/compare/tolerance.h"
 
 #include <cmath>
-#include <limits>
 
 namespace opkit::harness {
 namespace {
@@ -22,7 +21,8 @@ double floatBound(NumericClass numeric, const OracleTensor& y, size_t i) {
   const double value = y.real[i];
   const double n = terms(y);
   switch (numeric) {
-    case NumericClass::Exact: return 0;
+    case NumericClass::Exact:
+    case NumericClass::Cast: return 0;
     case NumericClass::OneRounding: return ulp32(value);
     case NumericClass::FewRoundings: return 3 * ulp32(value);
     case NumericClass::Products:
@@ -35,14 +35,14 @@ double floatBound(NumericClass numeric, const OracleTensor& y, size_t i) {
     }
     case NumericClass::Norm: return 8 * kU * std::sqrt(n) * magnitudeAt(y, i) + 4 * ulp32(value);
     case NumericClass::Transcendental: return 5e-7 + 4 * ulp32(value);
-    case NumericClass::Cast: return 0;  // the destination's ULP is added by the caller
   }
   return 0;
 }
 
 double floatGate(NumericClass numeric, const OracleTensor& y) {
   switch (numeric) {
-    case NumericClass::Exact: return 0;
+    case NumericClass::Exact:
+    case NumericClass::Cast: return 0;
     case NumericClass::OneRounding: return 1e-13;
     case NumericClass::FewRoundings: return 1e-12;
     case NumericClass::Products: return 1e-10;
@@ -50,7 +50,6 @@ double floatGate(NumericClass numeric, const OracleTensor& y) {
     case NumericClass::Softmax:
     case NumericClass::Norm: return 1e-11;
     case NumericClass::Transcendental: return 1e-12;
-    case NumericClass::Cast: return std::numeric_limits<double>::infinity();
   }
   return 0;
 }
@@ -89,14 +88,14 @@ Tolerance toleranceOf(const OpDef& def, Lane lane, const OracleTensor& expected,
     result.byClass = true;
     return result;
   }
-  if (!isFloat(dtype) || def.numeric == NumericClass::Exact) return result;
+  const bool exact = def.numeric == NumericClass::Exact || def.numeric == NumericClass::Cast;
+  if (!isFloat(dtype) || exact) return result;
   if (lane == Lane::Exact) return exactLane(expected);
   const bool half = dtype == DType::Float16;
-  const bool addsUlp = half || def.numeric == NumericClass::Cast;
   const double precision = dtype == DType::Float64 ? 0x1p-29 : 1;  // fp64 is held to fp64's u
   result.bound.resize(expected.real.size());
   for (size_t i = 0; i < result.bound.size(); ++i) {
-    const double ulp = addsUlp ? ulpOf(dtype, expected.real[i]) : 0;
+    const double ulp = half ? ulpOf(dtype, expected.real[i]) : 0;
     result.bound[i] = scale * (precision * floatBound(def.numeric, expected, i) + ulp);
   }
   result.nmseGate = scale * scale * std::max(floatGate(def.numeric, expected), half ? 5e-7 : 0);

@@ -1,19 +1,23 @@
-// shaders/include/math.glsl compiled as C++: its stated error bounds, and the special values.
+// shaders/include/math.glsl and half.glsl compiled as C++: the stated error bounds, the special values, the rounding.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+
+#include "engine/tensor/half.h"
 
 namespace opkit::glsl {
 
 using uint = uint32_t;
 float uintBitsToFloat(uint bits) { return std::bit_cast<float>(bits); }
 uint floatBitsToUint(float value) { return std::bit_cast<uint>(value); }
-using std::abs, std::floor, std::sqrt;
+using std::abs, std::clamp, std::floor, std::sqrt;
 #define INOUT(type) type&
 #define precise
+#include "shaders/include/half.glsl"
 #include "shaders/include/math.glsl"
 #undef precise
 #undef INOUT
@@ -103,6 +107,23 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"acos", mathAcos, EXACT(acos), -1.1, 1.1, 3}, Row{"atan", mathAtan, EXACT(atan), -30, 30, 3},
         Row{"atanFar", mathAtan, EXACT(atan), 30, 1e6, 3}),
     [](const auto& test) { return std::string(test.param.name); });
+
+/// Every fp16 number and every tie between two of them, with the floats beside them: all places where rounding changes.
+TEST(RoundToHalf, AgreesWithTheHostEverywhere) {
+  const auto check = [](float x) {
+    const float expected = toFloat(toHalf(static_cast<double>(x)));
+    EXPECT_EQ(std::bit_cast<uint>(roundToHalf(x)), std::bit_cast<uint>(expected)) << x;
+    EXPECT_EQ(std::bit_cast<uint>(roundToHalf(-x)), std::bit_cast<uint>(-expected)) << -x;
+  };
+  for (uint16_t bits = 0; bits < 0x7C00; ++bits) {
+    const float below = toFloat(Half{bits});
+    const float above = bits == 0x7BFF ? 65536.0f : toFloat(Half{static_cast<uint16_t>(bits + 1)});
+    for (const float middle : {below, 0.5f * (below + above), above})
+      for (const float x : {std::nextafter(middle, 0.0f), middle, std::nextafter(middle, INFINITY)}) check(x);
+  }
+  for (const float x : {1e-45f, 1e-40f, 1.17549435e-38f, 1e30f, 3.4e38f, INFINITY}) check(x);
+  EXPECT_TRUE(std::isnan(roundToHalf(NAN)));
+}
 
 TEST(MathPow, StaysWithinThreeUlp) {
   double worst = 0;
