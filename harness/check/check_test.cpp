@@ -178,6 +178,53 @@ TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
   EXPECT_TRUE(result.failed("exact")) << result.reason;
 }
 
+/// Exp, `steps` numbers of its dtype (f16 or f32) above the largest one that is not above the result.
+class HighExp final : public Execution {
+ public:
+  HighExp(Backend& backend, int steps) : counters_(backend.counters()), steps_(steps) {}
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+  Status onExecute(TensorList inputs, TensorList outputs) override {
+    ++counters_.dispatches;
+    if (inputs[0]->desc.dtype == DType::Float16)
+      std::ranges::transform(inputs[0]->data<Half>(), outputs[0]->data<Half>().begin(), [&](Half x) {
+        const double y = std::exp(static_cast<double>(toFloat(x)));
+        const Half nearest = toHalf(y);
+        const int above = static_cast<double>(toFloat(nearest)) > y ? 1 : 0;
+        return Half{static_cast<uint16_t>(nearest.bits - above + steps_)};
+      });
+    else
+      std::ranges::transform(inputs[0]->data<float>(), outputs[0]->data<float>().begin(), [&](float x) {
+        return std::bit_cast<float>(std::bit_cast<int32_t>(std::exp(x)) + steps_);
+      });
+    return Status::ok();
+  }
+
+ private:
+  BackendCounters& counters_;
+  int steps_;
+};
+
+Creator highExp(const std::string& provider, DType dtype, int steps) {
+  return {.provider = provider,
+          .supports = [](const CreateArgs&) { return Status::ok(); },
+          .create = [steps](const CreateArgs&, Backend& on) -> Result<std::unique_ptr<Execution>> {
+            return std::unique_ptr<Execution>(std::make_unique<HighExp>(on, steps));
+          },
+          .dtypes = DTypeSet(dtype)};
+}
+
+TEST(Check, HalvesOfElementwiseOperatorsAreTheRoundedFloats) {
+  constexpr const char* kHalves = R"({"cases": [{"op": "Exp", "inputs": [["f16[5,33]"]]}]})";
+  OpRegistry registry = ops::builtinOps();
+  const auto good = checkAll(registry, "cpu", kHalves).front();
+  EXPECT_EQ(good.status, CaseStatus::Pass) << good.reason;
+  EXPECT_TRUE(std::ranges::any_of(good.subChecks, [](const SubCheck& one) { return one.name == "rounding"; }));
+  registry.addFirstCreator("cpu", "Exp", highExp("opkit", DType::Float16, 1));
+  const auto bad = checkAll(registry, "cpu", kHalves).front();
+  EXPECT_TRUE(bad.failed("rounding")) << bad.reason;
+  EXPECT_FALSE(bad.failed("accuracy")) << bad.reason;
+}
+
 /// A correct kernel of provider "broken", and one of provider "another" that may be wrong.
 OpRegistry withAnother(Break how) {
   OpRegistry registry = ops::builtinOps();
@@ -224,10 +271,28 @@ TEST(Check, ADeclaredDepartureIsCountedAndMustHappen) {
   }
 }
 
+TEST(Check, ADepartureMayNotExceedItsMagnitude) {
+  OpRegistry registry = ops::builtinOps();
+  registry.addCreator("cpu", "Exp", highExp("another", DType::Float32, 24));  // 3 bounds of 8 ULP
+  const auto check = [&](const std::string& most) {
+    return checkAll(registry, "cpu",
+                    R"({"cases": [{"op": "Exp", "inputs": [["f32[40]"]]}],
+                        "departures": [{"provider": "another", "cases": ["*"], "most": )" +
+                        most + R"(, "reason": "rounds"}]})")
+        .at(0);
+  };
+  const CaseResult within = check("5");
+  EXPECT_EQ(within.status, CaseStatus::Pass) << within.reason;
+  EXPECT_EQ(within.departures, std::vector<std::string>{"another"});
+  const CaseResult beyond = check("2");
+  EXPECT_TRUE(beyond.failed("providers"));
+  EXPECT_NE(beyond.reason.find("bounds, declared are at most 2"), std::string::npos) << beyond.reason;
+}
+
 TEST(Check, ADepartureThatTheProviderRefusesIsStale) {
   const auto results = checkAll(withAnother(Break::Nothing), "cpu",
                                 R"({"cases": [{"op": "Relu", "inputs": [["f16[9]"]]}],
-                                    "departures": [{"provider": "another", "cases": ["*"], "reason": "rounds twice"}]})");
+                                    "departures": [{"provider": "another", "cases": ["*"], "most": 2, "reason": "rounds twice"}]})");
   ASSERT_EQ(results.size(), 1u);
   EXPECT_NE(results[0].reason.find("the provider refuses the case"), std::string::npos) << results[0].reason;
 }
@@ -335,7 +400,7 @@ TEST(Check, FindsKernelsThatNoCaseRuns) {
   const auto never = [&] {
     std::set<std::string> ran;
     for (const CaseResult& result :
-         checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16"]}]})"))
+         checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16", "f64"]}]})"))
       ran.insert(result.provider + "/" + result.kernel);
     std::vector<std::string> names;
     for (const Creator& creator : kernelsThatNeverRan(registry, "cpu", relu, ran)) names.push_back(creator.kernel);

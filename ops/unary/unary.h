@@ -12,6 +12,7 @@ struct Function {
   const char* name = nullptr;
   uint32_t id = 0;  // in the shaders
   NumericClass numeric = NumericClass::Exact;
+  double errorFloor = 0;
   float alpha = 0;
   float beta = 0;
   Domain domain = {};
