@@ -488,6 +488,7 @@ void Checker::checkTrust(const PreparedCase& c, CaseResult& result) const {
   const OpDef& def = *registry_.find(c.description.op);
   Status trust = checkZeros(def, c);
   if (trust.isOk()) trust = checkSensitivity(def, c);
+  if (trust.isOk()) trust = checkBounds(def, c);
   if (trust.isOk() || result.status != CaseStatus::Pass) return;
   result.status = CaseStatus::Mistrusted;
   result.reason = trust.message();

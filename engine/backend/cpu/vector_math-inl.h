@@ -145,9 +145,12 @@ HWY_INLINE FloatVec erf(FloatVec x) {
 
 /// x * tanh(log(1 + e^x)), 5 ULP: with e = e^x the factor is n / (n + 2), n = e * (e + 2).
 HWY_INLINE FloatVec mish(FloatVec x) {
-  const FloatVec e = exp(choose(hn::Gt(x, set(20.0f)), set(20.0f), x));
+  const auto tail = hn::Lt(x, set(-20.0f));  // there the factor is e
+  const FloatVec near = limitTo(x, set(-110.0f), set(20.0f));
+  const FloatVec e = expTimes(choose(tail, near, set(1.0f)), near, set(0.0f));
   const FloatVec n = hn::Mul(e, hn::Add(e, set(2.0f)));
-  return hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f))));
+  const FloatVec left = choose(hn::Lt(x, near), hn::Mul(x, set(0.0f)), e);  // NaN of -Inf, as in the formula
+  return choose(tail, left, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
 }
 
 /// x * (1 + erf(x / sqrt 2)) / 2, 6 ULP.
