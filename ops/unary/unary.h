@@ -12,12 +12,12 @@ struct Function {
   const char* name = nullptr;
   uint32_t id = 0;  // in the shaders
   NumericClass numeric = NumericClass::Exact;
-  double errorFloor = 0;
   float alpha = 0;
   float beta = 0;
   Domain domain = {};
   bool isTest = false;  // bool out
   bool takesIntegers = false;
+  double errorFloor = 0;
 };
 
 /// Every row, in the table's order.
