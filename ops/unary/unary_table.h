@@ -90,7 +90,7 @@ UNARY_INTEGER(9, Sign, x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0), x == T(0) ? T(
 UNARY_FLOOR(HardSigmoid, 0x1p-22)
 // x / 6 + 1/2 cancels near -3: two roundings of 1/2, 2^-24 each, times 3.
 UNARY_FLOOR(HardSwish, 0x1p-22)
-// They oscillate: their argument is reduced with an error of 2^-34 for |x| <= 8192 (mathSine).
+// They oscillate: mathSine reduces its argument with an error below 2^-34, from pi / 2 in three parts or in fixed point.
 UNARY_FLOOR(Sin, 0x1p-32)
 UNARY_FLOOR(Cos, 0x1p-32)
 UNARY_FLOOR(Tan, 0x1p-32)
