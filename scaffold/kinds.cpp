@@ -145,7 +145,7 @@ std::vector<Kind> makeKinds() {
                    .summary = "made of other operators: no kernel of its own on any backend",
                    .formula = "`y = x * sigmoid(x)`.",
                    .shapes = "Any; the output has the input's shape.",
-                   .error = "5e-7 + 4 ULP (class Transcendental).",
+                   .error = "4 ULP + min(4 ULP, 5e-7) (class Transcendental).",
                    .breaks = "Sizes around the work group, arguments where the exponential overflows, empty tensors.",
                    .example = "Swish --kind composite",
                    .inputs = {{"x", ""}},

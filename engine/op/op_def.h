@@ -92,6 +92,9 @@ struct OpDef {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   NumericClass numeric = NumericClass::Exact;
+  /// Class Transcendental: the absolute error that is allowed besides the relative one. Only for functions that
+  /// oscillate or cancel: near their zeros no relative bound holds. The reason stands beside the value.
+  double errorFloor = 0;
   Domain domain = {};
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;

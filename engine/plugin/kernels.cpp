@@ -109,6 +109,7 @@ OpDef cardOf(const std::string& plugin, const std::shared_ptr<const OperatorSpec
   card.inputs = op->inputs;
   card.outputs = op->outputs;
   card.numeric = op->numeric;
+  card.errorFloor = op->functions.error_floor;
   card.domain = op->domain;
   card.inferShapes = [plugin, op, named](const ShapeArgs& args) { return inferWith(plugin, *op, *named, args); };
   if (op->functions.flops)

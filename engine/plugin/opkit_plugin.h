@@ -210,6 +210,7 @@ typedef struct opkit_operator {
   const opkit_kernel* cpu;         /* optional: the oracle runs when there is none */
   const opkit_glsl_kernel* vulkan; /* optional */
   void* user;                      /* handed to the callbacks */
+  double error_floor; /* OPKIT_TRANSCENDENTAL: absolute error besides 4 ULP, if the function oscillates or cancels */
 } opkit_operator;
 
 /* ---- Kernels of operators that exist --------------------------------------------------------------------- */

@@ -123,6 +123,8 @@ Result<OperatorSpec> operatorOf(const opkit_operator* from, const std::string& p
   if (op.numeric < OPKIT_EXACT || op.numeric > OPKIT_CAST)
     return Status::invalidArgument("numeric {} does not exist", op.numeric);
   if (!op.cpu && !op.oracle) return Status::invalidArgument("expected a CPU kernel or an oracle, got neither");
+  if (!(op.error_floor >= 0 && op.error_floor < 1))
+    return Status::invalidArgument("error_floor must be in [0, 1), got {}", op.error_floor);
   if (!(op.low <= op.high)) return Status::invalidArgument("low {} must not exceed high {}", op.low, op.high);
   OperatorSpec spec{
       op.type, textOr(op.summary, op.type), {}, {}, nullptr, static_cast<NumericClass>(op.numeric), {}, op, {}, {}};

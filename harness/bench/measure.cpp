@@ -8,7 +8,7 @@
 namespace opkit::harness {
 namespace {
 
-constexpr size_t kLeastSamples = 3;
+constexpr size_t kLeastTimings = 3;
 
 /// Keeps every repetition and prints nothing.
 class Collector final : public benchmark::BenchmarkReporter {
@@ -44,7 +44,7 @@ Result<Timing> measure(const MeasureOptions& options, const std::function<Result
   OPKIT_TRY(subject().error());  // warm-up
   const double oneNs = nowNs() - start, sampleNs = std::max(oneNs, options.minSampleNs);
   const auto affordable = static_cast<size_t>(options.maxSubjectNs / sampleNs);
-  const size_t samples = std::clamp(affordable, std::min(kLeastSamples, options.samples), options.samples);
+  const size_t samples = std::clamp(affordable, std::min(kLeastTimings, options.samples), options.samples);
   Status failure;
   benchmark::ClearRegisteredBenchmarks();
   benchmark::RegisterBenchmark("subject",

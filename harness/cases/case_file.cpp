@@ -257,21 +257,25 @@ Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& cat
   return Status::ok();
 }
 
-/// {"provider": "onednn", "cases": ["Softmax*/specials"], "reason": ".."}
+/// {"provider": "onednn", "cases": ["Softmax*/normal"], "most": 3, "reason": ".."}
 Status expandDeparture(const Json& entry, const OpRegistry&, Catalogue& catalogue) {
   if (!entry.is_object()) return Status::invalidArgument("expected an object, got {}", entry.dump());
   for (const auto& [key, value] : entry.items())
-    if (key != "provider" && key != "cases" && key != "reason")
-      return Status::invalidArgument("unknown key \"{}\"; known are provider, cases, reason", key);
+    if (key != "provider" && key != "cases" && key != "reason" && key != "most")
+      return Status::invalidArgument("unknown key \"{}\"; known are provider, cases, most, reason", key);
   OPKIT_ASSIGN(const std::string provider, readString(entry, "provider"));
   OPKIT_ASSIGN(const std::string reason, readString(entry, "reason"));
   if (provider.empty() || reason.empty())
     return Status::invalidArgument("a departure needs a \"provider\" and a \"reason\"");
+  const Json most = entry.value("most", Json(0));
+  if (!most.is_number() || (entry.contains("most") && most.get<double>() <= 1))
+    return Status::invalidArgument("\"most\" must be a number above 1, the largest error in bounds, got {}",
+                                   most.dump());
   if (!entry.contains("cases") || !entry["cases"].is_array() || entry["cases"].empty())
     return Status::invalidArgument("\"cases\" must be a list of ids without their seed such as \"Softmax*/specials\"");
   for (const Json& pattern : entry["cases"]) {
     if (!pattern.is_string()) return Status::invalidArgument("\"cases\" must be a list of ids, got {}", pattern.dump());
-    catalogue.departures.push_back({provider, pattern.get<std::string>(), reason});
+    catalogue.departures.push_back({provider, pattern.get<std::string>(), reason, most.get<double>()});
   }
   return Status::ok();
 }

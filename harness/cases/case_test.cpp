@@ -83,7 +83,7 @@ TEST(CaseFile, OneWalkPerRankAndConstant) {
 TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
   const Catalogue catalogue = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"], ["f32[9]"]],
       "lanes": ["normal", "specials"]}],
-      "departures": [{"provider": "lib", "cases": ["*[9]/specials", "Relu/f32[3]/normal"], "reason": "why"}]})");
+      "departures": [{"provider": "lib", "cases": ["*[9]/specials", "Relu/f32[3]/normal"], "most": 2, "reason": "why"}]})");
   std::vector<std::string> marked;
   for (const CaseGroup& group : catalogue.groups)
     for (const Case& c : group.cases)
@@ -93,13 +93,18 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
       }
   EXPECT_EQ(marked, (std::vector<std::string>{"Relu/f32[3]/normal/seed=7", "Relu/f32[9]/specials/seed=7"}));
   const Catalogue sometimes = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}],
-      "departures": [{"provider": "lib", "cases": ["~Relu/f32[3]/normal"], "reason": "why"}]})");
+      "departures": [{"provider": "lib", "cases": ["~Relu/f32[3]/normal"], "most": 2, "reason": "why"}]})");
   EXPECT_FALSE(sometimes.groups[0].cases[0].departures.at("lib").required);
   const auto error = [](const std::string& entry) {
     return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}], "departures": [)" + entry + "]}");
   };
   EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*/exact"], "reason": "why"})")
                 .find("\"departures\" of lib: no case of the file is called 'Relu*/exact'"),
+            std::string::npos);
+  EXPECT_NE(
+      error(R"({"provider": "lib", "cases": ["Relu*"], "reason": "why"})").find("compared by value: state \"most\""),
+      std::string::npos);
+  EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*"], "most": 1, "reason": "why"})").find("a number above 1"),
             std::string::npos);
   EXPECT_NE(error(R"({"provider": "lib", "cases": ["*"]})").find("departures[0]: a departure needs"),
             std::string::npos);

@@ -44,7 +44,12 @@ Status applyDepartures(const std::vector<Departure>& departures, bool required, 
       for (Case& c : group.cases) {
         if (!matchesPattern(pattern, seedless(c))) continue;
         ++named;
-        c.departures.try_emplace(departure.provider, CaseDeparture{departure.reason, required && !sometimes});
+        if (c.lane != Lane::Specials && departure.most == 0)
+          return Status::invalidArgument(
+              "\"departures\" of {}: '{}' names {}, which is compared by value: state \"most\"", departure.provider,
+              departure.pattern, c.id());
+        c.departures.try_emplace(departure.provider,
+                                 CaseDeparture{departure.reason, required && !sometimes, departure.most});
       }
     if (required && named == 0)
       return Status::invalidArgument("\"departures\" of {}: no case of the file is called '{}'", departure.provider,

@@ -1,6 +1,7 @@
 // Departures: cases for which a case file declares, with a reason, that the result of another provider is outside the
-// bound. Such cases run like all others. A declared case must be outside the bound; if it is not, the declaration is
-// stale and the case fails. A case that departs undeclared fails too.
+// bound, and by how much at most. Such cases run like all others. A declared case must be outside the bound; if it is
+// not, the declaration is stale and the case fails. A case that departs undeclared, or further than declared, fails
+// too.
 #pragma once
 
 #include <map>
@@ -17,6 +18,7 @@ struct CaseGroup;
 struct CaseDeparture {
   std::string reason;
   bool required = true;  // false if the data differs from that of the declaration: another seed, a drawn case
+  double most = 0;       // the largest error, in bounds; 0 where values are compared by class
 };
 using CaseDepartures = std::map<std::string, CaseDeparture>;  // by provider
 
@@ -25,11 +27,13 @@ struct Departure {
   std::string provider;
   std::string pattern;  // of ids without their seed; `*` matches anything; leading `~`: on some processors
   std::string reason;
+  double most = 0;  // CaseDeparture::most; 0 if not given
 };
 
 bool matchesPattern(const std::string& pattern, const std::string& text);
 
-/// Marks the cases that the departures name. With `required`, InvalidArgument for a departure that names none.
+/// Marks the cases that the departures name; of several, the first counts. InvalidArgument for a departure without
+/// `most` that names a case compared by value and, with `required`, for one that names no case.
 Status applyDepartures(const std::vector<Departure>& departures, bool required, std::vector<CaseGroup>& groups);
 
 }  // namespace opkit::harness

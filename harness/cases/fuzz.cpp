@@ -7,6 +7,7 @@
 #include "harness/cases/reach.h"
 #include "harness/cases/rng.h"
 #include "harness/cases/vary.h"
+#include "harness/compare/tolerance.h"
 
 namespace opkit::harness {
 namespace {
@@ -55,7 +56,7 @@ class Drawer {
   Case fromCard() {
     Case c;
     c.op = def_.type;
-    c.lane = rng_.integer(0, 3) == 0 ? Lane::Exact : Lane::Normal;
+    c.lane = rng_.integer(0, 3) == 0 && hasExactLane(def_.numeric) ? Lane::Exact : Lane::Normal;
     const auto rank = static_cast<size_t>(rng_.integer(0, 3) == 0 ? rng_.integer(5, 7) : rng_.integer(0, 4));
     for (size_t d = 0; d < rank; ++d) shape_.resize(d + 1), shape_[d] = pick(kExtents);
     shape_.resize(rank);

@@ -8,6 +8,7 @@
 #include "harness/cases/rng.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/placement_check.h"
+#include "harness/check/rounding_check.h"
 #include "harness/check/sub_checks.h"
 #include "harness/check/trust.h"
 #include "harness/check/verdict.h"
@@ -250,6 +251,7 @@ Status Checker::checkThreads(Interpreter& interpreter, const PreparedCase& c, co
 /// The same work in other modes, which must give the same bits.
 void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
                                 const Fresh& fresh) {
+  checkRounded(c, result, fresh);
   checkVariants(interpreter, c, result, fresh);
   if (onHost())
     result.check("threads", checkThreads(interpreter, c, fresh));
@@ -279,6 +281,17 @@ void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, Cas
     checkOrSkip(result, "offsets", checkOffsets(context));
   else
     skipAll(result, {"offsets"}, "the backend's kernels take its own memory only");
+}
+
+/// An f16 result against the f32 kernel's.
+void Checker::checkRounded(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const auto isHalf = [](const Tensor& output) { return output.desc.dtype == DType::Float16; };
+  if (result.provider == "folded") return skipAll(result, {"rounding"}, kFolded);
+  if (fresh.isOracle) return skipAll(result, {"rounding"}, "the kernel is the oracle");
+  if (std::ranges::none_of(fresh.outputs, isHalf)) return skipAll(result, {"rounding"}, "no output is f16");
+  if (!roundsElementwise(*registry_.find(c.description.op)))
+    return skipAll(result, {"rounding"}, "the operator is not elementwise");
+  checkOrSkip(result, "rounding", checkRounding(c, fresh.outputs, registry_, *runtime_, result.provider));
 }
 
 /// Checks accesses to foreign memory and to the heap.
@@ -336,7 +349,12 @@ Status Checker::checkProvider(const PreparedCase& c, const std::string& provider
   if (required && verdict.total.pass)
     return Status::internal("the declared departure is stale, the result is within the bound; declared because: {}",
                             declared->reason);
-  return verdict.total.pass || declared ? Status::ok() : Status::internal("{}", verdict.total.reason);
+  if (verdict.total.pass) return Status::ok();
+  if (!declared) return Status::internal("{}", verdict.total.reason);
+  if (declared->most > 0 && verdict.total.margin > declared->most)
+    return Status::internal("departs by {:.3g} bounds, declared are at most {:.3g}: {}", verdict.total.margin,
+                            declared->most, verdict.total.reason);
+  return Status::ok();
 }
 
 /// The shapes of a walk.
@@ -470,6 +488,7 @@ void Checker::checkTrust(const PreparedCase& c, CaseResult& result) const {
   const OpDef& def = *registry_.find(c.description.op);
   Status trust = checkZeros(def, c);
   if (trust.isOk()) trust = checkSensitivity(def, c);
+  if (trust.isOk()) trust = checkBounds(def, c);
   if (trust.isOk() || result.status != CaseStatus::Pass) return;
   result.status = CaseStatus::Mistrusted;
   result.reason = trust.message();

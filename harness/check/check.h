@@ -6,6 +6,7 @@
 //   poison      every element of the outputs was written; for elements of 8 bits by two runs over different poison
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
+//   rounding    (elementwise operators) an f16 result is that of the f32 kernel, rounded once to nearest even
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
 //   threads     (host) one thread gives the bits of all threads; so do threads that split all work, begin together and
@@ -94,6 +95,7 @@ class Checker {
   void checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   Status checkAgain(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh, SessionConfig config,
                     std::shared_ptr<Runtime> runtime);
+  void checkRounded(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkProviders(const PreparedCase& c, CaseResult& result);
   Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, bool& departed);

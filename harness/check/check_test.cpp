@@ -178,6 +178,53 @@ TEST(Check, ExactDataHaveASubCheckOfTheirOwn) {
   EXPECT_TRUE(result.failed("exact")) << result.reason;
 }
 
+/// Exp, `steps` numbers of its dtype (f16 or f32) above the largest one that is not above the result.
+class HighExp final : public Execution {
+ public:
+  HighExp(Backend& backend, int steps) : counters_(backend.counters()), steps_(steps) {}
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+  Status onExecute(TensorList inputs, TensorList outputs) override {
+    ++counters_.dispatches;
+    if (inputs[0]->desc.dtype == DType::Float16)
+      std::ranges::transform(inputs[0]->data<Half>(), outputs[0]->data<Half>().begin(), [&](Half x) {
+        const double y = std::exp(static_cast<double>(toFloat(x)));
+        const Half nearest = toHalf(y);
+        const int above = static_cast<double>(toFloat(nearest)) > y ? 1 : 0;
+        return Half{static_cast<uint16_t>(nearest.bits - above + steps_)};
+      });
+    else
+      std::ranges::transform(inputs[0]->data<float>(), outputs[0]->data<float>().begin(), [&](float x) {
+        return std::bit_cast<float>(std::bit_cast<int32_t>(std::exp(x)) + steps_);
+      });
+    return Status::ok();
+  }
+
+ private:
+  BackendCounters& counters_;
+  int steps_;
+};
+
+Creator highExp(const std::string& provider, DType dtype, int steps) {
+  return {.provider = provider,
+          .supports = [](const CreateArgs&) { return Status::ok(); },
+          .create = [steps](const CreateArgs&, Backend& on) -> Result<std::unique_ptr<Execution>> {
+            return std::unique_ptr<Execution>(std::make_unique<HighExp>(on, steps));
+          },
+          .dtypes = DTypeSet(dtype)};
+}
+
+TEST(Check, HalvesOfElementwiseOperatorsAreTheRoundedFloats) {
+  constexpr const char* kHalves = R"({"cases": [{"op": "Exp", "inputs": [["f16[5,33]"]]}]})";
+  OpRegistry registry = ops::builtinOps();
+  const auto good = checkAll(registry, "cpu", kHalves).front();
+  EXPECT_EQ(good.status, CaseStatus::Pass) << good.reason;
+  EXPECT_TRUE(std::ranges::any_of(good.subChecks, [](const SubCheck& one) { return one.name == "rounding"; }));
+  registry.addFirstCreator("cpu", "Exp", highExp("opkit", DType::Float16, 1));
+  const auto bad = checkAll(registry, "cpu", kHalves).front();
+  EXPECT_TRUE(bad.failed("rounding")) << bad.reason;
+  EXPECT_FALSE(bad.failed("accuracy")) << bad.reason;
+}
+
 /// A correct kernel of provider "broken", and one of provider "another" that may be wrong.
 OpRegistry withAnother(Break how) {
   OpRegistry registry = ops::builtinOps();
@@ -224,10 +271,28 @@ TEST(Check, ADeclaredDepartureIsCountedAndMustHappen) {
   }
 }
 
+TEST(Check, ADepartureMayNotExceedItsMagnitude) {
+  OpRegistry registry = ops::builtinOps();
+  registry.addCreator("cpu", "Exp", highExp("another", DType::Float32, 16));  // 2 to 4 bounds
+  const auto check = [&](const std::string& most) {
+    return checkAll(registry, "cpu",
+                    R"({"cases": [{"op": "Exp", "inputs": [["f32[40]"]]}],
+                        "departures": [{"provider": "another", "cases": ["*"], "most": )" +
+                        most + R"(, "reason": "rounds"}]})")
+        .at(0);
+  };
+  const CaseResult within = check("5");
+  EXPECT_EQ(within.status, CaseStatus::Pass) << within.reason;
+  EXPECT_EQ(within.departures, std::vector<std::string>{"another"});
+  const CaseResult beyond = check("2");
+  EXPECT_TRUE(beyond.failed("providers"));
+  EXPECT_NE(beyond.reason.find("bounds, declared are at most 2"), std::string::npos) << beyond.reason;
+}
+
 TEST(Check, ADepartureThatTheProviderRefusesIsStale) {
   const auto results = checkAll(withAnother(Break::Nothing), "cpu",
                                 R"({"cases": [{"op": "Relu", "inputs": [["f16[9]"]]}],
-                                    "departures": [{"provider": "another", "cases": ["*"], "reason": "rounds twice"}]})");
+                                    "departures": [{"provider": "another", "cases": ["*"], "most": 2, "reason": "rounds twice"}]})");
   ASSERT_EQ(results.size(), 1u);
   EXPECT_NE(results[0].reason.find("the provider refuses the case"), std::string::npos) << results[0].reason;
 }
@@ -335,7 +400,7 @@ TEST(Check, FindsKernelsThatNoCaseRuns) {
   const auto never = [&] {
     std::set<std::string> ran;
     for (const CaseResult& result :
-         checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16"]}]})"))
+         checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16", "f64"]}]})"))
       ran.insert(result.provider + "/" + result.kernel);
     std::vector<std::string> names;
     for (const Creator& creator : kernelsThatNeverRan(registry, "cpu", relu, ran)) names.push_back(creator.kernel);
@@ -419,6 +484,68 @@ TEST(Trust, MostlyZeroProvesLittle) {
   EXPECT_TRUE(checkZeros(def, sparse).isOk()) << "clamped at zero";
   sparse.expected[0].real = {0, 0, 0, 0, 0, 0, 0, 0, 5, 6};
   EXPECT_FALSE(checkZeros(def, sparse).isOk());
+}
+
+/// A case of `lane` whose oracle gave these values; the sums over them have the magnitude and number of terms.
+PreparedCase preparedAs(Lane lane, DType dtype, const std::vector<double>& values, double magnitude) {
+  PreparedCase c;
+  c.description.lane = lane;
+  OracleTensor& y = c.expected.emplace_back(TensorDesc{dtype, {static_cast<int64_t>(values.size())}});
+  y.real = values;
+  y.magnitude.assign(values.size(), magnitude);
+  y.terms = 9;
+  return c;
+}
+
+TEST(Trust, EveryClassNoticesAValueJustOutsideItsBound) {
+  const std::vector<double> values = {-3, 0.1, 7e-5, 0.25, 1e-3, 2, -0.7, 5, 1.0 / 3};
+  for (int numeric = 0; numeric <= static_cast<int>(NumericClass::Cast); ++numeric)
+    for (const Lane lane : {Lane::Normal, Lane::Designed, Lane::Exact})
+      for (const DType dtype : {DType::Float32, DType::Float16, DType::Float64}) {
+        OpDef def;
+        def.numeric = static_cast<NumericClass>(numeric);
+        const Status trusted = checkBounds(def, preparedAs(lane, dtype, values, 5));
+        EXPECT_TRUE(trusted.isOk()) << numeric << " " << nameOf(lane) << " " << nameOf(dtype) << trusted.message();
+      }
+}
+
+TEST(Trust, ABoundAsLargeAsTheValuesProvesLittle) {
+  OpDef def;
+  def.numeric = NumericClass::Sum;
+  const std::vector<double> values(10, 1e-3);
+  EXPECT_TRUE(checkBounds(def, preparedAs(Lane::Designed, DType::Float32, values, 1)).isOk());
+  const Status cancelled = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, values, 1e6));
+  EXPECT_NE(cancelled.message().find("10 of 10 expected elements of output 0 would pass as zero"), std::string::npos);
+  // Of a single element: the bound swallows whatever the kernel writes.
+  const Status infinite = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, {1}, INFINITY));
+  EXPECT_NE(infinite.message().find("a value just outside the bound of element [0] passes"), std::string::npos)
+      << infinite.message();
+  // NaN grants nothing, not even to the right result.
+  const Status nothing = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, {1}, NAN));
+  EXPECT_NE(nothing.message().find("the oracle's own result does not pass"), std::string::npos) << nothing.message();
+}
+
+TEST(Trust, DesignedCasesAreCheckedToo) {
+  OpRegistry registry = ops::builtinOps();
+  const auto statusOf = [&](const std::string& op, const std::string& shape, const std::string& data) {
+    return checkAll(registry, "cpu",
+                    R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + shape + R"("]],
+                                         "data": [)" +
+                        data + "]}]}")
+        .at(0);
+  };
+  EXPECT_EQ(statusOf("ReduceSum", "f32[8,64]", R"({"range": [1, 2]})").status, CaseStatus::Pass);
+  // Each row sums to about 1e-3, of terms of 1e8: a kernel that writes zeros is within the bound.
+  const CaseResult cancels = statusOf("ReduceSum", "f32[64]", R"({"values": [1e8, -1e8, 1e-3, 0]})");
+  EXPECT_EQ(cancels.status, CaseStatus::Pass) << "a single element is not judged";
+  OpDef deaf = *registry.find("Relu");
+  deaf.oracle = [](const OracleArgs& args) {
+    std::fill(args.output().real.begin(), args.output().real.end(), 0.0);
+    return Status::ok();
+  };
+  registry.replace(deaf);
+  const CaseResult constant = statusOf("Relu", "f32[40]", R"({"pattern": "negative"})");
+  EXPECT_EQ(constant.status, CaseStatus::Mistrusted) << constant.reason;
 }
 
 TEST(Trust, AnOutputThatNeverChangesProvesNothing) {

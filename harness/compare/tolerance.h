@@ -15,9 +15,14 @@ double ulpOf(DType dtype, double value);
 /// `value` rounded once to the dtype, as a double.
 double roundTo(DType dtype, double value);
 
+/// False for classes that round even if all inputs are small whole numbers. In the exact lane their own bound holds,
+/// and
+/// --fuzz does not draw that lane for them.
+bool hasExactLane(NumericClass numeric);
+
 struct Tolerance {
   std::vector<double> bound;  // per element; empty means exact
-  double nmseGate = 0;        // the normalised mean square error may not exceed this
+  double nmseGate = 0;        // the normalised mean square error may not exceed this; at least what rounding may cause
   bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
 };
 

@@ -1,5 +1,5 @@
-// Cast on the CPU: a loop per pair of types, with the oracle's conversions: truncation towards zero, NaN gives 0,
-// values beyond 64 bits the nearest limit, narrower integers wrap.
+// Cast on the CPU: a loop per pair of types. To a float: rounded once, to nearest even. To an integer: truncation
+// towards zero, NaN gives 0, values beyond 64 bits the nearest limit, narrower integers wrap.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/cast/cast.h"
 
@@ -10,7 +10,7 @@ template <class To, class From>
 To converted(From value) {
   const auto wide = cpu::widened(value);
   if constexpr (std::is_same_v<To, Half> || std::is_floating_point_v<To>)
-    return cpu::narrowed<To>(static_cast<double>(wide));
+    return cpu::narrowed<To>(wide);
   else if constexpr (std::is_floating_point_v<decltype(wide)>)
     return static_cast<To>(truncated(wide, std::is_same_v<To, uint64_t>));
   else

@@ -6,8 +6,19 @@
 namespace opkit::ops::cast {
 namespace {
 
-double widen(int64_t value, DType dtype) {
-  return dtype == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
+/// The integer as a double that rounds to a narrower float as the integer itself does: bits that a double does not hold
+/// set its last bit ("round to odd"), so that a value just beside a tie does not become the tie.
+double toNarrow(int64_t value, DType dtype) {
+  const bool negative = dtype != DType::UInt64 && value < 0;
+  uint64_t magnitude = negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+  constexpr uint64_t kRest = (uint64_t{1} << 11) - 1;
+  if (magnitude >> 53 != 0) magnitude = (magnitude & ~kRest) | (magnitude & kRest ? kRest + 1 : 0);
+  return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+}
+
+double widen(int64_t value, DType from, DType to) {
+  if (to != DType::Float64) return toNarrow(value, from);
+  return from == DType::UInt64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
 }
 
 /// An integer after storing it as `dtype`.
@@ -37,7 +48,7 @@ Status reference(const OracleArgs& args) {
   const auto count = static_cast<size_t>(x.elements());
   for (size_t i = 0; i < count; ++i) {
     if (y.isReal())
-      y.real[i] = x.isReal() ? x.real[i] : widen(x.integer[i], x.desc.dtype);
+      y.real[i] = x.isReal() ? x.real[i] : widen(x.integer[i], x.desc.dtype, to);
     else if (!x.isReal())
       y.integer[i] = wrap(x.integer[i], to);
     else if (to == DType::Bool)

@@ -49,8 +49,9 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     Shader::PushConstants push = pushOf(plan, bias != nullptr);
     push.low = params_.clamp_low;
     push.high = params_.clamp_high;
-    const bool texels = caps_.deviceClass->prefersTexels && x.desc.elements() % 4 == 0 &&
-                        static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
+    const auto elements = static_cast<uint64_t>(x.desc.elements());  // 0 if the window sees padding only
+    const bool texels =
+        caps_.deviceClass->prefersTexels && elements > 0 && elements % 4 == 0 && elements / 4 <= caps_.maxTexels;
     uint32_t localSize = 8;
     while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;
     const vulkan::Groups groups{u32(ceilDivide(push.outputs[1], localSize)),

@@ -1,19 +1,23 @@
-// shaders/include/math.glsl compiled as C++: its stated error bounds, and the special values.
+// shaders/include/math.glsl and half.glsl compiled as C++: the stated error bounds, the special values, the rounding.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+
+#include "engine/tensor/half.h"
 
 namespace opkit::glsl {
 
 using uint = uint32_t;
 float uintBitsToFloat(uint bits) { return std::bit_cast<float>(bits); }
 uint floatBitsToUint(float value) { return std::bit_cast<uint>(value); }
-using std::abs, std::floor, std::sqrt;
+using std::abs, std::clamp, std::floor, std::sqrt;
 #define INOUT(type) type&
 #define precise
+#include "shaders/include/half.glsl"
 #include "shaders/include/math.glsl"
 #undef precise
 #undef INOUT
@@ -76,6 +80,8 @@ TEST_P(MathTest, KeepsNaNAndInfinities) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }
+double geluTanh(double x) { return x / (1 + std::exp(-1.5957691216057308 * (x + 0.044715 * x * x * x))); }
+double mish(double x) { return x * std::tanh(softplus(x)); }
 double gelu(double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }
 #define EXACT(name) [](double x) { return std::name(x); }
 
@@ -88,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"expm1", mathExpm1, EXACT(expm1), -4, 4, 4}, Row{"tanh", mathTanh, EXACT(tanh), -12, 12, 4},
         Row{"tanhNear0", mathTanh, EXACT(tanh), -1e-3, 1e-3, 1}, Row{"sigmoid", mathSigmoid, sigmoid, -80, 80, 4},
         Row{"softplus", mathSoftplus, softplus, -80, 80, 4}, Row{"erf", mathErf, EXACT(erf), -5, 5, 3},
-        Row{"gelu", mathGelu, gelu, -12, 6, 7}, Row{"sinh", mathSinh, EXACT(sinh), -9, 9, 4},
+        Row{"gelu", mathGelu, gelu, -12, 6, 6}, Row{"geluTanh", mathGeluTanh, geluTanh, -12, 11, 4},
+        Row{"mish", mathMish, mish, -80, 25, 5}, Row{"sinh", mathSinh, EXACT(sinh), -9, 9, 4},
         Row{"sinhLarge", mathSinh, EXACT(sinh), 80, 90, 6}, Row{"cosh", mathCosh, EXACT(cosh), -9, 9, 3},
         Row{"coshLarge", mathCosh, EXACT(cosh), 80, 90, 6}, Row{"asinh", mathAsinh, EXACT(asinh), -1000, 1000, 5},
         Row{"asinhNear0", mathAsinh, EXACT(asinh), -1, 1, 5}, Row{"acosh", mathAcosh, EXACT(acosh), 0.5, 50, 5},
@@ -103,6 +110,23 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"acos", mathAcos, EXACT(acos), -1.1, 1.1, 3}, Row{"atan", mathAtan, EXACT(atan), -30, 30, 3},
         Row{"atanFar", mathAtan, EXACT(atan), 30, 1e6, 3}),
     [](const auto& test) { return std::string(test.param.name); });
+
+/// Every fp16 number and every tie between two of them, with the floats beside them: all places where rounding changes.
+TEST(RoundToHalf, AgreesWithTheHostEverywhere) {
+  const auto check = [](float x) {
+    const float expected = toFloat(toHalf(static_cast<double>(x)));
+    EXPECT_EQ(std::bit_cast<uint>(roundToHalf(x)), std::bit_cast<uint>(expected)) << x;
+    EXPECT_EQ(std::bit_cast<uint>(roundToHalf(-x)), std::bit_cast<uint>(-expected)) << -x;
+  };
+  for (uint16_t bits = 0; bits < 0x7C00; ++bits) {
+    const float below = toFloat(Half{bits});
+    const float above = bits == 0x7BFF ? 65536.0f : toFloat(Half{static_cast<uint16_t>(bits + 1)});
+    for (const float middle : {below, 0.5f * (below + above), above})
+      for (const float x : {std::nextafter(middle, 0.0f), middle, std::nextafter(middle, INFINITY)}) check(x);
+  }
+  for (const float x : {1e-45f, 1e-40f, 1.17549435e-38f, 1e30f, 3.4e38f, INFINITY}) check(x);
+  EXPECT_TRUE(std::isnan(roundToHalf(NAN)));
+}
 
 TEST(MathPow, StaysWithinThreeUlp) {
   double worst = 0;

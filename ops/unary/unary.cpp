@@ -30,6 +30,9 @@ std::vector<Function> makeFunctions() {
   rows.push_back({#Name, rowId, NumericClass::Exact, defaultA, defaultB, {}, true});
 #define UNARY_INTEGER(rowId, Name, value, unsignedValue) \
   for (Function & row : rows) row.takesIntegers |= std::string_view(row.name) == #Name;
+#define UNARY_FLOOR(Name, floor) \
+  for (Function & row : rows)    \
+    if (std::string_view(row.name) == #Name) row.errorFloor = floor;
 #include "ops/unary/unary_table.h"
   return rows;
 }
@@ -56,6 +59,7 @@ void define(OpRegistry& registry) {
                   .inputs = {{"x", dtypesOf(function)}},
                   .outputs = {{"y", function.isTest ? kBool : dtypesOf(function)}},
                   .numeric = function.numeric,
+                  .errorFloor = function.errorFloor,
                   .domain = function.domain,
                   .inPlace = {0},
                   .inferShapes = function.isTest ? shapeOfTest : likeFirstInput,

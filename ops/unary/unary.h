@@ -17,6 +17,7 @@ struct Function {
   Domain domain = {};
   bool isTest = false;  // bool out
   bool takesIntegers = false;
+  double errorFloor = 0;
 };
 
 /// Every row, in the table's order.

@@ -10,6 +10,7 @@
 // UNARY_INTEGER(id, Name, value, unsignedValue)   the same operator on integers x; on unsigned ones. One text for the
 //                 CPU kernel and GLSL, where x is of type T
 // UNARY_TEST(id, Name, alpha, beta, cpu, glsl)    float in, bool out
+// UNARY_FLOOR(Name, floor)   OpDef::errorFloor: the absolute error allowed besides 4 ULP
 #ifndef UNARY
 #define UNARY(id, Name, numericClass, alpha, beta, low, high, cpu, glsl)
 #endif
@@ -18,6 +19,9 @@
 #endif
 #ifndef UNARY_TEST
 #define UNARY_TEST(id, Name, alpha, beta, cpu, glsl)
+#endif
+#ifndef UNARY_FLOOR
+#define UNARY_FLOOR(Name, floor)
 #endif
 
 // clang-format off
@@ -52,14 +56,14 @@ UNARY(20, Elu, Transcendental, 1, 0, -8, 8, x < 0 ? a * std::expm1(x) : x, x < 0
 UNARY(21, Selu, Transcendental, 1.67326319f, 1.05070102f, -8, 8, b * (x > 0 ? x : a * std::expm1(x)),
       b * (x > 0.0 ? x : a * mathExpm1(x)))
 UNARY(22, Celu, Transcendental, 1, 0, -8, 8, x < 0 ? a * std::expm1(x / a) : x, x < 0.0 ? a * mathExpm1(x / a) : x)
-UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), x * mathTanh(mathSoftplus(x)))
+UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), mathMish(x))
 
 // Error function
 UNARY(24, Erf, Transcendental, 0, 0, -5, 5, std::erf(x), mathErf(x))
 UNARY(25, Gelu, Transcendental, 0, 0, -6, 6, 0.5 * x * std::erfc(-x * M_SQRT1_2), mathGelu(x))
 UNARY(26, GeluTanh, Transcendental, 0, 0, -6, 6,
-      0.5 * x * (1 + std::tanh(0.79788456080286536 * (x + 0.044715 * x * x * x))),
-      x * mathSigmoid(1.59576912161 * (x + 0.044715 * x * x * x)))
+      x / (1 + std::exp(-1.5957691216057308 * (x + 0.044715 * x * x * x))),
+      mathGeluTanh(x))
 
 // Hyperbolic
 UNARY(27, Tanh, Transcendental, 0, 0, -10, 10, std::tanh(x), mathTanh(x))
@@ -82,6 +86,15 @@ UNARY_INTEGER(7, Abs, x < T(0) ? -x : x, x)
 UNARY_INTEGER(8, Neg, -x, x)
 UNARY_INTEGER(9, Sign, x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0), x == T(0) ? T(0) : T(1))
 
+// a * x + b cancels: the product's rounding, 2^-24 of |a * x|, stays. It is at most 4 where the result is not clamped.
+UNARY_FLOOR(HardSigmoid, 0x1p-22)
+// x / 6 + 1/2 cancels near -3: two roundings of 1/2, 2^-24 each, times 3.
+UNARY_FLOOR(HardSwish, 0x1p-22)
+// They oscillate: mathSine reduces its argument with an error below 2^-34, from pi / 2 in three parts or in fixed point.
+UNARY_FLOOR(Sin, 0x1p-32)
+UNARY_FLOOR(Cos, 0x1p-32)
+UNARY_FLOOR(Tan, 0x1p-32)
+
 UNARY_TEST(64, IsNaN, 0, 0, std::isnan(x), isNan(x))
 UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (x > 0.0 ? a : b) != 0.0)
 
@@ -89,3 +102,4 @@ UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (
 #undef UNARY
 #undef UNARY_INTEGER
 #undef UNARY_TEST
+#undef UNARY_FLOOR

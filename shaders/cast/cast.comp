@@ -1,4 +1,5 @@
-// Converts each element. Floats to integers truncate; anything but zero is true. One invocation per element.
+// Converts each element. Floats to integers truncate; integers become the nearest float, ties to even; anything but zero
+// is true. One invocation per element.
 // Driven by ops/cast/cast_vulkan.cpp.
 //! variant FROM: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant TO: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
@@ -37,6 +38,37 @@ uint lowBits(float value) {
   const uint whole = shift < 0 ? mantissa >> -shift : shift < 32 ? mantissa << shift : 0;
   return negative ? 0u - whole : whole;
 }
+#elif (defined(FROM_I32) || defined(FROM_U32) || defined(FROM_I64) || defined(FROM_U64)) && \
+    (defined(TO_F32) || defined(TO_F16))
+// In code: Vulkan promises no rounding mode. An integer that no float holds is infinite in fp16, so rounding to fp16
+// afterwards rounds only once.
+#define CONVERT(value) nearestFloat(value)
+float nearestMagnitude(uint magnitude) {
+  const int dropped = findMSB(magnitude) - 23;  // bits that a float does not hold
+  if (dropped <= 0) return float(magnitude);
+  const uint rest = magnitude & ((1u << dropped) - 1u), tie = 1u << (dropped - 1);
+  uint kept = magnitude >> dropped;
+  if (rest > tie || (rest == tie && (kept & 1u) != 0u)) ++kept;
+  return float(kept) * uintBitsToFloat(uint(dropped + 127) << 23);
+}
+#if defined(FROM_I32) || defined(FROM_U32)
+float nearestFloat(FROM_ARITH value) {
+  const bool negative = value < FROM_ARITH(0);
+  const float magnitude = nearestMagnitude(negative ? 0u - uint(value) : uint(value));
+  return negative ? -magnitude : magnitude;
+}
+#else
+float nearestFloat(FROM_ARITH value) {
+  const bool negative = value < FROM_ARITH(0);
+  const uint64_t magnitude = negative ? uint64_t(0) - uint64_t(value) : uint64_t(value);
+  const uint high = uint(magnitude >> 32);
+  const int shift = high == 0u ? 0 : findMSB(high) + 1;
+  const bool more = (magnitude & ((uint64_t(1) << shift) - uint64_t(1))) != uint64_t(0);
+  // The last of 32 bits, far below a tie, stands for all that were shifted out.
+  const float scaled = nearestMagnitude(uint(magnitude >> shift) | uint(more));
+  return (negative ? -scaled : scaled) * uintBitsToFloat(uint(shift + 127) << 23);
+}
+#endif
 #else
 #define CONVERT(value) (value)
 #endif

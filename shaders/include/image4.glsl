@@ -8,11 +8,12 @@
 #define OPKIT_IMAGE4_GLSL
 
 #ifdef STORAGE_F16
+#include "half.glsl"
 #define IMAGE_FORMAT rgba16f
-// A device may truncate when it stores to an image (llvmpipe does), but rounds to nearest in conversions.
-#define IMAGE_ROUND(value) roundToHalf(value)
-vec4 roundToHalf(vec4 value) {
-  return vec4(unpackHalf2x16(packHalf2x16(value.xy)), unpackHalf2x16(packHalf2x16(value.zw)));
+// A device may truncate when it stores to an image; llvmpipe does.
+#define IMAGE_ROUND(value) roundToHalf4(value)
+vec4 roundToHalf4(vec4 value) {
+  return vec4(roundToHalf(value.x), roundToHalf(value.y), roundToHalf(value.z), roundToHalf(value.w));
 }
 #else
 #define IMAGE_FORMAT rgba32f

@@ -47,18 +47,24 @@ float productError(float x, float y, float product) {
   return error;
 }
 
-/// e^(x + low), where low is below an ULP of x.
-float mathExpSplit(float x, float low) {
-  if (isNan(x)) return x;
-  if (x > 88.8f) return kInfinity;
-  if (x < -104.0f) return 0.0f;
+/// factor * e^(x + low) for x in [-150, 88], where low is below an ULP of x. The power may be denormal if the result is
+/// not.
+float mathExpTimes(float factor, float x, float low) {
   const float n = floor(x * 1.44269504089f + 0.5f);
   precise float r = x - n * kLn2High;
   r = r - (n * kLn2Low - low);
   // (e^r - 1 - r) / r^2
   const float q = 0.5f + r * (0.1666666668f + r * (0.04166645681f + r * (0.008333310024f + r * (0.001393454193f +
                   r * 0.0001989198131f))));
-  return scale(1.0f + (r + r * r * q), int(n));
+  return scale(factor * (1.0f + (r + r * r * q)), int(n));
+}
+
+/// e^(x + low), where low is below an ULP of x.
+float mathExpSplit(float x, float low) {
+  if (isNan(x)) return x;
+  if (x > 88.8f) return kInfinity;
+  if (x < -104.0f) return 0.0f;
+  return mathExpTimes(1.0f, x, low);
 }
 
 /// 1.2 ULP; denormal results where the device keeps them.
@@ -129,6 +135,15 @@ float mathSigmoid(float x) {
 /// log(1 + e^x), 4 ULP.
 float mathSoftplus(float x) { return (x < 0.0f ? 0.0f : x) + mathLog1p(mathExp(-abs(x))); }
 
+/// x * tanh(log(1 + e^x)), 5 ULP: with e = e^x the factor is n / (n + 2), n = e * (e + 2).
+float mathMish(float x) {
+  if (isNan(x) || x > 20.0f) return x;
+  if (x < -20.0f) return x < -110.0f ? x * 0.0f : mathExpTimes(x, x, 0.0f);  // the factor is e
+  const float e = mathExp(x);
+  const float n = e * (e + 2.0f);
+  return x * (n / (n + 2.0f));
+}
+
 /// 3 ULP.
 float mathErf(float x) {
   const float a = abs(x);
@@ -145,18 +160,45 @@ float mathErf(float x) {
   return withSign(1.0f - mathExp(-q), x);
 }
 
-/// x * (1 + erf(x / sqrt 2)) / 2, 7 ULP. The negative side uses erfc to avoid cancellation.
+/// x * (1 + erf(x / sqrt 2)) / 2, 6 ULP. The negative side uses erfc to avoid cancellation.
 float mathGelu(float x) {
-  if (x > -1.0f) return 0.5f * x * (1.0f + mathErf(x * 0.70710678119f));
+  if (x > -0.75f) return 0.5f * x * (1.0f + mathErf(x * 0.70710678119f));
   if (isNan(x)) return x;
   if (x < -14.5f) return isInf(x) ? kNaN : -0.0f;  // -Inf * 0, as in the formula
-  // log(erfc(a) / t) + a^2 with a = -x / sqrt 2 and t = 2 / (2 + a)
-  const float t = 2.0f / (2.0f - x * 0.70710678119f);
-  const float g = -1.2654809067f + t * (0.99923428992f + t * (0.38270376957f + t * (0.042738260518f + t * (0.029697272788f +
-                  t * (-0.28946291592f + t * (-0.15667682099f + t * (0.43175837317f - t * 0.17509485829f)))))));
+  // log(erfc(a) / t) + a^2 with a = -x / sqrt 2 and t = 2 / (2 + a): its constant term, and the rest
+  const float c = -1.2654322386f;
+  const float divisor = 2.0f - x * 0.70710678119f;
+  const float t = 2.0f / divisor;
+  const float g = t * (0.99810510874f + t * (0.39367797971f + t * (-0.015681955963f + t * (0.21633844078f +
+                  t * (-0.65674561262f + t * (0.27920657396f + t * (0.14575593174f - t * 0.095448434353f)))))));
   precise float square = x * x;
-  const float low = -0.5f * productError(x, x, square);
-  return 0.5f * x * t * (mathExpSplit(-0.5f * square, low) * mathExp(g));
+  precise float first = c - 0.5f * square;
+  precise float back = first - c;
+  precise float low = (c - (first - back)) - (0.5f * square + back);
+  precise float exponent = first + g;
+  low = low + (g - (exponent - first)) - 0.5f * productError(x, x, square);
+  return mathExpTimes(x / divisor, exponent, low);
+}
+
+/// x / (1 + e^-u) with u = 2 * sqrt(2 / pi) * (x + 0.044715 x^3), 4 ULP. An error of u counts |u| times in e^-u, so u is
+/// kept in two floats.
+float mathGeluTanh(float x) {
+  if (isNan(x) || x > 10.0f) return x;
+  if (x < -12.0f) return isInf(x) ? kNaN : -0.0f;  // -Inf * 0, as in the formula
+  const float c = 1.5957691669f, cLow = -4.534068e-8f, k = 0.0447149985f, kLow = 1.5461445e-9f;
+  precise float square = x * x;
+  precise float cubic = square * k;
+  precise float cubicLow = productError(square, k, cubic) + (productError(x, x, square) * k + square * kLow);
+  precise float factor = 1.0f + cubic;
+  precise float factorLow = cubic > 1.0f ? (cubic - factor) + 1.0f : (1.0f - factor) + cubic;
+  factorLow = factorLow + cubicLow;
+  precise float linear = c * x;
+  precise float linearLow = productError(c, x, linear) + cLow * x;
+  precise float u = linear * factor;
+  precise float uLow = productError(linear, factor, u) + (linear * factorLow + linearLow * factor);
+  if (u < -20.0f) return mathExpTimes(x, u, uLow);  // 1 + e^u is 1
+  const float e = x < 0.0f ? mathExpSplit(u, uLow) : mathExpSplit(-u, -uLow);
+  return x < 0.0f ? x * (e / (1.0f + e)) : x / (1.0f + e);
 }
 
 /// 4 ULP.

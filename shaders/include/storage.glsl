@@ -6,11 +6,12 @@
 // store through these macros, so that a device profile can change buffer reads.
 //
 // Floats compute in float, 8- and 16-bit integers in int or uint, bool in bool (stored as a byte, 0 or 1; any
-// other byte reads as true). STORE converts from any scalar with GLSL's constructors; fp16 rounds to nearest even
-// if the device does. u32x2, u32x4 and u64x2 only move bits.
+// other byte reads as true). STORE converts from any scalar with GLSL's constructors; fp16 is rounded to nearest
+// even in code (half.glsl). u32x2, u32x4 and u64x2 only move bits.
 #ifndef OPKIT_STORAGE_GLSL
 #define OPKIT_STORAGE_GLSL
 #include "extensions.glsl"
+#include "half.glsl"
 
 #define TYPE_F32 float
 #define ARITH_F32 float
@@ -20,7 +21,7 @@
 #define TYPE_F16 float16_t
 #define ARITH_F16 float
 #define LOAD_F16(buffer, i) float(buffer[i])
-#define STORE_F16(buffer, i, value) buffer[i] = float16_t(float(value))
+#define STORE_F16(buffer, i, value) buffer[i] = float16_t(roundToHalf(float(value)))
 
 #define TYPE_F64 double
 #define ARITH_F64 double

@@ -45,17 +45,32 @@ HWY_INLINE FloatVec expTail(FloatVec r) {
   return polynomial(r, {0.5f, 0.1666666668f, 0.04166645681f, 0.008333310024f, 0.001393454193f, 0.0001989198131f});
 }
 
-/// 1.2 ULP.
-HWY_INLINE FloatVec exp(FloatVec x) {
+/// The rounding error of `product` = x * y; |x|, |y| < 2^100.
+HWY_INLINE FloatVec productError(FloatVec x, FloatVec y, FloatVec product) {
+#if HWY_NATIVE_FMA
+  return hn::MulSub(x, y, product);
+#else  // Dekker
+  const FloatVec split = set(4097.0f), bigX = hn::Mul(x, split), bigY = hn::Mul(y, split);
+  const FloatVec highX = hn::Sub(bigX, hn::Sub(bigX, x)), lowX = hn::Sub(x, highX);
+  const FloatVec highY = hn::Sub(bigY, hn::Sub(bigY, y)), lowY = hn::Sub(y, highY);
+  const FloatVec high = hn::Sub(hn::Mul(highX, highY), product);
+  return hn::Add(hn::Add(hn::Add(high, hn::Mul(highX, lowY)), hn::Mul(lowX, highY)), hn::Mul(lowX, lowY));
+#endif
+}
+
+/// factor * e^(x + low), where low is below an ULP of x; 1.2 ULP. The power may be denormal if the result is not.
+HWY_INLINE FloatVec expTimes(FloatVec factor, FloatVec x, FloatVec low) {
   const hn::RebindToSigned<FloatTag> di;
   const FloatVec limited = limitTo(x, set(-104.0f), set(89.0f));  // beyond, the result is 0 or infinite
   const FloatVec n = hn::Floor(hn::MulAdd(limited, set(1.44269504089f), set(0.5f)));
-  const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::NegMulAdd(n, set(kLn2High), limited));
-  const FloatVec value = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r));
+  const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::Add(hn::NegMulAdd(n, set(kLn2High), limited), low));
+  const FloatVec value = hn::Mul(factor, hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r)));
   const auto k = hn::ConvertTo(di, n);
   const auto half = hn::ShiftRight<1>(k);  // in two steps, so that neither power overflows or underflows
   return hn::Mul(hn::Mul(value, powerOfTwo(half)), powerOfTwo(hn::Sub(k, half)));
 }
+
+HWY_INLINE FloatVec exp(FloatVec x) { return expTimes(set(1.0f), x, set(0.0f)); }
 
 /// 1 ULP. Negative x gives NaN.
 HWY_INLINE FloatVec log(FloatVec x) {
@@ -128,17 +143,60 @@ HWY_INLINE FloatVec erf(FloatVec x) {
   return choose(hn::Lt(a, set(1.0f)), small, hn::CopySign(large, x));
 }
 
-/// x * (1 + erf(x / sqrt 2)) / 2; absolute error 2e-7, and 1e-6 relative down to -5.
+/// x * tanh(log(1 + e^x)), 5 ULP: with e = e^x the factor is n / (n + 2), n = e * (e + 2).
+HWY_INLINE FloatVec mish(FloatVec x) {
+  const auto tail = hn::Lt(x, set(-20.0f));  // there the factor is e
+  const FloatVec near = limitTo(x, set(-110.0f), set(20.0f));
+  const FloatVec e = expTimes(choose(tail, near, set(1.0f)), near, set(0.0f));
+  const FloatVec n = hn::Mul(e, hn::Add(e, set(2.0f)));
+  const FloatVec left = choose(hn::Lt(x, near), hn::Mul(x, set(0.0f)), e);  // NaN of -Inf, as in the formula
+  return choose(tail, left, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
+}
+
+/// x * (1 + erf(x / sqrt 2)) / 2, 6 ULP.
 HWY_INLINE FloatVec gelu(FloatVec x) {
   const FloatVec halfX = hn::Mul(set(0.5f), x);
   const FloatVec scaled = hn::Mul(x, set(0.70710678119f));
   const FloatVec right = hn::MulAdd(halfX, erf(scaled), halfX);
-  // The left side through erfc, so that nothing cancels: log(erfc(a) / t) + a^2, a = -x / sqrt 2, t = 2 / (2 + a)
-  const FloatVec t = hn::Div(set(2.0f), hn::Sub(set(2.0f), choose(hn::Lt(x, set(0.0f)), scaled, set(0.0f))));
-  const FloatVec g = polynomial(t, {-1.2654809067f, 0.99923428992f, 0.38270376957f, 0.042738260518f, 0.029697272788f,
-                                    -0.28946291592f, -0.15667682099f, 0.43175837317f, -0.17509485829f});
-  const FloatVec left = hn::Mul(hn::Mul(halfX, t), hn::Mul(exp(hn::Mul(hn::Neg(halfX), x)), exp(g)));
-  return choose(hn::Lt(x, set(-1.0f)), left, right);
+  // The left side through erfc, so that nothing cancels: log(erfc(a) / t) + a^2, a = -x / sqrt 2, t = 2 / (2 + a); its
+  // constant term, and the rest.
+  const FloatVec near = choose(hn::Lt(x, set(0.0f)), choose(hn::Lt(x, set(-15.0f)), set(-15.0f), x), set(0.0f));
+  const FloatVec c = set(-1.2654322386f), divisor = hn::NegMulAdd(near, set(0.70710678119f), set(2.0f));
+  const FloatVec t = hn::Div(set(2.0f), divisor);
+  const FloatVec g = hn::Mul(t, polynomial(t, {0.99810510874f, 0.39367797971f, -0.015681955963f, 0.21633844078f,
+                                               -0.65674561262f, 0.27920657396f, 0.14575593174f, -0.095448434353f}));
+  const FloatVec halved = hn::Mul(set(0.5f), near), square = hn::Mul(halved, near);
+  const FloatVec first = hn::Sub(c, square), back = hn::Sub(first, c);
+  const FloatVec lost = hn::Sub(hn::Sub(c, hn::Sub(first, back)), hn::Add(square, back));
+  const FloatVec exponent = hn::Add(first, g), rest = hn::Sub(g, hn::Sub(exponent, first));
+  const FloatVec left =
+      expTimes(hn::Div(near, divisor), exponent, hn::Sub(hn::Add(lost, rest), productError(halved, near, square)));
+  const FloatVec farLeft = hn::Mul(x, set(0.0f));  // -0; NaN of -Inf, as in the formula
+  return choose(hn::Lt(x, set(-0.75f)), choose(hn::Lt(x, set(-15.0f)), farLeft, left), right);
+}
+
+/// x / (1 + e^-u) with u = 2 * sqrt(2 / pi) * (x + 0.044715 x^3), 4 ULP. An error of u counts |u| times in e^-u, so u
+/// is kept in two floats.
+HWY_INLINE FloatVec geluTanh(FloatVec x) {
+  const FloatVec c = set(1.5957691669f), k = set(0.0447149985f);
+  const FloatVec near = limitTo(x, set(-12.0f), set(10.0f));  // beyond, the result is 0 or x
+  const FloatVec square = hn::Mul(near, near), cubic = hn::Mul(square, k);
+  const FloatVec cubicLow = hn::Add(productError(square, k, cubic), hn::MulAdd(productError(near, near, square), k,
+                                                                               hn::Mul(square, set(1.5461445e-9f))));
+  const FloatVec factor = hn::Add(set(1.0f), cubic), more = hn::Sub(factor, cubic);
+  const FloatVec factorLow =
+      hn::Add(hn::Add(hn::Sub(set(1.0f), more), hn::Sub(cubic, hn::Sub(factor, more))), cubicLow);
+  const FloatVec linear = hn::Mul(c, near);
+  const FloatVec linearLow = hn::MulAdd(near, set(-4.534068e-8f), productError(c, near, linear));
+  const FloatVec u = hn::Mul(linear, factor);
+  const FloatVec uLow =
+      hn::Add(productError(linear, factor, u), hn::MulAdd(linear, factorLow, hn::Mul(linearLow, factor)));
+  const auto negative = hn::Lt(near, set(0.0f)), tail = hn::Lt(u, set(-20.0f));  // there 1 + e^u is 1
+  // In one exponential: e, or in the tail x * e.
+  const FloatVec e =
+      expTimes(choose(tail, near, set(1.0f)), choose(negative, u, hn::Neg(u)), choose(negative, uLow, hn::Neg(uLow)));
+  const FloatVec left = choose(hn::Lt(x, set(-12.0f)), hn::Mul(x, set(0.0f)), e);  // NaN of -Inf, as in the formula
+  return choose(tail, left, hn::Mul(x, hn::Div(choose(negative, e, set(1.0f)), hn::Add(set(1.0f), e))));
 }
 
 }  // namespace HWY_NAMESPACE
