@@ -72,7 +72,9 @@ TEST(ThreadPool, AHostilePoolRunsEveryIndexOnceInAnotherOrder) {
         });
         for (size_t i = 0; i < count; ++i) ASSERT_EQ(runs[i], 1) << "index " << i << " of " << count;
       }
-      if (count >= 64) EXPECT_NE(firstRun, secondRun);
+      if (count >= 64) {
+        EXPECT_NE(firstRun, secondRun);
+      }
     }
   }
   EXPECT_FALSE(ThreadPool(3).splitsAll());
