@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/combined.h"
+#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/loop_lowering.h"
 
 namespace opkit {
