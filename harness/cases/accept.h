@@ -7,7 +7,7 @@ namespace opkit::harness {
 
 /// What one drawn case may cost.
 struct DrawLimits {
-  int64_t elements = 600'000;  // of all inputs together, and of each output
+  int64_t elements = 400'000;  // of all inputs together, and of each output
   double flops = 3e7;          // of the oracle, which computes in double
 };
 

@@ -205,7 +205,8 @@ Status checkDataForm(const std::string& json) {
   if (key != "pattern") return fails();
   for (const char* name : {"negative", "spike", "alternating", "rows", "ramp", "bits"})
     if (value == name) return Status::ok();
-  return Status::invalidArgument("pattern must be negative, spike, alternating, rows, ramp or bits, got {}", value.dump());
+  return Status::invalidArgument("pattern must be negative, spike, alternating, rows, ramp or bits, got {}",
+                                 value.dump());
 }
 
 }  // namespace opkit::harness

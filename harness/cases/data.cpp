@@ -124,15 +124,15 @@ void fillValues(const Tensor& tensor, const std::vector<Json>& values) {
   });
 }
 
-/// Integers: every value with equal chance, and as often one of few words in each half, so that values meet that differ
-/// in one half only. Floats of [-1, 1].
+/// Integers: a quarter are any value, the rest have one of few words in each half, so that values meet that differ in
+/// one half only. Floats of [-1, 1].
 void fillBits(const Tensor& tensor, Rng& rng) {
   if (isFloat(tensor.desc.dtype)) return fill(tensor, [&](size_t) { return rng.uniform(-1, 1); });
   constexpr std::array<uint64_t, 4> kWords = {0, 1, 0x80000000, 0xFFFFFFFF};
   fill(tensor, [&](size_t) {
     const uint64_t bits = rng.next();
-    const uint64_t words = kWords[bits % 4] << 32 | kWords[bits / 4 % 4];
-    return static_cast<int64_t>(bits >> 63 ? rng.next() : words);
+    const uint64_t words = kWords[bits % 4] << 32 | kWords[bits / 4 % 2 * 3];
+    return static_cast<int64_t>(bits >> 62 == 0 ? rng.next() : words);
   });
 }
 
