@@ -78,11 +78,17 @@ void corrupt(const OracleTensor& expected, const Tolerance& tolerance, size_t i,
   const double value = expected.real[i], bound = tolerance.bound.empty() ? 0 : tolerance.bound[i];
   const double beyond = std::fabs(value) + bound;
   OracleTensor wrong({dtype, {1}});
-  // Nothing is outside an infinite bound: any finite value shows it.
-  wrong.real = {std::isfinite(beyond) ? std::copysign(beyond + 1.01 * ulpOf(dtype, beyond), value) : -2 * value - 1};
-  const auto one = rounded(wrong);
   const size_t size = sizeOf(dtype);
-  if (one) std::memcpy(tensor.bytes().data() + i * size, one->bytes().data(), size);
+  std::byte* const at = tensor.bytes().data() + i * size;
+  // One ULP may round back to the expected value where the width of an ULP changes.
+  for (const double ulps : {1.01, 2.01}) {
+    // Nothing is outside an infinite bound: any finite value shows it.
+    wrong.real = {std::isfinite(beyond) ? std::copysign(beyond + ulps * ulpOf(dtype, beyond), value) : -2 * value - 1};
+    const auto one = rounded(wrong);
+    if (!one || std::memcmp(at, one->bytes().data(), size) == 0) continue;
+    std::memcpy(at, one->bytes().data(), size);
+    return;
+  }
 }
 
 /// First, middle and last of the elements that are finite.

@@ -138,7 +138,8 @@ float mathSoftplus(float x) { return (x < 0.0f ? 0.0f : x) + mathLog1p(mathExp(-
 /// x * tanh(log(1 + e^x)), 5 ULP: with e = e^x the factor is n / (n + 2), n = e * (e + 2).
 float mathMish(float x) {
   if (isNan(x) || x > 20.0f) return x;
-  if (x < -20.0f) return x < -110.0f ? x * 0.0f : mathExpTimes(x, x, 0.0f);  // the factor is e
+  if (x == -kInfinity) return kNaN;  // infinity times zero, which a compiler may fold into zero
+  if (x < -20.0f) return x < -110.0f ? -0.0f : mathExpTimes(x, x, 0.0f);  // the factor is e
   const float e = mathExp(x);
   const float n = e * (e + 2.0f);
   return x * (n / (n + 2.0f));
