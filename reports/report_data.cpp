@@ -211,9 +211,8 @@ data roof(const Results& results) {
   std::vector<const Json*> records;
   for (const Json* record : results.ofKind("roof"))
     if (numberOf(*record, "roofline") > 0 || isBad(textOf(*record, "status"))) records.push_back(record);
-  std::stable_sort(records.begin(), records.end(), [](const Json* a, const Json* b) {
-    return numberOf(*a, "roofline") < numberOf(*b, "roofline");
-  });
+  std::stable_sort(records.begin(), records.end(),
+                   [](const Json* a, const Json* b) { return numberOf(*a, "roofline") < numberOf(*b, "roofline"); });
   list rows;
   for (const Json* record : records) {
     const std::string kernel = textOf(*record, "kernel"), reason = textOf(*record, "reason");

@@ -50,7 +50,8 @@ Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, 
   OPKIT_TRY(prepared.status);
   OPKIT_TRY(checkNormal(prepared));
   OPKIT_TRY(checkZeros(def, prepared));
-  return checkSensitivity(def, prepared);
+  OPKIT_TRY(checkSensitivity(def, prepared));
+  return checkBounds(def, prepared);
 }
 
 void markDrawn(Case& c, const std::string& name) {

@@ -395,6 +395,9 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);
   options->cases.reach = true;
+  command->add_flag_callback(
+      "--written", [options] { options->cases.reach = false; },
+      "Only the cases of case files, without those that are drawn from them for places where faults hide");
   command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--jobs", options->jobs, "Worker processes")

@@ -8,7 +8,8 @@
 
 namespace opkit::ops::binary {
 
-/// z[i] = f(x[i * xStride], y[i * yStride]) with strides 0 or 1; z may be an operand of stride 1 and of its element size.
+/// z[i] = f(x[i * xStride], y[i * yStride]) with strides 0 or 1; z may be an operand of stride 1 and of its element
+/// size.
 using TypedMap = void (*)(const void* x, int64_t xStride, const void* y, int64_t yStride, void* z, int64_t count);
 
 /// The loop of an operator on elements of `dtype`; null if there is none. Thread-safe.

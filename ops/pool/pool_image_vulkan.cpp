@@ -36,7 +36,8 @@ class PoolImage final : public vulkan::VulkanExecution {
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
     const int64_t blocks = (x[1] + 3) / 4;
     const int64_t count = x[0] * blocks * axes[0].output * axes[1].output;
-    Shader::PushConstants push{.count = count, .blocks = blocks, .channels = x[1], .countPadding = params_.count_include_pad ? 1u : 0u};
+    Shader::PushConstants push{
+        .count = count, .blocks = blocks, .channels = x[1], .countPadding = params_.count_include_pad ? 1u : 0u};
     packWindow(axes, push);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
                                     {.x = inputs[0], .y = outputs[0]}, push, vulkan::Items{count});

@@ -1,5 +1,5 @@
-// The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps.cpp), and a scalar
-// loop in double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
+// The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps.cpp), and a
+// scalar loop in double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/unary/unary.h"
 #include "ops/unary/unary_maps.h"

@@ -98,10 +98,9 @@ struct CopyLoop {
 /// The type in which products and sums of T accumulate; integers wrap.
 template <class T>
 struct Arithmetic {
-  using Product =
-      std::conditional_t<std::is_same_v<T, Half>, float,
-                         std::conditional_t<std::is_floating_point_v<T>, T,
-                                            std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
+  using Product = std::conditional_t<
+      std::is_same_v<T, Half>, float,
+      std::conditional_t<std::is_floating_point_v<T>, T, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>>;
   using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
   static constexpr bool kIsFloat = !std::is_integral_v<T>;
 
