@@ -60,10 +60,8 @@ UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), mathMis
 
 // Error function
 UNARY(24, Erf, Transcendental, 0, 0, -5, 5, std::erf(x), mathErf(x))
-UNARY(25, Gelu, Transcendental, 0, 0, -6, 6, 0.5 * x * std::erfc(-x * M_SQRT1_2), mathGelu(x))
-UNARY(26, GeluTanh, Transcendental, 0, 0, -6, 6,
-      x / (1 + std::exp(-1.5957691216057308 * (x + 0.044715 * x * x * x))),
-      mathGeluTanh(x))
+UNARY(25, Gelu, Transcendental, 0, 0, -6, 6, gelu(x), mathGelu(x))
+UNARY(26, GeluTanh, Transcendental, 0, 0, -6, 6, geluTanh(x), mathGeluTanh(x))
 
 // Hyperbolic
 UNARY(27, Tanh, Transcendental, 0, 0, -10, 10, std::tanh(x), mathTanh(x))
