@@ -75,13 +75,24 @@ Folded fold(Kind kind, const std::vector<double>& xs) {
   return {product, std::fabs(product) * std::sqrt(count)};  // n roundings, each relative to the product
 }
 
+/// Towards zero into 64 bits, or to their nearest limit; what is no number is 0.
+int64_t truncate(double value, bool isUnsigned) {
+  if (!std::isfinite(value)) return 0;
+  if (isUnsigned && value >= 0x1p63)
+    return static_cast<int64_t>(value >= 0x1p64 ? ~0ull : static_cast<uint64_t>(value));
+  if (value >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  return value < -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
+
 /// Integers: sums and products wrap; Mean, L2 and the logarithms are truncated.
 int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
   const uint64_t flip = dtype == DType::UInt64 ? uint64_t{1} << 63 : 0;  // orders uint64 as int64
   const auto order = [&](int64_t x) { return static_cast<int64_t>(static_cast<uint64_t>(x) ^ flip); };
   if (kind == Kind::L2 || kind == Kind::LogSum || kind == Kind::LogSumExp) {
-    const double value = fold(kind, std::vector<double>(xs.begin(), xs.end())).value;
-    return std::isfinite(value) ? static_cast<int64_t>(value) : 0;
+    std::vector<double> wide;
+    for (const int64_t x : xs)
+      wide.push_back(flip ? static_cast<double>(static_cast<uint64_t>(x)) : static_cast<double>(x));
+    return truncate(fold(kind, wide).value, flip != 0);
   }
   if (kind == Kind::Max || kind == Kind::Min) {
     int64_t best = xs.empty() ? 0 : xs[0];

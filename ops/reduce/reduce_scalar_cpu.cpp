@@ -21,6 +21,9 @@ class Running {
   using Sum = std::conditional_t<kIsReal || kKind == Kind::L2 || kKind == Kind::LogSum || kKind == Kind::LogSumExp,
                                  double, uint64_t>;
 
+  /// Parts may be folded apart: not for integers that are rounded in double, whose results are exact.
+  static constexpr bool kMayReorder = kIsReal || std::is_integral_v<Sum>;
+
   void take(T x) {
     const auto term = static_cast<Sum>(x);
     if constexpr (kKind == Kind::Max)
@@ -85,10 +88,17 @@ class Running {
     else
       return count == 0 ? T(0) : static_cast<T>(static_cast<int64_t>(value_) / count);
   }
-  /// Integers are truncated; a logarithm that is no number is 0.
+  /// Integers are truncated, beyond 64 bits to the nearest limit, then wrap; what is no number is 0.
   static T rounded(double value) {
-    if constexpr (kIsReal) return static_cast<T>(value);
-    return std::isfinite(value) ? static_cast<T>(static_cast<int64_t>(value)) : T(0);
+    if constexpr (kIsReal) {
+      return static_cast<T>(value);
+    } else {
+      using Limits = std::numeric_limits<std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t>>;
+      if (!std::isfinite(value)) return T(0);
+      if (value >= static_cast<double>(Limits::max())) return static_cast<T>(Limits::max());
+      if (value <= static_cast<double>(Limits::min())) return static_cast<T>(Limits::min());
+      return static_cast<T>(static_cast<decltype(Limits::max())>(value));
+    }
   }
   static constexpr T worst() {
     if constexpr (kIsReal)
@@ -179,7 +189,7 @@ class ScalarReduce final : public cpu::CpuKernel {
     const int64_t length = loops.size.back(), stride = loops.strides[0].back(), rows = elementCount(loops.size);
     for (int64_t row = 0; row < (length == 0 ? 0 : rows / length); ++row) {
       const T* from = x + offsetOf(loops, rank - 1, row);
-      if (stride == 1)
+      if (stride == 1 && R::kMayReorder)
         running.join(foldRun<R>(from, length));
       else
         for (int64_t i = 0; i < length; ++i) running.take(from[i * stride]);

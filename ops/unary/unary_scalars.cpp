@@ -10,23 +10,23 @@ double limit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 /// log(1 + e^x), without overflow.
 double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }
 
-/// x times the share of the normal distribution below x. The argument of erfc is kept in two doubles: in the tail, erfc
-/// amplifies its rounding by twice its square.
+/// A value that double would round too early: its rounding error is multiplied by the value in an exponential.
+struct Split {
+  explicit Split(long double value) : high(static_cast<double>(value)) {
+    if (std::isfinite(high)) low = static_cast<double>(value - high);
+  }
+  double high, low = 0;
+};
+/// erfc moves by its slope times the rest of the argument.
 double gelu(double x) {
-  constexpr double kRest = -4.8336466567264567e-17;  // of the square root of 1/2
-  const double z = -x * M_SQRT1_2, tail = std::erfc(z);
-  if (!std::isfinite(z)) return 0.5 * x * tail;
-  const double rest = std::fma(-x, M_SQRT1_2, -z) - x * kRest;
-  return 0.5 * x * (tail - rest * M_2_SQRTPI * std::exp(-z * z));
+  const Split z(-x * 0.70710678118654752440084436210484904L);
+  const double slope = -M_2_SQRTPI * std::exp(-z.high * z.high);
+  return 0.5 * x * (std::erfc(z.high) + slope * z.low);
 }
-
-/// x / (1 + e^-u); the exponent is kept in two doubles for the same reason.
 double geluTanh(double x) {
   const long double wide = x;
-  const long double u = -1.5957691216057307118L * (wide + 0.044715L * wide * wide * wide);
-  const auto high = static_cast<double>(u);
-  const double rest = std::isfinite(high) ? static_cast<double>(u - high) : 0;
-  return x / (1 + std::exp(high) * (1 + rest));
+  const Split exponent(-1.59576912160573071175978423973753L * (wide + 0.044715L * wide * wide * wide));
+  return x / (1 + std::exp(exponent.high) * (1 + exponent.low));
 }
 
 }  // namespace
