@@ -40,9 +40,8 @@ class DeviceVariants {
 /// The model with fixed shapes gives the bits of the model with free extents.
 Status checkFixedShapes(const VariantContext& context);
 
-/// The first element of a batch alone gives the bits that it has among others. Unsupported if the operator's oracle
-/// does not treat the elements of axis 0 alike. As the next three, Unsupported if the sub-check cannot run for this
-/// case.
+/// The first element of a batch alone gives the bits that it has among others; classes that sum may choose another team
+/// or tile for it, and are compared with the oracle. OK if the oracle does not treat the elements of axis 0 alike.
 Status checkBatch(Interpreter& interpreter, const VariantContext& context);
 
 /// Output 0 in the memory of each input that the card allows gives the bits of separate memory.
