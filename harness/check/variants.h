@@ -41,7 +41,8 @@ class DeviceVariants {
 Status checkFixedShapes(const VariantContext& context);
 
 /// The first element of a batch alone gives the bits that it has among others; classes that sum may choose another team
-/// or tile for it, and are compared with the oracle. OK if the oracle does not treat the elements of axis 0 alike.
+/// or tile for it, and are compared with the oracle. Unsupported if the oracle
+/// does not treat the elements of axis 0 alike.
 Status checkBatch(Interpreter& interpreter, const VariantContext& context);
 
 /// Output 0 in the memory of each input that the card allows gives the bits of separate memory.
