@@ -214,13 +214,6 @@ TEST(Program, InstructionSetsAreChosen) {
 }
 #endif
 
-TEST(Program, UnprovedCasesAloneProveNothing) {
-  const Ran ran = run(
-      R"(check --backend cpu --case 'Gemm{"alpha":0.3,"beta":0.7,"trans_b":true}/f64[3,5],f64[7,5],f64[3,1]/normal/seed=7')");
-  EXPECT_EQ(ran.code, 3) << ran.text;
-  expectPart(ran, "1 unproved");
-}
-
 TEST(Program, AnIdRepeatsExactlyThatCase) {
   const Ran ran = run("check --backend cpu --verbose --case 'Relu/f32[17]/normal/seed=5'");
   EXPECT_EQ(ran.code, 0) << ran.text;
