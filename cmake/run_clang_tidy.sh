@@ -23,7 +23,7 @@ mkdir -p "$build/tidy"
 cmake -S . -B "$build/tidy/alone" -G Ninja -DCMAKE_BUILD_TYPE=Release -DOPKIT_JOINED=OFF >"$build/tidy/configure.log" ||
   { cat "$build/tidy/configure.log" >&2; exit 2; }
 # clang reads GCC's command lines without the precompiled header and the warnings that only GCC has.
-sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-Wno-(restrict|stringop-over[a-z]*|free-nonheap-object)//g' \
+sed -E 's/-include [^ ]*cmake_pch\.hxx//; s/-Winvalid-pch//; s/-fpch-preprocess//; s/-fvect-cost-model=[a-z]*//g; s/-Wno-(restrict|stringop-over[a-z]*|free-nonheap-object)//g' \
   "$build/tidy/alone/compile_commands.json" | sed -E "s#/tidy/alone/#/#g; s#-I([^ ]*/generated)#-isystem \1#g" \
   >"$build/tidy/compile_commands.json"
 mapfile -t sources < <(git ls-files '*.cpp' | grep -v '_test\.cpp$' | grep -E "$pattern" |

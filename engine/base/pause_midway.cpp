@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <mutex>
+#include <utility>
 #endif
 
 namespace opkit {

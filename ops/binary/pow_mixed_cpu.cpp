@@ -48,10 +48,11 @@ class MixedPowCpu final : public cpu::CpuKernel {
       using T = decltype(tag);
       const T* x = inputs[0]->data<T>().data();
       T* z = outputs[0]->data<T>().data();
-      if (inReal)
-        powers<double>(x, *inputs[1], z, outputs[0]->desc.elements());
-      else
-        powers<int64_t>(x, *inputs[1], z, outputs[0]->desc.elements());
+      const int64_t elements = outputs[0]->desc.elements();
+      if constexpr (std::is_integral_v<T>) {
+        if (!inReal) return powers<int64_t>(x, *inputs[1], z, elements);
+      }
+      powers<double>(x, *inputs[1], z, elements);
     });
     return Status::ok();
   }
