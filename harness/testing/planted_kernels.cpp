@@ -87,8 +87,7 @@ class PlantedCpu final : public Execution {
 
 Creator brokenCopy(const Creator& creator, const Planted& planted) {
   Creator broken = creator;
-  broken.provider = "planted";
-  broken.kernel = creator.provider + "/" + creator.kernel;
+  broken.kernel = "planted/" + creator.kernel;  // of the same provider: its declared departures stay
   broken.create = [inner = creator.create, planted](const CreateArgs& args,
                                                     Backend& backend) -> Result<std::unique_ptr<Execution>> {
     OPKIT_ASSIGN(std::unique_ptr<Execution> made, inner(args, backend));
