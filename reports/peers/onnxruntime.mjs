@@ -1,6 +1,7 @@
 // One float model on ONNX Runtime: times it, and writes what it was given and what it gave as .npy.
 //   node onnxruntime.mjs MODEL.onnx INPUT-SHAPE THREADS RUNS FOLDER
-// Prints the median of the runs in ms, the first three left out. FOLDER gets input.npy and output.npy.
+// Prints the median and the least of the runs in ms, the first three left out, and the names of the input and the output.
+// FOLDER gets input.npy and output.npy.
 import ort from 'onnxruntime-node';
 import {writeFileSync} from 'node:fs';
 
@@ -35,4 +36,4 @@ for (let i = 0; i < Number(runs); ++i) {
 writeNpy(`${folder}/input.npy`, shape, input.data);
 writeNpy(`${folder}/output.npy`, output.dims, output.data);
 const warm = times.slice(3).sort((a, b) => a - b);
-console.log(warm[warm.length >> 1].toFixed(2));
+console.log(warm[warm.length >> 1].toFixed(2), warm[0].toFixed(2), session.inputNames[0], session.outputNames[0]);
