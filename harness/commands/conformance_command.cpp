@@ -166,6 +166,7 @@ Result<int> conformance(const ConformanceArguments& options, const std::string& 
   ResultFile file;
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
   OPKIT_TRY(file.open(options.json, commandLine, 0, planned));
+  noteOldBuild();
   for (const DescribedDevice& device : devices) {
     printDevice(device.info);
     file.write(device.info, device.profile);

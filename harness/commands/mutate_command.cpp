@@ -107,6 +107,7 @@ class MutateRun {
         return Status::invalidArgument("--backend: mutants exist for cpu and vulkan, got '{}'", backend);
     OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options_.cases, registry));
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), {}));
+    noteOldBuild();
     for (const std::string& backend : options_.backends)
       if (!interrupted()) OPKIT_TRY(hunt(backend, catalogue, registry));
     return finish();

@@ -52,6 +52,22 @@ TEST(Program, NothingExecutedIsThree) {
   EXPECT_EQ(run("conformance " + empty).code, 3);
 }
 
+/// The program in the build folder of a tree with other sources.
+TEST(Program, AnOldBuildIsSaid) {
+  const std::filesystem::path tree = testing::TempDir() + "another_tree";
+  std::filesystem::remove_all(tree);
+  std::filesystem::create_directories(tree / "ops/relu");
+  std::filesystem::create_directories(tree / "build/bin");
+  for (const char* file : {"CMakeLists.txt", "ops/CMakeLists.txt", "ops/relu/another.cpp"}) std::ofstream(tree / file);
+  const std::string program = tree / "build/bin/op-harness";
+  std::filesystem::copy_file(opHarness(), program);
+  for (const char* arguments :
+       {"check --case 'Relu/f32[17]/normal/seed=5'", "mutate --op Relu --limit 1", "conformance --filter test_relu"})
+    expectPart(runShell(program + " " + arguments + " --backend cpu"),
+               "op-harness: this program was built of other sources");
+  std::filesystem::remove_all(tree);
+}
+
 TEST(Program, CheckPassesAndFails) {
   const std::string good = fileWith("good.json", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"], ["f32[33]"]]}]})");
   EXPECT_EQ(run("check --backend cpu --cases " + good).code, 0);

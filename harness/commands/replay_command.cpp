@@ -42,6 +42,7 @@ Result<int> replay(ReplayArguments options) {
     options.backend.mask = capsule.mask;
   if (!options.exportPath.empty()) return exportProgram(options, capsule, registry);
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
+  noteOldBuild();
   for (const DescribedDevice& device : devices) printDevice(device.info);
   fmt::print("capsule: {} failed on {}: {}\n", capsule.check, capsule.backend, capsule.reason);
   if (dataHashOf(capsule.group, registry) != capsule.dataHash)
