@@ -54,6 +54,23 @@ void addRemoveCommand(CLI::App& app, CommandContext& context) {
   });
 }
 
+/// "data:any, updates; attributes axis:int=0, reduction:string=none|add"
+std::string portsAndAttributesOf(const Kind& kind) {
+  const auto portOf = [](const PortSpec& port) {
+    return port.name + (port.dtypes.empty() || port.dtypes == "same" ? "" : ":" + port.dtypes) +
+           (port.optional ? "?" : "");
+  };
+  std::vector<std::string> inputs, attributes;
+  for (const PortSpec& port : kind.inputs) inputs.push_back(portOf(port));
+  for (const Attribute& attribute : kind.attributes) {
+    const std::string initial =
+        attribute.choices.empty() ? attribute.initial : fmt::format("{}", fmt::join(attribute.choices, "|"));
+    attributes.push_back(attribute.name + ":" + attribute.type + (initial.empty() ? "" : "=" + initial));
+  }
+  return fmt::format("{}{}{}", fmt::join(inputs, ", "), attributes.empty() ? "" : "; attributes ",
+                     fmt::join(attributes, ", "));
+}
+
 void addKindsCommand(CLI::App& app, CommandContext& context) {
   CLI::App& command = *app.add_subcommand("kinds", "List the kinds of `new --kind`, with an example of each");
   command.callback([&context] {
@@ -61,8 +78,8 @@ void addKindsCommand(CLI::App& app, CommandContext& context) {
       for (const Kind& kind : kinds()) {
         std::string formula = kind.formula;
         formula.erase(std::remove(formula.begin(), formula.end(), '`'), formula.end());
-        fmt::print("{:<12} {}\n{:<12} starts as: {}\n{:<12} op-scaffold new {}\n", kind.name, kind.summary, "", formula,
-                   "", kind.example);
+        fmt::print("{:<12} {}\n{:<12} starts as: {}\n{:<12} brings inputs {}\n{:<12} op-scaffold new {}\n", kind.name,
+                   kind.summary, "", formula, "", portsAndAttributesOf(kind), "", kind.example);
       }
       return cli::kSuccess;
     };

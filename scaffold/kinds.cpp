@@ -239,7 +239,7 @@ Status completeAttributes(Spec& spec) {
       return Status::invalidArgument(
           "--attr {}: kind {} needs the choices {}, got '{}'", given.name, spec.kind, fmt::join(own->choices, "|"),
           given.choices.empty() ? given.initial : fmt::format("{}", fmt::join(given.choices, "|")));
-    own->initial = given.initial;
+    if (!given.initial.empty()) own->initial = given.initial;
   }
   spec.attributes = std::move(attributes);
   return Status::ok();

@@ -62,6 +62,16 @@ TEST(SpecText, BadJsonSaysWhatIsWrong) {
             "spec: 'inputs' must be a list, got 3");
 }
 
+TEST(Completed, AnAttributeOfTheKindKeepsItsDefault) {
+  const auto epsilonOf = [](const std::string& initial) {
+    const auto spec = completed({.name = "X", .kind = "rowwise", .attributes = {{"epsilon", "float", initial}}});
+    EXPECT_TRUE(spec) << spec.error().message();
+    return spec->attributes[1].initial;
+  };
+  EXPECT_EQ(epsilonOf(""), "1e-5");
+  EXPECT_EQ(epsilonOf("1e-3"), "1e-3");
+}
+
 TEST(Completed, RefusesWhatAKindCannotDo) {
   const auto message = [](Spec spec) { return completed(spec).error().message(); };
   EXPECT_NE(message({.name = "X", .kind = "blob"}).find("--kind: expected one of unary, binary"), std::string::npos);
