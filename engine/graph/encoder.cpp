@@ -33,7 +33,23 @@ Status runOracle(Backend& reference, const OpDef& def, std::span<const uint8_t> 
   return execution->onExecute(inputs, outputList);
 }
 
-/// A shape-only operator never reads values: its oracle gets descriptions without elements.
+/// By the card's function for a resize, else by the oracle.
+Result<std::vector<Tensor>> computeNow(const OpDef& def, std::span<const uint8_t> params,
+                                       std::span<const OracleTensor* const> inputs,
+                                       std::span<const TensorDesc> outputDescs) {
+  std::vector<OracleTensor> results;
+  for (const TensorDesc& desc : outputDescs) results.emplace_back(desc);
+  OPKIT_TRY((def.fold ? def.fold : def.oracle)({params, inputs, results, false}));
+  std::vector<Tensor> outputs;
+  for (const OracleTensor& result : results) {
+    OPKIT_ASSIGN(Tensor output, Tensor::onHost(result.desc));
+    result.toTensor(output);
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+/// A shape-only operator never reads values: it gets descriptions without elements.
 Result<std::vector<Tensor>> evaluateShapeOnly(const OpDef& def, std::span<const uint8_t> params,
                                               std::span<const TensorDesc* const> inputDescs,
                                               std::span<const TensorDesc> outputDescs) {
@@ -43,16 +59,19 @@ Result<std::vector<Tensor>> evaluateShapeOnly(const OpDef& def, std::span<const 
     if (inputDescs[i]) inputs[i].desc = *inputDescs[i];
     inputList.push_back(inputDescs[i] ? &inputs[i] : nullptr);
   }
-  std::vector<OracleTensor> results;
-  for (const TensorDesc& desc : outputDescs) results.emplace_back(desc);
-  OPKIT_TRY(def.oracle({params, inputList, results, false}));
-  std::vector<Tensor> outputs;
-  for (const OracleTensor& result : results) {
-    OPKIT_ASSIGN(Tensor output, Tensor::onHost(result.desc));
-    result.toTensor(output);
-    outputs.push_back(std::move(output));
+  return computeNow(def, params, inputList, outputDescs);
+}
+
+Result<std::vector<Tensor>> evaluateFold(const OpDef& def, std::span<const uint8_t> params,
+                                         std::span<const Tensor* const> tensors,
+                                         std::span<const TensorDesc> outputDescs) {
+  std::vector<OracleTensor> inputs(tensors.size());
+  std::vector<const OracleTensor*> inputList;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i]) inputs[i].load(*tensors[i]);
+    inputList.push_back(tensors[i] ? &inputs[i] : nullptr);
   }
-  return outputs;
+  return computeNow(def, params, inputList, outputDescs);
 }
 
 }  // namespace
@@ -106,6 +125,7 @@ struct GraphEncoder::NodeView {
 Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
                                            std::span<const Tensor* const> inputs,
                                            std::span<const TensorDesc> outputDescs) {
+  if (def.fold) return evaluateFold(def, params, inputs, outputDescs);
   std::vector<Tensor> outputs;
   for (const TensorDesc& desc : outputDescs) {
     OPKIT_ASSIGN(Tensor output, Tensor::onHost(desc));

@@ -29,6 +29,19 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{dtype, {count}}};
 }
 
+/// Reals with one rounding, integers by running sums that wrap.
+Status fold(const OracleArgs& args) {
+  OracleTensor& y = args.output();
+  for (size_t i = 0; i < y.real.size(); ++i)
+    y.real[i] = std::fma(static_cast<double>(i), args.input(2).real[0], args.input(0).real[0]);
+  for (uint64_t i = 0, value = 0; i < y.integer.size(); ++i) {
+    value = i == 0 ? static_cast<uint64_t>(args.input(0).integer[0])
+                   : value + static_cast<uint64_t>(args.input(2).integer[0]);
+    y.integer[i] = static_cast<int64_t>(value);
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 void define(OpRegistry& registry) {
@@ -40,7 +53,8 @@ void define(OpRegistry& registry) {
                 .outputs = {{"y", kTypes}},
                 .numeric = NumericClass::Sum,
                 .inferShapes = shapeRule,
-                .oracle = reference});
+                .oracle = reference,
+                .fold = fold});
 }
 
 }  // namespace opkit::ops::range

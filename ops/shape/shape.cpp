@@ -1,11 +1,9 @@
 // Shape, Size and EyeLike: values that follow from shapes alone, computed at resize.
+#include "ops/shape/shape.h"
+
 #include <algorithm>
 
 #include "engine/op/op_registry.h"
-#include "ops/shape/eye_like_generated.h"
-#include "ops/shape/eye_like_schema.h"
-#include "ops/shape/shape_generated.h"
-#include "ops/shape/shape_schema.h"
 
 namespace opkit::ops::shape {
 namespace {
@@ -23,7 +21,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{DType::Int64, {end - begin}}};
 }
 
-Status shapeReference(const OracleArgs& args) {
+Status foldShape(const OracleArgs& args) {
   const Shape& shape = args.input(0).shape();
   const auto [begin, end] = axesOf(args.params<ShapeParams>(), shape);
   std::copy(shape.begin() + begin, shape.begin() + end, args.output().integer.begin());
@@ -32,7 +30,7 @@ Status shapeReference(const OracleArgs& args) {
 
 Result<std::vector<TensorDesc>> sizeRule(const ShapeArgs&) { return std::vector{TensorDesc{DType::Int64, {}}}; }
 
-Status sizeReference(const OracleArgs& args) {
+Status foldSize(const OracleArgs& args) {
   args.output().integer[0] = args.input(0).elements();
   return Status::ok();
 }
@@ -45,7 +43,7 @@ Result<std::vector<TensorDesc>> eyeLikeRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{params.dtype ? static_cast<DType>(params.dtype) : args.input(0).dtype, args.shape(0)}};
 }
 
-Status eyeLikeReference(const OracleArgs& args) {
+Status foldEyeLike(const OracleArgs& args) {
   const int64_t rows = args.output().shape()[0], columns = args.output().shape()[1];
   const int64_t diagonal = args.params<EyeLikeParams>().k;
   for (int64_t row = 0; row < rows; ++row) {
@@ -70,14 +68,16 @@ void define(OpRegistry& registry) {
                 .outputs = {{"shape", DTypeSet{DType::Int64}}},
                 .shapeOnly = true,
                 .inferShapes = shapeRule,
-                .oracle = shapeReference});
+                .oracle = shapeReference,
+                .fold = foldShape});
   registry.add({.type = "Size",
                 .summary = "the number of elements of a tensor",
                 .inputs = {{"x"}},
                 .outputs = {{"size", DTypeSet{DType::Int64}}},
                 .shapeOnly = true,
                 .inferShapes = sizeRule,
-                .oracle = sizeReference});
+                .oracle = sizeReference,
+                .fold = foldSize});
   registry.add({.type = "EyeLike",
                 .summary = "ones on a diagonal of a matrix of the input's shape, zeros elsewhere",
                 .params = paramsSchema<EyeLikeParams>(kEyeLikeSchema),
@@ -85,7 +85,8 @@ void define(OpRegistry& registry) {
                 .outputs = {{"y"}},
                 .shapeOnly = true,
                 .inferShapes = eyeLikeRule,
-                .oracle = eyeLikeReference});
+                .oracle = eyeLikeReference,
+                .fold = foldEyeLike});
 }
 
 }  // namespace opkit::ops::shape
