@@ -1,10 +1,13 @@
 #include "harness/cases/reach.h"
 
 #include <array>
+#include <deque>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
+#include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/vary.h"
 
@@ -289,6 +292,16 @@ Examples ofFloats(const Examples& examples) {
   return floats;
 }
 
+/// One turn at one place. Turns alternate between examples of floats and all examples.
+struct Draw {
+  const OpDef* def;
+  const Place* place;
+  size_t turn;
+  std::shared_ptr<const Examples> examples;
+  std::string text;  // seeds the draw
+  std::optional<Case> found;
+};
+
 constexpr Place kPlaces[] = {
     {"more than 65,536 elements", manyElements, 4}, {"rows longer than 1,024", longRows, 2},
     {"five matrices and more", manyMatrices, 2},    {"higher ranks", moreAxes, 2},
@@ -313,6 +326,17 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
   return std::nullopt;
 }
 
+/// True if a candidate of the draw matches the filter. Much cheaper than to check whether candidates are accepted.
+static bool mayMatch(const Draw& draw, const std::string& filter, Rng rng) {
+  const Examples rich = withoutPoor(*draw.examples);
+  for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt)
+    for (Case& c : draw.place->vary(*pick(rich, rng), *draw.def, *draw.examples, draw.turn, rng)) {
+      markDrawn(c, std::string("drawn for ") + draw.place->name);
+      if (c.id().find(filter) != std::string::npos || c.name.find(filter) != std::string::npos) return true;
+    }
+  return false;
+}
+
 std::map<std::string, Examples> examplesOf(const Catalogue& base) {
   std::map<std::string, Examples> examples;
   for (const CaseGroup& group : base.groups)
@@ -322,23 +346,30 @@ std::map<std::string, Examples> examplesOf(const Catalogue& base) {
 }
 
 Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
-                                 uint64_t seed) {
+                                 uint64_t seed, const std::string& filter) {
   const auto examples = examplesOf(base);
-  std::vector<CaseGroup> groups;
-  std::set<std::string> seen;
+  std::deque<Draw> draws;
   for (const OpDef* def : registry.all()) {
     const auto own = examples.find(def->type);
     const bool wanted = ops.empty() || std::ranges::find(ops, def->type) != ops.end();
     if (!wanted || def->shapeOnly || def->control || own == examples.end()) continue;
-    const std::array<Examples, 2> pools = {ofFloats(own->second), own->second};
+    const auto all = std::make_shared<const Examples>(own->second),
+               floats = std::make_shared<const Examples>(ofFloats(*all));
     for (const Place& place : kPlaces)
-      for (size_t i = 0; i < place.turns * pools.size(); ++i) {
-        const size_t turn = i / pools.size();
-        Rng rng(hashText(fmt::format("reach/{}/{}/{}/{}", def->type, place.name, i, seed)));
-        std::optional<Case> c = drawAt(place, turn, *def, pools[i % pools.size()], registry, rng);
-        if (c && seen.insert(c->id()).second) groups.push_back({{*std::move(c)}});
-      }
+      for (size_t i = 0; i < 2 * place.turns; ++i)
+        draws.push_back({def, &place, i / 2, i % 2 == 0 ? floats : all,
+                         fmt::format("reach/{}/{}/{}/{}", def->type, place.name, i, seed), std::nullopt});
   }
+  ThreadPool(0, ThreadManner::Sleeps).parallelFor(draws.size(), [&](size_t i, size_t) {
+    Draw& draw = draws[i];
+    Rng rng(hashText(draw.text));
+    if (!filter.empty() && !mayMatch(draw, filter, rng)) return;
+    draw.found = drawAt(*draw.place, draw.turn, *draw.def, *draw.examples, registry, rng);
+  });
+  std::vector<CaseGroup> groups;
+  std::set<std::string> seen;
+  for (Draw& draw : draws)
+    if (draw.found && seen.insert(draw.found->id()).second) groups.push_back({{*std::move(draw.found)}});
   base.notes.push_back(fmt::format("{} cases were drawn for places that the written ones do not reach", groups.size()));
   OPKIT_TRY(addDrawn(std::move(groups), base));
   return base;

@@ -30,8 +30,9 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
 std::map<std::string, std::vector<const Case*>> examplesOf(const Catalogue& base);
 
 /// Adds a case per operator of `ops` (empty: all), place and turn to `base`, as far as there is one. A backend may
-/// refuse them for any reason. `base.notes` states how many were drawn.
+/// refuse them for any reason. `base.notes` states how many were drawn. With `filter`, draws none of whose candidates
+/// has it in its id or name are left out; the others are not filtered. Draws on all cores.
 Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
-                                 uint64_t seed);
+                                 uint64_t seed, const std::string& filter = "");
 
 }  // namespace opkit::harness

@@ -65,12 +65,12 @@ class CheckRun {
   CheckRun(const CheckArguments& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
 
   Result<int> run(const std::string& commandLine) {
+    OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
     std::vector<CheckUnit> units;
     for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     OPKIT_TRY(takeShard(options_.shard, units));
-    OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     if (interrupted()) return cli::kSuccess;  // nothing was started
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {

@@ -166,7 +166,7 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
     OPKIT_ASSIGN(catalogue, parseCaseFile(options.casesFile, {bytes.begin(), bytes.end()}, registry));
   }
   if (options.reach && options.casesFile.empty() && options.id.empty()) {
-    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed));
+    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, options.filter));
   }
   OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), filter, registry));
   if (options.fuzz == 0) return catalogue;

@@ -61,8 +61,8 @@ void expectKept(const std::string& command, const std::string& record, int signa
 }
 
 TEST(Interrupted, CheckKeepsWhatIsDone) {
-  expectKept("check --backend cpu --jobs 2", "case", SIGINT);
-  expectKept("check --backend cpu --jobs 2", "case", SIGTERM);
+  expectKept("check --written --backend cpu --jobs 2", "case", SIGINT);
+  expectKept("check --written --backend cpu --jobs 2", "case", SIGTERM);
 }
 
 TEST(Interrupted, ConformanceKeepsWhatIsDone) { expectKept("conformance --backend cpu --workers 2", "case", SIGTERM); }
@@ -85,14 +85,14 @@ TEST(Interrupted, BeforeAnythingIsDone) {
 TEST(Interrupted, JUnitSaysThatItIsAPart) {
   const std::string path = fresh("cut.jsonl"), junit = fresh("cut.xml");
   const Ran ran =
-      runUntil("check --backend cpu --jobs 1 --junit " + junit + " --json " + path, path, "\"case\"", SIGINT);
+      runUntil("check --written --backend cpu --jobs 1 --junit " + junit + " --json " + path, path, "\"case\"", SIGINT);
   EXPECT_EQ(ran.code, 130) << ran.text;
   EXPECT_NE(textOf(junit).find("<error type=\"incomplete\" message=\"interrupted: "), std::string::npos);
 }
 
 TEST(Interrupted, AKilledRunLeavesAFileThatCanBeRead) {
   const std::string path = fresh("killed.jsonl");
-  const Ran ran = runUntil("check --backend cpu --jobs 2 --json " + path, path, "\"record\":\"case\"", SIGKILL);
+  const Ran ran = runUntil("check --written --backend cpu --jobs 2 --json " + path, path, "\"record\":\"case\"", SIGKILL);
   EXPECT_EQ(ran.code, 137) << ran.text;
   EXPECT_EQ(ran.text.find("left behind"), std::string::npos) << ran.text;
   EXPECT_TRUE(count(path).summary.is_null());
