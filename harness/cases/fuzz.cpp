@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/draw_params.h"
 #include "harness/cases/reach.h"
@@ -122,50 +123,61 @@ Status checkRefusal(const Case& c, const Status& refusal) {
   return Status::internal("{}: a refusal must be one line, got '{}'", c.id(), refusal.message());
 }
 
-Status drawFor(const OpDef& def, const std::vector<const Case*>& examples, const FuzzOptions& options,
-               const OpRegistry& registry, std::vector<CaseGroup>& groups, size_t& drawn) {
-  Drawer drawer(def, examples, options.seed);
+/// The draws for one operator.
+struct Drawn {
+  const OpDef* def;
+  std::vector<const Case*> examples;
+  std::vector<CaseGroup> groups;
+  Status status;
+};
+
+Status drawFor(Drawn& drawn, const FuzzOptions& options, const OpRegistry& registry) {
+  Drawer drawer(*drawn.def, drawn.examples, options.seed);
   std::set<std::string> seen;
-  size_t accepted = 0;
   const auto keep = [&](Case c) {
     const std::string id = c.id();
-    if (id.find(options.filter) == std::string::npos || !seen.insert(id).second) return;
-    ++accepted;
-    groups.push_back({{std::move(c)}});
+    const bool matches =
+        id.find(options.filter) != std::string::npos || c.name.find(options.filter) != std::string::npos;
+    if (matches && seen.insert(id).second) drawn.groups.push_back({{std::move(c)}});
   };
-  for (size_t attempt = 0; attempt < options.count * kTriesPerCase && accepted < options.count; ++attempt) {
+  for (size_t attempt = 0; attempt < options.count * kTriesPerCase && drawn.groups.size() < options.count; ++attempt) {
     if (attempt % kReachEvery == 0)
       if (std::optional<Case> c = drawer.drawAtSomePlace(registry)) {
         keep(*std::move(c));
         continue;
       }
     Case c = drawer.draw();
-    if (const Status status = acceptDrawn(def, registry, c, {}); !status.isOk()) {
+    if (const Status status = acceptDrawn(*drawn.def, registry, c, {}); !status.isOk()) {
       OPKIT_TRY(checkRefusal(c, status));
       continue;
     }
     keep(std::move(c));
   }
-  drawn += accepted;
   return Status::ok();
 }
 
 }  // namespace
 
-Result<Catalogue> fuzzCatalogue(Catalogue base, const OpRegistry& registry, const FuzzOptions& options) {
-  std::map<std::string, std::vector<const Case*>> examples = examplesOf(base);
-  std::vector<CaseGroup> groups;
-  std::vector<std::string> none;
-  size_t drawn = 0, operators = 0;
+Result<Catalogue> fuzzCatalogue(Catalogue base, const Catalogue& written, const OpRegistry& registry,
+                                const FuzzOptions& options) {
+  std::map<std::string, std::vector<const Case*>> examples = examplesOf(written);
+  std::vector<Drawn> draws;
   for (const OpDef* def : registry.all()) {
     const bool wanted = options.ops.empty() || std::ranges::find(options.ops, def->type) != options.ops.end();
-    if (!wanted || def->shapeOnly || def->control) continue;  // neither has a kernel
-    const size_t before = drawn;
-    OPKIT_TRY(drawFor(*def, examples[def->type], options, registry, groups, drawn));
-    if (drawn == before) none.push_back(def->type);
-    ++operators;
+    if (wanted && !def->shapeOnly && !def->control)  // neither has a kernel
+      draws.push_back({def, std::move(examples[def->type]), {}, {}});
   }
-  base.notes.push_back(fmt::format("--fuzz drew {} cases for {} operators with seed {}{}", drawn, operators,
+  ThreadPool(0, ThreadManner::Sleeps).parallelFor(draws.size(), [&](size_t i, size_t) {
+    draws[i].status = drawFor(draws[i], options, registry);
+  });
+  std::vector<CaseGroup> groups;
+  std::vector<std::string> none;
+  for (Drawn& drawn : draws) {
+    OPKIT_TRY(drawn.status);
+    if (drawn.groups.empty()) none.push_back(drawn.def->type);
+    std::ranges::move(drawn.groups, std::back_inserter(groups));
+  }
+  base.notes.push_back(fmt::format("--fuzz drew {} cases for {} operators with seed {}{}", groups.size(), draws.size(),
                                    options.seed,
                                    none.empty() ? "" : fmt::format("; nothing valid for {}", fmt::join(none, ", "))));
   OPKIT_TRY(addDrawn(std::move(groups), base));

@@ -10,7 +10,7 @@ namespace opkit::harness {
 namespace {
 
 std::vector<std::string> drawn(uint64_t seed, std::vector<std::string> ops = {"Softmax", "Conv", "Add", "Concat"}) {
-  const auto catalogue = fuzzCatalogue({}, ops::builtinOps(), {std::move(ops), 5, seed, ""});
+  const auto catalogue = fuzzCatalogue({}, {}, ops::builtinOps(), {std::move(ops), 5, seed, ""});
   EXPECT_TRUE(catalogue) << catalogue.error().message();
   std::vector<std::string> ids;
   if (!catalogue) return ids;
@@ -39,9 +39,13 @@ TEST(Fuzz, ExamplesHelpWhereCardsSayLittle) {
   auto all = builtinCatalogue(ops::builtinOps());
   ASSERT_TRUE(all);
   const size_t before = all->groups.size();
-  const auto grown = fuzzCatalogue(*std::move(all), ops::builtinOps(), {{"Conv", "Gather"}, 4, 7, ""});
+  const auto grown = fuzzCatalogue(*all, *all, ops::builtinOps(), {{"Conv", "Gather"}, 4, 7, ""});
   ASSERT_TRUE(grown) << grown.error().message();
   EXPECT_EQ(grown->groups.size(), before + 8);
+  // A filter leaves the examples whole: it chooses among the draws.
+  const auto alone = fuzzCatalogue({}, *all, ops::builtinOps(), {{"Conv"}, 4, 7, "drawn"});
+  ASSERT_TRUE(alone) << alone.error().message();
+  EXPECT_EQ(alone->groups.size(), 4u);
 }
 
 TEST(Fuzz, WhatProvesNothingIsNotDrawn) {
@@ -56,7 +60,7 @@ TEST(Fuzz, WhatProvesNothingIsNotDrawn) {
 }
 
 TEST(Fuzz, EveryOperatorIsDrawnFor) {
-  const auto all = fuzzCatalogue({}, ops::builtinOps(), {{}, 1, 7, ""});
+  const auto all = fuzzCatalogue({}, {}, ops::builtinOps(), {{}, 1, 7, ""});
   ASSERT_TRUE(all) << all.error().message();
   EXPECT_GE(all->groups.size(), 90u);  // the rest needs an example
 }

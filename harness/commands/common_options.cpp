@@ -165,12 +165,13 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
     OPKIT_ASSIGN(const auto bytes, readFile(options.casesFile));
     OPKIT_ASSIGN(catalogue, parseCaseFile(options.casesFile, {bytes.begin(), bytes.end()}, registry));
   }
+  const Catalogue written = options.fuzz ? catalogue : Catalogue{};
   if (options.reach && options.casesFile.empty() && options.id.empty()) {
     OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, options.filter));
   }
   OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), filter, registry));
   if (options.fuzz == 0) return catalogue;
-  return fuzzCatalogue(catalogue, registry,
+  return fuzzCatalogue(std::move(catalogue), written, registry,
                        {options.ops, options.fuzz, options.seed.value_or(kDefaultSeed), options.filter});
 }
 
