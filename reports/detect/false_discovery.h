@@ -1,0 +1,12 @@
+// Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995.
+#pragma once
+
+#include <vector>
+
+namespace opkit::reports::detect {
+
+/// The largest p that is accepted so that the expected share of false discoveries among `hypotheses` tests stays below
+/// `rate`. `probabilities` may leave out those that are 1. 0 if none is accepted.
+double falseDiscoveryCutoff(std::vector<double> probabilities, size_t hypotheses, double rate);
+
+}  // namespace opkit::reports::detect
