@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "harness/cases/rng.h"
+#include "reports/detect/candidates.h"
 #include "reports/detect/student.h"
 
 namespace opkit::reports::detect {
@@ -17,25 +19,22 @@ Nights nightsOf(const Series& series, size_t begin, size_t end) {
   return nights;
 }
 
-/// Level of nights, each of which is reduced to its median run.
-double levelOfNights(const Nights& nights) {
-  std::vector<double> medians, runs;
-  for (const auto& night : nights) {
-    runs.assign(night.begin(), night.end());
-    medians.push_back(medianInPlace(runs));
-  }
-  return medianInPlace(medians);
+/// Level of nights, each of which is reduced as by the detector.
+double levelOfNights(const Nights& nights, MetricKind kind) {
+  std::vector<double> values;
+  for (const auto& night : nights) values.push_back(nightlyValue({night.begin(), night.end()}, kind));
+  return medianInPlace(values);
 }
 
-double resampledLevel(const Nights& nights, harness::Rng& rng) {
-  std::vector<double> medians, runs;
+double resampledLevel(const Nights& nights, MetricKind kind, harness::Rng& rng) {
+  std::vector<double> values, runs;
   for (size_t i = 0; i < nights.size(); ++i) {
     const auto& night = nights[rng.next() % nights.size()];
     runs.clear();
     for (size_t k = 0; k < night.size(); ++k) runs.push_back(night[rng.next() % night.size()]);
-    medians.push_back(medianInPlace(runs));
+    values.push_back(nightlyValue(runs, kind));
   }
-  return medianInPlace(medians);
+  return medianInPlace(values);
 }
 
 /// An unchanged level has the ratio 1, even if it is 0 or no number.
@@ -63,14 +62,14 @@ void measureChange(const Series& series, const ChangePoint& point, const Setting
   std::vector<std::vector<double>> leftStorage, rightStorage;
   const Nights left = withoutNan(nightsOf(series, point.begin, point.index), leftStorage),
                right = withoutNan(nightsOf(series, point.index, point.end), rightStorage);
-  change.from = levelOfNights(left);
-  change.to = levelOfNights(right);
+  change.from = levelOfNights(left, series.kind);
+  change.to = levelOfNights(right, series.kind);
   change.ratio = ratioOf(change.from, change.to);
   harness::Rng rng(settings.seed ^ harness::hashText(series.key.caseId + '\n' + series.key.metric));
   std::vector<double> ratios;
   for (size_t i = 0; i < settings.resamples; ++i) {
-    const double from = resampledLevel(left, rng);
-    ratios.push_back(ratioOf(from, resampledLevel(right, rng)));
+    const double from = resampledLevel(left, series.kind, rng);
+    ratios.push_back(ratioOf(from, resampledLevel(right, series.kind, rng)));
   }
   std::sort(ratios.begin(), ratios.end());
   const auto at = [&](double share) {

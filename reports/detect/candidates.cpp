@@ -20,6 +20,7 @@ SplitSettings splitSettings(const Series& series, std::span<const double> values
   SplitSettings split{.weakP = settings.strictP * 10, .strictP = settings.strictP};
   if (isNoisy(series.kind)) {
     split.leastEffect = std::log1p(settings.leastNoisyEffect);
+    split.leastSpreads = settings.leastSpreads;
     split.noiseFloor = settings.noiseFloor;
     return split;
   }
@@ -55,16 +56,35 @@ ChangePoint jumpPoint(std::span<const double> values, size_t begin) {
           .p = 0};
 }
 
+/// Adds tonight's jump, in place of a change point that found it with less certainty.
+bool addJump(const Series& series, std::span<const double> values, const Settings& settings,
+             std::vector<ChangePoint>& points) {
+  const bool tonight = !points.empty() && points.back().index + 1 == values.size();
+  const size_t kept = points.size() - tonight, begin = kept > 0 ? points[kept - 1].index : 0;
+  if (!isJump(series, values.subspan(begin), settings)) return false;
+  points.resize(kept);
+  points.push_back(jumpPoint(values, begin));
+  return true;
+}
+
 }  // namespace
+
+double nightlyValue(std::vector<double> runs, MetricKind kind) {
+  switch (kind) {
+    case MetricKind::Time: return quantile(std::move(runs), 0.25);
+    case MetricKind::Rate: return quantile(std::move(runs), 0.75);
+    // A kernel that is wrong in one run of three is wrong.
+    case MetricKind::Accuracy: return *std::max_element(runs.begin(), runs.end());
+    default: return medianInPlace(runs);
+  }
+}
 
 std::vector<double> nightlyValues(const Series& series, size_t first, size_t count) {
   std::vector<double> nightly, runs;
   for (size_t i = first; i < first + count; ++i) {
     runs.clear();
     for (const double value : series.runs(i)) runs.push_back(scaled(value, series.kind));
-    // A kernel that is wrong in one run of three is wrong.
-    nightly.push_back(series.kind == MetricKind::Accuracy ? *std::max_element(runs.begin(), runs.end())
-                                                          : medianInPlace(runs));
+    nightly.push_back(nightlyValue(runs, series.kind));
   }
   return nightly;
 }
@@ -77,9 +97,10 @@ Candidate findCandidate(const Series& series, const Settings& settings) {
   const std::vector<double> values = nightlyValues(series, first, count);
   const SplitSettings split = splitSettings(series, values, settings);
   candidate.points = changePoints(values, split);
-  if (const size_t begin = candidate.points.empty() ? 0 : candidate.points.back().index;
-      isJump(series, std::span(values).subspan(begin), settings)) {
-    candidate.points.push_back(jumpPoint(values, begin));
+  // A few nights at the window's start are no past to compare with; a change there was found when it was recent.
+  if (isNoisy(series.kind))
+    std::erase_if(candidate.points, [&](const ChangePoint& point) { return point.index < settings.leastNights; });
+  if (addJump(series, values, settings, candidate.points)) {
     candidate.jump = true;
   } else if (!candidate.points.empty()) {
     const ChangePoint& last = candidate.points.back();

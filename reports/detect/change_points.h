@@ -2,9 +2,9 @@
 // Analysis of Multivariate Data", 2014) with a t-test in place of permutations and weak points that are merged, as in
 // "Hunter" (Fleming and others, ICPE 2023). Deterministic. Thread-safe.
 //
-// Three differences from Hunter. Nightly values are robust (one per night, see levelOf), because a machine has outlier
-// nights. The variance of a mean accounts for the autocorrelation of nights. The probability is multiplied by the number
-// of splits that were effectively tried.
+// Differences from Hunter, because machines have outlier nights and drift: levels and spread are robust, the variance
+// of a mean accounts for autocorrelation, and a change must be large beside the spread and beside what the series did
+// before. As in Hunter p is not corrected for the choice of the split; evaluate_detector measures the false alarms.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ struct SplitSettings {
   double weakP = 1e-2;       // of points that the search may pass through
   double strictP = 1e-3;     // of points that stay
   double leastEffect = 0;    // of points that stay, on the scale of the values
+  double leastSpreads = 0;   // of a change: its size in standard deviations of a night
   double noiseFloor = 1e-6;  // standard deviation below which no series is believed to be
 };
 
@@ -25,7 +26,7 @@ struct ChangePoint {
   size_t index = 0;              // of the first value after the change
   size_t begin = 0, end = 0;     // the values compared are [begin, index) and [index, end)
   double before = 0, after = 0;  // levels
-  double p = 1;                  // two-sided, corrected for the choice of the split
+  double p = 1;                  // two-sided
 };
 
 /// Compares [begin, index) with [index, end).

@@ -30,7 +30,8 @@ Places placesOf(const History& history, const std::vector<SeriesVerdict>& verdic
   return places;
 }
 
-/// Moves noisy series to a neighbouring night that holds more series, so that a split that is off by one joins its group.
+/// Moves noisy series to a neighbouring night that holds more series, so that a split that is off by one joins its
+/// group.
 void joinNeighbours(const History& history, Places& places) {
   std::vector<Place> order;
   for (const auto& [place, members] : places) order.push_back(place);
@@ -42,8 +43,8 @@ void joinNeighbours(const History& history, Places& places) {
       Members& home = places[place];
       if (neighbour == places.end() || neighbour->second.size() > home.size()) continue;
       auto& from = neighbour->second;
-      const auto stay = std::stable_partition(from.begin(), from.end(),
-                                              [&](uint32_t i) { return !isNoisy(history.series[i].kind); });
+      const auto stay =
+          std::stable_partition(from.begin(), from.end(), [&](uint32_t i) { return !isNoisy(history.series[i].kind); });
       home.insert(home.end(), stay, from.end());
       from.erase(stay, from.end());
     }

@@ -12,8 +12,8 @@
 namespace opkit::reports::detect {
 namespace {
 
-/// Changes that compete for the false discoveries of one night. Old and exact changes are certain in large numbers; they
-/// would let chance in with them.
+/// Changes that compete for the false discoveries of one night. Old and exact changes are certain in large numbers;
+/// they would let chance in with them.
 struct Family {
   std::vector<double> probabilities;
   double cutoff = 0;
@@ -55,14 +55,17 @@ Families controlDiscoveries(const History& history, const std::vector<Candidate>
       if (point.p > 0) families.of(history.series[i], point, settings).probabilities.push_back(point.p);
   }
   const auto control = [&](Family& family, size_t hypotheses) {
-    family.cutoff = falseDiscoveryCutoff(family.probabilities, hypotheses, settings.falseDiscoveryRate);
+    family.cutoff = falseDiscoveryCutoff(family.probabilities, std::max(hypotheses, settings.leastHypotheses),
+                                         settings.falseDiscoveryRate);
   };
   control(families.recentNoisy, noisy), control(families.oldNoisy, noisy);
   control(families.recentExact, exact), control(families.oldExact, exact);
   return families;
 }
 
-bool isBetter(MetricKind kind, const ChangePoint& point) { return (point.after > point.before) == higherIsBetter(kind); }
+bool isBetter(MetricKind kind, const ChangePoint& point) {
+  return (point.after > point.before) == higherIsBetter(kind);
+}
 
 SeriesVerdict verdictOf(const History& history, const Series& series, const Candidate& candidate, Families& families,
                         const Settings& settings) {

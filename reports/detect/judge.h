@@ -14,15 +14,17 @@
 namespace opkit::reports::detect {
 
 struct Settings {
-  size_t window = 50;               // nights that are looked at
-  size_t leastNights = 8;           // of a noisy series, before it is judged
-  size_t leastExactNights = 2;      // of any other series: one before tonight
-  size_t recentNights = 10;         // changes up to this age are tonight's family; older ones have a family of their own
-  double falseDiscoveryRate = 0.1;  // per night, over all series
+  size_t window = 50;           // nights that are looked at
+  size_t leastNights = 8;       // of a noisy series, before it is judged
+  size_t leastExactNights = 2;  // of any other series: one before tonight
+  size_t recentNights = 10;     // changes up to this age are tonight's family; older ones have a family of their own
+  double falseDiscoveryRate = 0.2;  // per night, over all series
+  size_t leastHypotheses = 0;       // counts at least so many series: a part is judged as strictly as the whole
   double strictP = 1e-3;            // of a change point, before the correction for many series
   double leastNoisyEffect = 0.02;   // a time or rate that moves less is the same
+  double leastSpreads = 3.2;        // ... or that moves less than this many standard deviations of a night
   double leastAccuracyEffect = 0.25;
-  double jumpFactor = 4;          // an accuracy that moves by this factor is a finding after one night
+  double jumpFactor = 3;          // an accuracy that moves by this factor is a finding after one night
   double noiseFloor = 0.003;      // relative; no time is believed to be steadier
   double calibrationMove = 0.02;  // relative; and beyond 3 standard deviations of the nights before
   double confidence = 0.95;       // of the interval
@@ -37,7 +39,7 @@ const char* nameOf(Verdict verdict);
 
 /// State of a digest series.
 enum class Bits {
-  None,          // the series is no digest
+  None,  // the series is no digest
   Same,
   OnlyBits,      // bits changed, error did not
   WithError,     // bits changed and so did an error of the same case, which is a series of its own
@@ -62,7 +64,7 @@ struct Change {
 struct SeriesVerdict {
   Verdict verdict = Verdict::InsufficientData;
   Bits bits = Bits::None;
-  bool fresh = false;             // not found last night
+  bool fresh = false;            // not found last night
   std::optional<Change> change;  // of Better, Worse and changed bits
 };
 

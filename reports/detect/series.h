@@ -1,9 +1,9 @@
 // The data that the detector judges: series of nightly results.
 //
 // A Timeline holds the nights of one machine and device: dates, commits, environments. A Series holds one metric of one
-// case on one timeline: for each night on which it was measured, one value per process run. Samples inside one process are
-// correlated, so the caller reduces a process to one value (for times the least or the median sample). Plain values, no
-// file format. Not thread-safe while being filled.
+// case on one timeline: for each night on which it was measured, one value per process run. Samples inside one process
+// are correlated, so the caller reduces a process to one value (for times the least or the median sample). Plain
+// values, no file format. Not thread-safe while being filled.
 #pragma once
 
 #include <cstdint>

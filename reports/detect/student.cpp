@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace opkit::reports::detect {
 namespace {
@@ -52,22 +53,30 @@ double middleMean(std::span<const double> values) {
   return sum / static_cast<double>(sorted.size() - 2 * cut);
 }
 
-double levelOf(std::span<const double> values, double reference) {
-  if (values.size() > 3) return middleMean(values);
-  const auto distance = [&](double value) { return std::fabs(value - reference); };
-  return *std::min_element(values.begin(), values.end(), [&](double a, double b) { return distance(a) < distance(b); });
+double cautiousLevel(std::span<const double> values, double reference, double reach) {
+  // Distances towards the side on which the middle of the values lies.
+  const double side = middleMean(values) >= reference ? 1 : -1;
+  double nearest = std::numeric_limits<double>::infinity(), sum = 0;
+  for (const double value : values) nearest = std::min(nearest, side * (value - reference));
+  for (const double value : values) sum += std::min(side * (value - reference), nearest + reach);
+  return reference + side * sum / static_cast<double>(values.size());
 }
 
-std::vector<double> winsorizedResiduals(std::span<const double> values, double level) {
-  std::vector<double> residuals, sizes;
-  for (const double value : values) {
-    residuals.push_back(value - level);
-    sizes.push_back(std::fabs(value - level));
-  }
-  const double cut = kCut * kMadToSigma * medianInPlace(sizes);
+std::vector<double> winsorized(std::span<const double> residuals) {
+  std::vector<double> cutResiduals(residuals.begin(), residuals.end()), sizes;
+  for (const double residual : residuals) sizes.push_back(std::fabs(residual));
+  const double cut = sizes.empty() ? 0 : kCut * kMadToSigma * medianInPlace(sizes);
   if (cut > 0)
-    for (double& residual : residuals) residual = std::clamp(residual, -cut, cut);
-  return residuals;
+    for (double& residual : cutResiduals) residual = std::clamp(residual, -cut, cut);
+  return cutResiduals;
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 double autocorrelation(std::span<const double> residuals) {
@@ -91,8 +100,6 @@ double varianceOfMean(size_t count, double rho) {
   return sum / n;
 }
 
-double studentTail(double t, double degrees) {
-  return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t));
-}
+double studentTail(double t, double degrees) { return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t)); }
 
 }  // namespace opkit::reports::detect

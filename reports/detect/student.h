@@ -9,15 +9,18 @@ namespace opkit::reports::detect {
 /// Median; the values' order changes. At least one value.
 double medianInPlace(std::span<double> values);
 
-/// Level of a segment of nights. Up to three nights: the one nearest to `reference`, so that every night must show a
-/// change. More: the mean of the middle half, which ignores single outlier nights.
-double levelOf(std::span<const double> values, double reference);
+/// Quantile with linear interpolation; share in [0, 1], at least one value.
+double quantile(std::vector<double> values, double share);
+
+/// Mean of few nights, cautious of outliers: nights further from `reference` than the nearest one plus `reach` count as
+/// being there. One normal night among outliers thus keeps the level near the reference.
+double cautiousLevel(std::span<const double> values, double reference, double reach);
 
 /// Mean of the middle half (at least the median).
 double middleMean(std::span<const double> values);
 
-/// A segment's residuals about `level`, those beyond 3 robust standard deviations cut to that distance.
-std::vector<double> winsorizedResiduals(std::span<const double> values, double level);
+/// Residuals, those beyond 3 robust standard deviations cut to that distance.
+std::vector<double> winsorized(std::span<const double> residuals);
 
 /// Lag-1 autocorrelation of residuals, corrected for its bias and cut to [0, 0.8]; 0 below 10 values.
 double autocorrelation(std::span<const double> residuals);
