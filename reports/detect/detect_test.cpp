@@ -244,6 +244,14 @@ TEST_F(DetectTest, APartIsJudgedAsStrictlyAsTheWhole) {
   EXPECT_EQ(judge(history_, {.leastHypotheses = 100000000}).series[0].verdict, Verdict::Same);
 }
 
+TEST_F(DetectTest, TwoNightsAreEvidenceWhenManySeriesMove) {
+  const Settings strict{.leastHypotheses = 10000};
+  add("A/1", MetricKind::Time, stepAt(38, 1, 1.5));
+  EXPECT_EQ(judge(history_, strict).series[0].verdict, Verdict::Same);
+  for (int i = 0; i < 100; ++i) add(fmt::format("A/{}", i + 2), MetricKind::Time, stepAt(38, 1, 1.5));
+  EXPECT_EQ(judge(history_, strict).series[0].verdict, Verdict::Worse);
+}
+
 TEST_F(DetectTest, EmptyHistoryHasNoFindings) {
   EXPECT_TRUE(judge({}, {}).findings.empty());
   EXPECT_TRUE(judged().findings.empty());

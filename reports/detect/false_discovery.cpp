@@ -6,9 +6,10 @@ namespace opkit::reports::detect {
 
 double falseDiscoveryCutoff(std::vector<double> probabilities, size_t hypotheses, double rate) {
   std::sort(probabilities.begin(), probabilities.end());
-  for (size_t i = probabilities.size(); i > 0; --i)
-    if (probabilities[i - 1] <= rate * static_cast<double>(i) / static_cast<double>(hypotheses))
-      return probabilities[i - 1];
+  for (size_t i = probabilities.size(); i > 0; --i) {
+    const double threshold = rate * static_cast<double>(i) / static_cast<double>(hypotheses);
+    if (probabilities[i - 1] <= threshold) return threshold;
+  }
   return 0;
 }
 

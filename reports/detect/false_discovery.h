@@ -5,8 +5,8 @@
 
 namespace opkit::reports::detect {
 
-/// The largest p that is accepted so that the expected share of false discoveries among `hypotheses` tests stays below
-/// `rate`. `probabilities` may leave out those that are 1. 0 if none is accepted.
+/// The threshold up to which p is accepted so that the expected share of false discoveries among `hypotheses` tests
+/// stays below `rate`. `probabilities` may leave out those that are 1. 0 if none is accepted.
 double falseDiscoveryCutoff(std::vector<double> probabilities, size_t hypotheses, double rate);
 
 }  // namespace opkit::reports::detect

@@ -81,7 +81,7 @@ SeriesVerdict verdictOf(const History& history, const Series& series, const Cand
     Change change{.lastGood = series.night(point.index - 1), .firstBad = series.night(point.index), .p = point.p};
     change.nightsAfter = series.size() - point.index;
     change.jump = last && candidate.jump;
-    verdict.fresh = last && candidate.previousP > cutoff;
+    verdict.fresh = last && candidate.previousP > std::min(cutoff, settings.strictP);
     measureChange(series, point, settings, change);
     change.moved = movedFacts(history.timelines[series.timeline], change.lastGood, change.firstBad,
                               !isNoisy(series.kind), settings);

@@ -85,7 +85,7 @@ struct Finding {
 struct Judgement {
   std::vector<SeriesVerdict> series;  // one for each of History::series
   std::vector<Finding> findings;      // fresh first, then by number of series
-  double cutoff = 0;                  // largest p accepted of a recent change
+  double cutoff = 0;                  // p up to which recent changes of noisy series are accepted
 };
 
 /// Judges the last night of every timeline.

@@ -40,7 +40,7 @@ TEST(Student, QuantileInterpolates) {
 TEST(FalseDiscovery, ExampleOfThePaper) {
   const std::vector<double> p = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
                                  0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0};
-  EXPECT_DOUBLE_EQ(falseDiscoveryCutoff(p, p.size(), 0.05), 0.0095);
+  EXPECT_DOUBLE_EQ(falseDiscoveryCutoff(p, p.size(), 0.05), 0.05 * 4 / 15);
   EXPECT_DOUBLE_EQ(falseDiscoveryCutoff(p, 100000, 0.05), 0);
   EXPECT_DOUBLE_EQ(falseDiscoveryCutoff({}, 10, 0.05), 0);
 }

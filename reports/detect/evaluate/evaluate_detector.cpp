@@ -75,6 +75,12 @@ int run(int argc, char** argv) {
   app.add_option("--runs", settings.noise.runs, "Process runs per night")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
+  app.add_option("--block", settings.noise.block, "Successive nights drawn together from a record")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--outliers", settings.noise.outlierNights, "Share of nights added on which all runs are slow")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   app.add_option("--nights", settings.nights, "Judged nights")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--seed", settings.seed, "Seed of the trials")->capture_default_str();
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {

@@ -52,7 +52,7 @@ TEST_F(EvaluateTest, AMissedTargetEndsWithOne) {
 TEST_F(EvaluateTest, JsonLinesBecomeCsv) {
   const std::string one =
       R"({"record":"run","schema":1}
-{"record":"case","kind":"bench","id":"A{\"x\":1}","backend":"cpu","times":{"executeWall":{"min":12345.6,"samples":[12345.6,13000]},"resizeShape":{"min":3}}}
+{"record":"case","kind":"bench","id":"A{\"x\":1}","op":"A","backend":"cpu","status":"pass","times":{"executeWall":{"min":12345.6,"samples":[12345.6,13000]},"resizeShape":{"min":3}}}
 )";
   const std::string csv = own("series.csv");
   ASSERT_EQ(run(file("results.jsonl", one + one) + " --csv " + csv), 0) << said_;
