@@ -21,8 +21,11 @@ Nights nightsOf(const Series& series, size_t begin, size_t end) {
 
 /// Level of nights, each of which is reduced as by the detector.
 double levelOfNights(const Nights& nights, MetricKind kind) {
-  std::vector<double> values;
-  for (const auto& night : nights) values.push_back(nightlyValue({night.begin(), night.end()}, kind));
+  std::vector<double> values, runs;
+  for (const auto& night : nights) {
+    runs.assign(night.begin(), night.end());
+    values.push_back(nightlyValue(runs, kind));
+  }
   return medianInPlace(values);
 }
 

@@ -69,10 +69,10 @@ bool addJump(const Series& series, std::span<const double> values, const Setting
 
 }  // namespace
 
-double nightlyValue(std::vector<double> runs, MetricKind kind) {
+double nightlyValue(std::span<double> runs, MetricKind kind) {
   switch (kind) {
-    case MetricKind::Time: return quantile(std::move(runs), 0.25);
-    case MetricKind::Rate: return quantile(std::move(runs), 0.75);
+    case MetricKind::Time: return quantileInPlace(runs, 0.25);
+    case MetricKind::Rate: return quantileInPlace(runs, 0.75);
     // A kernel that is wrong in one run of three is wrong.
     case MetricKind::Accuracy: return *std::max_element(runs.begin(), runs.end());
     default: return medianInPlace(runs);

@@ -9,8 +9,8 @@
 namespace opkit::reports::detect {
 
 /// The value of a night from its process runs (at least one): the quartile on the quick side of times and rates, since
-/// other programs only slow a run down; the worst accuracy; the median of others.
-double nightlyValue(std::vector<double> runs, MetricKind kind);
+/// other programs only slow a run down; the worst accuracy; the median of others. The order of runs changes.
+double nightlyValue(std::span<double> runs, MetricKind kind);
 
 /// One value per measured night on the scale on which changes are sought: logarithms of times, rates and accuracies
 /// (non-finite and zero accuracies are cut to finite values far away), plain Size and Score values.

@@ -1,6 +1,7 @@
 // Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace opkit::reports::detect {

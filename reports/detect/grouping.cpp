@@ -100,9 +100,9 @@ std::vector<Finding> groupChanges(const History& history, const std::vector<Seri
       Finding finding;
       std::tie(finding.timeline, finding.kind, finding.firstBad) = place;
       finding.series = largestShare(history, left);
-      std::erase_if(left, [&](uint32_t i) {
-        return std::find(finding.series.begin(), finding.series.end(), i) != finding.series.end();
-      });
+      std::sort(finding.series.begin(), finding.series.end());
+      std::erase_if(left,
+                    [&](uint32_t i) { return std::binary_search(finding.series.begin(), finding.series.end(), i); });
       describe(history, verdicts, finding);
       findings.push_back(std::move(finding));
     }

@@ -28,7 +28,7 @@ struct Settings {
   double noiseFloor = 0.003;      // relative; no time is believed to be steadier
   double calibrationMove = 0.02;  // relative; and beyond 3 standard deviations of the nights before
   double confidence = 0.95;       // of the interval
-  size_t resamples = 500;         // of the bootstrap
+  size_t resamples = 200;         // of the bootstrap
   uint64_t seed = 7;
 };
 

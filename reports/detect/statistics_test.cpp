@@ -32,8 +32,9 @@ TEST(Student, CautiousLevelNeedsEveryNight) {
 }
 
 TEST(Student, QuantileInterpolates) {
-  EXPECT_DOUBLE_EQ(quantile({3, 1, 2}, 0.25), 1.5);
-  EXPECT_DOUBLE_EQ(quantile({4}, 0.25), 4);
+  std::vector<double> three = {3, 1, 2}, one = {4};
+  EXPECT_DOUBLE_EQ(quantileInPlace(three, 0.25), 1.5);
+  EXPECT_DOUBLE_EQ(quantileInPlace(one, 0.25), 4);
 }
 
 // Benjamini and Hochberg (1995), section 3.3: 15 tests, 0.05: the first four are rejected.

@@ -71,7 +71,7 @@ std::vector<double> winsorized(std::span<const double> residuals) {
   return cutResiduals;
 }
 
-double quantile(std::vector<double> values, double share) {
+double quantileInPlace(std::span<double> values, double share) {
   std::sort(values.begin(), values.end());
   const double at = share * static_cast<double>(values.size() - 1);
   const auto below = static_cast<size_t>(at);

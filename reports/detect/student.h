@@ -9,8 +9,8 @@ namespace opkit::reports::detect {
 /// Median; the values' order changes. At least one value.
 double medianInPlace(std::span<double> values);
 
-/// Quantile with linear interpolation; share in [0, 1], at least one value.
-double quantile(std::vector<double> values, double share);
+/// Quantile with linear interpolation; share in [0, 1]. At least one value; they are sorted.
+double quantileInPlace(std::span<double> values, double share);
 
 /// Mean of few nights, cautious of outliers: nights further from `reference` than the nearest one plus `reach` count as
 /// being there. One normal night among outliers thus keeps the level near the reference.
