@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "reports/detect/judge.h"

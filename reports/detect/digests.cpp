@@ -1,5 +1,8 @@
 #include "reports/detect/digests.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 

@@ -1,5 +1,6 @@
 #include "reports/detect/judge.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "reports/detect/bootstrap.h"

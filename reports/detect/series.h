@@ -6,6 +6,7 @@
 // values, no file format. Not thread-safe while being filled.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

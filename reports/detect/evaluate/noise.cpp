@@ -1,5 +1,6 @@
 #include "reports/detect/evaluate/noise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

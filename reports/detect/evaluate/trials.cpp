@@ -1,5 +1,8 @@
 #include "reports/detect/evaluate/trials.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
