@@ -27,7 +27,7 @@ class Drawer {
 
   Case draw() {
     Case c = !examples_.empty() && rng_.integer(0, 1) == 0 ? varied() : fromCard();
-    c.seed = rng_.next() % 100000;
+    c.seed = rng_.next() % kSeeds;
     markDrawn(c, "drawn by --fuzz");
     return c;
   }
@@ -35,9 +35,7 @@ class Drawer {
   std::optional<Case> drawAtSomePlace(const OpRegistry& registry) {
     const Place& place = places()[rng_.next() % places().size()];
     const size_t turn = rng_.next() % place.turns;
-    std::optional<Case> c = drawAt(place, turn, def_, examples_, registry, rng_);
-    if (c) c->seed = rng_.next() % 100000;
-    return c;
+    return drawAt(place, turn, def_, examples_, registry, rng_, true);
   }
 
  private:

@@ -315,11 +315,12 @@ constexpr Place kPlaces[] = {
 std::span<const Place> places() { return kPlaces; }
 
 std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, const Examples& examples,
-                           const OpRegistry& registry, Rng& rng) {
+                           const OpRegistry& registry, Rng& rng, bool newSeed) {
   const Examples rich = withoutPoor(examples);
   for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt) {
     for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
       markDrawn(c, std::string("drawn for ") + place.name);
+      if (newSeed) c.seed = rng.next() % kSeeds;
       if (acceptDrawn(def, registry, c, {}).isOk()) return c;
     }
   }

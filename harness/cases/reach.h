@@ -22,9 +22,10 @@ struct Place {
 std::span<const Place> places();
 
 /// The first case found at the place that the operator accepts and that proves something; nullopt if there is none.
-/// `examples` are cases of the operator. The same `rng` gives the same case.
+/// `examples` are cases of the operator. The same `rng` gives the same case; with `newSeed`, also the seed of its data.
 std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, const std::vector<const Case*>& examples,
-                           const OpRegistry& registry, Rng& rng);
+                           const OpRegistry& registry, Rng& rng, bool newSeed = false);
+constexpr uint64_t kSeeds = 100'000;  // of data that is drawn
 
 /// Cases of `base` by operator, without those whose data or bound are special.
 std::map<std::string, std::vector<const Case*>> examplesOf(const Catalogue& base);
