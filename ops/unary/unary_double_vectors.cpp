@@ -34,6 +34,8 @@ HWY_INLINE Split productOf(V x, V y) {
 /// e^-(x.high + x.low)
 HWY_INLINE V expOfMinus(Split x) { return hn::Mul(exp(hn::Neg(x.high)), hn::Sub(one(), x.low)); }
 
+/// Highway's loses the sign of -0.
+HWY_INLINE V sin(V x) { return hn::IfThenElse(hn::Eq(x, hn::Zero(D())), x, hn::Sin(D(), x)); }
 HWY_INLINE V sigmoid(V x) { return hn::Div(one(), hn::Add(one(), exp(hn::Neg(x)))); }
 HWY_INLINE V softplus(V x) { return hn::Add(hn::Max(x, hn::Zero(D())), hn::Log1p(D(), exp(hn::Neg(hn::Abs(x))))); }
 HWY_INLINE V cosh(V x) {
@@ -118,9 +120,9 @@ HWY_INLINE V geluTanh(V x) {
   ROW(Asinh, 1e-100, 1e100, hn::Asinh(D(), x))                                                \
   ROW(Acosh, 1, 1e100, hn::IfThenElse(hn::Lt(x, one()), vm::notANumber(), hn::Acosh(D(), x))) \
   ROW(Atanh, 1e-100, 0.9999, hn::Atanh(D(), x))                                               \
-  ROW(Sin, 1e-100, 1000, hn::Sin(D(), x))                                                     \
+  ROW(Sin, 1e-100, 1000, sin(x))                                                              \
   ROW(Cos, 0, 1000, hn::Cos(D(), x))                                                          \
-  ROW(Tan, 1e-100, 1000, hn::Div(hn::Sin(D(), x), hn::Cos(D(), x)))                           \
+  ROW(Tan, 1e-100, 1000, hn::Div(sin(x), hn::Cos(D(), x)))                                    \
   ROW(Asin, 1e-100, 1, hn::Asin(D(), x))                                                      \
   ROW(Acos, 0, 1, hn::Acos(D(), x))                                                           \
   ROW(Atan, 1e-100, 1e100, hn::Atan(D(), x))

@@ -15,16 +15,7 @@ void copyRun(const T* source, int64_t sourceStride, T* target, int64_t stride, i
   } else if (stride == 1 && sourceStride == 0) {
     std::fill_n(target, count, *source);
   } else {
-    int64_t i = 0;
-    for (; i + 4 <= count; i += 4, source += 4 * sourceStride, target += 4 * stride) {
-      const T first = source[0], second = source[sourceStride], third = source[2 * sourceStride],
-              fourth = source[3 * sourceStride];
-      target[0] = first;
-      target[stride] = second;
-      target[2 * stride] = third;
-      target[3 * stride] = fourth;
-    }
-    for (; i < count; ++i, source += sourceStride, target += stride) *target = *source;
+    for (int64_t i = 0; i < count; ++i) target[i * stride] = source[i * sourceStride];
   }
 }
 
