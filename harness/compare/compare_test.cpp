@@ -76,7 +76,7 @@ TEST(Compare, SquaresBeyondTheRangeOfDoubleDoNotTripTheGate) {
   const Tensor got = *Tensor::fromValues<double>({DType::Float64, {2}}, {1e300 + 1e285, 1});
   const Comparison c = compareTensor(expectedOf({1e300, 1}, DType::Float64), got, within(1e286, 2, 1e-12));
   EXPECT_TRUE(c.pass) << c.reason;
-  EXPECT_NEAR(c.nmse, 1e-30, 1e-32);
+  EXPECT_NEAR(c.nmse, 1e-30, 3e-31);  // the error is a few units in the last place
 }
 
 TEST(Compare, FindsTheWorstElement) {

@@ -22,13 +22,6 @@ struct Two {
 };
 
 template <class T, class Stride>
-void maxRun(const T* __restrict x, T* __restrict best, int64_t count, Stride stride) {
-  for (int64_t o = 0; o < count; ++o) {
-    const T value = x[o * stride];
-    best[o] = (value > best[o]) | (value != value) ? value : best[o];
-  }
-}
-template <class T, class Stride>
 void indexedRun(const T* __restrict x, int32_t offset, T* __restrict best, int32_t* __restrict at, int64_t count,
                 Stride stride) {
   const auto step = static_cast<int32_t>(static_cast<int64_t>(stride));
@@ -45,10 +38,6 @@ void sumRun(const T* __restrict x, double* __restrict sums, int64_t count, Strid
 }
 
 template <class T>
-void joinMax(const T* x, int64_t stride, T* best, int64_t count) {
-  WITH_STRIDE(maxRun, stride, x, best, count);
-}
-template <class T>
 void joinIndexed(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {
   WITH_STRIDE(indexedRun, stride, x, offset, best, at, count);
 }
@@ -59,10 +48,9 @@ void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
 #undef WITH_STRIDE
 
 // One name per dtype: HWY_EXPORT takes no templates.
-#define FOR_TYPE(Name, T)                                                                                 \
-  void max##Name(const T* x, int64_t stride, T* best, int64_t count) { joinMax(x, stride, best, count); } \
-  void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {   \
-    joinIndexed(x, offset, stride, best, at, count);                                                      \
+#define FOR_TYPE(Name, T)                                                                               \
+  void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
+    joinIndexed(x, offset, stride, best, at, count);                                                    \
   }
 FOR_TYPE(Float, float)
 FOR_TYPE(Double, double)
@@ -81,11 +69,7 @@ namespace opkit::ops::pool {
 namespace taps {
 
 #define FORWARD(Name, T)                                                                            \
-  HWY_EXPORT(max##Name);                                                                            \
   HWY_EXPORT(indexed##Name);                                                                        \
-  void maxOf(const T* x, int64_t stride, T* best, int64_t count) {                                  \
-    HWY_DYNAMIC_DISPATCH(max##Name)(x, stride, best, count);                                        \
-  }                                                                                                 \
   void indexedOf(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
     HWY_DYNAMIC_DISPATCH(indexed##Name)(x, offset, stride, best, at, count);                        \
   }
@@ -105,10 +89,9 @@ void sumOf(const double* x, int64_t stride, double* sums, int64_t count) {
 
 }  // namespace taps
 
-#define FORWARD(T)                                                                                         \
-  void maxTap(const T* x, int64_t stride, T* best, int64_t count) { taps::maxOf(x, stride, best, count); } \
-  void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {       \
-    taps::indexedOf(x, offset, stride, best, at, count);                                                   \
+#define FORWARD(T)                                                                                   \
+  void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
+    taps::indexedOf(x, offset, stride, best, at, count);                                             \
   }
 FORWARD(float)
 FORWARD(double)

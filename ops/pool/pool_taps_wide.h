@@ -6,14 +6,8 @@
 
 namespace opkit::ops::pool {
 
-/// best[o] becomes the larger; a NaN wins.
-void maxTap(const float* x, int64_t stride, float* best, int64_t count);
-void maxTap(const double* x, int64_t stride, double* best, int64_t count);
-void maxTap(const int8_t* x, int64_t stride, int8_t* best, int64_t count);
-void maxTap(const uint8_t* x, int64_t stride, uint8_t* best, int64_t count);
-
-/// The same, and at[o] becomes offset + o * stride where the tap replaces: the first of equal taps stays, and the first
-/// NaN. A negative at[o] means that there was no tap yet.
+/// best[o] becomes the larger; a NaN wins. at[o] becomes offset + o * stride where the tap replaces: the first of equal
+/// taps stays, and the first NaN. A negative at[o] means that there was no tap yet.
 void indexedTap(const float* x, int32_t offset, int64_t stride, float* best, int32_t* at, int64_t count);
 void indexedTap(const double* x, int32_t offset, int64_t stride, double* best, int32_t* at, int64_t count);
 void indexedTap(const int8_t* x, int32_t offset, int64_t stride, int8_t* best, int32_t* at, int64_t count);
