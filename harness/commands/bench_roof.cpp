@@ -10,6 +10,8 @@
 namespace opkit::harness {
 namespace {
 
+constexpr double kStaleFactor = 3;  // times the floor: above, the "slow" of an entry is stale
+
 /// The cases of this size, each as a group of its own.
 std::vector<Case> chooseCases(const Catalogue& catalogue, const std::string& size, bool one) {
   std::vector<Case> chosen;
@@ -59,7 +61,12 @@ class RoofRun {
   size_t runsPerCase() const { return peaks_.size(); }
 
  private:
-  /// Adds the row; a share below the floor fails unless the case file says why.
+  /// A reason that no longer holds: the share is so far above the floor that noise does not explain it.
+  bool isStale(const CaseResult& result, const Case& c) const {
+    return !c.slow.empty() && options_.floor > 0 && result.roofline >= kStaleFactor * options_.floor;
+  }
+  /// Adds the row; a share below the floor fails unless the case file says why, and a reason that no longer holds
+  /// fails.
   CaseResult withFloor(CaseResult result, const Case& c) {
     const bool isLow = !result.times.empty() && result.roofline < options_.floor;
     if (isLow) result.note = c.slow;
@@ -68,6 +75,9 @@ class RoofRun {
                                              100 * options_.floor));
       ++below_;
     }
+    if (result.status == CaseStatus::Pass && isStale(result, c))
+      result.check("slow", Status::internal("reaches {:.2g} % of the roof: delete \"slow\" ({})", 100 * result.roofline,
+                                            c.slow));
     failed_ = failed_ || isFailure(result.status);
     const double ns = result.times.empty() ? 0 : result.times.front().second.min();
     const auto rate = [ns](double amount) { return ns > 0 ? fmt::format("{:.3g}", amount / ns) : std::string("-"); };

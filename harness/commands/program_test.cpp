@@ -198,6 +198,9 @@ TEST(Program, AKernelBelowTheRoofFailsUnlessItsEntrySaysWhy) {
   const Ran declared = run("bench --roof --threads 1 --floor 1 --cases " + reasoned);
   EXPECT_EQ(declared.code, 0) << declared.text;
   expectPart(declared, "one element");
+  const Ran stale = run("bench --roof --threads 1 --floor 0.000001 --cases " + reasoned);
+  EXPECT_EQ(stale.code, 1) << stale.text;
+  expectPart(stale, "delete \"slow\" (one element)");
   EXPECT_EQ(run("bench --roof --threads 1 --size large --cases " + plain).code, 3) << "it has no large entry";
   EXPECT_EQ(run("check --backend cpu --cases " + plain).code, 3) << "an ordinary check leaves it out";
   std::ifstream lines(path);

@@ -11,8 +11,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Running sums of one comparison.
 struct Tally {
   Comparison result;
-  double errorSquares = 0;
-  double expectedSquares = 0;
+  // Squares of doubles leave the range of double.
+  long double errorSquares = 0;
+  long double expectedSquares = 0;
   double worstRatio = -1;
   std::vector<bool>* wrong = nullptr;
 
@@ -32,8 +33,8 @@ struct Tally {
     }
   }
   void difference(double expected, double error, double ulp) {
-    errorSquares += error * error;
-    expectedSquares += expected * expected;
+    errorSquares += static_cast<long double>(error) * error;
+    expectedSquares += static_cast<long double>(expected) * expected;
     result.maxAbs = std::max(result.maxAbs, error);
     if (expected != 0) result.maxRel = std::max(result.maxRel, error / std::fabs(expected));
     result.maxUlp = std::max(result.maxUlp, error / ulp);
@@ -156,7 +157,8 @@ Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const 
       compareIntegers<T>(expected, got, tally);
   });
   Comparison result = tally.result;
-  result.nmse = tally.errorSquares == 0 ? 0 : tally.errorSquares / tally.expectedSquares;  // x/0 is +Inf: fails
+  // x/0 is +Inf: fails
+  result.nmse = tally.errorSquares == 0 ? 0 : static_cast<double>(tally.errorSquares / tally.expectedSquares);
   result.margin = std::max(tally.worstRatio, 0.0);
   const bool gated = tolerance.byClass || result.nmse <= tolerance.nmseGate;
   result.pass = result.failed == 0 && gated;

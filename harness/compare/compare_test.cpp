@@ -72,6 +72,13 @@ TEST(Compare, ManySmallErrorsTripTheGate) {
   EXPECT_FALSE(compareTensor(expectedOf({0, 0}), gotOf({0.5f, 0}), within(1, 2, 0.1)).pass) << "x / 0 is not a pass";
 }
 
+TEST(Compare, SquaresBeyondTheRangeOfDoubleDoNotTripTheGate) {
+  const Tensor got = *Tensor::fromValues<double>({DType::Float64, {2}}, {1e300 + 1e285, 1});
+  const Comparison c = compareTensor(expectedOf({1e300, 1}, DType::Float64), got, within(1e286, 2, 1e-12));
+  EXPECT_TRUE(c.pass) << c.reason;
+  EXPECT_NEAR(c.nmse, 1e-30, 3e-31);  // the error is a few units in the last place
+}
+
 TEST(Compare, FindsTheWorstElement) {
   OracleTensor expected({DType::Float32, {2, 3}});
   expected.real = {1, 2, 3, 4, 5, 6};

@@ -1,6 +1,7 @@
 // ArgMax and ArgMin on the CPU: a row is folded to its best value and then searched for it; rows that lie side by side
 // are folded and searched together.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/arg_reduce/arg_reduce.h"
 
@@ -22,18 +23,28 @@ bool replaces(T x, T best, bool smallest, bool last) {
   return (smallest ? x < best : x > best) || (last && x == best);
 }
 
-/// The position of `value` in a row that contains it; a NaN matches any NaN.
+constexpr int64_t kSearched = 256;  // elements that are searched without a branch
+
+/// Whether `value` is among the elements; a NaN matches any NaN.
+template <class T>
+bool contains(const T* x, int64_t count, T value) {
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i) found |= (x[i] == value) | ((x[i] != x[i]) & (value != value));
+  return found != 0;
+}
+/// The position of `value` in a row that contains it.
 template <class T>
 int64_t find(const T* x, int64_t count, T value, bool last) {
-  const auto is = [&](T other) { return value != value ? other != other : other == value; };
   if (!last) {
     int64_t i = 0;
-    while (!is(x[i])) ++i;
+    while (i + kSearched < count && !contains(x + i, kSearched, value)) i += kSearched;
+    while (!contains(x + i, 1, value)) ++i;
     return i;
   }
-  int64_t i = count - 1;
-  while (!is(x[i])) --i;
-  return i;
+  int64_t end = count;
+  while (end > kSearched && !contains(x + end - kSearched, kSearched, value)) end -= kSearched;
+  while (!contains(x + end - 1, 1, value)) --end;
+  return end - 1;
 }
 
 /// The largest or smallest of a row that is not empty; a NaN wins. Parts do not wait for each other.
@@ -53,7 +64,7 @@ T bestOf(const T* x, int64_t count) {
   return parts[0];
 }
 
-class ArgReduceCpu final : public cpu::CpuKernel {
+class ArgReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   ArgReduceCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), params_(args.params<ArgReduceParams>()), smallest_(args.def.type == "ArgMin") {}
@@ -61,6 +72,10 @@ class ArgReduceCpu final : public cpu::CpuKernel {
   Status onResize(TensorList inputs, TensorList) override {
     rows_ = rowsOf(params_, inputs[0]->desc.shape);
     return Status::ok();
+  }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    const int axis = *normalizeAxis(params_.axis, inputs[0]->desc.shape.size());
+    return cpu::leadingRows(inputs, static_cast<size_t>(axis));
   }
 
  protected:

@@ -4,18 +4,20 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/double_ops.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/batch_norm/batch_norm_parts.h"
 
 namespace opkit::ops::batch_norm {
 namespace {
 
-class BatchNormCpu final : public cpu::CpuKernel {
+class BatchNormCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   BatchNormCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), epsilon_(args.params<BatchNormParams>().epsilon) {
     for (size_t i = 1; i < args.inputs.size(); ++i) isMixed_ |= args.input(i).dtype != args.input(0).dtype;
   }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override { return cpu::channelRows(inputs); }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {

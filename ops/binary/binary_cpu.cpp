@@ -2,6 +2,7 @@
 // most functions, and a scalar loop in double or in integers of 64 bits (binary_scalars.cpp) for the other functions
 // and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
@@ -14,13 +15,18 @@ namespace opkit::ops::binary {
 namespace {
 
 /// State of both kernels after onResize.
-class BinaryCpu : public cpu::CpuKernel {
+class BinaryCpu : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   BinaryCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), params_(args.params<BinaryParams>()), clamp_(clampOf(params_)) {}
   Status onResize(TensorList inputs, TensorList) override {
     loops_ = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
     return Status::ok();
+  }
+  /// An input 1 that is aligned at an axis has rows only if the shapes are equal.
+  cpu::RowSplit rows(TensorList inputs, TensorList outputs) const override {
+    if (params_.axis && inputs[0]->desc.shape != inputs[1]->desc.shape) return {};
+    return cpu::elementwiseRows(inputs, outputs);
   }
 
  protected:

@@ -1,10 +1,10 @@
 // Plain loops that the compiler turns into vectors: each functor is inlined, and strides are constants. Integers wrap.
-// Quotients are taken in float or double where these hold every value of the type: a quotient of integers is never so
-// close below a whole number that it rounds up to it.
 #include "ops/binary/binary_maps.h"
 
 #include <cmath>
 #include <type_traits>
+
+#include "ops/binary/binary_quotients_wide.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -63,47 +63,8 @@ struct PRelu {
   }
 };
 
-/// Towards zero; by zero is 0; the one quotient that overflows wraps.
 struct Div {
-  template <class T>
-  T operator()(T x, T y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      return x / y;
-    } else if constexpr (sizeof(T) == 8) {
-      if (y == 0) return 0;
-      return std::is_signed_v<T> && y == static_cast<T>(-1) ? Sub()(T(0), x) : static_cast<T>(x / y);
-    } else {
-      using Real = std::conditional_t<sizeof(T) <= 2, float, double>;
-      using Whole = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
-      const auto quotient =
-          static_cast<T>(static_cast<Whole>(static_cast<Real>(x) / static_cast<Real>(y == 0 ? 1 : y)));
-      return y == 0 ? T(0) : quotient;
-    }
-  }
-};
-/// Sign of x; by zero is 0.
-struct FMod {
-  template <class T>
-  T operator()(T x, T y) const {
-    const T rest = Sub()(x, Mul()(Div()(x, y), y));
-    return y == 0 ? T(0) : rest;
-  }
-  /// |quotient| < 2^29 times 24 bits is exact in double, and so is the rest; the quotient may be rounded up by one.
-  float operator()(float x, float y) const {
-    const double wideX = x, wideY = y, quotient = wideX / wideY;
-    if (!(std::fabs(quotient) < 0x1p29) || std::isinf(y)) return std::fmod(x, y);
-    const double rest = wideX - static_cast<double>(static_cast<int32_t>(quotient)) * wideY;
-    const bool isPast = rest * wideX < 0;
-    return std::copysign(static_cast<float>(isPast ? std::fabs(wideY) - std::fabs(rest) : rest), x);
-  }
-};
-/// Sign of y; by zero is 0.
-struct Mod {
-  template <class T>
-  T operator()(T x, T y) const {
-    const T rest = FMod()(x, y);
-    return rest != 0 && (rest < T(0)) != (y < T(0)) ? static_cast<T>(rest + y) : rest;
-  }
+  double operator()(double x, double y) const { return x / y; }
 };
 struct ShiftLeft {
   template <class T>
@@ -198,7 +159,7 @@ template <class F>
 TypedMap ofBool(DType dtype) {
   return dtype == DType::Bool ? &mapAll<F, uint8_t> : nullptr;
 }
-TypedMap ofRemainders(DType dtype) { return dtype == DType::Float32 ? &mapAll<FMod, float> : ofIntegers<FMod>(dtype); }
+TypedMap ofQuotients(DType dtype) { return dtype == DType::Float64 ? &mapAll<Div, double> : nullptr; }
 
 struct Row {
   std::string_view type;
@@ -207,12 +168,10 @@ struct Row {
 constexpr Row kRows[] = {{"Add", ofNumbers<Add>},
                          {"Sub", ofNumbers<Sub>},
                          {"Mul", ofNumbers<Mul>},
-                         {"Div", ofNumbers<Div>},
+                         {"Div", ofQuotients},
                          {"Max", ofNumbers<Max>},
                          {"Min", ofNumbers<Min>},
                          {"PRelu", ofNumbers<PRelu>},
-                         {"Mod", ofIntegers<Mod>},
-                         {"FMod", ofRemainders},
                          {"ShiftLeft", ofUnsigned<ShiftLeft>},
                          {"ShiftRight", ofUnsigned<ShiftRight>},
                          {"BitwiseAnd", ofIntegers<BitwiseAnd>},
@@ -230,6 +189,7 @@ constexpr Row kRows[] = {{"Add", ofNumbers<Add>},
 }  // namespace
 
 TypedMap typedMapOf(std::string_view type, DType dtype) {
+  if (const TypedMap map = quotientMapOf(type, dtype)) return map;
   for (const Row& row : kRows)
     if (row.type == type) return row.find(dtype);
   return nullptr;

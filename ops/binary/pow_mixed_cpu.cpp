@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
 #include "ops/binary/binary.h"
@@ -32,13 +33,17 @@ uint64_t wholePower(uint64_t base, int64_t exponent) {
   return result;
 }
 
-class MixedPowCpu final : public cpu::CpuKernel {
+class MixedPowCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   MixedPowCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), params_(args.params<BinaryParams>()), clamp_(clampOf(params_)) {}
   Status onResize(TensorList inputs, TensorList) override {
     loops_ = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
     return Status::ok();
+  }
+  cpu::RowSplit rows(TensorList inputs, TensorList outputs) const override {
+    if (params_.axis && inputs[0]->desc.shape != inputs[1]->desc.shape) return {};
+    return cpu::elementwiseRows(inputs, outputs);
   }
 
  protected:

@@ -4,13 +4,14 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/double_ops.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/layer_norm/layer_norm.h"
 
 namespace opkit::ops::layer_norm {
 namespace {
 
-class NormCpu : public cpu::CpuKernel {
+class NormCpu : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   using CpuKernel::CpuKernel;
 
@@ -54,6 +55,10 @@ class LayerNormCpu final : public NormCpu {
  public:
   LayerNormCpu(const CreateArgs& args, Backend& backend)
       : NormCpu(args, backend), params_(args.params<LayerNormParams>()) {}
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    const int axis = *normalizeAxis(params_.axis, inputs[0]->desc.shape.size());
+    return cpu::leadingRows(inputs, static_cast<size_t>(axis));
+  }
 
  protected:
   NormRows rowsOf(const Shape& x) const override { return layerRows(params_, x); }
@@ -66,6 +71,7 @@ class InstanceNormCpu final : public NormCpu {
  public:
   InstanceNormCpu(const CreateArgs& args, Backend& backend)
       : NormCpu(args, backend), params_(args.params<InstanceNormParams>()) {}
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override { return cpu::channelRows(inputs); }
 
  protected:
   NormRows rowsOf(const Shape& x) const override { return instanceRows(params_, x); }

@@ -5,6 +5,7 @@
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/double_ops.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_means.h"
@@ -26,9 +27,10 @@ struct Sum {
 };
 
 template <class Join>
-class PoolCpu final : public cpu::CpuKernel {
+class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   PoolCpu(const CreateArgs& args, Backend& backend) : CpuKernel(args, backend), params_(args.params<PoolParams>()) {}
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override { return cpu::leadingRows(inputs, 2); }
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
@@ -103,9 +105,10 @@ class PoolCpu final : public cpu::CpuKernel {
 };
 
 template <bool kMean>
-class GlobalPoolCpu final : public cpu::CpuKernel {
+class GlobalPoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   using CpuKernel::CpuKernel;
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override { return cpu::leadingRows(inputs, 2); }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {

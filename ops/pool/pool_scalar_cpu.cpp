@@ -5,11 +5,16 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_taps_wide.h"
 
 namespace opkit::ops::pool {
 namespace {
 
 constexpr int64_t kMostWide = 512;  // outputs of one run
+
+/// The types that the card of MaxPool allows, but for f16.
+template <class T>
+constexpr bool kIsPooled = std::is_floating_point_v<T> || sizeof(T) == 1;
 
 /// Pools rows of outputs: every tap in turn is joined into a run of outputs, so that the inner loop has no branch.
 class ScalarPool : public cpu::CpuKernel {
@@ -107,16 +112,12 @@ class ScalarMaxPool final : public ScalarPool {
   /// The first of equal taps stays, and the first NaN.
   template <class T>
   void poolWithIndices(const T* plane, const Run& run, T* y, int64_t* indices) const {
-    int64_t at[kMostWide];
-    std::fill_n(at, run.count, int64_t{-1});
+    int32_t at[kMostWide];
+    std::fill_n(at, run.count, -1);
     std::fill_n(y, run.count, start<T>());
     forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
-      for (int64_t o = first; o < first + count; ++o, offset += axes_[2].stride) {
-        const T value = plane[offset];
-        const bool replaces = (at[o] < 0) | (value > y[o]) | ((value != value) & (y[o] == y[o]));
-        y[o] = replaces ? value : y[o];
-        at[o] = replaces ? offset : at[o];
-      }
+      if constexpr (kIsPooled<T>)
+        indexedTap(plane + offset, static_cast<int32_t>(offset), axes_[2].stride, y + first, at + first, count);
     });
     for (int64_t o = 0; o < run.count; ++o)
       indices[o] = at[o] < 0 ? 0 : run.plane * inputs() + (params_.column_major ? columnMajor(at[o]) : at[o]);
@@ -139,6 +140,12 @@ class ScalarMaxPool final : public ScalarPool {
 class ScalarAveragePool final : public ScalarPool {
  public:
   using ScalarPool::ScalarPool;
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(ScalarPool::onResize(inputs, outputs));
+    columnTaps_.clear();
+    for (int64_t o = 0; o < axes_[2].output; ++o) columnTaps_.push_back(static_cast<double>(tapsOf(axes_[2], o)));
+    return Status::ok();
+  }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
@@ -153,30 +160,37 @@ class ScalarAveragePool final : public ScalarPool {
   template <class T>
   void pool(const T* x, T* y) {
     forEachRun([&](const Run& run) {
-      double sums[kMostWide] = {};
+      double sums[kMostWide];
+      std::fill_n(sums, run.count, 0.0);
       const T* plane = x + run.plane * inputs();
       forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
-        const T* from = plane + offset;
-        for (int64_t o = 0; o < count; ++o) sums[first + o] += static_cast<double>(from[o * axes_[2].stride]);
+        sumTap(plane + offset, axes_[2].stride, sums + first, count);
       });
-      const int64_t taps = tapsOf(axes_[0], run.deep) * tapsOf(axes_[1], run.high);
-      for (int64_t o = 0; o < run.count; ++o) {
-        const int64_t all = taps * tapsOf(axes_[2], run.first + o);
-        y[run.output + o] = static_cast<T>(sums[o] / static_cast<double>(std::max<int64_t>(all, 1)));
-      }
+      const auto taps = static_cast<double>(tapsOf(axes_[0], run.deep) * tapsOf(axes_[1], run.high));
+      const double* columns = columnTaps_.data() + run.first;
+      for (int64_t o = 0; o < run.count; ++o)
+        y[run.output + o] = static_cast<T>(sums[o] / std::max(taps * columns[o], 1.0));
     });
   }
   /// The taps that count for the divisor, along one axis.
   int64_t tapsOf(const WindowAxis& axis, int64_t o) const {
     return params_.count_include_pad ? axis.tapsPadded(o).count() : axis.tapsInside(o).count();
   }
+
+  std::vector<double> columnTaps_;  // taps that count for the divisor, per output column
 };
 
 }  // namespace
 
 Creator scalarMaxPool() {
   constexpr DTypeSet kTypes{DType::Float32, DType::Float64, DType::Int8, DType::UInt8};
-  return cpu::creatorOf<ScalarMaxPool>(cpu::supportsAll, kTypes, "scalar");
+  const auto supports = [](const CreateArgs& args) -> Status {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    const Shape& x = args.input(0).shape;
+    if (elementCount(x, 2, x.size()) <= kMost) return Status::ok();
+    return Status::unsupported("MaxPool: the CPU kernel takes planes of up to {} elements, got {}", kMost, toString(x));
+  };
+  return cpu::creatorOf<ScalarMaxPool>(supports, kTypes, "scalar");
 }
 
 Creator scalarAveragePool() {

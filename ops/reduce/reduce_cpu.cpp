@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_scalar_cpu.h"
@@ -33,7 +34,7 @@ std::optional<Fold> foldOf(std::string_view type) {
   return std::nullopt;
 }
 
-class ReduceCpu final : public cpu::CpuKernel {
+class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   ReduceCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),
@@ -47,6 +48,9 @@ class ReduceCpu final : public cpu::CpuKernel {
   Status onResize(TensorList inputs, TensorList outputs) override {
     views_.plan(inputs[0]->desc.shape, outputs[0]->desc.shape);
     return Status::ok();
+  }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    return cpu::leadingRows(inputs, views_.leadingAxes(inputs[0]->desc.shape.size()));
   }
 
  protected:

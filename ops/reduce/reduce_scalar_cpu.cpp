@@ -4,13 +4,14 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/reduce_views.h"
 
 namespace opkit::ops::reduce {
 namespace {
 
-constexpr int64_t kParts = 8;               // of a row, so that operations do not wait for each other
+constexpr int64_t kParts = 16;              // of a row, so that operations do not wait for each other
 constexpr int64_t kColumns = kMostColumns;  // outputs that are folded together if they lie side by side
 
 /// One output, or a part of it, while its elements pass by. Floats add in double; integers wrap in 64 bits.
@@ -18,8 +19,12 @@ template <class T, Kind kKind>
 class Running {
  public:
   static constexpr bool kIsReal = std::is_floating_point_v<T>;
+  /// The results of these keep the low bits only, so the sums need no more.
+  static constexpr bool kWraps =
+      sizeof(T) <= 4 && (kKind == Kind::Sum || kKind == Kind::Prod || kKind == Kind::L1 || kKind == Kind::SumSquare);
+  using Whole = std::conditional_t<kWraps, uint32_t, uint64_t>;
   using Sum = std::conditional_t<kIsReal || kKind == Kind::L2 || kKind == Kind::LogSum || kKind == Kind::LogSumExp,
-                                 double, uint64_t>;
+                                 double, Whole>;
 
   /// Parts may be folded apart: not for integers that are rounded in double, whose results are exact.
   static constexpr bool kMayReorder = kIsReal || std::is_integral_v<Sum>;
@@ -41,6 +46,8 @@ class Running {
     else
       value_ += term;
   }
+  /// Adds the sum of a part.
+  void addSum(int64_t sum) { value_ += static_cast<Sum>(sum); }
   /// Adds another part.
   void join(const Running& other) {
     if constexpr (kKind == Kind::Max || kKind == Kind::Min)
@@ -127,7 +134,7 @@ class Running {
   [[no_unique_address]] std::conditional_t<kKind == Kind::LogSumExp, double, Nothing> largest_ = lowest();
 };
 
-class ScalarReduce final : public cpu::CpuKernel {
+class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   ScalarReduce(Kind kind, const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), kind_(kind), views_(args) {}
@@ -136,6 +143,9 @@ class ScalarReduce final : public cpu::CpuKernel {
   Status onResize(TensorList inputs, TensorList outputs) override {
     views_.plan(inputs[0]->desc.shape, outputs[0]->desc.shape);
     return Status::ok();
+  }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    return cpu::leadingRows(inputs, views_.leadingAxes(inputs[0]->desc.shape.size()));
   }
 
  protected:
@@ -198,6 +208,7 @@ class ScalarReduce final : public cpu::CpuKernel {
   }
   template <class R, class T>
   static R foldRun(const T* x, int64_t count) {
+    if constexpr (std::is_same_v<R, Running<T, Kind::Mean>> && sizeof(T) <= 2) return sumRun<R>(x, count);
     R parts[kParts];
     int64_t i = 0;
     for (; i + kParts <= count; i += kParts)
@@ -205,6 +216,18 @@ class ScalarReduce final : public cpu::CpuKernel {
     for (; i < count; ++i) parts[0].take(x[i]);
     for (int64_t k = 1; k < kParts; ++k) parts[0].join(parts[k]);
     return parts[0];
+  }
+  /// Small integers, first in 32 bits.
+  template <class R, class T>
+  static R sumRun(const T* x, int64_t count) {
+    constexpr int64_t kBlock = 4096;
+    R running;
+    for (int64_t first = 0; first < count; first += kBlock) {
+      int32_t sum = 0;
+      for (int64_t i = first; i < std::min(first + kBlock, count); ++i) sum += x[i];
+      running.addSum(sum);
+    }
+    return running;
   }
   template <class R, class T>
   void foldColumns(const T* x, T* y, int64_t columns) const {

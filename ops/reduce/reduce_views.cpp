@@ -1,5 +1,7 @@
 #include "ops/reduce/reduce_views.h"
 
+#include <bit>
+
 namespace opkit::ops::reduce {
 namespace {
 
@@ -27,6 +29,11 @@ ReduceViews::ReduceViews(const CreateArgs& args)
     fixed_ = params_.noop_with_empty_axes ? 0 : maskOfAll(rank_);
   else if (args.constant(1))
     fixed_ = maskOf(*args.constant(1));
+}
+
+size_t ReduceViews::leadingAxes(size_t rank) const {
+  if (!fixed_ || *fixed_ == kNoSet) return 0;
+  return *fixed_ == 0 ? rank : static_cast<size_t>(std::countr_zero(*fixed_));
 }
 
 void ReduceViews::plan(const Shape& input, const Shape& output) {

@@ -16,6 +16,8 @@ class ReduceViews {
   Result<const View*> of(TensorList inputs) const;
   /// Whether `axes` is read at each run.
   bool readsAxes() const { return !fixed_.has_value(); }
+  /// The axes before the first that is folded; 0 if that is not known.
+  size_t leadingAxes(size_t rank) const;
 
  private:
   uint32_t maskOf(const Tensor& axes) const;

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/double_ops.h"
+#include "engine/backend/cpu/double_rows.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/softmax/softmax.h"
 
@@ -14,7 +17,7 @@ constexpr int64_t kColumns = 256;  // of one block
 constexpr int64_t kRun = 256;      // elements of a column that are added in float: more would lose the last bits
 constexpr int64_t kRowRun = 1024;  // of a row, whose lanes add a fraction each
 
-class SoftmaxCpu final : public cpu::CpuKernel {
+class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   SoftmaxCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), params_(args.params<SoftmaxParams>()) {}
@@ -22,6 +25,10 @@ class SoftmaxCpu final : public cpu::CpuKernel {
   Status onResize(TensorList inputs, TensorList) override {
     rows_ = rowsOf(params_, inputs[0]->desc.shape);
     return Status::ok();
+  }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    const int axis = *normalizeAxis(params_.axis, inputs[0]->desc.shape.size());
+    return cpu::leadingRows(inputs, static_cast<size_t>(axis));
   }
 
  protected:
@@ -107,6 +114,7 @@ class WideSoftmaxCpu final : public cpu::CpuKernel {
  private:
   /// The elements of a row are rows.inner apart.
   void normaliseRow(const double* x, double* y, const Rows& rows) const {
+    if (rows.inner == 1) return normaliseRun(x, y, rows.extent);
     const int64_t end = rows.extent * rows.inner;
     double largest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < end; i += rows.inner) largest = x[i] > largest ? x[i] : largest;
@@ -116,6 +124,15 @@ class WideSoftmaxCpu final : public cpu::CpuKernel {
     }
     const double logarithm = std::log(sum);
     for (int64_t i = 0; i < end; i += rows.inner) y[i] = params_.log ? x[i] - largest - logarithm : y[i] / sum;
+  }
+
+  void normaliseRun(const double* x, double* y, int64_t count) const {
+    const double largest = cpu::maxOf(x, count);
+    const double sum = cpu::expOf(x, largest, params_.log ? nullptr : y, count), logarithm = std::log(sum);
+    if (params_.log)
+      for (int64_t i = 0; i < count; ++i) y[i] = x[i] - largest - logarithm;
+    else
+      for (int64_t i = 0; i < count; ++i) y[i] /= sum;
   }
 
   SoftmaxParamsT params_;

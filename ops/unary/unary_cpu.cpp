@@ -1,6 +1,7 @@
 // The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps.cpp), and a
 // scalar loop in double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "ops/unary/unary.h"
 #include "ops/unary/unary_maps.h"
 #include "ops/unary/unary_scalars.h"
@@ -9,7 +10,7 @@
 namespace opkit::ops::unary {
 namespace {
 
-class VectorCpu final : public cpu::CpuKernel {
+class VectorCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  public:
   VectorCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),
@@ -31,7 +32,7 @@ class VectorCpu final : public cpu::CpuKernel {
   Coefficients coefficients_;
 };
 
-class TypedCpu final : public cpu::CpuKernel {
+class TypedCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  public:
   TypedCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),
@@ -55,7 +56,7 @@ class TypedCpu final : public cpu::CpuKernel {
   Coefficients coefficients_;
 };
 
-class ScalarCpu final : public cpu::CpuKernel {
+class ScalarCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  public:
   ScalarCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),

@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ops/unary/unary_double_vectors.h"
+
 namespace opkit::ops::unary {
 namespace {
 
@@ -119,6 +121,8 @@ constexpr Row kRows[] = {{"Relu", ofNumbers<Relu>},
 }  // namespace
 
 TypedMap typedMapOf(std::string_view type, DType dtype) {
+  if (dtype == DType::Float64)
+    if (const TypedMap map = doubleMapOf(type)) return map;
   for (const Row& row : kRows)
     if (row.type == type) return row.find(dtype);
   return nullptr;

@@ -1,5 +1,6 @@
 // Sum and Mean on the CPU. A block of the output stays in cache while every operand is added to it.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/op_registry.h"
 #include "ops/variadic/variadic.h"
@@ -16,7 +17,7 @@ void add(const T* x, double* y, int64_t count) {
 }
 
 template <class T>
-class VariadicCpu final : public cpu::CpuKernel {
+class VariadicCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  public:
   VariadicCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend), isMean_(args.def.type == "Mean"), loops_(args.inputs.size()) {}

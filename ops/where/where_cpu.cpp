@@ -1,11 +1,12 @@
 // Where on the CPU: elements are copied as words of their size, whatever their dtype.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/row_kernel.h"
 #include "ops/where/where_parts.h"
 
 namespace opkit::ops::where {
 namespace {
 
-class WhereCpu final : public cpu::CpuKernel {
+class WhereCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  public:
   using CpuKernel::CpuKernel;
   Status onResize(TensorList inputs, TensorList outputs) override {

@@ -186,13 +186,19 @@ struct Tan {
   static float one(float x) { return static_cast<float>(std::tan(static_cast<double>(x))); }
 };
 
-/// Far from 0 the reduction to one period needs more digits: there, element by element.
+/// Far from 0 the reduction to one period needs more digits: those elements one by one. An element's result does not
+/// depend on its neighbours.
 template <class Function>
 HWY_INLINE FloatVec periodic(FloatVec x) {
-  if (hn::AllTrue(FloatTag(), hn::Le(hn::Abs(x), set(30000.0f)))) return inDouble<Function>(x);
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(x, FloatTag(), lanes);
-  for (float& lane : lanes) lane = Function::one(lane);
+  constexpr float kFar = 30000.0f;
+  const auto isNear = hn::Le(hn::Abs(x), set(kFar));
+  const FloatVec y = inDouble<Function>(hn::IfThenElseZero(isNear, x));
+  if (hn::AllTrue(FloatTag(), isNear)) return y;
+  HWY_ALIGN float from[kLanes], lanes[kLanes];
+  hn::Store(x, FloatTag(), from);
+  hn::Store(y, FloatTag(), lanes);
+  for (int64_t i = 0; i < kLanes; ++i)
+    if (!(std::fabs(from[i]) <= kFar)) lanes[i] = Function::one(from[i]);
   return hn::Load(FloatTag(), lanes);
 }
 

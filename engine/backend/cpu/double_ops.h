@@ -27,9 +27,16 @@ inline double deviationOf(const double* x, double mean, int64_t count) {
 }
 /// -inf if there is none.
 inline double maxOf(const double* x, int64_t count) {
-  double best = -INFINITY;
-  for (int64_t i = 0; i < count; ++i) best = x[i] > best || std::isnan(x[i]) ? x[i] : best;
-  return best;
+  constexpr int64_t kParts = 8;  // so that comparisons do not wait for each other
+  const auto larger = [](double value, double best) { return (value > best) | (value != value) ? value : best; };
+  double part[kParts];
+  for (double& best : part) best = -INFINITY;
+  int64_t i = 0;
+  for (; i + kParts <= count; i += kParts)
+    for (int64_t k = 0; k < kParts; ++k) part[k] = larger(x[i + k], part[k]);
+  for (; i < count; ++i) part[0] = larger(x[i], part[0]);
+  for (const double best : part) part[0] = larger(best, part[0]);
+  return part[0];
 }
 
 /// y = (x - centre) * factor + constant

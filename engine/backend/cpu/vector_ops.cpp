@@ -132,21 +132,27 @@ void addSquare(const float* x, float* y, int64_t n) { accumulate(x, y, n, Add(),
 void maxInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Max(), Same()); }
 void minInto(const float* x, float* y, int64_t n) { accumulate(x, y, n, Min(), Same()); }
 
-/// One vector of each of `kRows` rows of a product.
-template <int kRows, class D, class T = hn::TFromD<D>>
+/// `kVectors` vectors of each of `kRows` rows of a product: enough sums that additions do not wait for each other.
+template <int kRows, int kVectors = 1, class D, class T = hn::TFromD<D>>
 HWY_INLINE void multiplyColumns(D d, const SmallProduct& p, const T* a, const T* b, T* y) {
-  hn::Vec<D> sums[kRows];
-  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) sums[row] = hn::Zero(d);
+  constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(D()));
+  hn::Vec<D> sums[kRows][kVectors];
+  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) for (auto& sum : sums[row]) sum = hn::Zero(d);
   for (int64_t k = 0; k < p.depth; ++k) {
-    const auto right = hn::LoadU(d, b + k * p.bDepth);
+    hn::Vec<D> right[kVectors];
+    HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + k * p.bDepth + v * kWidth);
     HWY_UNROLL(4)
-    for (int row = 0; row < kRows; ++row)
-      sums[row] = hn::MulAdd(hn::Set(d, a[row * p.aRow + k * p.aDepth]), right, sums[row]);
+    for (int row = 0; row < kRows; ++row) {
+      const auto left = hn::Set(d, a[row * p.aRow + k * p.aDepth]);
+      HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) sums[row][v] = hn::MulAdd(left, right[v], sums[row][v]);
+    }
   }
   const auto low = hn::Set(d, static_cast<T>(p.low)), high = hn::Set(d, static_cast<T>(p.high));
   HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) {
-    const auto sum = hn::IfThenElse(hn::Lt(sums[row], low), low, sums[row]);
-    hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y + row * p.yRow);
+    HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
+      const auto sum = hn::IfThenElse(hn::Lt(sums[row][v], low), low, sums[row][v]);
+      hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y + row * p.yRow + v * kWidth);
+    }
   }
 }
 
@@ -156,7 +162,10 @@ HWY_INLINE void multiplyRows(const SmallProduct& p, const T* a, const T* b, T* y
   const hn::CappedTag<T, 4> four;
   const hn::CappedTag<T, 1> one;
   constexpr auto kWhole = static_cast<int64_t>(hn::MaxLanes(whole)), kFour = static_cast<int64_t>(hn::MaxLanes(four));
+  constexpr int kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;  // as many as there are registers for
   int64_t c = 0;
+  for (; c + kVectors * kWhole <= p.columns; c += kVectors * kWhole)
+    multiplyColumns<kRows, kVectors>(whole, p, a, b + c, y + c);
   for (; c + kWhole <= p.columns; c += kWhole) multiplyColumns<kRows>(whole, p, a, b + c, y + c);
   for (; c + kFour <= p.columns; c += kFour) multiplyColumns<kRows>(four, p, a, b + c, y + c);
   for (; c < p.columns; ++c) multiplyColumns<kRows>(one, p, a, b + c, y + c);

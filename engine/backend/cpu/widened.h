@@ -8,7 +8,8 @@
 namespace opkit::cpu {
 
 /// A Creator for f16 made of one for f32. It computes in f32 in planned scratch memory; the result is rounded to f32
-/// and then to f16. Constants are widened once per device.
+/// and then to f16. Constants are widened once per device. Kernels that fall apart into rows (row_kernel.h) run in
+/// blocks of rows whose copies stay in a cache.
 Creator widenedKernel(const Creator& inner);
 
 /// The widened forms of the kernels of `table` by the operator's own author: those for f32 of provider "opkit" if none

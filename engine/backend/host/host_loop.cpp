@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/integer_products.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/backend/host/host_scatter.h"
 
@@ -66,19 +67,24 @@ struct CopyLoop {
   }
 
  private:
+  /// Values of its own: the compiler cannot know that stores of bytes do not change those of others.
+  static bool chooseRun(const T* __restrict source, const Index* __restrict values, T* __restrict target, int64_t count,
+                        std::array<int64_t, 3> inner, int64_t extent, int64_t stride) {
+    bool ok = true;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t value = values[i * inner[2]], index = value < 0 ? value + extent : value;
+      if (index < 0 || index >= extent)
+        ok = false;
+      else
+        target[i * inner[0]] = source[i * inner[1] + index * stride];
+    }
+    return ok;
+  }
   bool copyRun(const std::array<int64_t, 3>& at, int64_t count, const std::array<int64_t, 3>& inner) const {
     bool ok = true;
     if (box.elements == 1 && loop.indices.terms.size() == 1) {  // one element by one index
-      const LoopIndices::Term term = loop.indices.terms[0];
-      const Index* values = indices + at[2] + term.offset;
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t value = values[i * inner[2]], index = value < 0 ? value + term.extent : value;
-        if (index < 0 || index >= term.extent)
-          ok = false;
-        else
-          to[at[0] + i * inner[0]] = from[at[1] + i * inner[1] + index * term.stride];
-      }
-      return ok;
+      const LoopIndices::Term& term = loop.indices.terms[0];
+      return chooseRun(from + at[1], indices + at[2] + term.offset, to + at[0], count, inner, term.extent, term.stride);
     }
     for (int64_t i = 0; i < count; ++i) {
       int64_t source = at[1] + i * inner[1];
@@ -122,6 +128,14 @@ void multiply(const LoopRegion& loop, const T* a, const T* b, T* y) {
       return cpu::multiplySmall({rows, columns, depth, left.strides[0], left.strides[2], right.strides[2],
                                  loop.target.strides[0], loop.clamp.low, loop.clamp.high},
                                 a, b, y);
+    }
+  }
+  if constexpr (std::is_integral_v<T> && sizeof(T) >= 4) {
+    if (loop.operands[1].strides[1] == 1 && loop.target.strides[1] == 1) {
+      const LoopView &left = loop.operands[0], &right = loop.operands[1];
+      return cpu::multiplyIntegers(
+          {rows, columns, depth, left.strides[0], left.strides[2], right.strides[2], loop.target.strides[0], 0, 0},
+          reinterpret_cast<const Value*>(a), reinterpret_cast<const Value*>(b), reinterpret_cast<Value*>(y));
     }
   }
   const std::vector<int64_t>&as = loop.operands[0].strides, &bs = loop.operands[1].strides, &ys = loop.target.strides;
@@ -207,11 +221,26 @@ Status HostLoop::onResize(TensorList inputs, TensorList outputs) {
   OPKIT_ASSIGN(loop_, lowering_.lower(inputs, outputs));
   outer_ = {loop_.iterations, {loop_.target.steps}};
   for (const LoopView& operand : loop_.operands) outer_.strides.push_back(operand.steps);
+  // Without extents of 1, rows of sums lie side by side.
+  if (loop_.command == Command::RunningSum) outer_ = mergeLoops(outer_.size, outer_.strides);
   if (!movesBoxes(loop_.command)) return Status::ok();
   const bool indexed = !loop_.indices.terms.empty();
   outer_.strides.push_back(indexed ? loop_.indices.steps : loop_.target.steps);
   box_ = {loop_.size, {loop_.target.strides, loop_.operands[0].strides}};
   return Status::ok();
+}
+
+cpu::RowSplit HostLoop::rows(TensorList inputs, TensorList outputs) const {
+  const Result<LoopRegion> loop = lowering_.lower(inputs, outputs);
+  if (!loop || loop->command != Command::RunningSum || loop->iterations.empty() || loop->operands[0].source != 0)
+    return {};
+  const TensorDesc& output = outputs[0]->desc;
+  const int64_t count = loop->iterations[0], step = output.elements() / std::max<int64_t>(count, 1);
+  if (loop->target.steps[0] != step || loop->operands[0].steps[0] != step || inputs[0]->desc.shape != output.shape)
+    return {};
+  for (size_t axes = 1; axes <= output.shape.size(); ++axes)
+    if (elementCount(output.shape, 0, axes) == count) return cpu::leadingRows(inputs, axes);
+  return {};
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 // arithmetic of their dtype (f16 in float), running sums in double.
 #pragma once
 
+#include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/host/host_execution.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/base/thread_pool.h"
@@ -11,13 +12,15 @@
 
 namespace opkit {
 
-class HostLoop final : public HostExecution {
+class HostLoop final : public HostExecution, public cpu::RowKernel {
  public:
   HostLoop(const CreateArgs& args, Backend& backend, ThreadPool& pool)
       : HostExecution(backend), type_(args.def.type), lowering_(args), pool_(pool) {}
 
   Status onResize(TensorList inputs, TensorList outputs) override;
   bool readsInput(size_t index) const override { return !lowering_.knows(index); }
+  /// Running sums whose outermost iterations lie one behind the other.
+  cpu::RowSplit rows(TensorList inputs, TensorList outputs) const override;
 
  protected:
   /// InvalidArgument if an index is out of range.

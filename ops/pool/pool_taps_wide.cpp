@@ -1,0 +1,105 @@
+#include "ops/pool/pool_taps_wide.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/pool/pool_taps_wide.cpp"
+#include "engine/backend/cpu/foreach_target.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::ops::pool::taps {
+namespace HWY_NAMESPACE {
+
+/// Strides of 1 and 2 as constants.
+#define WITH_STRIDE(function, stride, ...)              \
+  if (stride == 1) return function(__VA_ARGS__, One()); \
+  if (stride == 2) return function(__VA_ARGS__, Two()); \
+  function(__VA_ARGS__, stride)
+
+struct One {
+  constexpr operator int64_t() const { return 1; }  // NOLINT(google-explicit-constructor)
+};
+struct Two {
+  constexpr operator int64_t() const { return 2; }  // NOLINT(google-explicit-constructor)
+};
+
+template <class T, class Stride>
+void indexedRun(const T* __restrict x, int32_t offset, T* __restrict best, int32_t* __restrict at, int64_t count,
+                Stride stride) {
+  const auto step = static_cast<int32_t>(static_cast<int64_t>(stride));
+  for (int64_t o = 0; o < count; ++o) {
+    const T value = x[o * stride], old = best[o];
+    const bool replaces = (at[o] < 0) | (value > old) | ((value != value) & (old == old));
+    best[o] = replaces ? value : old;
+    at[o] = replaces ? offset + static_cast<int32_t>(o) * step : at[o];
+  }
+}
+template <class T, class Stride>
+void sumRun(const T* __restrict x, double* __restrict sums, int64_t count, Stride stride) {
+  for (int64_t o = 0; o < count; ++o) sums[o] += static_cast<double>(x[o * stride]);
+}
+
+template <class T>
+void joinIndexed(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {
+  WITH_STRIDE(indexedRun, stride, x, offset, best, at, count);
+}
+template <class T>
+void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
+  WITH_STRIDE(sumRun, stride, x, sums, count);
+}
+#undef WITH_STRIDE
+
+// One name per dtype: HWY_EXPORT takes no templates.
+#define FOR_TYPE(Name, T)                                                                               \
+  void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
+    joinIndexed(x, offset, stride, best, at, count);                                                    \
+  }
+FOR_TYPE(Float, float)
+FOR_TYPE(Double, double)
+FOR_TYPE(Int8, int8_t)
+FOR_TYPE(UInt8, uint8_t)
+#undef FOR_TYPE
+void sumFloat(const float* x, int64_t stride, double* sums, int64_t count) { joinSum(x, stride, sums, count); }
+void sumDouble(const double* x, int64_t stride, double* sums, int64_t count) { joinSum(x, stride, sums, count); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::ops::pool::taps
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::ops::pool {
+namespace taps {
+
+#define FORWARD(Name, T)                                                                            \
+  HWY_EXPORT(indexed##Name);                                                                        \
+  void indexedOf(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
+    HWY_DYNAMIC_DISPATCH(indexed##Name)(x, offset, stride, best, at, count);                        \
+  }
+FORWARD(Float, float)
+FORWARD(Double, double)
+FORWARD(Int8, int8_t)
+FORWARD(UInt8, uint8_t)
+#undef FORWARD
+HWY_EXPORT(sumFloat);
+HWY_EXPORT(sumDouble);
+void sumOf(const float* x, int64_t stride, double* sums, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(sumFloat)(x, stride, sums, count);
+}
+void sumOf(const double* x, int64_t stride, double* sums, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(sumDouble)(x, stride, sums, count);
+}
+
+}  // namespace taps
+
+#define FORWARD(T)                                                                                   \
+  void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
+    taps::indexedOf(x, offset, stride, best, at, count);                                             \
+  }
+FORWARD(float)
+FORWARD(double)
+FORWARD(int8_t)
+FORWARD(uint8_t)
+#undef FORWARD
+void sumTap(const float* x, int64_t stride, double* sums, int64_t count) { taps::sumOf(x, stride, sums, count); }
+void sumTap(const double* x, int64_t stride, double* sums, int64_t count) { taps::sumOf(x, stride, sums, count); }
+
+}  // namespace opkit::ops::pool
+#endif
