@@ -24,7 +24,7 @@ int fail(const std::string& message, int code) {
 void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& results) {
   for (const PluginInfo& plugin : plugins)
     for (const std::string& type : plugin.operators) {
-      const auto isOfType = [&](const nlohmann::json& c) { return c.value("op", "") == type; };
+      const auto isOfType = [&](const CaseRecord& one) { return one.op == type; };
       if (std::any_of(results.cases.begin(), results.cases.end(), isOfType)) continue;
       fmt::print(stderr, "op-report: note: operator {} of plugin '{}' has no case in these results\n", type,
                  plugin.name);

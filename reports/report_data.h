@@ -6,7 +6,7 @@
 
 #include <kainjow/mustache.hpp>
 
-#include "reports/results.h"
+#include "reports/results/reader.h"
 
 namespace opkit::reports {
 

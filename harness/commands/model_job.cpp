@@ -8,6 +8,7 @@
 #include "harness/zoo/cut_onnx.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 namespace {
@@ -106,7 +107,7 @@ Status ModelJob::compare(Part part, Json& answer) {
   OPKIT_TRY(open());
   const bool outputs = part == Part::Outputs;
   OPKIT_ASSIGN(const CaseResult result, outputs ? comparison_->compareOutputs() : comparison_->compareLayers());
-  answer["line"] = toJson(result);
+  answer["record"] = toJson(toRecord(result));
   std::string text = layersText(result, options_.all);
   if (!outputs) text += growthText(result);
   if (!result.fallbacks.empty()) text += fmt::format("{} nodes ran on another backend\n", result.fallbacks.size());

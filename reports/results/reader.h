@@ -1,18 +1,18 @@
-// Results: the JSON lines that op-harness writes (reports/schema.md), read back and grouped by record.
+// Results: files of JSON lines (reports/schema.md), read back and grouped by record.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/status.h"
+#include "reports/results/records.h"
 
 namespace opkit::reports {
 
 /// One invocation of op-harness and its progress.
 struct Run {
-  nlohmann::json facts;           // the run line
+  RunRecord facts;                // facts.run is never empty: runs without an id get one from their content
   std::optional<size_t> planned;  // lines of cases or mutants; absent if the writer did not say
   size_t written = 0;
   std::string outcome;  // "complete" or "interrupted", from the summary; empty if there is none
@@ -24,24 +24,22 @@ struct Results {
   std::vector<Run> runs;
   size_t plannedRuns = 0;             // planned for the files, if their writer said so
   std::vector<std::string> warnings;  // of lines that were left out
-  std::vector<nlohmann::json> devices;
-  std::vector<nlohmann::json> cases;
+  std::vector<DeviceRecord> devices;
+  std::vector<CaseRecord> cases;
+  std::vector<MutantRecord> mutants;
 
   bool complete() const;
   /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end"; empty if nothing is missing.
   std::string missing() const;
-  /// Cases of one kind: "check", "bench", "conformance", "model".
-  std::vector<const nlohmann::json*> ofKind(const std::string& kind) const;
+  /// Cases of one kind: "check", "bench", "roof", "conformance", "model".
+  std::vector<const CaseRecord*> ofKind(const std::string& kind) const;
 };
 
-/// Appends the records of a file. Corrupt names file and line; Unsupported for another schema version. An unfinished
-/// line (the last one, or one before another run begins) is left out with a warning.
+/// Appends the records of a file; the field `run` of each names a run of `results`, if the line belongs to one. Corrupt
+/// names file and line; Unsupported for another schema version. An unfinished line (the last one, or one before another
+/// run begins) is left out with a warning.
 Status readResults(const std::string& path, Results& results);
 /// Notices for a reader of these results: the warnings, and what is missing.
 std::vector<std::string> notesOf(const Results& results);
-
-/// Reading helpers for fields that may be absent, or numbers written as "nan", "inf", "-inf".
-std::string textOf(const nlohmann::json& record, const std::string& field);
-double numberOf(const nlohmann::json& record, const std::string& field, double fallback = 0);
 
 }  // namespace opkit::reports
