@@ -131,7 +131,8 @@ class CheckRun {
         result.backend = options_.backend.backends.front();
         result.status = CaseStatus::Mistrusted;
         result.reason = rule.message + " (harness/cases.md)";
-        record(toRecord(result), failureBlock(result, "op-harness check --op " + rule.op));
+        result.repro = "op-harness check --op " + rule.op;
+        record(toRecord(result), failureBlock(result, result.repro));
       }
   }
 
@@ -278,7 +279,8 @@ class CheckRun {
         result.reason =
             fmt::format("no case runs the kernel '{}' for {}: it refuses them all, or another one comes first",
                         creator.kernel, creator.dtypes.toString());
-        record(toRecord(result), failureBlock(result, "op-harness check --backend cpu --op " + def->type));
+        result.repro = "op-harness check --backend cpu --op " + def->type;
+        record(toRecord(result), failureBlock(result, result.repro));
       }
     }
   }

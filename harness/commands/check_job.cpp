@@ -49,16 +49,17 @@ Status CheckJob::open() {
   for (const BackendLane& lane : lanes) {
     checkers_.emplace_back(registry_, lane.name, lane.runtime);
     checkers_.back().setRuntimeOptions(lane.options);
+    checkers_.back().setShaderLog(ShaderLog::attach(*lane.runtime));
   }
   return Status::ok();
 }
 
 void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results) const {
-  for (const CaseResult& result : results)
-    job.reports.push_back(
-        {toRecord(result), isFailure(result.status)
-                               ? failureBlock(result, repeatCommand(backends_, result.backend, result.id, result.op))
-                               : ""});
+  for (const CaseResult& result : results) {
+    CaseRecord record = toRecord(result);
+    record.repro = repeatCommand(backends_, result.backend, result.id, result.op);
+    job.reports.push_back({record, isFailure(result.status) ? failureBlock(result, record.repro) : ""});
+  }
 }
 
 JobReports CheckJob::run(const CheckUnit& unit) {

@@ -30,6 +30,7 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
     auto runtime = createRuntime(setup.backend, backend.runtimeOptions(setup.backend));
     if (!runtime) return Json{{"status", "fail"}, {"reason", runtime.error().message()}}.dump();
     setup.runtime = *std::move(runtime);
+    setup.shaders = ShaderLog::attach(*setup.runtime);
   }
   const uint64_t messages = validationMessages();
   CaseResult result = runConformance(folder, setup);
@@ -48,7 +49,7 @@ class ConformanceLane {
   Status run(const std::vector<ConformanceFolder>& folders) {
     const bool isReference = backend_ == "reference";
     const OpRegistry registry = isReference ? withOraclesAlone(plugins().registry()) : plugins().registry();
-    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr};
+    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr, nullptr};
     Progress progress(folders.size());
     const IsolationLimits limits{.workers = options_.workers,
                                  .timeoutSeconds = options_.timeoutSeconds,

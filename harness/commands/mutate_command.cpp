@@ -87,9 +87,9 @@ double printTable(const std::vector<MutantResult>& results) {
   return counted == 0 ? -1 : score;
 }
 
-reports::MutantRecord toRecord(const MutantResult& result) {
-  return {"",           result.subject,      result.backend, result.where,    result.before,
-          result.after, nameOf(result.fate), result.by,      result.wrongMark};
+reports::MutantRecord toRecord(const MutantResult& result, const std::string& repro) {
+  return {"",           result.subject,      result.backend, result.where,     result.before,
+          result.after, nameOf(result.fate), result.by,      result.wrongMark, repro};
 }
 
 /// Mutants are recorded when their fates are known. Their number is known only after the cases ran unbroken.
@@ -112,6 +112,10 @@ class MutateRun {
  private:
   Status hunt(const std::string& backend, const Catalogue& catalogue, const OpRegistry& registry) {
     Progress progress(0);
+    const std::string ops =
+        options_.cases.ops.empty() ? "" : fmt::format(" --op {}", fmt::join(options_.cases.ops, ","));
+    const std::string repro =
+        fmt::format("op-harness mutate --backend {}{} --limit {}", backend, ops, options_.mutation.limit);
     const MutationEvents events{.planned =
                                     [&](size_t count) {
                                       planned_[backend] = count;
@@ -120,7 +124,7 @@ class MutateRun {
                                 .done =
                                     [&](const MutantResult& result) {
                                       progress.step(fmt::format("{} {}", result.subject, result.where));
-                                      file_.write(toRecord(result));
+                                      file_.write(toRecord(result, repro));
                                       results_.push_back(result);
                                     },
                                 .stop = [this] { return !file_.status().isOk(); }};

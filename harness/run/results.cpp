@@ -1,6 +1,7 @@
 #include "harness/run/results.h"
 
 #include <sys/utsname.h>
+#include <xxhash.h>
 
 #include <cmath>
 #include <fstream>
@@ -139,7 +140,24 @@ CaseRecord toRecord(const CaseResult& result) {
   for (const FallbackNote& note : result.fallbacks) record.fallbacks.push_back({note.node, note.op, note.reason});
   addTimes(result, record);
   for (const LayerResult& layer : result.layers) record.layers.push_back(toRecord(layer));
+  record.digest = result.digest;
+  record.shader = result.shader;
+  record.shaderBytes = result.shaderBytes;
+  record.arenaBytes = result.arenaBytes;
+  record.allocations = result.allocations;
+  record.repro = result.repro;
   return record;
+}
+
+std::string digestOf(const std::vector<Tensor>& outputs) {
+  uint64_t hash = 0;
+  for (const Tensor& output : outputs) {
+    const std::string desc = output.desc.toString();
+    const std::span<const std::byte> bytes = output.bytes();
+    hash = XXH3_64bits_withSeed(desc.data(), desc.size(), hash);
+    hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash);
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned) {
@@ -169,9 +187,10 @@ void ResultFile::plan(const RunPlan& more) {
   writer_.write(std::move(record));
 }
 
-void ResultFile::write(const DeviceInfo& device, const std::string& profile) {
-  writer_.write(
-      reports::DeviceRecord{"", device.backend, device.name, device.driver, device.uuid, device.software, {profile}});
+void ResultFile::write(const DeviceInfo& device, const std::string& profile,
+                       const std::optional<reports::CalibrationRecord>& calibration) {
+  writer_.write(reports::DeviceRecord{
+      "", device.backend, device.name, device.driver, device.uuid, device.software, {profile}, calibration});
 }
 
 void ResultFile::write(const CaseResult& result) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/tensor/tensor.h"
 #include "harness/compare/compare.h"
 #include "reports/results/writer.h"
 
@@ -95,6 +96,11 @@ struct CaseResult {
   std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice
   std::vector<FallbackNote> fallbacks;
   std::vector<LayerResult> layers;
+  std::string digest;                             // of the bits of all outputs, as in digestOf()
+  std::string shader;                             // of all shaders that it used, as in ShaderLog::hash()
+  size_t shaderBytes = 0;                         // of their SPIR-V
+  std::optional<size_t> arenaBytes, allocations;  // planned for the tensors; buffers of the Session's first run
+  std::string repro;                              // the command line that repeats the case
 
   /// Appends a sub-check; a failed one sets the status to `Fail` and the reason to its message, unless there is one.
   void check(const std::string& checkName, const Status& verdict);
@@ -105,6 +111,9 @@ struct CaseResult {
 };
 
 CaseRecord toRecord(const CaseResult& result);
+
+/// 16 hexadecimal digits: a hash of types, shapes and bits of all tensors.
+std::string digestOf(const std::vector<Tensor>& outputs);
 
 /// The planned number of lines of cases or mutants of a run, by backend.
 using RunPlan = reports::Counts;
@@ -118,7 +127,8 @@ class ResultFile {
   /// Adds to the plan of the run line; for a run that learns its size later.
   void plan(const RunPlan& more);
   /// `profile` is JSON text (harness/probes/device_profile.h); empty if there is none.
-  void write(const DeviceInfo& device, const std::string& profile = "");
+  void write(const DeviceInfo& device, const std::string& profile = "",
+             const std::optional<reports::CalibrationRecord>& calibration = std::nullopt);
   void write(const CaseResult& result);
   /// A case that another process ran.
   void write(const CaseRecord& record) { writer_.write(record); }

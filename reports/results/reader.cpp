@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -13,42 +14,73 @@ namespace {
 /// The records of one file. Lines name their run; lines without a name belong to the run that began last.
 class Reader {
  public:
-  explicit Reader(Results& results) : results_(results), first_(results.runs.size()) {}
+  Reader(Results& results, const ReadOptions& options)
+      : results_(results), options_(options), first_(results.runs.size()) {}
 
   Status add(const nlohmann::json& line, const std::string& text) {
     OPKIT_ASSIGN(Record record, recordFromJson(line));
+    Run* owner = nullptr;
     if (RunRecord* run = std::get_if<RunRecord>(&record)) {
-      if (run->run.empty()) run->run = fmt::format("unnamed-{:016x}", XXH3_64bits(text.data(), text.size()));
-      results_.runs.push_back({std::move(*run), std::nullopt, 0, ""});
-      plan(results_.runs.back(), results_.runs.back().facts.planned);
+      owner = &begin(std::move(*run), text);
     } else if (PlanRecord* more = std::get_if<PlanRecord>(&record)) {
-      results_.plannedRuns += more->runs.value_or(0);
-      if (Run* owner = ownerOf(more->run)) plan(*owner, more->planned);
+      owner = plan(*more);
     } else if (DeviceRecord* device = std::get_if<DeviceRecord>(&record)) {
-      ownerOf(device->run);
+      owner = ownerOf(device->run);
       results_.devices.push_back(std::move(*device));
     } else if (CaseRecord* one = std::get_if<CaseRecord>(&record)) {
-      count(one->run);
+      owner = count(one->run);
       results_.cases.push_back(std::move(*one));
     } else if (MutantRecord* mutant = std::get_if<MutantRecord>(&record)) {
-      count(mutant->run);
+      owner = count(mutant->run);
       results_.mutants.push_back(std::move(*mutant));
     } else if (SummaryRecord* summary = std::get_if<SummaryRecord>(&record)) {
-      Run* owner = ownerOf(summary->run);
-      if (owner) owner->outcome = summary->outcome.empty() ? "complete" : summary->outcome;
+      owner = ownerOf(summary->run);
+      if (owner) end(*summary, *owner);
     }
+    if (owner) keep(text, *owner);
     return Status::ok();
   }
 
  private:
+  Run& begin(RunRecord facts, const std::string& text) {
+    if (facts.run.empty()) facts.run = fmt::format("unnamed-{:016x}", XXH3_64bits(text.data(), text.size()));
+    Run& run = results_.runs.emplace_back();
+    run.facts = std::move(facts);
+    run.night = night_;
+    plan(run, run.facts.planned);
+    return run;
+  }
+
+  static void end(const SummaryRecord& summary, Run& run) {
+    run.outcome = summary.outcome.empty() ? "complete" : summary.outcome;
+    run.ended = summary.ended;
+  }
+
+  /// A line outside a run plans for the file.
+  Run* plan(PlanRecord& more) {
+    results_.plannedRuns += more.runs.value_or(0);
+    if (more.runs || !more.night.empty()) night_ = more.night;
+    Run* owner = more.runs || !more.night.empty() ? nullptr : ownerOf(more.run);
+    if (owner) plan(*owner, more.planned);
+    return owner;
+  }
+
+  void keep(const std::string& text, Run& run) const {
+    const uint64_t before = run.content.empty() ? 0 : run.content.back();
+    run.content.push_back(XXH3_64bits_withSeed(text.data(), text.size(), before));
+    if (options_.keepLines) run.lines += text + "\n";
+  }
+
   static void plan(Run& run, const std::optional<Counts>& more) {
     if (!more) return;
     run.planned = run.planned.value_or(0);
     for (const auto& [backend, lines] : *more) *run.planned += lines;
   }
 
-  void count(std::string& id) {
-    if (Run* run = ownerOf(id)) ++run->written;
+  Run* count(std::string& id) {
+    Run* run = ownerOf(id);
+    if (run) ++run->written;
+    return run;
   }
 
   /// The run of this id, or the last one if the line names none; sets the id.
@@ -63,7 +95,9 @@ class Reader {
   }
 
   Results& results_;
+  const ReadOptions& options_;
   size_t first_;  // run of this file
+  std::string night_;
 };
 
 /// True if the line begins a run, so that an unfinished line may stand before it.
@@ -105,21 +139,28 @@ std::string Results::missing() const {
   return text;
 }
 
-Status readResults(const std::string& path, Results& results) {
+Status readResults(const std::string& path, Results& results, const ReadOptions& options) {
   std::ifstream file(path);
-  if (!file) return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
-  Reader reader(results);
+  if (!file || std::filesystem::is_directory(path))
+    return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
+  return readResults(file, path, results, options);
+}
+
+Status readResults(std::istream& stream, const std::string& name, Results& results, const ReadOptions& options) {
+  Reader reader(results, options);
   std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be a cut line
   bool any = false, followed = false;
-  for (size_t number = 1; std::getline(file, line); ++number) {
+  for (size_t number = 1; std::getline(stream, line); ++number) {
     if (line.empty()) continue;
     const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
-    const std::string where = fmt::format("{}:{}", path, number);
+    const std::string where = fmt::format("{}:{}", name, number);
     followed = !cutAt.empty() && !beginsRun(record);
     if (followed) break;
     if (!cutAt.empty()) results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
     cutAt = record.is_discarded() ? where : "";
     cutText = line.substr(0, 60);
+    if (!cutAt.empty() && options.refuseCut)
+      return Status::corrupt("{}: expected a line of JSON, found '{}'", cutAt, cutText);
     if (!cutAt.empty()) continue;
     any = true;
     OPKIT_TRY(reader.add(record, line).withContext(where));

@@ -28,8 +28,8 @@ Result<Record> readAs(const Json& object) {
 
 Status checkSchema(const Json& object) {
   const int found = object.contains("schema") && object["schema"].is_number_integer() ? object["schema"].get<int>() : 0;
-  if (found == kSchema) return Status::ok();
-  return Status::unsupported("expected schema {}, found {}", kSchema, found);
+  if (found >= kOldestSchema && found <= kSchema) return Status::ok();
+  return Status::unsupported("expected schema {} to {}, found {}", kOldestSchema, kSchema, found);
 }
 
 template <class T>

@@ -14,7 +14,8 @@
 
 namespace opkit::reports {
 
-inline constexpr int kSchema = 1;
+inline constexpr int kSchema = 2;        // that is written
+inline constexpr int kOldestSchema = 1;  // that is read
 
 /// Whether a line must have a field.
 enum class Presence {
@@ -83,12 +84,30 @@ struct PlanRecord {
   std::string run;
   std::optional<Counts> planned;
   std::optional<size_t> runs;
+  std::string night;  // of the runs that begin below the line
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
     visit("run", self.run, Presence::Optional);
     visit("planned", self.planned, Presence::Optional);
     visit("runs", self.runs, Presence::Optional);
+    visit("night", self.night, Presence::Optional);
+  }
+};
+
+/// Speeds of plain loops at the beginning of a run that measures: how fast the machine and the device are today.
+struct CalibrationRecord {
+  double loopNs = 0;          // of a fixed loop of multiply-adds on one thread
+  double copyBytesPerNs = 0;  // of a copy that exceeds the caches, read and written bytes, on one thread
+  double flopsPerNs = 0;      // best rate of the device's kernels; 0 if not measured
+  double bytesPerNs = 0;      // of the device's memory; 0 if not measured
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("loopNs", self.loopNs, Presence::Always);
+    visit("copyBytesPerNs", self.copyBytesPerNs, Presence::Always);
+    visit("flopsPerNs", self.flopsPerNs, Presence::Optional);
+    visit("bytesPerNs", self.bytesPerNs, Presence::Optional);
   }
 };
 
@@ -99,6 +118,7 @@ struct DeviceRecord {
   std::string backend, name, driver, uuid;
   bool software = false;
   JsonText profile;  // harness/probes/device_profile.h
+  std::optional<CalibrationRecord> calibration;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -109,6 +129,7 @@ struct DeviceRecord {
     visit("uuid", self.uuid, Presence::Always);
     visit("software", self.software, Presence::Always);
     visit("profile", self.profile, Presence::Optional);
+    visit("calibration", self.calibration, Presence::Optional);
   }
 };
 
@@ -236,6 +257,11 @@ struct CaseRecord {
   std::optional<double> flops, bytes;
   std::optional<bool> software;
   std::vector<LayerRecord> layers;
+  std::string digest;  // 16 hexadecimal digits: a hash of the bits of all outputs
+  std::string shader;  // 16 hexadecimal digits: a hash of the SPIR-V of all shaders that it used
+  size_t shaderBytes = 0;
+  std::optional<size_t> arenaBytes, allocations;
+  std::string repro;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -274,6 +300,12 @@ struct CaseRecord {
     visit("bytes", self.bytes, Presence::Optional);
     visit("software", self.software, Presence::Optional);
     visit("layers", self.layers, Presence::Optional);
+    visit("digest", self.digest, Presence::Optional);
+    visit("shader", self.shader, Presence::Optional);
+    visit("shaderBytes", self.shaderBytes, Presence::Optional);
+    visit("arenaBytes", self.arenaBytes, Presence::Optional);
+    visit("allocations", self.allocations, Presence::Optional);
+    visit("repro", self.repro, Presence::Optional);
   }
 };
 
@@ -283,6 +315,7 @@ struct MutantRecord {
   std::string run;
   std::string subject, backend, where, before, after, fate, by;
   bool wrongMark = false;
+  std::string repro;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -295,6 +328,7 @@ struct MutantRecord {
     visit("fate", self.fate, Presence::Required);
     visit("by", self.by, Presence::Always);
     visit("wrongMark", self.wrongMark, Presence::Optional);
+    visit("repro", self.repro, Presence::Optional);
   }
 };
 
@@ -322,6 +356,21 @@ struct SubCheckTotal {
   }
 };
 
+/// Mutants of one backend, and the share of killed ones among those that count.
+struct MutationRecord {
+  size_t killed = 0, survived = 0, equivalent = 0, invalid = 0;
+  double score = 0;
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("killed", self.killed, Presence::Always);
+    visit("survived", self.survived, Presence::Always);
+    visit("equivalent", self.equivalent, Presence::Always);
+    visit("invalid", self.invalid, Presence::Always);
+    visit("score", self.score, Presence::Always);
+  }
+};
+
 /// The end of a run.
 struct SummaryRecord {
   static constexpr const char* kName = "summary";
@@ -333,6 +382,7 @@ struct SummaryRecord {
   size_t killed = 0, survived = 0, equivalent = 0, invalid = 0;  // mutants
   std::optional<ReachRecord> reach;
   std::map<std::string, SubCheckTotal> subChecks;
+  std::map<std::string, MutationRecord> mutation;  // by backend
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -349,6 +399,7 @@ struct SummaryRecord {
     visit("invalid", self.invalid, Presence::Optional);
     visit("reach", self.reach, Presence::Optional);
     visit("subChecks", self.subChecks, Presence::Optional);
+    visit("mutation", self.mutation, Presence::Optional);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "reports/results/writer.h"
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 
@@ -13,10 +14,13 @@ std::string newRunId() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-size_t& countOf(SummaryRecord& summary, const std::string& fate) {
-  if (fate == "killed") return summary.killed;
-  if (fate == "survived") return summary.survived;
-  return fate == "equivalent" ? summary.equivalent : summary.invalid;
+/// SummaryRecord or MutationRecord.
+template <class T>
+void countFate(T& counts, const std::string& fate) {
+  ++(fate == "killed"       ? counts.killed
+     : fate == "survived"   ? counts.survived
+     : fate == "equivalent" ? counts.equivalent
+                            : counts.invalid);
 }
 
 }  // namespace
@@ -60,7 +64,11 @@ void ResultWriter::write(CaseRecord record) {
 }
 
 void ResultWriter::write(MutantRecord record) {
-  ++countOf(summary_, record.fate);
+  countFate(summary_, record.fate);
+  MutationRecord& mutation = summary_.mutation[record.backend];
+  countFate(mutation, record.fate);
+  const auto counted = static_cast<double>(std::max<size_t>(mutation.killed + mutation.survived, 1));
+  mutation.score = static_cast<double>(mutation.killed) / counted;
   ++summary_.executed;
   summary_.lines += append(record);
 }
