@@ -293,6 +293,30 @@ data models(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+data historyOf(const Nights* nights) {
+  if (!nights) return data(false);
+  list rows, changes;
+  for (const NightRow& night : nights->rows)
+    rows.push_back(object{{"name", night.name},
+                          {"commit", night.commit.substr(0, 12)},
+                          {"dirty", flag(night.dirty)},
+                          {"runs", std::to_string(night.runs)},
+                          {"cases", std::to_string(night.cases)},
+                          {"failed", std::to_string(night.failed)},
+                          {"bad", flag(night.failed > 0)}});
+  for (const StatusChange& change : nights->changes)
+    changes.push_back(object{{"id", change.caseId},
+                             {"kind", change.kind},
+                             {"backend", change.backend},
+                             {"before", change.before},
+                             {"after", change.after},
+                             {"reason", change.reason},
+                             {"repro", change.repro},
+                             {"worse", flag(change.worse)}});
+  const bool any = !changes.empty();
+  return object{{"nights", data(rows)}, {"changes", data(changes)}, {"any", flag(any)}};
+}
+
 }  // namespace
 
 std::string formatNs(double ns) {
@@ -307,8 +331,9 @@ size_t executedCases(const Results& results) {
                                            [](const CaseRecord& record) { return isExecuted(record.status); }));
 }
 
-data reportData(const Results& results) {
+data reportData(const Results& results, const Nights* nights) {
   return object{{"runs", runFacts(results)},
+                {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
                 {"failures", failures(results)},
                 {"differences", differences(results)},
