@@ -39,13 +39,12 @@ struct BuildArguments {
   std::string history, output;
 };
 
-/// The results of the files, or of the newest night of the history.
+/// The results of the files, else of the newest night of the history.
 Status read(const BuildArguments& options, Results& results) {
-  if (options.history.empty() == options.files.empty())
-    return Status::invalidArgument("build: expected either result files or --history, got {}",
-                                   options.files.empty() ? "neither" : "both");
+  if (options.history.empty() && options.files.empty())
+    return Status::invalidArgument("build: expected result files, --history, or both; got neither");
   for (const std::string& file : options.files) OPKIT_TRY(readResults(file, results));
-  if (options.history.empty()) return Status::ok();
+  if (!options.files.empty()) return Status::ok();
   OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
   OPKIT_ASSIGN(results, store.newest());
   return Status::ok();
@@ -83,7 +82,8 @@ int run(int argc, char** argv) {
       app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines or a history");
   command->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
   command->add_option("results", options.files, "Files that op-harness wrote with --json");
-  command->add_option("--history", options.history, "Instead: the newest night of a history, and what changed since");
+  command->add_option("--history", options.history,
+                      "Adds what changed since the night before; without files, the page of the newest night");
   command->add_option("--output", options.output, "The page to write")->required()->check(cli::outputFile());
   addAddCommand(app, context);
   addHistoryCommand(app, context);

@@ -91,7 +91,7 @@ Status Database::failure() const {
                              path_);
     case SQLITE_CORRUPT: return Status::corrupt("{}: the database is damaged ({})", path_, sqlite3_errmsg(handle_));
     case SQLITE_FULL:
-      return Status::invalidArgument("{}: cannot be written: the disk is full; nothing was changed", path_);
+      return Status::invalidArgument("{}: cannot be written: No space left on device; nothing was changed", path_);
     case SQLITE_IOERR:
       return Status::invalidArgument("{}: cannot be read or written{}; nothing was changed", path_, system);
     case SQLITE_READONLY:
