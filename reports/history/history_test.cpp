@@ -80,6 +80,20 @@ TEST_F(HistoryTest, SeriesHaveNightsWithTheValuesOfTheirProcessRuns) {
   EXPECT_EQ(series().size(), 2u * 7) << "executeWall, status, bits, margin, maxUlp, maxAbs, nmse";
 }
 
+TEST_F(HistoryTest, ManySeriesAreReadInPartsWithoutLoss) {
+  constexpr int kCases = 1501;  // enough for several threads, and no multiple of their number
+  ASSERT_EQ(add(RunText{.id = "a", .executeNs = 100, .cases = kCases}.text()), 0);
+  ASSERT_EQ(add(RunText{.id = "b", .started = "2026-01-02T00:00:00Z", .executeNs = 200, .cases = kCases}.text()), 0);
+  const auto all = series({.metrics = {"executeWall"}});
+  ASSERT_EQ(all.size(), size_t{kCases});
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].key.caseId, fmt::format("Relu/f32[{}]", i));
+    EXPECT_EQ(all[i].values, (std::vector<double>{100.0 + static_cast<double>(i), 200.0 + static_cast<double>(i)}));
+    ASSERT_EQ(all[i].points.size(), 2u);
+    EXPECT_EQ(environments_.at(all[i].points[1].environment).loopNs, 500);
+  }
+}
+
 TEST_F(HistoryTest, ExactMetricsAndWhatTellsSeriesApart) {
   ASSERT_EQ(add(RunText{.id = "a", .kind = "check"}.text()), 0);
   ASSERT_EQ(

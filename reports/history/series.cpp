@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "reports/history/store.h"
 
@@ -10,6 +11,9 @@ namespace opkit::reports {
 namespace {
 
 constexpr size_t kMetrics = 10;
+constexpr size_t kManySeries = 1000;  // for which threads pay
+constexpr size_t kMostThreads = 4;
+constexpr const char* kRange = "SELECT series, run, value FROM value WHERE series BETWEEN ? AND ?";
 constexpr uint32_t kNone = ~uint32_t{0};
 
 /// Values of one series before they are sorted into nights.
@@ -34,15 +38,23 @@ class Loader {
       : database_(database), filter_(filter), environments_(environments) {}
 
   Result<std::vector<Series>> load() {
-    OPKIT_TRY(readRuns());
-    OPKIT_TRY(readEnvironments());
-    OPKIT_TRY(readSubjects());
-    OPKIT_TRY(readTimes());
-    if (wantsExact()) OPKIT_TRY(readExact());
+    OPKIT_TRY(database_.execute("BEGIN"));
+    const Status status = loadAll();
+    OPKIT_TRY(database_.execute("COMMIT"));
+    if (!status.isOk()) return status;
     return std::move(series_);
   }
 
  private:
+  /// In one transaction, so that the tables agree.
+  Status loadAll() {
+    OPKIT_TRY(readRuns());
+    OPKIT_TRY(readEnvironments());
+    OPKIT_TRY(readSubjects());
+    OPKIT_TRY(readTimes());
+    return wantsExact() ? readExact() : Status::ok();
+  }
+
   template <class Body>
   Status each(const std::string& sql, Body&& body) {
     OPKIT_ASSIGN(Statement rows, database_.prepare(sql));
@@ -127,51 +139,85 @@ class Loader {
         });
   }
 
+  struct Time {
+    size_t subject = 0;
+    std::string provider, metric;
+  };
+  using Times = std::map<int64_t, Time>;  // by id of the series
+  struct Found {
+    size_t subject = 0;
+    Series series;
+  };
+
   Status readTimes() {
-    struct Time {
-      size_t subject = 0;
-      std::string provider, metric;
-    };
-    std::map<int64_t, Time> times;
+    Times times;
     size_t known = 0;
     OPKIT_TRY(each("SELECT id, subject, provider, metric FROM series", [&](Statement& row) {
       ++known;
       const auto subject = static_cast<size_t>(row.integer(1));
-      if (subjects_[subject].wanted && contains(filter_.metrics, row.text(3)))
+      if (isWanted(subject) && contains(filter_.metrics, row.text(3)))
         times[row.integer(0)] = {subject, row.text(2), row.text(3)};
     }));
+    if (times.size() * 2 > known && times.size() >= kManySeries) return scanInThreads(times);
+    std::vector<Found> found;
+    OPKIT_ASSIGN(Statement rows, database_.prepare(kRange));
+    for (auto time = times.begin(); time != times.end(); ++time)
+      OPKIT_TRY(scan(rows.bind(time->first, time->first), times, found));
+    keep(found);
+    return Status::ok();
+  }
+
+  /// Equal parts of the series, each on a connection of its own. Rows of runs that were added meanwhile are left out.
+  Status scanInThreads(const Times& times) {
+    const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+    std::vector<int64_t> ids;
+    for (const auto& [id, time] : times) ids.push_back(id);
+    std::vector<std::vector<Found>> found(count);
+    std::vector<Status> statuses(count);
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < count; ++i)
+        threads.emplace_back([&, i] {
+          const int64_t first = ids[i * ids.size() / count], last = ids[(i + 1) * ids.size() / count - 1];
+          const auto part = [&]() -> Status {
+            OPKIT_ASSIGN(const Database database, Database::open(database_.path(), Database::Mode::Read));
+            OPKIT_ASSIGN(Statement rows, database.prepare(kRange));
+            return scan(rows.bind(first, last), times, found[i]);
+          };
+          statuses[i] = part();
+        });
+    }
+    for (const Status& status : statuses) OPKIT_TRY(status);
+    for (std::vector<Found>& part : found) keep(part);
+    return Status::ok();
+  }
+
+  /// The series of `rows`, which come by series and run.
+  Status scan(Statement& rows, const Times& times, std::vector<Found>& found) const {
     std::vector<Sample> samples;
     int64_t current = -1;
     const auto flush = [&] {
       const auto time = times.find(current);
       if (time != times.end() && !samples.empty())
-        emit(time->second.subject, time->second.provider, time->second.metric, samples);
+        found.push_back({time->second.subject,
+                         seriesOf(time->second.subject, time->second.provider, time->second.metric, samples)});
       samples.clear();
     };
-    const auto take = [&](Statement& row) {
-      if (row.integer(0) != current) {
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) break;
+      if (rows.integer(0) != current) {
         flush();
-        current = row.integer(0);
+        current = rows.integer(0);
       }
-      samples.push_back({runs_[static_cast<size_t>(row.integer(1))], row.integer(1), row.real(2)});
-    };
-    if (times.empty()) return Status::ok();
-    if (times.size() * 2 > known) {
-      OPKIT_TRY(each("SELECT series, run, value FROM value", take));
-    } else {
-      OPKIT_ASSIGN(Statement rows, database_.prepare("SELECT series, run, value FROM value WHERE series = ?"));
-      for (const auto& [id, time] : times) {
-        rows.bind(id);
-        for (Result<bool> more = rows.step();; more = rows.step()) {
-          if (!more) return more.error();
-          if (!*more) break;
-          take(rows);
-        }
-      }
+      const auto run = static_cast<size_t>(rows.integer(1));
+      if (run < runs_.size()) samples.push_back({runs_[run], rows.integer(1), rows.real(2)});
     }
     flush();
     return Status::ok();
   }
+
+  bool isWanted(size_t subject) const { return subject < subjects_.size() && subjects_[subject].wanted; }
 
   bool wantsExact() const {
     const std::vector<std::string>& all = exactMetrics();
@@ -208,8 +254,9 @@ class Loader {
     std::vector<Seen> seen;
     OPKIT_TRY(each("SELECT run, outcome FROM seen", [&](Statement& row) {
       const auto outcome = static_cast<uint32_t>(row.integer(1));
+      if (outcome >= outcomes.size() || static_cast<size_t>(row.integer(0)) >= runs_.size()) return;  // added meanwhile
       const uint32_t subject = outcomes[outcome].subject;
-      if (subjects_[subject].wanted) seen.push_back({subject, outcome, static_cast<uint32_t>(row.integer(0))});
+      if (isWanted(subject)) seen.push_back({subject, outcome, static_cast<uint32_t>(row.integer(0))});
     }));
     std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.subject < b.subject; });
     for (size_t metric = 0; metric < kMetrics; ++metric) {
@@ -223,29 +270,41 @@ class Loader {
           byProvider[metric == 0 ? std::string() : outcome.provider].push_back(
               {runs_[seen[end].run], seen[end].run, outcome.values[metric]});
         }
-        for (auto& [provider, samples] : byProvider) emit(seen[begin].subject, provider, name, samples);
+        for (auto& [provider, samples] : byProvider)
+          keep({seen[begin].subject, seriesOf(seen[begin].subject, provider, name, samples)});
       }
     }
     return Status::ok();
   }
 
-  void emit(size_t subject, const std::string& provider, const std::string& metric, std::vector<Sample>& samples) {
+  /// Without environments.
+  Series seriesOf(size_t subject, const std::string& provider, const std::string& metric,
+                  std::vector<Sample>& samples) const {
     const auto before = [](const Sample& a, const Sample& b) {
       return a.night != b.night ? a.night < b.night : a.run < b.run;
     };
     if (!std::is_sorted(samples.begin(), samples.end(), before)) std::sort(samples.begin(), samples.end(), before);
-    Series& series = series_.emplace_back();
+    Series series;
     series.key = subjects_[subject].key;
     series.key.provider = provider;
     series.key.metric = metric;
     series.values.reserve(samples.size());
     for (const Sample& sample : samples) {
       if (series.points.empty() || series.points.back().night != sample.night)
-        series.points.push_back({sample.night, environmentOf(sample.night, subjects_[subject].device),
-                                 static_cast<uint32_t>(series.values.size()), 0});
+        series.points.push_back({sample.night, 0, static_cast<uint32_t>(series.values.size()), 0});
       ++series.points.back().count;
       series.values.push_back(sample.value);
     }
+    return series;
+  }
+
+  void keep(Found found) {
+    for (Point& point : found.series.points)
+      point.environment = environmentOf(point.night, subjects_[found.subject].device);
+    series_.push_back(std::move(found.series));
+  }
+  void keep(std::vector<Found>& found) {
+    for (Found& each : found) keep(std::move(each));
   }
 
   /// Every device of a case has a row in `calibration`; without one the environment is empty.
