@@ -1,5 +1,6 @@
 #include "reports/report_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>

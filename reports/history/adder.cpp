@@ -3,6 +3,7 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 

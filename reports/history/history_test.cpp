@@ -7,6 +7,9 @@
 #include "reports/testing/results_text.h"
 
 namespace opkit::reports {
+
+std::string opReport() { return partOfBuild(OPKIT_OP_REPORT); }
+
 namespace {
 
 class HistoryTest : public OpReportTest {

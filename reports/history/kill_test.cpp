@@ -26,7 +26,7 @@ class KillTest : public OpReportTest {
 
   /// Runs op-report and kills it after `delay`; true if it was killed before its end.
   static bool killedAfter(std::vector<std::string> arguments, Clock::duration delay) {
-    const std::string program = partOfBuild(OPKIT_OP_REPORT);
+    const std::string program = opReport();
     arguments.insert(arguments.begin(), program);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());

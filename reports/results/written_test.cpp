@@ -50,7 +50,7 @@ TEST(Written, FieldsOfRealRunsAreDocumented) {
     std::ifstream said(log);
     EXPECT_LE(WEXITSTATUS(status), 1) << command << "\n" << std::string(std::istreambuf_iterator<char>(said), {});
   }
-  const Fields documented = documentedFields();
+  const Fields documented = documentedFields(OPKIT_SOURCE_DIR);
   Fields written;
   std::ifstream lines(path);
   for (std::string text; std::getline(lines, text);) {

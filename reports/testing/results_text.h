@@ -47,6 +47,9 @@ struct RunText {
   }
 };
 
+/// Path of the program; the test program defines it.
+std::string opReport();
+
 class OpReportTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -63,8 +66,7 @@ class OpReportTest : public testing::Test {
   /// Runs op-report in a shell, after `before`; returns its exit code, leaves its output in `said`.
   int run(const std::string& arguments, std::string* said = nullptr, const std::string& before = "") {
     const std::string log = folder_ + "/said.log";
-    const int status =
-        std::system(fmt::format("{} {} {} >{} 2>&1", before, partOfBuild(OPKIT_OP_REPORT), arguments, log).c_str());
+    const int status = std::system(fmt::format("{} {} {} >{} 2>&1", before, opReport(), arguments, log).c_str());
     if (said) *said = contents(log);
     return WEXITSTATUS(status);
   }

@@ -11,9 +11,9 @@ namespace opkit::reports {
 
 /// By kind of line: names in backquotes in the first column of its table; for `size` and `diagnosis` also those in the
 /// text beside them, "size.rank".
-inline std::map<std::string, std::set<std::string>> documentedFields() {
+inline std::map<std::string, std::set<std::string>> documentedFields(const std::string& sourceFolder) {
   std::map<std::string, std::set<std::string>> fields;
-  std::ifstream page(std::string(OPKIT_SOURCE_DIR) + "/reports/schema.md");
+  std::ifstream page(sourceFolder + "/reports/schema.md");
   const std::regex heading("^## `([a-z]+)`.*"), name("`([A-Za-z0-9.]+)`"), nested("`((size|diagnosis)\\.[A-Za-z]+)`");
   std::string kind;
   for (std::string line; std::getline(page, line);) {
