@@ -1,4 +1,4 @@
-// op-report: turns op-harness results into one self-contained HTML page.
+// op-report: turns op-harness results into one self-contained HTML page, and keeps their history.
 #include <kainjow/mustache.hpp>
 
 #include "engine/base/guard.h"
@@ -6,6 +6,9 @@
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "ops/builtin_ops.h"
+#include "reports/commands.h"
+#include "reports/history/nights.h"
+#include "reports/history/store.h"
 #include "reports/report_data.h"
 #include "reports/report_template.h"
 
@@ -24,17 +27,37 @@ int fail(const std::string& message, int code) {
 void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& results) {
   for (const PluginInfo& plugin : plugins)
     for (const std::string& type : plugin.operators) {
-      const auto isOfType = [&](const nlohmann::json& c) { return c.value("op", "") == type; };
+      const auto isOfType = [&](const CaseRecord& one) { return one.op == type; };
       if (std::any_of(results.cases.begin(), results.cases.end(), isOfType)) continue;
       fmt::print(stderr, "op-report: note: operator {} of plugin '{}' has no case in these results\n", type,
                  plugin.name);
     }
 }
 
-int build(const std::vector<std::string>& files, const std::string& output, const std::vector<PluginInfo>& plugins) {
+struct BuildArguments {
+  std::vector<std::string> files;
+  std::string history, output;
+};
+
+/// The results of the files, else of the newest night of the history.
+Status read(const BuildArguments& options, Results& results) {
+  if (options.history.empty() && options.files.empty())
+    return Status::invalidArgument("build: expected result files, --history, or both; got neither");
+  for (const std::string& file : options.files) OPKIT_TRY(readResults(file, results));
+  if (!options.files.empty()) return Status::ok();
+  OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
+  OPKIT_ASSIGN(results, store.newest());
+  return Status::ok();
+}
+
+Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& plugins) {
+  const std::string& output = options.output;
   Results results;
-  for (const std::string& file : files)
-    if (const Status status = readResults(file, results); !status.isOk()) return fail(status.message(), kBadInput);
+  OPKIT_TRY(read(options, results));
+  std::optional<Nights> nights;
+  if (!options.history.empty()) {
+    OPKIT_ASSIGN(nights, readNights(options.history));
+  }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
   if (executedCases(results) == 0)
@@ -42,7 +65,7 @@ int build(const std::vector<std::string>& files, const std::string& output, cons
                 kNothingExecuted);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results));
+  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
   fmt::print("{}: {} cases\n", output, results.cases.size());
@@ -50,20 +73,27 @@ int build(const std::vector<std::string>& files, const std::string& output, cons
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Turns op-harness results into reports.", "op-report");
+  CLI::App app("Turns op-harness results into reports and keeps their history.", "op-report");
   app.require_subcommand(1);
   app.fallthrough();  // options of the program may follow the command
-  std::vector<std::string> files;
-  std::string output;
-  CLI::App* command = app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines");
+  BuildArguments options;
+  CommandContext context;
+  CLI::App* command =
+      app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines or a history");
   command->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
-  command->add_option("results", files, "Files that op-harness wrote with --json")->required();
-  command->add_option("--output", output, "The page to write")->required()->check(cli::outputFile());
+  command->add_option("results", options.files, "Files that op-harness wrote with --json");
+  command->add_option("--history", options.history,
+                      "Adds what changed since the night before; without files, the page of the newest night");
+  command->add_option("--output", options.output, "The page to write")->required()->check(cli::outputFile());
+  addAddCommand(app, context);
+  addHistoryCommand(app, context);
+  addMergeCommand(app, context);
+  addCompareCommand(app, context);
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   plugins.add(app);
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());
-    return build(files, output, plugins.plugins());
+    return context.run ? context.run() : build(options, plugins.plugins());
   });
 }
 

@@ -1,5 +1,6 @@
 #include "reports/report_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -7,14 +8,9 @@
 namespace opkit::reports {
 namespace {
 
-using Json = nlohmann::json;
 using kainjow::mustache::data;
 using kainjow::mustache::list;
 using kainjow::mustache::object;
-
-const std::vector<std::string> kBad{"fail", "crash", "hang", "fallback", "mistrusted"};
-
-bool isBad(const std::string& status) { return std::find(kBad.begin(), kBad.end(), status) != kBad.end(); }
 
 data flag(bool value) { return data(value); }
 
@@ -26,18 +22,20 @@ std::string formatPercent(double share) {
   return std::isfinite(share) ? fmt::format("{:.3g} %", 100 * share) : fmt::format("{}", share);
 }
 
-Json childOf(const Json& record, const std::string& field) {
-  const auto found = record.find(field);
-  return found == record.end() ? Json::object() : *found;
-}
-
 data runFacts(const Results& results) {
   list runs;
   for (const Run& run : results.runs) {
-    object row;
-    for (const char* field : {"command", "started", "commit", "compiler", "build", "host", "cpu", "cores", "seed"})
-      row[field] = textOf(run.facts, field);
-    row["dirty"] = flag(run.facts.value("dirty", false));
+    const RunRecord& facts = run.facts;
+    object row{{"command", facts.command},
+               {"started", facts.started},
+               {"commit", facts.commit},
+               {"compiler", facts.compiler},
+               {"build", facts.build},
+               {"host", facts.host},
+               {"cpu", facts.cpu},
+               {"cores", std::to_string(facts.cores)},
+               {"seed", std::to_string(facts.seed)},
+               {"dirty", flag(facts.dirty)}};
     row["cut"] = flag(!run.complete());
     row["done"] = fmt::format("{}{}", run.written, run.planned ? fmt::format(" of {}", *run.planned) : "");
     row["outcome"] = run.outcome.empty() ? std::string("no end was written") : run.outcome;
@@ -55,36 +53,42 @@ data warningsOf(const Results& results) {
 data deviceFacts(const Results& results) {
   list devices;
   std::set<std::string> seen;
-  for (const Json& device : results.devices) {
-    if (!seen.insert(textOf(device, "backend") + textOf(device, "name") + textOf(device, "driver")).second) continue;
-    object row;
-    for (const char* field : {"backend", "name", "driver", "uuid"}) row[field] = textOf(device, field);
-    row["software"] = flag(device.value("software", false));
-    devices.push_back(row);
+  for (const DeviceRecord& device : results.devices) {
+    if (!seen.insert(device.backend + device.name + device.driver).second) continue;
+    devices.push_back(object{{"backend", device.backend},
+                             {"name", device.name},
+                             {"driver", device.driver},
+                             {"uuid", device.uuid},
+                             {"software", flag(device.software)}});
   }
   return devices;
 }
 
 struct Tally {
-  std::map<std::string, size_t> byStatus;
+  std::map<CaseStatus, size_t> byStatus;
   double worstMargin = 0;
   std::string worstId;
 
-  void add(const Json& record) {
-    ++byStatus[textOf(record, "status")];
-    const double margin = numberOf(childOf(record, "accuracy"), "margin");
+  void add(const CaseRecord& record) {
+    ++byStatus[record.status];
+    const double margin = record.accuracy ? record.accuracy->margin : 0;
     if (!(margin <= worstMargin)) {
       worstMargin = margin;
-      worstId = textOf(record, "id");
+      worstId = record.id;
     }
   }
-  size_t count(const std::string& status) const {
+  size_t count(CaseStatus status) const {
     const auto found = byStatus.find(status);
     return found == byStatus.end() ? 0 : found->second;
   }
   size_t bad() const {
     size_t sum = 0;
-    for (const std::string& status : kBad) sum += count(status);
+    for (const auto& [status, number] : byStatus) sum += isFailure(status) ? number : 0;
+    return sum;
+  }
+  size_t notExecuted() const {
+    size_t sum = 0;
+    for (const auto& [status, number] : byStatus) sum += isExecuted(status) ? 0 : number;
     return sum;
   }
 };
@@ -93,13 +97,13 @@ object cellOf(const Tally* tally) {
   object cell;
   cell["empty"] = flag(tally == nullptr);
   if (!tally) return cell;
-  cell["pass"] = std::to_string(tally->count("pass") + tally->count("xfail"));
+  cell["pass"] = std::to_string(tally->count(CaseStatus::Pass));
   cell["bad"] = tally->bad() > 0 ? data(std::to_string(tally->bad())) : data(false);
-  const size_t unsupported = tally->count("unsupported") + tally->count("skip") + tally->count("unproved");
+  const size_t unsupported = tally->notExecuted();
   cell["unsupported"] = unsupported > 0 ? data(std::to_string(unsupported)) : data(false);
   cell["margin"] = formatPercent(tally->worstMargin);
   cell["worst"] = tally->worstId;
-  cell["class"] = std::string(tally->bad() > 0 ? "bad" : tally->count("pass") > 0 ? "good" : "none");
+  cell["class"] = std::string(tally->bad() > 0 ? "bad" : tally->count(CaseStatus::Pass) > 0 ? "good" : "none");
   return cell;
 }
 
@@ -107,11 +111,10 @@ object cellOf(const Tally* tally) {
 data matrix(const Results& results) {
   std::map<std::string, std::map<std::string, Tally>> rows;
   std::set<std::string> columns;
-  for (const Json* record : results.ofKind("check")) {
-    const std::string dtype = textOf(*record, "dtype");
-    const std::string column = textOf(*record, "backend") + (dtype.empty() ? "" : " " + dtype);
+  for (const CaseRecord* record : results.ofKind("check")) {
+    const std::string column = record->backend + (record->dtype.empty() ? "" : " " + record->dtype);
     columns.insert(column);
-    rows[textOf(*record, "op")][column].add(*record);
+    rows[record->op][column].add(*record);
   }
   list header, body;
   for (const std::string& column : columns) header.push_back(object{{"name", column}});
@@ -128,15 +131,14 @@ data matrix(const Results& results) {
 
 data failures(const Results& results) {
   list rows;
-  for (const Json& record : results.cases) {
-    const std::string status = textOf(record, "status");
-    if (!isBad(status)) continue;
-    rows.push_back(object{{"kind", textOf(record, "kind")},
-                          {"id", textOf(record, "id")},
-                          {"backend", textOf(record, "backend")},
-                          {"status", status},
-                          {"check", textOf(record, "failedCheck")},
-                          {"reason", textOf(record, "reason")}});
+  for (const CaseRecord& record : results.cases) {
+    if (!isFailure(record.status)) continue;
+    rows.push_back(object{{"kind", record.kind},
+                          {"id", record.id},
+                          {"backend", record.backend},
+                          {"status", nameOf(record.status)},
+                          {"check", record.failedCheck},
+                          {"reason", record.reason}});
   }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"count", std::to_string(rows.size())}, {"rows", data(rows)}};
@@ -145,59 +147,59 @@ data failures(const Results& results) {
 /// "device, driver: command" of each run, by run and backend.
 std::map<std::pair<std::string, std::string>, std::string> placesOf(const Results& results) {
   std::map<std::string, std::string> commands;
-  for (const Run& run : results.runs) commands[textOf(run.facts, "run")] = textOf(run.facts, "command");
+  for (const Run& run : results.runs) commands[run.facts.run] = run.facts.command;
   std::map<std::pair<std::string, std::string>, std::string> places;
-  for (const Json& device : results.devices) {
-    const std::string run = textOf(device, "run");
-    places[{run, textOf(device, "backend")}] =
-        fmt::format("{}, {}: {}", textOf(device, "name"), textOf(device, "driver"), commands[run]);
-  }
+  for (const DeviceRecord& device : results.devices)
+    places[{device.run, device.backend}] = fmt::format("{}, {}: {}", device.name, device.driver, commands[device.run]);
   return places;
 }
 
 /// Cases of one backend that pass in one run and fail in another: drivers, vector widths or masks differ.
 data differences(const Results& results) {
   const auto places = placesOf(results);
-  std::map<std::pair<std::string, std::string>, std::vector<const Json*>> cases;
-  for (const Json* record : results.ofKind("check"))
-    cases[{textOf(*record, "id"), textOf(*record, "backend")}].push_back(record);
+  std::map<std::pair<std::string, std::string>, std::vector<const CaseRecord*>> cases;
+  for (const CaseRecord* record : results.ofKind("check")) cases[{record->id, record->backend}].push_back(record);
   list rows;
   for (const auto& [key, records] : cases) {
-    const auto bad = [](const Json* record) { return isBad(textOf(*record, "status")); };
+    const auto bad = [](const CaseRecord* record) { return isFailure(record->status); };
     if (std::ranges::none_of(records, bad) || std::ranges::all_of(records, bad)) continue;
-    for (const Json* record : records) {
-      const auto place = places.find({textOf(*record, "run"), key.second});
+    for (const CaseRecord* record : records) {
+      const auto place = places.find({record->run, key.second});
       rows.push_back(object{{"id", key.first},
                             {"place", place == places.end() ? key.second : place->second},
-                            {"status", textOf(*record, "status")},
+                            {"status", nameOf(record->status)},
                             {"bad", flag(bad(record))},
-                            {"opinion", textOf(*record, "opinion")}});
+                            {"opinion", record->opinion}});
     }
   }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
-std::string timeCell(const Json& times, const char* name) {
-  const double median = numberOf(childOf(times, name), "median", -1);
+double timeOf(const CaseRecord& record, const char* name, double TimeRecord::*figure) {
+  const auto found = record.times.find(name);
+  return found == record.times.end() ? -1 : found->second.*figure;
+}
+
+std::string timeCell(const CaseRecord& record, const char* name) {
+  const double median = timeOf(record, name, &TimeRecord::median);
   return median < 0 ? "" : formatNs(median);
 }
 
 data timings(const Results& results) {
   list rows;
-  for (const Json* record : results.ofKind("bench")) {
-    const Json times = childOf(*record, "times");
-    const double executeNs = numberOf(childOf(times, "executeWall"), "median", -1);
-    const double flops = numberOf(*record, "flops"), bytes = numberOf(*record, "bytes");
-    object row{{"id", textOf(*record, "id")},
-               {"backend", textOf(*record, "backend")},
-               {"provider", textOf(*record, "provider")},
-               {"status", textOf(*record, "status")},
-               {"create", timeCell(times, "create")},
-               {"cold", timeCell(times, "resizeCold")},
-               {"warm", timeCell(times, "resizeWarm")},
-               {"wall", timeCell(times, "executeWall")},
-               {"device", timeCell(times, "executeDevice")},
+  for (const CaseRecord* record : results.ofKind("bench")) {
+    const double executeNs = timeOf(*record, "executeWall", &TimeRecord::median);
+    const double flops = record->flops.value_or(0), bytes = record->bytes.value_or(0);
+    object row{{"id", record->id},
+               {"backend", record->backend},
+               {"provider", record->provider},
+               {"status", nameOf(record->status)},
+               {"create", timeCell(*record, "create")},
+               {"cold", timeCell(*record, "resizeCold")},
+               {"warm", timeCell(*record, "resizeWarm")},
+               {"wall", timeCell(*record, "executeWall")},
+               {"device", timeCell(*record, "executeDevice")},
                {"gflops", executeNs > 0 && flops > 0 ? formatNumber(flops / executeNs) : ""},
                {"gbs", executeNs > 0 && bytes > 0 ? formatNumber(bytes / executeNs) : ""}};
     rows.push_back(row);
@@ -208,23 +210,22 @@ data timings(const Results& results) {
 
 /// Shares of the processor's rates, the smallest first.
 data roof(const Results& results) {
-  std::vector<const Json*> records;
-  for (const Json* record : results.ofKind("roof"))
-    if (numberOf(*record, "roofline") > 0 || isBad(textOf(*record, "status"))) records.push_back(record);
+  std::vector<const CaseRecord*> records;
+  for (const CaseRecord* record : results.ofKind("roof"))
+    if (record->roofline > 0 || isFailure(record->status)) records.push_back(record);
   std::stable_sort(records.begin(), records.end(),
-                   [](const Json* a, const Json* b) { return numberOf(*a, "roofline") < numberOf(*b, "roofline"); });
+                   [](const CaseRecord* a, const CaseRecord* b) { return a->roofline < b->roofline; });
   list rows;
-  for (const Json* record : records) {
-    const std::string kernel = textOf(*record, "kernel"), reason = textOf(*record, "reason");
-    const double ns = numberOf(childOf(childOf(*record, "times"), "executeKernel"), "min", -1);
-    rows.push_back(object{{"id", textOf(*record, "id")},
-                          {"threads", fmt::format("{:.0f}", numberOf(*record, "threads"))},
-                          {"kernel", textOf(*record, "provider") + (kernel.empty() ? "" : "/" + kernel)},
+  for (const CaseRecord* record : records) {
+    const double ns = timeOf(*record, "executeKernel", &TimeRecord::min);
+    rows.push_back(object{{"id", record->id},
+                          {"threads", std::to_string(record->threads)},
+                          {"kernel", record->provider + (record->kernel.empty() ? "" : "/" + record->kernel)},
                           {"time", ns < 0 ? "" : formatNs(ns)},
-                          {"share", formatPercent(numberOf(*record, "roofline"))},
-                          {"bound", textOf(*record, "roof")},
-                          {"note", reason.empty() ? textOf(*record, "note") : reason},
-                          {"bad", flag(isBad(textOf(*record, "status")))}});
+                          {"share", formatPercent(record->roofline)},
+                          {"bound", record->roof},
+                          {"note", record->reason.empty() ? record->note : record->reason},
+                          {"bad", flag(isFailure(record->status))}});
   }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"rows", data(rows)}};
@@ -235,11 +236,10 @@ data conformance(const Results& results) {
   std::map<std::string, Tally> tallies;
   std::map<std::string, std::map<std::string, size_t>> reasons;
   std::map<std::string, size_t> fallbacks;
-  for (const Json* record : results.ofKind("conformance")) {
-    const std::string backend = textOf(*record, "backend");
-    tallies[backend].add(*record);
-    if (textOf(*record, "status") == "unsupported") ++reasons[backend][textOf(*record, "reason")];
-    if (!childOf(*record, "fallbacks").empty()) ++fallbacks[backend];
+  for (const CaseRecord* record : results.ofKind("conformance")) {
+    tallies[record->backend].add(*record);
+    if (record->status == CaseStatus::Unsupported) ++reasons[record->backend][record->reason];
+    if (!record->fallbacks.empty()) ++fallbacks[record->backend];
   }
   list backends;
   for (const auto& [backend, tally] : tallies) {
@@ -253,9 +253,9 @@ data conformance(const Results& results) {
     for (const auto& [status, count] : tally.byStatus) total += count;
     backends.push_back(object{{"backend", backend},
                               {"total", std::to_string(total)},
-                              {"pass", std::to_string(tally.count("pass"))},
+                              {"pass", std::to_string(tally.count(CaseStatus::Pass))},
                               {"bad", std::to_string(tally.bad())},
-                              {"unsupported", std::to_string(tally.count("unsupported"))},
+                              {"unsupported", std::to_string(tally.count(CaseStatus::Unsupported))},
                               {"fallbacks", std::to_string(fallbacks[backend])},
                               {"reasons", data(reasonRows)}});
   }
@@ -263,38 +263,59 @@ data conformance(const Results& results) {
   return object{{"any", flag(any)}, {"backends", data(backends)}};
 }
 
-data layersOf(const Json& record) {
+data layersOf(const CaseRecord& record) {
   list rows;
-  for (const Json& layer : childOf(record, "layers")) {
-    const double nmse = numberOf(layer, "nmse");
+  for (const LayerRecord& layer : record.layers) {
     // One bar per layer on a log scale from 1e-16 (empty) to 1 (full).
-    const double share = nmse > 0 ? std::clamp((std::log10(nmse) + 16) / 16, 0.0, 1.0) : 0;
-    rows.push_back(object{{"tensor", textOf(layer, "tensor")},
-                          {"op", textOf(layer, "op")},
-                          {"status", textOf(layer, "status")},
-                          {"maxAbs", formatNumber(numberOf(layer, "maxAbs"))},
-                          {"maxUlp", formatNumber(numberOf(layer, "maxUlp"))},
-                          {"nmse", formatNumber(nmse)},
+    const double share = layer.nmse > 0 ? std::clamp((std::log10(layer.nmse) + 16) / 16, 0.0, 1.0) : 0;
+    rows.push_back(object{{"tensor", layer.tensor},
+                          {"op", layer.op},
+                          {"status", nameOf(layer.status)},
+                          {"maxAbs", formatNumber(layer.maxAbs)},
+                          {"maxUlp", formatNumber(layer.maxUlp)},
+                          {"nmse", formatNumber(layer.nmse)},
                           {"bar", fmt::format("{:.0f}", 100 * share)},
-                          {"bad", flag(isBad(textOf(layer, "status")))}});
+                          {"bad", flag(isFailure(layer.status))}});
   }
   return rows;
 }
 
 data models(const Results& results) {
   list rows;
-  for (const Json* record : results.ofKind("model")) {
-    const std::string status = textOf(*record, "status");
-    rows.push_back(object{{"id", textOf(*record, "id")},
-                          {"backend", textOf(*record, "backend")},
-                          {"status", status},
-                          {"bad", flag(isBad(status))},
-                          {"reason", textOf(*record, "reason")},
-                          {"layerCount", std::to_string(childOf(*record, "layers").size())},
+  for (const CaseRecord* record : results.ofKind("model"))
+    rows.push_back(object{{"id", record->id},
+                          {"backend", record->backend},
+                          {"status", nameOf(record->status)},
+                          {"bad", flag(isFailure(record->status))},
+                          {"reason", record->reason},
+                          {"layerCount", std::to_string(record->layers.size())},
                           {"layers", layersOf(*record)}});
-  }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"rows", data(rows)}};
+}
+
+data historyOf(const Nights* nights) {
+  if (!nights) return data(false);
+  list rows, changes;
+  for (const NightRow& night : nights->rows)
+    rows.push_back(object{{"name", night.name},
+                          {"commit", night.commit.substr(0, 12)},
+                          {"dirty", flag(night.dirty)},
+                          {"runs", std::to_string(night.runs)},
+                          {"cases", std::to_string(night.cases)},
+                          {"failed", std::to_string(night.failed)},
+                          {"bad", flag(night.failed > 0)}});
+  for (const StatusChange& change : nights->changes)
+    changes.push_back(object{{"id", change.caseId},
+                             {"kind", change.kind},
+                             {"backend", change.backend},
+                             {"before", change.before},
+                             {"after", change.after},
+                             {"reason", change.reason},
+                             {"repro", change.repro},
+                             {"worse", flag(change.worse)}});
+  const bool any = !changes.empty();
+  return object{{"nights", data(rows)}, {"changes", data(changes)}, {"any", flag(any)}};
 }
 
 }  // namespace
@@ -307,16 +328,13 @@ std::string formatNs(double ns) {
 }
 
 size_t executedCases(const Results& results) {
-  size_t executed = 0;
-  for (const Json& record : results.cases) {
-    const std::string status = textOf(record, "status");
-    if (status != "unsupported" && status != "skip" && status != "unproved") ++executed;
-  }
-  return executed;
+  return static_cast<size_t>(std::count_if(results.cases.begin(), results.cases.end(),
+                                           [](const CaseRecord& record) { return isExecuted(record.status); }));
 }
 
-data reportData(const Results& results) {
+data reportData(const Results& results, const Nights* nights) {
   return object{{"runs", runFacts(results)},
+                {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
                 {"failures", failures(results)},
                 {"differences", differences(results)},

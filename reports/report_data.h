@@ -6,11 +6,13 @@
 
 #include <kainjow/mustache.hpp>
 
-#include "reports/results.h"
+#include "reports/history/nights.h"
+#include "reports/results/reader.h"
 
 namespace opkit::reports {
 
-kainjow::mustache::data reportData(const Results& results);
+/// `nights` adds what changed since the night before; null without a history.
+kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr);
 
 /// Cases that were really executed (every status but unsupported and skip).
 size_t executedCases(const Results& results);

@@ -5,35 +5,29 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
 #include "harness/bench/statistics.h"
 #include "harness/run/terminal.h"
-#include "reports/results.h"
+#include "reports/results/reader.h"
 
 namespace opkit::harness {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 using Figures = std::map<std::string, std::vector<double>>;  // "id\nbackend\nfigure" -> samples
 
 Status readFigures(const std::string& path, Figures& figures) {
   reports::Results results;
   OPKIT_TRY(reports::readResults(path, results));
   for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
-  for (const Json* record : results.ofKind("bench")) {
-    const Json& line = *record;
-    if (!line.contains("times")) continue;
-    for (const auto& [figure, timing] : line["times"].items()) {
-      std::vector<double>& all =
-          figures[fmt::format("{}\n{}\n{}", line.value("id", ""), line.value("backend", ""), figure)];
-      for (const double sample : timing.value("samples", std::vector<double>())) all.push_back(sample);
+  for (const reports::CaseRecord* record : results.ofKind("bench"))
+    for (const auto& [figure, timing] : record->times) {
+      std::vector<double>& all = figures[fmt::format("{}\n{}\n{}", record->id, record->backend, figure)];
+      all.insert(all.end(), timing.samples.begin(), timing.samples.end());
     }
-  }
   return Status::ok();
 }
 

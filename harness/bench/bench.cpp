@@ -1,5 +1,6 @@
 #include "harness/bench/bench.h"
 
+#include "engine/base/child_process.h"
 #include "engine/base/clock.h"
 #include "harness/check/kernel_rig.h"
 
@@ -195,8 +196,11 @@ size_t largestCase(const CaseGroup& group) {
 CaseResult benchCase(const PreparedGroup& group, size_t index, const OpRegistry& registry, const std::string& backend,
                      const std::shared_ptr<Runtime>& runtime, const BenchOptions& options) {
   const PreparedCase& c = group.cases[index];
-  CaseResult result = Checker(registry, backend, runtime).checkGroup({{c}, {}}).front();
+  Checker checker(registry, backend, runtime);
+  checker.setShaderLog(options.shaders);
+  CaseResult result = checker.checkGroup({{c}, {}}).front();
   result.kind = "bench";
+  result.repro = fmt::format("op-harness bench --backend {} --case {}", backend, shellQuoted(result.id));
   if (result.status != CaseStatus::Pass) return result;
   const double start = nowNs();
   const auto interpreter = makeOpInterpreter(c.description, registry, c.inputs);

@@ -17,7 +17,8 @@
 namespace opkit::harness {
 
 struct BenchOptions : MeasureOptions {
-  bool coldCache = false;  // the processor's caches are overwritten before every run
+  bool coldCache = false;              // the processor's caches are overwritten before every run
+  std::shared_ptr<ShaderLog> shaders;  // of the Runtime; null if none are recorded
 };
 
 /// Times group.cases[index]; the other cases of the group are the second shape of the warm resize.

@@ -1,5 +1,6 @@
 #include "harness/bench/roof.h"
 
+#include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
 #include "harness/check/verdict.h"
 
@@ -24,8 +25,9 @@ Result<double> runOnce(Session& session, CaseResult& result) {
   return ns;
 }
 
-Status checkAnswer(const Session& session, const OpDef& def, const PreparedCase& c) {
+Status checkAnswer(const Session& session, const OpDef& def, const PreparedCase& c, CaseResult& result) {
   OPKIT_ASSIGN(const std::vector<Tensor> outputs, copyOutputs(session));
+  if (!def.unordered) result.digest = digestOf(outputs);
   const Verdict verdict = compareAll(def, c, outputs);
   return verdict.total.pass ? Status::ok() : Status::internal("{}", verdict.total.reason);
 }
@@ -38,7 +40,7 @@ Status timeRuns(const PreparedCase& c, const OpRegistry& registry, const std::sh
                interpreter->createSession({.backend = "cpu", .threads = options.threads, .profile = true}, runtime));
   OPKIT_TRY(feed(*session, c.description, c.inputs));
   OPKIT_TRY(runOnce(*session, result).error());
-  result.check("accuracy", checkAnswer(*session, *registry.find(c.description.op), c));
+  result.check("accuracy", checkAnswer(*session, *registry.find(c.description.op), c, result));
   Timing timing;
   double total = 0;
   while (timing.samples.size() < kLeastRuns || (timing.samples.size() < options.mostRuns && total < options.enoughNs)) {
@@ -59,6 +61,7 @@ CaseResult timeAgainstRoof(const PreparedCase& c, const OpRegistry& registry, co
   result.backend = "cpu";
   result.device = runtime->device().name;
   result.threads = options.threads;
+  result.repro = fmt::format("op-harness bench --roof --threads {} --case {}", options.threads, shellQuoted(result.id));
   if (!c.inputs.empty() && c.inputs[0]) result.dtype = nameOf(c.inputs[0]->desc.dtype);
   if (const Status status = timeRuns(c, registry, runtime, options, result); !status.isOk())
     result.check("roof", status);

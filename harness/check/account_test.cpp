@@ -127,7 +127,7 @@ TEST(SubChecks, NoneIsSilent) {
     for (const char* entry : entries)
       for (const CaseResult& result : checkEntry(ops::builtinOps(), backend, entry)) {
         SubCheckCounts counts;
-        countSubChecks(nlohmann::json::parse(toJson(result).dump()), counts);
+        countSubChecks(toRecord(result), counts);
         for (const std::string& name : subChecksOf(backend)) {
           EXPECT_EQ(std::min<size_t>(counts[name].ran, 1) + counts[name].missed(), 1u)
               << name << " of " << result.id << " on " << backend;

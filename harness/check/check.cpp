@@ -145,6 +145,7 @@ CaseResult Checker::emptyResult(const Case& c) const {
 }
 
 void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh) {
+  if (shaders_) shaders_->clear();
   auto session = interpreter.createSession(guarded(), runtime_);
   if (!session) return result.check("session", session.error());
   Session& s = **session;
@@ -167,12 +168,23 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   if (!outputs) return result.check("run", outputs.error());
   fresh.ran = true;
   fresh.outputs = *std::move(outputs);
+  noteFigures(s, c, result, fresh);
   const Status rerun = s.run();
   auto again = copyOutputs(s);
   checkAccuracy(interpreter, c, again ? &*again : nullptr, result, fresh);
   if (!rerun.isOk()) return result.check("repeat", rerun);
   result.check("repeat", again ? same(c, fresh, *again) : again.error());
   result.check("clone", checkClone(s, c, fresh));
+}
+
+/// Figures of the first run that must not change from night to night.
+void Checker::noteFigures(const Session& session, const PreparedCase& c, CaseResult& result, const Fresh& fresh) const {
+  if (!registry_.find(c.description.op)->unordered) result.digest = digestOf(fresh.outputs);
+  result.arenaBytes = session.statistics().plannedPeakBytes;
+  result.allocations = session.counters().allocations;
+  if (!shaders_) return;
+  result.shader = shaders_->hash();
+  result.shaderBytes = shaders_->bytes();
 }
 
 Status Checker::same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const {

@@ -41,6 +41,7 @@
 
 #include "engine/runtime/session.h"
 #include "harness/check/prepared.h"
+#include "harness/check/shader_log.h"
 #include "harness/check/variants.h"
 #include "harness/check/walk.h"
 #include "harness/run/results.h"
@@ -58,6 +59,9 @@ class Checker {
   /// The options of the Runtime, for `validation` and for the new Runtimes of `caches` and `variants`; without them all
   /// are skipped.
   void setRuntimeOptions(const RuntimeOptions& options);
+
+  /// Records the shaders of each case.
+  void setShaderLog(std::shared_ptr<ShaderLog> log) { shaders_ = std::move(log); }
 
   /// Stops a group at its first failing case and skips the check for mistrusted cases.
   void setHunting() { hunting_ = true; }
@@ -84,6 +88,7 @@ class Checker {
   void checkValidation(uint64_t messagesBefore, CaseResult& result) const;
   void checkTrust(const PreparedCase& c, CaseResult& result) const;
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);
+  void noteFigures(const Session& session, const PreparedCase& c, CaseResult& result, const Fresh& fresh) const;
   Status same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const;
   void checkPoison(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   Status checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh);
@@ -114,6 +119,7 @@ class Checker {
   std::shared_ptr<Runtime> runtime_;  // shared: sessions keep the device alive
   std::optional<RuntimeOptions> runtimeOptions_;
   std::optional<DeviceVariants> deviceVariants_;
+  std::shared_ptr<ShaderLog> shaders_;  // shared with its Runtime; null if there are none
   bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };

@@ -1,7 +1,5 @@
 #include "harness/check/sub_checks.h"
 
-#include <nlohmann/json.hpp>
-
 namespace opkit::harness {
 namespace {
 
@@ -48,10 +46,9 @@ size_t SubCheckCount::missed() const {
   return sum;
 }
 
-void countSubChecks(const nlohmann::json& line, SubCheckCounts& counts) {
-  for (const std::string& name : line.value("checks", std::vector<std::string>())) ++counts[commonName(name)].ran;
-  for (const auto& [name, reason] : line.value("notRun", std::map<std::string, std::string>()))
-    ++counts[name].notRun[reason];
+void countSubChecks(const CaseRecord& record, SubCheckCounts& counts) {
+  for (const std::string& name : record.checks) ++counts[commonName(name)].ran;
+  for (const auto& [name, reason] : record.notRun) ++counts[name].notRun[reason];
 }
 
 }  // namespace opkit::harness

@@ -26,7 +26,7 @@ struct SubCheckCount {
 /// By sub-check.
 using SubCheckCounts = std::map<std::string, SubCheckCount>;
 
-/// Adds the sub-checks of a case's JSON line (reports/schema.md).
-void countSubChecks(const nlohmann::json& line, SubCheckCounts& counts);
+/// Adds the sub-checks of a recorded case.
+void countSubChecks(const CaseRecord& record, SubCheckCounts& counts);
 
 }  // namespace opkit::harness

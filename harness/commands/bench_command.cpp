@@ -2,6 +2,7 @@
 #include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
+#include "harness/bench/calibrate.h"
 #include "harness/bench/statistics.h"
 #include "harness/commands/bench_roof.h"
 #include "harness/run/terminal.h"
@@ -102,10 +103,12 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
   noteOldBuild();
   std::map<std::string, DevicePeaks> peaks;
+  std::map<std::string, std::shared_ptr<ShaderLog>> shaders;
   for (const BackendLane& lane : lanes) {
+    shaders[lane.name] = ShaderLog::attach(*lane.runtime);
     printDevice(lane.runtime->device());
-    file.write(lane.runtime->device());
     const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
+    file.write(lane.runtime->device(), "", calibrate(measured ? &*measured : nullptr));
     if (!measured) continue;
     peaks[lane.name] = *measured;
     fmt::print("{}: at best {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
@@ -121,7 +124,9 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     const PreparedGroup prepared = prepareGroup(*c.group, registry);
     for (const BackendLane& lane : lanes) {
       progress.step(c.group->cases[c.index].op);
-      CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, options.bench);
+      BenchOptions benchOptions = options.bench;
+      benchOptions.shaders = shaders[lane.name];
+      CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, benchOptions);
       if (interrupted()) break;  // it has fewer samples than requested
       addRoofline(result, peaks[lane.name]);
       file.write(result);

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "engine/base/interrupt.h"
+#include "harness/bench/calibrate.h"
 #include "harness/bench/roof.h"
 #include "harness/bench/roof_probe.h"
 #include "harness/run/terminal.h"
@@ -58,6 +59,7 @@ class RoofRun {
     if (below_ > 0) fmt::print("{} below {:.3g} % of the roof\n", below_, 100 * options_.floor);
     return failed_ || below_ > 0 ? cli::kCheckFailed : cli::kSuccess;
   }
+  const DevicePeaks& peaks() const { return peaks_.back().second; }
   size_t runsPerCase() const { return peaks_.size(); }
 
  private:
@@ -127,8 +129,8 @@ Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, co
   OPKIT_TRY(file.open(json, commandLine, cases.seed.value_or(kDefaultSeed), planned));
   noteOldBuild();
   printDevice(runtime->device());
-  file.write(runtime->device());
   RoofRun run(options, file);
+  file.write(runtime->device(), "", calibrate(&run.peaks()));
   Progress progress(chosen.size());
   size_t done = 0;
   for (const Case& c : chosen) {

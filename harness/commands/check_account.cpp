@@ -7,8 +7,6 @@
 namespace opkit::harness {
 namespace {
 
-using Json = nlohmann::json;
-
 // Limits beyond which faults hid before: 16-bit counts, four loops, four matrices.
 constexpr int64_t kLargeElements = 65536;
 constexpr size_t kDeepRank = 5;
@@ -29,16 +27,15 @@ std::vector<std::pair<size_t, std::string>> byCount(const SubCheckCount& count) 
 
 }  // namespace
 
-void CheckAccount::add(const Json& line) {
-  if (!line.contains("size")) return;  // an error case, a crash or a rule for case files
-  const Json& size = line["size"];
+void CheckAccount::add(const CaseRecord& record) {
+  if (!record.size) return;  // an error case, a crash or a rule for case files
   ++reach_.cases;
-  reach_.large += size.value("elements", int64_t{0}) > kLargeElements;
-  reach_.deep += size.value("rank", size_t{0}) >= kDeepRank;
-  reach_.batched += size.value("batch", int64_t{0}) >= kManyMatrices;
-  reach_.stops += line.value("stops", size_t{0});
-  reach_.furtherStops += line.value("furtherStops", size_t{0});
-  countSubChecks(line, counts_[{line.value("op", ""), line.value("backend", "")}]);
+  reach_.over65536Elements += record.size->elements > kLargeElements;
+  reach_.rank5 += record.size->rank >= kDeepRank;
+  reach_.batch5 += record.size->batch >= kManyMatrices;
+  reach_.stops += record.stops;
+  reach_.furtherStops += record.furtherStops;
+  countSubChecks(record, counts_[{record.op, record.backend}]);
 }
 
 SubCheckCounts CheckAccount::all() const {
@@ -56,8 +53,9 @@ void CheckAccount::printSummary() const {
   fmt::print(
       "reach: {:.1f} % of {} cases over {} elements, {:.1f} % of rank {} or more, {:.1f} % of batch {} or more; "
       "walks made {} stops, {} of them variations\n",
-      percent(reach_.large, reach_.cases), reach_.cases, kLargeElements, percent(reach_.deep, reach_.cases), kDeepRank,
-      percent(reach_.batched, reach_.cases), kManyMatrices, reach_.stops, reach_.furtherStops);
+      percent(reach_.over65536Elements, reach_.cases), reach_.cases, kLargeElements,
+      percent(reach_.rank5, reach_.cases), kDeepRank, percent(reach_.batch5, reach_.cases), kManyMatrices, reach_.stops,
+      reach_.furtherStops);
   size_t ran = 0, missed = 0;
   std::string text;
   for (const auto& [name, count] : all()) {
@@ -98,17 +96,9 @@ void CheckAccount::printSubChecks() const {
   }
 }
 
-Json CheckAccount::toJson() const {
-  Json subChecks = Json::object();
-  for (const auto& [name, count] : all()) subChecks[name] = {{"ran", count.ran}, {"notRun", count.missed()}};
-  return {{"reach",
-           {{"cases", reach_.cases},
-            {"over65536Elements", reach_.large},
-            {"rank5", reach_.deep},
-            {"batch5", reach_.batched},
-            {"stops", reach_.stops},
-            {"furtherStops", reach_.furtherStops}}},
-          {"subChecks", subChecks}};
+void CheckAccount::addTo(reports::SummaryRecord& summary) const {
+  summary.reach = reach_;
+  for (const auto& [name, count] : all()) summary.subChecks[name] = {count.ran, count.missed()};
 }
 
 }  // namespace opkit::harness

@@ -17,8 +17,6 @@
 namespace opkit::harness {
 namespace {
 
-using Json = nlohmann::json;
-
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
 
@@ -133,7 +131,8 @@ class CheckRun {
         result.backend = options_.backend.backends.front();
         result.status = CaseStatus::Mistrusted;
         result.reason = rule.message + " (harness/cases.md)";
-        record(toJson(result), failureBlock(result, "op-harness check --op " + rule.op));
+        result.repro = "op-harness check --op " + rule.op;
+        record(toRecord(result), failureBlock(result, result.repro));
       }
   }
 
@@ -180,7 +179,7 @@ class CheckRun {
 
   void recordAll(const JobReports& job) {
     dispatches_ += job.dispatches;
-    for (const Json& report : job.reports) record(report.value("line", Json::object()), report.value("block", ""));
+    for (const JobReport& report : job.reports) record(report.record, report.block);
   }
 
   void recordCrash(const CheckUnit& unit, const JobOutcome& outcome, const std::string& where) {
@@ -196,55 +195,52 @@ class CheckRun {
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
     result.reason = hang ? fmt::format("no answer within {} s{}", options_.timeoutSeconds, where)
                          : fmt::format("the worker process ended with {}{}", outcome.answer, where);
-    record(toJson(result), failureBlock(result, repeatCommand(options_.backend, result.backend, result.id, result.op)));
+    record(toRecord(result),
+           failureBlock(result, repeatCommand(options_.backend, result.backend, result.id, result.op)));
   }
 
-  void record(Json line, std::string block) {
-    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
-    Tally& tally = tallies_[{line.value("op", ""), line.value("backend", "")}];
-    if (isFailure(status) && tally.blocks < kBlocksPerOperator) addOpinion(line, block);
-    file_.writeCase(line);
-    account_.add(line);
-    ++tally.count[status];
-    ++total_[status];
-    tally.durationNs += line.value("durationNs", 0.0);
-    for (const Json& provider : line.value("departures", Json::array())) ++departures_[provider.get<std::string>()];
-    if (line.contains("provider")) tally.providers.insert(line.value("provider", ""));
-    tally.kernels.insert(line.value("provider", "") + "/" + line.value("kernel", ""));
-    if (line.contains("accuracy") && status == CaseStatus::Pass)
-      tally.worstMargin = std::max(tally.worstMargin, line["accuracy"].value("margin", 0.0));
+  void record(CaseRecord one, std::string block) {
+    Tally& tally = tallies_[{one.op, one.backend}];
+    if (isFailure(one.status) && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
+    file_.write(one);
+    account_.add(one);
+    count(one, tally);
     if (!options_.junit.empty()) {
-      lines_.push_back(line);
+      records_.push_back(one);
       blocks_.push_back(block);
     }
-    if (isFailure(status)) {
+    if (isFailure(one.status)) {
       if (++tally.blocks <= kBlocksPerOperator) fmt::print("{}", block);
-      if (tally.blocks == 1) firstFailures_.push_back(line);
-      if (options_.annotations) fmt::print("{}", githubAnnotation(line, folderOf(line.value("op", ""))));
+      if (tally.blocks == 1) firstFailures_.push_back(one);
+      if (options_.annotations) fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
     } else if (options_.verbose) {
-      printLine(line, status);
+      printRecord(one);
     }
+  }
+
+  void count(const CaseRecord& one, Tally& tally) {
+    ++tally.count[one.status];
+    ++total_[one.status];
+    tally.durationNs += one.durationNs;
+    for (const std::string& provider : one.departures) ++departures_[provider];
+    if (!one.provider.empty()) tally.providers.insert(one.provider);
+    tally.kernels.insert(one.provider + "/" + one.kernel);
+    if (one.accuracy && one.status == CaseStatus::Pass)
+      tally.worstMargin = std::max(tally.worstMargin, one.accuracy->margin);
   }
 
   /// Says whether the case also fails on the default driver and at the default vector width.
-  void addOpinion(Json& line, std::string& block) const {
+  void addOpinion(CaseRecord& one, std::string& block) const {
     if (!hasSecondOpinion() || interrupted()) return;
-    const std::string backend = line.value("backend", "");
-    const std::string repeat = repeatCommand(options_.backend, backend, line.value("id", ""), line.value("op", ""));
-    const std::string opinion = secondOpinion(line, repeat);
-    if (opinion.empty()) return;
-    line["opinion"] = opinion;
-    block += fmt::format("  opinion  {}\n", opinion);
+    one.opinion = secondOpinion(one, repeatCommand(options_.backend, one.backend, one.id, one.op));
+    if (!one.opinion.empty()) block += fmt::format("  opinion  {}\n", one.opinion);
   }
 
   /// The case, why it did not pass, and the sub-checks that were made.
-  static void printLine(const Json& line, CaseStatus status) {
-    const std::vector<std::string> checks = line.value("checks", std::vector<std::string>());
-    fmt::print("{} {} on {} {}\n", nameOf(status), line.value("id", ""), line.value("backend", ""),
-               line.value("reason", ""));
-    if (!checks.empty()) fmt::print("  checks   {}\n", fmt::join(checks, " "));
-    for (const auto& [name, why] : line.value("notRun", std::map<std::string, std::string>()))
-      fmt::print("  not run  {}: {}\n", name, why);
+  static void printRecord(const CaseRecord& one) {
+    fmt::print("{} {} on {} {}\n", nameOf(one.status), one.id, one.backend, one.reason);
+    if (!one.checks.empty()) fmt::print("  checks   {}\n", fmt::join(one.checks, " "));
+    for (const auto& [name, why] : one.notRun) fmt::print("  not run  {}: {}\n", name, why);
   }
 
   std::string folderOf(const std::string& op) const {
@@ -254,8 +250,8 @@ class CheckRun {
 
   /// Shrinks the first failure of each operator and backend.
   Status saveCapsules() {
-    for (const Json& line : firstFailures_) {
-      const std::string id = line.value("id", ""), backend = line.value("backend", "");
+    for (const CaseRecord& first : firstFailures_) {
+      const std::string &id = first.id, &backend = first.backend;
       if (id.starts_with("error:") || interrupted()) continue;
       auto shrunk = shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
                                  options_.saveFolder);
@@ -283,7 +279,8 @@ class CheckRun {
         result.reason =
             fmt::format("no case runs the kernel '{}' for {}: it refuses them all, or another one comes first",
                         creator.kernel, creator.dtypes.toString());
-        record(toJson(result), failureBlock(result, "op-harness check --backend cpu --op " + def->type));
+        result.repro = "op-harness check --backend cpu --op " + def->type;
+        record(toRecord(result), failureBlock(result, result.repro));
       }
     }
   }
@@ -296,12 +293,12 @@ class CheckRun {
                    tally.blocks - kBlocksPerOperator, key.first, key.second);
     printTable();
     if (options_.subChecks) account_.printSubChecks();
-    file_.addToSummary(account_.toJson());
+    account_.addTo(file_.summary());
     OPKIT_TRY(file_.close());
     const std::string missing =
         interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_) : "";
     if (!options_.junit.empty()) {
-      const std::string xml = junitXml(lines_, blocks_, missing);
+      const std::string xml = junitXml(records_, blocks_, missing);
       OPKIT_TRY(
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
@@ -377,8 +374,8 @@ class CheckRun {
   std::map<std::string, size_t> departures_;  // declared and observed, by provider
   std::map<CaseStatus, size_t> total_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
-  std::vector<Json> firstFailures_;
-  std::vector<Json> lines_;  // for JUnit
+  std::vector<CaseRecord> firstFailures_;
+  std::vector<CaseRecord> records_;  // for JUnit
   std::vector<std::string> blocks_;
   size_t executed_ = 0;
   size_t unitsDone_ = 0, unitsTotal_ = 0;

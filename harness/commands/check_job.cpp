@@ -2,24 +2,29 @@
 
 #include <cstdlib>
 #include <new>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/child_process.h"
 #include "engine/tools/driver.h"
 #include "harness/run/terminal.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 
 using Json = nlohmann::json;
 
 std::string JobReports::toText() const {
-  return Json{{"reports", reports}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json list = Json::array();
+  for (const JobReport& report : reports) list.push_back({{"record", toJson(report.record)}, {"block", report.block}});
+  return Json{{"reports", list}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 JobReports JobReports::fromText(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   JobReports job;
   if (!json.is_object()) return job;
-  job.reports = json.value("reports", std::vector<Json>());
+  for (const Json& report : json.value("reports", Json::array()))
+    job.reports.push_back({reports::caseFromJson(report.value("record", Json::object())), report.value("block", "")});
   job.dispatches = json.value("dispatches", uint64_t{0});
   return job;
 }
@@ -44,17 +49,17 @@ Status CheckJob::open() {
   for (const BackendLane& lane : lanes) {
     checkers_.emplace_back(registry_, lane.name, lane.runtime);
     checkers_.back().setRuntimeOptions(lane.options);
+    checkers_.back().setShaderLog(ShaderLog::attach(*lane.runtime));
   }
   return Status::ok();
 }
 
 void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results) const {
-  for (const CaseResult& result : results)
-    job.reports.push_back(
-        {{"line", toJson(result)},
-         {"block", isFailure(result.status)
-                       ? failureBlock(result, repeatCommand(backends_, result.backend, result.id, result.op))
-                       : ""}});
+  for (const CaseResult& result : results) {
+    CaseRecord record = toRecord(result);
+    record.repro = repeatCommand(backends_, result.backend, result.id, result.op);
+    job.reports.push_back({record, isFailure(result.status) ? failureBlock(result, record.repro) : ""});
+  }
 }
 
 JobReports CheckJob::run(const CheckUnit& unit) {

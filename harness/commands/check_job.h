@@ -1,16 +1,19 @@
-// CheckJob: the work of `check` in a worker process. Results return to the command as JSON.
+// CheckJob: the work of `check` in a worker process. Results return to the command as text.
 #pragma once
-
-#include <nlohmann/json.hpp>
 
 #include "harness/check/check.h"
 #include "harness/commands/commands.h"
 
 namespace opkit::harness {
 
-/// The result of one job. `reports` are {"line": a case's JSON line, "block": its printed text}.
+struct JobReport {
+  CaseRecord record;
+  std::string block;  // the printed text of a failure
+};
+
+/// The result of one job.
 struct JobReports {
-  std::vector<nlohmann::json> reports;
+  std::vector<JobReport> reports;
   uint64_t dispatches = 0;
 
   std::string toText() const;

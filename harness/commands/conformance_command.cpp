@@ -7,6 +7,7 @@
 #include "harness/conformance/conformance.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 namespace {
@@ -29,6 +30,7 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
     auto runtime = createRuntime(setup.backend, backend.runtimeOptions(setup.backend));
     if (!runtime) return Json{{"status", "fail"}, {"reason", runtime.error().message()}}.dump();
     setup.runtime = *std::move(runtime);
+    setup.shaders = ShaderLog::attach(*setup.runtime);
   }
   const uint64_t messages = validationMessages();
   CaseResult result = runConformance(folder, setup);
@@ -36,7 +38,7 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
     result.status = CaseStatus::Fail;
     result.reason = fmt::format("{} messages of the Vulkan validation layers", validationMessages() - messages);
   }
-  return toJson(result).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return toJson(toRecord(result)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 class ConformanceLane {
@@ -47,7 +49,7 @@ class ConformanceLane {
   Status run(const std::vector<ConformanceFolder>& folders) {
     const bool isReference = backend_ == "reference";
     const OpRegistry registry = isReference ? withOraclesAlone(plugins().registry()) : plugins().registry();
-    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr};
+    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr, nullptr};
     Progress progress(folders.size());
     const IsolationLimits limits{.workers = options_.workers,
                                  .timeoutSeconds = options_.timeoutSeconds,
@@ -69,38 +71,36 @@ class ConformanceLane {
 
  private:
   void record(const ConformanceFolder& folder, const JobOutcome& outcome, Progress& progress) {
-    Json line;
-    if (outcome.kind == JobOutcome::Kind::Answered) line = Json::parse(outcome.answer, nullptr, false);
-    if (!line.is_object()) line = Json::object();
-    line["record"] = "case";
-    line["kind"] = "conformance";
-    line["id"] = folder.id;
-    line["backend"] = backend_;
+    CaseRecord one;
+    one.status = CaseStatus::Fail;
+    if (outcome.kind == JobOutcome::Kind::Answered)
+      one = reports::caseFromJson(Json::parse(outcome.answer, nullptr, false));
+    one.kind = "conformance";
+    one.id = folder.id;
+    one.backend = backend_;
     if (outcome.kind == JobOutcome::Kind::Crashed) {
-      line["status"] = "crash";
-      line["reason"] = "the worker process ended with " + outcome.answer;
+      one.status = CaseStatus::Crash;
+      one.reason = "the worker process ended with " + outcome.answer;
     } else if (outcome.kind == JobOutcome::Kind::TimedOut) {
-      line["status"] = "hang";
-      line["reason"] = fmt::format("no answer within {} s", options_.timeoutSeconds);
+      one.status = CaseStatus::Hang;
+      one.reason = fmt::format("no answer within {} s", options_.timeoutSeconds);
     }
-    file_.writeCase(line);
-    count(folder, line, progress);
+    file_.write(one);
+    count(folder, one, progress);
   }
 
-  void count(const ConformanceFolder& folder, const Json& line, Progress& progress) {
-    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
-    const std::string reason = line.value("reason", "");
-    ++suites_[folder.id.substr(0, folder.id.find('/'))][status];
-    ++total_[status];
-    failures_ += isFailure(status);
-    executed_ += isExecuted(status);
+  void count(const ConformanceFolder& folder, const CaseRecord& one, Progress& progress) {
+    ++suites_[folder.id.substr(0, folder.id.find('/'))][one.status];
+    ++total_[one.status];
+    failures_ += isFailure(one.status);
+    executed_ += isExecuted(one.status);
     ++recorded_;
-    if (status == CaseStatus::Unsupported) ++reasons_[reason];
-    for (const Json& note : line.value("fallbacks", Json::array())) ++fallbacks_[note.value("op", "?")];
-    notes_ += line.contains("note");
-    if (!isFailure(status) && !options_.verbose) return;
+    if (one.status == CaseStatus::Unsupported) ++reasons_[one.reason];
+    for (const reports::FallbackRecord& note : one.fallbacks) ++fallbacks_[note.op];
+    notes_ += !one.note.empty();
+    if (!isFailure(one.status) && !options_.verbose) return;
     progress.clear();
-    fmt::print("{} {} on {}: {}\n", coloured(status, nameOf(status)), folder.path, backend_, reason);
+    fmt::print("{} {} on {}: {}\n", coloured(one.status, nameOf(one.status)), folder.path, backend_, one.reason);
   }
 
   void printSummary() const {

@@ -6,7 +6,7 @@
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "reports/results.h"
+#include "reports/results/reader.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/capability_mask.h"
 #endif
@@ -67,14 +67,12 @@ Result<int> matrix(const std::string& path) {
   for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
   std::map<std::string, std::map<std::string, std::map<std::string, std::pair<size_t, size_t>>>> cells;
   std::set<std::string> backends;
-  for (const nlohmann::json* record : results.ofKind("check")) {
-    const nlohmann::json& line = *record;
-    if (line.value("id", "").starts_with("error:")) continue;
-    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
-    backends.insert(line.value("backend", ""));
-    auto& [passed, failed] = cells[line.value("op", "")][line.value("backend", "")][line.value("dtype", "-")];
-    passed += status == CaseStatus::Pass;
-    failed += isFailure(status);
+  for (const CaseRecord* one : results.ofKind("check")) {
+    if (one->id.starts_with("error:")) continue;
+    backends.insert(one->backend);
+    auto& [passed, failed] = cells[one->op][one->backend][one->dtype.empty() ? "-" : one->dtype];
+    passed += one->status == CaseStatus::Pass;
+    failed += isFailure(one->status);
   }
   if (cells.empty())
     return Status::invalidArgument("--matrix {}: expected results of `op-harness check --json`, found none", path);
@@ -106,13 +104,12 @@ Result<int> kernels(const std::string& path) {
   for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> rows;
   size_t byOracle = 0;
-  for (const nlohmann::json* record : results.ofKind("check")) {
-    const std::string provider = record->value("provider", ""), kernel = record->value("kernel", "");
-    const std::string backend = record->value("backend", "");
+  for (const CaseRecord* one : results.ofKind("check")) {
+    const std::string &provider = one->provider, &kernel = one->kernel;
     if (provider.empty()) continue;  // it never ran
-    rows[{record->value("op", ""), backend}][record->value("dtype", "-")].insert(
+    rows[{one->op, one->backend}][one->dtype.empty() ? "-" : one->dtype].insert(
         kernel.empty() || kernel == provider ? provider : provider + "/" + kernel);
-    byOracle += provider == "reference" && backend != "reference";
+    byOracle += provider == "reference" && one->backend != "reference";
   }
   if (rows.empty())
     return Status::invalidArgument("--kernels {}: expected results of `op-harness check --json`, found none", path);

@@ -4,6 +4,7 @@
 #include "harness/commands/model_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 namespace {
@@ -52,13 +53,13 @@ class ModelRun {
   Status take(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) {
     Json answer = Json::parse(outcome.answer, nullptr, false);
     if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object())
-      answer = {{"line", lost(part, backend, outcome)}};
+      answer = {{"record", toJson(lost(part, backend, outcome))}};
     messages_ += answer.value("messages", uint64_t{0});
-    if (answer.contains("line")) record(part, answer["line"], answer.value("text", ""));
+    if (answer.contains("record")) record(part, reports::caseFromJson(answer["record"]), answer.value("text", ""));
     return answer.contains("error") ? Status::invalidArgument("{}", answer.value("error", "")) : Status::ok();
   }
 
-  Json lost(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) const {
+  CaseRecord lost(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) const {
     const bool hang = outcome.kind == JobOutcome::Kind::TimedOut;
     CaseResult result;
     result.kind = "model";
@@ -67,24 +68,20 @@ class ModelRun {
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
     result.reason = hang ? fmt::format("no answer within {} s", options_.timeoutSeconds)
                          : fmt::format("the worker process ended with {}", outcome.answer);
-    return toJson(result);
+    return toRecord(result);
   }
 
-  void record(ModelJob::Part part, const Json& line, const std::string& text) {
-    file_.writeCase(line);
+  void record(ModelJob::Part part, const CaseRecord& one, const std::string& text) {
+    file_.write(one);
     ++done_;
     const bool outputs = part == ModelJob::Part::Outputs;
     fmt::print("{}{}:\n{}", std::exchange(heading_, ""),
                outputs ? "as production runs it, outputs" : "tensor by tensor, with nothing fused", text);
-    const CaseStatus status = statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
-    const std::string reason = line.value("reason", "");
-    const size_t compared = line.contains("layers") ? line["layers"].size() : 0;
-    fmt::print("{} {} on {}: {} {}{}{}\n", coloured(status, nameOf(status)), line.value("id", ""),
-               line.value("backend", ""), compared, outputs ? "outputs" : "tensors", reason.empty() ? "" : ": ",
-               reason);
+    fmt::print("{} {} on {}: {} {}{}{}\n", coloured(one.status, nameOf(one.status)), one.id, one.backend,
+               one.layers.size(), outputs ? "outputs" : "tensors", one.reason.empty() ? "" : ": ", one.reason);
     std::fflush(stdout);
-    failed_ = failed_ || isFailure(status);
-    executed_ = executed_ || isExecuted(status);
+    failed_ = failed_ || isFailure(one.status);
+    executed_ = executed_ || isExecuted(one.status);
   }
 
   Result<int> finish() {

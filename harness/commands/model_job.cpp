@@ -2,12 +2,14 @@
 
 #include <filesystem>
 
+#include "engine/base/child_process.h"
 #include "harness/check/check.h"
 #include "harness/model/bisect.h"
 #include "harness/run/terminal.h"
 #include "harness/zoo/cut_onnx.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 namespace {
@@ -98,6 +100,7 @@ Status ModelJob::open() {
   }
   OPKIT_ASSIGN(compareOptions_.runtime, createRuntime(backend_, options_.backend.runtimeOptions(backend_)));
   OPKIT_ASSIGN(compareOptions_.referenceRuntime, createRuntime(options_.reference));
+  shaders_ = ShaderLog::attach(*compareOptions_.runtime);
   comparison_.emplace(options_.model, model_, plugins().registry(), compareOptions_);
   return Status::ok();
 }
@@ -105,8 +108,11 @@ Status ModelJob::open() {
 Status ModelJob::compare(Part part, Json& answer) {
   OPKIT_TRY(open());
   const bool outputs = part == Part::Outputs;
-  OPKIT_ASSIGN(const CaseResult result, outputs ? comparison_->compareOutputs() : comparison_->compareLayers());
-  answer["line"] = toJson(result);
+  if (shaders_) shaders_->clear();
+  OPKIT_ASSIGN(CaseResult result, outputs ? comparison_->compareOutputs() : comparison_->compareLayers());
+  if (shaders_) result.shader = shaders_->hash(), result.shaderBytes = shaders_->bytes();
+  result.repro = fmt::format("op-harness model {} --backend {}", shellQuoted(options_.model), backend_);
+  answer["record"] = toJson(toRecord(result));
   std::string text = layersText(result, options_.all);
   if (!outputs) text += growthText(result);
   if (!result.fallbacks.empty()) text += fmt::format("{} nodes ran on another backend\n", result.fallbacks.size());

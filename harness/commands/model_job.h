@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/check/shader_log.h"
 #include "harness/commands/commands.h"
 #include "harness/model/model_compare.h"
 
@@ -36,7 +37,7 @@ class ModelJob {
 
   ModelJob(const ModelOptions& options, std::string backend) : options_(options), backend_(std::move(backend)) {}
 
-  /// {"line": the case line, "text": printed before its verdict, "messages": of the validation layers, "error": what
+  /// {"record": the case, "text": printed before its verdict, "messages": of the validation layers, "error": what
   /// the user must fix; absent if there is none}.
   nlohmann::json run(Part part);
 
@@ -50,6 +51,7 @@ class ModelJob {
   Model model_;
   ModelCompareOptions compareOptions_;
   std::optional<ModelComparison> comparison_;
+  std::shared_ptr<ShaderLog> shaders_;  // shared with the Runtime; null if it has none
 };
 
 }  // namespace opkit::harness

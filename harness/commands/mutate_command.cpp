@@ -87,12 +87,9 @@ double printTable(const std::vector<MutantResult>& results) {
   return counted == 0 ? -1 : score;
 }
 
-nlohmann::json toJson(const MutantResult& result) {
-  nlohmann::json line = {
-      {"record", "mutant"},      {"subject", result.subject}, {"backend", result.backend},   {"where", result.where},
-      {"before", result.before}, {"after", result.after},     {"fate", nameOf(result.fate)}, {"by", result.by}};
-  if (result.wrongMark) line["wrongMark"] = true;
-  return line;
+reports::MutantRecord toRecord(const MutantResult& result, const std::string& repro) {
+  return {"",           result.subject,      result.backend, result.where,     result.before,
+          result.after, nameOf(result.fate), result.by,      result.wrongMark, repro};
 }
 
 /// Mutants are recorded when their fates are known. Their number is known only after the cases ran unbroken.
@@ -116,6 +113,10 @@ class MutateRun {
  private:
   Status hunt(const std::string& backend, const Catalogue& catalogue, const OpRegistry& registry) {
     Progress progress(0);
+    const std::string ops =
+        options_.cases.ops.empty() ? "" : fmt::format(" --op {}", fmt::join(options_.cases.ops, ","));
+    const std::string repro =
+        fmt::format("op-harness mutate --backend {}{} --limit {}", backend, ops, options_.mutation.limit);
     const MutationEvents events{.planned =
                                     [&](size_t count) {
                                       planned_[backend] = count;
@@ -124,7 +125,7 @@ class MutateRun {
                                 .done =
                                     [&](const MutantResult& result) {
                                       progress.step(fmt::format("{} {}", result.subject, result.where));
-                                      file_.writeMutant(toJson(result));
+                                      file_.write(toRecord(result, repro));
                                       results_.push_back(result);
                                     },
                                 .stop = [this] { return !file_.status().isOk(); }};

@@ -57,12 +57,10 @@ Result<int> replay(ReplayArguments options) {
       [&](size_t, const JobOutcome& outcome) {
         failed = outcome.kind != JobOutcome::Kind::Answered;
         if (failed) fmt::print("crash or hang: {}\n", outcome.answer);
-        for (const auto& report : JobReports::fromText(outcome.answer).reports) {
-          const std::string block = report.value("block", "");
-          failed = failed || !block.empty();
-          const auto status = statusFromName(report.value("line", nlohmann::json::object()).value("status", "fail"));
-          executed = executed || isExecuted(status.value_or(CaseStatus::Fail));
-          fmt::print("{}", block);
+        for (const JobReport& report : JobReports::fromText(outcome.answer).reports) {
+          failed = failed || !report.block.empty();
+          executed = executed || isExecuted(report.record.status);
+          fmt::print("{}", report.block);
         }
       }));
   if (!failed && !executed) return nothingRan("no backend here runs the case");

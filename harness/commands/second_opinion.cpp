@@ -23,9 +23,9 @@ std::string plainCommand(std::string command, const std::string& options) {
 
 bool hasSecondOpinion() { return !cli::driverOptions().empty(); }
 
-std::string secondOpinion(const nlohmann::json& line, const std::string& repeatCommand) {
+std::string secondOpinion(const CaseRecord& record, const std::string& repeatCommand) {
   const std::string options = cli::driverOptions();
-  if (options.empty() || line.value("backend", "") != "vulkan") return "";
+  if (options.empty() || record.backend != "vulkan") return "";
   const std::string command = plainCommand(repeatCommand, options);
   if (command.empty()) return "";
   const auto ran = runChild({"sh", "-c", command});

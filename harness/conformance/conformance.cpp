@@ -8,6 +8,7 @@
 
 #include "engine/base/child_process.h"
 #include "engine/import/onnx/onnx_importer.h"
+#include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
 
 namespace opkit::harness {
@@ -77,6 +78,8 @@ class ConformanceRun {
 
   Status compareSet(const fs::path& set) {
     const std::vector<std::string> names = session_.outputNames();
+    OPKIT_ASSIGN(const std::vector<Tensor> outputs, copyOutputs(session_));
+    result_.digest = digestOf(outputs);
     if (names.empty()) return Status::internal("the model has no output to compare");
     for (size_t i = 0; i < names.size(); ++i) {
       OPKIT_ASSIGN(const Tensor value, readProto(set / fmt::format("output_{}.pb", i)));
@@ -131,6 +134,8 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   if (!run.varied())
     result.note = "every expected element is the same: this shows that the network runs, not that it computes";
   result.dispatches = session->counters().dispatches;
+  result.allocations = session->counters().allocations;
+  result.arenaBytes = session->statistics().plannedPeakBytes;
   return Status::ok();
 }
 
@@ -185,6 +190,8 @@ CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetu
   result.backend = setup.backend;
   result.device = setup.runtime->device().name;
   result.software = setup.runtime->device().software;
+  result.repro = fmt::format("op-harness conformance --backend {} --filter {}", setup.backend, shellQuoted(folder.id));
+  if (setup.shaders) setup.shaders->clear();
   const Status status = runFolder(folder, setup, result);
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
@@ -193,6 +200,7 @@ CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetu
     result.status = CaseStatus::Fail;
     result.reason = "nothing was compared";
   }
+  if (setup.shaders) result.shader = setup.shaders->hash(), result.shaderBytes = setup.shaders->bytes();
   result.durationNs = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "engine/import/onnx/onnx_rules.h"
 #include "engine/runtime/session.h"
+#include "harness/check/shader_log.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -32,7 +33,8 @@ struct ConformanceSetup {
   const OpRegistry* registry = nullptr;
   const OnnxRules* rules = nullptr;
   std::string backend;
-  std::shared_ptr<Runtime> runtime;  // shared: every case of a process uses it
+  std::shared_ptr<Runtime> runtime;    // shared: every case of a process uses it
+  std::shared_ptr<ShaderLog> shaders;  // of the Runtime; null if none are recorded
 };
 
 /// Imports and runs the model on every data set and compares shapes, dtypes and values (|got - expected| <=

@@ -76,6 +76,8 @@ Result<std::unique_ptr<Session>> ModelComparison::runTested(const SessionConfig&
     if (row.fellBack) result.fallbacks.push_back({row.node, row.type, refusalText(row)});
   }
   result.dispatches = session->counters().dispatches;
+  result.allocations = session->counters().allocations;
+  result.arenaBytes = session->statistics().plannedPeakBytes;
   return session;
 }
 
@@ -127,6 +129,7 @@ Result<CaseResult> ModelComparison::compareOutputs() {
       OPKIT_ASSIGN(Tensor copy, copyOf(got));
       first.push_back(std::move(copy));
     }
+    result.digest = digestOf(first);
     // Data left in memory by the first run must not matter.
     OPKIT_TRY(tested->run().withContext(options_.backend));
     for (size_t i = 0; i < first.size(); ++i) {

@@ -1,18 +1,15 @@
 #include "harness/run/reports.h"
 
-#include <map>
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
-#include "harness/run/results.h"
+#include <algorithm>
+#include <map>
 
 namespace opkit::harness {
 namespace {
 
-using Json = nlohmann::json;
-
-CaseStatus statusOf(const Json& line) {
-  return statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail);
-}
+using reports::CaseRecord;
+using reports::CaseStatus;
 
 /// XML 1.0 allows no control characters but tab and newline.
 std::string escaped(const std::string& text) {
@@ -34,17 +31,15 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-std::string testCase(const Json& line, const std::string& block) {
-  const CaseStatus status = statusOf(line);
-  const std::string reason = escaped(line.value("reason", ""));
-  std::string text =
-      fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.6f}\"", line.value("backend", ""),
-                  escaped(line.value("op", "")), escaped(line.value("id", "")), line.value("durationNs", 0.0) * 1e-9);
-  if (isFailure(status))
+std::string testCase(const CaseRecord& one, const std::string& block) {
+  const std::string reason = escaped(one.reason);
+  std::string text = fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.6f}\"", one.backend,
+                                 escaped(one.op), escaped(one.id), one.durationNs * 1e-9);
+  if (isFailure(one.status))
     return text + fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
-                              nameOf(status), reason, escaped(block));
-  if (status != CaseStatus::Pass)
-    return text + fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", nameOf(status), reason);
+                              nameOf(one.status), reason, escaped(block));
+  if (one.status != CaseStatus::Pass)
+    return text + fmt::format(">\n      <skipped message=\"{}: {}\"/>\n    </testcase>\n", nameOf(one.status), reason);
   return text + "/>\n";
 }
 
@@ -57,20 +52,20 @@ std::string oneLine(const std::string& text) {
 
 }  // namespace
 
-std::string junitXml(const std::vector<Json>& lines, const std::vector<std::string>& blocks,
+std::string junitXml(const std::vector<CaseRecord>& cases, const std::vector<std::string>& blocks,
                      const std::string& missing) {
   struct Suite {
     std::string cases;
     size_t tests = 0, failures = 0, skipped = 0;
   };
   std::map<std::string, Suite> suites;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    Suite& suite = suites[lines[i].value("backend", "none")];
-    const CaseStatus status = statusOf(lines[i]);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    Suite& suite = suites[cases[i].backend.empty() ? "none" : cases[i].backend];
+    const CaseStatus status = cases[i].status;
     ++suite.tests;
     suite.failures += isFailure(status);
     suite.skipped += !isFailure(status) && status != CaseStatus::Pass;
-    suite.cases += testCase(lines[i], i < blocks.size() ? blocks[i] : "");
+    suite.cases += testCase(cases[i], i < blocks.size() ? blocks[i] : "");
   }
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const auto& [backend, suite] : suites)
@@ -86,10 +81,10 @@ std::string junitXml(const std::vector<Json>& lines, const std::vector<std::stri
   return text + "</testsuites>\n";
 }
 
-std::string githubAnnotation(const Json& line, const std::string& folder) {
-  std::string title = oneLine(fmt::format("{} on {}", line.value("op", "?"), line.value("backend", "?")));
+std::string githubAnnotation(const CaseRecord& one, const std::string& folder) {
+  std::string title = oneLine(fmt::format("{} on {}", one.op, one.backend));
   std::replace(title.begin(), title.end(), ',', ';');
-  const std::string text = fmt::format("{}: {}", line.value("id", ""), line.value("reason", ""));
+  const std::string text = fmt::format("{}: {}", one.id, one.reason);
   return fmt::format("::error file=ops/{0}/{0}.cases.json,title={1}::{2}\n", folder, title, oneLine(text));
 }
 

@@ -1,14 +1,10 @@
 #include "harness/run/results.h"
 
 #include <sys/utsname.h>
+#include <xxhash.h>
 
-#include <array>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
 #include "engine/base/interrupt.h"
@@ -17,53 +13,40 @@
 namespace opkit::harness {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr std::array<const char*, 9> kStatusNames = {"pass", "fail",     "crash",      "hang",    "unsupported",
-                                                     "skip", "fallback", "mistrusted", "unproved"};
-
-/// JSON has no NaN and no infinity: they become strings.
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json toJson(const Comparison& c, const Shape& shape) {
-  Json line = {{"elements", c.elements},
-               {"failed", c.failed},
-               {"maxAbs", number(c.maxAbs)},
-               {"maxRel", number(c.maxRel)},
-               {"maxUlp", number(c.maxUlp)},
-               {"nmse", number(c.nmse)},
-               {"margin", number(c.margin)},
-               {"tolerance", number(c.bound)},
-               {"nan", c.nanGot},
-               {"nanExpected", c.nanExpected},
-               {"inf", c.infGot},
-               {"infExpected", c.infExpected}};
+reports::AccuracyRecord toRecord(const Comparison& c, const Shape& shape) {
+  reports::AccuracyRecord record;
+  record.elements = c.elements;
+  record.failed = c.failed;
+  record.maxAbs = c.maxAbs;
+  record.maxRel = c.maxRel;
+  record.maxUlp = c.maxUlp;
+  record.nmse = c.nmse;
+  record.margin = c.margin;
+  record.tolerance = c.bound;
+  record.nan = c.nanGot;
+  record.nanExpected = c.nanExpected;
+  record.inf = c.infGot;
+  record.infExpected = c.infExpected;
   if (c.worst >= 0) {
-    line["worstIndex"] = c.worst;
-    line["worst"] = coordinates(shape, c.worst);
-    line["expected"] = number(c.expected);
-    line["got"] = number(c.got);
+    record.worstIndex = c.worst;
+    record.worst = coordinates(shape, c.worst);
+    record.expected = c.expected;
+    record.got = c.got;
   }
-  Json ulps = Json::object();
   for (size_t i = 0; i < c.ulps.size(); ++i)
-    if (c.ulps[i] > 0) ulps[i < kUlpBuckets.size() ? fmt::format("{}", kUlpBuckets[i]) : "more"] = c.ulps[i];
-  line["ulps"] = ulps;
-  return line;
+    if (c.ulps[i] > 0) record.ulps[i < kUlpBuckets.size() ? fmt::format("{}", kUlpBuckets[i]) : "more"] = c.ulps[i];
+  return record;
 }
 
-Json toJson(const LayerResult& layer) {
+reports::LayerRecord toRecord(const LayerResult& layer) {
   const Comparison& c = layer.comparison;
-  return {{"tensor", layer.tensor},
-          {"op", layer.op},
-          {"maxAbs", number(c.maxAbs)},
-          {"maxUlp", number(c.maxUlp)},
-          {"nmse", number(c.nmse)},
-          {"margin", number(c.margin)},
-          {"status", layer.departs ? "fail" : "pass"}};
+  return {layer.tensor,
+          layer.op,
+          c.maxAbs,
+          c.maxUlp,
+          c.nmse,
+          c.margin,
+          layer.departs ? CaseStatus::Fail : CaseStatus::Pass};
 }
 
 double medianOf(std::vector<double> values) {
@@ -81,35 +64,33 @@ std::string cpuName() {
   return "unknown";
 }
 
-std::string utcNow() {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 32> text = {};
-  std::tm parts = {};
-  gmtime_r(&now, &parts);
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
+reports::TimeRecord toRecord(const Timing& timing) {
+  reports::TimeRecord record{timing.min(), timing.median(), timing.mad(), timing.samples, std::nullopt};
+  if (!timing.cpuSamples.empty()) record.cpu = medianOf(timing.cpuSamples);
+  return record;
 }
 
-std::string newRunId() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
+/// Figures of a case that was timed.
+void addTimes(const CaseResult& result, CaseRecord& record) {
+  if (result.times.empty()) return;
+  for (const auto& [name, timing] : result.times) record.times[name] = toRecord(timing);
+  record.roofline = result.roofline;
+  record.threads = result.threads;
+  record.roof = result.roof;
+  record.flops = result.flops;
+  record.bytes = result.bytes;
+  record.software = result.software;
+}
+
+void addSubChecks(const CaseResult& result, CaseRecord& record) {
+  for (const SubCheck& sub : result.subChecks) {
+    record.checks.push_back(sub.name);
+    if (!sub.ok && record.failedCheck.empty()) record.failedCheck = sub.name;
+  }
+  for (const NotRun& note : result.notRun) record.notRun[note.name] = note.reason;
 }
 
 }  // namespace
-
-const char* nameOf(CaseStatus status) { return kStatusNames[static_cast<size_t>(status)]; }
-
-std::optional<CaseStatus> statusFromName(std::string_view name) {
-  for (size_t i = 0; i < kStatusNames.size(); ++i)
-    if (name == kStatusNames[i]) return static_cast<CaseStatus>(i);
-  return std::nullopt;
-}
-
-bool isFailure(CaseStatus status) { return status != CaseStatus::Pass && isExecuted(status); }
-
-bool isExecuted(CaseStatus status) {
-  return status != CaseStatus::Unsupported && status != CaseStatus::Skip && status != CaseStatus::Unproved;
-}
 
 double Timing::min() const { return samples.empty() ? 0 : *std::min_element(samples.begin(), samples.end()); }
 double Timing::median() const { return medianOf(samples); }
@@ -132,137 +113,90 @@ bool CaseResult::failed(std::string_view checkName) const {
                      [&](const SubCheck& sub) { return sub.name == checkName && !sub.ok; });
 }
 
-Json toJson(const CaseResult& result) {
-  Json line = {{"record", "case"},
-               {"kind", result.kind},
-               {"id", result.id},
-               {"op", result.op},
-               {"backend", result.backend},
-               {"status", nameOf(result.status)},
-               {"durationNs", result.durationNs}};
-  const auto addText = [&](const char* key, const std::string& text) {
-    if (!text.empty()) line[key] = text;
-  };
-  addText("name", result.name);
-  addText("dtype", result.dtype);
-  addText("device", result.device);
-  addText("provider", result.provider);
-  addText("kernel", result.kernel);
-  addText("note", result.note);
-  if (!result.departures.empty()) line["departures"] = result.departures;
-  if (result.status != CaseStatus::Pass) line["reason"] = result.reason;
-  for (const SubCheck& sub : result.subChecks) {
-    line["checks"].push_back(sub.name);
-    if (!sub.ok && !line.contains("failedCheck")) line["failedCheck"] = sub.name;
+CaseRecord toRecord(const CaseResult& result) {
+  CaseRecord record;
+  record.kind = result.kind;
+  record.id = result.id;
+  record.op = result.op;
+  record.backend = result.backend;
+  record.status = result.status;
+  record.durationNs = result.durationNs;
+  record.name = result.name;
+  record.dtype = result.dtype;
+  record.device = result.device;
+  record.provider = result.provider;
+  record.kernel = result.kernel;
+  record.note = result.note;
+  record.departures = result.departures;
+  if (result.status != CaseStatus::Pass) record.reason = result.reason;
+  addSubChecks(result, record);
+  record.stops = result.stops;
+  record.furtherStops = result.furtherStops;
+  if (result.elements) record.size = {result.elements, result.rank, result.batch};
+  if (!result.diagnosis.empty()) record.diagnosis = {result.diagnosisKind, result.diagnosis};
+  record.map = result.map;
+  if (result.accuracy) record.accuracy = toRecord(*result.accuracy, result.worstShape);
+  record.dispatches = result.dispatches;
+  for (const FallbackNote& note : result.fallbacks) record.fallbacks.push_back({note.node, note.op, note.reason});
+  addTimes(result, record);
+  for (const LayerResult& layer : result.layers) record.layers.push_back(toRecord(layer));
+  record.digest = result.digest;
+  record.shader = result.shader;
+  record.shaderBytes = result.shaderBytes;
+  record.arenaBytes = result.arenaBytes;
+  record.allocations = result.allocations;
+  record.repro = result.repro;
+  return record;
+}
+
+std::string digestOf(const std::vector<Tensor>& outputs) {
+  uint64_t hash = 0;
+  for (const Tensor& output : outputs) {
+    const std::string desc = output.desc.toString();
+    const std::span<const std::byte> bytes = output.bytes();
+    hash = XXH3_64bits_withSeed(desc.data(), desc.size(), hash);
+    hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash);
   }
-  for (const NotRun& note : result.notRun) line["notRun"][note.name] = note.reason;
-  if (result.stops) line["stops"] = result.stops;
-  if (result.furtherStops) line["furtherStops"] = result.furtherStops;
-  if (result.elements) line["size"] = {{"elements", result.elements}, {"rank", result.rank}, {"batch", result.batch}};
-  if (!result.diagnosis.empty()) line["diagnosis"] = {{"kind", result.diagnosisKind}, {"text", result.diagnosis}};
-  addText("map", result.map);
-  if (result.accuracy) line["accuracy"] = toJson(*result.accuracy, result.worstShape);
-  if (result.dispatches) line["dispatches"] = result.dispatches;
-  for (const FallbackNote& note : result.fallbacks)
-    line["fallbacks"].push_back({{"node", note.node}, {"op", note.op}, {"reason", note.reason}});
-  for (const auto& [name, timing] : result.times)
-    line["times"][name] = {
-        {"min", timing.min()}, {"median", timing.median()}, {"mad", timing.mad()}, {"samples", timing.samples}};
-  for (const auto& [name, timing] : result.times)
-    if (!timing.cpuSamples.empty()) line["times"][name]["cpu"] = medianOf(timing.cpuSamples);
-  if (!result.times.empty()) {
-    if (result.roofline > 0) line["roofline"] = result.roofline;
-    if (result.threads > 0) line["threads"] = result.threads;
-    addText("roof", result.roof);
-    line["flops"] = result.flops;
-    line["bytes"] = result.bytes;
-    line["software"] = result.software;
-  }
-  for (const LayerResult& layer : result.layers) line["layers"].push_back(toJson(layer));
-  return line;
+  return fmt::format("{:016x}", hash);
 }
 
 Status ResultFile::open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned) {
   if (path.empty()) return Status::ok();
-  auto opened = LineFile::open(path);
-  if (!opened) return opened.error().withContext("--json");
-  file_.emplace(*std::move(opened));
-  run_ = newRunId();
   utsname host = {};
   uname(&host);
-  writeLine({{"record", "run"},
-             {"schema", 1},
-             {"tool", "op-harness"},
-             {"version", kBuildFacts.version},
-             {"command", command},
-             {"planned", planned},
-             {"started", utcNow()},
-             {"commit", kBuildFacts.commit},
-             {"dirty", kBuildFacts.dirty},
-             {"compiler", kBuildFacts.compiler},
-             {"build", kBuildFacts.buildType},
-             {"host", host.nodename},
-             {"os", fmt::format("{} {} {}", host.sysname, host.release, host.machine)},
-             {"cpu", cpuName()},
-             {"cores", std::thread::hardware_concurrency()},
-             {"seed", seed}});
-  return status_;
+  reports::RunRecord run;
+  run.tool = "op-harness";
+  run.version = kBuildFacts.version;
+  run.command = command;
+  run.planned = planned;
+  run.commit = kBuildFacts.commit;
+  run.dirty = kBuildFacts.dirty;
+  run.compiler = kBuildFacts.compiler;
+  run.build = kBuildFacts.buildType;
+  run.host = host.nodename;
+  run.os = fmt::format("{} {} {}", host.sysname, host.release, host.machine);
+  run.cpu = cpuName();
+  run.cores = std::thread::hardware_concurrency();
+  run.seed = seed;
+  return writer_.open(path, std::move(run));
 }
 
-void ResultFile::plan(const RunPlan& more) { writeLine({{"record", "plan"}, {"planned", more}}); }
-
-void ResultFile::writeLine(Json line) {
-  if (!file_ || !status_.isOk()) return;
-  line["run"] = run_;
-  const Status written = file_->append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
-  if (written.isOk()) return;
-  status_ = Status::invalidArgument("--json: {}; {} cases are recorded in it", written.message(), lines_);
+void ResultFile::plan(const RunPlan& more) {
+  reports::PlanRecord record;
+  record.planned = more;
+  writer_.write(std::move(record));
 }
 
-void ResultFile::write(const DeviceInfo& device, const std::string& profile) {
-  Json line = {{"record", "device"},      {"backend", device.backend}, {"name", device.name},
-               {"driver", device.driver}, {"uuid", device.uuid},       {"software", device.software}};
-  if (!profile.empty()) line["profile"] = Json::parse(profile, nullptr, false);
-  writeLine(line);
+void ResultFile::write(const DeviceInfo& device, const std::string& profile,
+                       const std::optional<reports::CalibrationRecord>& calibration) {
+  writer_.write(reports::DeviceRecord{
+      "", device.backend, device.name, device.driver, device.uuid, device.software, {profile}, calibration});
 }
 
 void ResultFile::write(const CaseResult& result) {
-  if (file_) writeCase(toJson(result));
+  if (writer_.isOpen()) writer_.write(toRecord(result));
 }
 
-void ResultFile::writeCase(const Json& line) {
-  ++counts_[nameOf(statusFromName(line.value("status", "fail")).value_or(CaseStatus::Fail))];
-  writeLine(line);
-  lines_ += status_.isOk();
-}
-
-void ResultFile::writeMutant(const Json& line) {
-  ++counts_[line.value("fate", "invalid")];
-  writeLine(line);
-  lines_ += status_.isOk();
-}
-
-void ResultFile::addToSummary(const Json& fields) {
-  Json all = Json::parse(summary_);
-  all.update(fields);
-  summary_ = all.dump();
-}
-
-Status ResultFile::close() {
-  Json line = {{"record", "summary"}, {"outcome", interrupted() ? "interrupted" : "complete"}, {"ended", utcNow()}};
-  line.update(Json::parse(summary_));
-  size_t executed = 0;
-  for (const char* name : kStatusNames) line[name] = 0;
-  for (const auto& [name, count] : counts_) {
-    line[name] = count;
-    const auto status = statusFromName(name);
-    if (!status || isExecuted(*status)) executed += count;
-  }
-  line["lines"] = lines_;
-  line["executed"] = executed;
-  writeLine(line);
-  if (file_ && status_.isOk()) status_ = file_->close().withContext("--json");
-  return status_;
-}
+Status ResultFile::close() { return writer_.close(interrupted() ? "interrupted" : "complete"); }
 
 }  // namespace opkit::harness

@@ -1,27 +1,23 @@
-// Results: the result of one case, layer or measurement, and its JSON line. The schema is reports/schema.md.
+// Results: the result of one case, layer or measurement, and its record. The schema is reports/schema.md.
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/backend/backend.h"
-#include "engine/base/checked_file.h"
+#include "engine/tensor/tensor.h"
 #include "harness/compare/compare.h"
+#include "reports/results/writer.h"
 
 namespace opkit::harness {
 
-/// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file.
-enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted, Unproved };
-
-const char* nameOf(CaseStatus status);
-std::optional<CaseStatus> statusFromName(std::string_view name);
-/// True if the status makes a run fail.
-bool isFailure(CaseStatus status);
-/// True if a kernel ran and was compared: unsupported, skipped and unproved cases do not count as executed.
-bool isExecuted(CaseStatus status);
+using reports::CaseRecord;
+using reports::CaseStatus;
+using reports::isExecuted;
+using reports::isFailure;
+using reports::statusFromName;
 
 /// One named part of a check.
 struct SubCheck {
@@ -100,6 +96,11 @@ struct CaseResult {
   std::vector<std::pair<std::string, Timing>> times;  // create, resizeCold, resizeWarm, executeWall, executeDevice
   std::vector<FallbackNote> fallbacks;
   std::vector<LayerResult> layers;
+  std::string digest;                             // of the bits of all outputs, as in digestOf()
+  std::string shader;                             // of all shaders that it used, as in ShaderLog::hash()
+  size_t shaderBytes = 0;                         // of their SPIR-V
+  std::optional<size_t> arenaBytes, allocations;  // planned for the tensors; buffers of the Session's first run
+  std::string repro;                              // the command line that repeats the case
 
   /// Appends a sub-check; a failed one sets the status to `Fail` and the reason to its message, unless there is one.
   void check(const std::string& checkName, const Status& verdict);
@@ -109,47 +110,39 @@ struct CaseResult {
   bool failed(std::string_view checkName) const;
 };
 
-nlohmann::json toJson(const CaseResult& result);
+CaseRecord toRecord(const CaseResult& result);
+
+/// 16 hexadecimal digits: a hash of types, shapes and bits of all tensors.
+std::string digestOf(const std::vector<Tensor>& outputs);
 
 /// The planned number of lines of cases or mutants of a run, by backend.
-using RunPlan = std::map<std::string, size_t>;
+using RunPlan = reports::Counts;
 
-/// An append-only JSONL file; does nothing without a path. Every line is one write, so a crash loses no result. The
-/// first failed write is kept in status(); writers check it and stop.
+/// The results file of this program; does nothing without a path. The first failed write is kept in status(); writers
+/// check it and stop.
 class ResultFile {
  public:
-  ResultFile() = default;
-  ResultFile(const ResultFile&) = delete;
-  ResultFile& operator=(const ResultFile&) = delete;
-
   /// Opens for appending and writes the run line. InvalidArgument names a path that cannot be written.
   Status open(const std::string& path, const std::string& command, uint64_t seed, const RunPlan& planned);
   /// Adds to the plan of the run line; for a run that learns its size later.
   void plan(const RunPlan& more);
   /// `profile` is JSON text (harness/probes/device_profile.h); empty if there is none.
-  void write(const DeviceInfo& device, const std::string& profile = "");
+  void write(const DeviceInfo& device, const std::string& profile = "",
+             const std::optional<reports::CalibrationRecord>& calibration = std::nullopt);
   void write(const CaseResult& result);
-  /// A case line that another process made.
-  void writeCase(const nlohmann::json& line);
-  /// A mutant and its fate.
-  void writeMutant(const nlohmann::json& line);
-  /// Adds fields to the closing line.
-  void addToSummary(const nlohmann::json& fields);
+  /// A case that another process ran.
+  void write(const CaseRecord& record) { writer_.write(record); }
+  void write(const reports::MutantRecord& record) { writer_.write(record); }
+  /// Further fields of the closing line.
+  reports::SummaryRecord& summary() { return writer_.summary(); }
   /// Writes the closing line: counts of all lines and whether an interrupt ended the run. Without it a reader knows
   /// that the run is incomplete. Returns status().
   Status close();
   /// OK, or the reason why a line could not be written; nothing is written after that.
-  const Status& status() const { return status_; }
+  const Status& status() const { return writer_.status(); }
 
  private:
-  void writeLine(nlohmann::json line);
-
-  std::optional<LineFile> file_;
-  Status status_;
-  std::string summary_ = "{}";            // JSON: further fields of the closing line
-  std::string run_;                       // its id, which every line carries
-  std::map<std::string, size_t> counts_;  // of lines, by status or fate
-  size_t lines_ = 0;                      // of cases and mutants written
+  reports::ResultWriter writer_;
 };
 
 }  // namespace opkit::harness

@@ -57,6 +57,10 @@ row[op-harness model]='%zoo:transformer --backend cpu --reference reference --js
 row[op-harness conformance]="%$scratch/networks --backend cpu --workers 2 --json @/results.jsonl"
 row[op-harness backend]='%cpu --json @/verdicts.json'
 row[op-report build]="%$scratch/results.jsonl --output @/index.html"
+row[op-report add]="%$scratch/results.jsonl --history @/history.sqlite"
+row[op-report history]="--history $scratch/history.sqlite"
+row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
+row[op-report compare]="%$scratch/results.jsonl $scratch/results.jsonl"
 row[op-scaffold new]="HardNudge --kind elementwise --dry-run"
 row[op-scaffold remove]='Softmax --dry-run --force'
 row[op-scaffold rename]='Softmax HardNudge --dry-run --force'
@@ -312,6 +316,8 @@ done
 
 # Input files of some commands.
 "$bin/op-harness" check --op Relu --backend cpu --json "$scratch/results.jsonl" >/dev/null
+rm -f "$scratch/history.sqlite"
+"$bin/op-report" add --history "$scratch/history.sqlite" "$scratch/results.jsonl" >/dev/null
 mkdir -p "$scratch/networks"
 for network in squeezenet transformer; do
   mkdir -p "$scratch/networks/$network"

@@ -1,0 +1,19 @@
+// The commands of op-report. Each add function registers a subcommand whose callback stores the function to run.
+#pragma once
+
+#include <functional>
+
+#include "engine/tools/cli.h"
+
+namespace opkit::reports {
+
+struct CommandContext {
+  std::function<Result<int>()> run;
+};
+
+void addAddCommand(CLI::App& app, CommandContext& context);
+void addHistoryCommand(CLI::App& app, CommandContext& context);
+void addMergeCommand(CLI::App& app, CommandContext& context);
+void addCompareCommand(CLI::App& app, CommandContext& context);
+
+}  // namespace opkit::reports

@@ -1,0 +1,55 @@
+// Adder: writes runs into the tables of a history, within a transaction of the caller. Used by Store::add only.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "reports/history/store.h"
+
+namespace opkit::reports {
+
+/// A run and its records.
+struct RunRecords {
+  const Run* run = nullptr;
+  std::vector<const DeviceRecord*> devices;
+  std::vector<const CaseRecord*> cases;
+  std::vector<const MutantRecord*> mutants;
+};
+/// In the order of the files. Records of no run are left out.
+std::vector<RunRecords> byRun(const Results& results);
+
+/// Options of a command line that change the device or its kernels, sorted: "--mask no-fp16 --vector-width 128".
+std::string deviceOptions(const std::string& command);
+
+class Adder {
+ public:
+  static Result<Adder> create(const Database& database);
+
+  /// `at` is the run's time in the order of runs.
+  Status add(const RunRecords& records, int64_t at, AddReport& report);
+
+ private:
+  explicit Adder(const Database& database) : database_(database) {}
+  Status prepare();
+  Result<int64_t> idOf(Statement& find, Statement& insert);
+  /// The id of the run's row, or nothing if the store has all of the run.
+  Result<std::optional<int64_t>> addRun(const RunRecords& records, int64_t at, AddReport& report);
+  Result<int64_t> insertRun(const Run& run, int64_t at);
+  Status grow(int64_t id, const Run& run);
+  Result<int64_t> addDevice(const RunRecord& facts, const DeviceRecord& device);
+  Status addCalibration(int64_t run, int64_t device, const DeviceRecord& record);
+  Result<int64_t> deviceOf(const RunRecords& records, const CaseRecord& record);
+  Status addCase(int64_t run, const RunRecords& records, const CaseRecord& record);
+  Result<int64_t> addOutcome(int64_t subject, const CaseRecord& record);
+  Status addTimes(int64_t run, int64_t subject, const CaseRecord& record);
+  Status addMutants(int64_t run, const RunRecords& records);
+  Status keepLines(int64_t run, const Run& source);
+
+  const Database& database_;
+  std::map<std::string, int64_t> devices_;  // of the run, by backend
+  Statement findRun_, insertRun_, growRun_, findNight_, insertNight_, findEnvironment_, insertEnvironment_;
+  Statement findDevice_, insertDevice_, calibrate_, findSubject_, insertSubject_, findOutcome_, insertOutcome_, see_;
+  Statement findSeries_, insertSeries_, value_, mutation_, lines_;
+};
+
+}  // namespace opkit::reports

@@ -1,0 +1,359 @@
+// Store::series: values by series and night, in two passes over the tables in the order of their keys.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "reports/history/store.h"
+
+namespace opkit::reports {
+namespace {
+
+constexpr size_t kMetrics = 10;
+constexpr size_t kManySeries = 1000;  // for which threads pay
+constexpr size_t kMostThreads = 4;
+constexpr const char* kRange = "SELECT series, run, value FROM value WHERE series BETWEEN ? AND ?";
+constexpr uint32_t kNone = ~uint32_t{0};
+
+/// Values of one series before they are sorted into nights.
+struct Sample {
+  uint32_t night = 0;
+  int64_t run = 0;
+  double value = 0;
+};
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// Digits of the bits' digest as a number: equal for equal digests, and exact in a double.
+double numberOfBits(const std::string& digest) {
+  return digest.size() < 13 ? NAN : static_cast<double>(std::strtoull(digest.substr(0, 13).c_str(), nullptr, 16));
+}
+
+class Loader {
+ public:
+  Loader(const Database& database, const SeriesFilter& filter, std::vector<Environment>& environments)
+      : database_(database), filter_(filter), environments_(environments) {}
+
+  Result<std::vector<Series>> load() {
+    OPKIT_TRY(database_.execute("BEGIN"));
+    const Status status = loadAll();
+    OPKIT_TRY(database_.execute("COMMIT"));
+    if (!status.isOk()) return status;
+    return std::move(series_);
+  }
+
+ private:
+  /// In one transaction, so that the tables agree.
+  Status loadAll() {
+    OPKIT_TRY(readRuns());
+    OPKIT_TRY(readEnvironments());
+    OPKIT_TRY(readSubjects());
+    OPKIT_TRY(readTimes());
+    return wantsExact() ? readExact() : Status::ok();
+  }
+
+  template <class Body>
+  Status each(const std::string& sql, Body&& body) {
+    OPKIT_ASSIGN(Statement rows, database_.prepare(sql));
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) return Status::ok();
+      body(rows);
+    }
+  }
+
+  /// Runs and nights have small ids: vectors indexed by them.
+  Status readRuns() {
+    std::map<int64_t, uint32_t> order;
+    OPKIT_TRY(
+        each("SELECT night.id FROM night JOIN run ON run.night = night.id GROUP BY night.id ORDER BY min(at), "
+             "night.name, commit_id, dirty",
+             [&](Statement& row) { order.emplace(row.integer(0), static_cast<uint32_t>(order.size())); }));
+    return each("SELECT id, night FROM run", [&](Statement& row) {
+      const auto id = static_cast<size_t>(row.integer(0));
+      if (runs_.size() <= id) runs_.resize(id + 1);
+      runs_[id] = order[row.integer(1)];
+    });
+  }
+
+  /// One per night and device; rates are the medians over the runs.
+  Status readEnvironments() {
+    std::map<uint32_t, std::array<std::vector<double>, 4>> rates;
+    OPKIT_TRY(each(
+        "SELECT calibration.run, device, driver, host, cpu, os, compiler, build, loop_ns, copy_bytes_per_ns, "
+        "flops_per_ns, bytes_per_ns FROM calibration JOIN run ON run.id = calibration.run JOIN environment ON "
+        "environment.id = run.environment JOIN device ON device.id = calibration.device ORDER BY at, run.id",
+        [&](Statement& row) {
+          uint32_t& index = placeOf(runs_[static_cast<size_t>(row.integer(0))], row.integer(1));
+          if (index == kNone) {
+            index = static_cast<uint32_t>(environments_.size());
+            environments_.push_back({row.text(3), row.text(4), row.text(5), row.text(6), row.text(7), row.text(2)});
+          }
+          for (int i = 0; i < 4; ++i)
+            if (!row.isNull(i + 8)) rates[index][static_cast<size_t>(i)].push_back(row.real(i + 8));
+        }));
+    for (auto& [index, all] : rates) {
+      Environment& environment = environments_[index];
+      double* const fields[] = {&environment.loopNs, &environment.copyBytesPerNs, &environment.flopsPerNs,
+                                &environment.bytesPerNs};
+      for (size_t i = 0; i < 4; ++i) *fields[i] = medianOf(all[i]);
+    }
+    return Status::ok();
+  }
+
+  /// The index of the environment of a night on a device.
+  uint32_t& placeOf(uint32_t night, int64_t device) {
+    const auto column = static_cast<size_t>(device);
+    if (places_.size() <= column) places_.resize(column + 1);
+    if (places_[column].size() <= night) places_[column].resize(night + 1, kNone);
+    return places_[column][night];
+  }
+
+  static double medianOf(std::vector<double>& values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    const size_t middle = values.size() / 2;
+    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  }
+
+  Status readSubjects() {
+    return each(
+        "SELECT subject.id, kind, case_id, op, dtype, options, device.id, backend, name, uuid, machine, driver "
+        "FROM subject JOIN device ON device.id = subject.device",
+        [&](Statement& row) {
+          const auto id = static_cast<size_t>(row.integer(0));
+          if (subjects_.size() <= id) subjects_.resize(id + 1);
+          Subject& subject = subjects_[id];
+          SeriesKey& key = subject.key;
+          key.kind = row.text(1), key.caseId = row.text(2), key.op = row.text(3), key.dtype = row.text(4);
+          key.options = row.text(5), key.backend = row.text(7), key.device = row.text(8);
+          key.uuid = row.text(9), key.machine = row.text(10), key.driver = row.text(11);
+          subject.device = row.integer(6);
+          subject.wanted = (filter_.op.empty() || filter_.op == key.op) &&
+                           (filter_.backend.empty() || filter_.backend == key.backend) &&
+                           (filter_.kind.empty() || filter_.kind == key.kind) &&
+                           (filter_.caseId.empty() || filter_.caseId == key.caseId);
+        });
+  }
+
+  struct Time {
+    size_t subject = 0;
+    std::string provider, metric;
+  };
+  using Times = std::map<int64_t, Time>;  // by id of the series
+  struct Found {
+    size_t subject = 0;
+    Series series;
+  };
+
+  Status readTimes() {
+    Times times;
+    size_t known = 0;
+    OPKIT_TRY(each("SELECT id, subject, provider, metric FROM series", [&](Statement& row) {
+      ++known;
+      const auto subject = static_cast<size_t>(row.integer(1));
+      if (isWanted(subject) && contains(filter_.metrics, row.text(3)))
+        times[row.integer(0)] = {subject, row.text(2), row.text(3)};
+    }));
+    if (times.size() * 2 > known && times.size() >= kManySeries) return scanInThreads(times);
+    std::vector<Found> found;
+    OPKIT_ASSIGN(Statement rows, database_.prepare(kRange));
+    for (auto time = times.begin(); time != times.end(); ++time)
+      OPKIT_TRY(scan(rows.bind(time->first, time->first), times, found));
+    keep(found);
+    return Status::ok();
+  }
+
+  /// Equal parts of the series, each on a connection of its own. Rows of runs that were added meanwhile are left out.
+  Status scanInThreads(const Times& times) {
+    const size_t count = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+    std::vector<int64_t> ids;
+    for (const auto& [id, time] : times) ids.push_back(id);
+    std::vector<std::vector<Found>> found(count);
+    std::vector<Status> statuses(count);
+    {
+      std::vector<std::jthread> threads;
+      for (size_t i = 0; i < count; ++i)
+        threads.emplace_back([&, i] {
+          const int64_t first = ids[i * ids.size() / count], last = ids[(i + 1) * ids.size() / count - 1];
+          const auto part = [&]() -> Status {
+            OPKIT_ASSIGN(const Database database, Database::open(database_.path(), Database::Mode::Read));
+            OPKIT_ASSIGN(Statement rows, database.prepare(kRange));
+            return scan(rows.bind(first, last), times, found[i]);
+          };
+          statuses[i] = part();
+        });
+    }
+    for (const Status& status : statuses) OPKIT_TRY(status);
+    for (std::vector<Found>& part : found) keep(part);
+    return Status::ok();
+  }
+
+  /// The series of `rows`, which come by series and run.
+  Status scan(Statement& rows, const Times& times, std::vector<Found>& found) const {
+    std::vector<Sample> samples;
+    int64_t current = -1;
+    const auto flush = [&] {
+      const auto time = times.find(current);
+      if (time != times.end() && !samples.empty())
+        found.push_back({time->second.subject,
+                         seriesOf(time->second.subject, time->second.provider, time->second.metric, samples)});
+      samples.clear();
+    };
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) break;
+      if (rows.integer(0) != current) {
+        flush();
+        current = rows.integer(0);
+      }
+      const auto run = static_cast<size_t>(rows.integer(1));
+      if (run < runs_.size()) samples.push_back({runs_[run], rows.integer(1), rows.real(2)});
+    }
+    flush();
+    return Status::ok();
+  }
+
+  bool isWanted(size_t subject) const { return subject < subjects_.size() && subjects_[subject].wanted; }
+
+  bool wantsExact() const {
+    const std::vector<std::string>& all = exactMetrics();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const std::string& name) { return contains(filter_.metrics, name); });
+  }
+
+  Status readExact() {
+    struct Outcome {
+      uint32_t subject = 0;
+      std::array<double, kMetrics> values{};
+      std::string provider;
+    };
+    std::vector<Outcome> outcomes;
+    OPKIT_TRY(
+        each("SELECT id, subject, provider, status, margin, max_ulp, max_abs, nmse, shader_bytes, arena_bytes, "
+             "allocations, dispatches, bits FROM outcome",
+             [&](Statement& row) {
+               const auto id = static_cast<size_t>(row.integer(0));
+               if (outcomes.size() <= id) outcomes.resize(id + 1);
+               Outcome& outcome = outcomes[id];
+               outcome.subject = static_cast<uint32_t>(row.integer(1));
+               outcome.provider = row.text(2);
+               const auto status = statusFromName(row.text(3));
+               const auto rank = status ? rankOf(*status) : std::nullopt;
+               outcome.values[0] = rank ? *rank : NAN;
+               for (int i = 1; i < 9; ++i)
+                 outcome.values[static_cast<size_t>(i)] = row.isNull(i + 3) ? NAN : row.real(i + 3);
+               outcome.values[9] = numberOfBits(row.text(12));
+             }));
+    struct Seen {
+      uint32_t subject = 0, outcome = 0, run = 0;
+    };
+    std::vector<Seen> seen;
+    OPKIT_TRY(each("SELECT run, outcome FROM seen", [&](Statement& row) {
+      const auto outcome = static_cast<uint32_t>(row.integer(1));
+      if (outcome >= outcomes.size() || static_cast<size_t>(row.integer(0)) >= runs_.size()) return;  // added meanwhile
+      const uint32_t subject = outcomes[outcome].subject;
+      if (isWanted(subject)) seen.push_back({subject, outcome, static_cast<uint32_t>(row.integer(0))});
+    }));
+    std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.subject < b.subject; });
+    for (size_t metric = 0; metric < kMetrics; ++metric) {
+      const std::string& name = exactMetrics()[metric];
+      if (!contains(filter_.metrics, name)) continue;
+      for (size_t begin = 0, end = 0; begin < seen.size(); begin = end) {
+        std::map<std::string, std::vector<Sample>> byProvider;
+        for (end = begin; end < seen.size() && seen[end].subject == seen[begin].subject; ++end) {
+          const Outcome& outcome = outcomes[seen[end].outcome];
+          if (std::isnan(outcome.values[metric])) continue;
+          byProvider[metric == 0 ? std::string() : outcome.provider].push_back(
+              {runs_[seen[end].run], seen[end].run, outcome.values[metric]});
+        }
+        for (auto& [provider, samples] : byProvider)
+          keep({seen[begin].subject, seriesOf(seen[begin].subject, provider, name, samples)});
+      }
+    }
+    return Status::ok();
+  }
+
+  /// Without environments.
+  Series seriesOf(size_t subject, const std::string& provider, const std::string& metric,
+                  std::vector<Sample>& samples) const {
+    const auto before = [](const Sample& a, const Sample& b) {
+      return a.night != b.night ? a.night < b.night : a.run < b.run;
+    };
+    if (!std::is_sorted(samples.begin(), samples.end(), before)) std::sort(samples.begin(), samples.end(), before);
+    Series series;
+    series.key = subjects_[subject].key;
+    series.key.provider = provider;
+    series.key.metric = metric;
+    series.values.reserve(samples.size());
+    for (const Sample& sample : samples) {
+      if (series.points.empty() || series.points.back().night != sample.night)
+        series.points.push_back({sample.night, 0, static_cast<uint32_t>(series.values.size()), 0});
+      ++series.points.back().count;
+      series.values.push_back(sample.value);
+    }
+    return series;
+  }
+
+  void keep(Found found) {
+    for (Point& point : found.series.points)
+      point.environment = environmentOf(point.night, subjects_[found.subject].device);
+    series_.push_back(std::move(found.series));
+  }
+  void keep(std::vector<Found>& found) {
+    for (Found& each : found) keep(std::move(each));
+  }
+
+  /// Every device of a case has a row in `calibration`; without one the environment is empty.
+  uint32_t environmentOf(uint32_t night, int64_t device) {
+    uint32_t& index = placeOf(night, device);
+    if (index != kNone) return index;
+    index = static_cast<uint32_t>(environments_.size());
+    environments_.emplace_back();
+    return index;
+  }
+
+  struct Subject {
+    SeriesKey key;
+    int64_t device = 0;
+    bool wanted = false;
+  };
+
+  const Database& database_;
+  const SeriesFilter& filter_;
+  std::vector<Environment>& environments_;
+  std::vector<uint32_t> runs_;                 // the night, by id
+  std::vector<std::vector<uint32_t>> places_;  // environments, by id of the device and night
+  std::vector<Subject> subjects_;              // by id
+  std::vector<Series> series_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& exactMetrics() {
+  static const std::vector<std::string> names = {"status",      "margin",     "maxUlp",      "maxAbs",     "nmse",
+                                                 "shaderBytes", "arenaBytes", "allocations", "dispatches", "bits"};
+  return names;
+}
+
+std::optional<int> rankOf(CaseStatus status) {
+  switch (status) {
+    case CaseStatus::Pass: return 0;
+    case CaseStatus::Mistrusted: return 1;
+    case CaseStatus::Fallback: return 2;
+    case CaseStatus::Fail: return 3;
+    case CaseStatus::Hang: return 4;
+    case CaseStatus::Crash: return 5;
+    default: return std::nullopt;
+  }
+}
+
+Result<std::vector<Series>> Store::series(const SeriesFilter& filter, std::vector<Environment>& environments) const {
+  environments.clear();
+  return Loader(database_, filter, environments).load();
+}
+
+}  // namespace opkit::reports

@@ -1,0 +1,188 @@
+#include "reports/history/store.h"
+
+#include <zlib.h>
+
+#include <ctime>
+#include <filesystem>
+#include <sstream>
+
+#include "engine/base/interrupt.h"
+#include "reports/history/adder.h"
+#include "reports/history_schema.h"
+
+namespace opkit::reports {
+namespace {
+
+constexpr int64_t kApplication = 0x4F504B54;
+constexpr int64_t kVersion = 1;
+constexpr int kKeptNights = 2;  // whose lines are kept
+
+Result<int64_t> pragma(const Database& database, const char* name) {
+  OPKIT_ASSIGN(Statement statement, database.prepare(fmt::format("PRAGMA {}", name)));
+  OPKIT_TRY(statement.step().error());
+  return statement.integer(0);
+}
+
+/// Rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(const Database& database) : database_(database) {}
+  ~Transaction() {
+    if (open_) static_cast<void>(database_.execute("ROLLBACK"));
+  }
+  Status begin() {
+    OPKIT_TRY(database_.execute("BEGIN IMMEDIATE"));
+    open_ = true;
+    return Status::ok();
+  }
+  Status commit() {
+    OPKIT_TRY(database_.execute("COMMIT"));
+    open_ = false;
+    return Status::ok();
+  }
+
+ private:
+  const Database& database_;
+  bool open_ = false;
+};
+
+/// Seconds since 1970 of "2026-01-31T12:00:00Z"; nothing for another text.
+std::optional<int64_t> secondsOf(const std::string& text) {
+  std::tm parts = {};
+  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (!end || *end) return std::nullopt;
+  return static_cast<int64_t>(timegm(&parts));
+}
+
+/// Times of the runs of one file. On one host a run began after those above it, whatever the clock said.
+class Clock {
+ public:
+  int64_t timeOf(const Run& run, AddReport& report) {
+    const RunRecord& facts = run.facts;
+    const auto started = secondsOf(facts.started);
+    if (!started) report.notes.push_back(fmt::format("run {} has no time; it counts as started in 1970", facts.run));
+    const auto [last, isFirst] = last_.try_emplace(facts.host, started.value_or(0));
+    if (!isFirst && started && *started < last->second)
+      report.notes.push_back(
+          fmt::format("run {} began {} s before the run above it in its file: the clock went backwards; the file's "
+                      "order is kept",
+                      facts.run, last->second - *started));
+    last->second = std::max(last->second, started.value_or(last->second));
+    const auto ended = secondsOf(run.ended);
+    if (started && ended && *ended < *started)
+      report.notes.push_back(
+          fmt::format("run {} ended {} s before it began: the clock went backwards", facts.run, *started - *ended));
+    return last->second;
+  }
+
+ private:
+  std::map<std::string, int64_t> last_;  // by host
+};
+
+Status pruneLines(const Database& database) {
+  return database.execute(fmt::format(
+      "DELETE FROM lines WHERE run NOT IN (SELECT run.id FROM run JOIN night ON night.id = run.night WHERE night.name "
+      "IN (SELECT night.name FROM night JOIN run ON run.night = night.id GROUP BY night.name ORDER BY max(at) DESC, "
+      "night.name DESC LIMIT {}))",
+      kKeptNights));
+}
+
+Result<std::string> expanded(std::string_view bytes, size_t size) {
+  std::string text(size, '\0');
+  uLongf length = size;
+  const int code = uncompress(reinterpret_cast<Bytef*>(text.data()), &length,
+                              reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  if (code != Z_OK || length != size) return Status::corrupt("the kept lines of a run are damaged");
+  return text;
+}
+
+}  // namespace
+
+Status Store::prepare(Database::Mode mode) {
+  const std::string& path = database_.path();
+  OPKIT_ASSIGN(const int64_t application, pragma(database_, "application_id"));
+  OPKIT_ASSIGN(const int64_t version, pragma(database_, "user_version"));
+  OPKIT_ASSIGN(const int64_t changes, pragma(database_, "schema_version"));
+  if (application == 0 && version == 0 && changes == 0) {
+    if (mode == Database::Mode::Read) return Status::invalidArgument("{}: the history is empty", path);
+    return database_.execute(
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}", kApplication, kVersion, kHistorySchema));
+  }
+  if (application != kApplication)
+    return Status::corrupt("{}: expected a history of `op-report add`, found an SQLite file of another program", path);
+  if (version != kVersion)
+    return Status::unsupported("{}: expected a history of version {}, found {}", path, kVersion, version);
+  return Status::ok();
+}
+
+Result<Store> Store::open(const std::string& path, Database::Mode mode) {
+  OPKIT_ASSIGN(Database database, Database::open(path, mode));
+  Store store(std::move(database));
+  if (mode == Database::Mode::Read) OPKIT_TRY(store.prepare(mode));
+  return store;
+}
+
+Result<AddReport> Store::add(const std::vector<Results>& files) {
+  Transaction transaction(database_);
+  OPKIT_TRY(transaction.begin());
+  OPKIT_TRY(prepare(Database::Mode::Write));
+  AddReport report;
+  {
+    OPKIT_ASSIGN(Adder adder, Adder::create(database_));
+    for (const Results& file : files) {
+      Clock clock;
+      for (const RunRecords& records : byRun(file)) {
+        if (interrupted()) return Status::invalidArgument("interrupted; nothing was added");
+        OPKIT_TRY(adder.add(records, clock.timeOf(*records.run, report), report));
+      }
+    }
+  }
+  if (report.added + report.grown > 0) OPKIT_TRY(pruneLines(database_));
+  OPKIT_TRY(transaction.commit());
+  return report;
+}
+
+Result<AddReport> Store::addTo(const std::string& path, const std::vector<Results>& files) {
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(path, ignored);
+  const auto attempt = [&]() -> Result<AddReport> {
+    OPKIT_ASSIGN(Store store, open(path, Database::Mode::Write));
+    return store.add(files);
+  };
+  auto report = attempt();
+  // Empty: another program may have filled it meanwhile.
+  if (!report && !existed && std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
+  return report;
+}
+
+Result<std::vector<Night>> Store::nights() const {
+  OPKIT_ASSIGN(Statement rows, database_.prepare("SELECT night.name, commit_id, dirty, min(at) FROM night JOIN run ON "
+                                                 "run.night = night.id GROUP BY night.id ORDER BY 4, 1, 2, 3"));
+  std::vector<Night> nights;
+  while (true) {
+    OPKIT_ASSIGN(const bool more, rows.step());
+    if (!more) return nights;
+    nights.push_back({rows.text(0), rows.text(1), rows.integer(2) != 0, rows.integer(3)});
+  }
+}
+
+Result<Results> Store::newest() const {
+  OPKIT_ASSIGN(
+      Statement rows,
+      database_.prepare("SELECT bytes, text FROM lines JOIN run ON run.id = lines.run WHERE night = (SELECT "
+                        "night FROM run JOIN lines ON lines.run = run.id GROUP BY night ORDER BY min(at) DESC, "
+                        "night DESC LIMIT 1) ORDER BY at, run.id"));
+  std::string text;
+  while (true) {
+    OPKIT_ASSIGN(const bool more, rows.step());
+    if (!more) break;
+    OPKIT_ASSIGN(const std::string lines, expanded(rows.blob(1), static_cast<size_t>(rows.integer(0))));
+    text += lines;
+  }
+  Results results;
+  std::istringstream stream(text);
+  OPKIT_TRY(readResults(stream, database_.path(), results, {}));
+  return results;
+}
+
+}  // namespace opkit::reports

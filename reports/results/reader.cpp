@@ -1,0 +1,180 @@
+#include "reports/results/reader.h"
+
+#include <xxhash.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "reports/results/record_json.h"
+
+namespace opkit::reports {
+namespace {
+
+/// The records of one file. Lines name their run; lines without a name belong to the run that began last.
+class Reader {
+ public:
+  Reader(Results& results, const ReadOptions& options)
+      : results_(results), options_(options), first_(results.runs.size()) {}
+
+  Status add(const nlohmann::json& line, const std::string& text) {
+    OPKIT_ASSIGN(Record record, recordFromJson(line));
+    Run* owner = nullptr;
+    if (RunRecord* run = std::get_if<RunRecord>(&record)) {
+      owner = &begin(std::move(*run), text);
+    } else if (PlanRecord* more = std::get_if<PlanRecord>(&record)) {
+      owner = plan(*more);
+    } else if (DeviceRecord* device = std::get_if<DeviceRecord>(&record)) {
+      owner = ownerOf(device->run);
+      results_.devices.push_back(std::move(*device));
+    } else if (CaseRecord* one = std::get_if<CaseRecord>(&record)) {
+      owner = count(one->run);
+      results_.cases.push_back(std::move(*one));
+    } else if (MutantRecord* mutant = std::get_if<MutantRecord>(&record)) {
+      owner = count(mutant->run);
+      results_.mutants.push_back(std::move(*mutant));
+    } else if (SummaryRecord* summary = std::get_if<SummaryRecord>(&record)) {
+      owner = ownerOf(summary->run);
+      if (owner) end(*summary, *owner);
+    }
+    if (owner) keep(text, *owner);
+    return Status::ok();
+  }
+
+ private:
+  Run& begin(RunRecord facts, const std::string& text) {
+    if (facts.run.empty()) facts.run = fmt::format("unnamed-{:016x}", XXH3_64bits(text.data(), text.size()));
+    Run& run = results_.runs.emplace_back();
+    run.facts = std::move(facts);
+    run.night = night_;
+    plan(run, run.facts.planned);
+    return run;
+  }
+
+  static void end(const SummaryRecord& summary, Run& run) {
+    run.outcome = summary.outcome.empty() ? "complete" : summary.outcome;
+    run.ended = summary.ended;
+  }
+
+  /// A line outside a run plans for the file.
+  Run* plan(PlanRecord& more) {
+    results_.plannedRuns += more.runs.value_or(0);
+    if (more.runs || !more.night.empty()) night_ = more.night;
+    Run* owner = more.runs || !more.night.empty() ? nullptr : ownerOf(more.run);
+    if (owner) plan(*owner, more.planned);
+    return owner;
+  }
+
+  void keep(const std::string& text, Run& run) const {
+    const uint64_t before = run.content.empty() ? 0 : run.content.back();
+    run.content.push_back(XXH3_64bits_withSeed(text.data(), text.size(), before));
+    if (options_.keepLines) run.lines += text + "\n";
+  }
+
+  static void plan(Run& run, const std::optional<Counts>& more) {
+    if (!more) return;
+    run.planned = run.planned.value_or(0);
+    for (const auto& [backend, lines] : *more) *run.planned += lines;
+  }
+
+  Run* count(std::string& id) {
+    Run* run = ownerOf(id);
+    if (run) ++run->written;
+    return run;
+  }
+
+  /// The run of this id, or the last one if the line names none; sets the id.
+  Run* ownerOf(std::string& id) {
+    for (size_t i = results_.runs.size(); i > first_; --i) {
+      Run& run = results_.runs[i - 1];
+      if (!id.empty() && run.facts.run != id) continue;
+      id = run.facts.run;
+      return &run;
+    }
+    return nullptr;
+  }
+
+  Results& results_;
+  const ReadOptions& options_;
+  size_t first_;  // run of this file
+  std::string night_;
+};
+
+/// True if the line begins a run, so that an unfinished line may stand before it.
+bool beginsRun(const nlohmann::json& line) {
+  const auto kind = line.is_object() ? line.find("record") : line.end();
+  return kind != line.end() && *kind == RunRecord::kName;
+}
+
+}  // namespace
+
+std::vector<const CaseRecord*> Results::ofKind(const std::string& kind) const {
+  std::vector<const CaseRecord*> selected;
+  for (const CaseRecord& record : cases)
+    if (record.kind == kind) selected.push_back(&record);
+  return selected;
+}
+
+bool Results::complete() const {
+  return runs.size() >= plannedRuns &&
+         std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.complete(); });
+}
+
+std::string Results::missing() const {
+  if (complete()) return "";
+  size_t planned = 0, written = 0, cut = 0;
+  for (const Run& run : runs) {
+    planned += run.planned.value_or(0);
+    written += run.planned ? std::min(run.written, *run.planned) : 0;
+    cut += !run.complete();
+  }
+  std::string text = "INCOMPLETE: ";
+  if (planned > 0)
+    text += fmt::format("{} of {} planned cases ({:.1f} %); ", written, planned,
+                        100 * static_cast<double>(written) / static_cast<double>(planned));
+  if (cut > 0) text += fmt::format("{} of {} runs did not reach {} end", cut, runs.size(), cut == 1 ? "its" : "their");
+  if (runs.size() < plannedRuns)
+    text +=
+        fmt::format("{}{} of {} planned runs never began", cut > 0 ? ", " : "", plannedRuns - runs.size(), plannedRuns);
+  return text;
+}
+
+Status readResults(const std::string& path, Results& results, const ReadOptions& options) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path))
+    return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
+  return readResults(file, path, results, options);
+}
+
+Status readResults(std::istream& stream, const std::string& name, Results& results, const ReadOptions& options) {
+  Reader reader(results, options);
+  std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be a cut line
+  bool any = false, followed = false;
+  for (size_t number = 1; std::getline(stream, line); ++number) {
+    if (line.empty()) continue;
+    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+    const std::string where = fmt::format("{}:{}", name, number);
+    followed = !cutAt.empty() && !beginsRun(record);
+    if (followed) break;
+    if (!cutAt.empty()) results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
+    cutAt = record.is_discarded() ? where : "";
+    cutText = line.substr(0, 60);
+    if (!cutAt.empty() && options.refuseCut)
+      return Status::corrupt("{}: expected a line of JSON, found '{}'", cutAt, cutText);
+    if (!cutAt.empty()) continue;
+    any = true;
+    OPKIT_TRY(reader.add(record, line).withContext(where));
+  }
+  if (cutAt.empty()) return Status::ok();
+  if (!any || followed) return Status::corrupt("{}: expected a line of JSON, found '{}'", cutAt, cutText);
+  results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
+  return Status::ok();
+}
+
+std::vector<std::string> notesOf(const Results& results) {
+  std::vector<std::string> notes = results.warnings;
+  if (!results.complete()) notes.push_back(results.missing());
+  return notes;
+}
+
+}  // namespace opkit::reports

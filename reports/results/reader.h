@@ -1,0 +1,56 @@
+// Results: files of JSON lines (reports/schema.md), read back and grouped by record.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/status.h"
+#include "reports/results/records.h"
+
+namespace opkit::reports {
+
+/// One invocation of op-harness and its progress.
+struct Run {
+  RunRecord facts;                // facts.run is never empty: runs without an id get one from their content
+  std::optional<size_t> planned;  // lines of cases or mutants; absent if the writer did not say
+  size_t written = 0;
+  std::string outcome;  // "complete" or "interrupted", from the summary; empty if there is none
+  std::string ended;
+  std::string night;              // from a plan above it; empty if there is none
+  std::vector<uint64_t> content;  // hashes of its first 1, 2, ... lines
+  std::string lines;              // with ReadOptions::keepLines
+
+  bool complete() const { return outcome == "complete" && written >= planned.value_or(0); }
+};
+
+struct Results {
+  std::vector<Run> runs;
+  size_t plannedRuns = 0;             // planned for the files, if their writer said so
+  std::vector<std::string> warnings;  // of lines that were left out
+  std::vector<DeviceRecord> devices;
+  std::vector<CaseRecord> cases;
+  std::vector<MutantRecord> mutants;
+
+  bool complete() const;
+  /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end"; empty if nothing is missing.
+  std::string missing() const;
+  /// Cases of one kind: "check", "bench", "roof", "conformance", "model".
+  std::vector<const CaseRecord*> ofKind(const std::string& kind) const;
+};
+
+struct ReadOptions {
+  bool keepLines = false;
+  bool refuseCut = false;  // an unfinished line is Corrupt
+};
+
+/// Appends the records of a file; the field `run` of each names a run of `results`, if the line belongs to one. Corrupt
+/// names file and line; Unsupported for another schema version. An unfinished line (the last one, or one before another
+/// run begins) is left out with a warning.
+Status readResults(const std::string& path, Results& results, const ReadOptions& options = {});
+Status readResults(std::istream& stream, const std::string& name, Results& results, const ReadOptions& options = {});
+/// Notices for a reader of these results: the warnings, and what is missing.
+std::vector<std::string> notesOf(const Results& results);
+
+}  // namespace opkit::reports
