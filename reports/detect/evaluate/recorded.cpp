@@ -6,7 +6,7 @@
 #include <fstream>
 #include <map>
 
-#include "reports/results.h"
+#include "reports/results/reader.h"
 
 namespace opkit::reports::detect {
 namespace {
@@ -20,12 +20,10 @@ Status readJsonLines(const std::string& path, std::vector<Recorded>& recorded) {
   Results results;
   OPKIT_TRY(readResults(path, results));
   std::map<std::string, std::vector<double>> series;
-  for (const nlohmann::json* record : results.ofKind("bench")) {
-    const nlohmann::json times = record->value("times", nlohmann::json::object());
-    for (const auto& [figure, timing] : times.items())
-      if (const double least = numberOf(timing, "min"); least > 0 && isSteadyFigure(figure))
-        series[fmt::format("{} {} {}", textOf(*record, "id"), textOf(*record, "backend"), figure)].push_back(least);
-  }
+  for (const CaseRecord* record : results.ofKind("bench"))
+    for (const auto& [figure, time] : record->times)
+      if (time.min > 0 && isSteadyFigure(figure))
+        series[fmt::format("{} {} {}", record->id, record->backend, figure)].push_back(time.min);
   for (auto& [name, runs] : series) recorded.push_back({name, std::move(runs)});
   return Status::ok();
 }
