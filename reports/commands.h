@@ -13,6 +13,7 @@ struct CommandContext {
 
 void addAddCommand(CLI::App& app, CommandContext& context);
 void addHistoryCommand(CLI::App& app, CommandContext& context);
+void addJudgeCommand(CLI::App& app, CommandContext& context);
 void addMergeCommand(CLI::App& app, CommandContext& context);
 void addCompareCommand(CLI::App& app, CommandContext& context);
 

@@ -55,8 +55,11 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   Results results;
   OPKIT_TRY(read(options, results));
   std::optional<Nights> nights;
+  std::optional<Judged> judged;
   if (!options.history.empty()) {
     OPKIT_ASSIGN(nights, readNights(options.history));
+    OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
+    OPKIT_ASSIGN(judged, judgeStore(store));
   }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
@@ -65,7 +68,7 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
                 kNothingExecuted);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr));
+  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
   fmt::print("{}: {} cases\n", output, results.cases.size());
@@ -87,6 +90,7 @@ int run(int argc, char** argv) {
   command->add_option("--output", options.output, "The page to write")->required()->check(cli::outputFile());
   addAddCommand(app, context);
   addHistoryCommand(app, context);
+  addJudgeCommand(app, context);
   addMergeCommand(app, context);
   addCompareCommand(app, context);
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());

@@ -294,6 +294,25 @@ data models(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+data verdictOf(const Judged* judged) {
+  if (!judged) return data(false);
+  list findings;
+  for (const JudgedFinding& finding : judged->findings) {
+    list series;
+    for (const std::string& one : finding.series) series.push_back(object{{"text", one}});
+    findings.push_back(object{{"what", finding.what},
+                              {"since", finding.since},
+                              {"suspect", finding.suspect},
+                              {"repeat", finding.repeat},
+                              {"compare", finding.compare},
+                              {"series", data(series)},
+                              {"fresh", flag(finding.fresh)},
+                              {"worse", flag(finding.worse)}});
+  }
+  const bool any = !findings.empty();
+  return object{{"summary", judged->summary()}, {"any", flag(any)}, {"findings", data(findings)}};
+}
+
 data historyOf(const Nights* nights) {
   if (!nights) return data(false);
   list rows, changes;
@@ -332,8 +351,9 @@ size_t executedCases(const Results& results) {
                                            [](const CaseRecord& record) { return isExecuted(record.status); }));
 }
 
-data reportData(const Results& results, const Nights* nights) {
+data reportData(const Results& results, const Nights* nights, const Judged* judged) {
   return object{{"runs", runFacts(results)},
+                {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
                 {"failures", failures(results)},

@@ -6,13 +6,15 @@
 
 #include <kainjow/mustache.hpp>
 
+#include "reports/history/judged.h"
 #include "reports/history/nights.h"
 #include "reports/results/reader.h"
 
 namespace opkit::reports {
 
-/// `nights` adds what changed since the night before; null without a history.
-kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr);
+/// `nights` and `judged` add what changed since the night before; null without a history.
+kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr,
+                                   const Judged* judged = nullptr);
 
 /// Cases that were really executed (every status but unsupported and skip).
 size_t executedCases(const Results& results);

@@ -48,7 +48,7 @@ CREATE TABLE seen (
   run INTEGER NOT NULL REFERENCES run, outcome INTEGER NOT NULL REFERENCES outcome,
   PRIMARY KEY (run, outcome)) WITHOUT ROWID;
 
--- Times in ns: the median of one process run. Nine digits are kept.
+-- Times in ns: the least sample of one process run. Nine digits are kept.
 CREATE TABLE series (
   id INTEGER PRIMARY KEY, subject INTEGER NOT NULL REFERENCES subject, provider TEXT NOT NULL, metric TEXT NOT NULL,
   UNIQUE (subject, provider, metric));

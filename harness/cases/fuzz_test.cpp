@@ -59,6 +59,18 @@ TEST(Fuzz, WhatProvesNothingIsNotDrawn) {
   }
 }
 
+TEST(Fuzz, ExactSumsAreOfValuesThatNeedNoRounding) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto of = [&](const char* id) {
+    const auto c = parseCaseId(id);
+    EXPECT_TRUE(c) << id;
+    return acceptDrawn(*registry.find(c->op), registry, *c, {});
+  };
+  EXPECT_TRUE(of("ReduceSum/f64[15,1,7]/exact/seed=3").isOk());
+  EXPECT_EQ(of(R"(ReduceLogSumExp{"keep_dims":true}/f64[15,1,7]/exact/seed=99973)").message(),
+            "an expected value of the exact lane needs a rounding");
+}
+
 TEST(Fuzz, EveryOperatorIsDrawnFor) {
   const auto all = fuzzCatalogue({}, {}, ops::builtinOps(), {{}, 1, 7, ""});
   ASSERT_TRUE(all) << all.error().message();

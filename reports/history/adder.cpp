@@ -242,11 +242,11 @@ Result<int64_t> Adder::addOutcome(int64_t subject, const CaseRecord& c) {
 
 Status Adder::addTimes(int64_t run, int64_t subject, const CaseRecord& c) {
   for (const auto& [metric, time] : c.times) {
-    if (!std::isfinite(time.median)) continue;
+    if (!std::isfinite(time.min)) continue;
     findSeries_.bind(subject, c.provider, metric);
     insertSeries_.bind(subject, c.provider, metric);
     OPKIT_ASSIGN(const int64_t series, idOf(findSeries_, insertSeries_));
-    OPKIT_TRY(value_.bind(series, run, time.median >= kWholeNs ? std::round(time.median) : time.median).run());
+    OPKIT_TRY(value_.bind(series, run, time.min >= kWholeNs ? std::round(time.min) : time.min).run());
   }
   return Status::ok();
 }

@@ -1,0 +1,80 @@
+// op-report judge: a history of nights, judged.
+#include "reports/testing/results_text.h"
+
+namespace opkit::reports {
+namespace {
+
+class JudgedTest : public OpReportTest {
+ protected:
+  /// Adds a night of seven process runs that take `ns`, with a little noise.
+  void night(int number, double ns, double margin, const std::string& commit, const std::string& driver = "driver 1") {
+    std::string lines;
+    for (int i = 0; i < 7; ++i)
+      lines += RunText{.id = fmt::format("{:08x}{:08x}", number, i),
+                       .night = fmt::format("2026-01-{:02}", number),
+                       .started = fmt::format("2026-01-{:02}T00:{:02}:00Z", number, i),
+                       .ended = fmt::format("2026-01-{:02}T00:{:02}:30Z", number, i),
+                       .commit = commit,
+                       .driver = driver,
+                       .executeNs = ns * (1 + 0.002 * ((number * 5 + i * 3) % 7)),
+                       .margin = margin}
+                   .text();
+    ASSERT_EQ(run("add --history " + history_ + " " + file(lines)), 0);
+  }
+  int judge(std::string* said) { return run("judge --history " + history_, said); }
+};
+
+TEST_F(JudgedTest, ASlowDownIsFoundWithItsNightsCommitsAndCommands) {
+  for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "good12345678");
+  std::string said;
+  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_NE(said.find("0 new findings (0 worse)"), std::string::npos) << said;
+  for (int i = 13; i <= 15; ++i) night(i, 130'000, 0.25, "bad123456789");
+  EXPECT_EQ(judge(&said), 1) << said;
+  EXPECT_NE(said.find("new worse: 2 series of Relu on cpu, executeWall 1.3 times"), std::string::npos) << said;
+  EXPECT_NE(said.find("between 2026-01-12 (good12345678) and 2026-01-13 (bad123456789)"), std::string::npos) << said;
+  EXPECT_NE(said.find("suspect  the code"), std::string::npos) << said;
+  EXPECT_NE(said.find("repeat   op-harness bench --backend cpu --case 'Relu/f32["), std::string::npos) << said;
+  EXPECT_NE(said.find("git worktree add ../before good12345678"), std::string::npos) << said;
+}
+
+TEST_F(JudgedTest, ADriverThatMovedAtTheSameNightIsTheSuspect) {
+  for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "same12345678");
+  for (int i = 13; i <= 15; ++i) night(i, 130'000, 0.25, "same12345678", "driver 2");
+  std::string said;
+  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_NE(said.find("suspect  the environment: driver"), std::string::npos) << said;
+}
+
+TEST_F(JudgedTest, AMarginThatJumpsIsFoundTheNextMorning) {
+  for (int i = 1; i <= 3; ++i) night(i, 100'000, 0.125, "good12345678");
+  night(4, 100'000, 0.5, "bad123456789");
+  std::string said;
+  EXPECT_EQ(judge(&said), 1) << said;
+  EXPECT_NE(said.find("margin 4 times"), std::string::npos) << said;
+  EXPECT_NE(said.find("repeat   op-harness check --backend cpu"), std::string::npos) << said;
+}
+
+TEST_F(JudgedTest, ThePageBeginsWithTheVerdict) {
+  for (int i = 1; i <= 3; ++i) night(i, 100'000, 0.125, "good12345678");
+  night(4, 100'000, 0.5, "bad123456789");
+  const std::string page = folder_ + "/index.html";
+  ASSERT_EQ(run("build --history " + history_ + " --output " + page), 0);
+  const std::string html = contents(page);
+  const size_t verdict = html.find("Against the nights before:"), finding = html.find("margin 4 times");
+  EXPECT_NE(finding, std::string::npos);
+  EXPECT_LT(verdict, finding);
+  EXPECT_LT(finding, html.find("<h2>"));
+}
+
+TEST_F(JudgedTest, AFirstNightIsJudgedAndBadInputIsOneLine) {
+  night(1, 100'000, 0.25, "c");
+  std::string said;
+  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_NE(said.find("2026-01-01: 0 new findings"), std::string::npos) << said;
+  EXPECT_EQ(run("judge --history /no/such/file", &said), 2);
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+}  // namespace
+}  // namespace opkit::reports
