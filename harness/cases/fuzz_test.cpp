@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/cases/accept.h"
 #include "harness/check/prepared.h"
 #include "harness/check/trust.h"
 #include "ops/builtin_ops.h"

@@ -29,13 +29,16 @@ TEST_F(JudgedTest, ASlowDownIsFoundWithItsNightsCommitsAndCommands) {
   std::string said;
   EXPECT_EQ(judge(&said), 0) << said;
   EXPECT_NE(said.find("0 new findings (0 worse)"), std::string::npos) << said;
-  for (int i = 13; i <= 15; ++i) night(i, 130'000, 0.25, "bad123456789");
+  for (int i = 13; i <= 14; ++i) night(i, 130'000, 0.25, "bad123456789");
   EXPECT_EQ(judge(&said), 1) << said;
   EXPECT_NE(said.find("new worse: 2 series of Relu on cpu, executeWall 1.3 times"), std::string::npos) << said;
   EXPECT_NE(said.find("between 2026-01-12 (good12345678) and 2026-01-13 (bad123456789)"), std::string::npos) << said;
   EXPECT_NE(said.find("suspect  the code"), std::string::npos) << said;
   EXPECT_NE(said.find("repeat   op-harness bench --backend cpu --case 'Relu/f32["), std::string::npos) << said;
   EXPECT_NE(said.find("git worktree add ../before good12345678"), std::string::npos) << said;
+  night(15, 130'000, 0.25, "bad123456789");
+  EXPECT_EQ(judge(&said), 0) << "it is known since the night before: " << said;
+  EXPECT_NE(said.find("0 new findings (0 worse); 12 series: 2 worse"), std::string::npos) << said;
 }
 
 TEST_F(JudgedTest, ADriverThatMovedAtTheSameNightIsTheSuspect) {

@@ -40,7 +40,8 @@ struct RunText {
       lines += fmt::format(
           R"({{"record":"case","run":"{}","kind":"{}","id":"Relu/f32[{}]","op":"Relu","backend":"cpu","provider":"opkit","dtype":"f32","status":"{}","reason":"{}","digest":"{}","accuracy":{{"margin":{},"nmse":1e-15}},"times":{{"executeWall":{{"min":{},"median":{},"mad":1,"samples":[{}]}}}}}})"
           "\n",
-          id, kind, i, status, status == "pass" ? "" : "why", digest, margin, executeNs, executeNs + i, executeNs);
+          id, kind, i, status, status == "pass" ? "" : "why", digest, margin, executeNs + i, executeNs + i,
+          executeNs + i);
     return lines + fmt::format(R"({{"record":"summary","run":"{}","outcome":"complete","ended":"{}"}})"
                                "\n",
                                id, ended);
