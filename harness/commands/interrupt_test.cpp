@@ -92,7 +92,8 @@ TEST(Interrupted, JUnitSaysThatItIsAPart) {
 
 TEST(Interrupted, AKilledRunLeavesAFileThatCanBeRead) {
   const std::string path = fresh("killed.jsonl");
-  const Ran ran = runUntil("check --written --backend cpu --jobs 2 --json " + path, path, "\"record\":\"case\"", SIGKILL);
+  const Ran ran =
+      runUntil("check --written --backend cpu --jobs 2 --json " + path, path, "\"record\":\"case\"", SIGKILL);
   EXPECT_EQ(ran.code, 137) << ran.text;
   EXPECT_EQ(ran.text.find("left behind"), std::string::npos) << ran.text;
   EXPECT_TRUE(count(path).summary.is_null());
