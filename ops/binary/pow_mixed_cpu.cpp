@@ -23,14 +23,20 @@ V widenedTo(T value) {
   return static_cast<V>(cpu::widened(value));
 }
 
-/// base^exponent modulo 2^64; for a negative exponent the reciprocal, truncated towards zero, and 0 for 0.
-uint64_t wholePower(uint64_t base, int64_t exponent) {
-  const uint64_t minusOne = ~uint64_t{0};
-  if (exponent < 0) return base == 1 || (base == minusOne && exponent % 2 == 0) ? 1 : base == minusOne ? base : 0;
+/// base^exponent modulo 2^64.
+uint64_t wholePower(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
-  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1, base *= base)
-    if (rest & 1) result *= base;
+  for (; exponent != 0; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
   return result;
+}
+
+/// For a negative exponent the reciprocal, truncated towards zero, and 0 for 0. Bases of all ones are -1 if `isSigned`.
+uint64_t wholePower(uint64_t base, int64_t exponent, bool isSigned) {
+  if (exponent >= 0) return wholePower(base, static_cast<uint64_t>(exponent));
+  const bool minusOne = isSigned && base == ~uint64_t{0};
+  if (minusOne && exponent % 2 != 0) return base;
+  return base == 1 || minusOne ? 1 : 0;
 }
 
 class MixedPowCpu final : public cpu::CpuKernel, public cpu::RowKernel {
@@ -55,6 +61,7 @@ class MixedPowCpu final : public cpu::CpuKernel, public cpu::RowKernel {
       T* z = outputs[0]->data<T>().data();
       const int64_t elements = outputs[0]->desc.elements();
       if constexpr (std::is_integral_v<T>) {
+        if (inputs[1]->desc.dtype == DType::UInt64) return powers<uint64_t>(x, *inputs[1], z, elements);
         if (!inReal) return powers<int64_t>(x, *inputs[1], z, elements);
       }
       powers<double>(x, *inputs[1], z, elements);
@@ -105,6 +112,10 @@ class MixedPowCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
   template <class T>
   T power(T x, int64_t y) const {
+    return static_cast<T>(wholePower(widenedTo<uint64_t>(x), y, std::is_signed_v<T>));
+  }
+  template <class T>
+  T power(T x, uint64_t y) const {
     return static_cast<T>(wholePower(widenedTo<uint64_t>(x), y));
   }
 
