@@ -68,6 +68,13 @@ TEST_F(JudgedTest, ThePageBeginsWithTheVerdict) {
   EXPECT_NE(finding, std::string::npos);
   EXPECT_LT(verdict, finding);
   EXPECT_LT(finding, html.find("<h2>"));
+  // Seven process runs are one row.
+  const std::string row = "<td><code>Relu&#x2F;f32[1]</code></td><td>cpu</td><td>opkit</td>",
+                    same = "<td><code>Relu/f32[1]</code></td><td>cpu</td><td>opkit</td>";
+  const std::string& shown = html.find(row) != std::string::npos ? row : same;
+  const size_t first = html.find(shown);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(html.find(shown, first + 1), std::string::npos);
 }
 
 TEST_F(JudgedTest, AFirstNightIsJudgedAndBadInputIsOneLine) {
