@@ -1,0 +1,84 @@
+// Runs one network on ONNX Runtime and writes it as an ONNX backend test: FOLDER/model.onnx and
+// FOLDER/test_data_set_0/{input,output}_K.pb.
+//   node onnx_expect.mjs JOB
+// JOB is JSON: {packages, model, folder, inputs, threads, runs, layers}. `packages` is the folder that holds node_modules
+// with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value}} where the network leaves extents free or random
+// values in [-1, 1) times `scale` will not do. With `layers`, FOLDER gets the network with every tensor as an output, and
+// layer_K.npy, its values without optimisations, instead of the data set's outputs.
+// Prints one line of JSON: {version, times, tensors} with the times of the runs in ns (three more went before), or {error}
+// with one line.
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+
+import {arrayOf, elementCount, isFloat, withEveryTensor, writeNpy, writeProto} from './onnx_bytes.mjs';
+
+const kWarmRuns = 3;
+
+/** The same values every time: a linear congruential generator, in [-1, 1) times `scale`. */
+function randomValues(length, scale) {
+  let state = 1;
+  return Float32Array.from({length}, () => ((state = (state * 48271) % 2147483647) / 1073741824 - 1) * scale);
+}
+
+/** The extents of an input; throws if one is neither fixed nor given. */
+function shapeOf(input, given) {
+  const shape = given?.shape ?? input.shape;
+  const free = shape.filter((extent) => typeof extent !== 'number' || extent < 0);
+  if (free.length > 0) throw new Error(`input '${input.name}' has free extents (${free.join(', ')}): its shape is not given`);
+  return shape;
+}
+
+/** A tensor for an input: the value that is given, random values if it is a float, else zeros. */
+function tensorFor(input, given, ort) {
+  const shape = shapeOf(input, given);
+  const length = elementCount(shape);
+  const Data = arrayOf(input.type);
+  if (given?.value !== undefined) {
+    const value = Data === BigInt64Array || Data === BigUint64Array ? BigInt(given.value) : given.value;
+    return new ort.Tensor(input.type, new Data(length).fill(value), shape);
+  }
+  if (!isFloat(input.type)) return new ort.Tensor(input.type, new Data(length), shape);
+  if (input.type === 'float16') throw new Error(`input '${input.name}' is float16: give a value`);
+  return new ort.Tensor(input.type, Data.from(randomValues(length, given?.scale ?? 1)), shape);
+}
+
+async function timedRuns(session, feeds, runs) {
+  const times = [];
+  let outputs;
+  for (let i = -kWarmRuns; i < runs; ++i) {
+    const begin = process.hrtime.bigint();
+    outputs = await session.run(feeds);
+    if (i >= 0) times.push(Number(process.hrtime.bigint() - begin));
+  }
+  return {times, outputs};
+}
+
+async function expect(job) {
+  const require = createRequire(`${job.packages}/package.json`);
+  const ort = require('onnxruntime-node');
+  ort.env.logLevel = 'fatal';
+  const plain = readFileSync(job.model);
+  const {model, tensors} = job.layers ? withEveryTensor(plain) : {model: plain, tensors: []};
+  const set = `${job.folder}/test_data_set_0`;
+  mkdirSync(set, {recursive: true});
+  writeFileSync(`${job.folder}/model.onnx`, model);
+  const session = await ort.InferenceSession.create(`${job.folder}/model.onnx`, {
+    intraOpNumThreads: job.threads,
+    interOpNumThreads: 1,
+    graphOptimizationLevel: job.layers ? 'disabled' : 'all',
+    logSeverityLevel: 4,
+  });
+  const feeds = {};
+  for (const input of session.inputMetadata) feeds[input.name] = tensorFor(input, job.inputs?.[input.name], ort);
+  session.inputNames.forEach((name, k) => writeProto(`${set}/input_${k}.pb`, name, feeds[name]));
+  const {times, outputs} = await timedRuns(session, feeds, job.runs);
+  if (job.layers) tensors.forEach(({tensor}, k) => writeNpy(`${job.folder}/layer_${k}.npy`, outputs[tensor]));
+  else session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, name, outputs[name]));
+  return {version: require('onnxruntime-node/package.json').version, inputs: session.inputNames, times, tensors};
+}
+
+try {
+  console.log(JSON.stringify(await expect(JSON.parse(process.argv[2]))));
+} catch (error) {
+  console.log(JSON.stringify({error: String(error.message ?? error).split('\n')[0]}));
+}

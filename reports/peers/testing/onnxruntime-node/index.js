@@ -1,0 +1,58 @@
+// Stands in for onnxruntime-node in trained_test.sh: runs a model on OpKit's oracles, with the op-run of OPKIT_BIN. Names of
+// files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
+// `differs` gives other values, from the fourth tensor on if every tensor is an output.
+const {execFileSync} = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+console.error('a warning that no log should show');
+
+const opRun = (...words) => execFileSync(`${process.env.OPKIT_BIN}/op-run`, words, {stdio: ['ignore', 'ignore', 'inherit']});
+
+class Tensor {
+  constructor(type, data, dims) { Object.assign(this, {type, data, dims}); }
+}
+
+class InferenceSession {
+  static async create(model) { return new InferenceSession(model); }
+
+  constructor(model) {
+    if (model.includes('refused')) throw new Error('this network is refused\nwith a second line');
+    this.model = model;
+    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'session-'));
+    process.on('exit', () => fs.rmSync(this.folder, {recursive: true}));
+    if (model.includes('foreign')) {
+      this.inputMetadata = [];
+      this.outputNames = ['y'];
+    } else {
+      opRun(model, '--backend', 'null', '--json', `${this.folder}/facts.json`);
+      const {inputs, outputs} = JSON.parse(fs.readFileSync(`${this.folder}/facts.json`)).steps[0];
+      this.inputMetadata = inputs.map((text) => {
+        const [, name, shape] = /^(.*) f32\[([0-9,]*)\]$/.exec(text);
+        return {name, type: 'float32', shape: model.includes('free') ? ['batch', 3] : shape.split(',').map(Number)};
+      });
+      this.outputNames = outputs.map(({name}) => name);
+    }
+    this.inputNames = this.inputMetadata.map(({name}) => name);
+  }
+
+  async run(feeds) {
+    if (this.model.includes('foreign')) return {y: new Tensor('float32', Float32Array.of(1), [1])};
+    const {readNpy, writeNpy} = await import(`${process.env.OPKIT_PEERS}/onnx_bytes.mjs`);
+    const words = [this.model, '--backend', 'reference', '--output', this.folder];
+    for (const [name, tensor] of Object.entries(feeds)) {
+      writeNpy(`${this.folder}/input.npy`, tensor);
+      words.push('--input', `${name}=${this.folder}/input.npy`);
+    }
+    opRun(...words);
+    return Object.fromEntries(this.outputNames.map((name, k) => {
+      const {type, dims, data} = readNpy(`${this.folder}/${name.replace(/[/\\:]/g, '_')}.npy`);
+      const late = this.outputNames.length === 1 || k >= 3;
+      if (this.model.includes('differs') && late && type === 'float32') data[0] += 1;
+      return [name, new Tensor(type, data, dims)];
+    }));
+  }
+}
+
+module.exports = {InferenceSession, Tensor, env: {}};

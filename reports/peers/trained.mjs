@@ -1,0 +1,242 @@
+// Checks and times trained networks against ONNX Runtime; trained.sh fetches them and starts this.
+//   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS BACKEND...
+// PACKAGES holds node_modules, TABLE is trained_networks.json. Every .onnx file of the table's packages becomes
+// OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
+// them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
+// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 130 and 143 if interrupted.
+import {spawnSync} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
+import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+import {compareLayers} from './layer_compare.mjs';
+
+const [packages, tablePath, bin, output, resultsPath, roundsText, ...backends] = process.argv.slice(2);
+const rounds = Number(roundsText), runsPerRound = 15;
+const peer = 'onnxruntime';
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+let interrupted = 0;
+process.on('SIGINT', () => { interrupted = 130; });
+process.on('SIGTERM', () => { interrupted = 143; });
+/** Lets a signal's handler run: children are waited for, and they got the signal too. */
+const breathe = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The table's networks, then the other .onnx files of its packages: [{name, file, inputs}]. */
+function networksOf(table) {
+  const networks = [...table.networks];
+  const known = new Set(networks.map(({file}) => file));
+  for (const name of Object.keys(table.packages).filter((name) => name !== 'onnxruntime-node')) {
+    const root = `${packages}/node_modules/${name}`;
+    for (const entry of readdirSync(root, {recursive: true}).sort()) {
+      const file = `${name}/${entry}`;
+      if (!file.endsWith('.onnx') || entry.includes('node_modules/') || known.has(file)) continue;
+      networks.push({name: path.basename(file, '.onnx'), file, inputs: {}});
+    }
+  }
+  return networks;
+}
+
+/** Runs a network on ONNX Runtime; what it prints to stderr goes to a log. Returns its line, or {error}. */
+function runPeer(network, folder, options) {
+  const job = {
+    packages, folder, model: `${packages}/node_modules/${network.file}`, inputs: network.inputs, threads: 1, ...options};
+  mkdirSync(folder, {recursive: true});
+  const log = openSync(`${output}/onnxruntime.log`, 'a');
+  const child = spawnSync(
+      process.execPath, [`${here}/onnx_expect.mjs`, JSON.stringify(job)],
+      {stdio: ['ignore', 'pipe', log], timeout: 300000, maxBuffer: 1 << 28, encoding: 'utf8'});
+  try {
+    return JSON.parse(child.stdout);
+  } catch {
+    return {error: `it ended with ${child.signal ?? `exit code ${child.status}`}; see ${output}/onnxruntime.log`};
+  }
+}
+
+/** Runs a model of a folder with its data on OpKit; returns {times} in ns, or {error}. */
+function runOurs(folder, backend, inputs, ...options) {
+  const record = `${output}/op_run.json`;
+  const child = spawnSync(
+      `${bin}/op-run`,
+      [`${folder}/model.onnx`, '--backend', backend, '--json', record,
+       ...inputs.flatMap((name, k) => ['--input', `${name}=${folder}/test_data_set_0/input_${k}.pb`]), ...options],
+      {stdio: ['ignore', 'ignore', 'pipe'], timeout: 300000, encoding: 'utf8'});
+  if (child.status !== 0) return {error: child.stderr.trim().split('\n').pop() || `op-run ended with ${child.signal}`};
+  return {times: JSON.parse(readFileSync(record, 'utf8')).steps[0].runNs};
+}
+
+function statistics(samples) {
+  const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+  const middle = median(samples);
+  return {
+    min: Math.min(...samples), median: middle, mad: median(samples.map((value) => Math.abs(value - middle))), samples};
+}
+
+/** The lines of one run in RESULTS, from the facts of the last run there. */
+class ResultRun {
+  constructor(planned) {
+    const facts = linesFrom(0).filter((line) => line.record === 'run').pop() ?? {schema: 1};
+    this.run = randomBytes(8).toString('hex');
+    this.counts = {};
+    this.write({...facts, record: 'run', run: this.run, command: 'trained', planned, started: this.now(), seed: 1});
+  }
+  now() { return new Date().toISOString().replace(/\.\d+/, ''); }
+  write(line) { appendFileSync(resultsPath, JSON.stringify(line) + '\n'); }
+  addCase(line) {
+    this.counts[line.status] = (this.counts[line.status] ?? 0) + 1;
+    this.write({record: 'case', run: this.run, op: '', ...line});
+  }
+  close() {
+    const lines = Object.values(this.counts).reduce((a, b) => a + b, 0);
+    const outcome = interrupted ? 'interrupted' : 'complete';
+    const executed = lines - (this.counts.skip ?? 0);
+    this.write({record: 'summary', run: this.run, outcome, ended: this.now(), lines, executed, ...this.counts});
+  }
+}
+
+const linesFrom = (offset) => existsSync(resultsPath) ?
+    readFileSync(resultsPath).subarray(offset).toString().split('\n').filter(Boolean).map((line) => JSON.parse(line)) : [];
+
+/** Times a network in turns: one round of ONNX Runtime, one of each backend. Returns {who: {times} or {error}}. */
+async function timeInTurns(network, chosen) {
+  const all = Object.fromEntries([peer, ...chosen].map((who) => [who, {times: []}]));
+  for (let round = 0; round < rounds && !interrupted; ++round) {
+    for (const [who, result] of Object.entries(all)) {
+      const one = who === peer ? runPeer(network, `${output}/timed`, {runs: runsPerRound}) :
+          runOurs(network.folder, who, network.inputNames, '--repeat', String(runsPerRound + 3), '--threads', '1');
+      if (one.error) result.error = one.error;
+      else result.times.push(...(who === peer ? one.times : one.times.slice(3)));
+      await breathe();
+    }
+  }
+  return all;
+}
+
+/** Compares every tensor of a network with ONNX Runtime's: a line of kind model per backend. */
+function layerLines(network, chosen) {
+  const folder = `${output}/layers/${network.name}`;
+  const theirs = chosen.length > 0 ? runPeer(network, folder, {runs: 1, layers: true}) : {};
+  const lines = chosen.map((backend) => {
+    const ours = theirs.error ? {} : runOurs(folder, backend, theirs.inputs, '--output', `${folder}/${backend}`);
+    const error = theirs.error ? `ONNX Runtime: ${theirs.error}` : ours.error;
+    const compared = error ? {status: 'fail', reason: `not compared: ${error}`, layers: []} :
+        compareLayers(theirs.tensors, folder, `${folder}/${backend}`);
+    return {kind: 'model', id: network.id, backend, ...compared};
+  });
+  if (lines.every(({status}) => status === 'pass')) rmSync(folder, {recursive: true, force: true});
+  return lines;
+}
+
+const milliseconds = (ns) => (ns / 1e6).toPrecision(3);
+const timeText = (times) => times ? `${milliseconds(times.median)}/${milliseconds(times.min)}` : '';
+
+function printTable(rows) {
+  const table = [['network', 'backend', 'status', 'max error', 'tensors', 'OpKit ms', 'ONNX Runtime ms', 'ratio', ''], ...rows];
+  const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
+  for (const row of table) console.log(row.map((cell, k) => cell.padEnd(widths[k])).join('  ').trimEnd());
+  console.log('Times are MEDIAN/LEAST of one thread; ONNX Runtime uses the CPU. The ratio is least / least.');
+}
+
+/** Runs op-harness conformance on what was written; returns its lines by id and backend. */
+function conformance() {
+  const before = existsSync(resultsPath) ? statSync(resultsPath).size : 0;
+  spawnSync(
+      `${bin}/op-harness`,
+      ['conformance', `${output}/networks`, '--backend', backends.join(','), '--json', resultsPath], {stdio: 'inherit'});
+  const lines = linesFrom(before).filter((line) => line.kind === 'conformance');
+  return new Map(lines.map((line) => [`${line.id} ${line.backend}`, line]));
+}
+
+function rowOf(network, backend, line, compared, times) {
+  const ours = times?.[backend], theirs = times?.[peer];
+  const ratio = ours && theirs ? (ours.min / theirs.min).toFixed(2) : '';
+  const error = line.accuracy?.maxAbs;
+  const status = compared?.status === 'fail' ? 'fail' : line.status;
+  const reasons = [line.reason, compared?.reason].filter(Boolean).join('; ');
+  return [
+    network.name, backend, status, error === undefined ? '' : Number(error).toPrecision(2), String(compared?.layers.length ?? ''),
+    timeText(ours), timeText(theirs), ratio, reasons];
+}
+
+const isFailure = (line) => !['pass', 'unsupported'].includes(line?.status);
+
+/** The lines of times, and what they say: {backend or peer: statistics}. */
+async function recordTimes(network, passed, run) {
+  const times = {};
+  for (const [who, {times: samples, error}] of Object.entries(await timeInTurns(network, passed))) {
+    if (interrupted) return {};
+    if (!error) times[who] = statistics(samples);
+    run.addCase({
+      kind: 'bench', id: network.id, backend: who, threads: 1, provider: who === peer ? network.version : 'opkit',
+      ...(error ? {status: 'fail', reason: error} : {status: 'pass', times: {executeWall: times[who]}})});
+  }
+  return times;
+}
+
+/** Times a network and compares its tensors, after the conformance run; returns rows of the table. */
+async function finish(network, lines, run) {
+  const lineOf = (backend) => lines.get(`${network.id} ${backend}`) ?? {status: 'fail', reason: 'op-harness gave no result'};
+  const times = await recordTimes(network, backends.filter((backend) => lineOf(backend).status === 'pass'), run);
+  if (interrupted) return [];
+  const layers = layerLines(network, backends.filter((backend) => lineOf(backend).status !== 'unsupported'));
+  await breathe();
+  if (interrupted) return [];
+  for (const line of layers) run.addCase(line);
+  return backends.map((backend) => {
+    const compared = layers.find((line) => line.backend === backend);
+    return rowOf(network, backend, lineOf(backend), compared, times);
+  });
+}
+
+/** Writes every network with ONNX Runtime's outputs; those that it does not run get a field `error`. */
+async function expectAll(networks) {
+  for (const network of networks) {
+    if (interrupted) return;
+    network.id = `trained/${network.name}`;
+    network.folder = `${output}/networks/${network.id}`;
+    const {error, version, inputs} = runPeer(network, network.folder, {runs: 1});
+    Object.assign(network, {error, version, inputNames: inputs});
+    if (error) rmSync(network.folder, {recursive: true});
+    await breathe();
+  }
+}
+
+/** The lines to come, by backend: times where the outputs are right, tensors where the network runs. */
+function planOf(ran, skipped, lines) {
+  const planned = {[peer]: ran.length};
+  for (const backend of backends) {
+    const count = (statuses) => ran.filter(({id}) => statuses.includes(lines.get(`${id} ${backend}`)?.status)).length;
+    planned[backend] = count(['pass']) + ran.length - count(['unsupported']) + skipped.length;
+  }
+  return planned;
+}
+
+async function main() {
+  const networks = networksOf(JSON.parse(readFileSync(tablePath, 'utf8')));
+  for (const entry of readdirSync(output).filter((name) => name !== '.trained'))
+    rmSync(`${output}/${entry}`, {recursive: true});
+  await expectAll(networks);
+  if (interrupted) return interrupted;
+  const ran = networks.filter(({error}) => !error), skipped = networks.filter(({error}) => error);
+  if (ran.length === 0) {
+    console.error(`trained: ONNX Runtime ran none of ${networks.length} networks: ${skipped[0]?.error ?? 'there are none'}`);
+    return 3;
+  }
+  const lines = conformance();
+  await breathe();
+  if (interrupted) return interrupted;
+  const run = new ResultRun(planOf(ran, skipped, lines));
+  const rows = [];
+  for (const {id, name, error} of skipped) {
+    const line = {status: 'skip', reason: `ONNX Runtime: ${error}`};
+    for (const backend of backends) run.addCase({kind: 'conformance', id, backend, ...line});
+    rows.push(rowOf({name}, backends.join(','), line));
+  }
+  for (const network of ran) rows.push(...(interrupted ? [] : await finish(network, lines, run)));
+  run.close();
+  printTable(rows);
+  return interrupted || (run.counts.fail > 0 || [...lines.values()].some(isFailure) ? 1 : 0);
+}
+
+process.exitCode = await main();

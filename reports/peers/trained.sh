@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Trained networks against ONNX Runtime: fetches the npm packages of trained_networks.json, checks every network on every
+# backend against ONNX Runtime's outputs, tensor by tensor too, and times both in turns on one thread.
+# Usage: reports/peers/trained.sh [--cache DIR] [--table FILE] [--output DIR] [--json FILE] [--bin DIR] [--backend LIST] [--rounds N]
+#   --cache DIR     where npm installs the packages, kept for the next time (default: ~/.cache/opkit/trained)
+#   --table FILE    packages, networks and shapes (default: trained_networks.json beside this script)
+#   --output DIR    backend tests of the networks, logs; made anew (default: out/trained)
+#   --json FILE     append results as JSON lines (default: DIR.jsonl for --output DIR)
+#   --bin DIR       OpKit's programs (default: build/release/bin)
+#   --backend LIST  backends, separated by commas (default: cpu,vulkan)
+#   --rounds N      rounds of timing, of 15 runs each (default: 3)
+# Needs node and npm (./setup --trained), and the network the first time.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+refuse() { echo "trained.sh: $*" >&2; exit 2; }
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/trained
+table=$here/trained_networks.json output=$root/out/trained json= bin=$root/build/release/bin backends=cpu,vulkan rounds=3
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
+    --cache | --table | --output | --json | --bin | --backend | --rounds)
+      [ $# -gt 1 ] && [ -n "$2" ] || refuse "$1 expects a value"
+      case $1 in
+        --cache) cache=$2 ;;
+        --table) table=$2 ;;
+        --output) output=$2 ;;
+        --json) json=$2 ;;
+        --bin) bin=$2 ;;
+        --backend) backends=$2 ;;
+        --rounds) rounds=$2 ;;
+      esac
+      shift 2 ;;
+    *) refuse "unknown argument '$1'; see reports/peers/trained.sh --help" ;;
+  esac
+done
+json=${json:-${output%/}.jsonl}
+[[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--rounds expects a number from 1 to 9999, got '$rounds'"
+[[ $backends =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || refuse "--backend expects names separated by commas, got '$backends'"
+[ -x "$bin/op-harness" ] && [ -x "$bin/op-run" ] || refuse "no op-harness and op-run in '$bin': build first"
+# The folder is emptied: take no other one.
+[ ! -e "$output" ] || [ -e "$output/.trained" ] || [ -z "$(ls -A "$output" 2>&1)" ] ||
+  refuse "--output '$output' holds something else"
+command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
+manifest=$(node -e '
+  const {packages, networks} = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+  if (!packages || !Array.isArray(networks)) throw 0;
+  console.log(JSON.stringify({private: true, dependencies: packages}));' "$table" 2>/dev/null) ||
+  refuse "--table '$table' is no JSON file with packages and networks"
+
+# npm installs beside the cache; a finished folder takes its place. A folder for the same packages is kept.
+if [ "$(cat "$cache/package.json" 2>/dev/null)" != "$manifest" ] || [ ! -e "$cache/complete" ]; then
+  mkdir -p "$(dirname "$cache")" 2>/dev/null || refuse "cannot make '$(dirname "$cache")'"
+  [ ! -e "$cache" ] || [ -e "$cache/complete" ] || refuse "--cache '$cache' holds something else"
+  new=$(mktemp -d "$cache.XXXXXX") || refuse "cannot write beside '$cache'"
+  trap 'rm -rf "$new"' EXIT
+  printf '%s\n' "$manifest" >"$new/package.json"
+  (cd "$new" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock >log 2>&1) || refuse \
+    "npm cannot fetch the packages: $(grep -v 'complete log\|^npm warn' "$new/log" | sed -n 's/^npm \(error\|ERR!\) //p' | tr '\n' ' ' | cut -c 1-300)"
+  touch "$new/complete"
+  rm -rf "$cache"
+  mv "$new" "$cache"
+  trap - EXIT
+fi
+
+mkdir -p "$output" "$(dirname "$json")" && touch "$output/.trained" || refuse "cannot write '$output'"
+IFS=, read -ra list <<<"$backends"
+exec node "$here/trained.mjs" "$(realpath "$cache")" "$(realpath "$table")" "$(realpath "$bin")" "$(realpath "$output")" \
+  "$(realpath -m "$json")" "$rounds" "${list[@]}"
