@@ -271,6 +271,19 @@ TEST(Check, ADeclaredDepartureIsCountedAndMustHappen) {
   }
 }
 
+TEST(Check, AnyNaNEqualsAnyOtherBitForBit) {
+  const auto tensors = [](std::vector<float> values) {
+    std::vector<Tensor> list;
+    list.push_back(*Tensor::onHost({DType::Float32, {3}}));
+    std::ranges::copy(values, list[0].data<float>().begin());
+    return list;
+  };
+  const float nan = std::nanf("");
+  EXPECT_TRUE(sameBits(tensors({1, nan, 3}), tensors({1, -nan, 3})).isOk());
+  EXPECT_EQ(sameBits(tensors({0, nan, 3}), tensors({-0.0f, 2, 3})).message(),
+            "output 0 differs in 2 of 3 elements, first at [0]");
+}
+
 TEST(Check, ADepartureMayNotExceedItsMagnitude) {
   OpRegistry registry = ops::builtinOps();
   registry.addCreator("cpu", "Exp", highExp("another", DType::Float32, 16));  // 2 to 4 bounds

@@ -1,5 +1,7 @@
 #include "harness/check/op_model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "harness/compare/compare.h"
@@ -15,19 +17,32 @@ TensorDesc withFreeExtents(TensorDesc desc) {
   return desc;
 }
 
+template <class T>
+bool isNaN(const std::byte* element) {
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  if constexpr (std::is_same_v<T, Half>) return std::isnan(toFloat(value));
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
 Status sameBits(const Tensor& a, const Tensor& b, size_t output) {
   if (a.desc != b.desc)
     return Status::internal("output {} is {} in one and {} in the other", output, a.desc.toString(), b.desc.toString());
   const std::span<std::byte> x = a.bytes();
   const std::span<std::byte> y = b.bytes();
-  const auto [left, right] = std::mismatch(x.begin(), x.end(), y.begin());
-  if (left == x.end()) return Status::ok();
-  size_t differing = 0;
-  const size_t size = sizeOf(a.desc.dtype);
-  for (size_t i = 0; i < x.size(); i += size) differing += std::memcmp(&x[i], &y[i], size) != 0;
-  const auto element = static_cast<int64_t>(static_cast<size_t>(left - x.begin()) / size);
+  if (std::ranges::equal(x, y)) return Status::ok();
+  size_t differing = 0, first = 0;
+  visitDType(a.desc.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (size_t i = 0; i < x.size(); i += sizeof(T)) {
+      if (std::memcmp(&x[i], &y[i], sizeof(T)) == 0 || (isNaN<T>(&x[i]) && isNaN<T>(&y[i]))) continue;
+      if (differing++ == 0) first = i / sizeof(T);
+    }
+  });
+  if (differing == 0) return Status::ok();
   return Status::internal("output {} differs in {} of {} elements, first at {}", output, differing, a.desc.elements(),
-                          coordinates(a.desc.shape, element));
+                          coordinates(a.desc.shape, static_cast<int64_t>(first)));
 }
 
 }  // namespace
