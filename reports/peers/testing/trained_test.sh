@@ -107,6 +107,29 @@ for text in onnxruntime NoSuchThing 'first to depart from ONNX Runtime'; do
   grep -q "$text" "$scratch/index.html" || fail "the page does not show '$text'"
 done
 
+# ./nightly --trained, in a tree of stand-ins: installs npm, runs it with the night's results, and plans its two runs.
+tree=$scratch/tree
+mkdir -p "$tree/build/release/bin" "$tree/build/release/harness" "$tree/harness/testing" "$tree/reports/peers" "$tree/tools"
+cp "$source/nightly" "$tree/"
+for program in setup tools/cmake build/release/bin/{op-harness,op-report} build/release/harness/planted_test \
+    harness/testing/hostile_test.sh reports/peers/trained.sh; do
+  printf '#!/bin/sh\necho "${0##*/} $*" >>%q\n' "$tree/calls" >"$tree/$program"
+  chmod +x "$tree/$program"
+done
+plans=()
+for option in '' --trained; do
+  PATH=$tree/tools:$PATH "$tree/nightly" $option >"$scratch/log" 2>&1 || { fail "nightly $option: exit code $?"; cat "$scratch/log" >&2; }
+  plans+=("$(sed -n 's/^{"record":"plan","runs":\([0-9]*\)}$/\1/p' "$tree/out/nightly/results.jsonl")")
+  [ -n "$option" ] || ! grep -q trained "$tree/calls" || fail "nightly runs trained.sh unasked"
+done
+[ "${plans[1]}" = $((plans[0] + 2)) ] || fail "nightly --trained plans ${plans[1]} runs after ${plans[0]}"
+for call in 'setup --trained' 'trained.sh --output out/nightly/trained --json out/nightly/results.jsonl'; do
+  grep -qxF -- "$call" "$tree/calls" || fail "nightly --trained does not run '$call'"
+done
+printf '#!/bin/sh\nexit 1\n' >"$tree/reports/peers/trained.sh"
+PATH=$tree/tools:$PATH "$tree/nightly" --trained >"$scratch/log" 2>&1 && fail "nightly forgets a failure of trained.sh"
+grep -qx 'nightly: failed: trained.sh' "$scratch/log" || fail "nightly does not name trained.sh"
+
 # The next night: no network. Then an interrupt keeps what was done.
 touch "$scratch/no_network"
 rm -f "$results"
