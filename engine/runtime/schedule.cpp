@@ -97,9 +97,9 @@ Result<Schedule> Scheduler::build() {
     const size_t backend = homes_.backend[root] >= 0 ? static_cast<size_t>(homes_.backend[root]) : 0;
     OPKIT_ASSIGN(const int slot, slotFor(output, backend));
     schedule_.outputs.push_back(slot);
-    const Slot& view = schedule_.slots[static_cast<size_t>(slot)];
-    schedule_.slots[static_cast<size_t>(view.owner >= 0 ? view.owner : slot)].last = schedule_.steps.size();
   }
+  // After all of them: one output's conversion may not take the memory of another.
+  for (const int slot : schedule_.outputs) touch(slot);
   if (config_.keepTensors)
     keepEverything();
   else if (config_.guardBytes == 0)  // guards need separate memory for every tensor

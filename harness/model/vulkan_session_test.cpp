@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <numeric>
 
 #include "engine/backend/vulkan/device.h"
@@ -71,6 +72,32 @@ TEST_F(VulkanSessionTest, IndirectAndDirectRecordingGiveTheSameBits) {
       const std::vector<float> direct = runOnce(interpreter, config);
       ASSERT_FALSE(indirect.empty());
       EXPECT_EQ(indirect, direct) << name;
+    }
+  }
+}
+
+// Each output in an image is converted after the last command; none may take the memory of another.
+TEST_F(VulkanSessionTest, ManyOutputsInImagesKeepTheirValues) {
+  auto model = loadModel("zoo:squeezenet");
+  ASSERT_TRUE(model) << model.error().message();
+  for (const auto& node : model->nodes)
+    if (node.type == "Conv" && node.outputs[0] != model->outputs[0]) model->outputs.push_back(node.outputs[0]);
+  const auto interpreter = *Interpreter::create(*std::move(model), ops::builtinOps());
+  std::map<std::string, std::vector<float>> expected;
+  for (const Storage storage : {Storage::Buffer, Storage::Image}) {
+    auto session = *interpreter->createSession({.backend = "vulkan", .storage = storage});
+    const std::string input = session->inputNames().front();
+    ASSERT_TRUE(session->resizeInput(input, {1, 3, 64, 64}).isOk());
+    fill(*session->input(input));
+    ASSERT_TRUE(session->run().isOk());
+    ASSERT_GT(session->outputNames().size(), 20u);
+    for (const std::string& name : session->outputNames()) {
+      SCOPED_TRACE(name);
+      const auto values = session->output(name)->data<float>();
+      if (storage == Storage::Buffer)
+        expected[name] = {values.begin(), values.end()};
+      else
+        expectClose({values.begin(), values.end()}, expected[name]);
     }
   }
 }

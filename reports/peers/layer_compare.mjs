@@ -45,11 +45,12 @@ const fileNameOf = (name) => name.replace(/[/\\:\x00-\x1f]/g, '_').replace(/^\./
  */
 export function compareLayers(tensors, expected, got) {
   const layers = tensors.map(({tensor, op}, k) => {
-    const {reason, ...comparison} = compareTensor(readNpy(`${got}/${fileNameOf(tensor)}`), readNpy(`${expected}/layer_${k}.npy`));
-    return {tensor, op, ...comparison, reason};
+    const ours = readNpy(`${got}/${fileNameOf(tensor)}`), theirs = readNpy(`${expected}/layer_${k}.npy`);
+    return {tensor, op, ...compareTensor(ours, theirs)};
   });
   const first = layers.find(({status}) => status === 'fail');
   if (!first) return {status: 'pass', layers};
   const detail = first.reason ?? `NMSE ${Number(first.nmse).toPrecision(2)}`;
-  return {status: 'fail', reason: `'${first.tensor}' (${first.op}) is the first to depart from ONNX Runtime: ${detail}`, layers};
+  const where = `'${first.tensor}' (${first.op}) is the first to depart from ONNX Runtime`;
+  return {status: 'fail', reason: `${where}: ${detail}`, layers};
 }

@@ -5,8 +5,8 @@
 // with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value}} where the network leaves extents free or random
 // values in [-1, 1) times `scale` will not do. With `layers`, FOLDER gets the network with every tensor as an output, and
 // layer_K.npy, its values without optimisations, instead of the data set's outputs.
-// Prints one line of JSON: {version, times, tensors} with the times of the runs in ns (three more went before), or {error}
-// with one line.
+// Prints one line of JSON: {version, inputs, times, tensors} with the times of the runs in ns (three more went before), or
+// {error} with one line.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
@@ -24,7 +24,8 @@ function randomValues(length, scale) {
 function shapeOf(input, given) {
   const shape = given?.shape ?? input.shape;
   const free = shape.filter((extent) => typeof extent !== 'number' || extent < 0);
-  if (free.length > 0) throw new Error(`input '${input.name}' has free extents (${free.join(', ')}): its shape is not given`);
+  if (free.length > 0)
+    throw new Error(`input '${input.name}' has free extents (${free.join(', ')}): its shape is not given`);
   return shape;
 }
 

@@ -3,7 +3,8 @@
 // PACKAGES holds node_modules, TABLE is trained_networks.json. Every .onnx file of the table's packages becomes
 // OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
 // them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
-// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 130 and 143 if interrupted.
+// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 3 if ONNX Runtime
+// runs none, 130 and 143 if interrupted.
 import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
@@ -132,7 +133,8 @@ const milliseconds = (ns) => (ns / 1e6).toPrecision(3);
 const timeText = (times) => times ? `${milliseconds(times.median)}/${milliseconds(times.min)}` : '';
 
 function printTable(rows) {
-  const table = [['network', 'backend', 'status', 'max error', 'tensors', 'OpKit ms', 'ONNX Runtime ms', 'ratio', ''], ...rows];
+  const head = ['network', 'backend', 'status', 'max error', 'tensors', 'OpKit ms', 'ONNX Runtime ms', 'ratio', ''];
+  const table = [head, ...rows];
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
   for (const row of table) console.log(row.map((cell, k) => cell.padEnd(widths[k])).join('  ').trimEnd());
   console.log('Times are MEDIAN/LEAST of one thread; ONNX Runtime uses the CPU. The ratio is least / least.');
@@ -151,12 +153,12 @@ function conformance() {
 function rowOf(network, backend, line, compared, times) {
   const ours = times?.[backend], theirs = times?.[peer];
   const ratio = ours && theirs ? (ours.min / theirs.min).toFixed(2) : '';
-  const error = line.accuracy?.maxAbs;
+  const maxAbs = line.accuracy?.maxAbs;
+  const error = maxAbs === undefined ? '' : Number(maxAbs).toPrecision(2);
   const status = compared?.status === 'fail' ? 'fail' : line.status;
   const reasons = [line.reason, compared?.reason].filter(Boolean).join('; ');
-  return [
-    network.name, backend, status, error === undefined ? '' : Number(error).toPrecision(2), String(compared?.layers.length ?? ''),
-    timeText(ours), timeText(theirs), ratio, reasons];
+  const tensors = String(compared?.layers.length ?? '');
+  return [network.name, backend, status, error, tensors, timeText(ours), timeText(theirs), ratio, reasons];
 }
 
 const isFailure = (line) => !['pass', 'unsupported'].includes(line?.status);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trained networks against ONNX Runtime: fetches the npm packages of trained_networks.json, checks every network on every
 # backend against ONNX Runtime's outputs, tensor by tensor too, and times both in turns on one thread.
-# Usage: reports/peers/trained.sh [--cache DIR] [--table FILE] [--output DIR] [--json FILE] [--bin DIR] [--backend LIST] [--rounds N]
+# Usage: reports/peers/trained.sh [OPTION VALUE]...
 #   --cache DIR     where npm installs the packages, kept for the next time (default: ~/.cache/opkit/trained)
 #   --table FILE    packages, networks and shapes (default: trained_networks.json beside this script)
 #   --output DIR    backend tests of the networks, logs; made anew (default: out/trained)
@@ -56,8 +56,8 @@ if [ "$(cat "$cache/package.json" 2>/dev/null)" != "$manifest" ] || [ ! -e "$cac
   new=$(mktemp -d "$cache.XXXXXX") || refuse "cannot write beside '$cache'"
   trap 'rm -rf "$new"' EXIT
   printf '%s\n' "$manifest" >"$new/package.json"
-  (cd "$new" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock >log 2>&1) || refuse \
-    "npm cannot fetch the packages: $(grep -v 'complete log\|^npm warn' "$new/log" | sed -n 's/^npm \(error\|ERR!\) //p' | tr '\n' ' ' | cut -c 1-300)"
+  (cd "$new" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --fetch-retries 1 >log 2>&1) ||
+    refuse "npm cannot fetch the packages: $(sed -n 's/^npm \(error\|ERR!\) //p' "$new/log" | head -n 3 | tr '\n' ' ')"
   touch "$new/complete"
   rm -rf "$cache"
   mv "$new" "$cache"

@@ -31,7 +31,8 @@ cat >"$scratch/table.json" <<'TABLE'
 {"packages": {"onnxruntime-node": "0.0.1", "zoo": "1.0.0"},
  "networks": [{"name": "short", "file": "zoo/models/transformer.onnx", "inputs": {"input": {"scale": 2}}}]}
 TABLE
-standard=(--cache "$scratch/cache" --table "$scratch/table.json" --output "$scratch/out" --bin "$bin" --backend "$backends" --rounds 1)
+standard=(--cache "$scratch/cache" --table "$scratch/table.json" --output "$scratch/out" --bin "$bin" --backend "$backends"
+  --rounds 1)
 
 # refuses TEXT ARGUMENT...: exit code 2, one line that holds TEXT, and no cache.
 refuses() {
@@ -39,7 +40,8 @@ refuses() {
   shift
   "$trained" "${standard[@]}" "$@" >"$scratch/said" 2>&1 || code=$?
   [ "$code" = 2 ] || fail "$*: expected exit code 2, got $code"
-  [ "$(wc -l <"$scratch/said")" = 1 ] && grep -qF -- "$text" "$scratch/said" || { fail "$*: expected one line with '$text'"; cat "$scratch/said" >&2; }
+  [ "$(wc -l <"$scratch/said")" = 1 ] && grep -qF -- "$text" "$scratch/said" ||
+    fail "$*: expected one line with '$text', got: $(cat "$scratch/said")"
   [ ! -e "$scratch/cache" ] || fail "$*: a cache was left"
   [ -z "$(find "$scratch" -maxdepth 1 -name 'cache.*')" ] || fail "$*: a half-made cache was left"
 }
@@ -62,7 +64,7 @@ rm -f "$scratch/npm_calls"
 code=0
 "$trained" "${standard[@]}" >"$scratch/log" 2>&1 || code=$?
 [ "$code" = 1 ] || { fail "expected exit code 1 for the network that differs, got $code"; cat "$scratch/log" >&2; }
-grep -qx 'install --ignore-scripts --no-audit --no-fund --no-package-lock' "$scratch/npm_calls" || fail "npm was not asked"
+grep -qx 'install --ignore-scripts --no-audit --no-fund --no-package-lock --fetch-retries 1' "$scratch/npm_calls" || fail "npm was not asked"
 grep -q 'a warning that no log' "$scratch/log" && fail "the peer's warnings are in the log"
 [ -z "$(ls -A "$TMPDIR")" ] || fail "a temporary file was left"
 for name in short differs foreign; do
@@ -106,6 +108,29 @@ grep -q INCOMPLETE "$scratch/index.html" && fail "the page says INCOMPLETE"
 for text in onnxruntime NoSuchThing 'first to depart from ONNX Runtime'; do
   grep -q "$text" "$scratch/index.html" || fail "the page does not show '$text'"
 done
+
+# ./nightly --trained, in a tree of stand-ins: installs npm, runs it with the night's results, and plans its two runs.
+tree=$scratch/tree
+mkdir -p "$tree/build/release/bin" "$tree/build/release/harness" "$tree/harness/testing" "$tree/reports/peers" "$tree/tools"
+cp "$source/nightly" "$tree/"
+for program in setup tools/cmake build/release/bin/{op-harness,op-report} build/release/harness/planted_test \
+    harness/testing/hostile_test.sh reports/peers/trained.sh; do
+  printf '#!/bin/sh\necho "${0##*/} $*" >>%q\n' "$tree/calls" >"$tree/$program"
+  chmod +x "$tree/$program"
+done
+plans=()
+for option in '' --trained; do
+  PATH=$tree/tools:$PATH "$tree/nightly" $option >"$scratch/log" 2>&1 || fail "nightly $option: $(tail -n 1 "$scratch/log")"
+  plans+=("$(sed -n 's/^{"record":"plan","runs":\([0-9]*\)}$/\1/p' "$tree/out/nightly/results.jsonl")")
+  [ -n "$option" ] || ! grep -q trained "$tree/calls" || fail "nightly runs trained.sh unasked"
+done
+[ "${plans[1]}" = $((plans[0] + 2)) ] || fail "nightly --trained plans ${plans[1]} runs after ${plans[0]}"
+for call in 'setup --trained' 'trained.sh --output out/nightly/trained --json out/nightly/results.jsonl'; do
+  grep -qxF -- "$call" "$tree/calls" || fail "nightly --trained does not run '$call'"
+done
+printf '#!/bin/sh\nexit 1\n' >"$tree/reports/peers/trained.sh"
+PATH=$tree/tools:$PATH "$tree/nightly" --trained >"$scratch/log" 2>&1 && fail "nightly forgets a failure of trained.sh"
+grep -qx 'nightly: failed: trained.sh' "$scratch/log" || fail "nightly does not name trained.sh"
 
 # The next night: no network. Then an interrupt keeps what was done.
 touch "$scratch/no_network"
