@@ -121,7 +121,7 @@ done
 plans=()
 for option in '' --trained; do
   PATH=$tree/tools:$PATH "$tree/nightly" $option >"$scratch/log" 2>&1 || fail "nightly $option: $(tail -n 1 "$scratch/log")"
-  plans+=("$(sed -n 's/^{"record":"plan","runs":\([0-9]*\)}$/\1/p' "$tree/out/nightly/results.jsonl")")
+  plans+=("$(sed -n 's/^{"record":"plan","runs":\([0-9]*\)[,}].*/\1/p' "$tree/out/nightly/results.jsonl")")
   [ -n "$option" ] || ! grep -q trained "$tree/calls" || fail "nightly runs trained.sh unasked"
 done
 [ "${plans[1]}" = $((plans[0] + 2)) ] || fail "nightly --trained plans ${plans[1]} runs after ${plans[0]}"
