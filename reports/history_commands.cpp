@@ -4,6 +4,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "reports/commands.h"
+#include "reports/detect/student.h"
 #include "reports/history/compare.h"
 #include "reports/history/judged.h"
 #include "reports/history/merge.h"
@@ -34,10 +35,8 @@ Result<int> add(const Arguments& options) {
 }
 
 double medianOf(std::span<const double> values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  std::vector<double> copy(values.begin(), values.end());
+  return detect::medianInPlace(copy);
 }
 
 std::string valueText(const std::string& metric, double value) {

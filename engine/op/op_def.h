@@ -109,7 +109,7 @@ struct OpDef {
   DecomposeFn decompose = nullptr;  // set for composite operators; the oracle still defines them
   FlopsFn flops;                    // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;
-  /// What a resize runs instead of the oracle, for operators that are always computed there (shape-only ones, and those
+  /// A resize runs this instead of the oracle, for operators that are always computed there (shape-only ones, and those
   /// with the values of all inputs). Without it the oracle would be compared with itself.
   OracleFn fold = nullptr;
   /// Control flow: the names of the subgraphs that a node must have, and the function that runs them. Such a card needs

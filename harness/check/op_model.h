@@ -30,8 +30,8 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session);
 /// A deep copy in host memory.
 Result<Tensor> copyOf(const Tensor& host);
 
-/// OK if two lists of tensors are equal bit for bit, except that any NaN equals any other: which operand's NaN an
-/// addition keeps is the compiler's choice. Else names the first output and element that differ.
-Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
+/// OK if two lists of tensors are equal bit for bit; else names the first output and element that differ. With
+/// `anyNaN`, any NaN equals any other: which operand's NaN an addition keeps is the compiler's choice.
+Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, bool anyNaN = false);
 
 }  // namespace opkit::harness

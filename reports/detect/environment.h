@@ -1,4 +1,4 @@
-// What of the environment moved where a series changed.
+// The parts of the environment that moved where a series changed.
 #pragma once
 
 #include <string>

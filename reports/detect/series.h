@@ -41,7 +41,7 @@ enum class MetricKind {
   Digest,    // text: the output bits
 };
 
-/// What identifies a series within a timeline. Series of one case share all fields except metric.
+/// Identifies a series within a timeline. Series of one case share all fields except metric.
 struct SeriesKey {
   std::string caseId, op, backend, provider, dtype, metric;
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "reports/detect/false_discovery.h"
+#include "reports/detect/student.h"
 #include "reports/history/adder.h"
 #include "reports/report_data.h"
 
@@ -17,7 +19,7 @@ constexpr double kLeastError = 1e-14;  // an NMSE of rounding
 /// The worst of a case's runs, and its times by process run.
 struct Figures {
   const CaseRecord* worst = nullptr;
-  std::map<std::string, std::vector<double>> times;  // medians, by figure
+  std::map<std::string, std::vector<double>> times;  // least samples, by figure
 };
 using Key = std::tuple<std::string, std::string, std::string, std::string>;  // kind, id, backend, options
 using All = std::map<Key, Figures>;
@@ -32,27 +34,9 @@ All figuresOf(const Results& results) {
       const auto rank = [](const CaseRecord& c) { return rankOf(c.status).value_or(-1); };
       if (!figures.worst || rank(*record) > rank(*figures.worst)) figures.worst = record;
       for (const auto& [name, time] : record->times)
-        if (time.median > 0) figures.times[name].push_back(time.median);
+        if (time.min > 0) figures.times[name].push_back(time.min);
     }
   return all;
-}
-
-/// Tail of Student's t by the incomplete beta function, whose continued fraction converges quickly here (Abramowitz and
-/// Stegun, 26.7.1 and 26.5.8).
-double incompleteBeta(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x);
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
-  double fraction = 0;
-  for (int i = 200; i > 0; --i) {  // backwards: no division by small numbers
-    const double m = i / 2;        // NOLINT(bugprone-integer-division): floor
-    const double term = i % 2 == 0 ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-                                   : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    fraction = term / (1 + fraction);
-  }
-  return front / (1 + fraction);
 }
 
 struct Moments {
@@ -84,15 +68,16 @@ class Comparer {
     compareTimes(key, before, after);
   }
 
-  /// Benjamini and Hochberg: the largest k with p_k <= q k / n; those up to it are findings.
+  /// Those up to the cutoff of Benjamini and Hochberg are findings, the surest first.
   void judgeTimes() {
     std::sort(times_.begin(), times_.end(), [](const Tested& a, const Tested& b) { return a.p < b.p; });
-    size_t kept = 0;
-    for (size_t i = 0; i < times_.size(); ++i)
-      if (times_[i].p <= options_.falseDiscovery * static_cast<double>(i + 1) / static_cast<double>(times_.size()))
-        kept = i + 1;
-    for (size_t i = 0; i < kept; ++i)
-      if (std::fabs(times_[i].ratio - 1) > options_.threshold) result_.findings.push_back(times_[i].finding);
+    std::vector<double> probabilities;
+    for (const Tested& tested : times_) probabilities.push_back(tested.p);
+    const double cutoff =
+        detect::falseDiscoveryCutoff(std::move(probabilities), times_.size(), options_.falseDiscovery);
+    for (const Tested& tested : times_)
+      if (tested.p <= cutoff && std::fabs(tested.ratio - 1) > options_.threshold)
+        result_.findings.push_back(tested.finding);
   }
 
  private:
@@ -163,7 +148,7 @@ double welchOnLogarithms(std::span<const double> before, std::span<const double>
   const double degrees = variance * variance /
                          (a.variance * a.variance / static_cast<double>(before.size() - 1) +
                           b.variance * b.variance / static_cast<double>(after.size() - 1));
-  return incompleteBeta(degrees / 2, 0.5, degrees / (degrees + difference * difference / variance));
+  return detect::studentTail(difference / std::sqrt(variance), degrees);
 }
 
 size_t Comparison::worse() const {

@@ -1,8 +1,8 @@
 // Comparing two result files: statuses, errors and times.
 //
 // Times are compared by process runs: samples of one process are correlated. A file needs at least two runs of a
-// figure; Welch's test on the logarithms of the medians, corrected for the number of figures (Benjamini-Hochberg), and
-// a least change decide. Plain values.
+// figure, each with its least sample; Welch's test on the logarithms, corrected for the number of figures
+// (Benjamini-Hochberg), and a least change decide. Plain values.
 #pragma once
 
 #include <span>

@@ -186,19 +186,14 @@ std::string Judged::summary() const {
                      insufficient);
 }
 
-Result<detect::History> historyFor(const Store& store) {
+Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) {
   OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   std::vector<Environment> environments;
   OPKIT_ASSIGN(std::vector<Series> all, store.series({}, environments));
   std::erase_if(all, [](const Series& series) { return series.key.metric == "status"; });
-  return Joiner(nights, environments, all).joined();
-}
-
-Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) {
-  OPKIT_ASSIGN(const detect::History history, historyFor(store));
+  const detect::History history = Joiner(nights, environments, all).joined();
   const detect::Judgement judgement = detect::judge(history, settings);
   Judged judged;
-  OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   if (!nights.empty()) judged.night = nights.back().name;
   for (const detect::SeriesVerdict& verdict : judgement.series) {
     judged.better += verdict.verdict == detect::Verdict::Better;

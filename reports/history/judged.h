@@ -36,9 +36,7 @@ struct Judged {
   std::string summary() const;
 };
 
-/// The store's series for the detector, without those of status, which nights compare (nights.h).
-Result<detect::History> historyFor(const Store& store);
-/// Judges the newest night of every timeline.
+/// Judges the newest night of every timeline. Series of status are left out: nights.h compares those.
 Result<Judged> judgeStore(const Store& store, const detect::Settings& settings = {});
 
 }  // namespace opkit::reports

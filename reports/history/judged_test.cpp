@@ -7,14 +7,16 @@ namespace {
 class JudgedTest : public OpReportTest {
  protected:
   /// Adds a night of seven process runs that take `ns`, with a little noise.
-  void night(int number, double ns, double margin, const std::string& commit, const std::string& driver = "driver 1") {
+  void night(int number, double ns, double margin, const std::string& commit, const std::string& driver = "driver 1",
+             const std::string& options = "") {
     std::string lines;
     for (int i = 0; i < 7; ++i)
-      lines += RunText{.id = fmt::format("{:08x}{:08x}", number, i),
+      lines += RunText{.id = fmt::format("{:08x}{:08x}", number, i + (options.empty() ? 0 : 100)),
                        .night = fmt::format("2026-01-{:02}", number),
                        .started = fmt::format("2026-01-{:02}T00:{:02}:00Z", number, i),
                        .ended = fmt::format("2026-01-{:02}T00:{:02}:30Z", number, i),
                        .commit = commit,
+                       .command = "bench" + options,
                        .driver = driver,
                        .executeNs = ns * (1 + 0.002 * ((number * 5 + i * 3) % 7)),
                        .margin = margin}
@@ -42,8 +44,10 @@ TEST_F(JudgedTest, ASlowDownIsFoundWithItsNightsCommitsAndCommands) {
 }
 
 TEST_F(JudgedTest, ADriverThatMovedAtTheSameNightIsTheSuspect) {
-  for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "same12345678");
-  for (int i = 13; i <= 15; ++i) night(i, 130'000, 0.25, "same12345678", "driver 2");
+  for (int i = 1; i <= 15; ++i) {
+    night(i, i <= 12 ? 100'000 : 130'000, 0.25, "same12345678", i <= 12 ? "driver 1" : "driver 2");
+    night(i, 100'000, 0.25, "same12345678", "another", " --driver /some/other.json");  // as ./nightly does
+  }
   std::string said;
   EXPECT_EQ(judge(&said), 0) << said;
   EXPECT_NE(said.find("suspect  the environment: driver"), std::string::npos) << said;

@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "reports/detect/student.h"
 #include "reports/history/store.h"
 
 namespace opkit::reports {
@@ -99,7 +100,7 @@ class Loader {
       Environment& environment = environments_[index];
       double* const fields[] = {&environment.loopNs, &environment.copyBytesPerNs, &environment.flopsPerNs,
                                 &environment.bytesPerNs};
-      for (size_t i = 0; i < 4; ++i) *fields[i] = medianOf(all[i]);
+      for (size_t i = 0; i < 4; ++i) *fields[i] = all[i].empty() ? 0 : detect::medianInPlace(all[i]);
     }
     return Status::ok();
   }
@@ -110,13 +111,6 @@ class Loader {
     if (places_.size() <= column) places_.resize(column + 1);
     if (places_[column].size() <= night) places_[column].resize(night + 1, kNone);
     return places_[column][night];
-  }
-
-  static double medianOf(std::vector<double>& values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    const size_t middle = values.size() / 2;
-    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
   }
 
   Status readSubjects() {
