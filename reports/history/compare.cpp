@@ -6,8 +6,8 @@
 
 #include "reports/detect/false_discovery.h"
 #include "reports/detect/student.h"
-#include "reports/history/adder.h"
 #include "reports/report_data.h"
+#include "reports/results/runs.h"
 
 namespace opkit::reports {
 namespace {
