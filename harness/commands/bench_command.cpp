@@ -45,8 +45,8 @@ std::vector<Chosen> shapesOf(const CaseGroup& group) {
   return shapes;
 }
 
-/// All shapes of the entries marked "bench"; for operators without one, those of the group with the largest fp32 case
-/// (else the largest of all). A case that a backend must refuse is never chosen.
+/// All shapes of the entries marked "bench"; for operators without one, the largest fp32 case (else the largest of
+/// all). A case that a backend must refuse is never chosen.
 std::vector<Chosen> chooseCases(const Catalogue& catalogue, bool one) {
   std::map<std::string, std::vector<Chosen>> marked;
   std::map<std::string, Chosen> largest;
@@ -70,7 +70,7 @@ std::vector<Chosen> chooseCases(const Catalogue& catalogue, bool one) {
   std::vector<Chosen> result;
   for (const auto& [op, chosen] : largest) {
     if (marked.contains(op)) continue;
-    std::ranges::copy(shapesOf(*chosen.group), std::back_inserter(result));
+    result.push_back(chosen);
   }
   for (const auto& [op, list] : marked) result.insert(result.end(), list.begin(), list.end());
   return result;
@@ -220,7 +220,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->footer(
       "Times are medians, the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
       "Without --case, all shapes of the entries marked \"bench\" in the case files are timed; for operators that\n"
-      "mark none, those of the largest case. A comparison with --baseline passes all other options to both programs.\n"
+      "mark none, the largest case. A comparison with --baseline passes all other options to both programs.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"

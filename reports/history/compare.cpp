@@ -51,8 +51,6 @@ Moments momentsOf(std::span<const double> values) {
   return m;
 }
 
-double geometricMean(std::span<const double> values) { return std::exp(momentsOf(values).mean); }
-
 class Comparer {
  public:
   Comparer(const CompareOptions& options, Comparison& result) : options_(options), result_(result) {}
@@ -139,6 +137,8 @@ class Comparer {
 };
 
 }  // namespace
+
+double geometricMean(std::span<const double> values) { return std::exp(momentsOf(values).mean); }
 
 double welchOnLogarithms(std::span<const double> before, std::span<const double> after) {
   if (std::min(before.size(), after.size()) < 2) return 1;
