@@ -28,6 +28,8 @@ night merged --merge $parts --output merged --history merged.sqlite
   fail "the shards differ from the whole: $(head -n 5 "$scratch/compared")"
 grep -q '^[1-9][0-9]* cases in both files, 0 only in the first, 0 only in the second;.* bits changed in 0 cases' "$scratch/compared" ||
   fail "the shards are not the whole: $(cat "$scratch/compared")"
+[ "$(grep -c '"record":"case"' whole/results.jsonl)" = "$(grep -c '"record":"case"' merged/results.jsonl)" ] ||
+  fail "the shards hold another number of cases than the whole"
 for part in $parts; do
   "$bin/op-report" compare --threshold 1000 "$part" merged/results.jsonl | grep -q ' 0 only in the second;' &&
     fail "$part holds everything: nothing was divided"
