@@ -260,7 +260,9 @@ class CheckRun {
     } else if (options_.verbose) {
       printRecord(one);
     }
-    if (options_.annotations && isFailure(one.status)) fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
+    const bool isOfAnOperator = one.status != CaseStatus::Unexpected || !one.op.empty();
+    if (options_.annotations && isFailure(one.status) && isOfAnOperator)
+      fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
   }
 
   /// Says whether the case also fails on the default driver and at the default vector width.
@@ -351,10 +353,7 @@ class CheckRun {
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
     printExpectations();
-    if (writer_ && !interrupted()) {
-      OPKIT_ASSIGN(const std::vector<std::string> written, writer_->write());
-      for (const std::string& note : written) fmt::print("{}\n", note);
-    }
+    if (writer_ && !interrupted()) OPKIT_TRY(printWritten(*writer_));
     totals_.print(isOld_);
     bool failed = totals_.failures() > 0;
     account_.printSummary();

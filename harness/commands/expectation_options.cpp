@@ -36,4 +36,10 @@ Result<std::optional<ExpectationWriter>> ExpectationOptions::openWriter(
   return std::optional(std::move(writer));
 }
 
+Status printWritten(const ExpectationWriter& writer) {
+  OPKIT_ASSIGN(const std::vector<std::string> written, writer.write());
+  for (const std::string& note : written) fmt::print("{}\n", note);
+  return Status::ok();
+}
+
 }  // namespace opkit::harness

@@ -16,4 +16,7 @@ struct ExpectationOptions {
   Result<std::optional<ExpectationWriter>> openWriter(const std::vector<DescribedDevice>& devices) const;
 };
 
+/// Writes the files and prints a line for each.
+Status printWritten(const ExpectationWriter& writer);
+
 }  // namespace opkit::harness

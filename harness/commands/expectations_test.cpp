@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "engine/base/where.h"
+#include "harness/conformance/conformance.h"
 #include "harness/testing/program.h"
 
 namespace opkit::harness {
@@ -157,6 +158,25 @@ TEST_F(ProgramExpectations, AFailureRunsAgainAndItsFirstResultStays) {
   EXPECT_EQ(check("once:" + folder_ + "/computed").code, 0);
 }
 
+TEST_F(ProgramExpectations, NotEveryFailureOfABrokenBuildRunsAgain) {
+  std::string errors;
+  for (int i = 1; i <= 52; ++i)
+    errors += fmt::format(R"({}{{"op": "Relu", "inputs": ["f32[{}]"], "error": "impossible"}})", i > 1 ? ", " : "", i);
+  write(folder_ + "/cases.json", R"({"cases": [], "errors": [)" + errors + "]}");
+  const Ran some = check("none");
+  EXPECT_EQ(some.code, 1) << some.text;
+  expectPart(some, "2 more groups with failures were not run again; the first 50 were\n");
+  const auto again = [this] {
+    const auto all = lines("case");
+    return std::count_if(all.begin(), all.end(), [](const Json& line) { return line.contains("rerun"); });
+  };
+  EXPECT_EQ(again(), 50);
+  const Ran all = check("none", "--emit-expectations " + files_);
+  expectPart(all, ".fails: lines added: 52\n");
+  EXPECT_EQ(again(), 52);
+  EXPECT_EQ(checkExpected("none").code, 0);
+}
+
 TEST_F(ProgramExpectations, ACrashIsExpectedAlone) {
   const Ran unknown = check("crash");
   EXPECT_EQ(unknown.code, 1) << unknown.text;
@@ -194,7 +214,7 @@ TEST_F(ProgramExpectations, WhatARunWritesMakesTheNextOneGreen) {
   const std::string emit = "--emit-expectations " + files_;
   const Ran first = check("wrong", emit);
   EXPECT_EQ(first.code, 1) << first.text;
-  expectPart(first, ".fails: 2 lines added");
+  expectPart(first, ".fails: lines added: 2");
   const std::string text = written(files_, ".fails");
   EXPECT_NE(text.find("\nRelu/f32[5,7]/normal/seed=7 | accuracy: "), std::string::npos) << text;
   EXPECT_LT(text.find("Relu/f32[3,4]"), text.find("Relu/f32[5,7]")) << "in order";
@@ -260,6 +280,38 @@ TEST_F(ProgramExpectations, ALineThatMatchesNoCaseOfAWholeRunFails) {
   expectPart(whole, files_ + "/cpu.fails:1: matches no case: delete the line (of a case that was renamed)\n");
   EXPECT_EQ(whole.text.find("cpu.fails:2"), std::string::npos) << whole.text;
   EXPECT_EQ(caseLine("expectation:cpu.fails:1")["status"], "unexpected");
+}
+
+TEST_F(ProgramExpectations, ConformanceTakesLinesOfItsKind) {
+  const auto data = packagedTestData();
+  ASSERT_TRUE(data) << data.error().message();
+  const fs::path model = fs::path(folder_) / "node/test_relu";
+  fs::create_directories(model.parent_path());
+  fs::copy(fs::path(*data) / "node/test_relu", model, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const std::string outputs = model / "test_data_set_0/output_0.pb", right = textOf(outputs);
+  fs::remove(outputs);                                             // it may be a link
+  write(outputs, right.substr(0, right.size() - 2) + "\x80\x7f");  // the last element is infinite
+  const auto conformance = [&](const std::string& more) {
+    fs::remove(results_);
+    return run("conformance " + folder_ + " --backend cpu --json " + results_ + " " + more);
+  };
+  const Ran failed = conformance("--emit-expectations " + files_);
+  EXPECT_EQ(failed.code, 1) << failed.text;
+  expectPart(failed, "  rerun    failed again\n");
+  EXPECT_EQ(caseLine("node/test_relu")["rerun"], "fail");
+  EXPECT_NE(written(files_, ".fails").find("\nconformance node/test_relu | test_data_set_0"), std::string::npos);
+  const std::string expected = "--expectations " + files_;
+  EXPECT_EQ(conformance(expected).code, 0);
+  EXPECT_EQ(caseLine("node/test_relu")["status"], "expected");
+  write(outputs, right);
+  const Ran passed = conformance(expected);
+  EXPECT_EQ(passed.code, 1) << passed.text;
+  expectPart(passed, ".fails:3: expected to fail, but passes: delete the line");
+  expect("cpu.skips", "conformance node/* | not today\n");
+  EXPECT_EQ(conformance(expected).code, 3);
+  EXPECT_EQ(caseLine("node/test_relu")["reason"], "cpu.skips:1: not today");
+  expect("cpu.skips", "node/* | of another kind\n");
+  EXPECT_EQ(conformance(expected).code, 1);
 }
 
 #ifdef OPKIT_HAS_VULKAN

@@ -115,7 +115,7 @@ Result<std::vector<std::string>> ExpectationWriter::write() const {
       OPKIT_ASSIGN(const std::string text, mergedExpectations(path, before, target.lines[i]));
       OPKIT_TRY(writeFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()})
                     .withContext("--emit-expectations"));
-      notes.push_back(fmt::format("expectations: {}: {} lines added", path, target.lines[i].size()));
+      notes.push_back(fmt::format("expectations: {}: lines added: {}", path, target.lines[i].size()));
     }
   return notes;
 }

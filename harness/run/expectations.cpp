@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 3> kCaseKinds = {"check", "bench", "conformance"};
+constexpr std::array<const char*, 2> kCaseKinds = {"check", "conformance"};
 constexpr std::string_view kBetween = " | ";
 
 std::string_view trimmed(std::string_view text) {
@@ -49,8 +49,7 @@ Status readPattern(std::string_view field, Expectation& line) {
   if (blank != field.npos && isSmallWord(field.substr(0, blank))) {
     line.caseKind = field.substr(0, blank);
     if (std::ranges::find(kCaseKinds, line.caseKind) == kCaseKinds.end())
-      return Status::invalidArgument("expected check, bench or conformance before the pattern, got '{}'",
-                                     line.caseKind);
+      return Status::invalidArgument("expected check or conformance before the pattern, got '{}'", line.caseKind);
     field = trimmed(field.substr(blank));
   }
   line.pattern = field;
@@ -255,8 +254,8 @@ std::vector<std::string> Expectations::unexpectedPasses() const {
     texts.push_back(
         isExact ? fmt::format("{}: expected to fail, but passes: delete the line ({})", place, known.line.reason)
         : known.failed == 0
-            ? fmt::format("{}: expected to fail, but all {} cases pass: delete the line ({})", place, known.passed,
-                          known.line.reason)
+            ? fmt::format("{}: expected to fail, but each of its cases passes ({}): delete the line ({})", place,
+                          known.passed, known.line.reason)
             : fmt::format("{}: expected to fail, but {} cases pass and {} fail: narrow the pattern; {} passes", place,
                           known.passed, known.failed, known.passedId));
   }

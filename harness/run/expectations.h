@@ -19,7 +19,7 @@ inline constexpr std::array<const char*, 3> kExpectationEndings = {"fails", "fla
 
 /// One line: `[KIND ]PATTERN | [driver RANGE | ]REASON`.
 struct Expectation {
-  std::string caseKind = "check";      // or "bench", "conformance"
+  std::string caseKind = "check";      // or "conformance"
   std::string pattern;                 // of case ids; * stands for any characters
   std::optional<DriverRange> drivers;  // every driver without it
   std::string reason;

@@ -78,7 +78,7 @@ TEST(Expectations, ALineHasPatternRangeAndReason) {
   EXPECT_EQ((*line)->drivers->toString(), "22.3..25");
   EXPECT_EQ((*line)->key(), "Softmax*/f16* | driver 22.3..25");
   EXPECT_TRUE((*line)->matches("check", "Softmax/f16[3]"));
-  EXPECT_FALSE((*line)->matches("bench", "Softmax/f16[3]"));
+  EXPECT_FALSE((*line)->matches("conformance", "Softmax/f16[3]"));
   const auto other = parseExpectation("Softmax{\"axis\": 0}/f32[9]/normal/seed=7 | a blank too many");
   ASSERT_TRUE(other && *other);
   EXPECT_EQ((*other)->pattern, "Softmax{\"axis\":0}/f32[9]/normal/seed=7") << "the canonical id";
@@ -98,7 +98,7 @@ TEST(Expectations, EveryWrongLineSaysWhatIsWrong) {
       {"Softmax* | driver mesa | why", "expected versions of drivers"},
       {"Relu/f32[9 | why", "no id of a case"},
       {"Relu | why", "no id of a case"},
-      {"chekc Softmax* | why", "expected check, bench or conformance before the pattern, got 'chekc'"},
+      {"chekc Softmax* | why", "expected check or conformance before the pattern, got 'chekc'"},
       {"Soft\tmax* | why", "control character"},
   };
   for (const auto& [line, message] : kWrong)
@@ -173,7 +173,7 @@ TEST_F(ExpectationFolder, ALineHoldsForItsDriversAlone) {
   EXPECT_EQ(abs.expectation->status, CaseStatus::Crash);
   EXPECT_EQ(abs.expectation->line, "vulkan-llvmpipe.fails:2");
   EXPECT_TRUE(all->skipOf("check", "Neg/f32[3]", "vulkan"));
-  EXPECT_FALSE(all->skipOf("bench", "Neg/f32[3]", "vulkan"));
+  EXPECT_FALSE(all->skipOf("conformance", "Neg/f32[3]", "vulkan"));
   EXPECT_FALSE(all->skipOf("check", "Neg/f32[3]", "cpu"));
   const auto stale = all->staleLines("check");
   ASSERT_EQ(stale.size(), 1u) << "the line for older drivers is not stale";
@@ -203,10 +203,11 @@ TEST_F(ExpectationFolder, APassAgainstALineIsUnexpected) {
   EXPECT_EQ(refused.status, CaseStatus::Unsupported);
   EXPECT_EQ(partial.status, CaseStatus::Pass) << "its group crashed";
   EXPECT_EQ(flaky.status, CaseStatus::Pass);
-  EXPECT_EQ(all->unexpectedPasses(),
-            (std::vector<std::string>{
-                folder_ + "/vulkan.fails:1: expected to fail, but all 1 cases pass: delete the line (known)",
-                folder_ + "/vulkan.fails:2: expected to fail, but passes: delete the line (exact)"}));
+  EXPECT_EQ(
+      all->unexpectedPasses(),
+      (std::vector<std::string>{
+          folder_ + "/vulkan.fails:1: expected to fail, but each of its cases passes (1): delete the line (known)",
+          folder_ + "/vulkan.fails:2: expected to fail, but passes: delete the line (exact)"}));
   CaseRecord failed = result("Relu/f32[7]", CaseStatus::Fail);
   all->judge(failed);
   EXPECT_EQ(all->unexpectedPasses()[0],
