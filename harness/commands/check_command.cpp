@@ -60,13 +60,13 @@ class CheckRun {
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
+    OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
+    OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
     std::vector<CheckUnit> units;
     for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     OPKIT_TRY(takeShard(options_.shard, units));
-    OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
-    OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     reruns_.emplace(CheckJob(registry_, catalogue_, options_.backend, &expectations_), limits(),
                     writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
     if (interrupted()) return cli::kSuccess;  // nothing was started

@@ -43,7 +43,7 @@ bool isNoCaseId(const std::string& id) {
   return id.starts_with("error:") || id.starts_with("kernel:") || id.find(".cases.json: ") != id.npos;
 }
 
-/// "bench Softmax*" or "Softmax*". An id without * is brought into its canonical form.
+/// "conformance node/test_relu" or "Softmax*". An id without * is brought into its canonical form.
 Status readPattern(std::string_view field, Expectation& line) {
   const size_t blank = field.find(' ');
   if (blank != field.npos && isSmallWord(field.substr(0, blank))) {
