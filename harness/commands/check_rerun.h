@@ -21,7 +21,8 @@ class Rerun {
 class Reruns {
  public:
   /// At most `most` units run again: if much fails, a second try of everything tells little and takes long.
-  Reruns(CheckJob job, IsolationLimits limits, size_t most) : job_(std::move(job)), limits_(limits), most_(most) {}
+  Reruns(CheckJob job, IsolationLimits limits, size_t most)
+      : job_(std::move(job)), limits_(std::move(limits)), most_(most) {}
 
   /// Runs the unit as it ran first, with the other cases of its group. Nothing after an interrupt and beyond the limit.
   /// Errors as of runIsolated.
