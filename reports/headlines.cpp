@@ -10,8 +10,9 @@ std::string plural(size_t count, const std::string& what) {
 }
 
 std::string verdictOf(const Results& results, size_t failed) {
-  const std::string counts =
-      fmt::format("{} cases executed of {} recorded.", executedCases(results), results.cases.size());
+  std::string counts = fmt::format("{} cases executed of {} recorded.", executedCases(results), results.cases.size());
+  const auto known = std::ranges::count(results.cases, CaseStatus::Expected, &CaseRecord::status);
+  if (known > 0) counts += fmt::format(" {} failed as expected.", known);
   if (failed > 0) {
     const auto first =
         std::ranges::find_if(results.cases, [](const CaseRecord& record) { return isFailure(record.status); });

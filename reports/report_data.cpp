@@ -87,6 +87,7 @@ struct Tally {
     for (const auto& [status, number] : byStatus) sum += isFailure(status) ? number : 0;
     return sum;
   }
+  size_t expected() const { return count(CaseStatus::Expected) + count(CaseStatus::Flake); }
   size_t notExecuted() const {
     size_t sum = 0;
     for (const auto& [status, number] : byStatus) sum += isExecuted(status) ? 0 : number;
@@ -100,6 +101,7 @@ object cellOf(const Tally* tally) {
   if (!tally) return cell;
   cell["pass"] = std::to_string(tally->count(CaseStatus::Pass));
   cell["bad"] = tally->bad() > 0 ? data(std::to_string(tally->bad())) : data(false);
+  cell["expected"] = tally->expected() > 0 ? data(std::to_string(tally->expected())) : data(false);
   const size_t unsupported = tally->notExecuted();
   cell["unsupported"] = unsupported > 0 ? data(std::to_string(unsupported)) : data(false);
   cell["margin"] = formatPercent(tally->worstMargin);
@@ -113,6 +115,7 @@ data matrix(const Results& results) {
   std::map<std::string, std::map<std::string, Tally>> rows;
   std::set<std::string> columns;
   for (const CaseRecord* record : results.ofKind("check")) {
+    if (record->op.empty()) continue;  // about no operator, such as a line of an expectation file
     const std::string column = record->backend + (record->dtype.empty() ? "" : " " + record->dtype);
     columns.insert(column);
     rows[record->op][column].add(*record);
@@ -139,10 +142,35 @@ data failures(const Results& results) {
                           {"backend", record.backend},
                           {"status", nameOf(record.status)},
                           {"check", record.failedCheck},
-                          {"reason", record.reason}});
+                          {"reason", record.reason},
+                          {"rerun", record.rerun ? data(nameOf(*record.rerun)) : data(false)}});
   }
   const bool any = !rows.empty();
   return object{{"any", flag(any)}, {"count", std::to_string(rows.size())}, {"rows", data(rows)}};
+}
+
+/// Failures, flakes and skips that expectation files name, with the reasons there.
+data expectations(const Results& results) {
+  list rows;
+  size_t failed = 0;
+  for (const CaseRecord& record : results.cases) {
+    if (!record.expectation || isFailure(record.status)) continue;
+    failed += record.status == CaseStatus::Expected;
+    const bool ran = isExecuted(record.status);
+    rows.push_back(
+        object{{"kind", record.kind},
+               {"id", record.id},
+               {"backend", record.backend},
+               {"status", nameOf(record.status)},
+               {"found", ran ? fmt::format("{}: {}", nameOf(record.expectation->status), record.reason) : ""},
+               {"line", record.expectation->line},
+               {"reason", record.expectation->reason}});
+  }
+  const bool any = !rows.empty();
+  return object{{"any", flag(any)},
+                {"failed", failed > 0 ? data(std::to_string(failed)) : data(false)},
+                {"count", std::to_string(rows.size())},
+                {"rows", data(rows)}};
 }
 
 /// "device, driver: command" of each run, by run and backend.
@@ -162,7 +190,9 @@ data differences(const Results& results) {
   for (const CaseRecord* record : results.ofKind("check")) cases[{record->id, record->backend}].push_back(record);
   list rows;
   for (const auto& [key, records] : cases) {
-    const auto bad = [](const CaseRecord* record) { return isFailure(record->status); };
+    const auto bad = [](const CaseRecord* record) {
+      return isFailure(record->expectation ? record->expectation->status : record->status);
+    };
     if (std::ranges::none_of(records, bad) || std::ranges::all_of(records, bad)) continue;
     for (const CaseRecord* record : records) {
       const auto place = places.find({record->run, key.second});
@@ -384,6 +414,7 @@ data reportData(const Results& results, const Nights* nights, const Judged* judg
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
                 {"failures", failures(results)},
+                {"expectations", expectations(results)},
                 {"differences", differences(results)},
                 {"matrix", matrix(results)},
                 {"timings", timings(results)},

@@ -98,6 +98,31 @@ TEST_F(ReportTest, CasesThatDifferBetweenDriversAreNamed) {
   EXPECT_EQ(contents(page_).find("differ between runs"), std::string::npos);
 }
 
+TEST_F(ReportTest, ExpectedFailuresAreNoFailures) {
+  const auto line = [](const char* id, const char* status, const char* found, const char* more) {
+    return fmt::format(
+        R"({{"record":"case","kind":"check","id":"{}","op":"Pow","backend":"vulkan","status":"{}","reason":"accuracy: 3 of 9","expectation":{{"line":"vulkan-llvmpipe.fails:12","reason":"mesa/mesa#123","status":"{}"}}{}}})"
+        "\n",
+        id, status, found, more);
+  };
+  const std::string known = line("Pow/f32[3]", "expected", "crash", "") + line("Pow/f32[4]", "flake", "fail", "");
+  ASSERT_EQ(run("build " + file(known) + " --output " + page_), 0);
+  std::string html = contents(page_);
+  for (const char* part : {"None failed.", "1 failed as expected.", "Expected failures", "crash: accuracy: 3 of 9",
+                           "mesa/mesa#123", "vulkan-llvmpipe.fails:12", "2 expected to fail"})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+  EXPECT_EQ(html.find("<h2>Failures</h2>"), std::string::npos);
+  const std::string news = line("Pow/f32[5]", "unexpected", "pass", "") +
+                           R"({"record":"case","kind":"check","id":"Pow/f32[6]","op":"Pow","backend":"vulkan",)"
+                           R"("status":"fail","reason":"accuracy","rerun":"pass"})"
+                           "\n";
+  ASSERT_EQ(run("build " + file(known + news) + " --output " + page_), 0);
+  html = contents(page_);
+  for (const char* part :
+       {"2 failed, first", "<td>unexpected</td>", "<td>accuracy</td><td>pass</td>", "1 failed as expected."})
+    EXPECT_NE(html.find(part), std::string::npos) << part;
+}
+
 TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
   std::filesystem::remove(page_);
   std::string said;

@@ -1,4 +1,4 @@
-#include <set>
+#include <limits>
 #include <thread>
 
 #include "engine/base/interrupt.h"
@@ -8,6 +8,9 @@
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
 #include "harness/commands/check_job.h"
+#include "harness/commands/check_rerun.h"
+#include "harness/commands/check_totals.h"
+#include "harness/commands/expectation_options.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
@@ -18,10 +21,13 @@ namespace {
 
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
+// Failing groups that run again, unless their failures are written as expectations.
+constexpr size_t kMostReruns = 50;
 
 struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
+  ExpectationOptions expectations;
   std::string json, junit, saveFolder;
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -32,33 +38,28 @@ struct CheckArguments {
   bool subChecks = false;
 };
 
-/// The results of one operator on one backend.
-struct Tally {
-  std::map<CaseStatus, size_t> count;
-  double worstMargin = 0;
-  double durationNs = 0;
-  std::set<std::string> providers;
-  std::set<std::string> kernels;  // "provider/kernel"
-  size_t blocks = 0;              // failures seen
-};
-
 class CheckRun {
  public:
   CheckRun(const CheckArguments& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
+    OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
+    OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
     std::vector<CheckUnit> units;
     for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     options_.shard.keepMine(units);
+    reruns_.emplace(CheckJob(registry_, catalogue_, options_.backend, &expectations_), limits(),
+                    writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
     if (interrupted()) return cli::kSuccess;  // nothing was started
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
       file_.write(device.info, device.profile);
     }
+    for (const std::string& note : expectations_.notes()) fmt::print("{}\n", note);
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
     isOld_ = noteOldBuild();
     if (options_.shard.index == 1) recordBrokenRules();
@@ -90,7 +91,7 @@ class CheckRun {
     }));
     bool reproduced = false;
     OPKIT_TRY(runIsolatedUnits(broken, [&](size_t i, const JobOutcome& outcome) {
-      recordCrash(broken[i], outcome, "");
+      recordCrash(broken[i], outcome, "");  // its group ended too: the second time
       reproduced = true;
     }));
     if (!broken.empty() && !reproduced)
@@ -116,7 +117,7 @@ class CheckRun {
         result.status = CaseStatus::Mistrusted;
         result.reason = rule.message + " (harness/cases.md)";
         result.repro = "op-harness check --op " + rule.op;
-        record(toRecord(result), failureBlock(result, result.repro));
+        recordOwn(result);
       }
   }
 
@@ -129,7 +130,7 @@ class CheckRun {
 
   Status runIsolatedUnits(const std::vector<CheckUnit>& units,
                           const std::function<void(size_t, const JobOutcome&)>& onCrash) {
-    CheckJob job(registry_, catalogue_, options_.backend);
+    CheckJob job(registry_, catalogue_, options_.backend, &expectations_);
     unitsTotal_ += units.size();
     std::vector<std::optional<JobOutcome>> finished(units.size());
     size_t next = 0;
@@ -137,16 +138,14 @@ class CheckRun {
     const auto take = [&](size_t i) {
       progress.clear();
       if (finished[i]->kind == JobOutcome::Kind::Answered)
-        recordAll(JobReports::fromText(finished[i]->answer));
+        recordAll(units[i], JobReports::fromText(finished[i]->answer));
       else
         onCrash(i, *finished[i]);
       finished[i]->answer.clear();
       ++unitsDone_;
     };
-    const IsolationLimits limits{options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20,
-                                 [this] { return !file_.status().isOk(); }};
     OPKIT_TRY(runIsolated(
-        units.size(), limits, [&](size_t i) { return job.run(units[i]).toText(); },
+        units.size(), limits(), [&](size_t i) { return job.run(units[i]).toText(); },
         [&](size_t i, const JobOutcome& outcome) {
           finished[i] = outcome;
           progress.step(labelOf(units[i]));
@@ -157,13 +156,42 @@ class CheckRun {
     return Status::ok();
   }
 
+  IsolationLimits limits() const {
+    return {options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20,
+            [this] { return !file_.status().isOk(); }};
+  }
+
   std::string labelOf(const CheckUnit& unit) const {
     return unit.error ? catalogue_.errors[*unit.error].op : catalogue_.groups[unit.group].cases.front().op;
   }
 
-  void recordAll(const JobReports& job) {
+  void recordAll(const CheckUnit& unit, JobReports job) {
     dispatches_ += job.dispatches;
-    for (const JobReport& report : job.reports) record(report.record, report.block);
+    const bool partial = unit.only.has_value();  // the rest of its group crashed
+    std::vector<JobReport*> failed;
+    for (JobReport& report : job.reports) {
+      expectations_.judge(report.record, partial);
+      if (isUnexpectedFailure(report.record)) failed.push_back(&report);
+    }
+    runAgain(unit, failed);
+    for (JobReport& report : job.reports) record(std::move(report.record), std::move(report.block));
+  }
+
+  static bool isUnexpectedFailure(const CaseRecord& one) {
+    return isFailure(one.status) && one.status != CaseStatus::Unexpected;
+  }
+
+  /// Notes what the failed cases of a unit give in a fresh worker.
+  void runAgain(const CheckUnit& unit, const std::vector<JobReport*>& failed) {
+    if (failed.empty() || failed.front()->record.id.empty()) return;  // no backend could be opened
+    CheckUnit again = unit;
+    const std::string& backend = failed.front()->record.backend;
+    if (std::ranges::all_of(failed, [&](const JobReport* one) { return one->record.backend == backend; }))
+      again.backend = backend;
+    const auto rerun = reruns_->run(again);
+    if (!rerun || !*rerun) return;
+    for (JobReport* one : failed)
+      if ((one->record.rerun = (*rerun)->of(one->record))) one->block += rerunText(*one->record.rerun);
   }
 
   void recordCrash(const CheckUnit& unit, const JobOutcome& outcome, const std::string& where) {
@@ -179,38 +207,46 @@ class CheckRun {
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
     result.reason = hang ? fmt::format("no answer within {} s{}", options_.timeoutSeconds, where)
                          : fmt::format("the worker process ended with {}{}", outcome.answer, where);
-    record(toRecord(result),
-           failureBlock(result, repeatCommand(options_.backend, result.backend, result.id, result.op)));
+    result.repro = repeatCommand(options_.backend, result.backend, result.id, result.op);
+    JobReport report{toRecord(result), failureBlock(result, result.repro)};
+    expectations_.judge(report.record);
+    if (unit.only && isUnexpectedFailure(report.record)) {
+      report.record.rerun = result.status;  // the first time was with its group
+      report.block += rerunText(result.status);
+    } else if (isUnexpectedFailure(report.record)) {
+      runAgain(unit, {&report});
+    }
+    record(std::move(report.record), std::move(report.block));
+  }
+
+  /// A result that no worker gave.
+  void recordOwn(const CaseResult& result) {
+    CaseRecord one = toRecord(result);
+    expectations_.judge(one);
+    record(std::move(one), failureBlock(result, result.repro));
   }
 
   void record(CaseRecord one, std::string block) {
-    Tally& tally = tallies_[{one.op, one.backend}];
-    if (isFailure(one.status) && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
+    CheckTally& tally = totals_.tallyOf(one);
+    const bool failed = isUnexpectedFailure(one);
+    if (failed && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
     file_.write(one);
     account_.add(one);
-    count(one, tally);
+    totals_.add(one);
+    if (writer_) writer_->add(one);
     if (!options_.junit.empty()) {
       records_.push_back(one);
       blocks_.push_back(block);
     }
-    if (isFailure(one.status)) {
+    if (failed) {
       if (++tally.blocks <= kBlocksPerOperator) fmt::print("{}", block);
-      if (tally.blocks == 1) firstFailures_.push_back(one);
-      if (options_.annotations) fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
+      if (one.rerun != CaseStatus::Pass && tally.lasting++ == 0) firstFailures_.push_back(one);
     } else if (options_.verbose) {
       printRecord(one);
     }
-  }
-
-  void count(const CaseRecord& one, Tally& tally) {
-    ++tally.count[one.status];
-    ++total_[one.status];
-    tally.durationNs += one.durationNs;
-    for (const std::string& provider : one.departures) ++departures_[provider];
-    if (!one.provider.empty()) tally.providers.insert(one.provider);
-    tally.kernels.insert(one.provider + "/" + one.kernel);
-    if (one.accuracy && one.status == CaseStatus::Pass)
-      tally.worstMargin = std::max(tally.worstMargin, one.accuracy->margin);
+    const bool isOfAnOperator = one.status != CaseStatus::Unexpected || !one.op.empty();
+    if (options_.annotations && isFailure(one.status) && isOfAnOperator)
+      fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
   }
 
   /// Says whether the case also fails on the default driver and at the default vector width.
@@ -232,13 +268,26 @@ class CheckRun {
     return def ? def->folder : op;
   }
 
+  /// The group of a case, without those that an expectation file leaves out on the backend; everything if the case is
+  /// in no group.
+  Catalogue withoutSkips(const std::string& id, const std::string& backend) const {
+    const auto hasId = [&](const Case& c) { return c.id() == id; };
+    for (const CaseGroup& each : catalogue_.groups) {
+      if (std::ranges::none_of(each.cases, hasId)) continue;
+      CaseGroup group = each;
+      std::erase_if(group.cases, [&](const Case& c) { return expectations_.skipOf("check", c.id(), backend); });
+      return {.groups = {std::move(group)}};
+    }
+    return catalogue_;
+  }
+
   /// Shrinks the first failure of each operator and backend.
   Status saveCapsules() {
     for (const CaseRecord& first : firstFailures_) {
       const std::string &id = first.id, &backend = first.backend;
       if (id.starts_with("error:") || interrupted()) continue;
-      auto shrunk = shrinkToFile(catalogue_, id, backend, options_.backend.runtimeOptions(backend), registry_,
-                                 options_.saveFolder);
+      auto shrunk = shrinkToFile(withoutSkips(id, backend), id, backend, options_.backend.runtimeOptions(backend),
+                                 registry_, options_.saveFolder);
       if (interrupted() && !shrunk) continue;  // it was not run again, so its result is unknown
       OPKIT_ASSIGN(const CapsuleFile saved, std::move(shrunk));
       fmt::print("capsule  {} ({} to {} elements after {} trials): {}\n", saved.path, saved.elementsBefore,
@@ -254,9 +303,9 @@ class CheckRun {
     if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.isWhole()) return;
     if (interrupted() || !options_.backend.simd.empty()) return;
     for (const OpDef* def : registry_.all()) {
-      const auto tally = tallies_.find({def->type, "cpu"});
-      if (tally == tallies_.end()) continue;
-      const std::set<std::string> ran = tally->second.kernels;  // a copy: recording changes the tally
+      const CheckTally* const tally = totals_.find(def->type, "cpu");
+      if (!tally || tally->count.contains(CaseStatus::Skip)) continue;
+      const std::set<std::string> ran = tally->kernels;  // a copy: recording changes the tally
       for (const Creator& creator : kernelsThatNeverRan(registry_, "cpu", *def, ran)) {
         CaseResult result = {.kind = "check", .id = "kernel:" + creator.kernel, .op = def->type, .backend = "cpu"};
         result.status = CaseStatus::Mistrusted;
@@ -264,18 +313,19 @@ class CheckRun {
             fmt::format("no case runs the kernel '{}' for {}: it refuses them all, or another one comes first",
                         creator.kernel, creator.dtypes.toString());
         result.repro = "op-harness check --backend cpu --op " + def->type;
-        record(toRecord(result), failureBlock(result, result.repro));
+        recordOwn(result);
       }
     }
   }
 
   Result<int> finish() {
     recordKernelsThatNeverRan();
-    for (const auto& [key, tally] : tallies_)
+    recordStaleLines();
+    for (const auto& [key, tally] : totals_.tallies())
       if (tally.blocks > kBlocksPerOperator)
         fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",
                    tally.blocks - kBlocksPerOperator, key.first, key.second);
-    printTable();
+    totals_.printTable();
     if (options_.subChecks) account_.printSubChecks();
     account_.addTo(file_.summary());
     OPKIT_TRY(file_.close());
@@ -286,9 +336,10 @@ class CheckRun {
       OPKIT_TRY(
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
-    bool failed = !printTotals();
-    for (const auto& [provider, count] : departures_)
-      fmt::print("{} declared departures of provider {}\n", count, provider);
+    printExpectations();
+    if (writer_ && !interrupted()) OPKIT_TRY(printWritten(*writer_));
+    totals_.print(isOld_);
+    bool failed = totals_.failures() > 0;
     account_.printSummary();
     fmt::print("{} dispatches\n", dispatches_);
     if (!missing.empty()) {
@@ -296,57 +347,41 @@ class CheckRun {
       return cli::kCheckFailed;  // runProgram replaces it by the signal's code
     }
     // Backends on which nothing ran have proved nothing, whatever their cases say.
-    if (dispatches_ == 0 && !onlyErrors()) {
+    if (dispatches_ == 0 && !totals_.onlyErrors()) {
       fmt::print("fail: nothing was dispatched\n");
       failed = true;
     }
-    if (executed_ == 0) {
-      return nothingRan(total_.empty() ? "no case was asked for; see `op-harness list`"
-                        : total_.contains(CaseStatus::Unproved)
+    if (totals_.executed() == 0) {
+      return nothingRan(totals_.none() ? "no case was asked for; see `op-harness list`"
+                        : totals_.has(CaseStatus::Unproved)
                             ? "every kernel is the oracle itself, so nothing is compared"
-                            : "no backend runs these cases");
+                        : totals_.has(CaseStatus::Skip) ? "expectation files leave out these cases"
+                                                        : "no backend runs these cases");
     }
     return failed ? cli::kCheckFailed : cli::kSuccess;
   }
 
-  void printTable() const {
-    Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
-    for (const auto& [key, tally] : tallies_) {
-      size_t failed = 0, pass = 0, unsupported = 0, unproved = 0;
-      for (const auto& [status, number] : tally.count)
-        (isFailure(status)                ? failed
-         : status == CaseStatus::Pass     ? pass
-         : status == CaseStatus::Unproved ? unproved
-                                          : unsupported) += number;
-      const std::string notRun =
-          std::to_string(unsupported) + (unproved ? fmt::format(" + {} unproved", unproved) : "");
-      table.add({key.first, key.second, std::to_string(pass), std::to_string(failed), notRun,
-                 formatNumber(tally.worstMargin), cli::formatNs(tally.durationNs),
-                 fmt::format("{}", fmt::join(tally.providers, ","))});
-    }
-    fmt::print("{}", table.toString());
+  /// True if the run has every case that a line of an expectation file may be for.
+  bool isWhole() const {
+    const CaseOptions& asked = options_.cases;
+    return asked.ops.empty() && asked.filter.empty() && asked.id.empty() && asked.casesFile.empty() && !asked.seed &&
+           asked.reach && options_.shard.isWhole();
   }
 
-  /// True if no case with outputs was executed, so that no dispatch is expected.
-  bool onlyErrors() const {
-    return std::all_of(tallies_.begin(), tallies_.end(), [](const auto& entry) {
-      return entry.second.providers.empty() || entry.second.providers == std::set<std::string>{"folded"};
-    });
+  void recordStaleLines() {
+    if (!isWhole() || interrupted()) return;
+    for (CaseRecord& one : expectations_.staleLines("check")) {
+      staleLines_.push_back(one.reason);
+      record(std::move(one), "");
+    }
   }
 
-  bool printTotals() {
-    size_t failures = 0;
-    std::string text;
-    for (const auto& [status, number] : total_) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number, nameOf(status));
-      if (isFailure(status)) failures += number;
-      if (isExecuted(status)) executed_ += number;
-    }
-    const CaseStatus overall = failures || executed_ == 0 ? CaseStatus::Fail : CaseStatus::Pass;
-    const char* verdict = failures ? "FAIL" : executed_ == 0 ? "nothing executed" : "ok";
-    fmt::print("{}: {}{}\n", coloured(overall, verdict), text.empty() ? "no case" : text,
-               isOld_ ? " (of an old build, see above)" : "");
-    return failures == 0;
+  void printExpectations() const {
+    for (const std::string& text : expectations_.unexpectedPasses()) fmt::print("{}\n", text);
+    for (const std::string& text : staleLines_) fmt::print("{}\n", text);
+    if (reruns_->refused() > 0)
+      fmt::print("{} more groups with failures were not run again; the first {} were\n", reruns_->refused(),
+                 kMostReruns);
   }
 
   const CheckArguments& options_;
@@ -354,14 +389,15 @@ class CheckRun {
   Catalogue catalogue_;
   ResultFile file_;
   CheckAccount account_;
-  std::map<std::pair<std::string, std::string>, Tally> tallies_;
-  std::map<std::string, size_t> departures_;  // declared and observed, by provider
-  std::map<CaseStatus, size_t> total_;
+  Expectations expectations_;
+  std::optional<ExpectationWriter> writer_;
+  std::optional<Reruns> reruns_;  // once the cases are known
+  CheckTotals totals_;
+  std::vector<std::string> staleLines_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
   std::vector<CaseRecord> firstFailures_;
   std::vector<CaseRecord> records_;  // for JUnit
   std::vector<std::string> blocks_;
-  size_t executed_ = 0;
   size_t unitsDone_ = 0, unitsTotal_ = 0;
   uint64_t dispatches_ = 0;
   bool isOld_ = false;  // the sources in the tree differ from those of this program
@@ -393,6 +429,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
       ->check(cli::outputFolder());
+  options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
@@ -406,6 +443,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --op Softmax --backend vulkan --validation core\n"
       "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
       "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
+      "  op-harness check --expectations reports/expectations\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
   command->callback([options, &context] {
     context.run = [options, &context]() -> Result<int> {

@@ -62,6 +62,52 @@ void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results) cons
   }
 }
 
+std::optional<CaseResult> CheckJob::skipped(const Checker& checker, const Case& c, const std::string& id) const {
+  const Expectation* const line = expectations_ ? expectations_->skipOf("check", id, checker.backend()) : nullptr;
+  if (!line) return std::nullopt;
+  CaseResult result;
+  result.kind = "check";
+  result.id = id;
+  result.name = c.name;
+  result.op = c.op;
+  for (const auto& input : c.inputs)
+    if (input && result.dtype.empty()) result.dtype = opkit::nameOf(input->dtype);
+  result.backend = checker.backend();
+  result.device = checker.device().name;
+  result.status = CaseStatus::Skip;
+  result.reason = fmt::format("{}: {}", line->where(), line->reason);
+  return result;
+}
+
+CaseResult CheckJob::checkError(Checker& checker, const ErrorCase& error) const {
+  const Case c = error.asCase();
+  auto left = skipped(checker, c, "error:" + c.id());
+  return left ? *std::move(left) : checker.checkError(error);
+}
+
+/// One result per case, in order. `whole` is the prepared group, made once for all backends that leave out nothing.
+std::vector<CaseResult> CheckJob::checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
+                                             std::optional<PreparedGroup>& whole) const {
+  std::vector<std::optional<CaseResult>> left;
+  CaseGroup rest;
+  for (const Case& c : group.cases)
+    if (!left.emplace_back(skipped(checker, c, c.id()))) rest.cases.push_back(c);
+  const auto prepared = [&](const CaseGroup& chosen) {
+    PreparedGroup made = prepareGroup(chosen, registry_);
+    made.coldCaches = coldCaches_.contains(unit.group);
+    return made;
+  };
+  std::vector<CaseResult> checked, results;
+  if (rest.cases.size() == group.cases.size()) {
+    if (!whole) whole = prepared(group);
+    return checker.checkGroup(*whole);
+  }
+  if (!rest.cases.empty()) checked = checker.checkGroup(prepared(rest));
+  auto next = checked.begin();
+  for (std::optional<CaseResult>& one : left) results.push_back(one ? *std::move(one) : std::move(*next++));
+  return results;
+}
+
 JobReports CheckJob::run(const CheckUnit& unit) {
   JobReports job;
   if (checkers_.empty())
@@ -72,22 +118,15 @@ JobReports CheckJob::run(const CheckUnit& unit) {
       add(job, {result});
       return job;
     }
-  PreparedGroup prepared;
-  if (!unit.error) {
-    CaseGroup group = catalogue_.groups[unit.group];
-    if (unit.only) group.cases = {group.cases[*unit.only]};
-    prepared = prepareGroup(group, registry_);
-    prepared.coldCaches = coldCaches_.contains(unit.group);
-  }
+  CaseGroup group;
+  if (!unit.error) group = catalogue_.groups[unit.group];
+  if (unit.only) group.cases = {group.cases[*unit.only]};
+  std::optional<PreparedGroup> whole;
   for (Checker& checker : checkers_) {
     if (unit.backend && checker.backend() != *unit.backend) continue;
     const uint64_t dispatches = checker.dispatches();
-    std::vector<CaseResult> results;
-    if (unit.error)
-      results.push_back(checker.checkError(catalogue_.errors[*unit.error]));
-    else
-      results = checker.checkGroup(prepared);
-    add(job, results);
+    add(job, unit.error ? std::vector{checkError(checker, catalogue_.errors[*unit.error])}
+                        : checkGroup(checker, unit, group, whole));
     job.dispatches += checker.dispatches() - dispatches;
   }
   return job;

@@ -3,6 +3,7 @@
 
 #include "harness/check/check.h"
 #include "harness/commands/commands.h"
+#include "harness/run/expectations.h"
 
 namespace opkit::harness {
 
@@ -30,19 +31,31 @@ struct CheckUnit {
 
 class CheckJob {
  public:
-  CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends)
-      : registry_(registry), catalogue_(catalogue), backends_(backends), coldCaches_(coldCacheGroups(catalogue)) {}
+  /// Leaves out the cases that `expectations` skips, if given. All arguments must outlive the job.
+  CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends,
+           const Expectations* expectations = nullptr)
+      : registry_(registry),
+        catalogue_(catalogue),
+        backends_(backends),
+        expectations_(expectations),
+        coldCaches_(coldCacheGroups(catalogue)) {}
 
   /// Opens the backends at its first call. A backend that cannot be opened fails every unit.
   JobReports run(const CheckUnit& unit);
 
  private:
   Status open();
+  /// The result of a case that an expectation file leaves out.
+  std::optional<CaseResult> skipped(const Checker& checker, const Case& c, const std::string& id) const;
+  CaseResult checkError(Checker& checker, const ErrorCase& error) const;
+  std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
+                                     std::optional<PreparedGroup>& whole) const;
   void add(JobReports& job, const std::vector<CaseResult>& results) const;
 
   const OpRegistry& registry_;
   const Catalogue& catalogue_;
   const BackendOptions& backends_;
+  const Expectations* expectations_;
   std::set<size_t> coldCaches_;
   std::vector<Checker> checkers_;
 };

@@ -3,7 +3,8 @@
 
 #include "engine/base/interrupt.h"
 #include "harness/check/check.h"
-#include "harness/commands/commands.h"
+#include "harness/commands/check_rerun.h"
+#include "harness/commands/expectation_options.h"
 #include "harness/conformance/conformance.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
@@ -17,6 +18,7 @@ using Json = nlohmann::json;
 struct ConformanceArguments {
   std::vector<std::string> directories;
   BackendOptions backend;
+  ExpectationOptions expectations;
   std::string filter;
   std::string json;
   Shard shard;
@@ -24,6 +26,9 @@ struct ConformanceArguments {
   size_t workers = std::max(1u, std::thread::hardware_concurrency());
   bool verbose = false;
 };
+
+// Failing models that run again, unless their failures are written as expectations.
+constexpr size_t kMostReruns = 50;
 
 /// Runs in a worker, which opens the device at its first case.
 std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, const BackendOptions& backend) {
@@ -42,23 +47,35 @@ std::string runJob(const ConformanceFolder& folder, ConformanceSetup& setup, con
   return toJson(toRecord(result)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// The expectation files of a run, and what its lanes share of them.
+struct ConformanceExpectations {
+  Expectations known;
+  std::optional<ExpectationWriter> writer;
+  size_t reruns = 0;
+};
+
 class ConformanceLane {
  public:
-  ConformanceLane(const ConformanceArguments& options, std::string backend, ResultFile& file)
-      : options_(options), backend_(std::move(backend)), file_(file) {}
+  ConformanceLane(const ConformanceArguments& options, std::string backend, ConformanceExpectations& expectations,
+                  ResultFile& file)
+      : options_(options), backend_(std::move(backend)), expectations_(expectations), file_(file) {}
 
-  Status run(const std::vector<ConformanceFolder>& folders) {
+  Status run(std::vector<ConformanceFolder> folders) {
     const bool isReference = backend_ == "reference";
     const OpRegistry registry = isReference ? withOraclesAlone(plugins().registry()) : plugins().registry();
     ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr, nullptr};
     Progress progress(folders.size());
+    std::erase_if(folders, [&](const ConformanceFolder& folder) { return recordSkipped(folder, progress); });
     const IsolationLimits limits{.workers = options_.workers,
                                  .timeoutSeconds = options_.timeoutSeconds,
                                  .stop = [this] { return !file_.status().isOk(); }};
     OPKIT_TRY(runIsolated(
         folders.size(), limits, [&](size_t i) { return runJob(folders[i], setup, options_.backend); },
         [&](size_t i, const JobOutcome& outcome) {
-          record(folders[i], outcome, progress);
+          CaseRecord one = recordOf(folders[i], outcome);
+          expectations_.known.judge(one);
+          if (isFailure(one.status) && one.status != CaseStatus::Unexpected) runAgain(folders[i], setup, one);
+          record(folders[i], one, progress);
           progress.step(folders[i].id);
         }));
     progress.clear();
@@ -71,7 +88,7 @@ class ConformanceLane {
   size_t recorded() const { return recorded_; }
 
  private:
-  void record(const ConformanceFolder& folder, const JobOutcome& outcome, Progress& progress) {
+  CaseRecord recordOf(const ConformanceFolder& folder, const JobOutcome& outcome) const {
     CaseRecord one;
     one.status = CaseStatus::Fail;
     if (outcome.kind == JobOutcome::Kind::Answered)
@@ -86,7 +103,34 @@ class ConformanceLane {
       one.status = CaseStatus::Hang;
       one.reason = fmt::format("no answer within {} s", options_.timeoutSeconds);
     }
+    return one;
+  }
+
+  /// True for a model that an expectation file leaves out.
+  bool recordSkipped(const ConformanceFolder& folder, Progress& progress) {
+    const Expectation* const line = expectations_.known.skipOf("conformance", folder.id, backend_);
+    if (!line) return false;
+    CaseRecord one;
+    one.kind = "conformance", one.id = folder.id, one.backend = backend_;
+    one.status = CaseStatus::Skip;
+    one.reason = fmt::format("{}: {}", line->where(), line->reason);
+    expectations_.known.judge(one);
+    record(folder, one, progress);
+    progress.step(folder.id);
+    return true;
+  }
+
+  /// Notes what a failed model gives in a fresh worker.
+  void runAgain(const ConformanceFolder& folder, ConformanceSetup& setup, CaseRecord& one) {
+    if (interrupted() || (!expectations_.writer && ++expectations_.reruns > kMostReruns)) return;
+    static_cast<void>(runIsolated(
+        1, 1, options_.timeoutSeconds, [&](size_t) { return runJob(folder, setup, options_.backend); },
+        [&](size_t, const JobOutcome& outcome) { one.rerun = recordOf(folder, outcome).status; }));
+  }
+
+  void record(const ConformanceFolder& folder, const CaseRecord& one, Progress& progress) {
     file_.write(one);
+    if (expectations_.writer) expectations_.writer->add(one);
     count(folder, one, progress);
   }
 
@@ -101,7 +145,8 @@ class ConformanceLane {
     notes_ += !one.note.empty();
     if (!isFailure(one.status) && !options_.verbose) return;
     progress.clear();
-    fmt::print("{} {} on {}: {}\n", coloured(one.status, nameOf(one.status)), folder.path, backend_, one.reason);
+    fmt::print("{} {} on {}: {}\n{}", coloured(one.status, nameOf(one.status)), folder.path, backend_, one.reason,
+               one.rerun ? rerunText(*one.rerun) : "");
   }
 
   void printSummary() const {
@@ -129,14 +174,20 @@ class ConformanceLane {
   }
 
   void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
-    size_t pass = 0, failed = 0, unsupported = 0;
+    size_t pass = 0, failed = 0, expected = 0, unsupported = 0;
     for (const auto& [status, number] : counts)
-      (status == CaseStatus::Pass ? pass : isFailure(status) ? failed : unsupported) += number;
-    table.add({suite, backend_, std::to_string(pass), std::to_string(failed), std::to_string(unsupported)});
+      (status == CaseStatus::Pass                                      ? pass
+       : isFailure(status)                                             ? failed
+       : status == CaseStatus::Expected || status == CaseStatus::Flake ? expected
+                                                                       : unsupported) += number;
+    table.add({suite, backend_, std::to_string(pass),
+               std::to_string(failed) + (expected ? fmt::format(" + {} expected", expected) : ""),
+               std::to_string(unsupported)});
   }
 
   const ConformanceArguments& options_;
   std::string backend_;
+  ConformanceExpectations& expectations_;
   ResultFile& file_;
   std::map<std::string, std::map<CaseStatus, size_t>> suites_;
   std::map<CaseStatus, size_t> total_;
@@ -167,17 +218,21 @@ Result<int> conformance(const ConformanceArguments& options, const std::string& 
   for (const std::string& backend : options.backend.backends) planned[backend] = folders.size();
   ResultFile file;
   OPKIT_ASSIGN(const auto devices, describeDevices(options.backend));
+  ConformanceExpectations expectations;
+  OPKIT_ASSIGN(expectations.known, options.expectations.read(devices));
+  OPKIT_ASSIGN(expectations.writer, options.expectations.openWriter(devices));
   OPKIT_TRY(file.open(options.json, commandLine, 0, planned));
   noteOldBuild();
   for (const DescribedDevice& device : devices) {
     printDevice(device.info);
     file.write(device.info, device.profile);
   }
+  for (const std::string& note : expectations.known.notes()) fmt::print("{}\n", note);
   bool failed = false;
   size_t executed = 0, recorded = 0;
   for (const std::string& backend : options.backend.backends) {
     if (interrupted()) break;
-    ConformanceLane lane(options, backend, file);
+    ConformanceLane lane(options, backend, expectations, file);
     OPKIT_TRY(lane.run(folders));
     failed = failed || lane.failed();
     executed += lane.executed();
@@ -188,6 +243,8 @@ Result<int> conformance(const ConformanceArguments& options, const std::string& 
     printInterrupted(recorded, planned, "models", options.json);
     return cli::kCheckFailed;
   }
+  for (const std::string& text : expectations.known.unexpectedPasses()) fmt::print("{}\n", text);
+  if (expectations.writer) OPKIT_TRY(printWritten(*expectations.writer));
   if (executed == 0) return nothingRan(fmt::format("none of {} models was", folders.size()));
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }
@@ -204,6 +261,7 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
                    "Directories with tests at any depth (default: the package libonnx-testdata)")
       ->check(cli::existingFolder());
   command->add_option("--filter", options->filter, "Only folders whose path contains this");
+  options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   addShard(*command, options->shard, "the models");

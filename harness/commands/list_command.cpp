@@ -72,7 +72,7 @@ Result<int> matrix(const std::string& path) {
     backends.insert(one->backend);
     auto& [passed, failed] = cells[one->op][one->backend][one->dtype.empty() ? "-" : one->dtype];
     passed += one->status == CaseStatus::Pass;
-    failed += isFailure(one->status);
+    failed += isFailure(one->status) || one->status == CaseStatus::Expected || one->status == CaseStatus::Flake;
   }
   if (cells.empty())
     return Status::invalidArgument("--matrix {}: expected results of `op-harness check --json`, found none", path);

@@ -48,7 +48,7 @@ row[op-run]='%zoo:transformer --repeat 20 --output @/outputs --json @/run.json -
 row[op-convert]='%zoo:transformer %@/model.onnx --json @/convert.json'
 row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
-row[op-harness check]='--op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved'
+row[op-harness check]='--op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness replay]="%$scratch/failure.opcase"
 row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/results.jsonl"
 row[op-harness shaders]='--op Relu --json @/shaders.json'
@@ -168,7 +168,7 @@ announced() {
   [ -s "$2/results.jsonl" ] || return 0
   summary=$(grep '"record":"summary"' "$2/results.jsonl" | tail -n 1)
   [ -n "$summary" ] || return 0
-  counted=$(grep -oE '"(pass|fail|crash|hang|unsupported|skip|fallback|mistrusted)":[0-9]+' <<<"$summary" | cut -d: -f2 | paste -sd+)
+  counted=$(grep -oE '"(pass|fail|crash|hang|unsupported|skip|fallback|mistrusted|unproved|expected|flake|unexpected)":[0-9]+' <<<"$summary" | cut -d: -f2 | paste -sd+)
   [ "$((counted))" = "$(grep -c '"record":"case"' "$2/results.jsonl")" ] ||
     fail "$1: the summary counts $((counted)) cases, the file holds $(grep -c '"record":"case"' "$2/results.jsonl")"
   counts=$((counts + 1))

@@ -90,7 +90,7 @@ class Comparer {
 
   /// A case that no longer runs is worse than one that passes.
   void compareStatus(const Key& key, const CaseRecord& a, const CaseRecord& b) {
-    if (a.status == b.status) return;
+    if (!isNews(a.status, b.status)) return;
     const auto before = rankOf(a.status), after = rankOf(b.status);
     if (!before && !after) return;
     const bool worse = !after ? a.status == CaseStatus::Pass : before ? *after > *before : *after > 0;

@@ -233,6 +233,40 @@ TEST_F(HistoryTest, ThePageOfAHistoryHasTheNewestNightAndWhatChanged) {
   EXPECT_EQ(run("history --history " + history_ + " --op Softmax", &said), 3);
 }
 
+TEST_F(HistoryTest, AStatusOfAnExpectationFileIsNewsUnlessItIsAFlake) {
+  const std::string page = folder_ + "/page.html";
+  struct {
+    const char *status, *change;
+    size_t badNights;
+  } const nights[] = {{"fail", "", 1},
+                      {"expected", "<td>fail</td><td>expected</td>", 1},
+                      {"unexpected", "<td>expected</td><td>unexpected</td>", 2},
+                      {"flake", "<td>unexpected</td><td>flake</td>", 2},
+                      {"pass", "No case changed its status.", 2}};
+  for (size_t i = 0; i < std::size(nights); ++i) {
+    ASSERT_EQ(add(RunText{.id = fmt::format("r{}", i),
+                          .night = fmt::format("n{}", i),
+                          .started = fmt::format("2026-01-0{}T00:00:00Z", i + 1),
+                          .kind = "check",
+                          .status = nights[i].status,
+                          .margin = 0.25 + static_cast<double>(i)}
+                      .text()),
+              0);
+    ASSERT_EQ(run("build --history " + history_ + " --output " + page), 0);
+    const std::string html = contents(page), bad = "<td class=\"n bad\">2</td>";
+    EXPECT_NE(html.find(nights[i].change), std::string::npos) << nights[i].change;
+    size_t badNights = 0;
+    for (size_t at = html.find(bad); at != html.npos; at = html.find(bad, at + 1)) ++badNights;
+    EXPECT_EQ(badNights, nights[i].badNights) << nights[i].status;
+    std::string said;
+    EXPECT_LE(run("judge --history " + history_, &said), 1) << said;
+  }
+  const auto margins = series({.caseId = "Relu/f32[0]", .metrics = {"margin"}});
+  ASSERT_EQ(margins.size(), 1u);
+  EXPECT_EQ(margins[0].points.size(), 4u) << "not of the flake";
+  EXPECT_EQ(series({.caseId = "Relu/f32[0]", .metrics = {"status"}})[0].points.size(), 5u);
+}
+
 TEST_F(HistoryTest, MergedFilesHoldEveryRunOnce) {
   const std::string whole = RunText{.id = "a", .cases = 3}.text();
   const std::string part = whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1);
@@ -291,6 +325,8 @@ TEST_F(HistoryTest, CompareFindsWhatIsWorse) {
   EXPECT_EQ(compare(runs("b", fast, {.status = "fail"})), 1) << said;
   EXPECT_NE(said.find("worse  Relu/f32[0] on cpu: pass -> fail: why"), std::string::npos) << said;
   EXPECT_EQ(compare(runs("b", fast, {.status = "unsupported"})), 1) << "it passed before: " << said;
+  EXPECT_EQ(compare(runs("b", fast, {.status = "expected"})), 1) << said;
+  EXPECT_EQ(compare(runs("b", fast, {.status = "flake"})), 0) << said;
   EXPECT_EQ(compare(runs("b", fast, {.margin = 0.9})), 1) << said;
   EXPECT_NE(said.find("margin 0.25 -> 0.9 of the bound"), std::string::npos) << said;
   EXPECT_EQ(compare(runs("b", fast, {.digest = "00000000000000ab"})), 0) << said;

@@ -41,7 +41,7 @@ Status addChanges(const Database& database, int64_t before, int64_t after, Night
                                 "subject.device WHERE subject.id = ?"));
   for (const auto& [subject, judged] : now) {
     const auto was = old.find(subject);
-    if (was == old.end() || was->second.status == judged.status) continue;
+    if (was == old.end() || !isNews(was->second.status, judged.status)) continue;
     OPKIT_TRY(names.bind(subject).step().error());
     const CaseStatus from = was->second.status;
     const bool worse = rank(judged.status) > std::max(rank(from), 0) || (rank(judged.status) < 0 && rank(from) == 0);
@@ -63,7 +63,7 @@ Result<Nights> readNights(const std::string& path) {
           "SELECT night.id, name, commit_id, dirty, (SELECT count(*) FROM run WHERE night = night.id), "
           "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run WHERE run.night = night.id), "
           "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run JOIN outcome ON outcome.id = seen.outcome "
-          "WHERE run.night = night.id AND status IN ('fail', 'crash', 'hang', 'fallback', 'mistrusted')) "
+          "WHERE run.night = night.id AND status IN ('fail', 'crash', 'hang', 'fallback', 'mistrusted', 'unexpected')) "
           "FROM (SELECT night.*, min(run.at) AS at FROM night JOIN run ON run.night = night.id GROUP BY night.id) "
           "AS night ORDER BY at DESC, name DESC, commit_id DESC, dirty DESC LIMIT {}",
           kRows)));

@@ -241,6 +241,8 @@ class Loader {
                for (int i = 1; i < 9; ++i)
                  outcome.values[static_cast<size_t>(i)] = row.isNull(i + 3) ? NAN : row.real(i + 3);
                outcome.values[9] = numberOfBits(row.text(12));
+               if (status == CaseStatus::Flake)  // known to come and go: its errors are no news
+                 for (const size_t metric : {1, 2, 3, 4, 9}) outcome.values[metric] = NAN;
              }));
     struct Seen {
       uint32_t subject = 0, outcome = 0, run = 0;
@@ -336,13 +338,21 @@ const std::vector<std::string>& exactMetrics() {
 std::optional<int> rankOf(CaseStatus status) {
   switch (status) {
     case CaseStatus::Pass: return 0;
-    case CaseStatus::Mistrusted: return 1;
-    case CaseStatus::Fallback: return 2;
-    case CaseStatus::Fail: return 3;
-    case CaseStatus::Hang: return 4;
-    case CaseStatus::Crash: return 5;
+    case CaseStatus::Unexpected: return 1;  // a pass too
+    case CaseStatus::Flake: return 2;
+    case CaseStatus::Expected: return 3;
+    case CaseStatus::Mistrusted: return 4;
+    case CaseStatus::Fallback: return 5;
+    case CaseStatus::Fail: return 6;
+    case CaseStatus::Hang: return 7;
+    case CaseStatus::Crash: return 8;
     default: return std::nullopt;
   }
+}
+
+bool isNews(CaseStatus before, CaseStatus after) {
+  const auto plain = [](CaseStatus status) { return status == CaseStatus::Flake ? CaseStatus::Pass : status; };
+  return plain(before) != plain(after);
 }
 
 Result<std::vector<Series>> Store::series(const SeriesFilter& filter, std::vector<Environment>& environments) const {

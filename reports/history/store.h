@@ -60,6 +60,8 @@ const std::vector<std::string>& exactMetrics();
 
 /// The rank of a status in series: larger is worse. Unsupported, skipped and unproved cases have none.
 std::optional<int> rankOf(CaseStatus status);
+/// Whether a change of status is news: a known flake may pass and fail.
+bool isNews(CaseStatus before, CaseStatus after);
 
 struct AddReport {
   size_t added = 0, grown = 0, known = 0;  // runs

@@ -7,8 +7,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<const char*, kStatusCount> kStatusNames = {
-    "pass", "fail", "crash", "hang", "unsupported", "skip", "fallback", "mistrusted", "unproved"};
+constexpr std::array<const char*, kStatusCount> kStatusNames = {"pass",        "fail",     "crash",    "hang",
+                                                                "unsupported", "skip",     "fallback", "mistrusted",
+                                                                "unproved",    "expected", "flake",    "unexpected"};
 
 template <class T>
 std::string lineOf(const T& record) {
@@ -48,7 +49,10 @@ std::optional<CaseStatus> statusFromName(std::string_view name) {
   return name == "xfail" ? std::optional(CaseStatus::Pass) : std::nullopt;
 }
 
-bool isFailure(CaseStatus status) { return status != CaseStatus::Pass && isExecuted(status); }
+bool isFailure(CaseStatus status) {
+  return isExecuted(status) && status != CaseStatus::Pass && status != CaseStatus::Expected &&
+         status != CaseStatus::Flake;
+}
 
 bool isExecuted(CaseStatus status) {
   return status != CaseStatus::Unsupported && status != CaseStatus::Skip && status != CaseStatus::Unproved;

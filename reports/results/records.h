@@ -25,8 +25,23 @@ enum class Presence {
 };
 
 /// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file.
-enum class CaseStatus { Pass, Fail, Crash, Hang, Unsupported, Skip, Fallback, Mistrusted, Unproved };
-inline constexpr size_t kStatusCount = 9;
+/// Expected, Flake: a failure that an expectation file names (harness/run/expectations.h). Unexpected: a pass that such
+/// a file calls a failure, or a line of it that matches no case.
+enum class CaseStatus {
+  Pass,
+  Fail,
+  Crash,
+  Hang,
+  Unsupported,
+  Skip,
+  Fallback,
+  Mistrusted,
+  Unproved,
+  Expected,
+  Flake,
+  Unexpected
+};
+inline constexpr size_t kStatusCount = 12;
 
 const char* nameOf(CaseStatus status);
 /// "xfail", which older programs wrote, is a pass.
@@ -232,6 +247,20 @@ struct LayerRecord {
   }
 };
 
+/// The line of an expectation file that applies to a case.
+struct ExpectationRecord {
+  std::string line;                      // "vulkan-llvmpipe.fails:12"
+  std::string reason;                    // of the line
+  CaseStatus status = CaseStatus::Pass;  // of the case without the line
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("line", self.line, Presence::Always);
+    visit("reason", self.reason, Presence::Always);
+    visit("status", self.status, Presence::Always);
+  }
+};
+
 /// Once per case and backend.
 struct CaseRecord {
   static constexpr const char* kName = "case";
@@ -262,6 +291,8 @@ struct CaseRecord {
   size_t shaderBytes = 0;
   std::optional<size_t> arenaBytes, allocations;
   std::string repro;
+  std::optional<CaseStatus> rerun;  // of a failure that ran again in a fresh worker; `status` is the first result
+  std::optional<ExpectationRecord> expectation;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -306,6 +337,8 @@ struct CaseRecord {
     visit("arenaBytes", self.arenaBytes, Presence::Optional);
     visit("allocations", self.allocations, Presence::Optional);
     visit("repro", self.repro, Presence::Optional);
+    visit("rerun", self.rerun, Presence::Optional);
+    visit("expectation", self.expectation, Presence::Optional);
   }
 };
 

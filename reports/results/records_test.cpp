@@ -68,6 +68,26 @@ TEST(Records, NumbersThatJsonCannotHold) {
   EXPECT_EQ(std::get<CaseRecord>(*read).accuracy->maxAbs, -std::numeric_limits<double>::infinity());
 }
 
+TEST(Records, AnExpectedFailureKeepsItsStatus) {
+  CaseRecord record;
+  record.kind = "check", record.id = "a", record.backend = "cpu";
+  record.status = CaseStatus::Expected;
+  record.rerun = CaseStatus::Hang;
+  record.expectation = {"cpu.fails:3", "why", CaseStatus::Crash};
+  const auto line = nlohmann::json::parse(toLine(record));
+  EXPECT_EQ(line["rerun"], "hang");
+  EXPECT_EQ(line["expectation"], (nlohmann::json{{"line", "cpu.fails:3"}, {"reason", "why"}, {"status", "crash"}}));
+  const auto read = recordFromJson(line);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(toLine(std::get<CaseRecord>(*read)), toLine(record));
+  EXPECT_EQ(std::get<CaseRecord>(*read).expectation->status, CaseStatus::Crash);
+  for (const CaseStatus status : {CaseStatus::Expected, CaseStatus::Flake, CaseStatus::Unexpected}) {
+    EXPECT_TRUE(isExecuted(status));
+    EXPECT_EQ(isFailure(status), status == CaseStatus::Unexpected);
+    EXPECT_EQ(statusFromName(nameOf(status)), status);
+  }
+}
+
 TEST(Records, AFieldOfAnotherTypeIsNamed) {
   const std::pair<const char*, const char*> kBad[] = {
       {R"({"record":"case","kind":"check","id":"a","backend":"cpu","status":"passed"})",

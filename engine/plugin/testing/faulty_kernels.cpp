@@ -1,7 +1,10 @@
 // Kernels of operators that exist, announced with one mistake, for the tests: OPKIT_KERNEL_FAULT says which. Without it
 // they are right: Relu and Neg of two dimensions, provider "mykernels", and Relu on Vulkan.
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 #include "opkit_plugin.h"
@@ -23,6 +26,17 @@ const char* replaced(std::string_view what, const char* otherwise) {
   return asked ? found.data() + what.size() + 1 : otherwise;
 }
 
+/// "wrong", or "once:FILE": in the first process that computes; it makes the file.
+bool isWrong() {
+  static const bool first = [] {
+    const char* const path = replaced("once", nullptr);
+    if (!path || std::ifstream(path)) return false;
+    std::ofstream(path) << "computed\n";
+    return true;
+  }();
+  return first || fault("wrong");
+}
+
 opkit_code infer(opkit_call* call, void*) {
   const opkit_tensor* x = host->input(call, 0);
   return host->set_output(call, 0, x->dtype, x->rank, x->shape);
@@ -38,7 +52,8 @@ opkit_code relu(opkit_call* call, void*, void*) {
   const auto* from = static_cast<const float*>(x->data);
   auto* to = static_cast<float*>(host->output(call, 0)->data);
   for (int64_t i = 0; i < x->elements; ++i) to[i] = from[i] > 0 || std::isnan(from[i]) ? from[i] : 0.0f;
-  if (fault("wrong") && x->elements > 0) to[x->elements - 1] += 0.5f;
+  if (fault("crash")) std::raise(SIGKILL);
+  if (isWrong() && x->elements > 0) to[x->elements - 1] += 0.5f;
   return OPKIT_OK;
 }
 
@@ -79,7 +94,7 @@ opkit_code encode(opkit_call* call, opkit_encoder* encoder, void*) {
                                     {OPKIT_STRUCT(opkit_binding), "y", host->output(call, 0)}};
   const opkit_constant push[] = {
       {OPKIT_STRUCT(opkit_constant), "count", static_cast<double>(host->input(call, 0)->elements)},
-      {OPKIT_STRUCT(opkit_constant), "added", fault("wrong") ? 0.5 : 0.0}};
+      {OPKIT_STRUCT(opkit_constant), "added", isWrong() ? 0.5 : 0.0}};
   opkit_dispatch dispatch{OPKIT_STRUCT(opkit_dispatch)};
   dispatch.bindings = bindings;
   dispatch.binding_count = 2;

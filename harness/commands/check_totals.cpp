@@ -1,0 +1,91 @@
+#include "harness/commands/check_totals.h"
+
+#include <algorithm>
+
+#include "engine/tools/cli.h"
+#include "harness/run/terminal.h"
+
+namespace opkit::harness {
+namespace {
+
+std::string countOf(CaseStatus status, size_t number) {
+  switch (status) {
+    case CaseStatus::Expected: return fmt::format("{} failed as expected", number);
+    case CaseStatus::Unexpected: return fmt::format("{} against expectations", number);
+    default: return fmt::format("{} {}", number, nameOf(status));
+  }
+}
+
+void addRow(const std::string& op, const std::string& backend, const CheckTally& tally, Table& table) {
+  size_t failed = 0, pass = 0, unsupported = 0, unproved = 0, expected = 0;
+  for (const auto& [status, number] : tally.count)
+    (isFailure(status)                                               ? failed
+     : status == CaseStatus::Pass                                    ? pass
+     : status == CaseStatus::Unproved                                ? unproved
+     : status == CaseStatus::Expected || status == CaseStatus::Flake ? expected
+                                                                     : unsupported) += number;
+  const auto with = [](size_t number, size_t more, const char* name) {
+    return std::to_string(number) + (more ? fmt::format(" + {} {}", more, name) : "");
+  };
+  table.add({op, backend, std::to_string(pass), with(failed, expected, "expected"),
+             with(unsupported, unproved, "unproved"), formatNumber(tally.worstMargin), cli::formatNs(tally.durationNs),
+             fmt::format("{}", fmt::join(tally.providers, ","))});
+}
+
+}  // namespace
+
+void CheckTotals::add(const CaseRecord& one) {
+  CheckTally& tally = tallyOf(one);
+  ++tally.count[one.status];
+  ++total_[one.status];
+  tally.durationNs += one.durationNs;
+  for (const std::string& provider : one.departures) ++departures_[provider];
+  if (!one.provider.empty()) tally.providers.insert(one.provider);
+  tally.kernels.insert(one.provider + "/" + one.kernel);
+  if (one.accuracy && one.status == CaseStatus::Pass)
+    tally.worstMargin = std::max(tally.worstMargin, one.accuracy->margin);
+}
+
+const CheckTally* CheckTotals::find(const std::string& op, const std::string& backend) const {
+  const auto found = tallies_.find({op, backend});
+  return found == tallies_.end() ? nullptr : &found->second;
+}
+
+size_t CheckTotals::executed() const {
+  size_t sum = 0;
+  for (const auto& [status, number] : total_) sum += isExecuted(status) ? number : 0;
+  return sum;
+}
+
+size_t CheckTotals::failures() const {
+  size_t sum = 0;
+  for (const auto& [status, number] : total_) sum += isFailure(status) ? number : 0;
+  return sum;
+}
+
+bool CheckTotals::onlyErrors() const {
+  return std::all_of(tallies_.begin(), tallies_.end(), [](const auto& entry) {
+    return entry.second.providers.empty() || entry.second.providers == std::set<std::string>{"folded"};
+  });
+}
+
+void CheckTotals::printTable() const {
+  Table table({"operator", "backend", "pass", "fail", "unsupported", "margin", "time", "kernels"});
+  for (const auto& [key, tally] : tallies_) addRow(key.first, key.second, tally, table);
+  fmt::print("{}", table.toString());
+}
+
+void CheckTotals::print(bool isOldBuild) const {
+  std::string text;
+  for (const auto& [status, number] : total_) text += (text.empty() ? "" : ", ") + countOf(status, number);
+  const bool failed = failures() > 0, any = executed() > 0;
+  fmt::print("{}: {}{}\n",
+             coloured(failed || !any ? CaseStatus::Fail : CaseStatus::Pass, failed ? "FAIL"
+                                                                            : any  ? "ok"
+                                                                                   : "nothing executed"),
+             text.empty() ? "no case" : text, isOldBuild ? " (of an old build, see above)" : "");
+  for (const auto& [provider, count] : departures_)
+    fmt::print("{} declared departures of provider {}\n", count, provider);
+}
+
+}  // namespace opkit::harness
