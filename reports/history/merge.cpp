@@ -22,6 +22,20 @@ std::string planLine(size_t runs, const std::string& night) {
   return runs > 0 || !night.empty() ? toLine(plan) + "\n" : "";
 }
 
+/// Lines that say which parts of which nights a file holds.
+std::string shardLines(const Shards& shards) {
+  std::string lines;
+  for (const auto& [night, present] : shards)
+    for (size_t part : present) {
+      PlanRecord plan;
+      plan.runs = 0;
+      plan.night = night.first;
+      plan.shard = fmt::format("{}/{}", part, night.second);
+      lines += toLine(plan) + "\n";
+    }
+  return lines;
+}
+
 }  // namespace
 
 Result<std::vector<Results>> readFiles(const std::vector<std::string>& paths) {
@@ -51,6 +65,7 @@ Result<Merged> mergeResults(const std::vector<Results>& files) {
   Merged merged;
   std::map<std::string, bool> written;
   for (const Results& file : files) {
+    merged.text += shardLines(file.shards);
     size_t known = 0;
     for (const Run& run : file.runs) known += written.contains(run.facts.run);
     size_t planned = file.plannedRuns - std::min(known, file.plannedRuns);
