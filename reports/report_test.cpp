@@ -193,6 +193,13 @@ TEST_F(ReportTest, AMissingShardIsNamed) {
   }
   ASSERT_EQ(run("build " + merged + " " + shard("b", "2/3") + " --output " + page_, &said), 0) << said;
   EXPECT_NE(said.find("\nGREEN: 3 cases"), std::string::npos) << said;
+  // A shard that was killed before its first run.
+  const std::string second = file(R"({"record":"plan","runs":2,"night":"n","shard":"2/3"})"
+                                  "\n");
+  ASSERT_EQ(run("merge -o " + merged + " " + second + " " + first + " " + third, &said), 0) << said;
+  ASSERT_EQ(run("build " + merged + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("INCOMPLETE: 2 of 2 planned cases (100.0 %); 2 of 4 planned runs never began"), std::string::npos)
+      << said;
   for (const char* bad : {"0/3", "4/3", "1", "1/", "/3", "1/3x", "-1/3", "1/99999999999999999999"}) {
     EXPECT_EQ(run("build " + shard("d", bad) + " --output " + page_, &said), 2) << bad;
     EXPECT_NE(said.find(fmt::format("field 'shard': expected I/N with 1 <= I <= N, found \"{}\"", bad)),

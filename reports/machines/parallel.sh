@@ -58,7 +58,7 @@ parallel --will-cite --joblog "$scratch/log" --results "$(logOf '{}')" --termseq
 child=$! interrupted=
 trap 'interrupted=1; kill -TERM $child; kill -TERM $child' INT TERM
 while ! wait "$child" && kill -0 "$child" 2>/dev/null; do :; done
-[ -z "$interrupted" ] || { echo "$self: interrupted; $(folderOf 'I') hold what was done" >&2; exit 130; }
+[ -z "$interrupted" ] || { echo "$self: interrupted; each shard keeps its results where it ran" >&2; exit 130; }
 rm -f out/nightly/shard-*-of-"$shards".log.{err,seq}
 failed=false
 while IFS=$'\t' read -r part host _ _ _ _ code signal _; do
