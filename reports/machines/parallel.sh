@@ -8,7 +8,7 @@
 # Exit code 1: a shard failed or is missing; the others are merged. 2: nothing was started.
 set -uo pipefail
 self=parallel.sh start=$PWD
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 . reports/machines/shards.sh
 case ${1:-} in -h|--help) sed -n '2,/^set/s/^# //p' reports/machines/parallel.sh; exit 0 ;; esac
 numberOfShards "${1:-}"
@@ -25,7 +25,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
   esac
 done
 nightlyOptions "${@:2}"
-parallel --version 2>/dev/null | grep -q '^GNU parallel' ||
+parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null ||
   refuse "GNU parallel is not installed (Debian: parallel; ./setup --machines installs it)"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -55,7 +55,7 @@ forgetResults
 # A signal reaches the shards, which keep what was done; then parallel ends.
 parallel --will-cite --joblog "$scratch/log" --results "$(logOf '{}')" --termseq TERM,20000,KILL,25 "${options[@]}" \
   "./nightly --shard {}/$shards --night $night ${forShards[*]@Q} 2>&1" ::: $(seq "$shards") </dev/null >/dev/null &
-child=$! interrupted=
+child=$! interrupted=''
 trap 'interrupted=1; kill -TERM $child; kill -TERM $child' INT TERM
 while ! wait "$child" && kill -0 "$child" 2>/dev/null; do :; done
 [ -z "$interrupted" ] || { echo "$self: interrupted; each shard keeps its results where it ran" >&2; exit 130; }

@@ -7,7 +7,7 @@
 # SBATCH_GRES. Exit code 1: a shard failed or is missing; the others are merged. 2: nothing was started.
 set -uo pipefail
 self=slurm.sh start=$PWD
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 . reports/machines/shards.sh
 case ${1:-} in -h|--help) sed -n '2,/^set/s/^# //p' reports/machines/slurm.sh; exit 0 ;; esac
 numberOfShards "${1:-}"
@@ -22,7 +22,7 @@ forgetResults
 sbatch --parsable --wait --array="1-$shards" --job-name=opkit-night --chdir="$PWD" --output="$(logOf %a)" \
   --wrap "exec ./nightly --shard \$SLURM_ARRAY_TASK_ID/$shards --night $night ${forShards[*]@Q}" \
   >"$scratch/job" 2>"$scratch/error" &
-child=$! interrupted= failed=false
+child=$! interrupted='' failed=false
 # Each shard keeps what was done.
 trap 'interrupted=1; scancel "$(cut -d";" -f1 "$scratch/job")"' INT TERM
 code=0
@@ -30,7 +30,7 @@ wait "$child" || code=$?
 while kill -0 "$child" 2>/dev/null; do code=0; wait "$child" || code=$?; done
 job=$(cut -d';' -f1 "$scratch/job")
 [ -n "$job" ] || refuse "the job was refused: $(tail -n 1 "$scratch/error")"
-[ -z "$interrupted" ] || { echo "$self: interrupted; job $job is cancelled; $(folderOf I) hold what was done" >&2; exit 130; }
+[ -z "$interrupted" ] || { echo "$self: interrupted; job $job is cancelled; $(folderOf I) holds what was done" >&2; exit 130; }
 echo "$self: job $job ended; its logs are $(logOf I)"
 
 # Slurm remembers the tasks of a job for some minutes; after that only sbatch's exit code is known.

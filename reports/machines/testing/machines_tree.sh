@@ -45,4 +45,7 @@ started() {
 # says LOG PATTERN: the log has such a line.
 says() { grep -qE -- "$2" "$scratch/$1" || { fail "$1 lacks '$2':"; tail -n 12 "$scratch/$1" >&2; }; }
 # saysLast LOG PATTERN: among its last lines.
-saysLast() { tail -n 4 "$scratch/$1" | grep -qE -- "$2" || { fail "the end of $1 lacks '$2':"; tail -n 12 "$scratch/$1" >&2; }; }
+saysLast() {
+  tail -n 4 "$scratch/$1" | grep -E -- "$2" >/dev/null ||
+    { fail "the end of $1 lacks '$2':"; tail -n 12 "$scratch/$1" >&2; }
+}

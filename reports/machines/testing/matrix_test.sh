@@ -11,7 +11,7 @@ done
 [ -n "$python" ] || missing python3-yaml "Python's module yaml"
 rm -rf "$scratch"
 machinesTree "$scratch/tree"
-cd "$scratch/tree"
+cd "$scratch/tree" || exit 1
 printf '#!/bin/sh\n' >tools/apt-get
 chmod +x tools/apt-get
 quick=(--quick --night run-4711)

@@ -7,9 +7,11 @@ self=machines_parallel source=$1 bin=$2 scratch=$3
 need parallel parallel
 need rsync rsync
 rm -rf "$scratch"
+mkdir -p "$scratch/home"
+export PARALLEL_HOME=$scratch/home
 machinesTree "$scratch/host"
 machinesTree "$scratch/tree"
-cd "$scratch/tree"
+cd "$scratch/tree" || exit 1
 parallel=reports/machines/parallel.sh
 
 refused() {  # PATTERN ARGUMENT...

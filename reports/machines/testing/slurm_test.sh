@@ -10,7 +10,7 @@ need slurm-wlm sbatch scontrol slurmctld slurmd
 need munge munged
 rm -rf "$scratch"
 machinesTree "$scratch/tree"
-cd "$scratch/tree"
+cd "$scratch/tree" || exit 1
 slurm=reports/machines/slurm.sh
 . "$source/reports/machines/testing/slurm_cluster.sh"
 trap stopCluster EXIT
