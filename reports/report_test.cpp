@@ -201,6 +201,38 @@ TEST_F(ReportTest, RunsOfOneFileAreToldApart) {
   EXPECT_NE(said.find("INCOMPLETE: 1 of 4"), std::string::npos) << said;
 }
 
+TEST_F(ReportTest, AMissingShardIsNamed) {
+  const auto shard = [&](const std::string& id, const std::string& part) {
+    return file(R"({"record":"plan","runs":1,"night":"n","shard":")" + part + "\"}\n" + runLine(id, 1) +
+                caseLine(id, id) + endLine(id, "complete"));
+  };
+  const std::string first = shard("a", "1/3"), third = shard("c", "3/3"), merged = file("");
+  std::string said;
+  ASSERT_EQ(run("merge -o " + merged + " " + first + " " + third, &said), 0) << said;
+  for (const std::string& files : {first + " " + third, merged}) {
+    ASSERT_EQ(run("build " + files + " --output " + page_, &said), 0) << said;
+    EXPECT_NE(said.find("INCOMPLETE: 2 of 2 planned cases (100.0 %); 1 of 3 shards is missing, first 2/3"),
+              std::string::npos)
+        << said;
+    EXPECT_EQ(said.find("\nGREEN"), std::string::npos) << said;
+  }
+  ASSERT_EQ(run("build " + merged + " " + shard("b", "2/3") + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("\nGREEN: 3 cases"), std::string::npos) << said;
+  // A shard that was killed before its first run.
+  const std::string second = file(R"({"record":"plan","runs":2,"night":"n","shard":"2/3"})"
+                                  "\n");
+  ASSERT_EQ(run("merge -o " + merged + " " + second + " " + first + " " + third, &said), 0) << said;
+  ASSERT_EQ(run("build " + merged + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("INCOMPLETE: 2 of 2 planned cases (100.0 %); 2 of 4 planned runs never began"), std::string::npos)
+      << said;
+  for (const char* bad : {"0/3", "4/3", "1", "1/", "/3", "1/3x", "-1/3", "1/99999999999999999999"}) {
+    EXPECT_EQ(run("build " + shard("d", bad) + " --output " + page_, &said), 2) << bad;
+    EXPECT_NE(said.find(fmt::format("field 'shard': expected I/N with 1 <= I <= N, found \"{}\"", bad)),
+              std::string::npos)
+        << said;
+  }
+}
+
 TEST_F(ReportTest, ALineThatWasCutShortIsLeftOut) {
   std::string said;
   const std::string cut = "{\"record\":\"case\",\"ki";

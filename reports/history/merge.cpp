@@ -22,6 +22,23 @@ std::string planLine(size_t runs, const std::string& night) {
   return runs > 0 || !night.empty() ? toLine(plan) + "\n" : "";
 }
 
+/// Of a file's first run; empty for a shard that was killed before it.
+std::string startOf(const Results& file) { return file.runs.empty() ? "" : file.runs.front().facts.started; }
+
+/// Lines that say which parts of which nights a file holds.
+std::string shardLines(const Shards& shards) {
+  std::string lines;
+  for (const auto& [night, present] : shards)
+    for (size_t part : present) {
+      PlanRecord plan;
+      plan.runs = 0;
+      plan.night = night.first;
+      plan.shard = fmt::format("{}/{}", part, night.second);
+      lines += toLine(plan) + "\n";
+    }
+  return lines;
+}
+
 }  // namespace
 
 Result<std::vector<Results>> readFiles(const std::vector<std::string>& paths) {
@@ -29,12 +46,12 @@ Result<std::vector<Results>> readFiles(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     Results results;
     OPKIT_TRY(readResults(path, results, {.keepLines = true, .refuseCut = true}));
-    if (results.runs.empty()) return Status::invalidArgument("{}: expected results of op-harness, found no run", path);
+    if (results.runs.empty() && results.shards.empty())
+      return Status::invalidArgument("{}: expected results of op-harness, found no run", path);
     files.push_back(std::move(results));
   }
-  std::stable_sort(files.begin(), files.end(), [](const Results& a, const Results& b) {
-    return a.runs.front().facts.started < b.runs.front().facts.started;
-  });
+  std::stable_sort(files.begin(), files.end(),
+                   [](const Results& a, const Results& b) { return startOf(a) < startOf(b); });
   return files;
 }
 
@@ -51,6 +68,7 @@ Result<Merged> mergeResults(const std::vector<Results>& files) {
   Merged merged;
   std::map<std::string, bool> written;
   for (const Results& file : files) {
+    merged.text += shardLines(file.shards);
     size_t known = 0;
     for (const Run& run : file.runs) known += written.contains(run.facts.run);
     size_t planned = file.plannedRuns - std::min(known, file.plannedRuns);
@@ -63,6 +81,7 @@ Result<Merged> mergeResults(const std::vector<Results>& files) {
       night = run.night;
       merged.text += longest[run.facts.run]->lines;
     }
+    if (file.runs.empty()) merged.text += planLine(planned, file.shards.begin()->first.first);
   }
   return merged;
 }

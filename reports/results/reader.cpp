@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ class Reader {
     if (RunRecord* run = std::get_if<RunRecord>(&record)) {
       owner = &begin(std::move(*run), text);
     } else if (PlanRecord* more = std::get_if<PlanRecord>(&record)) {
+      OPKIT_TRY(addShard(*more));
       owner = plan(*more);
     } else if (DeviceRecord* device = std::get_if<DeviceRecord>(&record)) {
       owner = ownerOf(device->run);
@@ -54,6 +56,19 @@ class Reader {
   static void end(const SummaryRecord& summary, Run& run) {
     run.outcome = summary.outcome.empty() ? "complete" : summary.outcome;
     run.ended = summary.ended;
+  }
+
+  Status addShard(const PlanRecord& plan) {
+    if (plan.shard.empty()) return Status::ok();
+    size_t part = 0, parts = 0;
+    const char* end = plan.shard.data() + plan.shard.size();
+    const auto [slash, partError] = std::from_chars(plan.shard.data(), end, part);
+    const bool isPair = partError == std::errc() && slash != end && *slash == '/';
+    const auto [rest, partsError] = std::from_chars(isPair ? slash + 1 : end, end, parts);
+    if (!isPair || partsError != std::errc() || rest != end || part < 1 || part > parts)
+      return Status::corrupt("a plan record: field 'shard': expected I/N with 1 <= I <= N, found \"{}\"", plan.shard);
+    results_.shards[{plan.night, parts}].insert(part);
+    return Status::ok();
   }
 
   /// A line outside a run plans for the file.
@@ -100,6 +115,21 @@ class Reader {
   std::string night_;
 };
 
+/// "1 of 2 shards is missing, first 2/2"; empty if every night has all of its shards.
+std::string missingShards(const Shards& shards) {
+  size_t all = 0, missing = 0;
+  std::string first;
+  for (const auto& [night, present] : shards) {
+    const size_t parts = night.second;
+    all += parts;
+    missing += parts - present.size();
+    for (size_t part = 1; first.empty() && part <= parts; ++part)
+      if (!present.contains(part)) first = fmt::format("{}/{}", part, parts);
+  }
+  if (missing == 0) return "";
+  return fmt::format("{} of {} shards {} missing, first {}", missing, all, missing == 1 ? "is" : "are", first);
+}
+
 /// True if the line begins a run, so that an unfinished line may stand before it.
 bool beginsRun(const nlohmann::json& line) {
   const auto kind = line.is_object() ? line.find("record") : line.end();
@@ -116,7 +146,7 @@ std::vector<const CaseRecord*> Results::ofKind(const std::string& kind) const {
 }
 
 bool Results::complete() const {
-  return runs.size() >= plannedRuns &&
+  return runs.size() >= plannedRuns && missingShards(shards).empty() &&
          std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.complete(); });
 }
 
@@ -128,15 +158,17 @@ std::string Results::missing() const {
     written += run.planned ? std::min(run.written, *run.planned) : 0;
     cut += !run.complete();
   }
-  std::string text = "INCOMPLETE: ";
-  if (planned > 0)
-    text += fmt::format("{} of {} planned cases ({:.1f} %); ", written, planned,
-                        100 * static_cast<double>(written) / static_cast<double>(planned));
-  if (cut > 0) text += fmt::format("{} of {} runs did not reach {} end", cut, runs.size(), cut == 1 ? "its" : "their");
+  std::vector<std::string> causes;
+  if (cut > 0)
+    causes.push_back(fmt::format("{} of {} runs did not reach {} end", cut, runs.size(), cut == 1 ? "its" : "their"));
   if (runs.size() < plannedRuns)
-    text +=
-        fmt::format("{}{} of {} planned runs never began", cut > 0 ? ", " : "", plannedRuns - runs.size(), plannedRuns);
-  return text;
+    causes.push_back(fmt::format("{} of {} planned runs never began", plannedRuns - runs.size(), plannedRuns));
+  if (const std::string absent = missingShards(shards); !absent.empty()) causes.push_back(absent);
+  const std::string share = planned == 0
+                                ? ""
+                                : fmt::format("{} of {} planned cases ({:.1f} %); ", written, planned,
+                                              100 * static_cast<double>(written) / static_cast<double>(planned));
+  return fmt::format("INCOMPLETE: {}{}", share, fmt::join(causes, ", "));
 }
 
 Status readResults(const std::string& path, Results& results, const ReadOptions& options) {

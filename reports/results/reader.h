@@ -2,7 +2,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,16 +27,21 @@ struct Run {
   bool complete() const { return outcome == "complete" && written >= planned.value_or(0); }
 };
 
+/// Parts of nights that the files hold: by night and number of parts, the parts from 1 on.
+using Shards = std::map<std::pair<std::string, size_t>, std::set<size_t>>;
+
 struct Results {
   std::vector<Run> runs;
   size_t plannedRuns = 0;             // planned for the files, if their writer said so
+  Shards shards;                      // of files that are parts of a night
   std::vector<std::string> warnings;  // of lines that were left out
   std::vector<DeviceRecord> devices;
   std::vector<CaseRecord> cases;
   std::vector<MutantRecord> mutants;
 
   bool complete() const;
-  /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end"; empty if nothing is missing.
+  /// "INCOMPLETE: 12 of 84 planned cases (14.3 %); 1 of 3 runs did not reach its end; 1 of 2 shards is missing,
+  /// first 2/2"; empty if nothing is missing.
   std::string missing() const;
   /// Cases of one kind: "check", "bench", "roof", "conformance", "model".
   std::vector<const CaseRecord*> ofKind(const std::string& kind) const;

@@ -100,6 +100,7 @@ struct PlanRecord {
   std::optional<Counts> planned;
   std::optional<size_t> runs;
   std::string night;  // of the runs that begin below the line
+  std::string shard;  // "2/3" if the file is the second of three parts of the night
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -107,6 +108,7 @@ struct PlanRecord {
     visit("planned", self.planned, Presence::Optional);
     visit("runs", self.runs, Presence::Optional);
     visit("night", self.night, Presence::Optional);
+    visit("shard", self.shard, Presence::Optional);
   }
 };
 
