@@ -144,7 +144,7 @@ class TableFiller {
     if (record.status == CaseStatus::Unproved) return;
     double& worst = margins_.try_emplace(key, 0.0).first->second;
     const double margin = record.accuracy ? record.accuracy->margin : 0;
-    if (!(margin <= worst)) worst = margin;
+    if (std::isnan(margin) || margin > worst) worst = margin;  // NaN stays
   }
 
   /// A backend with lines of `bench --roof` takes these, on one thread; the others take the device's time, else the

@@ -7,7 +7,8 @@ page=$1 bin=$2 results=$3/results.jsonl backends=$4
 # One of each: two dtypes and partial refusals, a norm, a loop, regions, a condition. Their cases take seconds.
 operators=(--op "Pow,InstanceNormalization,Gather,Concat,Where")
 [ "${OPKIT_OPS_PAGE:-}" != all ] || operators=()
-if [ "$backends" != cpu ] && [ -z "${OPKIT_REQUIRE_VULKAN:-}" ] && ! "$bin/op-harness" devices | grep -q '^vulkan  *[0-9]'; then
+devices=$("$bin/op-harness" devices)
+if [ "$backends" != cpu ] && [ -z "${OPKIT_REQUIRE_VULKAN:-}" ] && ! grep -q '^vulkan  *[0-9]' <<<"$devices"; then
   echo "ops_page: no Vulkan device: only the CPU is run"
   backends=cpu
 fi
