@@ -119,6 +119,8 @@ Result<int> judge(const Arguments& options) {
     if (!finding.compare.empty()) fmt::print("  compare  {}\n", finding.compare);
     failed = failed || (finding.fresh && finding.worse && finding.suspect == kTheCode);
   }
+  fmt::print("{}\n", judged.halves.summary());
+  for (const std::string& alarm : judged.halves.differ) fmt::print("  differs  {}\n", alarm);
   if (judged.better + judged.worse + judged.same + judged.insufficient == 0) {
     fmt::print(stderr, "op-report: nothing to judge: {} has no series\n", options.history);
     return cli::kNothingRan;

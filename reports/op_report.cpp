@@ -71,7 +71,9 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   const std::string html = page.render(reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
-  fmt::print("{}: {} cases\n", output, results.cases.size());
+  const Headlines headlines = headlinesOf(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr);
+  fmt::print("{}: {} cases\n{}\n{}\n{}\n", output, results.cases.size(), headlines.verdict, headlines.changes,
+             headlines.share);
   return 0;
 }
 

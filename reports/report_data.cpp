@@ -315,6 +315,13 @@ data models(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+data headlineData(const Headlines& headlines) {
+  return object{{"verdict", headlines.verdict},
+                {"changes", headlines.changes},
+                {"share", headlines.share},
+                {"green", flag(headlines.green)}};
+}
+
 data verdictOf(const Judged* judged) {
   if (!judged) return data(false);
   list findings;
@@ -331,7 +338,10 @@ data verdictOf(const Judged* judged) {
                               {"worse", flag(finding.worse)}});
   }
   const bool any = !findings.empty();
-  return object{{"summary", judged->summary()}, {"any", flag(any)}, {"findings", data(findings)}};
+  list alarms;
+  for (const std::string& alarm : judged->halves.differ) alarms.push_back(object{{"text", alarm}});
+  return object{
+      {"any", flag(any)}, {"findings", data(findings)}, {"halves", judged->halves.summary()}, {"alarms", data(alarms)}};
 }
 
 data historyOf(const Nights* nights) {
@@ -367,13 +377,9 @@ std::string formatNs(double ns) {
   return fmt::format("{:.3g} ns", ns);
 }
 
-size_t executedCases(const Results& results) {
-  return static_cast<size_t>(std::count_if(results.cases.begin(), results.cases.end(),
-                                           [](const CaseRecord& record) { return isExecuted(record.status); }));
-}
-
 data reportData(const Results& results, const Nights* nights, const Judged* judged) {
-  return object{{"runs", runFacts(results)},
+  return object{{"headlines", headlineData(headlinesOf(results, nights, judged))},
+                {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
@@ -384,10 +390,7 @@ data reportData(const Results& results, const Nights* nights, const Judged* judg
                 {"roof", roof(results)},
                 {"conformance", conformance(results)},
                 {"models", models(results)},
-                {"missing", results.complete() ? data(false) : data(results.missing())},
-                {"warnings", warningsOf(results)},
-                {"executed", std::to_string(executedCases(results))},
-                {"total", std::to_string(results.cases.size())}};
+                {"warnings", warningsOf(results)}};
 }
 
 }  // namespace opkit::reports

@@ -6,18 +6,13 @@
 
 #include <kainjow/mustache.hpp>
 
-#include "reports/history/judged.h"
-#include "reports/history/nights.h"
-#include "reports/results/reader.h"
+#include "reports/headlines.h"
 
 namespace opkit::reports {
 
 /// `nights` and `judged` add what changed since the night before; null without a history.
 kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr,
                                    const Judged* judged = nullptr);
-
-/// Cases that were really executed (every status but unsupported and skip).
-size_t executedCases(const Results& results);
 
 /// "1.23 ms": three significant digits in ns, µs, ms or s.
 std::string formatNs(double ns);

@@ -55,8 +55,9 @@ TEST_F(ReportTest, PageShowsFailuresMarginsTimesReasonsAndLayers) {
   ASSERT_EQ(run("build " + file(kGood) + " --output " + page_), 0);
   const std::string html = contents(page_);
   for (const char* expected :
-       {"1 failed", "&lt;2 of 4 unwritten&gt;", "poison", "nan", "2 ms", "ONNX operator &apos;X&apos; has no rule",
-        "zoo:resnet50", "conv1", "software device", "with local changes", "4 cases executed of 5 recorded"})
+       {"RED: 4 cases executed of 5 recorded. 1 failed, first Relu/f32[4] on vulkan.", "&lt;2 of 4 unwritten&gt;",
+        "poison", "nan", "2 ms", "ONNX operator &apos;X&apos; has no rule", "zoo:resnet50", "conv1", "software device",
+        "with local changes", "4 cases executed of 5 recorded"})
     EXPECT_NE(html.find(expected), std::string::npos) << expected;
   EXPECT_EQ(html.find("<2 of 4"), std::string::npos) << "reasons must be escaped";
   EXPECT_EQ(html.find("http"), std::string::npos) << "the page must be self-contained";
@@ -147,6 +148,7 @@ TEST_F(ReportTest, ARunThatWasCutShortIsNotGreen) {
     const std::string html = contents(page_);
     EXPECT_NE(html.find(missing), std::string::npos);
     EXPECT_EQ(html.find("None failed."), std::string::npos);
+    EXPECT_EQ(html.find("GREEN: 2"), html.find("NOT GREEN: 2") + 4) << "what is missing is not green";
   }
   const std::string whole = part + caseLine("a", "three") + caseLine("a", "four") + endLine("a", "complete");
   ASSERT_EQ(run("build " + file(whole) + " --output " + page_, &said), 0);

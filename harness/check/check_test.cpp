@@ -7,8 +7,8 @@
 #include <set>
 
 #include "engine/backend/device_test_support.h"
-#include "harness/check/trust.h"
 #include "harness/testing/broken_kernels.h"
+#include "harness/testing/check_all.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -28,25 +28,6 @@ struct Expectation {
 };
 
 std::ostream& operator<<(std::ostream& out, const Expectation& e) { return out << e.name; }
-
-std::vector<CaseResult> checkAll(const OpRegistry& registry, const std::string& backend,
-                                 const std::string& cases = kCases, const RuntimeOptions& options = {}) {
-  std::vector<CaseResult> results;
-  const auto runtime = createRuntime(backend, options);
-  EXPECT_TRUE(runtime) << runtime.error().message();
-  const auto catalogue = parseCaseFile("test", cases, registry);
-  EXPECT_TRUE(catalogue) << catalogue.error().message();
-  if (!runtime || !catalogue) return results;
-  Checker checker(registry, backend, *runtime);
-  checker.setRuntimeOptions(options);
-  for (const CaseGroup& group : catalogue->groups) {
-    PreparedGroup prepared = prepareGroup(group, registry);
-    prepared.coldCaches = true;
-    for (CaseResult& result : checker.checkGroup(prepared)) results.push_back(std::move(result));
-  }
-  for (const ErrorCase& error : catalogue->errors) results.push_back(checker.checkError(error));
-  return results;
-}
 
 /// Of cases of Relu written in the form of a case file.
 CaseResult checkOne(const OpRegistry& registry, const std::string& backend, const std::string& entry) {
@@ -87,7 +68,7 @@ TEST_P(BrokenKernel, IsCaught) {
   OPKIT_NEEDS_DEVICE(createRuntime(backend));
   OpRegistry registry = ops::builtinOps();
   addBrokenKernel(registry, backend, GetParam().how);
-  std::vector<CaseResult> results = checkAll(registry, backend);
+  std::vector<CaseResult> results = checkAll(registry, backend, kCases);
   if (backend == "cpu")
     for (CaseResult& result : checkAll(registry, backend, kSpecials)) results.push_back(std::move(result));
   for (const CaseResult& result : results) EXPECT_EQ(result.provider, "broken") << result.id << result.reason;
@@ -478,103 +459,6 @@ TEST(Check, ErrorsMustSayWhatIsExpected) {
   EXPECT_EQ(statusOf(R"({"op": "Softmax", "inputs": ["f32[2,3]"], "params": {"axis": 2}, "error": "rank"})"),
             CaseStatus::Fail);
   EXPECT_EQ(statusOf(R"({"op": "Softmax", "inputs": ["f32[2,3]"], "error": "axis must be in"})"), CaseStatus::Fail);
-}
-
-TEST(Trust, MostlyZeroProvesLittle) {
-  const auto results = checkAll(ops::builtinOps(), "cpu",
-                                R"({"cases": [{"op": "MatMul", "inputs": [["f32[4,4]", "f32[4,4]"]], "lanes": ["exact"],
-                                     "data": [{"value": 0}, null]}]})");
-  ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(results[0].status, CaseStatus::Pass) << "zero terms: the magnitudes are zero too";
-  PreparedCase sparse;
-  OpDef def;
-  def.numeric = NumericClass::Sum;
-  sparse.expected.emplace_back(TensorDesc{DType::Float32, {10}});
-  sparse.expected[0].real = {0, 0, 0, 0, -1, 2, 3, 4, 5, 6};
-  sparse.expected[0].magnitude.assign(10, 1.0);
-  EXPECT_FALSE(checkZeros(def, sparse).isOk());
-  sparse.expected[0].real = {0, 0, 0, 3, -1, 2, 3, 4, 5, 6};
-  EXPECT_TRUE(checkZeros(def, sparse).isOk());
-  sparse.expected[0].real = {0, 0, 0, 0, 0, 0, 3, 4, 5, 6};
-  EXPECT_TRUE(checkZeros(def, sparse).isOk()) << "clamped at zero";
-  sparse.expected[0].real = {0, 0, 0, 0, 0, 0, 0, 0, 5, 6};
-  EXPECT_FALSE(checkZeros(def, sparse).isOk());
-}
-
-/// A case of `lane` whose oracle gave these values; the sums over them have the magnitude and number of terms.
-PreparedCase preparedAs(Lane lane, DType dtype, const std::vector<double>& values, double magnitude) {
-  PreparedCase c;
-  c.description.lane = lane;
-  OracleTensor& y = c.expected.emplace_back(TensorDesc{dtype, {static_cast<int64_t>(values.size())}});
-  y.real = values;
-  y.magnitude.assign(values.size(), magnitude);
-  y.terms = 9;
-  return c;
-}
-
-TEST(Trust, EveryClassNoticesAValueJustOutsideItsBound) {
-  const std::vector<double> values = {-3, 0.1, 7e-5, 0.25, 1e-3, 2, -0.7, 5, 1.0 / 3};
-  for (int numeric = 0; numeric <= static_cast<int>(NumericClass::Cast); ++numeric)
-    for (const Lane lane : {Lane::Normal, Lane::Designed, Lane::Exact})
-      for (const DType dtype : {DType::Float32, DType::Float16, DType::Float64}) {
-        OpDef def;
-        def.numeric = static_cast<NumericClass>(numeric);
-        const Status trusted = checkBounds(def, preparedAs(lane, dtype, values, 5));
-        EXPECT_TRUE(trusted.isOk()) << numeric << " " << nameOf(lane) << " " << nameOf(dtype) << trusted.message();
-      }
-}
-
-TEST(Trust, ABoundAsLargeAsTheValuesProvesLittle) {
-  OpDef def;
-  def.numeric = NumericClass::Sum;
-  const std::vector<double> values(10, 1e-3);
-  EXPECT_TRUE(checkBounds(def, preparedAs(Lane::Designed, DType::Float32, values, 1)).isOk());
-  const Status cancelled = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, values, 1e6));
-  EXPECT_NE(cancelled.message().find("10 of 10 expected elements of output 0 would pass as zero"), std::string::npos);
-  // Of a single element: the bound swallows whatever the kernel writes.
-  const Status infinite = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, {1}, INFINITY));
-  EXPECT_NE(infinite.message().find("a value just outside the bound of element [0] passes"), std::string::npos)
-      << infinite.message();
-  // NaN grants nothing, not even to the right result.
-  const Status nothing = checkBounds(def, preparedAs(Lane::Designed, DType::Float32, {1}, NAN));
-  EXPECT_NE(nothing.message().find("the oracle's own result does not pass"), std::string::npos) << nothing.message();
-}
-
-TEST(Trust, DesignedCasesAreCheckedToo) {
-  OpRegistry registry = ops::builtinOps();
-  const auto statusOf = [&](const std::string& op, const std::string& shape, const std::string& data) {
-    return checkAll(registry, "cpu",
-                    R"({"cases": [{"op": ")" + op + R"(", "inputs": [[")" + shape + R"("]],
-                                         "data": [)" +
-                        data + "]}]}")
-        .at(0);
-  };
-  EXPECT_EQ(statusOf("ReduceSum", "f32[8,64]", R"({"range": [1, 2]})").status, CaseStatus::Pass);
-  // Each row sums to about 1e-3, of terms of 1e8: a kernel that writes zeros is within the bound.
-  const CaseResult cancels = statusOf("ReduceSum", "f32[64]", R"({"values": [1e8, -1e8, 1e-3, 0]})");
-  EXPECT_EQ(cancels.status, CaseStatus::Pass) << "a single element is not judged";
-  OpDef deaf = *registry.find("Relu");
-  deaf.oracle = [](const OracleArgs& args) {
-    std::fill(args.output().real.begin(), args.output().real.end(), 0.0);
-    return Status::ok();
-  };
-  registry.replace(deaf);
-  const CaseResult constant = statusOf("Relu", "f32[40]", R"({"pattern": "negative"})");
-  EXPECT_EQ(constant.status, CaseStatus::Mistrusted) << constant.reason;
-}
-
-TEST(Trust, AnOutputThatNeverChangesProvesNothing) {
-  OpRegistry registry = ops::builtinOps();
-  OpDef deaf = *registry.find("Relu");
-  deaf.oracle = [](const OracleArgs& args) {
-    std::fill(args.output().real.begin(), args.output().real.end(), 3.0);
-    return Status::ok();
-  };
-  registry.replace(deaf);
-  const PreparedGroup group = prepareGroup({{*parseCaseId("Relu/f32[9]/normal/seed=7")}}, registry);
-  EXPECT_FALSE(checkSensitivity(deaf, group.cases[0]).isOk());
-  const PreparedGroup honest = prepareGroup({{*parseCaseId("Relu/f32[9]/normal/seed=7")}}, ops::builtinOps());
-  EXPECT_TRUE(checkSensitivity(*ops::builtinOps().find("Relu"), honest.cases[0]).isOk());
 }
 
 }  // namespace

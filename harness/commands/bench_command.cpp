@@ -1,3 +1,5 @@
+#include <set>
+
 #include "engine/base/interrupt.h"
 #include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
@@ -15,9 +17,11 @@ struct BenchArguments {
   CaseOptions cases;
   BenchOptions bench;
   std::string json;
+  Shard shard;
   std::string baseline;
-  size_t rounds = 5;
-  double threshold = 2;  // percent
+  size_t rounds = 7;               // fewer than 6 prove nothing
+  double threshold = 2;            // percent
+  std::vector<std::string> given;  // options for both programs of a comparison
   RoofArguments roof;
 };
 
@@ -32,15 +36,27 @@ size_t bytesOf(const Chosen& chosen) {
   return bytes;
 }
 
-/// The entries marked "bench"; for operators without one, the largest fp32 case (else the largest of all). A case
-/// that a backend must refuse is never chosen.
+/// One case per shape of a group.
+std::vector<Chosen> shapesOf(const CaseGroup& group) {
+  std::set<std::string> seen;
+  std::vector<Chosen> shapes;
+  for (size_t i = 0; i < group.cases.size(); ++i)
+    if (seen.insert(group.cases[i].inputText()).second) shapes.push_back({&group, i});
+  return shapes;
+}
+
+/// All shapes of the entries marked "bench"; for operators without one, the largest fp32 case (else the largest of
+/// all). A case that a backend must refuse is never chosen.
 std::vector<Chosen> chooseCases(const Catalogue& catalogue, bool one) {
   std::map<std::string, std::vector<Chosen>> marked;
   std::map<std::string, Chosen> largest;
   for (const CaseGroup& group : catalogue.groups) {
     const Case& first = group.cases.front();
     const Chosen chosen{&group, one ? 0 : largestCase(group)};
-    if (first.bench || one) marked[first.op].push_back(chosen);
+    if (one)
+      marked[first.op].push_back(chosen);
+    else if (first.bench)
+      std::ranges::copy(shapesOf(group), std::back_inserter(marked[first.op]));
     if (!first.fallback.empty() || first.lane == Lane::Specials) continue;
     const auto isF32 = [](const Chosen& c) {
       const auto& input = c.group->cases[c.index].inputs;
@@ -64,6 +80,11 @@ std::string rate(double amount, const Timing& timing) {
   return timing.median() <= 0 ? "-" : fmt::format("{:.3g}", amount / timing.median());  // per ns: giga per second
 }
 
+/// Median absolute deviation as a share of the median: "2 %".
+std::string spreadOf(const Timing& timing) {
+  return timing.median() > 0 ? fmt::format("{:.1f} %", 100 * timing.mad() / timing.median()) : "-";
+}
+
 void addRow(Table& table, const CaseResult& result) {
   std::map<std::string, Timing> times(result.times.begin(), result.times.end());
   const auto median = [&](const char* name) {
@@ -72,8 +93,9 @@ void addRow(Table& table, const CaseResult& result) {
   const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
   const std::vector<double>& cpu = times["executeWall"].cpuSamples;
   table.add({result.id, result.backend, result.provider, median("create"), median("resizeCold"), median("resizeWarm"),
-             median("executeWall"), cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)), median("executeDevice"),
-             median("executeRepeated"), rate(result.flops, execute), rate(result.bytes, execute),
+             median("executeWall"), times.contains("executeWall") ? spreadOf(times["executeWall"]) : "-",
+             cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)), median("executeDevice"), median("executeRepeated"),
+             rate(result.flops, execute), rate(result.bytes, execute),
              result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
 }
 
@@ -86,14 +108,14 @@ void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
 Result<int> bench(const BenchArguments& options, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
-  const std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  options.shard.keepMine(chosen);
   if (!options.baseline.empty()) {
     if (!options.json.empty())
       return Status::invalidArgument("--json {}: a comparison with --baseline records nothing", options.json);
     std::vector<std::string> ids;
     for (const Chosen& c : chosen) ids.push_back(c.group->cases[c.index].id());
-    return compareWithBaseline(ids, {options.baseline, options.backend.backends, options.rounds, options.bench.samples,
-                                     options.threshold / 100});
+    return compareWithBaseline(ids, {options.baseline, options.given, options.rounds, options.threshold / 100});
   }
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
   const GracefulInterrupt graceful;
@@ -114,8 +136,8 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     fmt::print("{}: at best {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
                measured->bytesPerNs());
   }
-  Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "cpu", "device",
-               "repeated", "GFLOP/s", "GB/s", "roofline"});
+  Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "spread", "cpu",
+               "device", "repeated", "GFLOP/s", "GB/s", "roofline"});
   Progress progress(chosen.size() * lanes.size());
   bool failed = false;
   size_t executed = 0, done = 0;
@@ -143,6 +165,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   }
   progress.clear();
   fmt::print("{}", table.toString());
+  for (const BackendLane& lane : lanes) cautionOf(lane.name, lane.runtime->device().software);
   OPKIT_TRY(file.close());
   if (interrupted()) {
     printInterrupted(done, planned, "cases", options.json);
@@ -150,6 +173,23 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   }
   if (executed == 0) return nothingRan("no case was timed; see `op-harness list`");
   return failed ? cli::kCheckFailed : cli::kSuccess;
+}
+
+/// The options that the user gave, as words of a command line, without those that choose cases or compare.
+std::vector<std::string> givenOptions(const CLI::App& command) {
+  static const std::set<std::string> own = {"--op",       "--filter", "--case",      "--json",
+                                            "--baseline", "--rounds", "--threshold", "--shard"};
+  std::vector<std::string> words;
+  for (const CLI::App* app : {command.get_parent(), &command})
+    for (const CLI::Option* option : app->get_options()) {
+      const std::string name = option->get_name();
+      if (option->count() == 0 || own.contains(name)) continue;
+      const bool isFlag = option->get_expected_max() == 0;
+      if (isFlag) words.push_back(name);
+      for (const std::string& value : option->results())
+        if (!isFlag) words.push_back(name + "=" + value);
+    }
+  return words;
 }
 
 }  // namespace
@@ -166,27 +206,32 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
-  command->add_option("--baseline", options->baseline,
-                      "Compare with another op-harness program, run in turns with this one, or with a results file");
+  CLI::Option* baseline = command->add_option(
+      "--baseline", options->baseline,
+      "Compare with another op-harness program, run in turns with this one, or with a results file");
   command->add_option("--rounds", options->rounds, "Turns with the baseline's program")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, 1000));
   command->add_option("--threshold", options->threshold, "Changes below this percentage count as none")
       ->check(cli::finiteNumber(0, 1000))
       ->capture_default_str();
-  options->roof.add(*command);
+  addShard(*command, options->shard, "the cases that are timed");
+  options->roof.add(*command, baseline);
   command->footer(
-      "Times are medians; the JSON lines hold every sample. Without --case, the entries marked \"bench\" in the case\n"
-      "files are timed, and the largest case of operators that mark none.\n"
+      "Times are medians, the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
+      "Without --case, all shapes of the entries marked \"bench\" in the case files are timed; for operators that\n"
+      "mark none, the largest case. A comparison with --baseline passes all other options to both programs.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
       "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
-  command->callback([options, &context] {
+  command->callback([options, command, &context] {
+    options->given = givenOptions(*command);
     context.run = [options, &context] {
-      return options->roof.wanted ? benchRoof(options->roof, options->cases, options->json, context.commandLine)
-                                  : bench(*options, context.commandLine);
+      return options->roof.wanted
+                 ? benchRoof(options->roof, options->cases, options->shard, options->json, context.commandLine)
+                 : bench(*options, context.commandLine);
     };
   });
 }

@@ -101,9 +101,10 @@ class RoofRun {
 
 }  // namespace
 
-void RoofArguments::add(CLI::App& command) {
+void RoofArguments::add(CLI::App& command, CLI::Option* baseline) {
   CLI::Option* roof =
-      command.add_flag("--roof", wanted, "Time the sized entries on the CPU against rates that plain loops reach");
+      command.add_flag("--roof", wanted, "Time the sized entries on the CPU against rates that plain loops reach")
+          ->excludes(baseline);
   command.add_option("--size", size, "With --roof: entries of this size")
       ->capture_default_str()
       ->check(CLI::IsMember({"typical", "large", "all"}))
@@ -117,11 +118,12 @@ void RoofArguments::add(CLI::App& command) {
       ->needs(roof);
 }
 
-Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, const std::string& json,
-                      const std::string& commandLine) {
+Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, const Shard& shard,
+                      const std::string& json, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  const std::vector<Case> chosen = chooseCases(catalogue, options.size, !cases.id.empty());
+  std::vector<Case> chosen = chooseCases(catalogue, options.size, !cases.id.empty());
+  shard.keepMine(chosen);
   OPKIT_ASSIGN(const std::shared_ptr<Runtime> runtime, createRuntime("cpu", {}));
   const GracefulInterrupt graceful;
   const RunPlan planned = {{"cpu", chosen.size() * threadCounts(options).size()}};

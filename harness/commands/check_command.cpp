@@ -1,4 +1,3 @@
-#include <charconv>
 #include <set>
 #include <thread>
 
@@ -23,7 +22,8 @@ constexpr size_t kBlocksPerOperator = 5;
 struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
-  std::string json, junit, saveFolder, shard;
+  std::string json, junit, saveFolder;
+  Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
   size_t memoryMiB = 8192;
@@ -42,22 +42,6 @@ struct Tally {
   size_t blocks = 0;              // failures seen
 };
 
-/// "2/5": every fifth group, starting with the second.
-Status takeShard(const std::string& shard, std::vector<CheckUnit>& units) {
-  if (shard.empty()) return Status::ok();
-  size_t index = 0, count = 0;
-  const char* const end = shard.data() + shard.size();
-  const auto first = std::from_chars(shard.data(), end, index);
-  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, count) : first;
-  if (!slash || second.ec != std::errc() || second.ptr != end || index < 1 || index > count)
-    return Status::invalidArgument("--shard expects I/N with 1 <= I <= N, got '{}'", shard);
-  std::vector<CheckUnit> mine;
-  for (size_t i = index - 1; i < units.size(); i += count) mine.push_back(units[i]);
-  units = std::move(mine);
-  return Status::ok();
-}
-
 class CheckRun {
  public:
   CheckRun(const CheckArguments& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
@@ -68,7 +52,7 @@ class CheckRun {
     std::vector<CheckUnit> units;
     for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
-    OPKIT_TRY(takeShard(options_.shard, units));
+    options_.shard.keepMine(units);
     if (interrupted()) return cli::kSuccess;  // nothing was started
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
@@ -77,7 +61,7 @@ class CheckRun {
     }
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
     isOld_ = noteOldBuild();
-    if (options_.shard.empty() || options_.shard.starts_with("1/")) recordBrokenRules();
+    if (options_.shard.index == 1) recordBrokenRules();
     OPKIT_TRY(runUnits(units));
     OPKIT_TRY(file_.status());
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
@@ -267,7 +251,7 @@ class CheckRun {
   /// choose by device.
   void recordKernelsThatNeverRan() {
     const CaseOptions& asked = options_.cases;
-    if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.empty()) return;
+    if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.isWhole()) return;
     if (interrupted() || !options_.backend.simd.empty()) return;
     for (const OpDef* def : registry_.all()) {
       const auto tally = tallies_.find({def->type, "cpu"});
@@ -400,7 +384,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--jobs", options->jobs, "Worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
-  command->add_option("--shard", options->shard, "I/N: the I-th of N equal parts of the cases");
+  addShard(*command, options->shard, "the cases");
   command->add_option("--timeout", options->timeoutSeconds, "Seconds for one group of cases")
       ->capture_default_str()
       ->check(cli::seconds());

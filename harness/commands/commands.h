@@ -12,6 +12,7 @@
 #include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
 #include "harness/run/results.h"
+#include "harness/run/shard.h"
 
 namespace opkit::harness {
 
@@ -97,6 +98,9 @@ struct CaseOptions {
 
   void add(CLI::App& command);
 };
+/// The option --shard.
+void addShard(CLI::App& command, Shard& shard, const std::string& what);
+
 /// The built-in cases and those of plugins (PLUGIN.cases.json beside libPLUGIN.so), or those of --cases; narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
 

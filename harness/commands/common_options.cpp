@@ -155,6 +155,17 @@ void CaseOptions::add(CLI::App& command) {
   command.add_option("--seed", seed, "Seed of the random data instead of the cases' own, and of --fuzz");
 }
 
+void addShard(CLI::App& command, Shard& shard, const std::string& what) {
+  command.add_option_function<std::string>(
+      "--shard",
+      [&shard](const std::string& text) {
+        const Result<Shard> parsed = Shard::parse(text);
+        if (!parsed) throw CLI::ValidationError(parsed.error().message());
+        shard = *parsed;
+      },
+      "I/N: the I-th of N equal parts of " + what);
+}
+
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry) {
   CaseFilter filter{options.ops, options.filter, options.id, options.seed};
   Catalogue catalogue;

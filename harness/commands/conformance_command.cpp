@@ -19,6 +19,7 @@ struct ConformanceArguments {
   BackendOptions backend;
   std::string filter;
   std::string json;
+  Shard shard;
   double timeoutSeconds = 300;
   size_t workers = std::max(1u, std::thread::hardware_concurrency());
   bool verbose = false;
@@ -155,6 +156,7 @@ Result<std::vector<ConformanceFolder>> chosenFolders(const ConformanceArguments&
   OPKIT_ASSIGN(auto folders, findConformanceFolders(directories));
   std::erase_if(folders,
                 [&](const ConformanceFolder& folder) { return folder.id.find(options.filter) == std::string::npos; });
+  options.shard.keepMine(folders);
   return folders;
 }
 
@@ -204,6 +206,7 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--filter", options->filter, "Only folders whose path contains this");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
+  addShard(*command, options->shard, "the models");
   command->add_option("--timeout", options->timeoutSeconds, "Seconds a model may take")
       ->check(cli::seconds())
       ->capture_default_str();

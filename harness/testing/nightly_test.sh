@@ -35,7 +35,9 @@ interrupt() {  # signal, expected code
   pgrep --session "$nightly" >/dev/null && fail "$1: a process was left behind"
   [ $bad = 0 ] || cat "$log"
 }
-for bad_argument in '--bench-runs 0' '--bench-runs x' '--history /no/such/folder/file' '--networks /no/such' '--nope'; do
+for bad_argument in '--bench-runs 0' '--bench-runs x' '--history /no/such/folder/file' '--networks /no/such' '--nope' \
+  '--shard 3/2' '--shard 0/2' '--shard 1' '--merge /no/such' '--quick --full' '--night a/b' '--output /dev/null' \
+  '--shard 1/2 --merge nightly'; do
   code=0
   "$scratch/nightly" $bad_argument >"$log" 2>&1 || code=$?
   [ "$code" = 2 ] && [ "$(wc -l <"$log")" = 1 ] || fail "$bad_argument: expected one line and 2, got $code: $(cat "$log")"

@@ -6,8 +6,8 @@
 
 #include "reports/detect/false_discovery.h"
 #include "reports/detect/student.h"
-#include "reports/history/adder.h"
 #include "reports/report_data.h"
+#include "reports/results/runs.h"
 
 namespace opkit::reports {
 namespace {
@@ -50,8 +50,6 @@ Moments momentsOf(std::span<const double> values) {
   for (const double value : values) m.variance += (std::log(value) - m.mean) * (std::log(value) - m.mean) / (n - 1) / n;
   return m;
 }
-
-double geometricMean(std::span<const double> values) { return std::exp(momentsOf(values).mean); }
 
 class Comparer {
  public:
@@ -139,6 +137,8 @@ class Comparer {
 };
 
 }  // namespace
+
+double geometricMean(std::span<const double> values) { return std::exp(momentsOf(values).mean); }
 
 double welchOnLogarithms(std::span<const double> before, std::span<const double> after) {
   if (std::min(before.size(), after.size()) < 2) return 1;

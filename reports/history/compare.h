@@ -41,5 +41,7 @@ Comparison compareResults(const Results& before, const Results& after, const Com
 
 /// Two-sided p of Welch's test on the logarithms; 1 if a side has fewer than two values, or no value varies.
 double welchOnLogarithms(std::span<const double> before, std::span<const double> after);
+/// Of positive values.
+double geometricMean(std::span<const double> values);
 
 }  // namespace opkit::reports

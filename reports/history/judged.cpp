@@ -194,6 +194,7 @@ Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) 
   const detect::History history = Joiner(nights, environments, all).joined();
   const detect::Judgement judgement = detect::judge(history, settings);
   Judged judged;
+  judged.halves = compareHalves(nights, all);
   if (!nights.empty()) judged.night = nights.back().name;
   for (const detect::SeriesVerdict& verdict : judgement.series) {
     judged.better += verdict.verdict == detect::Verdict::Better;

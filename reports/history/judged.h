@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/detect/judge.h"
+#include "reports/history/halves.h"
 #include "reports/history/store.h"
 
 namespace opkit::reports {
@@ -31,6 +32,7 @@ struct Judged {
   size_t better = 0, worse = 0, same = 0, insufficient = 0;  // series
   std::string night;                                         // the newest
   std::vector<JudgedFinding> findings;
+  Halves halves;
 
   /// "2 findings are new (1 worse); 1204 series: 3 worse, 1 better, 1100 same, 100 with insufficient data"
   std::string summary() const;

@@ -8,7 +8,7 @@ class JudgedTest : public OpReportTest {
  protected:
   /// Adds a night of seven process runs that take `ns`, with a little noise.
   void night(int number, double ns, double margin, const std::string& commit, const std::string& driver = "driver 1",
-             const std::string& options = "") {
+             const std::string& options = "", double everySecond = 1) {
     std::string lines;
     for (int i = 0; i < 7; ++i)
       lines += RunText{.id = fmt::format("{:08x}{:08x}", number, i + (options.empty() ? 0 : 100)),
@@ -18,7 +18,7 @@ class JudgedTest : public OpReportTest {
                        .commit = commit,
                        .command = "bench" + options,
                        .driver = driver,
-                       .executeNs = ns * (1 + 0.002 * ((number * 5 + i * 3) % 7)),
+                       .executeNs = ns * (i % 2 ? everySecond : 1) * (1 + 0.002 * ((number * 5 + i * 3) % 7)),
                        .margin = margin}
                    .text();
     ASSERT_EQ(run("add --history " + history_ + " " + file(lines)), 0);
@@ -53,6 +53,30 @@ TEST_F(JudgedTest, ADriverThatMovedAtTheSameNightIsTheSuspect) {
   EXPECT_NE(said.find("suspect  the environment: driver"), std::string::npos) << said;
 }
 
+TEST_F(JudgedTest, HalvesOfANightThatDifferAreFalseAlarms) {
+  for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "same12345678");
+  std::string said;
+  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_NE(said.find("A/A: the 7 process runs of tonight in two halves: 0 of "), std::string::npos) << said;
+  night(13, 100'000, 0.25, "same12345678", "driver 1", "", 1.5);
+  judge(&said);
+  EXPECT_NE(said.find("two halves: 2 of "), std::string::npos) << said;
+  EXPECT_NE(said.find("differs  Relu/f32["), std::string::npos) << said;
+  EXPECT_NE(said.find("executeWall 1.5"), std::string::npos) << said;
+  const std::string page = folder_ + "/halves.html";
+  ASSERT_EQ(run("build --history " + history_ + " --output " + page), 0);
+  EXPECT_NE(contents(page).find("two halves: 2 of "), std::string::npos);
+}
+
+TEST_F(JudgedTest, AFirstNightOfOneRunIsNoSpecialCase) {
+  ASSERT_EQ(run("add --history " + history_ + " " + file(RunText{.id = "0123456789abcdef"}.text())), 0);
+  std::string said;
+  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_NE(said.find("A/A: no figure has four process runs tonight"), std::string::npos) << said;
+  ASSERT_EQ(run("build --history " + history_ + " --output " + folder_ + "/first.html", &said), 0);
+  EXPECT_NE(said.find("The first night of this history: nothing to compare with."), std::string::npos) << said;
+}
+
 TEST_F(JudgedTest, AMarginThatJumpsIsFoundTheNextMorning) {
   for (int i = 1; i <= 3; ++i) night(i, 100'000, 0.125, "good12345678");
   night(4, 100'000, 0.5, "bad123456789");
@@ -66,9 +90,17 @@ TEST_F(JudgedTest, ThePageBeginsWithTheVerdict) {
   for (int i = 1; i <= 3; ++i) night(i, 100'000, 0.125, "good12345678");
   night(4, 100'000, 0.5, "bad123456789");
   const std::string page = folder_ + "/index.html";
-  ASSERT_EQ(run("build --history " + history_ + " --output " + page), 0);
+  std::string said;
+  ASSERT_EQ(run("build --history " + history_ + " --output " + page, &said), 0);
   const std::string html = contents(page);
-  const size_t verdict = html.find("Against the nights before:"), finding = html.find("margin 4 times");
+  // The same three lines on the terminal.
+  for (const char* line :
+       {"cases executed of", "Since 2026-01-03 (good12345678): 0 cases changed status", "Complete: 7 runs"}) {
+    EXPECT_NE(html.find(line), std::string::npos) << line;
+    EXPECT_NE(said.find(line), std::string::npos) << line << " in " << said;
+  }
+  EXPECT_NE(said.find("First: worse: "), std::string::npos) << said;
+  const size_t verdict = html.find("GREEN: "), finding = html.find("margin 4 times");
   EXPECT_NE(finding, std::string::npos);
   EXPECT_LT(verdict, finding);
   EXPECT_LT(finding, html.find("<h2>"));

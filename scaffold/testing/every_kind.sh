@@ -37,37 +37,43 @@ for kind in unary rowwise layout composite argpool scatter custom; do
   op-scaffold new "Fail${kind^}" --kind "$kind" --tdd >/dev/null
   failing+=("Fail${kind^}")
 done
-op-scaffold new TryParameters --kind elementwise --input x --input weight --attr alpha:float=0.25 --attr steps:int=3 \
-  --attr flag:bool=true --attr label:string=abc --attr sizes:ints >/dev/null
-op-scaffold new TryPorts --kind custom --input x --input scale:f32 --output y --output second --attr gain:float=2 >/dev/null
+# Further forms: half of them, the other half the next day; all with OPKIT_KINDS=all.
+turn=$(($(date +%s) / 86400))
+further() {
+  [ "${OPKIT_KINDS-}" = all ] || ((turn++ % 2 == 0)) || return 0
+  op-scaffold new "$@" >/dev/null
+  names+=("$1")
+}
+further TryParameters --kind elementwise --input x --input weight --attr alpha:float=0.25 --attr steps:int=3 \
+  --attr flag:bool=true --attr label:string=abc --attr sizes:ints
+further TryPorts --kind custom --input x --input scale:f32 --output y --output second --attr gain:float=2
 # Norms with parameters per column, in every form of rows; an enum and inputs that may be absent; contents.
-op-scaffold new TryColumns --kind rowwise --input x:T=floats --input scale:T --input 'bias:T?' >/dev/null
-op-scaffold new TryFromAxis --kind rowwise --rows from-axis --input x --input 'scale:=x?' --input 'bias:=x?' \
-  --input 'shift:=x?' >/dev/null
-op-scaffold new TryGroups --kind rowwise --rows groups --input x:f32 --input scale:f32 --input bias:f32 >/dev/null
-op-scaffold new TryChoices --kind elementwise --input x --input 'weight?' --attr slope:float=0.5 \
-  --attribute 'mode:string=nearest|SAME_UPPER' >/dev/null
-op-scaffold new TryContents --kind copy --input x:any --input like:=x --input sizes:i64:contents \
-  --input 'axes:contents?' --attr 'mode:string=round_half|floor' >/dev/null
-op-scaffold new TryReduceAxes --kind reduce --input x --input 'axes:i64?:contents' >/dev/null
-op-scaffold new TryLayoutSizes --kind layout --input x --input sizes:i64:contents >/dev/null
-op-scaffold new TryTable --kind custom --input x --input sizes:i64:contents --input 'scale?' --input 'gain:=x?' \
-  --input 'axes:contents?' --attr 'mode:string=nearest|linear' >/dev/null
-op-scaffold new TryBlank --kind copy --input x --input scale:f32 --output y --output second --attr gain:float=2 >/dev/null
-op-scaffold new TryAlone --kind custom --input x:f16 --attr factor:int=3 >/dev/null
-op-scaffold new TryMixed --kind custom --input x --input keys:i64 --input gain --attr bias:float=2 >/dev/null
-op-scaffold new TryBytes --kind scatter --input data:u8 --input places:i32 --input updates --attr axis:int=-1 >/dev/null
-op-scaffold new TryFlags --kind scatter --input data:bool --input indices --input updates >/dev/null
-op-scaffold new TryWhere --kind argpool --input x:f32 --output largest --output place >/dev/null
-op-scaffold new TryInts --kind layout --input x:i32 >/dev/null
-op-scaffold new TryNarrow --kind gather --input data:u8 --input at_most:i32 >/dev/null
-op-scaffold new TryHalf --kind composite --input x:f16 >/dev/null
+further TryColumns --kind rowwise --input x:T=floats --input scale:T --input 'bias:T?'
+further TryFromAxis --kind rowwise --rows from-axis --input x --input 'scale:=x?' --input 'bias:=x?' \
+  --input 'shift:=x?'
+further TryGroups --kind rowwise --rows groups --input x:f32 --input scale:f32 --input bias:f32
+further TryChoices --kind elementwise --input x --input 'weight?' --attr slope:float=0.5 \
+  --attribute 'mode:string=nearest|SAME_UPPER'
+further TryContents --kind copy --input x:any --input like:=x --input sizes:i64:contents \
+  --input 'axes:contents?' --attr 'mode:string=round_half|floor'
+further TryReduceAxes --kind reduce --input x --input 'axes:i64?:contents'
+further TryLayoutSizes --kind layout --input x --input sizes:i64:contents
+further TryTable --kind custom --input x --input sizes:i64:contents --input 'scale?' --input 'gain:=x?' \
+  --input 'axes:contents?' --attr 'mode:string=nearest|linear'
+further TryBlank --kind copy --input x --input scale:f32 --output y --output second --attr gain:float=2
+further TryAlone --kind custom --input x:f16 --attr factor:int=3
+further TryMixed --kind custom --input x --input keys:i64 --input gain --attr bias:float=2
+further TryBytes --kind scatter --input data:u8 --input places:i32 --input updates --attr axis:int=-1
+further TryFlags --kind scatter --input data:bool --input indices --input updates
+further TryWhere --kind argpool --input x:f32 --output largest --output place
+further TryInts --kind layout --input x:i32
+further TryNarrow --kind gather --input data:u8 --input at_most:i32
+further TryHalf --kind composite --input x:f16
 op-scaffold new TryLater --kind rowwise --backend cpu >/dev/null
 op-scaffold add-backend TryLater vulkan >"$work/add_steps"
 op-scaffold new TryOldName --kind reduce >/dev/null
 op-scaffold rename TryOldName TryNewName >"$work/rename_steps"
-names+=(TryParameters TryPorts TryBlank TryAlone TryMixed TryBytes TryFlags TryWhere TryInts TryNarrow TryHalf TryLater TryNewName
-  TryColumns TryFromAxis TryGroups TryChoices TryContents TryTable TryReduceAxes TryLayoutSizes)
+names+=(TryLater TryNewName)
 find ops/try_* ops/fail_* ops/unary ops/binary -name '*.cpp' -o -name '*.h' | xargs clang-format --dry-run --Werror
 
 scratch_build 'try_[a-z_]*|fail_[a-z_]*|unary|binary'

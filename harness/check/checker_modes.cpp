@@ -1,0 +1,143 @@
+// Checker: the same work in other modes, on other threads, by other kernels.
+#include <array>
+#include <set>
+
+#include "harness/cases/rng.h"
+#include "harness/check/checker_parts.h"
+#include "harness/check/kernel_rig.h"
+#include "harness/check/rounding_check.h"
+#include "harness/check/verdict.h"
+
+namespace opkit::harness {
+namespace {
+
+constexpr int kThreadRounds = 4;
+constexpr std::array<size_t, 3> kThreads = {3, 4, 5};  // each case takes one
+
+}  // namespace
+
+/// One thread; then threads that split all work, begin together and run it in shuffled order.
+Status Checker::checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh) {
+  OPKIT_TRY(checkAgain(interpreter, c, fresh, {.threads = 1}, runtime_).withContext("one thread"));
+  const size_t threads = kThreads[hashText(c.description.id()) % kThreads.size()];
+  const SessionConfig config{.backend = backend_, .threads = threads, .hostileThreads = true};
+  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, runtime_));
+  OPKIT_TRY(feed(*session, c.description, c.inputs));
+  for (int round = 0; round < kThreadRounds; ++round) {
+    OPKIT_TRY(session->run());
+    OPKIT_ASSIGN(const auto outputs, copyOutputs(*session));
+    OPKIT_TRY(same(c, fresh, outputs).withContext(fmt::format("{} threads in shuffled order", threads)));
+  }
+  return Status::ok();
+}
+
+/// The same work in other modes, which must give the same bits.
+void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
+                                const Fresh& fresh) {
+  checkRounded(c, result, fresh);
+  checkVariants(interpreter, c, result, fresh);
+  if (onHost())
+    result.check("threads", checkThreads(interpreter, c, fresh));
+  else
+    result.check("recording", checkAgain(interpreter, c, fresh, {.record = RecordMode::Direct}, runtime_));
+  if (result.provider == "folded") return skipAll(result, {"pages", "heap", "providers"}, kFolded);
+  if (onHost() && !takesAnyMemory())
+    return skipAll(result, {"pages", "heap", "providers"}, "the backend's kernels take its own memory only");
+  if (onHost()) checkKernel(c, result, fresh);
+  checkProviders(c, result);
+}
+
+void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  result.check("shapes", checkFixedShapes(context));
+  checkOrSkip(result, "batch", checkBatch(interpreter, context));
+  if (deviceVariants_)
+    result.check("variants", deviceVariants_->check(interpreter, context));
+  else
+    skipAll(result, {"variants"}, "the Checker has no options for further Runtimes");
+  if (result.provider == "folded") return skipAll(result, {"inputs", "aliased", "offsets"}, kFolded);
+  if (fresh.isOracle)
+    return skipAll(result, {"inputs", "aliased", "offsets"}, "the kernel is the oracle: it copies its inputs");
+  checkOrSkip(result, "inputs", checkInputs(context));
+  checkOrSkip(result, "aliased", checkAliased(context));
+  if (takesAnyMemory())
+    checkOrSkip(result, "offsets", checkOffsets(context));
+  else
+    skipAll(result, {"offsets"}, "the backend's kernels take its own memory only");
+}
+
+/// An f16 result against the f32 kernel's.
+void Checker::checkRounded(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const auto isHalf = [](const Tensor& output) { return output.desc.dtype == DType::Float16; };
+  if (result.provider == "folded") return skipAll(result, {"rounding"}, kFolded);
+  if (fresh.isOracle) return skipAll(result, {"rounding"}, "the kernel is the oracle");
+  if (std::ranges::none_of(fresh.outputs, isHalf)) return skipAll(result, {"rounding"}, "no output is f16");
+  if (!roundsElementwise(*registry_.find(c.description.op)))
+    return skipAll(result, {"rounding"}, "the operator is not elementwise");
+  checkOrSkip(result, "rounding", checkRounding(c, fresh.outputs, registry_, *runtime_, result.provider));
+}
+
+/// Checks accesses to foreign memory and to the heap.
+void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.threads = 1, .guardPages = true});
+  if (!rig) return skipAll(result, {"pages", "heap"}, rig.error().message());
+  const auto ran = (*rig)->run(c.inputs);
+  result.check("pages", ran.error());
+  if (!ran) return skipAll(result, {"heap"}, "the kernel did not end between guard pages");
+  if ((*rig)->provider().starts_with("reference"))
+    skipAll(result, {"heap"}, "the kernel is the oracle: plain loops, which may allocate");
+  else
+    result.check("heap", ran->heapAllocations == 0
+                             ? Status::ok()
+                             : Status::internal("onExecute allocated {} times on the heap", ran->heapAllocations));
+  if (ran->outputs.size() != fresh.outputs.size()) return;
+  if (const Status again = same(c, fresh, ran->outputs); !again.isOk())
+    result.check("pages", again.withContext("between guard pages"));
+}
+
+void Checker::checkProviders(const PreparedCase& c, CaseResult& result) {
+  const auto backend = runtime_->createBackend(registry_, {.threads = 1});
+  if (!backend) return result.check("providers", backend.error());
+  std::set<std::pair<std::string, std::string>> others;
+  for (const Creator& creator : (*backend)->creators(*registry_.find(c.description.op)))
+    if (creator.provider != "reference") others.emplace(creator.provider, creator.kernel);
+  others.erase({result.provider, result.kernel});
+  if (others.empty()) return skipAll(result, {"providers"}, "the operator has no other kernel");
+  Status worst;
+  for (const auto& [provider, kernel] : others) {
+    bool departed = false;
+    const Status status = checkProvider(c, provider, kernel, departed);
+    if (departed) result.departures.push_back(provider);
+    if (worst.isOk()) worst = status.withContext(kernel.empty() ? provider : provider + "/" + kernel);
+  }
+  result.check("providers", worst);
+}
+
+/// Checks that the provider is within the bound, or departs from it as declared in the case file.
+Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel,
+                              bool& departed) {
+  const auto found = c.description.departures.find(provider);
+  const CaseDeparture* declared = found == c.description.departures.end() ? nullptr : &found->second;
+  const bool required = declared && declared->required;
+  const auto rig =
+      KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.provider = provider, .kernel = kernel});
+  if (!rig && rig.error().code() == StatusCode::Unsupported)
+    return required ? Status::internal("the case file declares a departure, but the provider refuses the case: {}",
+                                       rig.error().message())
+                    : Status::ok();
+  OPKIT_TRY(rig.error());
+  OPKIT_ASSIGN(const RigRun ran, (*rig)->run(c.inputs));
+  const Verdict verdict = compareAll(*registry_.find(c.description.op), c, ran.outputs);
+  departed = declared && !verdict.total.pass;
+  if (required && verdict.total.pass)
+    return Status::internal("the declared departure is stale, the result is within the bound; declared because: {}",
+                            declared->reason);
+  if (verdict.total.pass) return Status::ok();
+  if (!declared) return Status::internal("{}", verdict.total.reason);
+  if (declared->most > 0 && verdict.total.margin > declared->most)
+    return Status::internal("departs by {:.3g} bounds, declared are at most {:.3g}: {}", verdict.total.margin,
+                            declared->most, verdict.total.reason);
+  return Status::ok();
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,34 @@
+// Parts that the files of Checker share: check.cpp (a case in a fresh Session), checker_modes.cpp (the same work in
+// other modes), checker_walks.cpp (walks through shapes).
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "harness/check/check.h"
+
+namespace opkit::harness {
+
+/// The results of a fresh Session at one shape.
+struct Checker::Fresh {
+  bool ran = false;
+  bool isOracle = false;  // the kernel is the oracle
+  size_t alternatives = 0;
+  std::vector<Tensor> outputs;
+};
+
+inline constexpr const char* kFolded = "it is computed at resize, no kernel runs";
+
+/// Notes why sub-checks cannot run, as far as they concern the backend.
+void skipAll(CaseResult& result, std::initializer_list<const char*> names, const std::string& why);
+
+/// A sub-check that is Unsupported could not run for the case.
+void checkOrSkip(CaseResult& result, const char* name, const Status& status);
+
+/// Records why and where `output` is wrong. `again` and `previous` are the outputs of a second run and of the shape
+/// before it, or null.
+void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,
+             const std::vector<Tensor>* again, const std::vector<Tensor>* previous, CaseResult& result);
+
+}  // namespace opkit::harness

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# The shards of ./nightly, merged, are the whole night but for times; --quick and --full run; the last three lines say
+# what matters. Usage: harness/testing/nightly_shards_test.sh SOURCE BIN SCRATCH
+set -uo pipefail
+source=$1 bin=$2 scratch=$3
+. "$source/harness/testing/nightly_tree.sh"
+nightlyTree "$source" "$bin" "$scratch/tree" Relu,Not
+cd "$scratch/tree"
+bad=0
+fail() { echo "nightly_shards_test: $*" >&2; bad=1; }
+night() {  # log, arguments...
+  local log=$scratch/$1 code=0
+  shift
+  ./nightly "$@" >"$log" 2>&1 || code=$?
+  [ $code = 0 ] || { fail "./nightly $* ended with $code:"; tail -n 20 "$log" >&2; }
+}
+same='--night 2026-01-02 --bench-runs 1'
+night whole $same --output whole --history whole.sqlite
+tail -n 3 "$scratch/whole" | head -n 1 | grep -q '^GREEN: [0-9]* cases executed of [0-9]* recorded. None failed.$' || fail "whole: no verdict"
+tail -n 2 "$scratch/whole" | grep -q '^The first night of this history: nothing to compare with.$' || fail "whole: no changes"
+tail -n 1 "$scratch/whole" | grep -q '^Complete: [0-9]* runs, [0-9]* planned cases.$' || fail "whole: no share"
+night first $same --shard 1/2
+night second $same --shard 2/2
+parts='out/nightly/shard-1-of-2/results.jsonl out/nightly/shard-2-of-2/results.jsonl'
+night merged --merge $parts --output merged --history merged.sqlite
+# Times aside: changes of them count from a factor of 11 on.
+"$bin/op-report" compare --threshold 1000 whole/results.jsonl merged/results.jsonl >"$scratch/compared" ||
+  fail "the shards differ from the whole: $(head -n 5 "$scratch/compared")"
+grep -q '^[1-9][0-9]* cases in both files, 0 only in the first, 0 only in the second;.* bits changed in 0 cases' "$scratch/compared" ||
+  fail "the shards are not the whole: $(cat "$scratch/compared")"
+for part in $parts; do
+  "$bin/op-report" compare --threshold 1000 "$part" merged/results.jsonl | grep -q ' 0 only in the second;' &&
+    fail "$part holds everything: nothing was divided"
+done
+
+# A shard that is missing is seen: its page is not green.
+code=0
+sed '$d' out/nightly/shard-2-of-2/results.jsonl >cut.jsonl
+./nightly --merge out/nightly/shard-1-of-2/results.jsonl cut.jsonl --output cut --history cut.sqlite >"$scratch/cut" 2>&1 || code=$?
+[ $code = 1 ] && grep -q '^INCOMPLETE: ' "$scratch/cut" || fail "a shard that was cut: expected 1 and INCOMPLETE, got $code"
+
+cp tools/short build/release/bin/op-harness
+night quick --quick
+night quick_shard --quick --shard 2/3 --night some-name
+grep -q '== op-harness check --written --backend cpu,vulkan --shard=' "$scratch/quick" || fail "--quick: it does not take a part"
+grep -qE -- '--shard=(3|4)/6' "$scratch/quick_shard" || fail "--quick --shard 2/3: not a third of a half"
+night full --full --bench-runs 4
+grep -q '^A/A: ' "$scratch/full" || fail "--full: no A/A"
+grep -q '== op-harness mutate' "$scratch/full" && grep -q 'fuzz 40 --seed [1-9]' "$scratch/full" || fail "--full: a step is missing"
+exit $bad
