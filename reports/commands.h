@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/tools/cli.h"
+#include "engine/tools/plugins.h"
 
 namespace opkit::reports {
 
@@ -16,5 +17,7 @@ void addHistoryCommand(CLI::App& app, CommandContext& context);
 void addJudgeCommand(CLI::App& app, CommandContext& context);
 void addMergeCommand(CLI::App& app, CommandContext& context);
 void addCompareCommand(CLI::App& app, CommandContext& context);
+/// The operators of `plugins` are those of the page; it must outlive the app.
+void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
 
 }  // namespace opkit::reports

@@ -2,6 +2,7 @@
 
 #include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
+#include "harness/cases/case_dtype.h"
 #include "harness/check/verdict.h"
 
 namespace opkit::harness {
@@ -62,7 +63,7 @@ CaseResult timeAgainstRoof(const PreparedCase& c, const OpRegistry& registry, co
   result.device = runtime->device().name;
   result.threads = options.threads;
   result.repro = fmt::format("op-harness bench --roof --threads {} --case {}", options.threads, shellQuoted(result.id));
-  if (!c.inputs.empty() && c.inputs[0]) result.dtype = nameOf(c.inputs[0]->desc.dtype);
+  result.dtype = dtypeOf(c.description, registry.find(result.op));
   if (const Status status = timeRuns(c, registry, runtime, options, result); !status.isOk())
     result.check("roof", status);
   if (result.times.empty()) return result;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/cases/case_dtype.h"
 #include "harness/cases/case_file.h"
 #include "harness/cases/case_rules.h"
 #include "ops/builtin_ops.h"
@@ -30,6 +31,22 @@ TEST(Case, IdSurvivesTheRoundTrip) {
     ASSERT_TRUE(parsed) << parsed.error().message();
     EXPECT_EQ(parsed->id(), id);
   }
+}
+
+TEST(Case, TheDTypeIsThatOfTheMainInput) {
+  const OpDef where{.inputs = {{"condition", kBool}, {"x"}, {"y"}}},
+      gather{.inputs = {{"data"}, {"indices", kIndexTypes}}}, both{.inputs = {{"a", kBool}, {"b", kBool}}};
+  const auto dtypeIn = [](const OpDef* def, const std::string& inputs) {
+    const auto parsed = parseInputList(inputs);
+    EXPECT_TRUE(parsed) << inputs;
+    return dtypeOf(Case{.op = "Any", .inputs = *parsed}, def);
+  };
+  EXPECT_EQ(dtypeIn(&where, "bool[2],f32[2],f32[2]"), "f32");
+  EXPECT_EQ(dtypeIn(&gather, "bool[2,3],i64[2]"), "bool");
+  EXPECT_EQ(dtypeIn(&gather, "-,i64[2]"), "i64");
+  EXPECT_EQ(dtypeIn(&both, "bool[2],bool[2]"), "bool");
+  EXPECT_EQ(dtypeIn(nullptr, "bool[2],f32[2]"), "bool");
+  EXPECT_EQ(dtypeOf(Case{}, &where), "");
 }
 
 TEST(Case, IdErrorsSayWhatIsWrong) {

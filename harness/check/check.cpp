@@ -4,6 +4,7 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
 #include "engine/base/clock.h"
+#include "harness/cases/case_dtype.h"
 #include "harness/cases/data.h"
 #include "harness/check/checker_parts.h"
 #include "harness/check/placement_check.h"
@@ -77,8 +78,7 @@ CaseResult Checker::emptyResult(const Case& c) const {
   result.id = c.id();
   result.name = c.name;
   result.op = c.op;
-  for (const auto& input : c.inputs)
-    if (input && result.dtype.empty()) result.dtype = opkit::nameOf(input->dtype);
+  result.dtype = dtypeOf(c, registry_.find(c.op));
   if (!c.inputs.empty() && c.inputs[0]) result.batch = batchOf(c.inputs[0]->shape);
   result.backend = backend_;
   result.device = runtime_->device().name;

@@ -1,12 +1,9 @@
 #include <nlohmann/json.hpp>
-#include <set>
 
-#include "engine/backend/extra_creators.h"
-#include "engine/backend/loop_lowering.h"
+#include "engine/backend/kernel_names.h"
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
-#include "reports/results/reader.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/capability_mask.h"
 #endif
@@ -22,15 +19,8 @@ size_t countCases(const Catalogue& catalogue, const std::string& op) {
 }
 
 std::string kernelsOf(const OpRegistry& registry, const OpDef& def, const std::string& backend) {
-  if (def.lower) return "raster";
-  const bool known = !def.inputs.empty() && std::ranges::all_of(def.inputs, &Port::contents);
-  if (def.shapeOnly || known) return "folded";
-  std::string text;
-  for (const Creator& creator : creatorTable(registry, backend, def))
-    text += (text.empty() ? "" : ",") + creator.provider + (creator.kernel.empty() ? "" : "/" + creator.kernel);
-  if (def.loop) text += (text.empty() ? "" : ",") + std::string(kLoopProvider);
-  if (text.empty() && backend == "cpu" && def.oracle) return "reference";
-  return text.empty() ? "-" : text;
+  const std::vector<std::string> names = kernelNames(registry, backend, def);
+  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ","));
 }
 
 Result<int> list(const CaseOptions& options, bool showCases, const std::string& json) {
@@ -57,68 +47,6 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   OPKIT_TRY(cli::writeJson(json, document));
   fmt::print("{}", table.toString());
   return table.empty() ? nothingRan("no operator has such cases") : cli::kSuccess;
-}
-
-/// Results of a run instead of the cards' claims: per operator and backend the dtypes that passed and those that did
-/// not.
-Result<int> matrix(const std::string& path) {
-  reports::Results results;
-  OPKIT_TRY(reports::readResults(path, results).withContext("--matrix"));
-  for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
-  std::map<std::string, std::map<std::string, std::map<std::string, std::pair<size_t, size_t>>>> cells;
-  std::set<std::string> backends;
-  for (const CaseRecord* one : results.ofKind("check")) {
-    if (one->id.starts_with("error:")) continue;
-    backends.insert(one->backend);
-    auto& [passed, failed] = cells[one->op][one->backend][one->dtype.empty() ? "-" : one->dtype];
-    passed += one->status == CaseStatus::Pass;
-    failed += isFailure(one->status) || one->status == CaseStatus::Expected || one->status == CaseStatus::Flake;
-  }
-  if (cells.empty())
-    return Status::invalidArgument("--matrix {}: expected results of `op-harness check --json`, found none", path);
-  std::vector<std::string> heading = {"operator"};
-  heading.insert(heading.end(), backends.begin(), backends.end());
-  Table table(heading);
-  for (const auto& [op, byBackend] : cells) {
-    std::vector<std::string> row = {op};
-    for (const std::string& backend : backends) {
-      std::string text;
-      const auto found = byBackend.find(backend);
-      if (found != byBackend.end())
-        for (const auto& [dtype, counts] : found->second) {
-          const auto& [passed, failed] = counts;
-          text += fmt::format("{}{}{}", text.empty() ? "" : " ", failed > 0 ? "!" : passed > 0 ? "" : "-", dtype);
-        }
-      row.push_back(text.empty() ? "." : text);
-    }
-    table.add(std::move(row));
-  }
-  fmt::print("{}dtype: passed; !dtype: failed; -dtype: refused by every case; .: not tried\n", table.toString());
-  return cli::kSuccess;
-}
-
-/// Operator x dtype and the kernels that ran its cases, per backend. Fails if the oracle ran one.
-Result<int> kernels(const std::string& path) {
-  reports::Results results;
-  OPKIT_TRY(reports::readResults(path, results).withContext("--kernels"));
-  for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
-  std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> rows;
-  size_t byOracle = 0;
-  for (const CaseRecord* one : results.ofKind("check")) {
-    const std::string &provider = one->provider, &kernel = one->kernel;
-    if (provider.empty()) continue;  // it never ran
-    rows[{one->op, one->backend}][one->dtype.empty() ? "-" : one->dtype].insert(
-        kernel.empty() || kernel == provider ? provider : provider + "/" + kernel);
-    byOracle += provider == "reference" && one->backend != "reference";
-  }
-  if (rows.empty())
-    return Status::invalidArgument("--kernels {}: expected results of `op-harness check --json`, found none", path);
-  Table table({"operator", "backend", "dtype", "kernels"});
-  for (const auto& [key, byDType] : rows)
-    for (const auto& [dtype, names] : byDType)
-      table.add({key.first, key.second, dtype, fmt::format("{}", fmt::join(names, ", "))});
-  fmt::print("{}cases that the oracle ran: {}\n", table.toString(), byOracle);
-  return byOracle == 0 ? cli::kSuccess : cli::kCheckFailed;
 }
 
 Result<int> devices(const std::string& json) {
@@ -169,33 +97,19 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<CaseOptions>();
   auto showCases = std::make_shared<bool>(false);
   auto json = std::make_shared<std::string>();
-  auto results = std::make_shared<std::string>();
-  auto ran = std::make_shared<std::string>();
   auto showMasks = std::make_shared<bool>(false);
   options->add(*command);
   command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
-  command->add_option("--matrix", *results, "Print operator x backend x dtype from the results of a run (JSON lines)");
-  command
-      ->add_option("--kernels", *ran,
-                   "Print operator x dtype and the kernels that ran them, from such results; 1 if the oracle ran one")
-      ->excludes(command->get_option("--matrix"));
   CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
   command->add_flag("--masks", *showMasks, "Print the masks of `check --mask` instead, one per line");
-  CLI::Option* matrixOption = command->get_option("--matrix");
-  command->add_option("--json", *json, "Write the list as JSON")
-      ->check(cli::outputFile())
-      ->excludes(ids)
-      ->excludes(matrixOption)
-      ->excludes(command->get_option("--kernels"));
+  command->add_option("--json", *json, "Write the list as JSON")->check(cli::outputFile())->excludes(ids);
   command->footer(
-      "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax\n  op-harness list --matrix results.jsonl\n"
-      "  op-harness list --kernels results.jsonl");
-  command->callback([options, showCases, showMasks, json, results, ran, &context] {
-    context.run = [options, showCases, showMasks, json, results, ran]() -> Result<int> {
-      if (*showMasks) return masks();
-      if (!ran->empty()) return kernels(*ran);
-      return results->empty() ? list(*options, *showCases, *json) : matrix(*results);
+      "What a run showed of them: op-report ops.\n"
+      "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax");
+  command->callback([options, showCases, showMasks, json, &context] {
+    context.run = [options, showCases, showMasks, json]() -> Result<int> {
+      return *showMasks ? masks() : list(*options, *showCases, *json);
     };
   });
 }

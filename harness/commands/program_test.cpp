@@ -155,34 +155,6 @@ TEST(Program, AWorkerWithoutMemoryFailsWithItsRepeat) {
   EXPECT_NE(ran.text.find("repeat   op-harness check"), std::string::npos) << ran.text;
 }
 
-TEST(Program, TheMatrixComesFromResults) {
-  const std::string path = testing::TempDir() + "matrix.jsonl";
-  std::remove(path.c_str());
-  ASSERT_EQ(run("check --backend cpu --op Softmax --json " + path).code, 0);
-  const Ran ran = run("list --matrix " + path);
-  EXPECT_EQ(ran.code, 0) << ran.text;
-  EXPECT_NE(ran.text.find("Softmax   f16 f32"), std::string::npos) << ran.text;
-  expectOneLine(run("list --matrix " + fileWith("empty.jsonl", "")), "--matrix");
-}
-
-TEST(Program, TheListOfKernelsComesFromResultsAndNamesTheOracle) {
-  const std::string path = testing::TempDir() + "kernels.jsonl";
-  std::remove(path.c_str());
-  ASSERT_EQ(run("check --backend cpu --op Softmax --json " + path).code, 0);
-  const Ran ran = run("list --kernels " + path);
-  EXPECT_EQ(ran.code, 0) << ran.text;
-  expectPart(ran, "f64    opkit/scalar");
-  expectPart(ran, "cases that the oracle ran: 0");
-  std::ofstream(path, std::ios::app)
-      << R"({"record":"case","kind":"check","op":"Relu","id":"Relu/f32[9]/normal/seed=7",)"
-      << R"("backend":"cpu","dtype":"f32","provider":"reference","status":"unproved"})"
-      << "\n";
-  const Ran byOracle = run("list --kernels " + path);
-  EXPECT_EQ(byOracle.code, 1) << byOracle.text;
-  expectPart(byOracle, "cases that the oracle ran: 1");
-  expectOneLine(run("list --kernels " + fileWith("empty.jsonl", "")), "--kernels");
-}
-
 TEST(Program, AKernelBelowTheRoofFailsUnlessItsEntrySaysWhy) {
   // One element cannot take as little time as its 8 bytes would in a long copy.
   const auto file = [](const std::string& name, const std::string& reason) {

@@ -1,0 +1,106 @@
+#include "engine/backend/backend_registry.h"
+#include "engine/model/model.h"
+#include "reports/commands.h"
+#include "reports/ops_page/ops_differences.h"
+#include "reports/ops_page/ops_page.h"
+
+namespace opkit::reports {
+namespace {
+
+struct OpsArguments {
+  std::vector<std::string> results;
+  std::string output, check;
+};
+
+int nothingExecuted(const Results& results) {
+  fmt::print(stderr, "op-report: {} recorded cases, no operator was executed: nothing to report\n",
+             results.cases.size());
+  return cli::kNothingRan;
+}
+
+Result<OpsTable> readTable(const OpsArguments& options, const OpRegistry& registry, Results& results) {
+  for (const std::string& file : options.results) OPKIT_TRY(readResults(file, results));
+  auto table = tableOfResults(results, registry);
+  if (!table) return table.error().withContext(options.results[0]);
+  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
+  return table;
+}
+
+/// The backends of this build that run operators of their own: not the oracle, and not the one that runs nothing.
+std::vector<std::string> backendsOfBuild() {
+  std::vector<std::string> names;
+  for (const BackendKind& kind : backendKinds())
+    if (kind.name != "reference" && kind.name != "null") names.push_back(kind.name);
+  return names;
+}
+
+Result<int> write(const OpsArguments& options, const OpRegistry& registry) {
+  Results results;
+  OPKIT_ASSIGN(const OpsTable table, readTable(options, registry, results));
+  if (table.ran() == 0) return nothingExecuted(results);
+  const std::string page = renderOpsPage(table);
+  if (options.output.empty()) {
+    fmt::print("{}", page);
+    return cli::kSuccess;
+  }
+  OPKIT_TRY(writeFile(options.output, {reinterpret_cast<const uint8_t*>(page.data()), page.size()}));
+  fmt::print("{}: {} operators\n", options.output, table.operators.size());
+  return cli::kSuccess;
+}
+
+/// Prints one line per difference; returns their number.
+size_t print(const OpsDifferences& found) {
+  for (const std::string& note : found.notes) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& line : found.lines) fmt::print("{}\n", line);
+  return found.lines.size();
+}
+
+Result<int> check(const OpsArguments& options, const OpRegistry& registry) {
+  OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(options.check));
+  const auto page = parseOpsPage(std::string(bytes.begin(), bytes.end()));
+  if (!page) return page.error().withContext(options.check);
+  size_t differences = print(compareWithBuild(*page, tableOfBuild(registry, backendsOfBuild())));
+  size_t ran = 0;
+  if (!options.results.empty()) {
+    Results results;
+    OPKIT_ASSIGN(const OpsTable table, readTable(options, registry, results));
+    ran = table.ran();
+    if (ran == 0) return nothingExecuted(results);
+    differences += print(compareWithRun(*page, table));
+  }
+  if (differences > 0) {
+    fmt::print("{}: {} difference{}; write it anew (docs/harness.md, The page of operators)\n", options.check,
+               differences, differences == 1 ? "" : "s");
+    return cli::kCheckFailed;
+  }
+  fmt::print("{}: {} operators agree with this build{}\n", options.check, page->operators.size(),
+             ran > 0 ? fmt::format(", and with {} cases", ran) : "");
+  return cli::kSuccess;
+}
+
+}  // namespace
+
+void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins) {
+  CLI::App* command = app.add_subcommand("ops", "Write the page of operators, or say where it is stale");
+  auto options = std::make_shared<OpsArguments>();
+  command->add_option("results", options->results, "Files that op-harness wrote with --json");
+  CLI::Option* output =
+      command->add_option("--output", options->output, "The page to write (default: stdout)")->check(cli::outputFile());
+  command
+      ->add_option("--check", options->check,
+                   "Compare this page with the build and, if there are results, with these; 1 if it is stale")
+      ->excludes(output);
+  command->footer(
+      "The page has operator x dtype x backend: kernels, error class, margin and rate.\n"
+      "Examples:\n  op-report ops check.jsonl bench.jsonl --output docs/ops.md\n  op-report ops --check docs/ops.md");
+  command->callback([options, &context, &plugins] {
+    context.run = [options, &plugins]() -> Result<int> {
+      if (!options->check.empty()) return check(*options, plugins.registry());
+      if (options->results.empty())
+        return Status::invalidArgument("ops: expected result files or --check; got neither");
+      return write(*options, plugins.registry());
+    };
+  });
+}
+
+}  // namespace opkit::reports
