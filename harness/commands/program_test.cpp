@@ -198,7 +198,7 @@ TEST(Program, MasksAreChecked) {
 
 #ifdef __x86_64__
 TEST(Program, InstructionSetsAreChosen) {
-  const Ran ran = run("check --written --backend cpu --op Conv,MaxPool,Softmax,Exp --simd SSE4");
+  const Ran ran = run("check --written --backend cpu --op Conv,MaxPool,Softmax,Exp,Gelu --simd SSE4");
   EXPECT_EQ(ran.code, 0) << ran.text;
   EXPECT_NE(ran.text.find("(SSE4)"), std::string::npos) << ran.text;
   expectOneLine(run("check --backend cpu --op Relu --simd SSE99"), "there are");

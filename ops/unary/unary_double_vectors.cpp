@@ -27,10 +27,26 @@ HWY_INLINE V exp(V x) { return hn::Exp(D(), x); }
 struct Split {
   V high, low;
 };
+#if HWY_NATIVE_FMA
 HWY_INLINE Split productOf(V x, V y) {
   const V high = hn::Mul(x, y);
   return {high, hn::MulSub(x, y, high)};
 }
+#else
+/// The leading 26 bits, and the rest.
+HWY_INLINE Split halvesOf(V x) {
+  const hn::RebindToUnsigned<D> bits;
+  const V high = hn::BitCast(D(), hn::And(hn::BitCast(bits, x), hn::Set(bits, ~uint64_t{0x7FFFFFF})));
+  return {high, hn::Sub(x, high)};
+}
+/// Products of halves are exact (T. Dekker, Numer. Math. 18, 1971).
+HWY_INLINE Split productOf(V x, V y) {
+  const V high = hn::Mul(x, y);
+  const Split a = halvesOf(x), b = halvesOf(y);
+  const V crossed = hn::Add(hn::Mul(a.high, b.low), hn::Mul(a.low, b.high));
+  return {high, hn::Add(hn::Add(hn::Sub(hn::Mul(a.high, b.high), high), crossed), hn::Mul(a.low, b.low))};
+}
+#endif
 /// e^-(x.high + x.low)
 HWY_INLINE V expOfMinus(Split x) { return hn::Mul(exp(hn::Neg(x.high)), hn::Sub(one(), x.low)); }
 
