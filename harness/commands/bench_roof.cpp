@@ -51,7 +51,7 @@ class RoofRun {
     for (auto& [threads, peaks] : peaks_) {
       CaseResult result = timeAgainstRoof(prepared.cases[0], registry, runtime, peaks, {.threads = threads});
       for (int attempt = 1; attempt < kAttempts && isSuspect(result, c) && !interrupted(); ++attempt) {
-        raise(peaks, probeRoof(threads));
+        if (isStale(result, c)) raise(peaks, probeRoof(threads));
         result = timeAgainstRoof(prepared.cases[0], registry, runtime, peaks, {.threads = threads});
       }
       if (interrupted()) return;

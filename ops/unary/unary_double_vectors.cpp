@@ -68,6 +68,17 @@ HWY_INLINE V mish(V x) {
   return hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0))));
 }
 
+/// x (x + 3) / 6, the second factor limited to [0, 1]; x + 3 is exact where it is small.
+HWY_INLINE V hardSwish(V x) {
+  const V limited = hn::Min(hn::Max(hn::Add(x, set(3.0)), hn::Zero(D())), set(6.0));
+  return hn::Mul(x, hn::Div(limited, set(6.0)));
+}
+
+HWY_INLINE V shrink(V x, V lambda, V bias) {
+  const V inside = hn::IfThenElse(hn::Gt(x, lambda), hn::Sub(x, bias), hn::Mul(x, hn::Zero(D())));
+  return hn::IfThenElse(hn::Lt(x, hn::Neg(lambda)), hn::Add(x, bias), inside);
+}
+
 /// erfc(x) e^(x^2) of x in [0, 27], 3 ULP: (1 + 2 x) of it is a polynomial of (x - k) / (x + k), k = 3.75 (M. Shepherd
 /// and J. Laframboise, Math. Comp. 36, 1981). The coefficients are those of the Chebyshev series to degree 23.
 HWY_INLINE V scaledErfc(V x) {
@@ -127,6 +138,9 @@ HWY_INLINE V geluTanh(V x) {
   ROW(Selu, 0, 700, hn::Mul(b, elu(x, a, x)))                                                 \
   ROW(Celu, 0, 700, elu(x, a, hn::Div(x, a)))                                                 \
   ROW(Mish, 0, 300, mish(x))                                                                  \
+  ROW(LeakyRelu, 0, 1e300, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(a, x), x))        \
+  ROW(Shrink, 0, 1e300, shrink(x, a, b))                                                      \
+  ROW(HardSwish, 0, 1e100, hardSwish(x))                                                      \
   ROW(Erf, 1e-100, 1e100, erf(x))                                                             \
   ROW(Gelu, 0, 35, gelu(x))                                                                   \
   ROW(GeluTanh, 0, 15, geluTanh(x))                                                           \

@@ -13,9 +13,10 @@
 namespace opkit::ops::unary {
 namespace {
 
-const char* const kTypes[] = {"Exp",  "Sigmoid",  "Softplus", "Elu",  "Selu", "Celu",  "Mish",  "Erf",
-                              "Gelu", "GeluTanh", "Tanh",     "Sinh", "Cosh", "Asinh", "Acosh", "Atanh",
-                              "Sin",  "Cos",      "Tan",      "Asin", "Acos", "Atan"};
+const char* const kTypes[] = {"Exp",   "Sigmoid", "Softplus",  "Elu",       "Selu",   "Celu", "Mish",
+                              "Erf",   "Gelu",    "GeluTanh",  "Tanh",      "Sinh",   "Cosh", "Asinh",
+                              "Acosh", "Atanh",   "HardSwish", "LeakyRelu", "Shrink", "Sin",  "Cos",
+                              "Tan",   "Asin",    "Acos",      "Atan"};
 
 std::vector<double> mapped(const char* type, const std::vector<double>& x) {
   std::vector<double> y(x.size());

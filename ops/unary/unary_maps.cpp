@@ -42,12 +42,9 @@ FUNCTION(Relu, x < T(0) ? T(0) : x)
 FUNCTION(Abs, absolute(x))
 FUNCTION(Neg, negated(x))
 FUNCTION(Sign, x > T(0) ? T(1) : x < T(0) ? static_cast<T>(-1) : x)
-FUNCTION(LeakyRelu, x < 0 ? a * x : x)
 FUNCTION(ThresholdedRelu, x <= a ? 0 : x)
 FUNCTION(Clip, x<a ? (a < b ? a : b) : x> b ? b : x)
 FUNCTION(HardSigmoid, limited(a* x + b))
-FUNCTION(HardSwish, x* limited(x / 6 + 0.5))
-FUNCTION(Shrink, x<-a ? x + b : x> a ? x - b : x * 0)
 FUNCTION(Reciprocal, 1 / x)
 FUNCTION(Softsign, x / (1 + std::fabs(x)))
 #undef FUNCTION
@@ -107,12 +104,9 @@ constexpr Row kRows[] = {{"Relu", ofNumbers<Relu>},
                          {"Abs", ofNumbers<Abs>},
                          {"Neg", ofNumbers<Neg>},
                          {"Sign", ofNumbers<Sign>},
-                         {"LeakyRelu", ofDoubles<LeakyRelu>},
                          {"ThresholdedRelu", ofDoubles<ThresholdedRelu>},
                          {"Clip", ofDoubles<Clip>},
                          {"HardSigmoid", ofDoubles<HardSigmoid>},
-                         {"HardSwish", ofDoubles<HardSwish>},
-                         {"Shrink", ofDoubles<Shrink>},
                          {"Reciprocal", ofDoubles<Reciprocal>},
                          {"Softsign", ofDoubles<Softsign>},
                          {"IsNaN", ofFloats<IsNaN>},
