@@ -62,6 +62,7 @@ row[op-report add]="%$scratch/results.jsonl --history @/history.sqlite"
 row[op-report history]="--history $scratch/history.sqlite"
 row[op-report judge]="--history $scratch/history.sqlite"
 row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
+row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"
 row[op-report compare]="%$scratch/results.jsonl $scratch/results.jsonl"
 row[op-scaffold new]="HardNudge --kind elementwise --dry-run"
 row[op-scaffold remove]='Softmax --dry-run --force'
