@@ -4,7 +4,7 @@
 # no partial document; every refusal is one line.
 #
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
-#   --full       every command with ten moments and every hostile value, for nights; else a third of the commands, drawn
+#   --full       every command with ten moments and every hostile value, for nights; else a fifth of the commands, drawn
 #                by the seed, with two moments and the telling values
 #   --seed N     of the moments (default: drawn, and printed)
 #   --only TEXT  commands whose name contains TEXT
@@ -337,7 +337,7 @@ makeNightlyTree
 row[nightly]='' names+=(nightly)
 cd "$scratch/home"
 turn=$seed
-chosen() { $full || [ -n "$only" ] || ((turn++ % 3 == 0)); }
+chosen() { $full || [ -n "$only" ] || ((turn++ % 5 == 0)); }
 for name in "${names[@]}"; do
   [[ $name == *"$only"* ]] && chosen || continue
   before=$failures

@@ -4,7 +4,8 @@
 set -uo pipefail
 self=machines_parallel source=$1 bin=$2 scratch=$3
 . "$source/reports/machines/testing/machines_tree.sh"
-need parallel parallel
+# moreutils has another program of this name.
+parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null || missing parallel 'GNU parallel'
 need rsync rsync
 rm -rf "$scratch"
 mkdir -p "$scratch/home"
