@@ -223,7 +223,7 @@ TEST_F(AccessProfileTest, ATraceThatIsFullIsNotExact) {
 
 TEST_F(AccessProfileTest, TheTermThatBindsFollowsTheDevice) {
   const DispatchProfile p = profile(strided(33));  // 36,864 bytes in 16 groups
-  Gpu gpu{"test", 1e9, 1e12, 1e6, 4, 32, 1e-6, "made up"};
+  Gpu gpu{"test", 1e9, 1e11, 1e12, 1e6, 4, 32, "discrete", 1e-6, "made up"};
   const double bytes = 36864;
   EXPECT_EQ(estimateOf(p, 1e6, gpu).limit(), Limit::Memory);
   EXPECT_DOUBLE_EQ(estimateOf(p, 1e6, gpu).seconds, bytes / 1e9);
@@ -244,11 +244,14 @@ TEST_F(AccessProfileTest, ACacheSparesWhatItHolds) {
   p.groups = 1000;
   p.footprintBytes = p.tensorBytes = 1e6;
   p.all.sectors = 4e6 / kSectorBytes;  // everything is requested four times
-  const Gpu large{"large", 1e9, 1e12, 1e7, 4, 32, 0, ""}, half{"half", 1e9, 1e12, 5e5, 4, 32, 0, ""};
+  const Gpu large{"large", 1e9, 1e10, 1e12, 1e7, 4, 32, "discrete", 0, ""},
+      half{"half", 1e9, 1e10, 1e12, 5e5, 4, 32, "discrete", 0, ""};
   EXPECT_DOUBLE_EQ(estimateOf(p, 0, large).seconds, 1e-3);
   EXPECT_DOUBLE_EQ(estimateOf(p, 0, large).roofShare(), 1);
   EXPECT_DOUBLE_EQ(estimateOf(p, 0, half).seconds, 2.5e-3);
   EXPECT_DOUBLE_EQ(estimateOf(p, 0, half).roofShare(), 0.4);
+  const Gpu slow{"slow cache", 1e9, 2e9, 1e12, 1e7, 4, 32, "discrete", 0, ""};
+  EXPECT_DOUBLE_EQ(estimateOf(p, 0, slow).seconds, 2e-3) << "4 MB of requests pass the cache";
 }
 
 TEST(Gpus, AreFoundByName) {

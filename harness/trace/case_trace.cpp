@@ -25,15 +25,15 @@ Status requireVulkan(const Session& session) {
 
 }  // namespace
 
-Result<CaseTrace> traceCase(const PreparedCase& at, const OpRegistry& registry,
+Result<CaseTrace> traceCase(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
                             const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const TraceOptions& options,
                             bool sample) {
   CaseTrace trace;
   trace.tracer = std::make_shared<ShaderTracer>(options.records, options.source);
   const Traced traced(*runtime, trace.tracer.get());
-  OPKIT_ASSIGN(trace.interpreter, makeOpInterpreter(at.description, registry, at.inputs));
+  OPKIT_ASSIGN(trace.interpreter, makeOpInterpreter(c, registry, inputs));
   OPKIT_ASSIGN(trace.session, trace.interpreter->createSession({.backend = "vulkan"}, runtime));
-  OPKIT_TRY(feed(*trace.session, at.description, at.inputs));
+  OPKIT_TRY(feed(*trace.session, c, inputs));
   OPKIT_TRY(trace.session->resize());
   OPKIT_TRY(requireVulkan(*trace.session));
   if (sample) {

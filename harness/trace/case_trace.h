@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
-#include "harness/check/prepared.h"
+#include "harness/check/op_model.h"
 #include "harness/trace/access_profile.h"
 
 namespace opkit::harness {
@@ -23,7 +23,7 @@ struct CaseTrace {
 /// Runs the case on `runtime`, which has the tracer only during the call; the case itself is not checked. With
 /// `sample`, groups are left out where a dispatch makes more records than fit. Unsupported if the kernel is not
 /// Vulkan's.
-Result<CaseTrace> traceCase(const PreparedCase& at, const OpRegistry& registry,
+Result<CaseTrace> traceCase(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
                             const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const TraceOptions& options,
                             bool sample = true);
 

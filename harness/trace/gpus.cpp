@@ -9,17 +9,22 @@ namespace {
 
 constexpr double kGB = 1e9, kTFlops = 1e12, kMiB = 1024.0 * 1024.0;
 
-// Figures of the makers' data sheets and architecture papers. Launch costs are round figures: a few microseconds on
-// desktop devices, tens on mobile ones.
+// Figures of the makers' data sheets and architecture papers. Launch costs and the bandwidths of caches are round
+// figures.
 constexpr Gpu kGpus[] = {
-    {"H100", 3350 * kGB, 67 * kTFlops, 50 * kMiB, 132, 32, 3e-6, "NVIDIA H100 SXM data sheet"},
-    {"H200", 4800 * kGB, 67 * kTFlops, 50 * kMiB, 132, 32, 3e-6, "NVIDIA H200 SXM data sheet"},
-    {"RTX4090", 1008 * kGB, 82.6 * kTFlops, 72 * kMiB, 128, 32, 3e-6, "NVIDIA Ada architecture paper"},
-    {"RX7900XTX", 960 * kGB, 61.4 * kTFlops, 96 * kMiB, 96, 64, 4e-6, "AMD Radeon RX 7900 XTX specifications"},
-    {"A770", 560 * kGB, 19.7 * kTFlops, 16 * kMiB, 32, 32, 5e-6, "Intel Arc A770 specifications"},
-    {"Adreno750", 76.8 * kGB, 2.8 * kTFlops, 3 * kMiB, 6, 64, 20e-6, "LPDDR5X of Snapdragon 8 Gen 3; FLOP/s estimated"},
-    {"MaliG715", 68.2 * kGB, 1.9 * kTFlops, 4 * kMiB, 7, 16, 20e-6, "LPDDR5X of Tensor G3; FLOP/s estimated"},
-    {"M2", 100 * kGB, 3.6 * kTFlops, 8 * kMiB, 10, 32, 10e-6, "Apple M2 specifications"},
+    {"H100", 3350 * kGB, 5500 * kGB, 67 * kTFlops, 50 * kMiB, 132, 32, "discrete", 3e-6, "NVIDIA H100 SXM data sheet"},
+    {"H200", 4800 * kGB, 5500 * kGB, 67 * kTFlops, 50 * kMiB, 132, 32, "discrete", 3e-6, "NVIDIA H200 SXM data sheet"},
+    {"RTX4090", 1008 * kGB, 4500 * kGB, 82.6 * kTFlops, 72 * kMiB, 128, 32, "discrete", 3e-6,
+     "NVIDIA Ada architecture paper"},
+    {"RX7900XTX", 960 * kGB, 3500 * kGB, 61.4 * kTFlops, 96 * kMiB, 96, 64, "discrete", 4e-6,
+     "AMD Radeon RX 7900 XTX specifications"},
+    {"A770", 560 * kGB, 1500 * kGB, 19.7 * kTFlops, 16 * kMiB, 32, 32, "discrete", 5e-6,
+     "Intel Arc A770 specifications"},
+    {"Adreno750", 76.8 * kGB, 200 * kGB, 2.8 * kTFlops, 3 * kMiB, 6, 64, "integrated", 20e-6,
+     "LPDDR5X of Snapdragon 8 Gen 3; FLOP/s estimated"},
+    {"MaliG715", 68.2 * kGB, 150 * kGB, 1.9 * kTFlops, 4 * kMiB, 7, 16, "integrated", 20e-6,
+     "LPDDR5X of Tensor G3; FLOP/s estimated"},
+    {"M2", 100 * kGB, 250 * kGB, 3.6 * kTFlops, 8 * kMiB, 10, 32, "integrated", 10e-6, "Apple M2 specifications"},
 };
 
 }  // namespace
@@ -51,7 +56,8 @@ void Estimate::add(const Estimate& other) {
 Estimate estimateOf(const DispatchProfile& profile, double flops, const Gpu& gpu) {
   const double footprint = profile.footprintBytes, requests = std::max(profile.all.requestBytes(), footprint);
   const double held = footprint > 0 ? std::min(1.0, gpu.cacheBytes / footprint) : 1;
-  const double memory = (footprint + (requests - footprint) * (1 - held)) / gpu.bandwidth;
+  const double missed = footprint + (requests - footprint) * (1 - held);
+  const double memory = std::max(missed / gpu.bandwidth, requests / gpu.cacheBandwidth);
   const double arithmetic = flops / gpu.flops;
   const double fill = std::min(1.0, static_cast<double>(std::max<uint64_t>(profile.groups, 1)) / gpu.units);
   const double work = std::max(memory, arithmetic) / fill;

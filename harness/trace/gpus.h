@@ -13,13 +13,15 @@ namespace opkit::harness {
 
 struct Gpu {
   const char* name;
-  double bandwidth;      // bytes/s of its memory
-  double flops;          // f32 FLOP/s without matrix units
-  double cacheBytes;     // of the last level
-  uint32_t units;        // compute units: streaming multiprocessors, work group processors, cores
-  uint32_t subgroup;     // invocations
-  double launchSeconds;  // of a dispatch in a command buffer that follows another
-  const char* source;    // of the figures
+  double bandwidth;         // bytes/s of its memory
+  double cacheBandwidth;    // bytes/s of its last-level cache: a round figure, of which makers say little
+  double flops;             // f32 FLOP/s without matrix units
+  double cacheBytes;        // of the last level
+  uint32_t units;           // compute units: streaming multiprocessors, work group processors, cores
+  uint32_t subgroup;        // invocations
+  const char* deviceClass;  // the kernels that it gets
+  double launchSeconds;     // of a dispatch in a command buffer that follows another
+  const char* source;       // of the figures
 };
 
 std::span<const Gpu> gpus();
@@ -43,8 +45,8 @@ struct Estimate {
   void add(const Estimate& other);
 };
 
-/// Of one dispatch that does `flops` operations. The cache serves a sector again as often as its size lets it hold the
-/// footprint; the roof needs each byte of the footprint's tensors once.
+/// Of one dispatch that does `flops` operations. Every request passes the cache; memory serves the footprint, and the
+/// repeated requests to the share of it that the cache cannot hold. The roof needs each byte of the tensors once.
 Estimate estimateOf(const DispatchProfile& profile, double flops, const Gpu& gpu);
 
 }  // namespace opkit::harness
