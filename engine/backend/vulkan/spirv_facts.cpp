@@ -124,7 +124,8 @@ class Reader {
         if (w.size() == 3) pointee_[w[0]] = w[2];
         break;
       case kVariable:
-        if (w.size() >= 3 && w[2] == kWorkgroupStorage) facts_.sharedBytes += bytes_[pointee_[w[0]]];
+        if (w.size() >= 3 && w[2] == kWorkgroupStorage)
+          facts_.sharedBytes += facts_.shared[w[1]] = bytes_[pointee_[w[0]]];
         break;
       default: constant(opcode, w);
     }

@@ -15,7 +15,7 @@ Result<std::unique_ptr<TraceRig>> TraceRig::create() {
 
 Result<DispatchTrace> TraceRig::run(const TestKernel& kernel, size_t records) {
   std::set<std::string> dependencies;
-  OPKIT_ASSIGN(auto compiled, shader_build::compile("kernel.comp", "#version 450\n" + kernel.source, {}, {},
+  OPKIT_ASSIGN(auto compiled, shader_build::compile("kernel.comp", "#version 450\n#extension GL_GOOGLE_cpp_style_line_directive : enable\n" + kernel.source, {}, {},
                                                     dependencies, {}, shader_build::DebugInfo::Keep));
   kept_.push_back(std::move(compiled.optimized));
   auto& backend = static_cast<vulkan::VulkanBackend&>(*backend_);
