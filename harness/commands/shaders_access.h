@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/commands/commands.h"
+#include "harness/run/build_facts.h"
 
 namespace opkit::harness {
 
