@@ -170,7 +170,7 @@ class DispatchSanitizer {
     if (site.space == Space::Image) {
       const TracedBinding& image = trace_.bindings[site.binding];
       const uint32_t x = record.address & 0xFFFF, y = record.address >> 16;
-      if (x < image.columns && y < image.rows) return true;
+      if ((x < image.columns && y < image.rows) || site.kind == Kind::Load) return true;
       return report(record, site, fmt::format("texel ({}, {}) of {} x {}", x, y, image.columns, image.rows));
     }
     end = addressOf(record, site) + bytesOf(site);

@@ -4,7 +4,9 @@
 //   race    two invocations of a group touch one address without a barrier between them and one of them writes; two
 //           groups of a dispatch touch one address and one writes (atomics with each other excepted); a barrier that
 //           some invocations of a group do not reach
-//   bounds  an access outside its tensor or its shared variable, reading included
+//   bounds  an access outside its tensor or its shared variable, reading included; a load outside an image is none,
+//   since
+//           the engine uses images only with VK_EXT_image_robustness, where it gives zero
 //   init    a read of shared memory or of a buffer that nothing wrote before
 //
 // A barrier orders buffers only if its semantics say so (memoryBarrierBuffer). Images are checked for bounds only.
