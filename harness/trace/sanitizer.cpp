@@ -70,12 +70,11 @@ struct Toucher {
   bool is() const { return group != UINT32_MAX; }
 };
 
-/// The last accesses to one unit of memory, as far as a later one can conflict with them: two writers and two readers
-/// of different invocations, and the same of different groups.
+/// The last accesses to one unit of memory, as far as a later one can conflict with them: the last store and atomic,
+/// and those of another group; two loads by different invocations, and by different groups.
 struct Cell {
-  Toucher writer, otherGroupWriter;
-  std::array<Toucher, 2> readers;
-  std::array<Toucher, 2> groupReaders;
+  std::array<Toucher, 2> stores, atomics;
+  std::array<Toucher, 2> loads, groupLoads;
 };
 
 /// The sanitizer for one dispatch. Records come sorted by group and epoch, in the order of execution for each
@@ -223,28 +222,27 @@ class DispatchSanitizer {
       touch(cells[unit], now, site, address);
   }
 
-  bool conflicts(const Toucher& before, const Toucher& now) const {
-    if (!before.is()) return false;
-    const bool together =
-        before.group != now.group || (before.invocation != now.invocation && before.epoch == now.epoch);
-    const bool atomics =
-        trace_.code->sites[before.site].kind == Kind::Atomic && trace_.code->sites[now.site].kind == Kind::Atomic;
-    return together && !atomics;
+  static bool conflicts(const Toucher& before, const Toucher& now) {
+    return before.is() &&
+           (before.group != now.group || (before.invocation != now.invocation && before.epoch == now.epoch));
   }
 
   void touch(Cell& cell, const Toucher& now, const AccessSite& site, uint64_t address) {
-    for (const Toucher* before : {&cell.writer, &cell.otherGroupWriter})
-      if (conflicts(*before, now)) reportRace(*before, now, site, address);
-    if (writes(site)) {
-      for (const auto* readers : {&cell.readers, &cell.groupReaders})
-        for (const Toucher& before : *readers)
-          if (conflicts(before, now)) reportRace(before, now, site, address);
-      if (cell.writer.is() && cell.writer.group != now.group) cell.otherGroupWriter = cell.writer;
-      cell.writer = now;
+    const auto compare = [&](const std::array<Toucher, 2>& earlier) {
+      for (const Toucher& before : earlier)
+        if (conflicts(before, now)) reportRace(before, now, site, address);
+    };
+    compare(cell.stores);
+    if (site.kind != Kind::Atomic) compare(cell.atomics);
+    if (site.kind == Kind::Load) {
+      remember(cell.loads, now, now.invocation != cell.loads[0].invocation);
+      remember(cell.groupLoads, now, now.group != cell.groupLoads[0].group);
+      return;
     }
-    if (!reads(site)) return;
-    remember(cell.readers, now, now.invocation != cell.readers[0].invocation);
-    remember(cell.groupReaders, now, now.group != cell.groupReaders[0].group);
+    compare(cell.loads);
+    compare(cell.groupLoads);
+    auto& mine = site.kind == Kind::Atomic ? cell.atomics : cell.stores;
+    remember(mine, now, now.group != mine[0].group);
   }
 
   /// Keeps two that differ; those of an earlier epoch or group make room.

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "engine/backend/device_test_support.h"
-#include "harness/trace/testing/trace_rig.h"
+#include "harness/trace/glsl_tracer.h"
 
 namespace opkit::harness {
 namespace {
@@ -17,7 +17,6 @@ struct FaultyKernel {
   const char* name;
   std::vector<size_t> words;  // of its buffers; the first two hold values
   vulkan::Groups groups;
-  uint32_t invocations;
   struct Planted {
     const char* kind;
     const char* place;  // part of the report
@@ -29,7 +28,6 @@ const FaultyKernel kKernels[] = {
     {"elementwise",
      {1000, 1000, 1000},
      {16, 1, 1},
-     64,
      {{"bounds", "binding 0"},
       {"bounds", "load of binding 0"},
       {"race", "store of binding 1"},
@@ -40,7 +38,6 @@ const FaultyKernel kKernels[] = {
     {"reduction",
      {16 * 150, 32, 32},
      {16, 1, 1},
-     64,
      {{"race", "shared part"},
       {"init", "shared part"},
       {"race", "shared part"},
@@ -54,7 +51,6 @@ const FaultyKernel kKernels[] = {
     {"scan",
      {512, 512, 512},
      {8, 1, 1},
-     64,
      {{"race", "shared part"},
       {"bounds", "shared part"},
       {"race", "shared part"},
@@ -64,7 +60,6 @@ const FaultyKernel kKernels[] = {
     {"transpose",
      {2500, 2500, 4},
      {4, 4, 1},
-     256,
      {{"bounds", "load of binding 0"},
       {"race", "of 256 invocations"},
       {"init", "shared tile"},
@@ -75,7 +70,6 @@ const FaultyKernel kKernels[] = {
     {"product",
      {640, 640, 1024},
      {4, 4, 1},
-     64,
      {{"bounds", "load of binding 0"},
       {"init", "shared a"},
       {"bounds", "load of binding 1"},
@@ -87,7 +81,6 @@ const FaultyKernel kKernels[] = {
     {"window",
      {200, 200, 200},
      {4, 1, 1},
-     64,
      {{"bounds", "load of binding 0"},
       {"race", "of 64 invocations"},
       {"init", "shared row"},
@@ -97,7 +90,6 @@ const FaultyKernel kKernels[] = {
     {"scatter",
      {512, 32, 32},
      {8, 1, 1},
-     64,
      {{"init", "shared bins"},
       {"race", "shared bins"},
       {"race", "shared bins"},
@@ -109,7 +101,6 @@ const FaultyKernel kKernels[] = {
     {"stages",
      {256, 256, 256},
      {4, 1, 1},
-     64,
      {{"init", "binding 2"},
       {"race", "binding 2"},
       {"race", "binding 2"},
@@ -120,8 +111,9 @@ const FaultyKernel kKernels[] = {
 class SanitizerTest : public testing::TestWithParam<FaultyKernel> {
  protected:
   void SetUp() override {
-    OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
-    auto made = TraceRig::create();
+    auto runtime = createRuntime("vulkan", {.cacheDir = "off"});
+    OPKIT_NEEDS_DEVICE(runtime);
+    auto made = GlslTracer::create(std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*runtime));
     ASSERT_TRUE(made.error().isOk()) << made.error().message();
     rig_ = *std::move(made);
   }
@@ -130,10 +122,10 @@ class SanitizerTest : public testing::TestWithParam<FaultyKernel> {
   std::string found(const FaultyKernel& kernel, size_t fault) {
     std::ifstream file(std::string(OPKIT_SOURCE_DIR "/harness/trace/testing/faults/") + kernel.name + ".comp");
     std::ostringstream source;
-    source << "#define FAULT " << fault << "\n" << file.rdbuf();
+    source << "#version 450\n#define FAULT " << fault << "\n" << file.rdbuf();
     std::vector<size_t> bytes;
     for (const size_t words : kernel.words) bytes.push_back(4 * words);
-    const auto trace = rig_->run({source.str(), bytes, kernel.groups, kernel.invocations});
+    const auto trace = rig_->run({"kernel.comp", source.str(), bytes, kernel.groups});
     if (!trace) return "error: " + trace.error().message();
     std::vector<TracedWrite> written;
     for (size_t i = 0; i < 2; ++i)
@@ -145,7 +137,7 @@ class SanitizerTest : public testing::TestWithParam<FaultyKernel> {
     return lines;
   }
 
-  std::unique_ptr<TraceRig> rig_;
+  std::unique_ptr<GlslTracer> rig_;
 };
 
 TEST_P(SanitizerTest, IsSilentWithoutAFault) { EXPECT_EQ(found(GetParam(), 0), ""); }
@@ -170,8 +162,8 @@ TEST_P(SanitizerTest, ATraceWithGapsIsRefused) {
   const FaultyKernel& kernel = GetParam();
   std::ifstream file(std::string(OPKIT_SOURCE_DIR "/harness/trace/testing/faults/") + kernel.name + ".comp");
   std::ostringstream source;
-  source << "#define FAULT 0\n" << file.rdbuf();
-  const auto trace = rig_->run({source.str(), {16384, 16384, 16384}, kernel.groups, kernel.invocations}, 10);
+  source << "#version 450\n#define FAULT 0\n" << file.rdbuf();
+  const auto trace = rig_->run({"kernel.comp", source.str(), {16384, 16384, 16384}, kernel.groups}, 10);
   ASSERT_TRUE(trace.error().isOk()) << trace.error().message();
   const auto faults = sanitize({*trace}, {}, {true, true, true});
   EXPECT_EQ(faults.error().code(), StatusCode::Unsupported);
