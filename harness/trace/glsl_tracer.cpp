@@ -1,5 +1,8 @@
 #include "harness/trace/glsl_tracer.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "engine/backend/vulkan/shader_build/compiler.h"
 #include "engine/backend/vulkan/shader_build/reflection.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
@@ -10,6 +13,14 @@ namespace opkit::harness {
 namespace {
 
 using vulkan::Access;
+
+/// The compiler prints all of its built-ins if a file has no version for compute shaders.
+Status requireVersion(const GlslDispatch& dispatch) {
+  const size_t at = dispatch.source.find("#version");
+  if (at != std::string::npos && std::atoi(dispatch.source.c_str() + at + std::strlen("#version")) >= 430)
+    return Status::ok();
+  return Status::invalidArgument("{}: expected a compute shader with #version 450", dispatch.path);
+}
 
 Status requireSupported(const shader_build::Reflection& shader, const GlslDispatch& dispatch) {
   if (shader.pushBytes > 0)
@@ -47,6 +58,7 @@ Result<std::unique_ptr<GlslTracer>> GlslTracer::create(std::shared_ptr<vulkan::V
 }
 
 Result<DispatchTrace> GlslTracer::run(const GlslDispatch& dispatch, size_t records) {
+  OPKIT_TRY(requireVersion(dispatch));
   std::set<std::string> dependencies;
   const std::string root = sourceFolder();
   OPKIT_ASSIGN(auto compiled,
