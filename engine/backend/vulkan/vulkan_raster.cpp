@@ -5,17 +5,22 @@
 
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/raster_tiles.h"
 #include "shaders/raster/raster.h"
+#include "shaders/raster/raster_tiles.h"
 
 namespace opkit::vulkan {
 namespace {
 
 using Shader = shaders::Raster;
+using TileShader = shaders::RasterTiles;
 
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
+constexpr size_t kMaxTiled = 64;              // most regions of one output with dispatches of their own
+constexpr uint32_t kTileGroup = 256;          // invocations that move a box
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -36,9 +41,10 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
   return true;
 }
 
-Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
-  Shader::PushConstants push{};
-  push.count = elementCount(box.size);
+/// The offsets, sizes and strides that both shaders take.
+template <class Push>
+Push pushOf(const Region& box) {
+  Push push{};
   push.sourceOffset = box.sourceOffset;
   push.offset = box.offset;
   for (size_t d = 0; d < box.size.size(); ++d) {
@@ -46,7 +52,34 @@ Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, con
     push.sourceStrides[d] = box.sourceStrides[d];
     push.strides[d] = box.strides[d];
   }
-  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Items{push.count},
+  return push;
+}
+
+Status dispatchTiles(const TilePlan& plan, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  auto push = pushOf<TileShader::PushConstants>(plan.region);
+  push.groups = plan.groups();
+  const uint32_t invocations = std::min(kTileGroup, encoder.caps().workGroup);
+  return encoder.dispatch<TileShader>({*TileShader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push,
+                                      Items{push.groups, invocations},
+                                      {.localSizeX = invocations,
+                                       .box2 = plan.box[0],
+                                       .box3 = plan.box[1],
+                                       .box4 = plan.box[2],
+                                       .box5 = plan.box[3],
+                                       .order0 = plan.order[0],
+                                       .order1 = plan.order[1],
+                                       .order2 = plan.order[2],
+                                       .order3 = plan.order[3],
+                                       .gapEvery = plan.gapEvery,
+                                       .gap = plan.gap});
+}
+
+Status dispatchBox(const Region& box, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  if (const auto plan = planTiles(box, wordBytes, *encoder.caps().deviceClass))
+    return dispatchTiles(*plan, wordBytes, from, to, encoder);
+  auto push = pushOf<Shader::PushConstants>(box);
+  push.count = elementCount(box.size);
+  return encoder.dispatch<Shader>({*Shader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push, Items{push.count},
                                   {.rank = static_cast<uint32_t>(box.size.size())});
 }
 
@@ -158,7 +191,7 @@ Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const 
     inside.offset -= target->skipped;
     OPKIT_TRY(checkReach(inside));
     ++pieces;
-    return dispatchBox(inside, *Shader::wordOfBytes(wordBytes), source->bound, target->bound, encoder);
+    return dispatchBox(inside, wordBytes, source->bound, target->bound, encoder);
   }
   const size_t d = longestDimension(box);
   if (box.size.empty() || box.size[d] < 2 || pieces >= kMaxPieces)
@@ -173,18 +206,27 @@ Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const 
   return encodeBox(high, wordBytes, from, to, encoder, pieces);
 }
 
+/// A region of elements in its widest words; `bytes` becomes the size of a word.
+Region widened(Region region, size_t& bytes) {
+  while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+  return region;
+}
+
 /// Records the moves of one output, one by one. They write disjoint elements, and so do their pieces.
 Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encoder) {
   size_t pieces = 0;
-  encoder.beginDisjoint();
   for (const Move& move : moves) {
-    Region region = move.region;
     size_t bytes = sizeOf(to.desc.dtype);
-    while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+    const Region region = widened(move.region, bytes);
     OPKIT_TRY(encodeBox(region, bytes, *move.from, to, encoder, pieces));
   }
-  encoder.endDisjoint();
   return Status::ok();
+}
+
+bool needsTiles(const Move& move, const Tensor& to, const Encoder& encoder) {
+  size_t bytes = sizeOf(to.desc.dtype);
+  const Region region = widened(move.region, bytes);
+  return planTiles(region, bytes, *encoder.caps().deviceClass).has_value();
 }
 
 /// Whether the device can bind the tensors of the moves as they are.
@@ -192,6 +234,24 @@ bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& e
   const uint64_t limit = encoder.maxBindingBytes();
   return to.sizeBytes() <= limit &&
          std::ranges::all_of(moves, [&](const Move& move) { return move.from->sizeBytes() <= limit; });
+}
+
+/// Records the moves of one output, those without tiles together. All write disjoint elements.
+Status encodeShaders(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
+  if (moves.size() < 2 || !areBindable(moves, to, encoder)) return encodeMoves(moves, to, encoder);
+  const auto flat = std::ranges::stable_partition(moves, [&](const Move& m) { return needsTiles(m, to, encoder); });
+  const auto tiled = static_cast<size_t>(flat.begin() - moves.begin());
+  if (tiled > kMaxTiled) return encodeBatch(std::move(moves), to, encoder);
+  OPKIT_TRY(encodeMoves(std::span(moves).first(tiled), to, encoder));
+  moves.erase(moves.begin(), flat.begin());
+  return moves.size() < 2 ? encodeMoves(moves, to, encoder) : encodeBatch(std::move(moves), to, encoder);
+}
+
+Status encodeDisjoint(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
+  encoder.beginDisjoint();
+  OPKIT_TRY(encodeShaders(std::move(moves), to, encoder));
+  encoder.endDisjoint();
+  return Status::ok();
 }
 
 /// The regions as whole inputs along the channels: for each, its first channel. Otherwise nullopt.
@@ -283,7 +343,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
   if (list.fill == RegionList::Fill::Input) {
     OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
     OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder, moves));
-    OPKIT_TRY(encodeMoves(moves, output, encoder));
+    OPKIT_TRY(encodeDisjoint(std::move(moves), output, encoder));
     moves.clear();
   }
   // Copies state the exact bytes that they write, so the tracker sees that they are disjoint; dispatches do not.
@@ -293,8 +353,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
-  if (moves.size() > 1 && areBindable(moves, output, encoder)) return encodeBatch(std::move(moves), output, encoder);
-  return encodeMoves(moves, output, encoder);
+  return encodeDisjoint(std::move(moves), output, encoder);
 }
 
 }  // namespace opkit::vulkan
