@@ -28,7 +28,8 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
     const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
     const bool texels = caps_.deviceClass->prefersTexels && elements % 4 == 0 &&
                         static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
-    const int64_t inner = texels ? elements / 4 : elements;
+    const uint32_t width = texels ? 1 : vulkan::Elements{elements, elements % 4 == 0}.width(caps_);
+    const int64_t inner = texels ? elements / 4 : elements / width;
     const int64_t stride = (inner + kRun - 1) / kRun;
     const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;
     return encoder.dispatch<Shader>(
@@ -36,7 +37,7 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
          *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
         {.x = &x, .scale = inputs[1], .bias = inputs[2], .mean = inputs[3], .variance = inputs[4], .y = outputs[0]},
         {.count = count, .stride = stride, .inner = inner, .channels = channels, .epsilon = params_.epsilon},
-        vulkan::Items{count});
+        vulkan::Items{count}, {.width = width});
   }
 
  private:

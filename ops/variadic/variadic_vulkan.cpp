@@ -1,5 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
-#include "engine/op/loops.h"
+#include "engine/backend/vulkan/broadcast_work.h"
 #include "engine/op/op_registry.h"
 #include "ops/variadic/variadic.h"
 #include "shaders/variadic/variadic.h"
@@ -8,7 +7,7 @@ namespace opkit::ops::variadic {
 namespace {
 
 using Shader = shaders::Variadic;
-constexpr size_t kMaxLoops = 6;
+using vulkan::BroadcastWork;
 
 /// One dispatch per operand, into an fp32 accumulator, so that fp16 tensors are rounded once; a mean has two.
 class VariadicVulkan final : public vulkan::VulkanExecution {
@@ -17,21 +16,14 @@ class VariadicVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const TensorDesc& output = outputs[0]->desc;
-    const int64_t count = output.elements();
-    OPKIT_ASSIGN(const Tensor* sum, encoder.scratch({DType::Float32, {mean_ ? 2 * count : count}}));
+    const int64_t hugeAt = (output.elements() + 3) / 4 * 4;
+    OPKIT_ASSIGN(const Tensor* sum, encoder.scratch({DType::Float32, {mean_ ? 2 * hugeAt : hugeAt}}));
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const Loops loops = loopsOver(output.shape, {inputs[i]->desc.shape});
-      OPKIT_TRY(encoder.dispatch<Shader>({*Shader::storageOf(output.dtype)},
-                                         {.x = inputs[i], .sum = sum, .y = outputs[0]},
-                                         {.count = count,
-                                          .divisor = static_cast<float>(inputs.size()),
-                                          .sizes = packed<kMaxLoops>(loops.size),
-                                          .strides = packed<kMaxLoops>(loops.strides[0])},
-                                         vulkan::Items{count},
-                                         {.loops = static_cast<uint32_t>(loops.size.size()),
-                                          .first = i == 0,
-                                          .last = i + 1 == inputs.size(),
-                                          .mean = mean_}));
+      const BroadcastWork work = BroadcastWork::of(loopsOver(output.shape, {inputs[i]->desc.shape}), encoder.caps());
+      OPKIT_TRY(vulkan::dispatchBroadcast<Shader>(
+          encoder, {*Shader::storageOf(output.dtype)}, {.x = inputs[i], .sum = sum, .y = outputs[0]},
+          {.hugeAt = hugeAt, .divisor = static_cast<float>(inputs.size()), .xStrides = work.strides[0]}, work,
+          {.first = i == 0, .last = i + 1 == inputs.size(), .mean = mean_}));
     }
     return Status::ok();
   }
@@ -43,9 +35,9 @@ class VariadicVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   for (size_t i = 0; i < args.inputs.size(); ++i) {
     const size_t loops = loopsOver(args.outputs[0].shape, {args.input(i).shape}).size.size();
-    if (loops > kMaxLoops)
+    if (loops > BroadcastWork::kMaxLoops)
       return Status::unsupported("{}: the Vulkan kernel broadcasts over up to {} merged axes, got {}", args.def.type,
-                                 kMaxLoops, loops);
+                                 BroadcastWork::kMaxLoops, loops);
   }
   return vulkan::requireStorage<Shader>(args, args.outputs[0].dtype);
 }

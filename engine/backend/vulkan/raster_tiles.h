@@ -19,7 +19,8 @@ struct TilePlan {
   Region region;                           // kRank dimensions; the box spans the last kBoxRank
   std::array<uint32_t, kBoxRank> box{};    // extents
   std::array<uint32_t, kBoxRank> order{};  // dimensions of the box by distance in the source, nearest first
-  uint32_t gapEvery = 1;                   // words of the tile between gaps of one word
+  uint32_t gapEvery = 1;                   // words of the tile between gaps of `gap` words
+  uint32_t gap = 0;
 
   int64_t area() const;    // words of a box
   int64_t groups() const;  // boxes of the region
