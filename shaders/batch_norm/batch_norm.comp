@@ -5,6 +5,7 @@
 //! variant AFFINE: f32 f16
 //! variant STATISTIC: f32 f16
 //! variant READ: ssbo texel
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 #include "read4.glsl"

@@ -1,11 +1,12 @@
 // One arithmetic function of ops/binary/binary_table.h on pairs of elements that broadcast; `function` selects it.
 // Driven by ops/binary/binary_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"
 #include "math.glsl"
 
-layout(constant_id = 3) const uint function = 0;
+layout(constant_id = 2) const uint function = 0;
 
 ELEMENTS_IN(0, X, x, STORAGE)
 ELEMENTS_IN(1, Y, y, STORAGE)

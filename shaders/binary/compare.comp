@@ -1,10 +1,11 @@
 // The comparisons and logic functions of ops/binary/binary_table.h on pairs that broadcast; `function` selects one.
 // The result is bool. Driven by ops/binary/binary_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"
 
-layout(constant_id = 3) const uint function = 0;
+layout(constant_id = 2) const uint function = 0;
 
 ELEMENTS_IN(0, X, x, STORAGE)
 ELEMENTS_IN(1, Y, y, STORAGE)

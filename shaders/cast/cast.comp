@@ -2,6 +2,7 @@
 // is true. Driven by ops/cast/cast_vulkan.cpp.
 //! variant FROM: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant TO: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 

@@ -4,7 +4,7 @@
 // loop: an operand that repeats over the rows is loaded once. An item's place costs no division: quotients come from a
 // multiplication and a shift (Granlund, Montgomery: Division by invariant integers using multiplication, 1994).
 //
-// This declares constants 1 and 2. The shader's push constants begin with BROADCAST_PUSH, then have uint NAMEStrides[6]
+// This declares constants 0 and 1. The shader's push constants begin with BROADCAST_PUSH, then have uint NAMEStrides[6]
 // for each operand. FOURS_FROM of elementwise.glsl takes the place's element:
 //
 //   const Place place = placeOf(linearIndex());
@@ -22,8 +22,8 @@
 #define OPKIT_BROADCAST_GLSL
 #include "elementwise.glsl"
 
-layout(constant_id = 1) const uint loops = 1;
-layout(constant_id = 2) const uint rows = 1;  // of the loop before the innermost; a power of two
+layout(constant_id = 0) const uint loops = 1;
+layout(constant_id = 1) const uint rows = 1;  // of the loop before the innermost; a power of two
 
 #define BROADCAST_PUSH                                                                 \
   uint count;           /* elements of the output */                                   \
@@ -55,7 +55,7 @@ struct Place {
       rest = next;                                                                     \
       if (i == 1u) outer = next;                                                       \
     }                                                                                  \
-    if (rows > 1u) {                                                                   \
+    if (width > 1u && rows > 1u) {                                                     \
       const uint row = place.index[loops - 2u] * rows;                                 \
       place.rows = min(rows, push.rowCount - min(row, push.rowCount));                 \
       place.element =                                                                  \

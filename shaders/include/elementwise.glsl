@@ -1,8 +1,10 @@
 // Elementwise kernels: an invocation computes one element, or four neighbours that it loads and stores as vectors. The
-// kernel dispatches vulkan::Elements, or vulkan::BroadcastWork (broadcast.glsl); they choose `width`.
+// kernel dispatches vulkan::Elements, or vulkan::BroadcastWork (broadcast.glsl); they choose WIDTH.
 //
-// This declares the work group and constant 0. A buffer has two views, of elements and of fours, named x and x4:
+// This declares the work group. A buffer has two views, of elements and of fours, named x and x4. The variant 1 has no
+// code of the variant 4:
 //
+//   //! variant WIDTH: 1 4
 //   ELEMENTS_IN(0, X, x, STORAGE)
 //   ELEMENTS_OUT(1, Y, y, STORAGE)
 //   #define f(value) apply(value, push.a)
@@ -28,7 +30,7 @@
 #include "four.glsl"
 
 layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint width = 1;  // 1 or 4
+const uint width = WIDTH;
 
 #define ELEMENTS_IN(number, Block, name, AXIS)                                   \
   layout(binding = number) readonly buffer Block { AXIS##_TYPE name[]; };        \

@@ -2,11 +2,12 @@
 // size. k is an int64 read as two words. Words of 8 bytes are wide enough
 // without vectors. Driven by ops/trilu/trilu_vulkan.cpp.
 //! variant WORD: u8 u16 u32 u32x2
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 
-layout(constant_id = 1) const bool upper = true;
-layout(constant_id = 2) const bool hasDiagonal = true;
+layout(constant_id = 0) const bool upper = true;
+layout(constant_id = 1) const bool hasDiagonal = true;
 
 #ifdef WORD_U32X2
 layout(binding = 0) readonly buffer X { WORD_TYPE x[]; };

@@ -1,4 +1,5 @@
 // Logical negation of bools. Driven by ops/unary/unary_vulkan.cpp.
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 

@@ -1,10 +1,11 @@
 // The integer functions of ops/unary/unary_table.h; `function` selects one.
 // Driven by ops/unary/unary_vulkan.cpp.
 //! variant STORAGE: i8 i16 i32 i64 u8 u16 u32 u64
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 
-layout(constant_id = 1) const uint function = 0;
+layout(constant_id = 0) const uint function = 0;
 
 ELEMENTS_IN(0, X, x, STORAGE)
 ELEMENTS_OUT(1, Y, y, STORAGE)

@@ -1,10 +1,11 @@
 // The tests of ops/unary/unary_table.h (IsNaN, IsInf): float in, bool out; `function` selects one. Driven by ops/unary/unary_vulkan.cpp.
 //! variant STORAGE: f32 f16
+//! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"
 #include "math.glsl"
 
-layout(constant_id = 1) const uint function = 0;
+layout(constant_id = 0) const uint function = 0;
 
 ELEMENTS_IN(0, X, x, STORAGE)
 ELEMENTS_OUT(1, Y, y, BOOL)

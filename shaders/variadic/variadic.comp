@@ -2,13 +2,14 @@
 // keeps the sums of huge elements (mean.glsl) after the others, from `hugeAt` on. Driven by
 // ops/variadic/variadic_vulkan.cpp.
 //! variant STORAGE: f32 f16
+//! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"
 #include "mean.glsl"
 
-layout(constant_id = 3) const bool first = false;
-layout(constant_id = 4) const bool last = false;
-layout(constant_id = 5) const bool mean = false;
+layout(constant_id = 2) const bool first = false;
+layout(constant_id = 3) const bool last = false;
+layout(constant_id = 4) const bool mean = false;
 
 ELEMENTS_IN(0, X, x, STORAGE)
 layout(binding = 1) buffer Sum { float sum[]; };

@@ -1,6 +1,7 @@
 // z = condition ? x : y on operands that broadcast. Moves words of the elements' size; words of 8
 // bytes are wide enough without vectors. Driven by ops/where/where_vulkan.cpp.
 //! variant WORD: u8 u16 u32 u32x2
+//! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"
 
@@ -39,10 +40,7 @@ void main() {
     }
 #endif
   ONES(i, push.count)
-    if (LOAD_BOOL(condition, ELEMENT_OF(place, condition, i))) {
-      WORD_STORE(z, i, WORD_LOAD(x, ELEMENT_OF(place, x, i)));
-    } else {
-      WORD_STORE(z, i, WORD_LOAD(y, ELEMENT_OF(place, y, i)));
-    }
+    const WORD_ARITH a = WORD_LOAD(x, ELEMENT_OF(place, x, i)), b = WORD_LOAD(y, ELEMENT_OF(place, y, i));
+    WORD_STORE(z, i, LOAD_BOOL(condition, ELEMENT_OF(place, condition, i)) ? a : b);
   END_OF_ONES(i, push.count)
 }

@@ -23,8 +23,8 @@ struct BroadcastWork {
   static constexpr int64_t kLeastInvocations = 16384;
 
   int64_t items = 0;
-  uint32_t width = 1;  // constants of the shader
-  uint32_t rows = 1;
+  uint32_t width = 1;  // variant of the shader
+  uint32_t rows = 1;   // constants of the shader
   uint32_t loops = 0;
   int64_t count = 0;  // push constants of the shader
   int64_t rowCount = 0;
@@ -39,7 +39,7 @@ struct BroadcastWork {
 
 /// Dispatches shader S over the work; `push` holds the strides of the operands and what else the shader has.
 template <class S>
-Status dispatchBroadcast(Encoder& encoder, const typename S::Variant& variant, const typename S::Bindings& bindings,
+Status dispatchBroadcast(Encoder& encoder, typename S::Variant variant, const typename S::Bindings& bindings,
                          typename S::PushConstants push, const BroadcastWork& work,
                          typename S::Constants constants = {}) {
   push.count = work.count;
@@ -47,7 +47,7 @@ Status dispatchBroadcast(Encoder& encoder, const typename S::Variant& variant, c
   push.sizes = work.sizes;
   push.multipliers = work.multipliers;
   push.shifts = work.shifts;
-  constants.width = work.width;
+  variant.width = work.width == 4 ? S::Width::V4 : S::Width::V1;
   constants.loops = work.loops;
   constants.rows = work.rows;
   return encoder.dispatch<S>(variant, bindings, push, Items{work.items}, constants);

@@ -9,7 +9,7 @@ namespace opkit::vulkan {
 namespace {
 
 constexpr int64_t kRunSectors = 4;        // a run of so many sectors wastes little at unaligned ends
-constexpr int64_t kMostRunWords = 32;     // shorter in bytes for words of 1 and 2 bytes, so that tiles stay small
+constexpr int64_t kMostRunWords = 32;     // what the smallest subgroups reach at once; also keeps tiles of bytes small
 constexpr int64_t kPreferredArea = 1024;  // words; four for each of 256 invocations
 constexpr int64_t kGapShare = 16;         // gaps take up to this part of a tile
 
@@ -213,14 +213,41 @@ int64_t sourceRun(const Region& region, int64_t lanes) {
   return Side(region.size, region.sourceStrides).run(flatBox(region, lanes));
 }
 
+CopyPlan planCopies(const Region& region, size_t wordBytes, const DeviceClass& device) {
+  CopyPlan plan{.region = region};
+  const auto sector = static_cast<int64_t>(device.sectorBytes);
+  const int64_t fitting = product(region.size) / CopyPlan::kLeastItems;
+  if (sector == 0 || fitting < 2) return plan;
+  int64_t inside = static_cast<int64_t>(wordBytes);  // bytes of the dimensions inside d
+  for (size_t d = region.size.size(); d-- > 0; inside *= region.size[d]) {
+    if (region.sourceStrides[d] != 0 || region.size[d] < 2) continue;
+    int64_t copies = std::min({CopyPlan::kMost, fitting, region.size[d]});
+    if (inside < kRunSectors * sector) {
+      // Copies of one run of an innermost dimension, its parts apart.
+      while (copies > 1 && region.size[d] % copies != 0) --copies;
+      const int64_t part = region.size[d] / copies;
+      if (copies < 2 || part * inside < kRunSectors * sector || region.size.size() == TilePlan::kRank) continue;
+      const auto at = static_cast<std::ptrdiff_t>(d);
+      plan.region.size[d] = part;
+      plan.region.size.insert(plan.region.size.begin() + at, copies);
+      plan.region.strides.insert(plan.region.strides.begin() + at, part * region.strides[d]);
+      plan.region.sourceStrides.insert(plan.region.sourceStrides.begin() + at, 0);
+    }
+    plan.dimension = d;
+    plan.perItem = copies;
+    return plan;
+  }
+  return plan;
+}
+
 std::optional<TilePlan> planTiles(const Region& region, size_t wordBytes, const DeviceClass& device) {
   const auto bytes = static_cast<int64_t>(wordBytes), sector = static_cast<int64_t>(device.sectorBytes);
-  const int64_t lanes = kRunSectors * sector / bytes;
+  const int64_t lanes = std::min(kRunSectors * sector / bytes, kMostRunWords);
   if (region.size.size() < 2 || region.size.size() > TilePlan::kRank || lanes == 0) return std::nullopt;
   const int64_t run = sourceRun(region, lanes);
   if (run >= std::min(lanes, distinctWords(region, lanes)) || readsWholeSectors(region, run, bytes, sector))
     return std::nullopt;
-  const Extents box = bestBox(region, std::min(lanes, kMostRunWords), bytes);
+  const Extents box = bestBox(region, lanes, bytes);
   if (Side(region.size, region.sourceStrides).run(box) < 2 * run) return std::nullopt;
   TilePlan plan = arrange(region, box);
   chooseGap(plan);

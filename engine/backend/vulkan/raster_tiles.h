@@ -30,6 +30,20 @@ struct TilePlan {
   double bankPasses() const;
 };
 
+/// A box whose source repeats along a dimension: an invocation loads a word and stores several copies.
+struct CopyPlan {
+  static constexpr int64_t kMost = 8;              // copies: loads become an eighth of the stores
+  static constexpr int64_t kLeastItems = 1 << 14;  // fewer leave a device idle
+
+  Region region;         // at most TilePlan::kRank dimensions, ordered like the box's
+  size_t dimension = 0;  // of the region, with all its copies
+  int64_t perItem = 1;   // copies that one invocation stores
+};
+
+/// Copies for a region of words ordered by descending destination stride. perItem is 1 if the source does not repeat,
+/// if the stores of an invocation's neighbours would not stay neighbours, or if the device's class has no sectors.
+CopyPlan planCopies(const Region& region, size_t wordBytes, const DeviceClass& device);
+
 /// Consecutive words of the source, at least, that `lanes` words in the order of the destination read.
 int64_t sourceRun(const Region& region, int64_t lanes);
 

@@ -129,5 +129,34 @@ TEST(RasterTiles, TheBoxSpansTheLastDimensions) {
   EXPECT_EQ(tiles->region.size, (Shape{1, 1, 1, 8, 512, 256}));
 }
 
+CopyPlan copies(const Region& region, size_t bytes = 4, const char* device = "discrete") {
+  return planCopies(region, bytes, classNamed(device));
+}
+
+TEST(RasterCopies, RowsThatRepeatAreLoadedOnceForEight) {
+  const Region rows{0, 0, 0, {128, 16, 512}, {512, 0, 1}, {8192, 512, 1}};
+  EXPECT_EQ(copies(rows).perItem, 8);
+  EXPECT_EQ(copies(rows).dimension, 1u);
+  EXPECT_EQ(copies(rows, 4, "software").perItem, 1);
+  EXPECT_EQ(copies({0, 0, 0, {16, 3, 512}, {512, 0, 1}, {1536, 512, 1}}).perItem, 1);       // too few
+  EXPECT_EQ(copies({0, 0, 0, {128, 3, 512}, {512, 0, 1}, {1536, 512, 1}}).perItem, 3);      // all of them
+  EXPECT_EQ(copies({0, 0, 0, {9000, 16, 5}, {5, 0, 1}, {80, 5, 1}}).perItem, 1);            // stores would have gaps
+  EXPECT_EQ(copies({0, 0, 0, {128, 16, 512}, {8192, 512, 1}, {8192, 512, 1}}).perItem, 1);  // nothing repeats
+}
+
+TEST(RasterCopies, AnElementThatRepeatsIsStoredInPartsOfItsRun) {
+  const CopyPlan plan = copies({0, 0, 0, {1024, 1024}, {1, 0}, {1024, 1}});
+  EXPECT_EQ(plan.perItem, 8);
+  EXPECT_EQ(plan.dimension, 1u);
+  EXPECT_EQ(plan.region.size, (Shape{1024, 8, 128}));
+  EXPECT_EQ(plan.region.strides, (std::vector<int64_t>{1024, 128, 1}));
+  EXPECT_EQ(plan.region.sourceStrides, (std::vector<int64_t>{1, 0, 0}));
+  EXPECT_EQ(copies({0, 0, 0, {1024, 1021}, {1, 0}, {1021, 1}}).perItem, 1);  // a prime
+}
+
+TEST(RasterCopies, TilesOfBytesFillSectorsOfTheSmallestSubgroups) {
+  EXPECT_TRUE(plan({1, 4, 64, 2, 64}, {0, 1, 2, 4, 3}, 1));
+}
+
 }  // namespace
 }  // namespace opkit::vulkan

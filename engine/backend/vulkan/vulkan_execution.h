@@ -124,14 +124,14 @@ class Encoder {
     const uint32_t invocations = S::code(variant).invocations(constants.list());
     return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
   }
-  /// As above, with one invocation per element or per four.
+  /// As above, with one invocation per element or per four: chooses the shader's variant WIDTH.
   template <class S>
-  Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
+  Status dispatch(typename S::Variant variant, const typename S::Bindings& bindings,
                   const typename S::PushConstants& push, const Elements& elements,
-                  typename S::Constants constants = {}) {
-    constants.width = elements.width(caps());
-    return dispatch<S>(variant, bindings, push, Items{(elements.count + constants.width - 1) / constants.width},
-                       constants);
+                  const typename S::Constants& constants = {}) {
+    const int64_t width = elements.width(caps());
+    variant.width = width == 4 ? S::Width::V4 : S::Width::V1;
+    return dispatch<S>(variant, bindings, push, Items{(elements.count + width - 1) / width}, constants);
   }
   /// As above, with a team of invocations per row that suits the rows and the device.
   template <class S>

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_raster.h"
 
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "engine/backend/host/host_raster.h"
@@ -19,7 +20,8 @@ constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
-constexpr size_t kMaxTiled = 64;              // most regions of one output with dispatches of their own
+constexpr size_t kMaxAlone = 64;              // most regions of one output with dispatches of their own
+constexpr int64_t kLargeRegion = 1 << 16;     // words that fill a device, for which the batch's table costs too much
 constexpr uint32_t kTileGroup = 256;          // invocations that move a box
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
@@ -77,10 +79,21 @@ Status dispatchTiles(const TilePlan& plan, size_t wordBytes, const Tensor& from,
 Status dispatchBox(const Region& box, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
   if (const auto plan = planTiles(box, wordBytes, *encoder.caps().deviceClass))
     return dispatchTiles(*plan, wordBytes, from, to, encoder);
-  auto push = pushOf<Shader::PushConstants>(box);
-  push.count = elementCount(box.size);
+  const CopyPlan plan = planCopies(box, wordBytes, *encoder.caps().deviceClass);
+  auto push = pushOf<Shader::PushConstants>(plan.region);
+  const size_t d = plan.dimension;
+  if (plan.perItem > 1) {
+    push.copies = push.sizes[d];
+    push.copyStride = push.strides[d];
+    push.sizes[d] = (push.copies + plan.perItem - 1) / plan.perItem;
+    push.strides[d] *= plan.perItem;
+  }
+  push.count = std::accumulate(push.sizes.begin(), push.sizes.begin() + std::ssize(plan.region.size), int64_t{1},
+                               std::multiplies<>());
   return encoder.dispatch<Shader>({*Shader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push, Items{push.count},
-                                  {.rank = static_cast<uint32_t>(box.size.size())});
+                                  {.rank = static_cast<uint32_t>(plan.region.size.size()),
+                                   .copiesPerItem = static_cast<uint32_t>(plan.perItem),
+                                   .copied = static_cast<uint32_t>(d)});
 }
 
 /// Boxes of at most six dimensions: one per index of the outermost ones while there are too many.
@@ -223,10 +236,13 @@ Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encod
   return Status::ok();
 }
 
-bool needsTiles(const Move& move, const Tensor& to, const Encoder& encoder) {
+/// True if a batch would cost a device with sectors more than a dispatch does.
+bool isBetterAlone(const Move& move, const Tensor& to, const Encoder& encoder) {
+  const DeviceClass& device = *encoder.caps().deviceClass;
   size_t bytes = sizeOf(to.desc.dtype);
   const Region region = widened(move.region, bytes);
-  return planTiles(region, bytes, *encoder.caps().deviceClass).has_value();
+  return device.sectorBytes > 0 &&
+         (elementCount(region.size) >= kLargeRegion || planTiles(region, bytes, device).has_value());
 }
 
 /// Whether the device can bind the tensors of the moves as they are.
@@ -236,14 +252,14 @@ bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& e
          std::ranges::all_of(moves, [&](const Move& move) { return move.from->sizeBytes() <= limit; });
 }
 
-/// Records the moves of one output, those without tiles together. All write disjoint elements.
+/// Records the moves of one output, the small ones together. All write disjoint elements.
 Status encodeShaders(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
   if (moves.size() < 2 || !areBindable(moves, to, encoder)) return encodeMoves(moves, to, encoder);
-  const auto flat = std::ranges::stable_partition(moves, [&](const Move& m) { return needsTiles(m, to, encoder); });
-  const auto tiled = static_cast<size_t>(flat.begin() - moves.begin());
-  if (tiled > kMaxTiled) return encodeBatch(std::move(moves), to, encoder);
-  OPKIT_TRY(encodeMoves(std::span(moves).first(tiled), to, encoder));
-  moves.erase(moves.begin(), flat.begin());
+  const auto rest = std::ranges::stable_partition(moves, [&](const Move& m) { return isBetterAlone(m, to, encoder); });
+  const auto alone = static_cast<size_t>(rest.begin() - moves.begin());
+  if (alone > kMaxAlone) return encodeBatch(std::move(moves), to, encoder);
+  OPKIT_TRY(encodeMoves(std::span(moves).first(alone), to, encoder));
+  moves.erase(moves.begin(), rest.begin());
   return moves.size() < 2 ? encodeMoves(moves, to, encoder) : encodeBatch(std::move(moves), to, encoder);
 }
 
