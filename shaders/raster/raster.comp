@@ -7,10 +7,10 @@
 #include "common.glsl"
 #include "storage.glsl"
 
-layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint rank = 6;
-layout(constant_id = 1) const uint copiesPerItem = 1;
-layout(constant_id = 2) const uint copied = 0;  // the dimension, whose size counts items
+layout(local_size_x = 256, local_size_x_id = 0) in;
+layout(constant_id = 1) const uint rank = 6;
+layout(constant_id = 2) const uint copiesPerItem = 1;
+layout(constant_id = 3) const uint copied = 0;  // the dimension, whose size counts items
 
 layout(binding = 0) readonly buffer X { WORD_TYPE x[]; };
 layout(binding = 1) writeonly buffer Y { WORD_TYPE y[]; };

@@ -22,7 +22,8 @@ constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
 constexpr size_t kMaxAlone = 64;              // most regions of one output with dispatches of their own
 constexpr int64_t kLargeRegion = 1 << 16;     // words that fill a device, for which the batch's table costs too much
-constexpr uint32_t kTileGroup = 256;          // invocations that move a box
+constexpr uint32_t kGroup = 256;              // invocations of a work group, within the device's limit
+constexpr uint32_t kCopyGroup = 64;           // if each stores several words, so that more groups remain
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -60,7 +61,7 @@ Push pushOf(const Region& box) {
 Status dispatchTiles(const TilePlan& plan, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
   auto push = pushOf<TileShader::PushConstants>(plan.region);
   push.groups = plan.groups();
-  const uint32_t invocations = std::min(kTileGroup, encoder.caps().workGroup);
+  const uint32_t invocations = std::min(kGroup, encoder.caps().workGroup);
   return encoder.dispatch<TileShader>({*TileShader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push,
                                       Items{push.groups, invocations},
                                       {.localSizeX = invocations,
@@ -90,10 +91,12 @@ Status dispatchBox(const Region& box, size_t wordBytes, const Tensor& from, cons
   }
   push.count = std::accumulate(push.sizes.begin(), push.sizes.begin() + std::ssize(plan.region.size), int64_t{1},
                                std::multiplies<>());
-  return encoder.dispatch<Shader>({*Shader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push, Items{push.count},
-                                  {.rank = static_cast<uint32_t>(plan.region.size.size()),
-                                   .copiesPerItem = static_cast<uint32_t>(plan.perItem),
-                                   .copied = static_cast<uint32_t>(d)});
+  return encoder.dispatch<Shader>(
+      {*Shader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push, Items{push.count},
+      {.localSizeX = std::min(plan.perItem > 1 ? kCopyGroup : kGroup, encoder.caps().workGroup),
+       .rank = static_cast<uint32_t>(plan.region.size.size()),
+       .copiesPerItem = static_cast<uint32_t>(plan.perItem),
+       .copied = static_cast<uint32_t>(d)});
 }
 
 /// Boxes of at most six dimensions: one per index of the outermost ones while there are too many.
