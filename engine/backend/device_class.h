@@ -22,6 +22,12 @@ struct DeviceClass {
   size_t shortestRunBytes;
   // Invocations of a work group in which each invocation computes a tile of a product or a convolution.
   uint32_t tileGroup;
+  // Bytes that memory moves at once. Regions whose sides run along different dimensions go through tiles in shared
+  // memory (vulkan::planTiles), so that both sides use whole sectors. 0: caches make up for scattered accesses.
+  uint32_t sectorBytes;
+  // Neighbouring elements that an invocation of an elementwise kernel computes where it can load them as one vector
+  // (vulkan::Elements): 1 or 4.
+  uint32_t elementWidth;
   // Rows of a plane that one work group of a copying kernel walks.
   uint32_t rowsPerGroup;
   // Rows (vulkan::RowTeam): invocations of a work group; elements per pass of a loop; the shortest row that a team

@@ -29,6 +29,15 @@ struct Items {
   int64_t team = 1;
 };
 
+/// Elements of a shader that includes shaders/include/elementwise.glsl. The device's class says how many of them an
+/// invocation computes; one, if the operands of four neighbours are no vectors of neighbours or copies of one element.
+struct Elements {
+  int64_t count = 0;
+  bool inFours = true;
+
+  uint32_t width(const DeviceCaps& device) const { return inFours ? device.deviceClass->elementWidth : 1; }
+};
+
 /// Rows of a shader that includes shaders/include/rows.glsl.
 struct RowWork {
   int64_t rows = 0;
@@ -114,6 +123,15 @@ class Encoder {
                   const typename S::PushConstants& push, Items items, const typename S::Constants& constants = {}) {
     const uint32_t invocations = S::code(variant).invocations(constants.list());
     return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
+  }
+  /// As above, with one invocation per element or per four: chooses the shader's variant WIDTH.
+  template <class S>
+  Status dispatch(typename S::Variant variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, const Elements& elements,
+                  const typename S::Constants& constants = {}) {
+    const int64_t width = elements.width(caps());
+    variant.width = width == 4 ? S::Width::V4 : S::Width::V1;
+    return dispatch<S>(variant, bindings, push, Items{(elements.count + width - 1) / width}, constants);
   }
   /// As above, with a team of invocations per row that suits the rows and the device.
   template <class S>
