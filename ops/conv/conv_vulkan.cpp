@@ -3,6 +3,7 @@
 #include "ops/conv/conv.h"
 #include "ops/conv/conv_depthwise_vulkan.h"
 #include "ops/conv/conv_image_vulkan.h"
+#include "ops/conv/conv_shared_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
 namespace opkit::ops::conv {
@@ -165,6 +166,7 @@ void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "Conv", imageCreator());
   registry.addCreator("vulkan", "Conv", depthwiseImageCreator());
   registry.addCreator("vulkan", "Conv", depthwiseCreator());
+  registry.addCreator("vulkan", "Conv", sharedCreator());
   registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports));
 }
 
