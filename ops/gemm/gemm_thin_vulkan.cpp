@@ -80,8 +80,7 @@ ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const 
   const int64_t missing = ceilDivide(device.deviceClass->groupsToFill, thin.blocks() * size.matrices);
   const int64_t wanted = std::max<int64_t>(std::min(missing, size.depth / kLeastSliceDepth), 1);
   const int64_t slices = std::max(wanted, ceilDivide(size.depth, kThinShared / thin.vectors()));
-  const int64_t depth = ceilDivide(ceilDivide(size.depth, slices), 16) * 16;
-  return {ceilDivide(size.depth, depth), depth};
+  return ProductSlices::cut(size.depth, slices, true);
 }
 
 Status encodeThin(const ProductSize& size, const std::vector<SharedPart>& parts, const ProductEnd& end,

@@ -69,8 +69,14 @@ ProductSlices ProductSlices::of(const ProductSize& size, const ProductTile& tile
       static_cast<int64_t>(std::min<uint64_t>(device.maxTensorBytes, INT32_MAX)) / std::max<int64_t>(sums, 1);
   int64_t slices = std::min({missing, size.depth / kLeastSliceDepth, kMostSlices, memory});
   slices = std::max({slices, ceilDivide(size.depth, deepestSlice(device)), int64_t{1}});
-  const int64_t depth = std::max<int64_t>(ceilDivide(ceilDivide(size.depth, slices), kStep) * kStep, kStep);
-  return {std::max<int64_t>(ceilDivide(size.depth, depth), 1), depth};
+  const ProductSlices even = cut(size.depth, slices, false);
+  return slices == missing && even.count < slices ? cut(size.depth, slices, true) : even;
+}
+
+ProductSlices ProductSlices::cut(int64_t depth, int64_t slices, bool atLeast) {
+  const int64_t share = ceilDivide(depth, slices);
+  const int64_t steps = std::max<int64_t>(atLeast && slices > 1 ? share / kStep : ceilDivide(share, kStep), 1);
+  return {std::max<int64_t>(ceilDivide(depth, steps * kStep), 1), steps * kStep};
 }
 
 int64_t ProductSlices::loopPasses() const { return std::max(passesOf(depth), vulkan::loopPasses({count})); }
