@@ -18,6 +18,8 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 64,
      .teamUpToRows = 32,
      .teamUpToColumns = 32,
+     .largestProductTile = 0,
+     .groupsToFill = 1,
      .reason =
          "A processor's vector lanes run a few invocations in lockstep. Loads from storage buffers become scalar code, "
          "texel fetches vectorise. Groups start one after the other, barriers cost a switch of all invocations, and "
@@ -36,9 +38,13 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 256,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 16384,
+     .largestProductTile = 128,
+     .groupsToFill = 528,
      .reason =
          "Memory is read by the sector: the invocations of a subgroup shall read neighbours, so a team walks even a "
-         "short row. Tens of thousands of invocations fill the device. Copy commands of short runs are slow."},
+         "short row. Tens of thousands of invocations fill the device: four groups of 256 for each of 132 compute units. "
+         "Products read memory once per tile, which shared memory feeds to all invocations. Copy commands of short runs "
+         "are slow."},
     {.name = "integrated",
      .prefersTexels = false,
      .prefersImages = false,
@@ -53,6 +59,8 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 128,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 4096,
+     .largestProductTile = 64,
+     .groupsToFill = 64,
      .reason = "As discrete, with fewer compute units, smaller work groups and a cache that it shares with the host."},
 };
 

@@ -38,6 +38,10 @@ struct DeviceClass {
   uint32_t largestTeam;
   int64_t teamUpToRows;
   int64_t teamUpToColumns;
+  // Products and convolutions: the most rows and columns of a tile that a work group computes from tiles of both operands
+  // in shared memory (0: none, an invocation's registers hold the tile), and the work groups that fill the device.
+  int64_t largestProductTile;
+  int64_t groupsToFill;
   const char* reason;
 };
 

@@ -1,8 +1,10 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv.h"
+#include "ops/conv/conv_depthwise_shared_vulkan.h"
 #include "ops/conv/conv_depthwise_vulkan.h"
 #include "ops/conv/conv_image_vulkan.h"
+#include "ops/conv/conv_shared_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
 namespace opkit::ops::conv {
@@ -164,7 +166,9 @@ Status supports(const CreateArgs& args) {
 void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "Conv", imageCreator());
   registry.addCreator("vulkan", "Conv", depthwiseImageCreator());
+  registry.addCreator("vulkan", "Conv", depthwiseSharedCreator());
   registry.addCreator("vulkan", "Conv", depthwiseCreator());
+  registry.addCreator("vulkan", "Conv", sharedCreator());
   registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports));
 }
 

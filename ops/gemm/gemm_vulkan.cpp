@@ -1,5 +1,6 @@
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm.h"
+#include "ops/gemm/gemm_shared_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
 namespace opkit::ops::gemm {
@@ -63,6 +64,40 @@ class GemmVulkan final : public vulkan::VulkanExecution {
   bool laysOutB_ = false;
 };
 
+ProductSize sizeOf(const GemmPlan& plan) { return {plan.rows, plan.columns, plan.depth}; }
+
+class GemmSharedVulkan final : public vulkan::VulkanExecution {
+ public:
+  GemmSharedVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), params_(args.params<GemmParams>()) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    const Tensor* c = has(inputs, 2) ? inputs[2] : nullptr;
+    OPKIT_ASSIGN(const GemmPlan plan,
+                 planGemm(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, c ? &c->desc.shape : nullptr));
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const SharedPart part{.w = {.depth = plan.aDepthStride, .outer = plan.aRowStride},
+                          .x = {.depth = plan.bDepthStride, .outer = plan.bColumnStride}};
+    const ProductEnd end{.biasRow = plan.cRowStride,
+                         .biasColumn = plan.cColumnStride,
+                         .alpha = params_.alpha,
+                         .beta = params_.beta,
+                         .low = params_.clamp_low,
+                         .high = params_.clamp_high};
+    return product_.encode(sizeOf(plan), {part}, end, inputs, outputs, encoder);
+  }
+
+ private:
+  GemmParamsT params_;
+  SharedProduct product_;
+};
+
+Status supportsShared(const CreateArgs& args) {
+  OPKIT_ASSIGN(const GemmPlan plan,
+               planGemm(args.params<GemmParams>(), args.input(0).shape, args.input(1).shape, nullptr));
+  return SharedProduct::supports(args, sizeOf(plan));
+}
+
 Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const GemmPlan plan,
                planGemm(args.params<GemmParams>(), args.input(0).shape, args.input(1).shape, nullptr));
@@ -72,6 +107,9 @@ Status supports(const CreateArgs& args) {
 
 }  // namespace
 
-void addVulkan(OpRegistry& registry) { registry.addCreator("vulkan", "Gemm", vulkan::creatorOf<GemmVulkan>(supports)); }
+void addVulkan(OpRegistry& registry) {
+  registry.addCreator("vulkan", "Gemm", vulkan::creatorOf<GemmSharedVulkan>(supportsShared, Layout::NCHW, "shared"));
+  registry.addCreator("vulkan", "Gemm", vulkan::creatorOf<GemmVulkan>(supports));
+}
 
 }  // namespace opkit::ops::gemm

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/op/op_registry.h"
+#include "ops/gemm/gemm_shared_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 #include "ops/matmul/matmul.h"
 
@@ -133,6 +134,67 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
   bool laysOutB_ = false;
 };
 
+// The left matrices as one tall one if all are multiplied by the same right matrix.
+MatMulPlan tall(MatMulPlan plan) {
+  const std::vector<BatchAxis> batch = mergedBatch(plan);
+  if (batch.size() != 1 || batch[0].a != 1 || batch[0].b != 0) return plan;
+  plan.rows *= batch[0].size;
+  plan.batch.clear();
+  plan.aBatchStrides.clear();
+  plan.bBatchStrides.clear();
+  return plan;
+}
+
+gemm::ProductSize sizeOf(const MatMulPlan& plan) { return {plan.rows, plan.columns, plan.depth, plan.batchCount()}; }
+
+// One part per index of the batch axes beyond the last two, which a dispatch covers.
+std::vector<gemm::SharedPart> partsOf(const MatMulPlan& plan) {
+  std::vector<BatchAxis> batch = mergedBatch(plan);
+  batch.insert(batch.begin(), batch.size() < 2 ? 2 - batch.size() : 0, BatchAxis{});
+  const BatchAxis image = batch[batch.size() - 2], group = batch.back();
+  const int64_t w = plan.rows * plan.depth, x = plan.depth * plan.columns, y = plan.rows * plan.columns;
+  Shape outer;
+  for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
+  std::vector<gemm::SharedPart> parts;
+  forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+    int64_t aMatrix = 0, bMatrix = 0;
+    for (size_t d = 0; d < index.size(); ++d) {
+      aMatrix += index[d] * batch[d].a;
+      bMatrix += index[d] * batch[d].b;
+    }
+    const auto done = static_cast<int64_t>(parts.size()) * image.size * group.size;
+    parts.push_back({.w = {aMatrix * w, 1, plan.depth, image.a * w, group.a * w},
+                     .x = {bMatrix * x, plan.columns, 1, image.b * x, group.b * x},
+                     .images = image.size,
+                     .groups = group.size,
+                     .yBase = done * y});
+  });
+  return parts;
+}
+
+class MatMulSharedVulkan final : public vulkan::VulkanExecution {
+ public:
+  MatMulSharedVulkan(const CreateArgs& args, Backend& backend)
+      : VulkanExecution(backend), params_(args.params<MatMulParams>()) {}
+
+  Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
+    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(inputs[0]->desc.shape, inputs[1]->desc.shape));
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    const MatMulPlan product = tall(plan);
+    return product_.encode(sizeOf(product), partsOf(product), {.low = params_.clamp_low, .high = params_.clamp_high},
+                           inputs, outputs, encoder);
+  }
+
+ private:
+  MatMulParamsT params_;
+  gemm::SharedProduct product_;
+};
+
+Status supportsShared(const CreateArgs& args) {
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.input(0).shape, args.input(1).shape));
+  return gemm::SharedProduct::supports(args, sizeOf(tall(plan)));
+}
+
 Status supports(const CreateArgs& args) {
   const Shape &a = args.input(0).shape, &b = args.input(1).shape;
   OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
@@ -145,6 +207,8 @@ Status supports(const CreateArgs& args) {
 void addVulkan(OpRegistry& registry) {
   const auto isSmall = [](const CreateArgs& args) { return requireSmallProducts(args, 216); };  // measured: 0017
   registry.addCreator("vulkan", "MatMul", vulkan::loopCreator(isSmall, "small"));
+  registry.addCreator("vulkan", "MatMul",
+                      vulkan::creatorOf<MatMulSharedVulkan>(supportsShared, Layout::NCHW, "shared"));
   registry.addCreator("vulkan", "MatMul", vulkan::creatorOf<MatMulVulkan>(supports));
 }
 
