@@ -16,6 +16,9 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 64,
      .teamUpToRows = 32,
      .teamUpToColumns = 32,
+     .rowColumns = 1,
+     .rowTileBytes = 0,
+     .rowGroups = 1,
      .reason =
          "A processor's vector lanes run a few invocations in lockstep. Loads from storage buffers become scalar code, "
          "texel fetches vectorise. Groups start one after the other, barriers cost a switch of all invocations, and "
@@ -32,9 +35,13 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 256,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 16384,
+     .rowColumns = 32,
+     .rowTileBytes = 32 << 10,
+     .rowGroups = 528,
      .reason =
          "Memory is read by the sector: the invocations of a subgroup shall read neighbours, so a team walks even a "
-         "short row. Tens of thousands of invocations fill the device. Copy commands of short runs are slow."},
+         "short row, and rows stay in shared memory between passes. Four groups on each of 132 units fill the device. "
+         "Copy commands of short runs are slow."},
     {.name = "integrated",
      .prefersTexels = false,
      .prefersImages = false,
@@ -47,6 +54,9 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 128,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 4096,
+     .rowColumns = 32,
+     .rowTileBytes = 16 << 10,
+     .rowGroups = 64,
      .reason = "As discrete, with fewer compute units, smaller work groups and a cache that it shares with the host."},
 };
 

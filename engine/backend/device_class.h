@@ -32,6 +32,12 @@ struct DeviceClass {
   uint32_t largestTeam;
   int64_t teamUpToRows;
   int64_t teamUpToColumns;
+  // Neighbouring strided rows whose teams lie side by side, so that neighbouring invocations read neighbouring
+  // addresses; bytes of shared memory in which a group keeps its rows between passes, 0 if caches do; work groups that
+  // fill the device.
+  uint32_t rowColumns;
+  uint32_t rowTileBytes;
+  int64_t rowGroups;
   const char* reason;
 };
 
