@@ -186,7 +186,7 @@ void addCompareCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--threshold", options->thresholdPercent,
                    "Times that change by less than this percentage count as the same")
-      ->check(cli::finiteNumber(0, 1000))
+      ->check(cli::finiteNumber(0, 1e9))
       ->capture_default_str();
   command->footer(
       "Times need two process runs in both files: run `op-harness bench --json` several times.\n"

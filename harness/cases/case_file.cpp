@@ -88,6 +88,23 @@ Result<std::map<std::string, std::string>> readReasons(const Json& entry, const 
 }
 
 /// The fields that every case of the entry shares.
+/// The bounds of the access profile (harness/trace/case_access.h).
+Status readAccess(const Json& entry, Case& base) {
+  for (const char* key : {"efficiency", "requests"})
+    if (entry.contains(key) && (!entry[key].is_number() || !(entry[key].get<double>() > 0)))
+      return Status::invalidArgument("\"{}\" must be a positive number, got {}", key, entry[key].dump());
+  base.efficiency = entry.value("efficiency", 0.0);
+  base.requests = entry.value("requests", 0.0);
+  if (base.efficiency > 1)
+    return Status::invalidArgument("\"efficiency\" must be at most 1, got {}", entry["efficiency"].dump());
+  OPKIT_ASSIGN(base.uncoalesced, readString(entry, "uncoalesced"));
+  const bool stated = base.efficiency > 0 || base.requests > 0;
+  if (entry.contains("uncoalesced") && (base.uncoalesced.empty() || !stated))
+    return Status::invalidArgument(
+        "\"uncoalesced\" must be the reason for the \"efficiency\" or \"requests\" beside it");
+  return Status::ok();
+}
+
 Result<Case> readBase(const Json& entry) {
   Case base;
   OPKIT_ASSIGN(base.op, readString(entry, "op"));
@@ -116,6 +133,7 @@ Result<Case> readBase(const Json& entry) {
     return Status::invalidArgument("\"slow\" must be the reason why an entry with a \"size\" stays below the floor");
   if (entry.contains("size") && base.size != "typical" && base.size != "large")
     return Status::invalidArgument("\"size\" must be \"typical\" or \"large\", got {}", entry["size"].dump());
+  OPKIT_TRY(readAccess(entry, base));
   if (entry.contains("boundScale")) {
     if (!entry["boundScale"].is_number()) return Status::invalidArgument("\"boundScale\" must be a number");
     base.boundScale = entry["boundScale"].get<double>();
@@ -210,9 +228,9 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 }
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(entry,
-                      {"name", "op", "params", "inputs", "lanes", "data", "constant", "outputs", "fallback", "unproved",
-                       "loops", "boundScale", "reason", "seed", "bench", "size", "slow"},
+  OPKIT_TRY(checkKeys(entry, {"name",    "op",       "params",   "inputs",     "lanes",      "data",       "constant",
+                              "outputs", "fallback", "unproved", "loops",      "boundScale", "reason",     "seed",
+                              "bench",   "size",     "slow",     "efficiency", "requests",   "uncoalesced"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);

@@ -14,18 +14,6 @@ namespace {
 constexpr int kAttempts = 3;        // for a case that would fail: other programs disturb kernels and probes
 constexpr double kStaleFactor = 3;  // times the floor: above, the "slow" of an entry is stale
 
-/// The cases of this size, each as a group of its own.
-std::vector<Case> chooseCases(const Catalogue& catalogue, const std::string& size, bool one) {
-  std::vector<Case> chosen;
-  for (const std::vector<CaseGroup>* groups : {&catalogue.sized, &catalogue.groups}) {
-    for (const CaseGroup& group : *groups)
-      for (const Case& c : group.cases)
-        if (one || (!c.size.empty() && (size == "all" || c.size == size))) chosen.push_back(c);
-    if (one && !chosen.empty()) return {chosen.front()};
-  }
-  return chosen;
-}
-
 std::vector<size_t> threadCounts(const RoofArguments& options) {
   if (!options.threads.empty()) return options.threads;
   const size_t all = std::max(1u, std::thread::hardware_concurrency());
@@ -138,7 +126,7 @@ Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, co
                       const std::string& json, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  std::vector<Case> chosen = chooseCases(catalogue, options.size, !cases.id.empty());
+  std::vector<Case> chosen = sizedCases(catalogue, options.size, !cases.id.empty());
   shard.keepMine(chosen);
   OPKIT_ASSIGN(const std::shared_ptr<Runtime> runtime, createRuntime("cpu", {}));
   const GracefulInterrupt graceful;

@@ -104,6 +104,9 @@ void addShard(CLI::App& command, Shard& shard, const std::string& what);
 /// The built-in cases and those of plugins (PLUGIN.cases.json beside libPLUGIN.so), or those of --cases; narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
 
+/// The cases of this size ("typical", "large" or "all"); with `one`, the first case of any size.
+std::vector<Case> sizedCases(const Catalogue& catalogue, const std::string& size, bool one);
+
 /// Adds the cases beside the loaded plugins; names plugins without cases on stderr.
 Status appendPluginCases(Catalogue& catalogue, const OpRegistry& registry);
 

@@ -3,6 +3,7 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "harness/check/prepared.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/shaders_access.h"
 #include "harness/run/terminal.h"
 
 namespace opkit::harness {
@@ -11,6 +12,7 @@ namespace {
 struct ShadersArguments {
   BackendOptions backend;
   CaseOptions cases;
+  AccessArguments access;
   std::string json;
 };
 
@@ -94,12 +96,23 @@ void addShadersCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("shaders", "Print SPIR-V statistics of the shaders that the cases dispatch");
   auto options = std::make_shared<ShadersArguments>();
   options->backend.backends = {"vulkan"};
-  command->add_option("--device", options->backend.device, "Device by index, part of its name, or UUID");
+  command->add_option("--device", options->backend.device,
+                      "Device by index, part of its name, or UUID; with --access also a described GPU");
   command->add_option("--mask", options->backend.mask, "Pretend that the device lacks things, see check");
   options->cases.add(*command);
-  command->add_option("--json", options->json, "Write the table as JSON")->check(cli::outputFile());
-  command->footer("Example:\n  op-harness shaders --op Softmax");
-  command->callback([options, &context] { context.run = [options] { return shaders(*options); }; });
+  options->access.add(*command);
+  command->add_option("--json", options->json, "Write the table as JSON; with --access, append results")
+      ->check(cli::outputFile());
+  command->footer(
+      "Examples:\n  op-harness shaders --op Softmax\n  op-harness shaders --access --op Transpose --gpu "
+      "H100,Adreno750");
+  command->callback([options, &context] {
+    context.run = [options, &context] {
+      return options->access.wanted
+                 ? shadersAccess(options->access, options->backend, options->cases, options->json, context.commandLine)
+                 : shaders(*options);
+    };
+  });
 }
 
 }  // namespace opkit::harness

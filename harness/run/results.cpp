@@ -146,6 +146,7 @@ CaseRecord toRecord(const CaseResult& result) {
   record.arenaBytes = result.arenaBytes;
   record.allocations = result.allocations;
   record.repro = result.repro;
+  record.access = result.access;
   return record;
 }
 

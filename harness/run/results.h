@@ -60,7 +60,7 @@ struct LayerResult {
 };
 
 struct CaseResult {
-  std::string kind;  // "check", "bench", "roof", "conformance", "model"
+  std::string kind;  // "check", "bench", "roof", "access", "conformance", "model"
   std::string id;
   std::string name;  // of the entry in the case file
   std::string op;
@@ -101,6 +101,7 @@ struct CaseResult {
   size_t shaderBytes = 0;                         // of their SPIR-V
   std::optional<size_t> arenaBytes, allocations;  // planned for the tensors; buffers of the Session's first run
   std::string repro;                              // the command line that repeats the case
+  std::optional<reports::AccessRecord> access;    // of kind "access"
 
   /// Appends a sub-check; a failed one sets the status to `Fail` and the reason to its message, unless there is one.
   void check(const std::string& checkName, const Status& verdict);

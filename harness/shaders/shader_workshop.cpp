@@ -3,7 +3,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/backend/vulkan/shader_build/compiler.h"
 #include "engine/backend/vulkan/shader_build/variants.h"
 
 namespace opkit::harness {
@@ -32,7 +31,8 @@ void ShaderWorkshop::setText(const std::string& shader, std::string text) {
   }
 }
 
-Result<std::span<const uint32_t>> ShaderWorkshop::compile(const std::string& variantName) {
+Result<std::span<const uint32_t>> ShaderWorkshop::compile(const std::string& variantName,
+                                                          shader_build::DebugInfo debug) {
   if (const auto found = compiled_.find(variantName); found != compiled_.end())
     return std::span<const uint32_t>(found->second);
   const std::string shader = shaderOf(variantName);
@@ -46,7 +46,7 @@ Result<std::span<const uint32_t>> ShaderWorkshop::compile(const std::string& var
   for (const shader_build::Choice& choice : shader_build::allChoices(axes)) {
     if (shader_build::describe(axes, choice) != wanted) continue;
     OPKIT_ASSIGN(auto made, shader_build::compile(path, text, shader_build::definesOf(axes, choice),
-                                                  {root_ + "/shaders/include", root_}, dependencies_));
+                                                  {root_ + "/shaders/include", root_}, dependencies_, {}, debug));
     return std::span<const uint32_t>(compiled_[variantName] = std::move(made.optimized));
   }
   return Status::invalidArgument("{}: has no variant '{}'", path, wanted);

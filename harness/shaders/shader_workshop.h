@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/vulkan/shader_build/compiler.h"
 #include "engine/base/status.h"
 
 namespace opkit::harness {
@@ -26,7 +27,8 @@ class ShaderWorkshop {
 
   /// SPIR-V of a variant by ShaderCode::name, "softmax/softmax STORAGE=f16". The words live as long as this object.
   /// InvalidArgument holds "file:line: error: ..." lines.
-  Result<std::span<const uint32_t>> compile(const std::string& variantName);
+  Result<std::span<const uint32_t>> compile(const std::string& variantName,
+                                            shader_build::DebugInfo debug = shader_build::DebugInfo::Strip);
 
   /// Every file that was read for shaders compiled so far.
   const std::set<std::string>& dependencies() const { return dependencies_; }

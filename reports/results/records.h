@@ -263,6 +263,31 @@ struct ExpectationRecord {
   }
 };
 
+/// What the kernels of a case ask of a GPU's memory, by a trace (harness/trace/case_access.h).
+struct AccessRecord {
+  size_t width = 0;  // of the modelled subgroups
+  double efficiency = 0, requestBytes = 0, requests = 0, footprintBytes = 0, bankPasses = 0, lanes = 0;
+  uint64_t groups = 0;  // of the dispatch with the most requests
+  bool exact = false;
+  std::map<std::string, double> estimateNs;   // by GPU
+  std::map<std::string, std::string> limits;  // by GPU
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("width", self.width, Presence::Always);
+    visit("efficiency", self.efficiency, Presence::Always);
+    visit("requestBytes", self.requestBytes, Presence::Always);
+    visit("requests", self.requests, Presence::Always);
+    visit("footprintBytes", self.footprintBytes, Presence::Always);
+    visit("bankPasses", self.bankPasses, Presence::Always);
+    visit("lanes", self.lanes, Presence::Always);
+    visit("groups", self.groups, Presence::Always);
+    visit("exact", self.exact, Presence::Always);
+    visit("estimateNs", self.estimateNs, Presence::Always);
+    visit("limits", self.limits, Presence::Always);
+  }
+};
+
 /// Once per case and backend.
 struct CaseRecord {
   static constexpr const char* kName = "case";
@@ -295,6 +320,7 @@ struct CaseRecord {
   std::string repro;
   std::optional<CaseStatus> rerun;  // of a failure that ran again in a fresh worker; `status` is the first result
   std::optional<ExpectationRecord> expectation;
+  std::optional<AccessRecord> access;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -341,6 +367,7 @@ struct CaseRecord {
     visit("repro", self.repro, Presence::Optional);
     visit("rerun", self.rerun, Presence::Optional);
     visit("expectation", self.expectation, Presence::Optional);
+    visit("access", self.access, Presence::Optional);
   }
 };
 

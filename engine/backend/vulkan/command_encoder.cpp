@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/command_encoder.h"
 
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 #include "shaders/raster/fill_zero.h"
 
@@ -93,7 +94,9 @@ uint64_t CommandEncoder::maxBindingBytes() const {
 const DeviceCaps& CommandEncoder::caps() const { return backend_.caps(); }
 
 Result<const Tensor*> CommandEncoder::report(int64_t words, DataReport explain) {
-  return reports_.add(backend_.sharedDevice(), words, std::move(explain));
+  OPKIT_ASSIGN(const Tensor* tensor, reports_.add(backend_.sharedDevice(), words, std::move(explain)));
+  if (DispatchTracer* tracer = backend_.runtime().pipelines().tracer()) tracer->onWrite(*tensor);
+  return tensor;
 }
 
 Result<size_t> CommandEncoder::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {

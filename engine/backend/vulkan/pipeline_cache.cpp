@@ -5,37 +5,51 @@
 #include "engine/backend/cache_file.h"
 #include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
+namespace {
+
+/// A layout of bindings 0 .. n-1.
+Result<Owned<VkDescriptorSetLayout>> createSetLayout(const Device& device, std::span<const Access> accesses) {
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t i = 0; i < accesses.size(); ++i)
+    bindings.push_back({i, descriptorType(accesses[i]), 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+  VkDescriptorSetLayoutCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  info.bindingCount = static_cast<uint32_t>(bindings.size());
+  info.pBindings = bindings.data();
+  VkDescriptorSetLayout layout = VK_NULL_HANDLE;
+  OPKIT_VK_CREATE(device, device.vk().vkCreateDescriptorSetLayout(device.handle(), &info, nullptr, &layout),
+                  "creating a descriptor set layout");
+  return Owned<VkDescriptorSetLayout>(device, layout, device.vk().vkDestroyDescriptorSetLayout);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Pipeline>> Pipeline::create(const Device& device, const ShaderCode& code,
                                                    std::span<const uint32_t> constants, VkPipelineCache driverCache,
-                                                   bool captureStatistics) {
+                                                   const PipelineOptions& options) {
   OPKIT_TRY(requireShader(device.physical(), code, constants));
   auto pipeline = std::make_unique<Pipeline>();
-  OPKIT_TRY(pipeline->createLayouts(device, code));
+  OPKIT_TRY(pipeline->createLayouts(device, code, options.traced));
   const VkPipelineCreateFlags flags =
-      captureStatistics ? VkPipelineCreateFlags{VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR} : 0;
+      options.captureStatistics ? VkPipelineCreateFlags{VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR} : 0;
   OPKIT_TRY(pipeline->createHandle(device, code, constants, driverCache, flags));
   return pipeline;
 }
 
-Status Pipeline::createLayouts(const Device& device, const ShaderCode& code) {
-  std::vector<VkDescriptorSetLayoutBinding> bindings;
-  for (uint32_t i = 0; i < code.bindings.size(); ++i)
-    bindings.push_back({i, descriptorType(code.bindings[i]), 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
-  VkDescriptorSetLayoutCreateInfo setInfo{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
-  setInfo.bindingCount = static_cast<uint32_t>(bindings.size());
-  setInfo.pBindings = bindings.data();
-  VkDescriptorSetLayout setLayout = VK_NULL_HANDLE;
-  OPKIT_VK_CREATE(device, device.vk().vkCreateDescriptorSetLayout(device.handle(), &setInfo, nullptr, &setLayout),
-                  "creating a descriptor set layout");
-  setLayout_ = Owned<VkDescriptorSetLayout>(device, setLayout, device.vk().vkDestroyDescriptorSetLayout);
-
+Status Pipeline::createLayouts(const Device& device, const ShaderCode& code, bool traced) {
+  constexpr Access kTrace[] = {Access::ReadWrite};
+  OPKIT_ASSIGN(setLayout_, createSetLayout(device, code.bindings));
+  if (traced) {
+    OPKIT_ASSIGN(traceLayout_, createSetLayout(device, kTrace));
+  }
+  const VkDescriptorSetLayout layouts[] = {setLayout_.get(), traceLayout_.get()};
   const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, code.pushConstantBytes};
   VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  info.setLayoutCount = 1;
-  info.pSetLayouts = &setLayout;
+  info.setLayoutCount = traced ? 2 : 1;
+  info.pSetLayouts = layouts;
   info.pushConstantRangeCount = code.pushConstantBytes > 0 ? 1 : 0;
   info.pPushConstantRanges = &range;
   VkPipelineLayout layout = VK_NULL_HANDLE;
@@ -133,15 +147,27 @@ void PipelineCache::setSource(ShaderSource source) {
   source_ = std::move(source);
 }
 
+void PipelineCache::setTracer(DispatchTracer* tracer) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  tracer_ = tracer;
+}
+
+DispatchTracer* PipelineCache::tracer() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return tracer_;
+}
+
 /// The shader to compile and its identity.
 std::pair<ShaderCode, PipelineCache::Key> PipelineCache::sourceOf(const ShaderCode& built,
                                                                   std::span<const uint32_t> constants) const {
   ShaderCode code = built;
   if (source_) code.spirv = source_(built);
+  if (tracer_) code.spirv = tracer_->instrument(code);
   const bool replaced = code.spirv.data() != built.spirv.data();
   return {code,
           {replaced ? nullptr : built.spirv.data(),
            replaced ? XXH3_64bits(code.spirv.data(), code.spirv.size_bytes()) : 0,
+           tracer_ != nullptr,
            {constants.begin(), constants.end()}}};
 }
 
@@ -157,7 +183,8 @@ Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::sp
   if (!driverCache_) OPKIT_TRY(createDriverCache());
   const auto found = pipelines_.find(key);
   if (found != pipelines_.end()) return Entry{found->second.get(), false};
-  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get(), captures_);
+  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get(),
+                                   {.captureStatistics = captures_, .traced = tracer_ != nullptr});
   if (!pipeline) return pipeline.error().withContext(code.name);
   if (captures_) {
     OPKIT_ASSIGN(statistics_[code.name], statisticsOf(*device_, (*pipeline)->handle()));

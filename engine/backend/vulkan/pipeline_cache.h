@@ -16,23 +16,34 @@
 
 namespace opkit::vulkan {
 
+class DispatchTracer;
+
+/// How pipelines are made, beside shader and constants.
+struct PipelineOptions {
+  bool captureStatistics = false;
+  bool traced = false;  // has the set of a DispatchTracer
+};
+
 class Pipeline {
  public:
   /// Unsupported names a feature that the shader needs and the device lacks.
   static Result<std::unique_ptr<Pipeline>> create(const Device& device, const ShaderCode& code,
                                                   std::span<const uint32_t> constants, VkPipelineCache driverCache,
-                                                  bool captureStatistics = false);
+                                                  const PipelineOptions& options = {});
 
   VkPipeline handle() const { return handle_.get(); }
   VkPipelineLayout layout() const { return layout_.get(); }
   VkDescriptorSetLayout setLayout() const { return setLayout_.get(); }
+  /// Null without a DispatchTracer.
+  VkDescriptorSetLayout traceLayout() const { return traceLayout_.get(); }
 
  private:
-  Status createLayouts(const Device& device, const ShaderCode& code);
+  Status createLayouts(const Device& device, const ShaderCode& code, bool traced);
   Status createHandle(const Device& device, const ShaderCode& code, std::span<const uint32_t> constants,
                       VkPipelineCache driverCache, VkPipelineCreateFlags flags);
 
   Owned<VkDescriptorSetLayout> setLayout_;
+  Owned<VkDescriptorSetLayout> traceLayout_;
   Owned<VkPipelineLayout> layout_;
   Owned<VkPipeline> handle_;
 };
@@ -44,6 +55,9 @@ class PipelineCache {
 
   /// See VulkanRuntime::setShaderSource.
   void setSource(ShaderSource source);
+  /// See VulkanRuntime::setTracer.
+  void setTracer(DispatchTracer* tracer);
+  DispatchTracer* tracer() const;
   /// From now on statistics() returns the driver's data for new pipelines. False if the driver has none.
   bool captureStatistics();
   /// Keyed by the name of the shader variant; of the last specialisation made.
@@ -74,6 +88,7 @@ class PipelineCache {
   struct Key {
     const uint32_t* built = nullptr;
     uint64_t replaced = 0;
+    bool traced = false;
     std::vector<uint32_t> constants;
     auto operator<=>(const Key&) const = default;
   };
@@ -88,6 +103,7 @@ class PipelineCache {
   bool captures_ = false;
   std::map<std::string, std::vector<PipelineStatistic>> statistics_;
   ShaderSource source_;  // null: shaders come from the build
+  DispatchTracer* tracer_ = nullptr;
   Owned<VkPipelineCache> driverCache_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
   std::set<std::pair<const Pipeline*, uint32_t>> used_;

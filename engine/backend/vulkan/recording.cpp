@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
@@ -182,26 +183,41 @@ void Recording::fillGuards() {
   barrier(commands_.handle());
 }
 
-void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set,
+void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, const Sets& sets,
                      std::span<const std::byte> push) {
   const VolkDeviceTable& vk = context_.device->vk();
   vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
-  vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, 1, &set, 0, nullptr);
+  vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, sets.count,
+                             sets.list.data(), 0, nullptr);
   if (!push.empty())
     vk.vkCmdPushConstants(commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                           static_cast<uint32_t>(push.size()), push.data());
 }
 
 /// The images lose their contents; at resize they have none.
-Status Recording::warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
+Status Recording::warmUp(const Pipeline& pipeline, const Sets& sets, std::span<const std::byte> push,
                          std::span<const VkImage> images) {
   if (!warmup_) {
     OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
     warmup_.emplace(std::move(commands));
   }
   barrier(warmup_->handle(), images);  // for the validation layers, which do not see that the dispatch is empty
-  bind(warmup_->handle(), pipeline, set, push);
+  bind(warmup_->handle(), pipeline, sets, push);
   context_.device->vk().vkCmdDispatch(warmup_->handle(), 0, 1, 1);
+  return Status::ok();
+}
+
+void Recording::traceWrite(const Tensor& tensor) const {
+  if (DispatchTracer* tracer = context_.pipelines->tracer()) tracer->onWrite(tensor);
+}
+
+Status Recording::addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets) {
+  DispatchTracer* tracer = context_.pipelines->tracer();
+  if (!tracer) return Status::ok();
+  OPKIT_ASSIGN(const VulkanBuffer* buffer, tracer->bufferFor(dispatch, context_.device));
+  const BufferBinding binding{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, {buffer->handle(), 0, VK_WHOLE_SIZE}, {}, {}};
+  OPKIT_ASSIGN(sets.list[1], descriptors_.allocate(pipeline.traceLayout(), {&binding, 1}));
+  sets.count = 2;
   return Status::ok();
 }
 
@@ -219,7 +235,9 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
     bindings.push_back(binding);
   }
   OPKIT_ASSIGN(const PipelineCache::Entry entry, context_.pipelines->get(code, constants));
-  OPKIT_ASSIGN(VkDescriptorSet set, descriptors_.allocate(entry.pipeline->setLayout(), bindings));
+  Sets sets;
+  OPKIT_ASSIGN(sets.list[0], descriptors_.allocate(entry.pipeline->setLayout(), bindings));
+  OPKIT_TRY(addTraceSet(*entry.pipeline, {code, constants, tensors, groups}, sets));
   if (entry.created) ++context_.counters->pipelinesCreated;
   if (context_.pipelines->isFirstUse(entry.pipeline, kindOf(code, tensors))) {
     std::vector<VkImage> images;
@@ -228,10 +246,10 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
         OPKIT_ASSIGN(const VulkanImage* image, context_.images->imageOf(*tensors[i]));
         images.push_back(image->handle.get());
       }
-    OPKIT_TRY(warmUp(*entry.pipeline, set, push, images));
+    OPKIT_TRY(warmUp(*entry.pipeline, sets, push, images));
   }
   placeBarrier();
-  bind(commands_.handle(), *entry.pipeline, set, push);
+  bind(commands_.handle(), *entry.pipeline, sets, push);
   context_.device->vk().vkCmdDispatch(commands_.handle(), groups.x, groups.y, groups.z);
   ++dispatches_;
   return Status::ok();
@@ -250,6 +268,7 @@ Status Recording::fillZero(const Tensor& tensor) {
   accesses_.clear();
   fresh_.clear();
   useBuffer(tensor, true);
+  traceWrite(tensor);
   placeBarrier();
   context_.device->vk().vkCmdFillBuffer(commands_.handle(), buffer->handle(), tensor.offsetBytes, tensor.sizeBytes(),
                                         0);
@@ -271,6 +290,8 @@ Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const
   fresh_.clear();
   useBuffer(from, false);
   useBuffer(to, true);
+  for (const ByteRun& run : runs)
+    traceWrite({{DType::UInt8, {static_cast<int64_t>(run.sizeBytes)}}, to.buffer, to.offsetBytes + run.to, 0});
   placeBarrier();
   context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source->handle(), target->handle(),
                                         static_cast<uint32_t>(copies.size()), copies.data());

@@ -17,6 +17,7 @@
 namespace opkit::vulkan {
 
 class VulkanBuffer;
+struct TracedDispatch;
 
 /// State shared by the recordings of one Backend. Borrowed; outlives them.
 struct RecordingContext {
@@ -61,9 +62,16 @@ class Recording {
 
  private:
   explicit Recording(const RecordingContext& context, CommandBuffer commands);
-  void bind(VkCommandBuffer commands, const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push);
-  Status warmUp(const Pipeline& pipeline, VkDescriptorSet set, std::span<const std::byte> push,
+  /// Sets 0 and, under a DispatchTracer, 1.
+  struct Sets {
+    std::array<VkDescriptorSet, 2> list{};
+    uint32_t count = 1;
+  };
+  void bind(VkCommandBuffer commands, const Pipeline& pipeline, const Sets& sets, std::span<const std::byte> push);
+  Status warmUp(const Pipeline& pipeline, const Sets& sets, std::span<const std::byte> push,
                 std::span<const VkImage> images);
+  void traceWrite(const Tensor& tensor) const;
+  Status addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets);
   static Result<const VulkanBuffer*> bufferOf(const Tensor& tensor, const char* user);
   Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
   Result<BufferBinding> bindingOf(const Tensor& tensor, Access access, const char* user);

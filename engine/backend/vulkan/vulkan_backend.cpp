@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/guarded_tensor.h"
+#include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/image_conversion.h"
 #include "engine/backend/vulkan/image_guard.h"
 #include "engine/backend/vulkan/vulkan_loop.h"
@@ -176,6 +177,7 @@ Status VulkanBackend::upload(const Tensor& host, const Tensor& device) {
   if (staging_ && device.layout != Layout::NCHW)
     return Status::unsupported("vulkan: copies through staging memory keep NCHW, got {}", nameOf(device.layout));
   counters().bytesUploaded += device.sizeBytes();
+  if (DispatchTracer* tracer = runtime_->pipelines().tracer()) tracer->onWrite(device);
   return transfer(host, device, true);
 }
 

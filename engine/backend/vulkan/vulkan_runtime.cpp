@@ -66,6 +66,8 @@ const DeviceInfo& VulkanRuntime::device() const { return device_->physical().inf
 
 void VulkanRuntime::setShaderSource(ShaderSource source) { pipelines_->setSource(std::move(source)); }
 
+void VulkanRuntime::setTracer(DispatchTracer* tracer) { pipelines_->setTracer(tracer); }
+
 Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry, const BackendConfig& config) {
   OPKIT_TRY(device_->requireAlive());
   return VulkanBackend::create(shared_from_this(), registry, config);

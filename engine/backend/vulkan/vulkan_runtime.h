@@ -17,6 +17,7 @@
 namespace opkit::vulkan {
 
 class Device;
+class DispatchTracer;
 class PipelineCache;
 
 class VulkanRuntime final : public Runtime,
@@ -43,6 +44,8 @@ class VulkanRuntime final : public Runtime,
 
   /// Called for every dispatch recorded from now on, by the thread that records it.
   void setShaderSource(ShaderSource source);
+  /// Watches every dispatch recorded from now on; null ends that. The source above comes first.
+  void setTracer(DispatchTracer* tracer);
 
  private:
   std::shared_ptr<Device> device_;  // shared: buffers keep it too

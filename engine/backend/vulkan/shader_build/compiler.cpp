@@ -114,14 +114,14 @@ std::vector<uint32_t> withExactArithmetic(const std::vector<uint32_t>& plain, st
   return optimized;
 }
 
-Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const std::string& path) {
+Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const std::string& path, DebugInfo debug) {
   std::string messages;
   spvtools::Optimizer optimizer(kEnvironment);
   optimizer.SetMessageConsumer([&](spv_message_level_t level, const char*, const spv_position_t&, const char* text) {
     if (level <= SPV_MSG_ERROR) messages += fmt::format("{}:1: error: spirv-opt: {}\n", path, text);
   });
   optimizer.RegisterPerformancePasses();
-  optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
+  if (debug == DebugInfo::Strip) optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
   std::vector<uint32_t> result;
   if (!optimizer.Run(spirv.data(), spirv.size(), &result)) return Status::invalidArgument("{}", messages);
   return withExactArithmetic(spirv, std::move(result));
@@ -131,10 +131,11 @@ Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const
 
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
                          const std::vector<std::string>& includes, std::set<std::string>& dependencies,
-                         const std::map<std::string, std::string>& embedded) {
+                         const std::map<std::string, std::string>& embedded, DebugInfo debug) {
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
   options.SetWarningsAsErrors();
+  if (debug == DebugInfo::Keep) options.SetGenerateDebugInfo();
   options.SetIncluder(std::make_unique<Includer>(includes, dependencies, embedded));
   for (const auto& [name, value] : defines) options.AddMacroDefinition(name, value);
 
@@ -147,7 +148,7 @@ Result<Compiled> compile(const std::string& path, const std::string& source, con
   Compiled compiled;
   compiled.plain.assign(result.cbegin(), result.cend());
   OPKIT_TRY(validate(compiled.plain, path, "compiled"));
-  OPKIT_ASSIGN(compiled.optimized, optimize(compiled.plain, path));
+  OPKIT_ASSIGN(compiled.optimized, optimize(compiled.plain, path, debug));
   OPKIT_TRY(validate(compiled.optimized, path, "optimised"));
   return compiled;
 }

@@ -1,0 +1,230 @@
+#include "harness/commands/shaders_access.h"
+
+#include "engine/base/child_process.h"
+#include "engine/base/interrupt.h"
+#include "harness/cases/case_dtype.h"
+#include "harness/cases/data.h"
+#include "harness/run/terminal.h"
+#include "harness/shaders/shader_workshop.h"
+#include "harness/trace/case_access.h"
+
+namespace opkit::harness {
+namespace {
+
+std::string bytesText(double bytes) {
+  return bytes < 1e4 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.4g} MB", bytes / 1e6);
+}
+
+std::string siteText(const AccessSite& site) {
+  constexpr const char* kKinds[] = {"load", "store", "atomic", "barrier", "return"};
+  constexpr const char* kSpaces[] = {"buffer", "shared", "texel", "image", ""};
+  const std::string place = site.space == AccessSite::Space::Shared ? "" : fmt::format(" {}", site.binding);
+  const std::string line =
+      site.line == 0 ? fmt::format("instruction {}", site.instruction) : fmt::format("{}:{}", site.file, site.line);
+  return fmt::format("{} {}{}{}, {}", kKinds[static_cast<size_t>(site.kind)], kSpaces[static_cast<size_t>(site.space)],
+                     place, site.name.empty() ? "" : " " + site.name, line);
+}
+
+/// The lines of one run of the command.
+class AccessRun {
+ public:
+  AccessRun(const AccessArguments& options, std::vector<const Gpu*> gpus, ResultFile& file)
+      : options_(options), gpus_(std::move(gpus)), file_(file), workshop_(options.source) {
+    std::vector<std::string> heading = {"case",  "dispatches", "efficiency", "requests",
+                                        "ratio", "banks",      "lanes",      "groups"};
+    for (const Gpu* gpu : gpus_) heading.push_back(fmt::format("{} estimate", gpu->name));
+    heading.insert(heading.end(), {"limit", "of the roof", "note"});
+    table_.emplace(heading);
+  }
+
+  void trace(const Case& c, const OpRegistry& registry, const std::shared_ptr<vulkan::VulkanRuntime>& runtime) {
+    CaseResult result = {.kind = "access", .id = c.id(), .name = c.name, .op = c.op};
+    result.backend = "vulkan";
+    result.device = runtime->device().name;
+    result.software = runtime->device().software;
+    result.dtype = dtypeOf(c, registry.find(c.op));
+    result.repro = fmt::format("op-harness shaders --access --device-class {} --case {}", gpus_[0]->deviceClass,
+                               shellQuoted(result.id));
+    const auto access = profile(c, registry, runtime);
+    if (!access) {
+      result.status = access.error().code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
+      result.reason = access.error().message();
+    } else {
+      result.access = access->sums;
+      result.dispatches = access->dispatches.size();
+      result.flops = access->flops;
+      result.bytes = access->caseBytes;
+      checkAccess(*access, c, *gpus_[0], options_.goals, result);
+      if (result.status == CaseStatus::Pass) result.note = c.uncoalesced;
+    }
+    print(result, access ? &*access : nullptr);
+    failed_ = failed_ || isFailure(result.status);
+    file_.write(result);
+  }
+
+  int exitCode() const {
+    fmt::print("{}", table_->toString());
+    fmt::print("Counted from traces, for subgroups of {}; times are estimates for {}, not measurements.\n",
+               gpus_[0]->subgroup, gpus_[0]->name);
+    if (traced_ == 0) return nothingRan("no kernel of these cases was traced");
+    return failed_ ? cli::kCheckFailed : cli::kSuccess;
+  }
+
+ private:
+  Result<CaseAccess> profile(const Case& c, const OpRegistry& registry,
+                             const std::shared_ptr<vulkan::VulkanRuntime>& runtime) {
+    OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry.find(c.op)));
+    TraceOptions options;
+    if (options_.sites) options.source = [this](const vulkan::ShaderCode& code) { return withLines(code); };
+    OPKIT_ASSIGN(trace_, traceCase(c, inputs, registry, runtime, options));
+    if (trace_.dispatches.empty()) return Status::unsupported("it dispatches no shader");
+    ++traced_;
+    return accessOf(trace_, inputs, gpus_);
+  }
+
+  /// The shader with debug information, if the source tree has it.
+  std::span<const uint32_t> withLines(const vulkan::ShaderCode& code) {
+    const auto made = workshop_.compile(code.name, shader_build::DebugInfo::Keep);
+    return made ? *made : std::span<const uint32_t>();
+  }
+
+  void print(const CaseResult& result, const CaseAccess* access) {
+    if (!access) {
+      std::vector<std::string> cells(8 + gpus_.size() + 3, "-");
+      cells.front() = result.id;
+      cells.back() = result.reason;
+      table_->add(cells);
+      return;
+    }
+    addRow(result, *access);
+    if (!options_.sites) return;
+    for (const DispatchProfile& one : access->dispatches) printSites(one);
+  }
+
+  void addRow(const CaseResult& result, const CaseAccess& access) {
+    const reports::AccessRecord& sums = access.sums;
+    std::vector<std::string> cells = {result.id,
+                                      std::to_string(access.dispatches.size()),
+                                      fmt::format("{:.3f}", sums.efficiency),
+                                      bytesText(sums.requestBytes),
+                                      fmt::format("{:.3f}", sums.requests),
+                                      fmt::format("{:.3f}", sums.bankPasses),
+                                      fmt::format("{:.2f}", sums.lanes),
+                                      std::to_string(sums.groups)};
+    for (const auto& [gpu, estimate] : access.estimates) cells.push_back(cli::formatNs(estimate.seconds * 1e9));
+    const Estimate& first = access.estimates.front().second;
+    cells.push_back(nameOf(first.limit()));
+    cells.push_back(fmt::format("{:.0f} %", 100 * first.roofShare()));
+    cells.push_back(result.status == CaseStatus::Pass ? notesOf(access, result.note) : result.reason);
+    table_->add(cells);
+  }
+
+  static std::string notesOf(const CaseAccess& access, const std::string& reason) {
+    std::string notes = reason;
+    const auto add = [&notes](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
+    bool subgroups = false, images = false;
+    size_t unknown = 0;
+    for (const DispatchProfile& one : access.dispatches) {
+      subgroups = subgroups || one.usesSubgroups;
+      unknown += one.unknown;
+      if (!one.refusal.empty()) add(one.refusal);
+      for (const SiteProfile& site : one.sites) images = images || site.counts.imageTexels > 0;
+    }
+    if (!access.sums.exact) add("sampled");
+    if (subgroups) add("subgroup operations at the device's width");
+    if (images) add("images are left out: their layout is unknown");
+    if (unknown > 0) add(fmt::format("{} accesses could not be followed", unknown));
+    return notes;
+  }
+
+  static void printSites(const DispatchProfile& one) {
+    fmt::print("{}: {} groups of {}, {:.0f} barriers, requests {}, footprint {}, {:.3g} % of the groups traced\n",
+               one.shader, one.groups, one.invocations, one.barriers, bytesText(one.all.requestBytes()),
+               bytesText(one.footprintBytes), 100 * one.tracedShare);
+    Table table({"access", "times", "lanes", "efficiency", "requests", "banks"});
+    for (const SiteProfile& site : one.sites) {
+      const AccessCounts& counts = site.counts;
+      const bool shared = counts.phases > 0;
+      table.add({siteText(*site.site), fmt::format("{:.0f}", counts.accesses),
+                 fmt::format("{:.2f}", counts.lanes / counts.accesses / one.width),
+                 shared ? "-" : fmt::format("{:.3f}", counts.efficiency()),
+                 shared ? "-" : bytesText(counts.requestBytes()),
+                 shared ? fmt::format("{:.3f}", counts.bankPasses()) : "-"});
+    }
+    fmt::print("{}\n", table.toString());
+  }
+
+  const AccessArguments& options_;
+  std::vector<const Gpu*> gpus_;
+  ResultFile& file_;
+  ShaderWorkshop workshop_;
+  CaseTrace trace_;
+  std::optional<Table> table_;
+  size_t traced_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+void AccessArguments::add(CLI::App& command) {
+  CLI::Option* flag = command.add_flag("--access", wanted,
+                                       "Trace the sized entries and print what their kernels ask of a GPU's memory");
+  command.add_option("--size", size, "With --access: entries of this size")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"typical", "large", "all"}))
+      ->needs(flag);
+  command.add_option("--gpu", gpus, "With --access: described GPUs for estimates; the first decides which kernels run")
+      ->delimiter(',')
+      ->needs(flag);
+  command.add_flag("--goals", goals, "With --access: fail beyond efficiency 0.9, requests 1.1 or bank passes 1.1")
+      ->needs(flag);
+  command.add_flag("--sites", sites, "With --access: a row per instruction that reads or writes, with its source line")
+      ->needs(flag);
+  command.add_option("--source", source, "With --sites: the source tree with shaders/")
+      ->check(cli::existingFolder())
+      ->capture_default_str()
+      ->needs(flag);
+}
+
+Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const CaseOptions& cases,
+                          const std::string& json, const std::string& commandLine) {
+  if (access.gpus.empty() && gpuNamed(backend.device)) access.gpus = {std::exchange(backend.device, "")};
+  if (access.gpus.empty()) access.gpus = {gpus()[0].name};
+  std::vector<const Gpu*> described;
+  for (const std::string& name : access.gpus) {
+    OPKIT_ASSIGN(described.emplace_back(), gpuNamed(name));
+  }
+  access.sites = access.sites || !cases.id.empty();
+  const OpRegistry& registry = plugins().registry();
+  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
+  const std::vector<Case> chosen = sizedCases(catalogue, access.size, !cases.id.empty());
+  RuntimeOptions options = backend.runtimeOptions("vulkan");
+  if (!std::getenv("OPKIT_DEVICE_CLASS")) options.deviceClass = described[0]->deviceClass;
+  OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options));
+  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened);
+  const GracefulInterrupt graceful;
+  const RunPlan planned = {{"vulkan", chosen.size()}};
+  ResultFile file;
+  OPKIT_TRY(file.open(json, commandLine, cases.seed.value_or(kDefaultSeed), planned));
+  noteOldBuild();
+  printDevice(runtime->device());
+  file.write(runtime->device());
+  AccessRun run(access, described, file);
+  Progress progress(chosen.size());
+  size_t done = 0;
+  for (const Case& c : chosen) {
+    if (interrupted()) break;
+    progress.step(c.op);
+    run.trace(c, registry, runtime);
+    OPKIT_TRY(file.status());
+    ++done;
+  }
+  progress.clear();
+  const int code = run.exitCode();
+  OPKIT_TRY(file.close());
+  if (!interrupted()) return code;
+  printInterrupted(done, planned, "cases", json);
+  return cli::kCheckFailed;
+}
+
+}  // namespace opkit::harness

@@ -1,0 +1,89 @@
+#include "harness/trace/case_access.h"
+
+#include <algorithm>
+
+namespace opkit::harness {
+namespace {
+
+double bytesOf(const CaseTrace& trace, const HostInputs& inputs) {
+  double bytes = 0;
+  for (const std::optional<Tensor>& input : inputs)
+    if (input) bytes += static_cast<double>(input->sizeBytes());
+  for (const Tensor& output : trace.session->outputs()) bytes += static_cast<double>(output.sizeBytes());
+  return bytes;
+}
+
+void sumUp(CaseAccess& access) {
+  AccessCounts memory, shared;
+  double accesses = 0, lanes = 0, most = -1;
+  reports::AccessRecord& sums = access.sums;
+  sums.exact = true;
+  for (const DispatchProfile& one : access.dispatches) {
+    memory.add(one.all);
+    shared.add(one.shared);
+    accesses += one.all.accesses + one.shared.accesses;
+    lanes += one.all.lanes + one.shared.lanes;
+    sums.footprintBytes += one.footprintBytes;
+    sums.exact = sums.exact && one.isExact;
+    if (one.all.requestBytes() > most) {
+      most = one.all.requestBytes();
+      sums.groups = one.groups;
+    }
+  }
+  sums.efficiency = memory.efficiency();
+  sums.requestBytes = memory.requestBytes();
+  sums.requests = access.caseBytes > 0 ? sums.requestBytes / access.caseBytes : 0;
+  sums.bankPasses = shared.bankPasses();
+  sums.lanes = accesses > 0 ? lanes / (accesses * static_cast<double>(sums.width)) : 0;
+}
+
+void estimate(CaseAccess& access, const Gpu& gpu) {
+  Estimate sum;
+  for (const DispatchProfile& one : access.dispatches) {
+    const double share = access.sums.requestBytes > 0 ? one.all.requestBytes() / access.sums.requestBytes : 0;
+    sum.add(estimateOf(one, share * access.flops, gpu));
+  }
+  access.estimates.emplace_back(&gpu, sum);
+  access.sums.estimateNs[gpu.name] = sum.seconds * 1e9;
+  access.sums.limits[gpu.name] = nameOf(sum.limit());
+}
+
+}  // namespace
+
+CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<const Gpu* const> gpus) {
+  CaseAccess access;
+  access.sums.width = gpus.front()->subgroup;
+  access.caseBytes = bytesOf(trace, inputs);
+  for (const Placement& row : trace.session->placement()) access.flops += row.flops;
+  for (const DispatchTrace& one : trace.dispatches) access.dispatches.push_back(profileOf(one, gpus.front()->subgroup));
+  sumUp(access);
+  for (const Gpu* gpu : gpus) estimate(access, *gpu);
+  return access;
+}
+
+void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool goals, CaseResult& result) {
+  const reports::AccessRecord& sums = access.sums;
+  const double floor = c.efficiency > 0 ? c.efficiency : goals ? kLeastEfficiency : 0;
+  if (floor > 0)
+    result.check("efficiency", sums.efficiency >= floor
+                                   ? Status::ok()
+                                   : Status::internal("efficiency of memory accesses {:.3g}, expected at least {:.3g}",
+                                                      sums.efficiency, floor));
+  const bool memoryBinds = access.flops / gpu.flops < access.caseBytes / gpu.bandwidth;
+  const double most = c.requests > 0 ? c.requests : goals && memoryBinds ? kMostRequests : 0;
+  if (most > 0)
+    result.check("requests",
+                 sums.requests <= most
+                     ? Status::ok()
+                     : Status::internal("requests {:.3g} times the bytes of inputs and outputs, expected at "
+                                        "most {:.3g}",
+                                        sums.requests, most));
+  if (goals)
+    result.check("banks", sums.bankPasses <= kMostBankPasses
+                              ? Status::ok()
+                              : Status::internal("shared memory takes {:.3g} passes per 128 bytes, expected at most "
+                                                 "{:.3g}",
+                                                 sums.bankPasses, kMostBankPasses));
+}
+
+}  // namespace opkit::harness

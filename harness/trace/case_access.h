@@ -1,0 +1,31 @@
+// The access profile of a case: the sums over its dispatches, bounds for them, and estimates for described GPUs.
+#pragma once
+
+#include "harness/run/results.h"
+#include "harness/trace/case_trace.h"
+#include "harness/trace/gpus.h"
+
+namespace opkit::harness {
+
+// The goals for every kernel at sizes that users have; an entry of a case file that stays beyond one says why.
+constexpr double kLeastEfficiency = 0.9;
+constexpr double kMostRequests = 1.1;  // of kernels that memory binds
+constexpr double kMostBankPasses = 1.1;
+
+struct CaseAccess {
+  std::vector<DispatchProfile> dispatches;  // for subgroups of the first GPU
+  reports::AccessRecord sums;
+  std::vector<std::pair<const Gpu*, Estimate>> estimates;
+  double caseBytes = 0;  // of inputs and outputs
+  double flops = 0;      // by the card; 0 if it states none
+};
+
+/// REQUIRES at least one GPU. Each dispatch gets the share of the card's operations that its requests have.
+CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<const Gpu* const> gpus);
+
+/// Adds the sub-checks "efficiency", "requests" and "banks" to the result: against the bounds that the entry states
+/// and, with `goals`, against the goals above. Kernels that arithmetic binds on the first GPU have no goal for
+/// requests.
+void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool goals, CaseResult& result);
+
+}  // namespace opkit::harness
