@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_split.h"
 #include "engine/op/op_registry.h"
 #include "ops/reduce/reduce.h"
 #include "shaders/reduce/reduce.h"
@@ -38,29 +38,8 @@ vulkan::RowWork workOf(const View& view, Kind kind, DType dtype) {
           .extent = elementCount(view.reduced.size),
           .passes = walksTwice(kind) ? 2 : 1,
           .distance = view.reduced.strides[0].empty() ? 1 : view.reduced.strides[0].back(),
+          .elementBytes = static_cast<int64_t>(sizeOf(dtype)),
           .keptBytes = !isPlain(view) ? 0 : std::max<int64_t>(4, static_cast<int64_t>(sizeOf(dtype)))};
-}
-
-/// The type in which shaders compute `dtype`.
-DType arithmetic(DType dtype) {
-  switch (dtype) {
-    case DType::Float16: return DType::Float32;
-    case DType::Int8:
-    case DType::Int16: return DType::Int32;
-    case DType::UInt8:
-    case DType::UInt16: return DType::UInt32;
-    default: return dtype;
-  }
-}
-
-/// Parts into which each fold is divided, if there are too few folds to fill the device; 1 otherwise.
-int64_t partsOf(const vulkan::RowWork& work, const DeviceCaps& device) {
-  constexpr int64_t kLeastElements = 1024;  // of a work group
-  const vulkan::RowTeam team = vulkan::RowTeam::of(work, device);
-  const int64_t groups = team.teams(work) * team.size / team.localSize;
-  if (groups == 0 || groups >= device.deviceClass->rowGroups) return 1;
-  const int64_t wanted = (device.deviceClass->rowGroups + groups - 1) / groups;
-  return std::max<int64_t>(1, std::min(wanted, work.rows * work.extent / groups / kLeastElements));
 }
 
 class ReduceVulkan final : public vulkan::VulkanExecution {
@@ -81,21 +60,16 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
     const vulkan::RowWork work = workOf(view, kind_, inputs[0]->desc.dtype);
-    const int64_t parts = partsOf(work, encoder.caps());
-    if (parts > 1) return encodeParts(view, work, parts, *inputs[0], *outputs[0], encoder);
-    return encodeFold(view, work, {1, work.extent}, *inputs[0], *outputs[0], *outputs[0], encoder);
+    const vulkan::RowSplit split = vulkan::RowSplit::of(work, encoder.caps());
+    if (split.isSplit()) return encodeParts(view, work, split, *inputs[0], *outputs[0], encoder);
+    return encodeFold(view, work, split, *inputs[0], *outputs[0], *outputs[0], encoder);
   }
 
   bool readsInput(size_t index) const override { return index == 0; }
 
  private:
-  struct Split {
-    int64_t parts;
-    int64_t length;  // elements of a part
-  };
-
-  Status encodeFold(const View& view, const vulkan::RowWork& work, Split split, const Tensor& x, const Tensor& y,
-                    const Tensor& sums, vulkan::Encoder& encoder) const {
+  Status encodeFold(const View& view, const vulkan::RowWork& work, vulkan::RowSplit split, const Tensor& x,
+                    const Tensor& y, const Tensor& sums, vulkan::Encoder& encoder) const {
     const bool keeps = vulkan::RowTeam::of(work, encoder.caps()).keeps != vulkan::RowTeam::Keeps::Nothing;
     return encoder.dispatch<Shader>({*Shader::storageOf(x.desc.dtype)}, {.x = &x, .y = &y, .partSums = &sums},
                                     {.outputs = work.rows / split.parts,
@@ -111,27 +85,19 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
                                      .keptLoops = static_cast<uint32_t>(view.kept.size.size()),
                                      .reducedLoops = static_cast<uint32_t>(view.reduced.size.size()),
                                      .keepsRows = keeps,
-                                     .splits = split.parts > 1});
+                                     .splits = split.isSplit()});
   }
 
   /// Two stages: several work groups fold parts of each output, then a team per output joins them.
-  Status encodeParts(const View& view, const vulkan::RowWork& work, int64_t parts, const Tensor& x, const Tensor& y,
-                     vulkan::Encoder& encoder) const {
+  Status encodeParts(const View& view, const vulkan::RowWork& work, vulkan::RowSplit split, const Tensor& x,
+                     const Tensor& y, vulkan::Encoder& encoder) const {
     using Join = shaders::ReduceParts;
-    constexpr int64_t kAlignment = 32;  // elements: parts begin at a sector
-    const int64_t length = ((work.extent + parts - 1) / parts + kAlignment - 1) / kAlignment * kAlignment;
-    const int64_t count = (work.extent + length - 1) / length;
-    OPKIT_ASSIGN(const Tensor* sums, encoder.scratch({arithmetic(x.desc.dtype), {3, count, work.rows}}));
-    vulkan::RowWork first = work;
-    first.rows *= count;
-    first.extent = length;
-    first.keptBytes = 0;
-    OPKIT_TRY(encodeFold(view, first, {count, length}, x, y, *sums, encoder));
-    return encoder.dispatch<Join>(
-        {*Join::storageOf(x.desc.dtype)}, {.partSums = sums, .y = &y},
-        {.outputs = work.rows, .parts = count, .folded = work.extent},
-        vulkan::RowWork{.rows = work.rows, .extent = count, .passes = 2, .distance = work.rows},
-        {.function = static_cast<uint32_t>(kind_)});
+    OPKIT_ASSIGN(const Tensor* sums,
+                 encoder.scratch({vulkan::arithmeticOf(x.desc.dtype), {3, split.parts, work.rows}}));
+    OPKIT_TRY(encodeFold(view, split.folding(work), split, x, y, *sums, encoder));
+    return encoder.dispatch<Join>({*Join::storageOf(x.desc.dtype)}, {.partSums = sums, .y = &y},
+                                  {.outputs = work.rows, .parts = split.parts, .folded = work.extent},
+                                  split.joining(work), {.function = static_cast<uint32_t>(kind_)});
   }
 
   Kind kind_;

@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kTileUnit = 256;       // kTileUnit of rows.glsl
 constexpr uint32_t kFoldBytes = 8 << 10;  // of shared memory: the parts of folds beside kept rows
 constexpr int64_t kBlockElements = 2048;  // of a group that keeps short rows
-constexpr uint32_t kFewestColumns = 8;    // floats of a memory sector
+constexpr uint32_t kSectorBytes = 32;     // of memory: what one access reads at least
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 uint32_t powerOfTwoFrom(int64_t value) {
@@ -81,12 +81,20 @@ uint32_t wantedTeam(const RowWork& work, const DeviceClass& device, uint32_t mos
   return static_cast<uint32_t>(std::min<uint64_t>(powerOfTwoFrom(shares), most));
 }
 
+/// Fewest columns of which every access reads whole sectors; if rows begin within sectors, as many as a subgroup has
+/// invocations, since only the ends of such a run are wasted.
+uint32_t fewestColumns(const RowWork& work, const DeviceClass& figures) {
+  const bool isAligned = innerOf(work) * work.elementBytes % kSectorBytes == 0;
+  const auto perSector = static_cast<uint32_t>(std::max<int64_t>(1, kSectorBytes / work.elementBytes));
+  return isAligned ? perSector : std::max(perSector, figures.rowColumns);
+}
+
 /// Neighbouring rows side by side: as many as a subgroup reads at once, fewer if groups would be too few.
 uint32_t chooseColumns(const RowWork& work, const DeviceCaps& device) {
   const DeviceClass& figures = *device.deviceClass;
   const auto near = static_cast<uint32_t>(std::min<int64_t>(innerOf(work), figures.rowColumns));
   uint32_t columns = std::min(powerOfTwoFrom(near), mostOf(device));
-  while (columns > kFewestColumns && work.rows / columns < figures.rowGroups) columns /= 2;
+  while (columns > fewestColumns(work, figures) && work.rows / columns < figures.rowGroups) columns /= 2;
   return columns;
 }
 
@@ -95,8 +103,10 @@ void chooseWalk(const RowWork& work, const DeviceCaps& device, RowTeam& team) {
   const uint32_t most = mostOf(device);
   uint32_t columns = chooseColumns(work, device);
   const int64_t capacity = capacityOf(work, device);
-  while (columns > kFewestColumns && capacity > 0 && work.extent * columns > capacity) columns /= 2;
-  if (innerOf(work) > 1 && capacity > 0 && columns > 1 && work.extent <= capacity / columns) {
+  // A second pass over memory costs more than sectors that are read in part.
+  const uint32_t fewest = kSectorBytes / 4;
+  while (work.passes > 1 && columns > fewest && capacity > 0 && work.extent * columns > capacity) columns /= 2;
+  if (work.passes > 1 && innerOf(work) > 1 && columns > 1 && work.extent <= capacity / columns) {
     team.keeps = RowTeam::Keeps::Columns;
     team.tileElements = tileFor(work.extent * columns);
   }

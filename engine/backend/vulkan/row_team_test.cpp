@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/device_class.h"
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_split.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -73,7 +73,9 @@ TEST(RowTeam, NeighboursReadNeighboursInStridedRows) {
            {{.rows = 8, .extent = 1000000, .distance = 8}, 8, 32},
            {{.rows = 3, .extent = 1000000, .distance = 3}, 4, 64},
            {{.rows = 2048, .extent = 512, .distance = 2048}, 8, 32},
-           {{.rows = 100, .extent = 512, .distance = -100}, 8, 32},
+           {{.rows = 100, .extent = 512, .distance = -100, .elementBytes = 8}, 4, 64},
+           {{.rows = 2048, .extent = 512, .distance = 2048, .elementBytes = 2}, 16, 16},
+           {{.rows = 2049, .extent = 512, .distance = 2049}, 32, 8},
        }) {
     const RowTeam team = RowTeam::of(row.work, device("discrete"));
     EXPECT_EQ(team.columns, row.columns) << row.work.rows;
@@ -123,6 +125,24 @@ TEST(RowTeam, OneGroupKeepsWholeBlocks) {
   const RowWork work = RowWork{.rows = 600000, .extent = 3, .distance = 5}.keeping();
   const RowTeam team = RowTeam::of(work, caps);
   EXPECT_EQ(team.teams(work), (120000 + 50) / 51 * 256);
+}
+
+TEST(RowSplit, DividesFewLongRows) {
+  const RowWork long1{.rows = 1, .extent = 1000000, .passes = 2};
+  const RowSplit split = RowSplit::of(long1, device("discrete"));
+  EXPECT_EQ(split.parts, 521);
+  EXPECT_EQ(split.length, 1920);  // a multiple of 32
+  EXPECT_EQ(split.folding(long1).rows, 521);
+  EXPECT_EQ(split.folding(long1).extent, 1920);
+  EXPECT_EQ(split.joining(long1).extent, 521);
+  EXPECT_EQ(split.joining(long1).passes, 2);
+  EXPECT_FALSE(RowSplit::of(long1, device("software")).isSplit());
+  EXPECT_FALSE(RowSplit::of({.rows = 132, .extent = 1000000}, device("discrete")).isSplit());
+  EXPECT_TRUE(RowSplit::of({.rows = 131, .extent = 1000000}, device("discrete")).isSplit());
+  EXPECT_FALSE(RowSplit::of({.rows = 1, .extent = 2047}, device("discrete")).isSplit());
+  EXPECT_FALSE(
+      RowSplit::of({.rows = 4096, .extent = 255, .distance = 4096, .elementBytes = 1}, device("discrete")).isSplit());
+  EXPECT_FALSE(RowSplit::of({.rows = 0, .extent = 5}, device("discrete")).isSplit());
 }
 
 TEST(RowTeam, KeepsToTheDevicesWorkGroup) {

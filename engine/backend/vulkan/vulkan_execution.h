@@ -35,7 +35,8 @@ struct RowWork {
   int64_t extent = 0;    // elements of a row
   int64_t passes = 1;    // passes of the kernel over a row
   int64_t distance = 1;  // between neighbouring elements of a row; that many neighbouring rows are neighbours in memory
-  int64_t keptBytes = 0;  // of an element that the shader keeps in shared memory (KEEP_ROWS); 0 if it keeps none
+  int64_t elementBytes = 4;  // of the tensor
+  int64_t keptBytes = 0;     // of an element that the shader keeps in shared memory (KEEP_ROWS); 0 if it keeps none
 
   /// Rows of a kernel with one output element per input element: empty rows need no work.
   static RowWork over(const Rows& rows, int64_t passes) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "engine/backend/device_class.h"
+#include "engine/backend/vulkan/row_split.h"
 #include "shaders/loop/loop_running_sum_rows.h"
 
 namespace opkit::vulkan {
@@ -14,6 +15,7 @@ using Shader = shaders::LoopRunningSumRows;
 constexpr int64_t kRun = 9;               // kRun of the shader
 constexpr uint32_t kScanBytes = 8 << 10;  // of shared memory: the scan beside the terms
 constexpr int64_t kMostParts = 256;       // each reads the sums of those before it
+constexpr int64_t kFewGroups = 4;         // times fewer than fill the device: worth a second dispatch
 enum Stage : uint32_t { kWhole, kSums, kParts };
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -30,16 +32,10 @@ bool coversRows(const LoopRegion& loop) {
   return outer == 0 || (outer == 1 && x.steps[0] == terms * inner);
 }
 
-/// The type in which the shader adds.
-DType arithmetic(DType dtype) {
-  const bool isSigned = dtype == DType::Int8 || dtype == DType::Int16;
-  if (dtype == DType::Float16) return DType::Float32;
-  return sizeOf(dtype) >= 4 ? dtype : isSigned ? DType::Int32 : DType::UInt32;
-}
-
 /// A team that walks rows in tiles of kRun terms for each invocation; tileElements is 0 if no tile fits.
 RowTeam tileTeam(const RowWork& work, const DeviceCaps& device) {
-  RowTeam team = RowTeam::of({.rows = work.rows, .extent = work.extent, .distance = work.distance}, device);
+  RowTeam team = RowTeam::of(
+      {.rows = work.rows, .extent = work.extent, .distance = work.distance, .elementBytes = work.elementBytes}, device);
   team.localSize = std::min({RowTeam::kMost, std::bit_floor(device.workGroup), device.deviceClass->largestTeam});
   const int64_t bytes = std::min<int64_t>(device.deviceClass->rowTileBytes, int64_t{device.sharedBytes} - kScanBytes);
   while (team.localSize > team.columns && team.localSize * kRun * work.keptBytes > bytes) team.localSize /= 2;
@@ -55,11 +51,12 @@ class RowSums {
       : x_(x),
         y_(y),
         encoder_(encoder),
-        sumType_(arithmetic(y.desc.dtype)),
+        sumType_(arithmeticOf(y.desc.dtype)),
         work_{.rows = elementCount(loop.iterations),
               .extent = loop.size[0],
               .passes = 2,
               .distance = std::abs(loop.operands[0].strides[0]),
+              .elementBytes = static_cast<int64_t>(sizeOf(y.desc.dtype)),
               .keptBytes = static_cast<int64_t>(sizeOf(sumType_))},
         push_{.rows = work_.rows,
               .terms = work_.extent,
@@ -80,7 +77,7 @@ class RowSums {
     if (team.tileElements == 0 || isCutOff(tile)) return false;
     const int64_t groups = ceilDiv(work_.rows, team.columns), wanted = encoder_.caps().deviceClass->rowGroups;
     const int64_t parts = std::min({kMostParts, ceilDiv(wanted, groups), work_.extent / tile});
-    if (parts <= 1) {
+    if (parts <= 1 || groups * kFewGroups >= wanted) {
       OPKIT_TRY(dispatch(team, work_, y_, kWhole));
       return true;
     }
