@@ -38,10 +38,15 @@ struct DeviceClass {
   uint32_t largestTeam;
   int64_t teamUpToRows;
   int64_t teamUpToColumns;
-  // Products and convolutions: the most rows and columns of a tile that a work group computes from tiles of both operands
-  // in shared memory (0: none, an invocation's registers hold the tile), and the work groups that fill the device.
-  int64_t largestProductTile;
+  // Work groups that fill the device.
   int64_t groupsToFill;
+  // Products and convolutions: the most rows and columns of a tile that a work group computes from tiles of both
+  // operands in shared memory; 0: none, an invocation's registers hold the tile.
+  int64_t largestProductTile;
+  // Neighbouring strided rows whose teams lie side by side, so that neighbouring invocations read neighbouring
+  // addresses; bytes of shared memory in which a group keeps its rows between passes, 0 if caches do.
+  uint32_t rowColumns;
+  uint32_t rowTileBytes;
   const char* reason;
 };
 

@@ -56,6 +56,9 @@ uint32_t fold(uint32_t opcode, uint32_t a, uint32_t b) {
     case 132: return a * b;
     case 134: return b == 0 ? 0 : a / b;
     case 137: return b == 0 ? 0 : a % b;
+    case 194: return b < 32 ? a >> b : 0;
+    case 196: return b < 32 ? a << b : 0;
+    case 199: return a & b;
     default: return a;
   }
 }

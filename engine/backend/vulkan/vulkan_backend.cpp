@@ -26,6 +26,7 @@ DeviceCaps capsOf(const PhysicalDevice& physical) {
           .maxTensorBytes = std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
           .maxTexels = limits.maxTexelBufferElements,
           .workGroup = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]),
+          .sharedBytes = limits.maxComputeSharedMemorySize,
           .deviceClass = physical.deviceClass};
 }
 
