@@ -6,10 +6,11 @@
 // The item index of this invocation under Groups::linear(count, localSize), which spreads groups over x, y and z.
 // It may be >= count, so shaders check it. This is a macro because the front end reads gl_WorkGroupSize as (1, 1, 1)
 // in a function before the shader's local_size declaration.
-#define linearIndex()                                                                                      \
-  (((gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x) *  \
-       (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) +                                    \
-   gl_LocalInvocationIndex)
+#define linearIndex() \
+  (linearGroup() * (gl_WorkGroupSize.x * gl_WorkGroupSize.y * gl_WorkGroupSize.z) + gl_LocalInvocationIndex)
+// The number of this work group, likewise; it may be >= the number of groups that the items need.
+#define linearGroup() \
+  ((gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x)
 
 uint ceilDiv(uint a, uint b) { return (a + b - 1u) / b; }
 

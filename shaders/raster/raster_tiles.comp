@@ -48,7 +48,12 @@ shared uint tile[kPlanes * plane];
 void put(uint i, WORD_ARITH value) {
   const uint slot = i + i / gapEvery * gap;
 #if defined(WORD_U32X2) || defined(WORD_U32X4)
-  [[unroll]] for (uint k = 0; k < kPlanes; ++k) tile[k * plane + slot] = value[k];
+  tile[slot] = value.x;
+  tile[slot + plane] = value.y;
+#if defined(WORD_U32X4)
+  tile[slot + 2 * plane] = value.z;
+  tile[slot + 3 * plane] = value.w;
+#endif
 #else
   tile[slot] = value;
 #endif
@@ -56,10 +61,10 @@ void put(uint i, WORD_ARITH value) {
 
 WORD_ARITH get(uint i) {
   const uint slot = i + i / gapEvery * gap;
-#if defined(WORD_U32X2) || defined(WORD_U32X4)
-  WORD_ARITH value;
-  [[unroll]] for (uint k = 0; k < kPlanes; ++k) value[k] = tile[k * plane + slot];
-  return value;
+#if defined(WORD_U32X4)
+  return uvec4(tile[slot], tile[slot + plane], tile[slot + 2 * plane], tile[slot + 3 * plane]);
+#elif defined(WORD_U32X2)
+  return uvec2(tile[slot], tile[slot + plane]);
 #else
   return tile[slot];
 #endif
@@ -67,7 +72,7 @@ WORD_ARITH get(uint i) {
 
 void main() {
   const uint box[4] = {box2, box3, box4, box5}, order[4] = {order0, order1, order2, order3};
-  const uint group = (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  const uint group = linearGroup();
   if (group >= push.groups) return;
 
   uint left[4];  // extents of the region from the box on
@@ -83,11 +88,10 @@ void main() {
   }
 
   uint steps[4];  // words of the tile between neighbours along a dimension: the tile lies in the source's order
-  uint step = 1;
-  [[unroll]] for (uint k = 0; k < 4; ++k) {
-    steps[order[k]] = step;
-    step *= box[order[k]];
-  }
+  steps[order0] = 1;
+  steps[order1] = box[order0];
+  steps[order2] = box[order0] * box[order1];
+  steps[order3] = box[order0] * box[order1] * box[order2];
 
   for (uint i = gl_LocalInvocationIndex; i < area; i += gl_WorkGroupSize.x) {
     int at = from;
