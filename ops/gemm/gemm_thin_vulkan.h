@@ -9,7 +9,7 @@ namespace opkit::ops::gemm {
 /// True if w has at most 8 rows or x at most 8 columns.
 bool isThin(const ProductSize& size);
 
-/// Slices of the depth: as many as fill the device with at least 64 terms each; their vectors fit into shared memory.
+/// Slices of the depth: as many as fill the device with at least 48 terms each; their vectors fit into shared memory.
 ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const DeviceCaps& device);
 
 /// Records the product as SharedProduct::encode does. REQUIRES isThin.
