@@ -75,7 +75,11 @@ Shader::PushConstants pushOf(const Thin& thin, const ProductSize& size, const Sh
 
 }  // namespace
 
-bool isThin(const ProductSize& size) { return std::min(size.rows, size.columns) <= kMostVectors; }
+bool isThin(const ProductSize& size) {
+  const int64_t results = size.rows * size.columns;
+  const bool isLoop = size.depth <= kLoopDepth && (results == 1 || results * size.depth <= kLoopProducts);
+  return std::min(size.rows, size.columns) <= kMostVectors && !isLoop;
+}
 
 ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const DeviceCaps& device) {
   const Thin thin(size, part);
