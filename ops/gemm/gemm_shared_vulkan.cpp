@@ -111,6 +111,7 @@ Status SharedProduct::supports(const CreateArgs& args, const ProductSize& size) 
 
 Status SharedProduct::encode(const ProductSize& size, const std::vector<SharedPart>& parts, const ProductEnd& end,
                              TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
+  if (isThin(size)) return encodeThin(size, parts, end, inputs, outputs, encoder);
   const std::string kind =
       fmt::format("gemm_shared {}{}", nameOf(outputs[0]->desc.dtype), hasVectors(size, parts.front()) ? " by 4" : "");
   return tile_.encode(kind, size, inputs, outputs, encoder,

@@ -11,8 +11,8 @@ using Shader = shaders::GemmThin;
 
 constexpr int64_t kMostVectors = 8;
 constexpr int64_t kThinShared = 2048;  // kShared of gemm_thin.comp
-constexpr int64_t kRowsOfGroup = 32;   // along the depth: kGroup / kTeam * kRows; else kTeam, times VECTOR
-constexpr int64_t kLeastSliceDepth = 64;
+constexpr int64_t kRowsOfGroup = 32;   // along the depth: kBlock; else kTeam, times VECTOR
+constexpr int64_t kLeastSliceDepth = 48;
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -37,6 +37,8 @@ struct Thin {
     byVectors = std::ranges::all_of(multiples, [](int64_t value) { return value % 4 == 0; });
   }
   uint32_t vectors() const { return std::bit_ceil(static_cast<uint32_t>(count)); }
+  // Of k, which all invocations of a team or of a work group take part in.
+  int64_t step() const { return alongDepth && byVectors ? 64 : 16; }
   int64_t blocks() const { return ceilDivide(rows, kRowsOfGroup * (byVectors && !alongDepth ? 4 : 1)); }
 };
 
@@ -73,14 +75,18 @@ Shader::PushConstants pushOf(const Thin& thin, const ProductSize& size, const Sh
 
 }  // namespace
 
-bool isThin(const ProductSize& size) { return std::min(size.rows, size.columns) <= kMostVectors; }
+bool isThin(const ProductSize& size) {
+  const int64_t results = size.rows * size.columns;
+  const bool isLoop = size.depth <= kLoopDepth && (results == 1 || results * size.depth <= kLoopProducts);
+  return std::min(size.rows, size.columns) <= kMostVectors && !isLoop;
+}
 
 ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const DeviceCaps& device) {
   const Thin thin(size, part);
   const int64_t missing = ceilDivide(device.deviceClass->groupsToFill, thin.blocks() * size.matrices);
   const int64_t wanted = std::max<int64_t>(std::min(missing, size.depth / kLeastSliceDepth), 1);
   const int64_t slices = std::max(wanted, ceilDivide(size.depth, kThinShared / thin.vectors()));
-  return ProductSlices::cut(size.depth, slices, true);
+  return ProductSlices::cut(size.depth, slices, true, thin.step());
 }
 
 Status encodeThin(const ProductSize& size, const std::vector<SharedPart>& parts, const ProductEnd& end,
@@ -110,9 +116,9 @@ Status encodeThin(const ProductSize& size, const std::vector<SharedPart>& parts,
 }
 
 int64_t thinLoopPasses() {
-  constexpr int64_t kGroup = 128, kLayers = 4, kFolds = 5;  // loading vectors; k along rows; folding each of 8 rows
+  constexpr int64_t kGroup = 128, kLayers = 4, kFolds = 4;  // loading vectors; k along rows; folding each of 4 rows
   return vulkan::loopPasses({kThinShared / kGroup}) + vulkan::loopPasses({kThinShared / kLayers}) +
-         kMostVectors * vulkan::loopPasses({kFolds});
+         4 * vulkan::loopPasses({kFolds}) + vulkan::loopPasses({kRowsOfGroup * kMostVectors / kGroup});
 }
 
 }  // namespace opkit::ops::gemm

@@ -6,10 +6,16 @@
 
 namespace opkit::ops::gemm {
 
-/// True if w has at most 8 rows or x at most 8 columns.
+// MatMul gives batches of products up to this size to a loop (requireSmallProducts), which sums in order of k. They are
+// never thin, since tiles sum in this order too: an Execution resized to such a product then gives the bits of the
+// loop.
+inline constexpr int64_t kLoopProducts = 216;
+inline constexpr int64_t kLoopDepth = 256;
+
+/// True if w has at most 8 rows or x at most 8 columns, and the product is larger than those above.
 bool isThin(const ProductSize& size);
 
-/// Slices of the depth: as many as fill the device with at least 64 terms each; their vectors fit into shared memory.
+/// Slices of the depth: as many as fill the device with at least 48 terms each; their vectors fit into shared memory.
 ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const DeviceCaps& device);
 
 /// Records the product as SharedProduct::encode does. REQUIRES isThin.

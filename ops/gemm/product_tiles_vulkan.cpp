@@ -73,10 +73,10 @@ ProductSlices ProductSlices::of(const ProductSize& size, const ProductTile& tile
   return slices == missing && even.count < slices ? cut(size.depth, slices, true) : even;
 }
 
-ProductSlices ProductSlices::cut(int64_t depth, int64_t slices, bool atLeast) {
+ProductSlices ProductSlices::cut(int64_t depth, int64_t slices, bool atLeast, int64_t step) {
   const int64_t share = ceilDivide(depth, slices);
-  const int64_t steps = std::max<int64_t>(atLeast && slices > 1 ? share / kStep : ceilDivide(share, kStep), 1);
-  return {std::max<int64_t>(ceilDivide(depth, steps * kStep), 1), steps * kStep};
+  const int64_t steps = std::max<int64_t>(atLeast && slices > 1 ? share / step : ceilDivide(share, step), 1);
+  return {std::max<int64_t>(ceilDivide(depth, steps * step), 1), steps * step};
 }
 
 int64_t ProductSlices::loopPasses() const { return std::max(passesOf(depth), vulkan::loopPasses({count})); }

@@ -50,7 +50,8 @@ struct ProductSlices {
   /// More than one where tiles do not fill the device, or a sum would be longer than the device's loops or 4,096 terms.
   static ProductSlices of(const ProductSize& size, const ProductTile& tile, const DeviceCaps& device);
   /// About `slices` of all `depth`: at least as many if `atLeast`, else fewer rather than a short last one.
-  static ProductSlices cut(int64_t depth, int64_t slices, bool atLeast);
+  /// Their depth is a multiple of `step`.
+  static ProductSlices cut(int64_t depth, int64_t slices, bool atLeast, int64_t step = 16);
   /// Passes of an invocation's loops.
   int64_t loopPasses() const;
   /// f32 [count, elements of y] for sums of the slices; null for one slice.

@@ -2,6 +2,7 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm_shared_vulkan.h"
+#include "ops/gemm/gemm_thin_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 #include "ops/matmul/matmul.h"
 
@@ -205,7 +206,9 @@ Status supports(const CreateArgs& args) {
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  const auto isSmall = [](const CreateArgs& args) { return requireSmallProducts(args, 216); };  // measured: 0017
+  const auto isSmall = [](const CreateArgs& args) {
+    return requireSmallProducts(args, gemm::kLoopProducts);
+  };  // measured: 0017
   registry.addCreator("vulkan", "MatMul", vulkan::loopCreator(isSmall, "small"));
   registry.addCreator("vulkan", "MatMul",
                       vulkan::creatorOf<MatMulSharedVulkan>(supportsShared, Layout::NCHW, "shared"));

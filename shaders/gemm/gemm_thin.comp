@@ -2,9 +2,9 @@
 // over k of matrix[row, k] * vectors[vector, k]. The matrix is read once, along its contiguous axis. A slice of the
 // vectors lies in shared memory as [vector][k].
 //
-// ALONG depth: k is contiguous. A team of kTeam invocations walks kRows rows together, folds their sums through shared
-// memory, and its first invocations store them. ALONG outer: rows are contiguous. Invocations own VECTOR rows each; kTeam
-// of them are neighbours, and the others of the work group take every (kGroup / kTeam)-th k.
+// ALONG depth: k is contiguous. A team of kTeam invocations walks kRows rows together and folds their sums through shared
+// memory. ALONG outer: rows are contiguous. Invocations own VECTOR rows each; kTeam of them are neighbours, and the others
+// of the work group take every (kGroup / kTeam)-th k. In both cases neighbouring invocations store neighbouring results.
 //
 // The grid is blocks of rows (x and y) * slices of k * images * groups (z). With one slice, results go to y; else sums go
 // to partial [slice][results of y], and gemm_sum.comp adds them. Driven by ops/gemm/gemm_thin_vulkan.cpp.
@@ -15,7 +15,7 @@
 #include "common.glsl"
 #include "storage.glsl"
 
-const uint kGroup = 128u, kTeam = 32u, kRows = 8u, kMost = 8u;
+const uint kGroup = 128u, kMost = 8u;
 const uint kShared = 2048u;                     // elements of the vectors of a slice: kThinShared of the driver
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint vectors = 8;  // 1, 2, 4 or 8: as many as there are, or more
@@ -104,13 +104,16 @@ void keepSum(uint row, uint vector, float sum) {
 }
 
 #ifdef ALONG_DEPTH
+const uint kTeam = 16u, kRows = 4u, kBlock = kGroup / kTeam * kRows;
+const uint kDonePitch = kBlock + 32u / vectors;  // as kPitch
+shared float done[kMost * kBlock + 32u];         // sums by [vector][row]
 const uint kFoldPitch = kGroup + 1u;
 shared float fold[kMost * kFoldPitch];
 
 void multiply(uint base, uint begin, uint end) {
   const uint lane = gl_LocalInvocationIndex % kTeam, here = gl_LocalInvocationIndex;
   const uint block = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  const uint first = (block * (kGroup / kTeam) + here / kTeam) * kRows;
+  const uint first = block * kBlock + here / kTeam * kRows;
   UNIT sum[kRows][kMost];
   [[unroll]] for (uint r = 0u; r < kRows; ++r)
     [[unroll]] for (uint v = 0u; v < kMost; ++v) sum[r][v] = UNIT(0.0);
@@ -142,11 +145,17 @@ void multiply(uint base, uint begin, uint end) {
           fold[v * kFoldPitch + here] += fold[v * kFoldPitch + here + width];
       barrier();
     }
-    if (lane < push.count && first + r < push.rows) keepSum(first + r, lane, fold[lane * kFoldPitch + here - lane]);
+    if (lane < vectors) done[lane * kDonePitch + here / kTeam * kRows + r] = fold[lane * kFoldPitch + here - lane];
     barrier();  // the sums were read
+  }
+  for (uint i = here; i < kBlock * vectors; i += kGroup) {
+    const bool byVectors = push.yVector == 1u;
+    const uint r = byVectors ? i / vectors : i % kBlock, v = byVectors ? i % vectors : i / kBlock;
+    if (block * kBlock + r < push.rows && v < push.count) keepSum(block * kBlock + r, v, done[v * kDonePitch + r]);
   }
 }
 #else
+const uint kTeam = 32u;
 shared UNIT fold[kGroup];
 
 void multiply(uint base, uint begin, uint end) {
@@ -163,15 +172,18 @@ void multiply(uint base, uint begin, uint end) {
     barrier();  // the sums of the vector before were read
     fold[here] = sum[v];
     barrier();
-    if (here / kTeam == v % layers && v < push.count && row < push.rows) {
-      UNIT all = fold[lane];
-      [[unroll]] for (uint other = 1u; other < layers; ++other) all += fold[other * kTeam + lane];
 #if VECTOR == 4
-      [[unroll]] for (uint e = 0u; e < 4u; ++e) keepSum(row + e, v, all[e]);
+    const uint mine = row / (kTeam * VECTOR) * (kTeam * VECTOR) + here;
+    float all = 0.0;
+    [[unroll]] for (uint other = 0u; other < layers; ++other) all += fold[other * kTeam + here / 4u][here & 3u];
+    if (v < push.count && mine < push.rows) keepSum(mine, v, all);
 #else
+    if (here / kTeam == v % layers && v < push.count && row < push.rows) {
+      float all = fold[lane];
+      [[unroll]] for (uint other = 1u; other < layers; ++other) all += fold[other * kTeam + lane];
       keepSum(row, v, all);
-#endif
     }
+#endif
   }
 }
 #endif
