@@ -3,6 +3,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_image_vulkan.h"
+#include "ops/pool/pool_tile_vulkan.h"
 #include "shaders/pool/pool.h"
 #include "shaders/reduce/reduce.h"
 
@@ -52,6 +53,12 @@ class PoolVulkan final : public vulkan::VulkanExecution {
     if (kGlobal && walksPlanes(encoder.caps(), plan))
       return encodePlanes(kMode, plan, *inputs[0], *outputs[0], encoder);
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
+    if (const auto tile = tileFor(plan.planes, axes, encoder.caps())) {
+      constexpr auto kTileMode =
+          kMode == Shader::Mode::Mean ? shaders::PoolTile::Mode::Mean : shaders::PoolTile::Mode::Maximum;
+      return encodeTile(*tile, kTileMode, params_.count_include_pad, plan.planes, axes, *inputs[0], *outputs[0],
+                        encoder);
+    }
     const int64_t count = outputs[0]->desc.elements();
     Shader::PushConstants push{.count = count, .countPadding = params_.count_include_pad ? 1u : 0u};
     packWindow(axes, push);

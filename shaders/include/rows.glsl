@@ -131,19 +131,25 @@ struct Row {
 /// Rows of a work group that keeps whole blocks [rowLength, inner].
 uint rowsOfGroup(uint inner) { return teamColumns / inner * inner; }
 
-/// From one kept block to the next, so that the invocations of a subgroup read different banks. As in row_team.cpp.
-uint pitchOf(uint extent, uint inner) {
-  const uint period = extent * inner, spread = teamColumns < 32u ? 32u / teamColumns : 1u;
-  if (teamColumns / inner <= 1u) return period;
-  if (inner == 1u) return spread * (ceilDiv(extent, spread) | 1u);
-  return period + ((spread * inner - period) & 31u);
+/// Where element `within` of kept block `block` lies in shared memory. Neighbours that load a run of elements, and
+/// neighbours that read one element of different rows each, must meet different banks. Rows (inner 1) whose padded
+/// length shares a factor with the 32 banks are moved on by `spread` words where their banks would repeat, which is at a
+/// multiple of 32 words. As in row_team.cpp.
+uint slotOf(uint block, uint within, uint extent, uint inner) {
+  const uint spread = teamColumns < 32u ? 32u / teamColumns : 1u;
+  if (inner == 1u) {
+    const uint padded = ceilDiv(extent, spread) * spread, factor = min(padded & (~padded + 1u), 32u);
+    return block * padded + block * factor / 32u * spread + within;
+  }
+  const uint period = extent * inner;
+  return block * (period + ((spread * inner - period) & 31u)) + within;
 }
 
 Row rowOf(uint rows, uint extent, uint inner, uint group, uint index) {
   const uint column = gl_LocalInvocationIndex % teamColumns;
   if (rowKeeping == kKeepsBlocks) {
     index = column < rowsOfGroup(inner) ? group * rowsOfGroup(inner) + column : rows;
-    const uint slot = column / inner * pitchOf(extent, inner) + column % inner;
+    const uint slot = slotOf(column / inner, column % inner, extent, inner);
     return Row(index, index < rows ? extent : 0u, index / inner * extent * inner + index % inner, inner, slot, inner,
                rows, extent);
   }
@@ -151,34 +157,33 @@ Row rowOf(uint rows, uint extent, uint inner, uint group, uint index) {
              teamColumns, rows, extent);
 }
 
-// The elements that a group keeps, each invocation its share: element `at` of the tensor lies at `slot`. Neighbours read
+// The elements that a group keeps, each invocation its share: element `at` of the tensor. Neighbours read
 // neighbours, from a multiple of 32 elements on, so that sectors are read whole.
 struct RowWalk {
   uint at;
   uint end;
-  uint slot;
-  uint within;  // its block
-  uint period;
-  uint gap;  // between blocks in shared memory
+  uint block;
+  uint within;  // the block
+  uint period;  // of blocks
 };
 RowWalk walkOf(Row row, uint group, uint groupSize) {
   const uint first = group * rowsOfGroup(row.inner), period = row.rowLength * row.inner;
-  if (first >= row.rows || period == 0u) return RowWalk(0u, 0u, 0u, 0u, 1u, 0u);
+  if (first >= row.rows || period == 0u) return RowWalk(0u, 0u, 0u, 0u, 1u);
   const uint begin = first * row.rowLength, end = min(first + rowsOfGroup(row.inner), row.rows) * row.rowLength;
   uint at = begin - begin % min(32u, groupSize) + gl_LocalInvocationIndex;
   if (at < begin) at += groupSize;
-  const uint block = (at - begin) / period, within = (at - begin) - block * period;
-  const uint pitch = pitchOf(row.rowLength, row.inner);
-  return RowWalk(at, end, block * pitch + within, within, period, pitch - period);
+  const uint block = (at - begin) / period;
+  return RowWalk(at, end, block, (at - begin) - block * period, period);
 }
 void advance(inout RowWalk walk, uint blocks, uint rest) {
-  walk.slot += blocks * (walk.period + walk.gap) + rest;
+  walk.block += blocks;
   walk.within += rest;
   if (walk.within >= walk.period) {
     walk.within -= walk.period;
-    walk.slot += walk.gap;
+    ++walk.block;
   }
 }
+uint slotOf(RowWalk walk, Row row) { return slotOf(walk.block, walk.within, row.rowLength, row.inner); }
 #define rowGroupSize() (gl_WorkGroupSize.x)
 #define rowGroup() (linearIndex() / rowGroupSize())
 #define EACH_OF_BLOCKS(walk, row)                                                                       \
@@ -200,7 +205,8 @@ void advance(inout RowWalk walk, uint blocks, uint rest) {
   Row keepRows(uint rows, uint extent, uint inner) {                                           \
     const Row row = rowOf(rows, extent, inner, rowGroup(), teamRow());                         \
     if (rowKeeping == kKeepsBlocks) {                                                          \
-      EACH_OF_BLOCKS(walk, row) rowTile[walk.slot] = Type(LOAD(x, walk.at)); END_OF_EACH(walk) \
+      EACH_OF_BLOCKS(walk, row) rowTile[slotOf(walk, row)] = Type(LOAD(x, walk.at)); \
+      END_OF_EACH(walk)                                                                        \
       barrier();                                                                               \
     }                                                                                          \
     if (rowKeeping == kKeepsColumns) {                                                         \
@@ -228,7 +234,7 @@ void advance(inout RowWalk walk, uint blocks, uint rest) {
   void storeRows(Row row) {                                                                    \
     if (rowKeeping == kKeepsBlocks) {                                                          \
       barrier();                                                                               \
-      EACH_OF_BLOCKS(walk, row) STORE(y, walk.at, rowTile[walk.slot]); END_OF_EACH(walk)       \
+      EACH_OF_BLOCKS(walk, row) STORE(y, walk.at, rowTile[slotOf(walk, row)]); END_OF_EACH(walk)       \
     }                                                                                          \
   }
 

@@ -1,5 +1,6 @@
 // Softmax and its logarithm over rows of `extent` elements with stride `inner`. A team per row; three passes (maximum,
-// sum, write), over shared memory where rows fit into it. Driven by ops/softmax/softmax_vulkan.cpp.
+// sum, write), over shared memory where rows fit into it. Few long rows are divided: a first dispatch finds maximum and
+// sum of each part, a second one joins them and writes the parts. Driven by ops/softmax/softmax_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
 #include "storage.glsl"
@@ -8,11 +9,15 @@
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
 
+layout(binding = 2) buffer PartSums { float partSums[]; };  // [2, parts, rows]: maximum, sum
+
 layout(push_constant) uniform Push {
   uint rows;
   uint extent;
   uint inner;
   uint logarithm;
+  uint parts;
+  uint partLength;
 } push;
 
 // Whether the sum is compensated (Kahan): the error of a plain sum exceeds its bound near 20,000 elements. Blocks
@@ -20,6 +25,9 @@ layout(push_constant) uniform Push {
 layout(constant_id = 3) const uint compensated = 1;
 // Whether maximum and sum are found in one pass: a sum is scaled anew when its maximum grows.
 layout(constant_id = 4) const uint online = 0;
+
+layout(constant_id = 5) const uint stage = 0;  // kWhole, kSums or kParts
+const uint kWhole = 0, kSums = 1, kParts = 2;
 
 const float kLowest = -3.40282347e38;
 
@@ -64,13 +72,48 @@ float sumInOnePass(Row row, out float largest) {
   return teamSum((sum - lost) * exp(own - largest));
 }
 
+/// Part index / rows of row index % rows.
+Row partOf(uint index) {
+  Row row = rowOf(push.rows, push.extent, push.inner, 0u, index % push.rows);
+  const uint part = index / push.rows, first = part * push.partLength;
+  row.index = index;
+  row.extent = part < push.parts && first < push.extent ? min(push.extent - first, push.partLength) : 0u;
+  row.first += first * push.inner;
+  return row;
+}
+
+/// The sum of all parts of row index % rows, and its largest element.
+float sumOfParts(uint index, out float largest) {
+  const uint count = push.rows * push.parts, row = index % push.rows, parts = index < count ? push.parts : 0u;
+  float own = kLowest, sum = 0.0;
+  EACH_OF_ROW(i, parts) own = max(own, partSums[i * push.rows + row]); END_OF_ROW
+  largest = teamMax(own);
+  EACH_OF_ROW(i, parts)
+    sum += partSums[count + i * push.rows + row] * exp(partSums[i * push.rows + row] - largest);
+  END_OF_ROW
+  return teamSum(sum);
+}
+
 void main() {
-  const Row row = keepRows(push.rows, push.extent, push.inner);
+  Row row;
+  if (stage == kWhole)
+    row = keepRows(push.rows, push.extent, push.inner);
+  else
+    row = partOf(teamRow());
   float largest = 0.0, sum = 0.0;
-  if (online != 0u)
+  if (stage == kParts)
+    sum = sumOfParts(row.index, largest);
+  else if (online != 0u)
     sum = sumInOnePass(row, largest);
   else
     sum = sumInTwoPasses(row, largest);
+  if (stage == kSums) {
+    const uint count = push.rows * push.parts;
+    if (row.index >= count || teamLane() != 0u) return;
+    partSums[row.index] = largest;
+    partSums[count + row.index] = sum;
+    return;
+  }
   const float scale = push.logarithm != 0 ? log(sum) : 1.0 / sum;
   EACH_OF_ROW(i, row.extent)
     const float shifted = rowIn(row, i) - largest;

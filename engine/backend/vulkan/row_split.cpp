@@ -16,12 +16,12 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-RowSplit RowSplit::of(const RowWork& work, const DeviceCaps& device) {
+RowSplit RowSplit::of(const RowWork& work, const DeviceCaps& device, int64_t mostParts) {
   const RowTeam team = RowTeam::of(work, device);
   const int64_t groups = team.teams(work) * team.size / team.localSize, wanted = device.deviceClass->groupsToFill;
   if (groups == 0 || groups * kFewGroups >= wanted) return {1, work.extent};
-  const int64_t parts = std::min(
-      {ceilDiv(wanted, groups), work.rows * work.extent / groups / kLeastElements, work.extent / kLeastLength});
+  const int64_t parts = std::min({ceilDiv(wanted, groups), work.rows * work.extent / groups / kLeastElements,
+                                  work.extent / kLeastLength, mostParts});
   if (parts <= 1) return {1, work.extent};
   const int64_t length = ceilDiv(ceilDiv(work.extent, parts), kAlignment) * kAlignment;
   return {ceilDiv(work.extent, length), length};

@@ -12,8 +12,9 @@ struct RowSplit {
 
   bool isSplit() const { return parts > 1; }
 
-  /// One part if the groups for `work` fill the device, or if parts would be too short.
-  static RowSplit of(const RowWork& work, const DeviceCaps& device);
+  /// One part if the groups for `work` fill enough of the device, or if parts would be too short. `mostParts` is for
+  /// kernels in which each group reads the results of all parts.
+  static RowSplit of(const RowWork& work, const DeviceCaps& device, int64_t mostParts = INT64_MAX);
   /// The first dispatch: team i folds part i / rows of row i % rows.
   RowWork folding(const RowWork& work) const;
   /// The second dispatch joins [parts, rows].

@@ -29,12 +29,14 @@ int64_t capacityOf(const RowWork& work, const DeviceCaps& device) {
   return bytes / work.keptBytes / kTileUnit * kTileUnit;
 }
 
-/// Elements of shared memory from one kept block [extent, distance] to the next; pitchOf of rows.glsl.
-int64_t pitchOf(const RowWork& work, int64_t columns) {
+/// Elements of shared memory for the kept blocks [extent, distance] of a group; slotOf of rows.glsl.
+int64_t elementsOf(const RowWork& work, int64_t columns) {
   const int64_t inner = innerOf(work), period = work.extent * inner, spread = std::max<int64_t>(1, 32 / columns);
-  if (columns / inner <= 1) return period;
-  if (inner == 1) return spread * (ceilDiv(work.extent, spread) | 1);
-  return period + ((spread * inner - period) & 31);
+  const int64_t blocks = columns / inner;
+  if (blocks == 1) return period;
+  if (inner > 1) return blocks * (period + ((spread * inner - period) & 31));
+  const int64_t padded = ceilDiv(work.extent, spread) * spread, factor = std::min<int64_t>(padded & -padded, 32);
+  return blocks * padded + blocks * factor / 32 * spread;
 }
 
 int64_t tileFor(int64_t elements) {
@@ -46,7 +48,7 @@ int64_t tileFor(int64_t elements) {
 /// True if `team` with these columns can keep whole blocks; fills in the rest of it.
 bool keepsBlocks(const RowWork& work, const DeviceCaps& device, uint32_t columns, RowTeam& team) {
   const int64_t blocks = columns / innerOf(work);
-  const int64_t tile = tileFor(blocks * pitchOf(work, columns)), elements = blocks * work.extent * innerOf(work);
+  const int64_t tile = tileFor(elementsOf(work, columns)), elements = blocks * work.extent * innerOf(work);
   if (tile > capacityOf(work, device)) return false;
   const uint32_t most = std::min(mostOf(device), device.deviceClass->largestTeam);
   const uint32_t wanted = powerOfTwoFrom(ceilDiv(elements, device.deviceClass->rowSteps));
