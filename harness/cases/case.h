@@ -44,11 +44,12 @@ struct Case {
   CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
-  std::string slow;  // why the kernel may stay below the floor of `bench --roof`
+  std::string slow;         // why the kernel may stay below the floor of `bench --roof`
   double efficiency = 0;    // of memory accesses, at least (harness/trace); 0: not stated
   double requests = 0;      // bytes requested over bytes of inputs and outputs, at most; 0: not stated
+  double banks = 0;         // passes of shared memory per 128 bytes, at most; 0: not stated
   std::string uncoalesced;  // why these bounds are weaker than the goals
-  std::string size;  // "typical" or "large": for timing, not part of an ordinary check; else empty
+  std::string size;         // "typical" or "large": for timing, not part of an ordinary check; else empty
 
   /// Softmax{"axis":-1}/f32[8,1024]/normal/seed=7
   std::string id() const;

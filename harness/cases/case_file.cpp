@@ -90,18 +90,19 @@ Result<std::map<std::string, std::string>> readReasons(const Json& entry, const 
 /// The fields that every case of the entry shares.
 /// The bounds of the access profile (harness/trace/case_access.h).
 Status readAccess(const Json& entry, Case& base) {
-  for (const char* key : {"efficiency", "requests"})
+  for (const char* key : {"efficiency", "requests", "banks"})
     if (entry.contains(key) && (!entry[key].is_number() || !(entry[key].get<double>() > 0)))
       return Status::invalidArgument("\"{}\" must be a positive number, got {}", key, entry[key].dump());
   base.efficiency = entry.value("efficiency", 0.0);
   base.requests = entry.value("requests", 0.0);
+  base.banks = entry.value("banks", 0.0);
   if (base.efficiency > 1)
     return Status::invalidArgument("\"efficiency\" must be at most 1, got {}", entry["efficiency"].dump());
   OPKIT_ASSIGN(base.uncoalesced, readString(entry, "uncoalesced"));
-  const bool stated = base.efficiency > 0 || base.requests > 0;
+  const bool stated = base.efficiency > 0 || base.requests > 0 || base.banks > 0;
   if (entry.contains("uncoalesced") && (base.uncoalesced.empty() || !stated))
     return Status::invalidArgument(
-        "\"uncoalesced\" must be the reason for the \"efficiency\" or \"requests\" beside it");
+        "\"uncoalesced\" must be the reason for the \"efficiency\", \"requests\" or \"banks\" beside it");
   return Status::ok();
 }
 
@@ -228,9 +229,9 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 }
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(entry, {"name",    "op",       "params",   "inputs",     "lanes",      "data",       "constant",
-                              "outputs", "fallback", "unproved", "loops",      "boundScale", "reason",     "seed",
-                              "bench",   "size",     "slow",     "efficiency", "requests",   "uncoalesced"},
+  OPKIT_TRY(checkKeys(entry, {"name",    "op",       "params",   "inputs",     "lanes",      "data",   "constant",
+                              "outputs", "fallback", "unproved", "loops",      "boundScale", "reason", "seed",
+                              "bench",   "size",     "slow",     "efficiency", "requests",   "banks",  "uncoalesced"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
