@@ -28,14 +28,14 @@ layout(constant_id = 1) const uint rows = 1;  // of the loop before the innermos
 #define BROADCAST_PUSH                                                                 \
   uint count;           /* elements of the output */                                   \
   uint rowCount;        /* extent of the loop before the innermost, in elements */     \
-  uint sizes[6];        /* items along each loop, outermost first */                   \
+  uint sizes[6];        /* items along each loop; the innermost is the last */         \
   uint multipliers[5];  /* for the division by sizes[1] to sizes[5] */                 \
   uint shifts;          /* likewise, 5 bits each */
 
 struct Place {
   uint index[6];  // along each loop, in items
   uint element;   // of the output; >= count beyond the last item
-  uint rows;      // from this element on, sizes[loops - 1] * width apart
+  uint rows;      // from this element on, rowDistance() apart
 };
 
 #define DEFINE_PLACE_OF                                                                \
@@ -48,18 +48,20 @@ struct Place {
     Place place = Place(uint[6](0u, 0u, 0u, 0u, 0u, 0u), item * width, 1u);            \
     uint rest = item, outer = 0u;                                                      \
     [[unroll]] for (uint i = 0u; i < 6u; ++i) {                                        \
-      if (i >= loops) break;                                                           \
-      const uint d = loops - 1u - i;                                                   \
-      const uint next = d > 0u ? quotientBySize(rest, d) : 0u;                         \
-      place.index[d] = d > 0u ? rest - next * push.sizes[d] : rest;                    \
-      rest = next;                                                                     \
-      if (i == 1u) outer = next;                                                       \
+      const uint d = 5u - i;                                                           \
+      if (d > 0u && i + 1u < loops) {                                                  \
+        const uint next = quotientBySize(rest, d);                                     \
+        place.index[d] = rest - next * push.sizes[d];                                  \
+        rest = next;                                                                   \
+        if (d == 4u) outer = next;                                                     \
+      } else if (i + 1u == loops) {                                                    \
+        place.index[d] = rest;                                                         \
+      }                                                                                \
     }                                                                                  \
     if (width > 1u && rows > 1u) {                                                     \
-      const uint row = place.index[loops - 2u] * rows;                                 \
+      const uint row = place.index[4] * rows;                                          \
       place.rows = min(rows, push.rowCount - min(row, push.rowCount));                 \
-      place.element =                                                                  \
-          ((outer * push.rowCount + row) * push.sizes[loops - 1u] + place.index[loops - 1u]) * width; \
+      place.element = ((outer * push.rowCount + row) * push.sizes[5] + place.index[5]) * width; \
     }                                                                                  \
     return place;                                                                      \
   }
@@ -69,21 +71,19 @@ struct Place {
    place.index[2] * push.name##Strides[2] + place.index[3] * push.name##Strides[3] +   \
    place.index[4] * push.name##Strides[4] + place.index[5] * push.name##Strides[5])
 
-const uint innerLoop = loops > 1u ? loops - 1u : 0u, rowLoop = loops > 2u ? loops - 2u : 0u;
-
 // The distance of two rows in the output; the operand's element for element i of the place.
-#define rowDistance() (push.sizes[innerLoop] * width)
+#define rowDistance() (push.sizes[5] * width)
 #define ELEMENT_OF(place, name, i) \
-  (OFFSET_OF(place, name) + (push.name##Strides[innerLoop] == 0u ? 0u : (i) - place.element))
+  (OFFSET_OF(place, name) + (push.name##Strides[5] == 0u ? 0u : (i) - place.element))
 
 // Loads four elements of an operand at `at`, which moves on to the next row, or four copies of an element that repeats.
 #define TAKE_FOUR(values, AXIS, name, at, row)                                         \
-  if (row == 0u || push.name##Strides[rowLoop] != 0u) {                                \
-    if (push.name##Strides[innerLoop] == 0u)                                           \
+  if (row == 0u || push.name##Strides[4] != 0u) {                                      \
+    if (push.name##Strides[5] == 0u)                                                   \
       values = AXIS##_ARITH4(AXIS##_LOAD(name, at));                                   \
     else                                                                               \
       values = AXIS##_LOAD4(name, at);                                                 \
   }                                                                                    \
-  at += push.name##Strides[rowLoop] / rows;
+  at += push.name##Strides[4] / rows;
 
 #endif

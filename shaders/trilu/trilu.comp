@@ -43,7 +43,9 @@ void main() {
         row = row + 1 == int(push.rows) ? 0 : row + 1;
       }
     }
-    WORD_STORE4(y, i, mix(WORD_ARITH4(0), WORD_LOAD4(x, i), kept));
+    WORD_ARITH4 values = WORD_ARITH4(0);
+    if (any(kept)) values = mix(values, WORD_LOAD4(x, i), kept);
+    WORD_STORE4(y, i, values);
 #endif
   ONES(i, push.count)
     if (keeps(int(i / push.columns % push.rows), int(i % push.columns))) {

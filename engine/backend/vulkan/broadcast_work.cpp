@@ -8,6 +8,15 @@ namespace {
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// The values behind as many of `filler` as make kMaxLoops.
+std::array<int64_t, BroadcastWork::kMaxLoops> lastOf(const std::vector<int64_t>& values, int64_t filler) {
+  OPKIT_CHECK(values.size() <= BroadcastWork::kMaxLoops);
+  std::array<int64_t, BroadcastWork::kMaxLoops> result;
+  result.fill(filler);
+  std::ranges::copy_backward(values, result.end());
+  return result;
+}
+
 /// Rows that an invocation takes: one, unless an operand repeats over them and would be loaded again for each.
 uint32_t rowsPerItem(const Loops& loops, int64_t fours) {
   const size_t row = loops.size.size() - 2, inner = row + 1;
@@ -30,26 +39,22 @@ Divisor Divisor::of(int64_t divisor) {
 
 BroadcastWork BroadcastWork::of(const Loops& loops, const DeviceCaps& device, bool vectors) {
   BroadcastWork work;
-  const size_t rank = loops.size.size();
+  const size_t rank = loops.size.size(), first = kMaxLoops - rank, row = kMaxLoops - 2, inner = kMaxLoops - 1;
   work.count = elementCount(loops.size);
   work.loops = static_cast<uint32_t>(rank);
   work.width = Elements{work.count, vectors && (rank < 2 || loops.size.back() % 4 == 0)}.width(device);
-  work.sizes = packed<kMaxLoops>(loops.size);
-  for (const auto& strides : loops.strides) work.strides.push_back(packed<kMaxLoops>(strides));
-  if (rank > 0) {
-    work.sizes[rank - 1] = ceilDivide(work.sizes[rank - 1], work.width);
-    for (auto& strides : work.strides) strides[rank - 1] *= work.width;
+  work.sizes = lastOf(loops.size, 1);
+  for (const auto& strides : loops.strides) work.strides.push_back(lastOf(strides, 0));
+  if (rank > 1 && work.width > 1) work.rows = rowsPerItem(loops, work.count / work.width);
+  work.rowCount = work.sizes[row];
+  work.sizes[inner] = ceilDivide(work.sizes[inner], work.width);
+  work.sizes[row] = ceilDivide(work.sizes[row], work.rows);
+  for (auto& strides : work.strides) {
+    strides[inner] *= work.width;
+    strides[row] *= work.rows;
   }
-  if (rank > 1) {
-    work.rowCount = loops.size[rank - 2];
-    if (work.width > 1) work.rows = rowsPerItem(loops, work.count / work.width);
-    work.sizes[rank - 2] = ceilDivide(work.rowCount, work.rows);
-    for (auto& strides : work.strides) strides[rank - 2] *= work.rows;
-  }
-  work.items = 1;
-  for (size_t d = 0; d < rank; ++d) {
-    work.items *= work.sizes[d];
-    if (d == 0) continue;
+  work.items = elementCount({work.sizes.begin(), work.sizes.end()});
+  for (size_t d = first + 1; d < kMaxLoops; ++d) {
     const Divisor divisor = Divisor::of(work.sizes[d]);
     work.multipliers[d - 1] = divisor.multiplier;
     work.shifts |= divisor.shift << (5 * (d - 1));

@@ -28,7 +28,7 @@ struct BroadcastWork {
   uint32_t loops = 0;
   int64_t count = 0;  // push constants of the shader
   int64_t rowCount = 0;
-  std::array<int64_t, kMaxLoops> sizes{};
+  std::array<int64_t, kMaxLoops> sizes{};  // the innermost loop is the last
   std::array<int64_t, kMaxLoops - 1> multipliers{};
   int64_t shifts = 0;
   std::vector<std::array<int64_t, kMaxLoops>> strides;  // per operand
