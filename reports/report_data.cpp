@@ -282,6 +282,35 @@ data roof(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+/// What kernels ask of a GPU's memory, the least efficient first.
+data access(const Results& results) {
+  std::vector<const CaseRecord*> records;
+  for (const CaseRecord* record : results.ofKind("access"))
+    if (record->access) records.push_back(record);
+  std::ranges::stable_sort(records, {}, [](const CaseRecord* record) { return record->access->efficiency; });
+  list rows;
+  for (const CaseRecord* record : records) {
+    const AccessRecord& sums = *record->access;
+    std::string estimates;
+    for (const auto& [gpu, ns] : sums.estimateNs) {
+      const auto limit = sums.limits.find(gpu);
+      estimates += fmt::format("{}{} {} ({})", estimates.empty() ? "" : ", ", gpu, formatNs(ns),
+                               limit == sums.limits.end() ? "" : limit->second);
+    }
+    rows.push_back(object{{"id", record->id},
+                          {"device", record->device},
+                          {"efficiency", fmt::format("{:.3f}", sums.efficiency)},
+                          {"requests", fmt::format("{:.3f}", sums.requests)},
+                          {"banks", fmt::format("{:.3f}", sums.bankPasses)},
+                          {"groups", std::to_string(sums.groups)},
+                          {"estimates", estimates},
+                          {"note", record->reason.empty() ? record->note : record->reason},
+                          {"bad", flag(isFailure(record->status))}});
+  }
+  const bool any = !rows.empty();
+  return object{{"any", flag(any)}, {"rows", data(rows)}};
+}
+
 /// Counts per backend, and the reasons for what is not supported, most frequent first.
 data conformance(const Results& results) {
   std::map<std::string, Tally> tallies;
@@ -419,6 +448,7 @@ data reportData(const Results& results, const Nights* nights, const Judged* judg
                 {"matrix", matrix(results)},
                 {"timings", timings(results)},
                 {"roof", roof(results)},
+                {"access", access(results)},
                 {"conformance", conformance(results)},
                 {"models", models(results)},
                 {"warnings", warningsOf(results)}};

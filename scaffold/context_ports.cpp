@@ -39,6 +39,7 @@ void setAccess(data& item, const PortSpec& port, size_t i, const char* neutral) 
   item.set("close", either("", std::string(" : ") + neutral + ")"));
   item.set("glslOpen", either("", "(push.has_" + name + " != 0u ? "));
   item.set("glslClose", either("", std::string(" : ") + neutral + ".0)"));
+  item.set("glslClose4", either("", std::string(" : vec4(") + neutral + ".0))"));
 }
 
 /// A shape set whose input `i` alone, a parameter per column, has the wrong extent.

@@ -39,7 +39,7 @@ constexpr RowForm kForms[] = {
      "Any rank of 1 or more; the output has the input's shape, and a parameter the axes from `axis` on.",
      "over all axes from `axis` on"},
     {"groups", "GroupRows", "rowsOfGroups", "num_groups", "Shape{shape[1]}", "rows.channelAt(row, i)",
-     "(first + i) / push.channelSize % push.channelCount",
+     "(row.first + i) / push.channelSize % push.channelCount",
      "[batch, channels, ...]; the output has the input's shape, and a parameter an element per channel.",
      "over each of `num_groups` groups of channels with their spatial axes"}};
 
@@ -62,7 +62,6 @@ void setRows(data& context, const Spec& spec) {
     context.set("formula", formula + ".");
   }
   context.set("alongAxis", spec.rows == "axis");
-  context.set("glslOffset", spec.rows == "axis" ? "i * inner" : "i");
   context.set("fromAxis", spec.rows == "from-axis");
   context.set("ofGroups", spec.rows == "groups");
   context.set("perColumn", parameters(spec, "T", true));

@@ -33,7 +33,8 @@ struct DeviceCaps {
   uint64_t imageExtent = 0;              // texels per axis of an NC4HW4 image; 0 if images are not wanted
   // Iterations that the loops of one invocation may make together; the device silently ends longer loops.
   uint64_t loopIterations = UINT64_MAX;
-  uint32_t workGroup = 128;  // invocations of a work group
+  uint32_t workGroup = 128;      // invocations of a work group
+  uint32_t sharedBytes = 16384;  // memory that a work group shares
   const DeviceClass* deviceClass = deviceClasses().data();
 };
 

@@ -9,6 +9,8 @@ constexpr DeviceClass kClasses[] = {
      .prefersImages = true,
      .shortestRunBytes = 64,
      .tileGroup = 8,
+     .sectorBytes = 0,
+     .elementWidth = 1,
      .rowsPerGroup = 32,
      .rowGroup = 64,
      .rowSteps = 1,
@@ -16,8 +18,10 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 64,
      .teamUpToRows = 32,
      .teamUpToColumns = 32,
-     .largestProductTile = 0,
      .groupsToFill = 1,
+     .largestProductTile = 0,
+     .rowColumns = 1,
+     .rowTileBytes = 0,
      .reason =
          "A processor's vector lanes run a few invocations in lockstep. Loads from storage buffers become scalar code, "
          "texel fetches vectorise. Groups start one after the other, barriers cost a switch of all invocations, and "
@@ -27,6 +31,8 @@ constexpr DeviceClass kClasses[] = {
      .prefersImages = false,
      .shortestRunBytes = size_t{64} << 10,
      .tileGroup = 32,
+     .sectorBytes = 32,
+     .elementWidth = 4,
      .rowsPerGroup = 1,
      .rowGroup = 128,
      .rowSteps = 4,
@@ -34,18 +40,24 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 256,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 16384,
-     .largestProductTile = 128,
      .groupsToFill = 528,
+     .largestProductTile = 128,
+     .rowColumns = 32,
+     .rowTileBytes = 32 << 10,
      .reason =
          "Memory is read by the sector: the invocations of a subgroup shall read neighbours, so a team walks even a "
-         "short row. Tens of thousands of invocations fill the device: four groups of 256 for each of 132 compute units. "
-         "Products read memory once per tile, which shared memory feeds to all invocations. Copy commands of short runs "
-         "are slow."},
+         "short row, and rows stay in shared memory between passes. Four groups of 256 on each of 132 compute units "
+         "fill "
+         "the device. Products read memory once per tile, which shared memory feeds to all invocations. Copy commands "
+         "of "
+         "short runs are slow."},
     {.name = "integrated",
      .prefersTexels = false,
      .prefersImages = false,
      .shortestRunBytes = size_t{64} << 10,
      .tileGroup = 32,
+     .sectorBytes = 64,
+     .elementWidth = 4,
      .rowsPerGroup = 4,
      .rowGroup = 64,
      .rowSteps = 4,
@@ -53,8 +65,10 @@ constexpr DeviceClass kClasses[] = {
      .largestTeam = 128,
      .teamUpToRows = INT64_MAX,
      .teamUpToColumns = 4096,
-     .largestProductTile = 64,
      .groupsToFill = 64,
+     .largestProductTile = 64,
+     .rowColumns = 32,
+     .rowTileBytes = 16 << 10,
      .reason = "As discrete, with fewer compute units, smaller work groups and a cache that it shares with the host."},
 };
 

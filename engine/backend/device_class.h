@@ -22,6 +22,12 @@ struct DeviceClass {
   size_t shortestRunBytes;
   // Invocations of a work group in which each invocation computes a tile of a product or a convolution.
   uint32_t tileGroup;
+  // Bytes that memory moves at once. Regions whose sides run along different dimensions go through tiles in shared
+  // memory (vulkan::planTiles), so that both sides use whole sectors. 0: caches make up for scattered accesses.
+  uint32_t sectorBytes;
+  // Neighbouring elements that an invocation of an elementwise kernel computes where it can load them as one vector
+  // (vulkan::Elements): 1 or 4.
+  uint32_t elementWidth;
   // Rows of a plane that one work group of a copying kernel walks.
   uint32_t rowsPerGroup;
   // Rows (vulkan::RowTeam): invocations of a work group; elements per pass of a loop; the shortest row that a team
@@ -32,10 +38,15 @@ struct DeviceClass {
   uint32_t largestTeam;
   int64_t teamUpToRows;
   int64_t teamUpToColumns;
-  // Products and convolutions: the most rows and columns of a tile that a work group computes from tiles of both operands
-  // in shared memory (0: none, an invocation's registers hold the tile), and the work groups that fill the device.
-  int64_t largestProductTile;
+  // Work groups that fill the device.
   int64_t groupsToFill;
+  // Products and convolutions: the most rows and columns of a tile that a work group computes from tiles of both
+  // operands in shared memory; 0: none, an invocation's registers hold the tile.
+  int64_t largestProductTile;
+  // Neighbouring strided rows whose teams lie side by side, so that neighbouring invocations read neighbouring
+  // addresses; bytes of shared memory in which a group keeps its rows between passes, 0 if caches do.
+  uint32_t rowColumns;
+  uint32_t rowTileBytes;
   const char* reason;
 };
 

@@ -143,6 +143,13 @@ TEST(CaseFile, EntriesWithASizeStandApart) {
   EXPECT_EQ(byId->groups[0].cases[0].size, "typical") << "a case is found by its id";
   EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "size": "huge", "inputs": [["f32[9]"]]}]})").find("typical"),
             std::string::npos);
+  const auto access = [](const std::string& fields) {
+    return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"]], )" + fields + "}]}");
+  };
+  EXPECT_NE(access(R"("efficiency": 1.5)").find("\"efficiency\" must be at most 1"), std::string::npos);
+  EXPECT_NE(access(R"("efficiency": 0)").find("\"efficiency\" must be a positive number"), std::string::npos);
+  EXPECT_NE(access(R"("requests": "few")").find("\"requests\" must be a positive number"), std::string::npos);
+  EXPECT_NE(access(R"("uncoalesced": "so")").find("\"uncoalesced\" must be the reason"), std::string::npos);
   EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "slow": "no size", "inputs": [["f32[9]"]]}]})").find("slow"),
             std::string::npos);
 }

@@ -28,6 +28,7 @@
 //   clone       a clone of the Session gives the same bits
 //   caches      (Vulkan) a Runtime with empty caches gives the bits of a warm one
 //   validation  (Vulkan, under validation layers) the layers reported no message
+//   sanitize    (Vulkan, with --sanitize) the trace of every access of its shaders shows no fault (harness/trace)
 //   error       (error cases) the input is refused with the expected message
 //
 // A sub-check that cannot run for a case is noted with the reason (harness/check/sub_checks.h); a silent one fails.
@@ -35,6 +36,7 @@
 // Expensive sub-checks run on one case per group, `caches` on groups that request it. A Checker belongs to one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -62,6 +64,10 @@ class Checker {
 
   /// Records the shaders of each case.
   void setShaderLog(std::shared_ptr<ShaderLog> log) { shaders_ = std::move(log); }
+
+  /// The sub-check "sanitize" of every case that ran; Unsupported if it cannot run.
+  using Sanitizer = std::function<Status(const PreparedCase& c)>;
+  void setSanitizer(Sanitizer sanitizer) { sanitizer_ = std::move(sanitizer); }
 
   /// Stops a group at its first failing case and skips the check for mistrusted cases.
   void setHunting() { hunting_ = true; }
@@ -120,6 +126,7 @@ class Checker {
   std::optional<RuntimeOptions> runtimeOptions_;
   std::optional<DeviceVariants> deviceVariants_;
   std::shared_ptr<ShaderLog> shaders_;  // shared with its Runtime; null if there are none
+  Sanitizer sanitizer_;                 // null: none
   bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };

@@ -35,6 +35,7 @@ Status Checker::checkThreads(Interpreter& interpreter, const PreparedCase& c, co
 void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c, CaseResult& result,
                                 const Fresh& fresh) {
   checkRounded(c, result, fresh);
+  if (sanitizer_) checkOrSkip(result, "sanitize", sanitizer_(c));
   checkVariants(interpreter, c, result, fresh);
   if (onHost())
     result.check("threads", checkThreads(interpreter, c, fresh));

@@ -429,6 +429,10 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
       ->check(cli::outputFolder());
+  command
+      ->add_option("--sanitize", options->backend.sanitize,
+                   "Trace every access of the shaders of small cases and look for race,bounds,init")
+      ->type_name("PARTS");
   options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());

@@ -6,7 +6,12 @@
 
 #include "engine/base/child_process.h"
 #include "engine/tools/driver.h"
+#include "harness/run/build_facts.h"
 #include "harness/run/terminal.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "harness/shaders/shader_workshop.h"
+#include "harness/trace/sanitize_case.h"
+#endif
 #include "reports/results/record_json.h"
 
 namespace opkit::harness {
@@ -36,6 +41,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   const char* const deviceClass = std::getenv("OPKIT_DEVICE_CLASS");
   if (deviceClass && backend == "vulkan") command += fmt::format(" --device-class {}", deviceClass);
   if (const std::string driver = cli::driverOptions(); !driver.empty() && backend == "vulkan") command += " " + driver;
+  if (!backends.sanitize.empty() && backend == "vulkan") command += " --sanitize " + backends.sanitize;
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
@@ -50,7 +56,21 @@ Status CheckJob::open() {
     checkers_.emplace_back(registry_, lane.name, lane.runtime);
     checkers_.back().setRuntimeOptions(lane.options);
     checkers_.back().setShaderLog(ShaderLog::attach(*lane.runtime));
+    OPKIT_TRY(addSanitizer(lane));
   }
+  return Status::ok();
+}
+
+Status CheckJob::addSanitizer(const BackendLane& lane) {
+#ifdef OPKIT_HAS_VULKAN
+  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(lane.runtime);
+  if (backends_.sanitize.empty() || !runtime) return Status::ok();
+  OPKIT_ASSIGN(const SanitizerParts parts, SanitizerParts::parse(backends_.sanitize));
+  const auto workshop = std::make_shared<ShaderWorkshop>(sourceFolder());
+  checkers_.back().setSanitizer([this, runtime, parts, workshop](const PreparedCase& c) {
+    return sanitizeCase(c, registry_, runtime, parts, workshop.get());
+  });
+#endif
   return Status::ok();
 }
 

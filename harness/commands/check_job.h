@@ -45,6 +45,7 @@ class CheckJob {
 
  private:
   Status open();
+  Status addSanitizer(const BackendLane& lane);
   /// The result of a case that an expectation file leaves out.
   std::optional<CaseResult> skipped(const Checker& checker, const Case& c, const std::string& id) const;
   CaseResult checkError(Checker& checker, const ErrorCase& error) const;

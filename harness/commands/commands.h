@@ -47,7 +47,8 @@ struct BackendOptions {
   std::string device;
   Validation validation = Validation::Off;
   std::string mask;
-  std::string simd;  // the best instruction set that the CPU's kernels may use; empty: any
+  std::string sanitize;  // parts of the shader sanitizer (harness/trace/sanitizer.h); empty: none
+  std::string simd;      // the best instruction set that the CPU's kernels may use; empty: any
 
   void add(CLI::App& command, const std::string& defaultBackends);
   /// InvalidArgument if an option is for a backend that was not requested; part of opening backends.

@@ -8,6 +8,9 @@
 #include "harness/run/source_table.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/probes/device_profile.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "harness/trace/sanitizer.h"
+#endif
 #endif
 
 namespace opkit::harness {
@@ -66,6 +69,11 @@ Status BackendOptions::check() const {
     return Status::invalidArgument("--mask is for the backend vulkan, got --backend {}", all);
   if (validation != Validation::Off && !asked("vulkan"))
     return Status::invalidArgument("--validation is for the backend vulkan, got --backend {}", all);
+  if (!sanitize.empty() && !asked("vulkan"))
+    return Status::invalidArgument("--sanitize is for the backend vulkan, got --backend {}", all);
+#ifdef OPKIT_HAS_VULKAN
+  if (!sanitize.empty()) OPKIT_TRY(SanitizerParts::parse(sanitize).error().withContext("--sanitize"));
+#endif
   if (!device.empty() && !asked("vulkan") && backends.size() > 1)
     return Status::invalidArgument("--device is for one backend or for vulkan, got --backend {}", all);
   return Status::ok();

@@ -2,11 +2,14 @@
 
 #include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
+#include "engine/model/model.h"
 #include "harness/cases/case_dtype.h"
 #include "harness/cases/data.h"
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
 #include "harness/trace/case_access.h"
+#include "harness/trace/glsl_tracer.h"
+#include "harness/trace/sanitizer.h"
 
 namespace opkit::harness {
 namespace {
@@ -23,6 +26,24 @@ std::string siteText(const AccessSite& site) {
       site.line == 0 ? fmt::format("instruction {}", site.instruction) : fmt::format("{}:{}", site.file, site.line);
   return fmt::format("{} {}{}{}, {}", kKinds[static_cast<size_t>(site.kind)], kSpaces[static_cast<size_t>(site.space)],
                      place, site.name.empty() ? "" : " " + site.name, line);
+}
+
+/// A row per instruction.
+void printSites(const DispatchProfile& one) {
+  fmt::print("{}: {} groups of {}, {:.0f} barriers, requests {}, footprint {}, {:.3g} % of the groups traced\n",
+             one.shader, one.groups, one.invocations, one.barriers, bytesText(one.all.requestBytes()),
+             bytesText(one.footprintBytes), 100 * one.tracedShare);
+  Table table({"access", "times", "lanes", "efficiency", "requests", "banks"});
+  for (const SiteProfile& site : one.sites) {
+    const AccessCounts& counts = site.counts;
+    const bool shared = counts.phases > 0;
+    table.add({siteText(*site.site), fmt::format("{:.0f}", counts.accesses),
+               fmt::format("{:.2f}", counts.lanes / counts.accesses / one.width),
+               shared ? "-" : fmt::format("{:.3f}", counts.efficiency()),
+               shared ? "-" : bytesText(counts.requestBytes()),
+               shared ? fmt::format("{:.3f}", counts.bankPasses()) : "-"});
+  }
+  fmt::print("{}\n", table.toString());
 }
 
 /// The lines of one run of the command.
@@ -137,23 +158,6 @@ class AccessRun {
     return notes;
   }
 
-  static void printSites(const DispatchProfile& one) {
-    fmt::print("{}: {} groups of {}, {:.0f} barriers, requests {}, footprint {}, {:.3g} % of the groups traced\n",
-               one.shader, one.groups, one.invocations, one.barriers, bytesText(one.all.requestBytes()),
-               bytesText(one.footprintBytes), 100 * one.tracedShare);
-    Table table({"access", "times", "lanes", "efficiency", "requests", "banks"});
-    for (const SiteProfile& site : one.sites) {
-      const AccessCounts& counts = site.counts;
-      const bool shared = counts.phases > 0;
-      table.add({siteText(*site.site), fmt::format("{:.0f}", counts.accesses),
-                 fmt::format("{:.2f}", counts.lanes / counts.accesses / one.width),
-                 shared ? "-" : fmt::format("{:.3f}", counts.efficiency()),
-                 shared ? "-" : bytesText(counts.requestBytes()),
-                 shared ? fmt::format("{:.3f}", counts.bankPasses()) : "-"});
-    }
-    fmt::print("{}\n", table.toString());
-  }
-
   const AccessArguments& options_;
   std::vector<const Gpu*> gpus_;
   ResultFile& file_;
@@ -176,8 +180,20 @@ void AccessArguments::add(CLI::App& command) {
   command.add_option("--gpu", gpus, "With --access: described GPUs for estimates; the first decides which kernels run")
       ->delimiter(',')
       ->needs(flag);
+  CLI::Option* file =
+      command.add_option("--glsl", glsl, "With --access: one dispatch of this compute shader")->needs(flag);
+  command.add_option("--buffers", buffers, "With --glsl: bytes of the buffer at each binding, as 16384,16384")
+      ->delimiter(',')
+      ->check(cli::wholeNumber(1, 1u << 30))
+      ->needs(file);
+  command.add_option("--groups", groups, "With --glsl: work groups along x, y and z, as 64 or 8,8")
+      ->delimiter(',')
+      ->check(cli::wholeNumber(1, 65535))
+      ->expected(1, 3)
+      ->needs(file);
   command.add_flag("--goals", goals, "With --access: fail beyond efficiency 0.9, requests 1.1 or bank passes 1.1")
       ->needs(flag);
+  addShard(command, shard, "the cases of --access");
   command.add_flag("--sites", sites, "With --access: a row per instruction that reads or writes, with its source line")
       ->needs(flag);
   command.add_option("--source", source, "With --sites: the source tree with shaders/")
@@ -197,7 +213,8 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   access.sites = access.sites || !cases.id.empty();
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  const std::vector<Case> chosen = sizedCases(catalogue, access.size, !cases.id.empty());
+  std::vector<Case> chosen = sizedCases(catalogue, access.size, !cases.id.empty());
+  access.shard.keepMine(chosen);
   RuntimeOptions options = backend.runtimeOptions("vulkan");
   if (!std::getenv("OPKIT_DEVICE_CLASS")) options.deviceClass = described[0]->deviceClass;
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options));
@@ -225,6 +242,30 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   if (!interrupted()) return code;
   printInterrupted(done, planned, "cases", json);
   return cli::kCheckFailed;
+}
+
+Result<int> glslAccess(const AccessArguments& access, const BackendOptions& backend) {
+  OPKIT_ASSIGN(const Gpu* gpu, gpuNamed(access.gpus.empty() ? gpus()[0].name : access.gpus[0]));
+  OPKIT_ASSIGN(const auto text, readFile(access.glsl));
+  OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", backend.runtimeOptions("vulkan")));
+  OPKIT_ASSIGN(const auto tracer, GlslTracer::create(std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened)));
+  vulkan::Groups groups;
+  uint32_t* const axes[] = {&groups.x, &groups.y, &groups.z};
+  for (size_t i = 0; i < access.groups.size(); ++i) *axes[i] = access.groups[i];
+  OPKIT_ASSIGN(const DispatchTrace trace,
+               tracer->run({access.glsl, {text.begin(), text.end()}, access.buffers, groups}));
+  const DispatchProfile profile = profileOf(trace, gpu->subgroup);
+  printSites(profile);
+  const Estimate estimate = estimateOf(profile, 0, *gpu);
+  fmt::print("efficiency {:.3f}, requests {:.3g} x the buffers, bank passes {:.3g}; {} estimate {}, limit {}\n",
+             profile.all.efficiency(), profile.all.requestBytes() / std::max(profile.tensorBytes, 1.0),
+             profile.shared.bankPasses(), gpu->name, cli::formatNs(estimate.seconds * 1e9), nameOf(estimate.limit()));
+  const auto faults = sanitize({trace}, tracer->inputs(), {true, true, true});
+  if (!faults) fmt::print("sanitizer: {}\n", faults.error().message());
+  for (const ShaderFault& fault : faults ? *faults : std::vector<ShaderFault>())
+    fmt::print("{}: {}\n", fault.kind, fault.text);
+  if (profile.sites.empty()) return nothingRan("the shader accesses no memory");
+  return faults && !faults->empty() ? cli::kCheckFailed : cli::kSuccess;
 }
 
 }  // namespace opkit::harness

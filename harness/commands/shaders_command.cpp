@@ -108,6 +108,7 @@ void addShadersCommand(CLI::App& app, CommandContext& context) {
       "H100,Adreno750");
   command->callback([options, &context] {
     context.run = [options, &context] {
+      if (!options->access.glsl.empty()) return glslAccess(options->access, options->backend);
       return options->access.wanted
                  ? shadersAccess(options->access, options->backend, options->cases, options->json, context.commandLine)
                  : shaders(*options);

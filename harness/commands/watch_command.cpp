@@ -35,6 +35,9 @@ void printRound(const WatchRound& round, double seconds, const WatchRound& lastG
   const char* verdict = !round.good() ? "FAIL" : round.complete() ? "ok" : "ok so far";
   fmt::print("{} after {:.2f} s: {}, {} failures, margin {}, device {}, SPIR-V {} words\n", coloured(status, verdict),
              seconds, share, round.failures, formatNumber(round.margin), time, round.spirvWords);
+  if (!round.tracedCase.empty())
+    fmt::print("  memory of a GPU: efficiency {:.3f}, requests {:.3g} x inputs and outputs, {}\n", round.efficiency,
+               round.requests, round.tracedCase);
   std::fflush(stdout);
 }
 

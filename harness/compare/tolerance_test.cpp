@@ -48,6 +48,15 @@ TEST(Tolerance, FormulasOfTheTable) {
   EXPECT_NEAR(boundOf(NumericClass::Softmax, one(p, DType::Float32, -1, 9)), p * (6 + 4 * 2 + 3) * 0x1p-23, 1e-15);
 }
 
+TEST(Tolerance, ResultsBelowTheNormalNumbersMayBeFlushed) {
+  for (const NumericClass numeric : {NumericClass::Sum, NumericClass::Products}) {
+    EXPECT_GE(boundOf(numeric, one(2.9e-60)), 0x1p-126) << "f32 has no such number";
+    EXPECT_LT(boundOf(numeric, one(0x1p-126)), 0x1p-140) << "a normal number";
+    EXPECT_LT(boundOf(numeric, one(2.9e-60, DType::Float64)), 1e-70);
+    EXPECT_EQ(boundOf(numeric, one(0)), 0) << "an exact zero";
+  }
+}
+
 TEST(Tolerance, TranscendentalIsRelativeAndNeverWiderThanTheTable) {
   EXPECT_DOUBLE_EQ(boundOf(NumericClass::Transcendental, one(1)), 8 * 0x1p-23);
   EXPECT_DOUBLE_EQ(boundOf(NumericClass::Transcendental, one(0x1p-30)), 8 * 0x1p-53);

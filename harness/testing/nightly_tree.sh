@@ -17,6 +17,7 @@ shift
 case \$command in
   check) exec '$bin/op-harness' check --written --op $operators "\$@" ;;
   bench) exec '$bin/op-harness' bench --op $operators "\$@" ;;
+  shaders) exec '$bin/op-harness' shaders --op $operators "\$@" ;;
   conformance) exec '$bin/op-harness' conformance --filter relu "\$@" ;;
   model) shift; exec '$bin/op-harness' model zoo:transformer "\$@" ;;
   *) exec '$bin/op-harness' \$command "\$@" ;;

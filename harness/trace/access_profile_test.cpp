@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/device_test_support.h"
+#include "harness/trace/glsl_tracer.h"
 #include "harness/trace/gpus.h"
-#include "harness/trace/testing/trace_rig.h"
 
 namespace opkit::harness {
 namespace {
@@ -14,7 +14,7 @@ constexpr size_t kFloat = sizeof(float);
 
 /// Group size, two buffers of floats, and a body for one invocation.
 std::string kernel(const std::string& local, const std::string& body, const std::string& shared = "") {
-  return "layout(" + local +
+  return "#version 450\nlayout(" + local +
          ") in;\n"
          "layout(binding = 0) buffer X { float x[]; };\n"
          "layout(binding = 1) buffer Y { float y[]; };\n"
@@ -25,28 +25,29 @@ std::string kernel(const std::string& local, const std::string& body, const std:
 class AccessProfileTest : public testing::Test {
  protected:
   void SetUp() override {
-    OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
-    auto made = TraceRig::create();
+    auto runtime = createRuntime("vulkan", {.cacheDir = "off"});
+    OPKIT_NEEDS_DEVICE(runtime);
+    auto made = GlslTracer::create(std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*runtime));
     ASSERT_TRUE(made.error().isOk()) << made.error().message();
     rig_ = *std::move(made);
   }
 
-  DispatchProfile profile(const TestKernel& kernel, uint32_t width = 32, size_t records = size_t{1} << 20) {
+  DispatchProfile profile(const GlslDispatch& kernel, uint32_t width = 32, size_t records = size_t{1} << 20) {
     auto trace = rig_->run(kernel, records);
     EXPECT_TRUE(trace.error().isOk()) << trace.error().message();
     return trace ? profileOf(*trace, width) : DispatchProfile{};
   }
 
-  std::unique_ptr<TraceRig> rig_;
+  std::unique_ptr<GlslTracer> rig_;
 };
 
 /// y[i] = x[stride * i] for 1,024 invocations in groups of 64: 32 subgroups of 32.
-TestKernel strided(size_t stride) {
+GlslDispatch strided(size_t stride) {
   return {
+      "kernel.comp",
       kernel("local_size_x = 64", "uint i = gl_GlobalInvocationID.x; y[i] = x[i * " + std::to_string(stride) + "u];\n"),
       {1024 * stride * kFloat, 1024 * kFloat, 16},
-      {16, 1, 1},
-      64};
+      {16, 1, 1}};
 }
 
 TEST_F(AccessProfileTest, StrideOne) {
@@ -86,12 +87,12 @@ TEST_F(AccessProfileTest, TheModelledWidthDecides) {
 
 /// 64 x 64 floats; an invocation moves one element, neighbours read neighbours.
 TEST_F(AccessProfileTest, NaiveTranspose) {
-  const DispatchProfile p = profile({kernel("local_size_x = 64",
+  const DispatchProfile p = profile({"kernel.comp",
+                                     kernel("local_size_x = 64",
                                             "uint i = gl_GlobalInvocationID.x, r = i / 64u, c = i % 64u;\n"
                                             "y[c * 64u + r] = x[i];\n"),
                                      {4096 * kFloat, 4096 * kFloat, 16},
-                                     {64, 1, 1},
-                                     64});
+                                     {64, 1, 1}});
   EXPECT_EQ(p.reads.sectors, 128 * 4);    // 4,096 / 32 subgroups
   EXPECT_EQ(p.writes.sectors, 128 * 32);  // a column: each lane in another row
   EXPECT_EQ(p.writes.efficiency(), 0.125);
@@ -99,8 +100,9 @@ TEST_F(AccessProfileTest, NaiveTranspose) {
 }
 
 /// 32 x 32 tiles through shared memory whose rows are `pitch` floats apart; 32 x 8 invocations, four rows each.
-TestKernel tiledTranspose(int pitch) {
+GlslDispatch tiledTranspose(int pitch) {
   return {
+      "kernel.comp",
       kernel("local_size_x = 32, local_size_y = 8",
              "uvec2 t = gl_LocalInvocationID.xy, from = gl_WorkGroupID.xy * 32u, to = from.yx;\n"
              "for (uint k = 0u; k < 32u; k += 8u) tile[t.y + k][t.x] = x[(from.y + t.y + k) * 64u + from.x + t.x];\n"
@@ -108,8 +110,7 @@ TestKernel tiledTranspose(int pitch) {
              "for (uint k = 0u; k < 32u; k += 8u) y[(to.y + t.y + k) * 64u + to.x + t.x] = tile[t.x][t.y + k];\n",
              "shared float tile[32][" + std::to_string(pitch) + "];\n"),
       {4096 * kFloat, 4096 * kFloat, 16},
-      {2, 2, 1},
-      256};
+      {2, 2, 1}};
 }
 
 TEST_F(AccessProfileTest, TiledTranspose) {
@@ -130,14 +131,14 @@ TEST_F(AccessProfileTest, BankConflictsWithoutPadding) {
 
 /// z = x * y of 64 x 64 matrices, one element per invocation.
 TEST_F(AccessProfileTest, NaiveProduct) {
-  const DispatchProfile p = profile({kernel("local_size_x = 64",
+  const DispatchProfile p = profile({"kernel.comp",
+                                     kernel("local_size_x = 64",
                                             "uint i = gl_GlobalInvocationID.x, r = i / 64u, c = i % 64u;\n"
                                             "float sum = 0.0;\n"
                                             "for (uint k = 0u; k < 64u; ++k) sum += x[r * 64u + k] * y[k * 64u + c];\n"
                                             "z[i] = sum;\n"),
                                      {4096 * kFloat, 4096 * kFloat, 4096 * kFloat},
-                                     {64, 1, 1},
-                                     64});
+                                     {64, 1, 1}});
   // 128 subgroups; for each k one sector of x for all lanes, and 4 of y; 4 of z.
   EXPECT_EQ(p.reads.sectors, 128 * 64 * (1 + 4));
   EXPECT_EQ(p.writes.sectors, 128 * 4);
@@ -148,7 +149,8 @@ TEST_F(AccessProfileTest, NaiveProduct) {
 
 /// The same through 16 x 16 tiles.
 TEST_F(AccessProfileTest, TiledProduct) {
-  const DispatchProfile p = profile({kernel("local_size_x = 16, local_size_y = 16",
+  const DispatchProfile p = profile({"kernel.comp",
+                                     kernel("local_size_x = 16, local_size_y = 16",
                                             "uvec2 t = gl_LocalInvocationID.xy, at = gl_GlobalInvocationID.xy;\n"
                                             "float sum = 0.0;\n"
                                             "for (uint k = 0u; k < 64u; k += 16u) {\n"
@@ -161,8 +163,7 @@ TEST_F(AccessProfileTest, TiledProduct) {
                                             "z[at.y * 64u + at.x] = sum;\n",
                                             "shared float a[16][16], b[16][16];\n"),
                                      {4096 * kFloat, 4096 * kFloat, 4096 * kFloat},
-                                     {4, 4, 1},
-                                     256});
+                                     {4, 4, 1}});
   // 16 groups of 8 subgroups of two rows of 16 floats, 2 sectors each; x and y in 4 turns, z once.
   EXPECT_EQ(p.reads.sectors, 128 * 4 * (4 + 4));
   EXPECT_EQ(p.writes.sectors, 128 * 4);
@@ -173,12 +174,12 @@ TEST_F(AccessProfileTest, TiledProduct) {
 }
 
 TEST_F(AccessProfileTest, LanesThatDoNotTakePartAreCounted) {
-  const DispatchProfile p = profile({kernel("local_size_x = 64",
+  const DispatchProfile p = profile({"kernel.comp",
+                                     kernel("local_size_x = 64",
                                             "uint i = gl_GlobalInvocationID.x;\n"
                                             "if (i < 40u) y[i] = 1.0;\n"),
                                      {16, 64 * kFloat, 16},
-                                     {1, 1, 1},
-                                     64});
+                                     {1, 1, 1}});
   EXPECT_EQ(p.writes.accesses, 2);
   EXPECT_EQ(p.laneShare, 40.0 / 64);
   EXPECT_EQ(p.writes.sectors, 5);
@@ -186,12 +187,12 @@ TEST_F(AccessProfileTest, LanesThatDoNotTakePartAreCounted) {
 
 TEST_F(AccessProfileTest, VectorsAndSmallTypes) {
   const std::string text =
-      "#extension GL_EXT_shader_8bit_storage : require\n"
+      "#version 450\n#extension GL_EXT_shader_8bit_storage : require\n"
       "layout(local_size_x = 32) in;\n"
       "layout(binding = 0) buffer X { vec4 x[]; };\n"
       "layout(binding = 1) buffer Y { uint8_t y[]; };\n"
       "void main() { uint i = gl_GlobalInvocationID.x; y[i] = uint8_t(uint(x[i].z)); }\n";
-  const DispatchProfile p = profile({text, {512, 32}, {1, 1, 1}, 32});
+  const DispatchProfile p = profile({"kernel.comp", text, {512, 32}, {1, 1, 1}});
   EXPECT_EQ(p.reads.sectors, 16);  // the shader loads the vec4 or one of its floats
   EXPECT_EQ(p.writes.sectors, 1);
   EXPECT_EQ(p.writes.efficiency(), 1);

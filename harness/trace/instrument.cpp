@@ -153,7 +153,7 @@ class Instrumenter {
       case SpvOpFunction:
       case SpvOpFunctionParameter:
       case SpvOpLabel:
-      case SpvOpVariable: break;
+      case SpvOpVariable: before_ = 0; break;
       case SpvOpLine:
         file_ = i.operand(1);
         line_ = i.operand(2);
@@ -213,7 +213,11 @@ class Instrumenter {
       case SpvOpImageFetch:
       case SpvOpImageRead: recordImage(Kind::Load, i.operand(3), i.operand(4)); break;
       case SpvOpImageWrite: recordImage(Kind::Store, i.operand(1), i.operand(2)); break;
-      case SpvOpControlBarrier: record({.kind = Kind::Barrier, .semantics = semanticsOf(i)}, constant(0)); break;
+      case SpvOpMemoryBarrier: before_ |= module_.constant(i.operand(2)).value_or(0); break;
+      case SpvOpControlBarrier:
+        record({.kind = Kind::Barrier, .semantics = before_ | module_.constant(i.operand(3)).value_or(0)}, constant(0));
+        before_ = 0;
+        break;
       case SpvOpReturn:
         if (inEntry_) record({.kind = Kind::Return}, constant(0));
         break;
@@ -224,11 +228,8 @@ class Instrumenter {
     }
   }
 
-  uint32_t semanticsOf(const SpirvInstruction& barrier) const {
-    return module_.constant(barrier.operand(3)).value_or(0);
-  }
-
   void record(AccessSite site, uint32_t address) {
+    if (site.kind != AccessSite::Kind::Barrier) before_ = 0;
     site.instruction = instruction_;
     site.line = line_;
     if (line_ != 0) site.file = module_.text(file_);
@@ -382,6 +383,7 @@ class Instrumenter {
   uint32_t void_ = 0, bool_ = 0, uint_ = 0, uint3_ = 0, word_ = 0, recorderType_ = 0, recorder_ = 0;
   uint32_t local_ = 0, group_ = 0, groups_ = 0, records_ = 0, epoch_ = 0, number_ = 0, trace_ = 0;
   uint32_t instruction_ = 0, file_ = 0, line_ = 0;
+  uint32_t before_ = 0;  // semantics of the memory barriers right before
   bool inGlobals_ = false, inFunctions_ = false, inEntry_ = false, needsPrologue_ = false;
 };
 

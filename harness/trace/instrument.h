@@ -22,7 +22,7 @@ struct AccessSite {
   uint32_t variable = 0;     // SPIR-V id
   uint32_t bytes = 0;        // per invocation; 0 for Texel and Image: the tensor's format decides
   uint32_t sizeBytes = 0;    // of a Shared variable; 0 if a specialisation constant decides
-  uint32_t semantics = 0;    // of a Barrier: SPIR-V memory semantics
+  uint32_t semantics = 0;    // of a Barrier and the memory barriers right before it: SPIR-V memory semantics
   uint32_t instruction = 0;  // its number in the module
   std::string name;          // of the variable; empty without debug information
   std::string file;          // likewise

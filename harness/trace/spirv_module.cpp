@@ -35,6 +35,9 @@ void SpirvModule::read(const SpirvInstruction& i) {
       return;
     case SpvOpString: texts_[w[1]] = literal(w.subspan(2)); return;
     case SpvOpName: names_[w[1]] = literal(w.subspan(2)); return;
+    case SpvOpMemberName:
+      if (w[2] == 0) memberNames_[w[1]] = literal(w.subspan(3));
+      return;
     case SpvOpDecorate:
     case SpvOpMemberDecorate: readDecoration(i); return;
     default: break;
@@ -117,8 +120,9 @@ std::optional<uint32_t> SpirvModule::constant(uint32_t id) const {
 }
 
 std::string SpirvModule::name(uint32_t id) const {
-  const auto found = names_.find(id);
-  return found == names_.end() ? "" : found->second;
+  if (const auto found = names_.find(id); found != names_.end() && !found->second.empty()) return found->second;
+  const auto member = memberNames_.find(pointee(id));
+  return member == memberNames_.end() ? "" : member->second;
 }
 
 std::string SpirvModule::text(uint32_t stringId) const {

@@ -69,7 +69,7 @@ class SpirvModule {
   uint32_t width(uint32_t type) const;
   std::optional<uint32_t> constant(uint32_t id) const;
   uint32_t binding(uint32_t variable) const { return find(bindings_, variable); }
-  /// Of the debug information; empty without it.
+  /// Of the debug information: a variable's name, or that of the first member of a block without one; empty without it.
   std::string name(uint32_t id) const;
   std::string text(uint32_t stringId) const;
 
@@ -115,7 +115,7 @@ class SpirvModule {
   std::map<uint32_t, uint32_t> typeOf_, constants_, bindings_, builtins_, strides_, images_, classes_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> offsets_;  // (struct, member)
   std::map<uint32_t, Chain> chains_;
-  std::map<uint32_t, std::string> names_, texts_;
+  std::map<uint32_t, std::string> names_, memberNames_, texts_;  // memberNames_: of member 0, by type
 };
 
 }  // namespace opkit::harness

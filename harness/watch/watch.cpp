@@ -5,11 +5,13 @@
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "engine/model/model.h"
+#include "harness/cases/data.h"
 #include "harness/check/check.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/source_table.h"
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
+#include "harness/trace/case_access.h"
 
 namespace opkit::harness {
 namespace {
@@ -46,6 +48,33 @@ double deviceNs(const PreparedCase& c, const OpRegistry& registry, const std::sh
     if (i == 0 || sum < best) best = sum;
   }
   return best;
+}
+
+/// The smallest entry that has a size, else the largest case that was checked.
+const Case* caseToTrace(const Catalogue& catalogue, const PreparedGroup& largest) {
+  const Case* smallest = nullptr;
+  size_t least = SIZE_MAX;
+  for (const CaseGroup& group : catalogue.sized)
+    if (const size_t bytes = bytesOf(group); bytes < least && group.cases.front().fallback.empty()) {
+      least = bytes;
+      smallest = &group.cases.front();
+    }
+  return smallest ? smallest : largest.cases.empty() ? nullptr : &largest.cases.front().description;
+}
+
+/// Adds what the case asks of a GPU's memory; nothing if it cannot be traced.
+void addAccess(const Case* c, const OpRegistry& registry, const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
+               Json& round) {
+  if (!c) return;
+  const auto inputs = makeInputs(*c, *registry.find(c->op));
+  if (!inputs) return;
+  const auto trace = traceCase(*c, *inputs, registry, runtime, {});
+  if (!trace || trace->dispatches.empty()) return;
+  const Gpu* const gpu = &gpus()[0];
+  const CaseAccess access = accessOf(*trace, *inputs, {&gpu, 1});
+  round["efficiency"] = access.sums.efficiency;
+  round["requests"] = access.sums.requests;
+  round["traced"] = c->id();
 }
 
 /// The shaders of the source tree that replace the build's, and the results of compiling them.
@@ -165,6 +194,7 @@ std::string Watcher::work() const {
   round["left"] = catalogue->groups.size() - done;
   if (!largest.cases.empty() && round["failures"] == 0)
     round["deviceNs"] = deviceNs(largest.cases[0], registry_, runtime);
+  if (round["failures"] == 0) addAccess(caseToTrace(*catalogue, largest), registry_, runtime, round);
   size_t words = 0;
   for (const auto& [variant, size] : sources->words) words += size;
   round["words"] = words;
@@ -197,6 +227,9 @@ WatchRound Watcher::run() {
         round.blocks = answer.value("blocks", std::vector<std::string>());
         round.margin = answer.value("margin", 0.0);
         round.deviceNs = answer.value("deviceNs", 0.0);
+        round.efficiency = answer.value("efficiency", 0.0);
+        round.requests = answer.value("requests", 0.0);
+        round.tracedCase = answer.value("traced", "");
         round.spirvWords = answer.value("words", size_t{0});
       });
   if (!status.isOk()) round.error = status.message();

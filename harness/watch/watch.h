@@ -32,6 +32,9 @@ struct WatchRound {
   std::vector<std::string> blocks;  // of the first failures
   double margin = 0;                // the largest of the round
   double deviceNs = 0;              // of the largest case that was checked, by the device's clock
+  double efficiency = 0;            // of the memory accesses of the sized case below (harness/trace); 0: not traced
+  double requests = 0;              // its requested bytes over the bytes of its inputs and outputs
+  std::string tracedCase;           // its id
   size_t spirvWords = 0;            // of the changed shaders' variants that were dispatched
   bool crashed = false;
 

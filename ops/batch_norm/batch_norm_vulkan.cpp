@@ -13,7 +13,9 @@ namespace {
 
 using Shader = shaders::BatchNorm;
 
-constexpr int64_t kRun = 8;  // elements, or vec4s, that share one load of the channel's factors
+// Elements, or vec4s, that share one load of the channel's factors. A vec4 of a GPU is a wide load by itself.
+constexpr int64_t kRun = 8;
+constexpr int64_t kRunOfFours = 4;
 
 class BatchNormVulkan final : public vulkan::VulkanExecution {
  public:
@@ -28,12 +30,15 @@ class BatchNormVulkan final : public vulkan::VulkanExecution {
     const int64_t elements = shape.size() > 1 ? elementCount(shape, 2, shape.size()) : 1;
     const bool texels = caps_.deviceClass->prefersTexels && elements % 4 == 0 &&
                         static_cast<uint64_t>(x.desc.elements()) / 4 <= caps_.maxTexels;
-    const int64_t inner = texels ? elements / 4 : elements;
-    const int64_t stride = (inner + kRun - 1) / kRun;
+    const uint32_t width = texels ? 1 : vulkan::Elements{elements, elements % 4 == 0}.width(caps_);
+    const int64_t inner = texels ? elements / 4 : elements / width;
+    const int64_t run = width == 4 ? kRunOfFours : kRun;
+    const int64_t stride = (inner + run - 1) / run;
     const int64_t count = shape[0] * (shape.size() > 1 ? channels : 1) * stride;
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(outputs[0]->desc.dtype), *Shader::affineOf(inputs[1]->desc.dtype),
-         *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
+         *Shader::statisticOf(inputs[3]->desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo,
+         width == 4 ? Shader::Width::V4 : Shader::Width::V1},
         {.x = &x, .scale = inputs[1], .bias = inputs[2], .mean = inputs[3], .variance = inputs[4], .y = outputs[0]},
         {.count = count, .stride = stride, .inner = inner, .channels = channels, .epsilon = params_.epsilon},
         vulkan::Items{count});

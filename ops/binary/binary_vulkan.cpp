@@ -1,4 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/broadcast_work.h"
 #include "engine/backend/vulkan/vulkan_image.h"
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
@@ -10,7 +10,7 @@
 namespace opkit::ops::binary {
 namespace {
 
-constexpr size_t kMaxLoops = 6;
+using vulkan::BroadcastWork;
 
 /// Push constants that only the arithmetic shaders have.
 template <class Push>
@@ -31,16 +31,13 @@ class BinaryVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Loops loops = loopsOf(params_, inputs[0]->desc.shape, inputs[1]->desc.shape);
-    const int64_t count = outputs[0]->desc.elements();
+    const BroadcastWork work = BroadcastWork::of(loops, encoder.caps());
     typename S::PushConstants push{};
-    push.count = count;
-    push.sizes = packed<kMaxLoops>(loops.size);
-    push.xStrides = packed<kMaxLoops>(loops.strides[0]);
-    push.yStrides = packed<kMaxLoops>(loops.strides[1]);
-    return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)},
-                               {.x = inputs[0], .y = inputs[1], .z = outputs[0]}, withClamp(push, clampOf(params_)),
-                               vulkan::Items{count},
-                               {.function = function_.id, .loops = static_cast<uint32_t>(loops.size.size())});
+    push.xStrides = work.strides[0];
+    push.yStrides = work.strides[1];
+    return vulkan::dispatchBroadcast<S>(encoder, {*S::storageOf(inputs[0]->desc.dtype)},
+                                        {.x = inputs[0], .y = inputs[1], .z = outputs[0]},
+                                        withClamp(push, clampOf(params_)), work, {.function = function_.id});
   }
 
  private:
@@ -94,9 +91,9 @@ Status supports(const CreateArgs& args) {
     return Status::unsupported("{}: the Vulkan kernel takes inputs of one type, got {} and {}", args.def.type,
                                nameOf(dtype), nameOf(args.input(1).dtype));
   const size_t loops = loopsOf(args.params<BinaryParams>(), args.input(0).shape, args.input(1).shape).size.size();
-  if (loops > kMaxLoops)
+  if (loops > BroadcastWork::kMaxLoops)
     return Status::unsupported("{}: the Vulkan kernel broadcasts over up to {} merged axes, got {}", args.def.type,
-                               kMaxLoops, loops);
+                               BroadcastWork::kMaxLoops, loops);
   return vulkan::requireStorage<S>(args, dtype);
 }
 

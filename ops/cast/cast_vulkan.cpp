@@ -16,7 +16,7 @@ class CastVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const int64_t count = outputs[0]->desc.elements();
     return encoder.dispatch<Shader>({*Shader::fromOf(inputs[0]->desc.dtype), *Shader::toOf(outputs[0]->desc.dtype)},
-                                    {.x = inputs[0], .y = outputs[0]}, {.count = count}, vulkan::Items{count});
+                                    {.x = inputs[0], .y = outputs[0]}, {.count = count}, vulkan::Elements{count});
   }
 };
 

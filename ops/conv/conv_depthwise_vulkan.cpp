@@ -55,7 +55,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     uint32_t localSize = 8;
     while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;
     const vulkan::Groups groups{u32(ceilDivide(push.outputs[1], localSize)),
-                                gemm::GemmTiles::rowGroups(caps_, push.outputs[0]),
+                                gemm::GemmTiles::groupsToFill(caps_, push.outputs[0]),
                                 u32(std::min<int64_t>(push.planes, kMaxGroups))};
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(y.desc.dtype), texels ? Shader::Read::Texel : Shader::Read::Ssbo},
@@ -92,7 +92,7 @@ Status supports(const CreateArgs& args) {
   const int64_t planes = std::max<int64_t>(plan.batch * plan.groups * plan.groupOutputs, 1);
   const int64_t rows = std::max<int64_t>(axes[0].output, 1);
   return vulkan::requireLoops(args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                                        ceilDivide(rows, gemm::GemmTiles::rowGroups(args.device, rows)),
+                                                        ceilDivide(rows, gemm::GemmTiles::groupsToFill(args.device, rows)),
                                                         axes[0].kernel, axes[1].kernel}));
 }
 

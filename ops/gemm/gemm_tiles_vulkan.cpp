@@ -96,7 +96,7 @@ uint32_t GemmTiles::tileFor(int64_t rows) {
                                                                                                          : kTiles[1];
 }
 
-uint32_t GemmTiles::rowGroups(const DeviceCaps& caps, int64_t rows) {
+uint32_t GemmTiles::groupsToFill(const DeviceCaps& caps, int64_t rows) {
   return u32(std::min(ceilDivide(rows, caps.deviceClass->rowsPerGroup), kMaxGroups));
 }
 
@@ -121,7 +121,7 @@ Status GemmTiles::requireLoops(const CreateArgs& args, const WeightLayout& w, co
   const int64_t planes = x.images * x.channels;
   return vulkan::requireLoops(args,
                               vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                                  ceilDivide(x.rows, rowGroups(args.device, x.rows)), x.kernelWidth}));
+                                                  ceilDivide(x.rows, groupsToFill(args.device, x.rows)), x.kernelWidth}));
 }
 
 int64_t GemmTiles::packedVec4s(const WeightLayout& layout) const {
@@ -199,7 +199,7 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
   OPKIT_ASSIGN(const Tensor* laidOut, encoder.scratch({source->desc.dtype, {elements}}));
   const int64_t planes = layout.images * layout.channels;
   const uint32_t localSize = laneCount(layout.pitch());
-  const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), rowGroups(backend_.caps(), layout.rows),
+  const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), groupsToFill(backend_.caps(), layout.rows),
                               u32(std::min(planes, kMaxGroups))};
   OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
                                      {.planes = planes,

@@ -72,7 +72,7 @@ class GemmTiles {
                      vulkan::Encoder& encoder, const Encode& encode);
   /// Work groups for kernels that step over `rows` rows: as many as a GPU can use, but few on software devices, where
   /// each costs a microsecond.
-  static uint32_t rowGroups(const DeviceCaps& caps, int64_t rows);
+  static uint32_t groupsToFill(const DeviceCaps& caps, int64_t rows);
   /// OK if the kernel exists for the output's dtype and both converted operands fit into the device's buffers.
   static Status supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x);
   /// OK if the device runs the loops of all shaders to their end; x is laid out for all images at once.

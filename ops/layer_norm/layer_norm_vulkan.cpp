@@ -15,7 +15,7 @@ vulkan::RowWork workOf(const NormRows& rows) {
 
 // Statistics that are not requested are bound to y and not written.
 Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
-  const vulkan::RowWork work = workOf(rows);
+  const vulkan::RowWork work = workOf(rows).keeping();
   const bool hasBias = inputs.size() > 2 && inputs[2];
   const Tensor* mean = outputs.size() > 1 ? outputs[1] : nullptr;
   const Tensor* deviation = outputs.size() > 2 ? outputs[2] : nullptr;

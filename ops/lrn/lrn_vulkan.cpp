@@ -2,6 +2,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/lrn/lrn.h"
 #include "shaders/lrn/lrn.h"
+#include "shaders/lrn/lrn_rows.h"
 
 namespace opkit::ops::lrn {
 namespace {
@@ -13,6 +14,24 @@ vulkan::RowWork workOf(const LrnParamsT& params, const TensorDesc& x) {
   const LrnPlan plan = planLrn(params, x.shape);
   return {
       .rows = x.elements(), .extent = std::min(plan.channels, plan.before + 1 + plan.after), .distance = plan.inner};
+}
+
+/// The channels of every position are a row, which shared memory keeps while windows are read from it.
+vulkan::RowWork rowsOf(const LrnPlan& plan, DType dtype) {
+  return vulkan::RowWork{.rows = plan.channels > 0 ? plan.batch * plan.inner : 0,
+                         .extent = plan.channels,
+                         .passes = plan.before + 1 + plan.after,  // at most: each element reads its window
+                         .distance = plan.inner,
+                         .elementBytes = static_cast<int64_t>(sizeOf(dtype))}
+      .keeping();
+}
+
+bool keepsRows(const LrnPlan& plan, DType dtype, const DeviceCaps& device) {
+  constexpr int64_t kLongestWindow = 64;  // whose plain sum is exact enough
+  constexpr int64_t kSector = 8;          // floats: fewer neighbours would store by parts of sectors
+  if (plan.before + 1 + plan.after > kLongestWindow || plan.inner < kSector) return false;
+  const vulkan::RowTeam team = vulkan::RowTeam::of(rowsOf(plan, dtype), device);
+  return team.keeps != vulkan::RowTeam::Keeps::Nothing && team.check(rowsOf(plan, dtype), device, "lrn_rows").isOk();
 }
 
 Status supports(const CreateArgs& args) {
@@ -30,6 +49,8 @@ class LrnVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const LrnPlan plan = planLrn(params_, inputs[0]->desc.shape);
+    if (keepsRows(plan, outputs[0]->desc.dtype, encoder.caps()))
+      return encodeRows(plan, *inputs[0], *outputs[0], encoder);
     const vulkan::RowWork work = workOf(params_, inputs[0]->desc);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
                                     {.count = work.rows,
@@ -44,6 +65,21 @@ class LrnVulkan final : public vulkan::VulkanExecution {
   }
 
  private:
+  Status encodeRows(const LrnPlan& plan, const Tensor& x, const Tensor& y, vulkan::Encoder& encoder) const {
+    using Rows = shaders::LrnRows;
+    const vulkan::RowWork work = rowsOf(plan, y.desc.dtype);
+    return encoder.dispatch<Rows>({*Rows::storageOf(y.desc.dtype)}, {.x = &x, .y = &y},
+                                  {.rows = work.rows,
+                                   .channels = plan.channels,
+                                   .inner = plan.inner,
+                                   .before = plan.before,
+                                   .after = plan.after,
+                                   .scale = params_.alpha / static_cast<float>(params_.size),
+                                   .beta = params_.beta,
+                                   .bias = params_.bias},
+                                  work);
+  }
+
   LrnParamsT params_;
 };
 

@@ -1,8 +1,10 @@
+#include "engine/backend/device_class.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_image_vulkan.h"
 #include "shaders/pool/pool.h"
+#include "shaders/reduce/reduce.h"
 
 namespace opkit::ops::pool {
 namespace {
@@ -11,6 +13,31 @@ using Shader = shaders::Pool;
 
 Result<PoolPlan> planOf(bool global, const PoolParamsT& params, const Shape& x) {
   return global ? planGlobalPool(x) : planPool(params, x);
+}
+
+/// The global forms are reductions of planes, if the device shall read them by teams. Otherwise an invocation walks a
+/// window, and that is the plane.
+bool walksPlanes(const DeviceCaps& device, const PoolPlan& plan) {
+  return device.deviceClass->rowTileBytes > 0 && plan.axes[0].input > 0;
+}
+
+Status encodePlanes(Shader::Mode mode, const PoolPlan& plan, const Tensor& x, const Tensor& y,
+                    vulkan::Encoder& encoder) {
+  using Fold = shaders::Reduce;
+  constexpr uint32_t kMean = 1, kMax = 2;  // of the shader
+  const int64_t extent = plan.axes[0].input;
+  const vulkan::RowWork work = vulkan::RowWork{.rows = plan.planes, .extent = extent, .passes = 2}.keeping();
+  const bool keeps = vulkan::RowTeam::of(work, encoder.caps()).keeps != vulkan::RowTeam::Keeps::Nothing;
+  return encoder.dispatch<Fold>({*Fold::storageOf(x.desc.dtype)}, {.x = &x, .y = &y, .partSums = &y},
+                                {.outputs = plan.planes,
+                                 .folded = extent,
+                                 .parts = 1,
+                                 .partLength = extent,
+                                 .keptSizes = {plan.planes},
+                                 .keptStrides = {extent},
+                                 .reducedSizes = {extent},
+                                 .reducedStrides = {1}},
+                                work, {.function = mode == Shader::Mode::Mean ? kMean : kMax, .keepsRows = keeps});
 }
 
 template <Shader::Mode kMode, bool kGlobal>
@@ -22,6 +49,8 @@ class PoolVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params_, inputs[0]->desc.shape));
+    if (kGlobal && walksPlanes(encoder.caps(), plan))
+      return encodePlanes(kMode, plan, *inputs[0], *outputs[0], encoder);
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
     const int64_t count = outputs[0]->desc.elements();
     Shader::PushConstants push{.count = count, .countPadding = params_.count_include_pad ? 1u : 0u};
@@ -41,6 +70,7 @@ Status supports(const CreateArgs& args) {
   PoolParamsT params;
   if (!kGlobal) params = args.params<PoolParams>();
   OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params, args.input(0).shape));
+  if (kGlobal && walksPlanes(args.device, plan)) return Status::ok();
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
   // The taps of each axis are counted first, then walked together.
   int64_t passes = vulkan::loopPasses({axes[0].kernel, axes[1].kernel, axes[2].kernel});

@@ -1,7 +1,8 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/backend/vulkan/row_split.h"
 #include "engine/op/op_registry.h"
 #include "ops/reduce/reduce.h"
 #include "shaders/reduce/reduce.h"
+#include "shaders/reduce/reduce_parts.h"
 
 namespace opkit::ops::reduce {
 namespace {
@@ -17,11 +18,28 @@ Kind kindOf(std::string_view type) {
   return Kind::Sum;
 }
 
-vulkan::RowWork workOf(const View& view) {
+/// Folds with a walk for the largest element, or one for scaled elements.
+bool walksTwice(Kind kind) {
+  return kind == Kind::LogSumExp || kind == Kind::Mean || kind == Kind::L2 || kind == Kind::LogSum;
+}
+
+/// Whether the input is [outputs / inner, folded, inner] for the innermost stride of the folded loop.
+bool isPlain(const View& view) {
+  if (view.reduced.size.size() != 1 || view.kept.size.size() > 2) return false;
+  const int64_t inner = view.reduced.strides[0][0], period = inner * view.reduced.size[0];
+  const std::vector<int64_t>&size = view.kept.size, &strides = view.kept.strides[0];
+  if (size.empty()) return inner == 1;
+  if (size.size() == 1) return inner == 1 ? strides[0] == period : strides[0] == 1 && size[0] == inner;
+  return inner > 1 && strides[0] == period && strides[1] == 1 && size[1] == inner;
+}
+
+vulkan::RowWork workOf(const View& view, Kind kind, DType dtype) {
   return {.rows = elementCount(view.kept.size),
           .extent = elementCount(view.reduced.size),
-          .passes = 2,  // LogSumExp, and a sum that overflows
-          .distance = view.reduced.strides[0].empty() ? 1 : view.reduced.strides[0].back()};
+          .passes = walksTwice(kind) ? 2 : 1,
+          .distance = view.reduced.strides[0].empty() ? 1 : view.reduced.strides[0].back(),
+          .elementBytes = static_cast<int64_t>(sizeOf(dtype)),
+          .keptBytes = !isPlain(view) ? 0 : std::max<int64_t>(4, static_cast<int64_t>(sizeOf(dtype)))};
 }
 
 class ReduceVulkan final : public vulkan::VulkanExecution {
@@ -41,10 +59,23 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const View view = viewOf(inputs[0]->desc.shape, *reduced_);
-    const vulkan::RowWork work = workOf(view);
-    return encoder.dispatch<Shader>({*Shader::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
-                                    {.outputs = work.rows,
-                                     .folded = work.extent,
+    const vulkan::RowWork work = workOf(view, kind_, inputs[0]->desc.dtype);
+    const vulkan::RowSplit split = vulkan::RowSplit::of(work, encoder.caps());
+    if (split.isSplit()) return encodeParts(view, work, split, *inputs[0], *outputs[0], encoder);
+    return encodeFold(view, work, split, *inputs[0], *outputs[0], *outputs[0], encoder);
+  }
+
+  bool readsInput(size_t index) const override { return index == 0; }
+
+ private:
+  Status encodeFold(const View& view, const vulkan::RowWork& work, vulkan::RowSplit split, const Tensor& x,
+                    const Tensor& y, const Tensor& sums, vulkan::Encoder& encoder) const {
+    const bool keeps = vulkan::RowTeam::of(work, encoder.caps()).keeps != vulkan::RowTeam::Keeps::Nothing;
+    return encoder.dispatch<Shader>({*Shader::storageOf(x.desc.dtype)}, {.x = &x, .y = &y, .partSums = &sums},
+                                    {.outputs = work.rows / split.parts,
+                                     .folded = elementCount(view.reduced.size),
+                                     .parts = split.parts,
+                                     .partLength = split.length,
                                      .keptSizes = packed<kMaxLoops>(view.kept.size),
                                      .keptStrides = packed<kMaxLoops>(view.kept.strides[0]),
                                      .reducedSizes = packed<kMaxLoops>(view.reduced.size),
@@ -52,12 +83,23 @@ class ReduceVulkan final : public vulkan::VulkanExecution {
                                     work,
                                     {.function = static_cast<uint32_t>(kind_),
                                      .keptLoops = static_cast<uint32_t>(view.kept.size.size()),
-                                     .reducedLoops = static_cast<uint32_t>(view.reduced.size.size())});
+                                     .reducedLoops = static_cast<uint32_t>(view.reduced.size.size()),
+                                     .keepsRows = keeps,
+                                     .splits = split.isSplit()});
   }
 
-  bool readsInput(size_t index) const override { return index == 0; }
+  /// Two stages: several work groups fold parts of each output, then a team per output joins them.
+  Status encodeParts(const View& view, const vulkan::RowWork& work, vulkan::RowSplit split, const Tensor& x,
+                     const Tensor& y, vulkan::Encoder& encoder) const {
+    using Join = shaders::ReduceParts;
+    OPKIT_ASSIGN(const Tensor* sums,
+                 encoder.scratch({vulkan::arithmeticOf(x.desc.dtype), {3, split.parts, work.rows}}));
+    OPKIT_TRY(encodeFold(view, split.folding(work), split, x, y, *sums, encoder));
+    return encoder.dispatch<Join>({*Join::storageOf(x.desc.dtype)}, {.partSums = sums, .y = &y},
+                                  {.outputs = work.rows, .parts = split.parts, .folded = work.extent},
+                                  split.joining(work), {.function = static_cast<uint32_t>(kind_)});
+  }
 
- private:
   Kind kind_;
   std::optional<std::vector<bool>> reduced_;
 };

@@ -8,6 +8,8 @@ namespace {
 
 using Shader = shaders::Trilu;
 
+constexpr size_t kWidestWord = 4;  // with vectors of four
+
 class TriluVulkan final : public vulkan::VulkanExecution {
  public:
   TriluVulkan(const CreateArgs& args, Backend& backend)
@@ -21,7 +23,7 @@ class TriluVulkan final : public vulkan::VulkanExecution {
         {*Shader::wordOfBytes(sizeOf(output.dtype))},
         {.x = inputs[0], .k = hasDiagonal_ ? inputs[1] : inputs[0], .y = outputs[0]},
         {.count = count, .rows = output.shape[output.shape.size() - 2], .columns = output.shape.back()},
-        vulkan::Items{count}, {.upper = upper_, .hasDiagonal = hasDiagonal_});
+        vulkan::Elements{count, sizeOf(output.dtype) <= kWidestWord}, {.upper = upper_, .hasDiagonal = hasDiagonal_});
   }
 
  private:

@@ -29,7 +29,7 @@ class UnaryVulkan final : public vulkan::VulkanExecution {
       push.b = coefficients_.b;
     }
     return encoder.dispatch<S>({*S::storageOf(inputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]}, push,
-                               vulkan::Items{count}, {.function = function_.id});
+                               vulkan::Elements{count}, {.function = function_.id});
   }
 
  private:
@@ -79,7 +79,7 @@ class NotVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const int64_t count = outputs[0]->desc.elements();
     return encoder.dispatch<shaders::LogicalNot>({}, {.x = inputs[0], .y = outputs[0]}, {.count = count},
-                                                 vulkan::Items{count});
+                                                 vulkan::Elements{count});
   }
 };
 

@@ -1,5 +1,4 @@
-#include "engine/backend/vulkan/vulkan_execution.h"
-#include "engine/op/loops.h"
+#include "engine/backend/vulkan/broadcast_work.h"
 #include "engine/op/op_registry.h"
 #include "ops/where/where_parts.h"
 #include "shaders/where/where.h"
@@ -8,7 +7,9 @@ namespace opkit::ops::where {
 namespace {
 
 using Shader = shaders::Where;
-constexpr size_t kMaxLoops = 6;
+using vulkan::BroadcastWork;
+
+constexpr size_t kWidestWord = 4;  // with vectors of four
 
 class WhereVulkan final : public vulkan::VulkanExecution {
  public:
@@ -17,23 +18,24 @@ class WhereVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const TensorDesc& output = outputs[0]->desc;
     const Loops loops = loopsOver(output.shape, {inputs[0]->desc.shape, inputs[1]->desc.shape, inputs[2]->desc.shape});
-    const int64_t count = output.elements();
-    return encoder.dispatch<Shader>({*Shader::wordOfBytes(sizeOf(output.dtype))},
-                                    {.condition = inputs[0], .x = inputs[1], .y = inputs[2], .z = outputs[0]},
-                                    {.count = count,
-                                     .sizes = packed<kMaxLoops>(loops.size),
-                                     .conditionStrides = packed<kMaxLoops>(loops.strides[0]),
-                                     .xStrides = packed<kMaxLoops>(loops.strides[1]),
-                                     .yStrides = packed<kMaxLoops>(loops.strides[2])},
-                                    vulkan::Items{count}, {.loops = static_cast<uint32_t>(loops.size.size())});
+    const size_t bytes = sizeOf(output.dtype);
+    const BroadcastWork work = BroadcastWork::of(loops, encoder.caps(), bytes <= kWidestWord);
+    Shader::PushConstants push{};
+    push.conditionStrides = work.strides[0];
+    push.xStrides = work.strides[1];
+    push.yStrides = work.strides[2];
+    return vulkan::dispatchBroadcast<Shader>(encoder, {*Shader::wordOfBytes(bytes)},
+                                             {.condition = inputs[0], .x = inputs[1], .y = inputs[2], .z = outputs[0]},
+                                             push, work);
   }
 };
 
 Status supports(const CreateArgs& args) {
   const size_t loops =
       loopsOver(args.outputs[0].shape, {args.input(0).shape, args.input(1).shape, args.input(2).shape}).size.size();
-  if (loops <= kMaxLoops) return Status::ok();
-  return Status::unsupported("Where: the Vulkan kernel broadcasts over up to {} merged axes, got {}", kMaxLoops, loops);
+  if (loops <= BroadcastWork::kMaxLoops) return Status::ok();
+  return Status::unsupported("Where: the Vulkan kernel broadcasts over up to {} merged axes, got {}",
+                             BroadcastWork::kMaxLoops, loops);
 }
 
 }  // namespace

@@ -5,23 +5,21 @@
 //! variant AFFINE: f32 f16
 //! variant STATISTIC: f32 f16
 //! variant READ: ssbo texel
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "elementwise.glsl"
 #include "read4.glsl"
-
-layout(local_size_x = 64) in;
 
 #ifdef READ_TEXEL
 READ4_BUFFER(0, X, x, STORAGE4)
 #else
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
 #endif
 layout(binding = 1) readonly buffer Scale { AFFINE_TYPE scale[]; };
 layout(binding = 2) readonly buffer Bias { AFFINE_TYPE bias[]; };
 layout(binding = 3) readonly buffer Mean { STATISTIC_TYPE mean[]; };
 layout(binding = 4) readonly buffer Variance { STATISTIC_TYPE variance[]; };
-layout(binding = 5) writeonly buffer Y { STORAGE y[]; };
+ELEMENTS_OUT(5, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
   uint count;   // invocations
@@ -47,7 +45,10 @@ void main() {
     STORE(y, 4 * at + 2, value.z);
     STORE(y, 4 * at + 3, value.w);
 #else
-    STORE(y, at, (LOAD(x, at) - center) * factor + shift);
+    if (width == 4u)
+      STORAGE_STORE4(y, 4 * at, (STORAGE_LOAD4(x, 4 * at) - center) * factor + shift);
+    else
+      STORE(y, at, (LOAD(x, at) - center) * factor + shift);
 #endif
   }
 }

@@ -1,29 +1,26 @@
 // One arithmetic function of ops/binary/binary_table.h on pairs of elements that broadcast; `function` selects it.
-// One invocation per output element. Driven by ops/binary/binary_vulkan.cpp.
+// Driven by ops/binary/binary_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
+#include "broadcast.glsl"
 #include "math.glsl"
-#include "storage.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint function = 0;
-layout(constant_id = 1) const uint loops = 1;
+layout(constant_id = 2) const uint function = 0;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
-layout(binding = 1) readonly buffer Y { STORAGE y[]; };
-layout(binding = 2) writeonly buffer Z { STORAGE z[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
+ELEMENTS_IN(1, Y, y, STORAGE)
+ELEMENTS_OUT(2, Z, z, STORAGE)
 
 layout(push_constant) uniform Push {
-  uint count;
-  uint sizes[6];  // outermost first; the first `loops` count
+  BROADCAST_PUSH
   uint xStrides[6];
   uint yStrides[6];
   float low;  // of the clamp, on floats
   float high;
 } push;
 
-#include "binary_loops.glsl"
+DEFINE_PLACE_OF
 
 #if defined(STORAGE_F32) || defined(STORAGE_F16)
 #define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
@@ -83,13 +80,32 @@ ARITH apply(ARITH x, ARITH y) {
   return x;
 }
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  const uvec2 at = operandOffsets(i);
-  ARITH value = apply(LOAD(x, at.x), LOAD(y, at.y));
+ARITH valueOf(ARITH a, ARITH b) {
+  const ARITH value = apply(a, b);
 #if defined(STORAGE_F32) || defined(STORAGE_F16)
-  value = value < push.low ? push.low : value > push.high ? push.high : value;  // a NaN stays
+  return value < push.low ? push.low : value > push.high ? push.high : value;  // a NaN stays
+#else
+  return value;
 #endif
-  STORE(z, i, value);
+}
+
+void main() {
+  const Place place = placeOf(linearIndex());
+  FOURS_FROM(place.element, i, push.count)
+    uint xAt = OFFSET_OF(place, x), yAt = OFFSET_OF(place, y);
+    STORAGE_ARITH4 a = STORAGE_ARITH4(0), b = a;
+    STORAGE_ARITH4 values = STORAGE_ARITH4(0);
+    for (uint row = 0; row < place.rows; ++row) {
+      TAKE_FOUR(a, STORAGE, x, xAt, row)
+      TAKE_FOUR(b, STORAGE, y, yAt, row)
+      EACH_OF_FOUR {
+        values = STORAGE_ARITH4(values.yzw, valueOf(a.x, b.x));
+        a = a.yzwx;
+        b = b.yzwx;
+      }
+      STORAGE_STORE4(z, i + row * rowDistance(), values);
+    }
+  ONES(i, push.count)
+    STORAGE_STORE(z, i, valueOf(LOAD(x, ELEMENT_OF(place, x, i)), LOAD(y, ELEMENT_OF(place, y, i))));
+  END_OF_ONES(i, push.count)
 }

@@ -1,26 +1,23 @@
 // The comparisons and logic functions of ops/binary/binary_table.h on pairs that broadcast; `function` selects one.
-// The result is bool. One invocation per output element. Driven by ops/binary/binary_vulkan.cpp.
+// The result is bool. Driven by ops/binary/binary_vulkan.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "broadcast.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint function = 0;
-layout(constant_id = 1) const uint loops = 1;
+layout(constant_id = 2) const uint function = 0;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
-layout(binding = 1) readonly buffer Y { STORAGE y[]; };
-layout(binding = 2) writeonly buffer Z { TYPE_BOOL z[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
+ELEMENTS_IN(1, Y, y, STORAGE)
+ELEMENTS_OUT(2, Z, z, BOOL)
 
 layout(push_constant) uniform Push {
-  uint count;
-  uint sizes[6];  // outermost first; the first `loops` count
+  BROADCAST_PUSH
   uint xStrides[6];
   uint yStrides[6];
 } push;
 
-#include "binary_loops.glsl"
+DEFINE_PLACE_OF
 
 #ifdef STORAGE_BOOL
 #define VALUE uint
@@ -37,9 +34,25 @@ bool apply(VALUE x, VALUE y) {
   return false;
 }
 
+bool valueOf(ARITH a, ARITH b) { return apply(VALUE(a), VALUE(b)); }
+
 void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  const uvec2 at = operandOffsets(i);
-  STORE_BOOL(z, i, apply(VALUE(LOAD(x, at.x)), VALUE(LOAD(y, at.y))));
+  const Place place = placeOf(linearIndex());
+  FOURS_FROM(place.element, i, push.count)
+    uint xAt = OFFSET_OF(place, x), yAt = OFFSET_OF(place, y);
+    STORAGE_ARITH4 a = STORAGE_ARITH4(0), b = a;
+    BOOL_ARITH4 values = BOOL_ARITH4(0);
+    for (uint row = 0; row < place.rows; ++row) {
+      TAKE_FOUR(a, STORAGE, x, xAt, row)
+      TAKE_FOUR(b, STORAGE, y, yAt, row)
+      EACH_OF_FOUR {
+        values = BOOL_ARITH4(values.yzw, valueOf(a.x, b.x));
+        a = a.yzwx;
+        b = b.yzwx;
+      }
+      BOOL_STORE4(z, i + row * rowDistance(), values);
+    }
+  ONES(i, push.count)
+    BOOL_STORE(z, i, valueOf(LOAD(x, ELEMENT_OF(place, x, i)), LOAD(y, ELEMENT_OF(place, y, i))));
+  END_OF_ONES(i, push.count)
 }

@@ -1,11 +1,10 @@
 // Converts each element. Floats to integers truncate; integers become the nearest float, ties to even; anything but zero
-// is true. One invocation per element.
-// Driven by ops/cast/cast_vulkan.cpp.
+// is true. Driven by ops/cast/cast_vulkan.cpp.
 //! variant FROM: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant TO: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "elementwise.glsl"
 
 // Converting a float outside the range of an integer type is undefined on a device. Here all are truncated like the
 // oracle: NaN gives 0, values beyond 64 bits the nearest limit, and narrower types take the low bits.
@@ -73,18 +72,11 @@ float nearestFloat(FROM_ARITH value) {
 #define CONVERT(value) (value)
 #endif
 
-layout(local_size_x = 64) in;
-
-layout(binding = 0) readonly buffer X { FROM_TYPE x[]; };
-layout(binding = 1) writeonly buffer Y { TO_TYPE y[]; };
+ELEMENTS_IN(0, X, x, FROM)
+ELEMENTS_OUT(1, Y, y, TO)
 
 layout(push_constant) uniform Push {
   uint count;
 } push;
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  const FROM_ARITH value = FROM_LOAD(x, i);
-  TO_STORE(y, i, CONVERT(value));
-}
+void main() { MAP_ELEMENTS(CONVERT, y, TO, x, FROM, push.count) }

@@ -1,6 +1,6 @@
 // Rows of `extent` elements normalised to mean 0 and variance 1, scaled and shifted; LayerNormalization and
 // InstanceNormalization. A team per row; two passes for the statistics (a one-pass variance cancels when the mean is
-// large), one to write. Driven by ops/layer_norm/layer_norm_vulkan.cpp.
+// large), one to write, over shared memory where rows fit into it. Driven by ops/layer_norm/layer_norm_vulkan.cpp.
 //! variant STORAGE: f32 f16
 #version 450
 #include "storage.glsl"
@@ -22,18 +22,19 @@ layout(push_constant) uniform Push {
   float epsilon;
 } push;
 
+KEEP_ROWS(float, x)
+KEEP_RESULTS(float, y)
 TEAM_FOLD(teamSum, float, ROW_ADD)
 TEAM_FOLD(teamSums, vec2, ROW_ADD)
 
 void main() {
-  const uint row = teamRow(), channels = push.channels;
-  const uint extent = row < push.rows ? push.extent : 0u;
-  const uint first = row * extent;
+  const Row row = keepRows(push.rows, push.extent, 1u);
+  const uint extent = row.extent, channels = push.channels;
   const float count = float(push.extent);
 
   vec2 sum = kNoBlocks;
   float part = 0.0;
-  BLOCKS_OF_ROW(i, extent) part += LOAD(x, first + i); END_OF_BLOCK
+  BLOCKS_OF_ROW(i, extent) part += rowIn(row, i); END_OF_BLOCK
     addBlock(sum, part);
   END_OF_BLOCKS
   const float average = teamSum(sumOfBlocks(sum)) / count;
@@ -43,7 +44,7 @@ void main() {
   vec2 squares = kNoBlocks, rest = kNoBlocks;
   float left = 0.0;
   BLOCKS_OF_ROW(i, extent)
-    const float centred = LOAD(x, first + i) - average;
+    const float centred = rowIn(row, i) - average;
     part += centred * centred;
     left += centred;
   END_OF_BLOCK
@@ -55,14 +56,21 @@ void main() {
   const float variance = max(sums.x / count - correction * correction, 0.0);
   const float inverse = isNan(sums.y) ? sums.y : 1.0 / sqrt(variance + push.epsilon);
   if (extent > 0u && teamLane() == 0u) {
-    if ((push.statistics & 1u) != 0) mean[row] = average + correction;
-    if ((push.statistics & 2u) != 0) inverseDeviation[row] = inverse;
+    if ((push.statistics & 1u) != 0) mean[row.index] = average + correction;
+    if ((push.statistics & 2u) != 0) inverseDeviation[row.index] = inverse;
   }
 
+  float factor = 0.0, shift = 0.0;
+  if (extent > 0u && channels > 0u) {
+    factor = LOAD(scale, row.index % channels);
+    if (push.hasBias != 0) shift = LOAD(bias, row.index % channels);
+  }
   EACH_OF_ROW(i, extent)
-    const uint c = channels > 0 ? row % channels : i;
-    float value = ((LOAD(x, first + i) - average) - correction) * inverse * LOAD(scale, c);
-    if (push.hasBias != 0) value += LOAD(bias, c);
-    STORE(y, first + i, value);
+    if (channels == 0u) {
+      factor = LOAD(scale, i);
+      if (push.hasBias != 0) shift = LOAD(bias, i);
+    }
+    rowOut(row, i, ((rowIn(row, i) - average) - correction) * inverse * factor + shift);
   END_OF_ROW
+  storeRows(row);
 }

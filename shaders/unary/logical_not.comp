@@ -1,19 +1,14 @@
-// Logical negation of bools. One invocation per element. Driven by ops/unary/unary_vulkan.cpp.
+// Logical negation of bools. Driven by ops/unary/unary_vulkan.cpp.
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "elementwise.glsl"
 
-layout(local_size_x = 64) in;
-
-layout(binding = 0) readonly buffer X { TYPE_BOOL x[]; };
-layout(binding = 1) writeonly buffer Y { TYPE_BOOL y[]; };
+ELEMENTS_IN(0, X, x, BOOL)
+ELEMENTS_OUT(1, Y, y, BOOL)
 
 layout(push_constant) uniform Push {
   uint count;
 } push;
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  STORE_BOOL(y, i, !LOAD_BOOL(x, i));
-}
+#define NOT(x) !x
+void main() { MAP_ELEMENTS(NOT, y, BOOL, x, BOOL, push.count) }

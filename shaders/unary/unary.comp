@@ -1,16 +1,14 @@
-// One function of ops/unary/unary_table.h on each element; FUNCTION selects it. One invocation per element.
-// Driven by ops/unary/unary_vulkan.cpp.
+// One function of ops/unary/unary_table.h on each element; `function` selects it. Driven by ops/unary/unary_vulkan.cpp.
 //! variant STORAGE: f32 f16
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
+#include "elementwise.glsl"
 #include "math.glsl"
-#include "storage.glsl"
 
-layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint function = 0;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
-layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
+ELEMENTS_OUT(1, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
   uint count;
@@ -20,8 +18,5 @@ layout(push_constant) uniform Push {
 
 #include "unary_functions.glsl"
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  STORE(y, i, applyOrNan(LOAD(x, i), push.a, push.b));
-}
+#define VALUE_OF(x) applyOrNan(x, push.a, push.b)
+void main() { MAP_ELEMENTS(VALUE_OF, y, STORAGE, x, STORAGE, push.count) }

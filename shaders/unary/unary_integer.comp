@@ -1,15 +1,14 @@
-// The integer functions of ops/unary/unary_table.h; FUNCTION selects one. One invocation per element.
+// The integer functions of ops/unary/unary_table.h; `function` selects one.
 // Driven by ops/unary/unary_vulkan.cpp.
 //! variant STORAGE: i8 i16 i32 i64 u8 u16 u32 u64
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "elementwise.glsl"
 
-layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint function = 0;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
-layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
+ELEMENTS_OUT(1, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
   uint count;
@@ -29,8 +28,4 @@ ARITH apply(ARITH x) {
   return x;
 }
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  STORE(y, i, apply(LOAD(x, i)));
-}
+void main() { MAP_ELEMENTS(apply, y, STORAGE, x, STORAGE, push.count) }

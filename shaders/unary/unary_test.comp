@@ -1,16 +1,14 @@
-// The tests of ops/unary/unary_table.h (IsNaN, IsInf): float in, bool out; FUNCTION selects one. One invocation per
-// element. Driven by ops/unary/unary_vulkan.cpp.
+// The tests of ops/unary/unary_table.h (IsNaN, IsInf): float in, bool out; `function` selects one. Driven by ops/unary/unary_vulkan.cpp.
 //! variant STORAGE: f32 f16
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
+#include "elementwise.glsl"
 #include "math.glsl"
-#include "storage.glsl"
 
-layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint function = 0;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
-layout(binding = 1) writeonly buffer Y { TYPE_BOOL y[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
+ELEMENTS_OUT(1, Y, y, BOOL)
 
 layout(push_constant) uniform Push {
   uint count;
@@ -25,8 +23,5 @@ bool apply(float x, float a, float b) {
   return false;
 }
 
-void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  STORE_BOOL(y, i, apply(LOAD(x, i), push.a, push.b));
-}
+#define VALUE_OF(x) apply(x, push.a, push.b)
+void main() { MAP_ELEMENTS(VALUE_OF, y, BOOL, x, STORAGE, push.count) }

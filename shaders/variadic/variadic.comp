@@ -1,52 +1,74 @@
 // One step of Sum and Mean: adds an operand, broadcast, to a float accumulator; the last step writes the result. A mean
-// keeps the sums of huge elements (mean.glsl) after the others. One invocation per output element. Driven by
+// keeps the sums of huge elements (mean.glsl) after the others, from `hugeAt` on. Driven by
 // ops/variadic/variadic_vulkan.cpp.
 //! variant STORAGE: f32 f16
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "broadcast.glsl"
 #include "mean.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint loops = 1;
-layout(constant_id = 1) const bool first = false;
-layout(constant_id = 2) const bool last = false;
-layout(constant_id = 3) const bool mean = false;
+layout(constant_id = 2) const bool first = false;
+layout(constant_id = 3) const bool last = false;
+layout(constant_id = 4) const bool mean = false;
 
-layout(binding = 0) readonly buffer X { STORAGE x[]; };
+ELEMENTS_IN(0, X, x, STORAGE)
 layout(binding = 1) buffer Sum { float sum[]; };
-layout(binding = 2) writeonly buffer Y { STORAGE y[]; };
+layout(binding = 1) buffer Sum4 { vec4 sum4[]; };
+ELEMENTS_OUT(2, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
-  uint count;
+  BROADCAST_PUSH
+  uint hugeAt;  // in `sum`, a multiple of 4
   float divisor;
-  uint sizes[6];  // outermost first; the first `loops` count
-  uint strides[6];
+  uint xStrides[6];
 } push;
 
+DEFINE_PLACE_OF
+
+/// Adds an element to an accumulator, which has a second part if `mean`.
+void add(float value, inout float total, inout float hugeSum) {
+  if (mean)
+    addToMean(value, total, hugeSum);
+  else
+    total += value;
+}
+float result(float total, float hugeSum) { return mean ? meanOf(total, hugeSum, push.divisor) : total; }
+
 void main() {
-  const uint i = linearIndex();
-  if (i >= push.count) return;
-  uint at = 0, rest = i;
-  [[unroll]] for (uint k = 0; k < 6; ++k) {
-    if (k >= loops) break;
-    const uint d = loops - 1 - k;
-    at += (d > 0 ? rest % push.sizes[d] : rest) * push.strides[d];
-    if (d > 0) rest /= push.sizes[d];
-  }
-  float total = first ? -0.0 : sum[i];  // -0 + x is x
-  if (!mean) {
-    total += LOAD(x, at);
-    if (last) STORE(y, i, total);
-    else sum[i] = total;
-    return;
-  }
-  float hugeSum = first ? 0.0 : sum[push.count + i];
-  addToMean(LOAD(x, at), total, hugeSum);
-  if (last) {
-    STORE(y, i, meanOf(total, hugeSum, push.divisor));
-  } else {
-    sum[i] = total;
-    sum[push.count + i] = hugeSum;
-  }
+  const Place place = placeOf(linearIndex());
+  FOURS_FROM(place.element, i, push.count)
+    uint xAt = OFFSET_OF(place, x);
+    STORAGE_ARITH4 values = STORAGE_ARITH4(0);
+    for (uint row = 0; row < place.rows; ++row) {
+      const uint at = i + row * rowDistance();
+      TAKE_FOUR(values, STORAGE, x, xAt, row)
+      vec4 totals = vec4(-0.0), hugeSums = vec4(0.0), results = vec4(0.0);  // -0 + x is x
+      if (!first) totals = sum4[at / 4u];
+      if (!first && mean) hugeSums = sum4[(push.hugeAt + at) / 4u];
+      EACH_OF_FOUR {
+        float total = totals.x, hugeSum = hugeSums.x;
+        add(values.x, total, hugeSum);
+        totals = vec4(totals.yzw, total);
+        hugeSums = vec4(hugeSums.yzw, hugeSum);
+        results = vec4(results.yzw, last ? result(total, hugeSum) : 0.0);
+        values = values.yzwx;
+      }
+      if (last) {
+        STORAGE_STORE4(y, at, results);
+      } else {
+        sum4[at / 4u] = totals;
+        if (mean) sum4[(push.hugeAt + at) / 4u] = hugeSums;
+      }
+    }
+  ONES(i, push.count)
+    float total = first ? -0.0 : sum[i], hugeSum = 0.0;
+    if (!first && mean) hugeSum = sum[push.hugeAt + i];
+    add(LOAD(x, ELEMENT_OF(place, x, i)), total, hugeSum);
+    if (last) {
+      STORE(y, i, result(total, hugeSum));
+    } else {
+      sum[i] = total;
+      if (mean) sum[push.hugeAt + i] = hugeSum;
+    }
+  END_OF_ONES(i, push.count)
 }

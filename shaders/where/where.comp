@@ -1,44 +1,46 @@
-// z = condition ? x : y on operands that broadcast. Moves words of the elements' size. One invocation per output
-// element. Driven by ops/where/where_vulkan.cpp.
+// z = condition ? x : y on operands that broadcast. Moves words of the elements' size; words of 8
+// bytes are wide enough without vectors. Driven by ops/where/where_vulkan.cpp.
 //! variant WORD: u8 u16 u32 u32x2
+//! variant WIDTH: 1 4
 #version 450
-#include "common.glsl"
-#include "storage.glsl"
+#include "broadcast.glsl"
 
-layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint loops = 1;
-
-layout(binding = 0) readonly buffer Condition { TYPE_BOOL condition[]; };
+ELEMENTS_IN(0, Condition, condition, BOOL)
+#ifdef WORD_U32X2
 layout(binding = 1) readonly buffer X { WORD_TYPE x[]; };
 layout(binding = 2) readonly buffer Y { WORD_TYPE y[]; };
 layout(binding = 3) writeonly buffer Z { WORD_TYPE z[]; };
+#else
+ELEMENTS_IN(1, X, x, WORD)
+ELEMENTS_IN(2, Y, y, WORD)
+ELEMENTS_OUT(3, Z, z, WORD)
+#endif
 
 layout(push_constant) uniform Push {
-  uint count;
-  uint sizes[6];  // outermost first; the first `loops` count
+  BROADCAST_PUSH
   uint conditionStrides[6];
   uint xStrides[6];
   uint yStrides[6];
 } push;
 
+DEFINE_PLACE_OF
+
 void main() {
-  uint rest = linearIndex();
-  if (rest >= push.count) return;
-  const uint i = rest;
-  uvec3 at = uvec3(0);
-  [[unroll]] for (uint k = 0; k < 6; ++k) {
-    if (k >= loops) break;
-    const uint d = loops - 1 - k;
-    uint index = rest;
-    if (d > 0) {
-      index = rest % push.sizes[d];
-      rest /= push.sizes[d];
+  const Place place = placeOf(linearIndex());
+  FOURS_FROM(place.element, i, push.count)
+#ifndef WORD_U32X2
+    uint conditionAt = OFFSET_OF(place, condition), xAt = OFFSET_OF(place, x), yAt = OFFSET_OF(place, y);
+    BOOL_ARITH4 takesX = BOOL_ARITH4(false);
+    WORD_ARITH4 a = WORD_ARITH4(0), b = a;
+    for (uint row = 0; row < place.rows; ++row) {
+      TAKE_FOUR(takesX, BOOL, condition, conditionAt, row)
+      TAKE_FOUR(a, WORD, x, xAt, row)
+      TAKE_FOUR(b, WORD, y, yAt, row)
+      WORD_STORE4(z, i + row * rowDistance(), mix(b, a, takesX));
     }
-    at += index * uvec3(push.conditionStrides[d], push.xStrides[d], push.yStrides[d]);
-  }
-  if (LOAD_BOOL(condition, at.x)) {
-    WORD_STORE(z, i, WORD_LOAD(x, at.y));
-  } else {
-    WORD_STORE(z, i, WORD_LOAD(y, at.z));
-  }
+#endif
+  ONES(i, push.count)
+    const WORD_ARITH a = WORD_LOAD(x, ELEMENT_OF(place, x, i)), b = WORD_LOAD(y, ELEMENT_OF(place, y, i));
+    WORD_STORE(z, i, LOAD_BOOL(condition, ELEMENT_OF(place, condition, i)) ? a : b);
+  END_OF_ONES(i, push.count)
 }

@@ -5,6 +5,7 @@
 
 #include "engine/backend/vulkan/spirv_facts.h"
 #include "shaders/testing/affine.h"
+#include "shaders/testing/fold.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -69,6 +70,16 @@ TEST(SpirvFacts, ReadsAShader) {
   EXPECT_GT(facts.loads, 0u);
   EXPECT_GT(facts.stores, 0u);
   EXPECT_GT(facts.arithmetic, 0u);
+}
+
+TEST(SpirvFacts, SharedArraysOfTheSizeOfAGroupFollowItsConstant) {
+  const ShaderCode& code = shaders::Fold::code({});  // shared float[gl_WorkGroupSize.x]
+  const std::vector<uint32_t> constants = {96};
+  const SpirvFacts facts = factsOf(code.spirv, constants);
+  EXPECT_EQ(facts.localSize[0], 96u);
+  EXPECT_EQ(facts.sharedBytes, 96 * sizeof(float));
+  ASSERT_EQ(facts.shared.size(), 1u);
+  EXPECT_EQ(facts.shared.begin()->second, facts.sharedBytes);
 }
 
 TEST(SpirvFacts, WordsThatAreNotSpirvGiveNothing) {

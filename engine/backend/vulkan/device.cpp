@@ -27,14 +27,23 @@ Status createHandle(const PhysicalDevice& physical, VkDevice* handle) {
   features.features.shaderFloat64 = physical.float64;
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, nullptr, VK_TRUE};
-  const char* const extension = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
-  if (physical.pipelineStatistics) features12.pNext = &statistics;
+  VkPhysicalDeviceImageRobustnessFeatures robustness{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES,
+                                                     nullptr, VK_TRUE};
+  std::vector<const char*> extensions;
+  const auto add = [&](bool wanted, const char* extension, auto& feature) {
+    if (!wanted) return;
+    extensions.push_back(extension);
+    feature.pNext = features12.pNext;
+    features12.pNext = &feature;
+  };
+  add(physical.pipelineStatistics, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, statistics);
+  add(physical.imageRobustness, VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, robustness);
   const VkDeviceQueueCreateInfo queue = queueInfo(physical);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features};
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
-  info.enabledExtensionCount = physical.pipelineStatistics ? 1 : 0;
-  info.ppEnabledExtensionNames = &extension;
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   return toStatus(vkCreateDevice(physical.handle, &info, nullptr, handle), "creating the device");
 }
 

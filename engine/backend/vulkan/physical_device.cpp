@@ -55,10 +55,18 @@ void readFeatures(PhysicalDevice& device) {
   VkPhysicalDeviceVulkan11Features features11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, &features12};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
-  if (hasExtension(device.handle, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) features12.pNext = &statistics;
+  VkPhysicalDeviceImageRobustnessFeatures robustness{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES};
+  const auto ask = [&](const char* extension, auto& feature) {
+    if (!hasExtension(device.handle, extension)) return;
+    feature.pNext = features12.pNext;
+    features12.pNext = &feature;
+  };
+  ask(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, statistics);
+  ask(VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, robustness);
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features11};
   vkGetPhysicalDeviceFeatures2(device.handle, &features);
   device.pipelineStatistics = statistics.pipelineExecutableInfo;
+  device.imageRobustness = robustness.robustImageAccess;
   device.storage8 = features12.storageBuffer8BitAccess;
   device.storage16 = features11.storageBuffer16BitAccess;
   device.int8 = features12.shaderInt8;

@@ -1,5 +1,6 @@
 #include "engine/backend/vulkan/spirv_facts.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace opkit::vulkan {
@@ -28,6 +29,7 @@ enum Opcode : uint32_t {
   kLoad = 61,
   kStore = 62,
   kDecorate = 71,
+  kCompositeExtract = 81,
   kImageFetch = 95,
   kImageRead = 98,
   kImageWrite = 99,
@@ -54,6 +56,9 @@ uint32_t fold(uint32_t opcode, uint32_t a, uint32_t b) {
     case 132: return a * b;
     case 134: return b == 0 ? 0 : a / b;
     case 137: return b == 0 ? 0 : a % b;
+    case 194: return b < 32 ? a >> b : 0;
+    case 196: return b < 32 ? a << b : 0;
+    case 199: return a & b;
     default: return a;
   }
 }
@@ -99,7 +104,7 @@ class Reader {
 
   void declare(uint32_t opcode, std::span<const uint32_t> w) {
     if (w.size() < 2) {
-      if (opcode == kTypeBool && w.size() == 1) bytes_[w[0]] = 4;
+      if (opcode == kTypeBool && w.size() == 1) bytes_[w[0]] = alignments_[w[0]] = 4;
       return;
     }
     switch (opcode) {
@@ -113,21 +118,37 @@ class Reader {
         if (w.size() == 3 && w[1] == kBuiltIn && w[2] == kWorkgroupSize) workgroupSize_ = w[0];
         break;
       case kTypeInt:
-      case kTypeFloat: bytes_[w[0]] = w[1] / 8; break;
+      case kTypeFloat: bytes_[w[0]] = alignments_[w[0]] = w[1] / 8; break;
       case kTypeVector:
-      case kTypeMatrix: bytes_[w[0]] = bytes_[w[1]] * w[2]; break;
-      case kTypeArray: bytes_[w[0]] = bytes_[w[1]] * values_[w[2]]; break;
+        bytes_[w[0]] = bytes_[w[1]] * w[2];
+        alignments_[w[0]] = bytes_[w[1]] * (w[2] == 2 ? 2 : 4);
+        break;
+      case kTypeMatrix:
+      case kTypeArray:
+        bytes_[w[0]] = padded(bytes_[w[1]], w[1]) * (opcode == kTypeArray ? values_[w[2]] : w[2]);
+        alignments_[w[0]] = alignments_[w[1]];
+        break;
       case kTypeStruct:
-        for (const uint32_t member : w.subspan(1)) bytes_[w[0]] += bytes_[member];
+        for (const uint32_t member : w.subspan(1)) {
+          bytes_[w[0]] = padded(bytes_[w[0]], member) + bytes_[member];
+          alignments_[w[0]] = std::max(alignments_[w[0]], alignments_[member]);
+        }
         break;
       case kTypePointer:
         if (w.size() == 3) pointee_[w[0]] = w[2];
         break;
       case kVariable:
-        if (w.size() >= 3 && w[2] == kWorkgroupStorage) facts_.sharedBytes += bytes_[pointee_[w[0]]];
+        if (w.size() >= 3 && w[2] == kWorkgroupStorage)
+          facts_.sharedBytes += facts_.shared[w[1]] = bytes_[pointee_[w[0]]];
         break;
       default: constant(opcode, w);
     }
+  }
+
+  /// The next multiple of the type's alignment: shared memory is laid out as std430.
+  size_t padded(size_t bytes, uint32_t type) {
+    const size_t unit = std::max<size_t>(alignments_[type], 1);
+    return (bytes + unit - 1) / unit * unit;
   }
 
   void constant(uint32_t opcode, std::span<const uint32_t> w) {
@@ -138,6 +159,9 @@ class Reader {
       values_[w[1]] = given ? constants_[id->second] : w[2];
     } else if (opcode == kConstantComposite || opcode == kSpecConstantComposite) {
       composites_[w[1]].assign(w.begin() + 2, w.end());
+    } else if (opcode == kSpecConstantOp && w.size() == 5 && w[2] == kCompositeExtract) {  // gl_WorkGroupSize.x
+      const std::vector<uint32_t>& parts = composites_[w[3]];
+      values_[w[1]] = w[4] < parts.size() ? values_[parts[w[4]]] : 0;
     } else if (opcode == kSpecConstantOp && w.size() == 5) {
       values_[w[1]] = fold(w[2], values_[w[3]], values_[w[4]]);
     }
@@ -153,7 +177,7 @@ class Reader {
   std::map<uint32_t, uint32_t> values_;   // of integer constants
   std::map<uint32_t, std::vector<uint32_t>> composites_;
   std::map<uint32_t, uint32_t> pointee_;
-  std::map<uint32_t, size_t> bytes_;  // of types
+  std::map<uint32_t, size_t> bytes_, alignments_;  // of types
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct SpirvFacts {
   size_t branches = 0;                         // conditional branches and switches
   size_t barriers = 0;                         // control and memory barriers
   size_t sharedBytes = 0;                      // of work group memory, at the given specialisation
+  std::map<uint32_t, size_t> shared;           // the same by the id of the variable
   std::array<uint32_t, 3> localSize{1, 1, 1};  // at the given specialisation
 
   uint64_t invocations() const { return uint64_t{localSize[0]} * localSize[1] * localSize[2]; }

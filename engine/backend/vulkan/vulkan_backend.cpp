@@ -26,6 +26,7 @@ DeviceCaps capsOf(const PhysicalDevice& physical) {
           .maxTensorBytes = std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
           .maxTexels = limits.maxTexelBufferElements,
           .workGroup = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]),
+          .sharedBytes = limits.maxComputeSharedMemorySize,
           .deviceClass = physical.deviceClass};
 }
 
@@ -78,12 +79,18 @@ Status VulkanBackend::startImages() {
   if (config_.storage == Storage::Buffer ||
       (config_.storage == Storage::Auto && !device->physical().deviceClass->prefersImages))
     return Status::ok();
+  if (!device->physical().imageRobustness) {  // kernels load outside images, where padding is
+    if (config_.storage == Storage::Auto) return Status::ok();
+    return Status::unsupportedByDevice("vulkan: {} lacks VK_EXT_image_robustness, which images need",
+                                       device->physical().info.name);
+  }
   const Result<VkMemoryRequirements> needed = imageRequirements(*device, {DType::Float32, {1, 4, 16, 16}}, false);
   if (!needed) return needed.error();
   const Result<Device::MemoryType> type = device->memoryType(MemoryUse::Tensor, ~0u);
   if (!type || !(needed->memoryTypeBits >> type->index & 1u)) {
     if (config_.storage == Storage::Auto) return Status::ok();
-    return Status::unsupported("vulkan: {} keeps images in other memory than buffers", device->physical().info.name);
+    return Status::unsupportedByDevice("vulkan: {} keeps images in other memory than buffers",
+                                       device->physical().info.name);
   }
   caps_.imageExtent = device->limits().maxImageDimension2D;
   alignment_ = std::max<size_t>({alignment_, needed->alignment, device->limits().bufferImageGranularity});

@@ -29,16 +29,33 @@ struct Items {
   int64_t team = 1;
 };
 
+/// Elements of a shader that includes shaders/include/elementwise.glsl. The device's class says how many of them an
+/// invocation computes; one, if the operands of four neighbours are no vectors of neighbours or copies of one element.
+struct Elements {
+  int64_t count = 0;
+  bool inFours = true;
+
+  uint32_t width(const DeviceCaps& device) const { return inFours ? device.deviceClass->elementWidth : 1; }
+};
+
 /// Rows of a shader that includes shaders/include/rows.glsl.
 struct RowWork {
   int64_t rows = 0;
   int64_t extent = 0;    // elements of a row
   int64_t passes = 1;    // passes of the kernel over a row
-  int64_t distance = 1;  // between neighbouring elements of a row
+  int64_t distance = 1;  // between neighbouring elements of a row; that many neighbouring rows are neighbours in memory
+  int64_t elementBytes = 4;  // of the tensor
+  int64_t keptBytes = 0;     // of an element that the shader keeps in shared memory (KEEP_ROWS); 0 if it keeps none
 
   /// Rows of a kernel with one output element per input element: empty rows need no work.
   static RowWork over(const Rows& rows, int64_t passes) {
     return {rows.extent == 0 ? 0 : rows.count(), rows.extent, passes, rows.inner};
+  }
+  /// The same for a shader with KEEP_ROWS; the rows are those of a tensor [rows / distance, extent, distance].
+  RowWork keeping(int64_t bytes = 4) const {
+    RowWork work = *this;
+    work.keptBytes = bytes;
+    return work;
   }
 };
 
@@ -49,9 +66,16 @@ struct RowTeam {
   static constexpr int64_t kBlock = 64;    // kRowBlock of rows.glsl
   static constexpr uint32_t kMost = 1024;  // kMaxTeam of rows.glsl
 
+  /// How a work group keeps its rows in shared memory: not at all; as it lies in memory, with whole [extent, distance]
+  /// blocks; or each invocation the elements that it walks.
+  enum class Keeps : uint32_t { Nothing, Blocks, Columns };
+
   uint32_t size = 1;        // constant `team`
   uint32_t localSize = 64;  // constant localSizeX
-  uint32_t steps = 1;       // constant `rowSteps`: elements per pass of a loop
+  uint32_t steps = 1;       // elements per pass of a loop
+  uint32_t columns = 1;     // teams side by side: neighbouring invocations belong to neighbouring rows
+  Keeps keeps = Keeps::Nothing;
+  int64_t tileElements = 0;  // of the shared memory for kept rows
 
   /// Chosen by the device's class; if the device limits loops, at least the smallest team within the limit.
   static RowTeam of(const RowWork& work, const DeviceCaps& device);
@@ -59,6 +83,10 @@ struct RowTeam {
   int64_t iterations(const RowWork& work) const;
   /// Unsupported by the device if even its largest team exceeds the loop limit.
   Status check(const RowWork& work, const DeviceCaps& device, const char* shader) const;
+  /// Teams to start: those of the rows, and idle ones that complete a group of kept blocks.
+  int64_t teams(const RowWork& work) const;
+  /// The constant `rowSteps`: steps, columns and what is kept (rows.glsl).
+  uint32_t layoutWord() const;
 };
 
 /// Work groups of a dispatch, for kernels that lay them out themselves. A dispatch with a zero in it is skipped.
@@ -115,6 +143,15 @@ class Encoder {
     const uint32_t invocations = S::code(variant).invocations(constants.list());
     return dispatch<S>(variant, bindings, push, Groups::linear(items.count * items.team, invocations), constants);
   }
+  /// As above, with one invocation per element or per four: chooses the shader's variant WIDTH.
+  template <class S>
+  Status dispatch(typename S::Variant variant, const typename S::Bindings& bindings,
+                  const typename S::PushConstants& push, const Elements& elements,
+                  const typename S::Constants& constants = {}) {
+    const int64_t width = elements.width(caps());
+    variant.width = width == 4 ? S::Width::V4 : S::Width::V1;
+    return dispatch<S>(variant, bindings, push, Items{(elements.count + width - 1) / width}, constants);
+  }
   /// As above, with a team of invocations per row that suits the rows and the device.
   template <class S>
   Status dispatch(const typename S::Variant& variant, const typename S::Bindings& bindings,
@@ -123,8 +160,8 @@ class Encoder {
     OPKIT_TRY(team.check(work, caps(), S::code(variant).name));
     constants.localSizeX = team.localSize;
     constants.team = team.size;
-    constants.rowSteps = team.steps;
-    return dispatch<S>(variant, bindings, push, Items{work.rows, team.size}, constants);
+    constants.rowSteps = team.layoutWord();
+    return dispatch<S>(variant, bindings, push, Items{team.teams(work), team.size}, constants);
   }
 
   virtual const DeviceCaps& caps() const = 0;

@@ -1,6 +1,7 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 
 #include "engine/backend/vulkan/loop_table.h"
+#include "engine/backend/vulkan/vulkan_running_sum.h"
 #include "engine/backend/vulkan/vulkan_scatter.h"
 #include "shaders/loop/loop_copy.h"
 #include "shaders/loop/loop_product.h"
@@ -123,6 +124,8 @@ class VulkanLoop final : public VulkanExecution {
 
   Status encodeRunningSum(const LoopRegion& loop, TensorList inputs, const Tensor& output, Encoder& encoder) {
     using Shader = shaders::LoopRunningSum;
+    OPKIT_ASSIGN(const bool done, encodeRowSums(loop, *operand(loop, 0, inputs), output, encoder));
+    if (done) return Status::ok();
     const LoopView &x = loop.operands[0], &y = loop.target;
     std::vector<uint32_t> table;
     appendDimensions(loop.iterations, {&y.steps, &x.steps, nullptr}, table);

@@ -1,21 +1,29 @@
 #include "engine/backend/vulkan/vulkan_raster.h"
 
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/raster_tiles.h"
 #include "shaders/raster/raster.h"
+#include "shaders/raster/raster_tiles.h"
 
 namespace opkit::vulkan {
 namespace {
 
 using Shader = shaders::Raster;
+using TileShader = shaders::RasterTiles;
 
 constexpr size_t kMaxRank = 6;
 constexpr size_t kMaxWordBytes = 16;
 constexpr size_t kMaxRuns = size_t{1} << 16;  // of one copy command
 constexpr size_t kMaxPieces = 1024;           // most dispatches for one output
+constexpr size_t kMaxAlone = 64;              // most regions of one output with dispatches of their own
+constexpr int64_t kLargeRegion = 1 << 16;     // words that fill a device, for which the batch's table costs too much
+constexpr uint32_t kGroup = 256;              // invocations of a work group, within the device's limit
+constexpr uint32_t kCopyGroup = 64;           // if each stores several words, so that more groups remain
 
 Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& output) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
@@ -36,9 +44,10 @@ bool allEven(const std::vector<int64_t>& values, size_t count) {
   return true;
 }
 
-Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, const Tensor& to, Encoder& encoder) {
-  Shader::PushConstants push{};
-  push.count = elementCount(box.size);
+/// The offsets, sizes and strides that both shaders take.
+template <class Push>
+Push pushOf(const Region& box) {
+  Push push{};
   push.sourceOffset = box.sourceOffset;
   push.offset = box.offset;
   for (size_t d = 0; d < box.size.size(); ++d) {
@@ -46,8 +55,48 @@ Status dispatchBox(const Region& box, Shader::Word word, const Tensor& from, con
     push.sourceStrides[d] = box.sourceStrides[d];
     push.strides[d] = box.strides[d];
   }
-  return encoder.dispatch<Shader>({word}, {.x = &from, .y = &to}, push, Items{push.count},
-                                  {.rank = static_cast<uint32_t>(box.size.size())});
+  return push;
+}
+
+Status dispatchTiles(const TilePlan& plan, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  auto push = pushOf<TileShader::PushConstants>(plan.region);
+  push.groups = plan.groups();
+  const uint32_t invocations = std::min(kGroup, encoder.caps().workGroup);
+  return encoder.dispatch<TileShader>({*TileShader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push,
+                                      Items{push.groups, invocations},
+                                      {.localSizeX = invocations,
+                                       .box2 = plan.box[0],
+                                       .box3 = plan.box[1],
+                                       .box4 = plan.box[2],
+                                       .box5 = plan.box[3],
+                                       .order0 = plan.order[0],
+                                       .order1 = plan.order[1],
+                                       .order2 = plan.order[2],
+                                       .order3 = plan.order[3],
+                                       .gapEvery = plan.gapEvery,
+                                       .gap = plan.gap});
+}
+
+Status dispatchBox(const Region& box, size_t wordBytes, const Tensor& from, const Tensor& to, Encoder& encoder) {
+  if (const auto plan = planTiles(box, wordBytes, *encoder.caps().deviceClass))
+    return dispatchTiles(*plan, wordBytes, from, to, encoder);
+  const CopyPlan plan = planCopies(box, wordBytes, *encoder.caps().deviceClass);
+  auto push = pushOf<Shader::PushConstants>(plan.region);
+  const size_t d = plan.dimension;
+  if (plan.perItem > 1) {
+    push.copies = push.sizes[d];
+    push.copyStride = push.strides[d];
+    push.sizes[d] = (push.copies + plan.perItem - 1) / plan.perItem;
+    push.strides[d] *= plan.perItem;
+  }
+  push.count = std::accumulate(push.sizes.begin(), push.sizes.begin() + std::ssize(plan.region.size), int64_t{1},
+                               std::multiplies<>());
+  return encoder.dispatch<Shader>(
+      {*Shader::wordOfBytes(wordBytes)}, {.x = &from, .y = &to}, push, Items{push.count},
+      {.localSizeX = std::min(plan.perItem > 1 ? kCopyGroup : kGroup, encoder.caps().workGroup),
+       .rank = static_cast<uint32_t>(plan.region.size.size()),
+       .copiesPerItem = static_cast<uint32_t>(plan.perItem),
+       .copied = static_cast<uint32_t>(d)});
 }
 
 /// Boxes of at most six dimensions: one per index of the outermost ones while there are too many.
@@ -158,7 +207,7 @@ Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const 
     inside.offset -= target->skipped;
     OPKIT_TRY(checkReach(inside));
     ++pieces;
-    return dispatchBox(inside, *Shader::wordOfBytes(wordBytes), source->bound, target->bound, encoder);
+    return dispatchBox(inside, wordBytes, source->bound, target->bound, encoder);
   }
   const size_t d = longestDimension(box);
   if (box.size.empty() || box.size[d] < 2 || pieces >= kMaxPieces)
@@ -173,18 +222,30 @@ Status encodeBox(const Region& box, size_t wordBytes, const Tensor& from, const 
   return encodeBox(high, wordBytes, from, to, encoder, pieces);
 }
 
+/// A region of elements in its widest words; `bytes` becomes the size of a word.
+Region widened(Region region, size_t& bytes) {
+  while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+  return region;
+}
+
 /// Records the moves of one output, one by one. They write disjoint elements, and so do their pieces.
 Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encoder) {
   size_t pieces = 0;
-  encoder.beginDisjoint();
   for (const Move& move : moves) {
-    Region region = move.region;
     size_t bytes = sizeOf(to.desc.dtype);
-    while (bytes < kMaxWordBytes && widen(region)) bytes *= 2;
+    const Region region = widened(move.region, bytes);
     OPKIT_TRY(encodeBox(region, bytes, *move.from, to, encoder, pieces));
   }
-  encoder.endDisjoint();
   return Status::ok();
+}
+
+/// True if a batch would cost a device with sectors more than a dispatch does.
+bool isBetterAlone(const Move& move, const Tensor& to, const Encoder& encoder) {
+  const DeviceClass& device = *encoder.caps().deviceClass;
+  size_t bytes = sizeOf(to.desc.dtype);
+  const Region region = widened(move.region, bytes);
+  return device.sectorBytes > 0 &&
+         (elementCount(region.size) >= kLargeRegion || planTiles(region, bytes, device).has_value());
 }
 
 /// Whether the device can bind the tensors of the moves as they are.
@@ -192,6 +253,24 @@ bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& e
   const uint64_t limit = encoder.maxBindingBytes();
   return to.sizeBytes() <= limit &&
          std::ranges::all_of(moves, [&](const Move& move) { return move.from->sizeBytes() <= limit; });
+}
+
+/// Records the moves of one output, the small ones together. All write disjoint elements.
+Status encodeShaders(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
+  if (moves.size() < 2 || !areBindable(moves, to, encoder)) return encodeMoves(moves, to, encoder);
+  const auto rest = std::ranges::stable_partition(moves, [&](const Move& m) { return isBetterAlone(m, to, encoder); });
+  const auto alone = static_cast<size_t>(rest.begin() - moves.begin());
+  if (alone > kMaxAlone) return encodeBatch(std::move(moves), to, encoder);
+  OPKIT_TRY(encodeMoves(std::span(moves).first(alone), to, encoder));
+  moves.erase(moves.begin(), rest.begin());
+  return moves.size() < 2 ? encodeMoves(moves, to, encoder) : encodeBatch(std::move(moves), to, encoder);
+}
+
+Status encodeDisjoint(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
+  encoder.beginDisjoint();
+  OPKIT_TRY(encodeShaders(std::move(moves), to, encoder));
+  encoder.endDisjoint();
+  return Status::ok();
 }
 
 /// The regions as whole inputs along the channels: for each, its first channel. Otherwise nullopt.
@@ -283,7 +362,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
   if (list.fill == RegionList::Fill::Input) {
     OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
     OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder, moves));
-    OPKIT_TRY(encodeMoves(moves, output, encoder));
+    OPKIT_TRY(encodeDisjoint(std::move(moves), output, encoder));
     moves.clear();
   }
   // Copies state the exact bytes that they write, so the tracker sees that they are disjoint; dispatches do not.
@@ -293,8 +372,7 @@ Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Enc
     OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
-  if (moves.size() > 1 && areBindable(moves, output, encoder)) return encodeBatch(std::move(moves), output, encoder);
-  return encodeMoves(moves, output, encoder);
+  return encodeDisjoint(std::move(moves), output, encoder);
 }
 
 }  // namespace opkit::vulkan

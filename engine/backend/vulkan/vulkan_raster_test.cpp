@@ -102,6 +102,81 @@ TEST_F(VulkanRasterTest, RandomRegionsOfTwoBytes) { expectRandomRegions<int16_t>
 TEST_F(VulkanRasterTest, RandomRegionsOfFourBytes) { expectRandomRegions<int32_t>(DType::Int32, 3); }
 TEST_F(VulkanRasterTest, RandomRegionsOfEightBytes) { expectRandomRegions<int64_t>(DType::Int64, 4); }
 
+/// The kernels of a GPU, tiles among them.
+class TiledRasterTest : public VulkanRasterTest {
+ protected:
+  void SetUp() override {
+    VulkanRasterTest::SetUp();
+    runtime_ = *createRuntime({.validation = OPKIT_VALIDATION_TESTS ? Validation::Core : Validation::Off,
+                               .cacheDir = "off",
+                               .deviceClass = "discrete"});
+  }
+
+  /// All permutations of a tensor, its axes mirrored or cut at random, against the definition.
+  template <class T>
+  void expectPermuted(DType dtype, const Shape& shape, unsigned seed) {
+    const auto backend = makeBackend();
+    std::mt19937 random(seed);
+    const std::vector<int64_t> strides = contiguousStrides(shape);
+    std::vector<size_t> perm(shape.size());
+    std::iota(perm.begin(), perm.end(), size_t{0});
+    const std::vector<T> source = randomValues<T>(elementCount(shape), random);
+    do {
+      Region region;
+      for (const size_t axis : perm) {
+        const int64_t cut = random() % 3 == 0 ? shape[axis] / 4 : 0;
+        const bool mirrored = random() % 4 == 0;
+        region.size.push_back(shape[axis] - cut);
+        region.sourceOffset += (mirrored ? shape[axis] - 1 : cut) * strides[axis];
+        region.sourceStrides.push_back(mirrored ? -strides[axis] : strides[axis]);
+      }
+      region.strides = contiguousStrides(region.size);
+      std::vector<T> expected(static_cast<size_t>(elementCount(region.size)), T(0));
+      copyPlainly(region, source, expected);
+      RegionList list;
+      list.regions = {region};
+      EXPECT_EQ(raster<T>(*backend, dtype, list, {source}, region.size), expected) << toString(region.size);
+    } while (std::next_permutation(perm.begin(), perm.end()));
+  }
+};
+
+TEST_F(TiledRasterTest, RandomRegions) {
+  expectRandomRegions<uint8_t>(DType::Bool, 11);
+  expectRandomRegions<int16_t>(DType::Int16, 12);
+  expectRandomRegions<int32_t>(DType::Int32, 13);
+  expectRandomRegions<int64_t>(DType::Int64, 14);
+}
+TEST_F(TiledRasterTest, PermutationsOfEveryElementSize) {
+  expectPermuted<uint8_t>(DType::UInt8, {33, 65, 40}, 21);
+  expectPermuted<uint16_t>(DType::UInt16, {33, 65, 40}, 22);
+  expectPermuted<int32_t>(DType::Int32, {33, 65, 40}, 23);
+  expectPermuted<int64_t>(DType::Int64, {33, 65, 40}, 24);
+}
+TEST_F(TiledRasterTest, WordsOfUpToSixteenBytes) {
+  expectPermuted<int32_t>(DType::Int32, {20, 37, 4}, 31);
+  expectPermuted<int64_t>(DType::Int64, {20, 37, 2}, 32);
+  expectPermuted<uint8_t>(DType::UInt8, {20, 37, 2}, 33);
+}
+TEST_F(TiledRasterTest, ShortAxes) {
+  expectPermuted<int32_t>(DType::Int32, {3, 150, 5, 7}, 41);
+  expectPermuted<uint8_t>(DType::UInt8, {2, 3, 4, 5, 6}, 42);
+}
+
+TEST_F(TiledRasterTest, TransposesBesideCopies) {
+  const auto backend = makeBackend();
+  std::mt19937 random(7);
+  std::vector<std::vector<float>> sources;
+  std::vector<float> expected(3 * 40 * 50, -1.0f);
+  RegionList list;
+  for (int i = 0; i < 3; ++i) {
+    sources.push_back(randomValues<float>(40 * 50, random));
+    list.regions.push_back(i == 1 ? Region{i, 0, 50, {40, 50}, {50, 1}, {150, 1}}
+                                  : Region{i, 0, i * 50, {40, 50}, {1, 40}, {150, 1}});
+    copyPlainly(list.regions.back(), sources.back(), expected);
+  }
+  EXPECT_EQ(raster<float>(*backend, DType::Float32, list, sources, {40, 150}), expected);
+}
+
 class SmallBuffersTest : public VulkanRasterTest {
  protected:
   void SetUp() override {

@@ -57,8 +57,16 @@ TEST(Variants, AreTheCartesianProductOfTheAxes) {
   const auto choices = allChoices(*axes);
   ASSERT_EQ(choices.size(), 6u);
   EXPECT_EQ(describe(*axes, choices[4]), "STORAGE=f16 OP=leaky_relu");
-  const Defines expected{{"STORAGE_F16", "1"},         {"STORAGE_TYPE", "TYPE_F16"},   {"STORAGE_ARITH", "ARITH_F16"},
-                         {"STORAGE_LOAD", "LOAD_F16"}, {"STORAGE_STORE", "STORE_F16"}, {"OP_LEAKY_RELU", "1"}};
+  const Defines expected{{"STORAGE_F16", "1"},
+                         {"STORAGE_TYPE", "TYPE_F16"},
+                         {"STORAGE_ARITH", "ARITH_F16"},
+                         {"STORAGE_LOAD", "LOAD_F16"},
+                         {"STORAGE_STORE", "STORE_F16"},
+                         {"STORAGE_TYPE4", "TYPE4_F16"},
+                         {"STORAGE_ARITH4", "ARITH4_F16"},
+                         {"STORAGE_LOAD4", "LOAD4_F16"},
+                         {"STORAGE_STORE4", "STORE4_F16"},
+                         {"OP_LEAKY_RELU", "1"}};
   EXPECT_EQ(definesOf(*axes, choices[4]), expected);
 }
 

@@ -102,7 +102,7 @@ Defines definesOf(const std::vector<Axis>& axes, const Choice& choice) {
     const std::string value = upper(axis.values[choice[a]]);
     defines.emplace_back(axis.name + "_" + value, "1");
     if (axis.isElement()) {
-      for (const char* macro : {"TYPE", "ARITH", "LOAD", "STORE"})
+      for (const char* macro : {"TYPE", "ARITH", "LOAD", "STORE", "TYPE4", "ARITH4", "LOAD4", "STORE4"})
         defines.emplace_back(axis.name + "_" + macro, std::string(macro) + "_" + value);
     } else if (axis.isNumber()) {
       defines.emplace_back(axis.name, value);

@@ -1,0 +1,130 @@
+// `shaders --access` and `check --sanitize`, as a user runs them.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/backend/device_test_support.h"
+#include "engine/testing/nowhere.h"
+#include "harness/testing/check_all.h"
+#include "harness/testing/program.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A case file with one sized entry of Relu and these fields.
+std::string reluCases(const std::string& name, const std::string& fields) {
+  return fileWith(name, R"({"cases": [{"op": "Relu", "inputs": [["f32[4096]"]], "size": "typical")" + fields + "}]}");
+}
+
+TEST(ProgramAccess, CountsAndEstimatesPerCase) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string file = testing::TempDir() + "access.jsonl";
+  fs::remove(file);
+  const Ran ran =
+      run("shaders --access --gpu H100,Adreno750 --cases " + reluCases("relu.json", "") + " --json " + file);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  for (const char* part : {"as discrete", "Adreno750 estimate", "estimates for H100, not measurements", "1.000"})
+    expectPart(ran, part);
+  std::ifstream lines(file);
+  size_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json record = Json::parse(line);
+    if (record["record"] != "case") continue;
+    ++found;
+    EXPECT_EQ(record["kind"], "access");
+    const Json& access = record["access"];
+    EXPECT_EQ(access["efficiency"], 1.0);
+    EXPECT_EQ(access["requestBytes"], 2 * 4096 * 4.0);
+    EXPECT_EQ(access["requests"], 1.0);
+    EXPECT_EQ(access["exact"], true);
+    EXPECT_EQ(access["width"], 32);
+    EXPECT_GT(access["estimateNs"]["Adreno750"], access["estimateNs"]["H100"]);
+  }
+  EXPECT_EQ(found, 1u);
+}
+
+TEST(ProgramAccess, ABoundOfAnEntryFails) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const Ran ran = run("shaders --access --cases " + reluCases("few.json", R"(, "requests": 0.5)"));
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  expectPart(ran, "requests 1 times the bytes of inputs and outputs, expected at most 0.5");
+  const Ran fine = run("shaders --access --cases " + reluCases("fine.json", R"(, "requests": 1, "efficiency": 1)"));
+  EXPECT_EQ(fine.code, 0) << fine.text;
+}
+
+TEST(ProgramAccess, ACaseGetsARowPerInstruction) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const Ran ran = run("shaders --access --device H200 --case 'Relu/f32[4096]/normal/seed=7'");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  for (const char* part : {"load buffer 0 x, ", "store buffer 1 y, ", ".comp:", "H200 estimate"}) expectPart(ran, part);
+}
+
+TEST(ProgramAccess, BadInputIsOneLine) {
+  expectOneLine(run("shaders --access --gpu H1000"), "GPU: expected one of H100, H200");
+  expectOneLine(run("shaders --gpu H100"), "--gpu requires --access");
+  expectOneLine(run("shaders --access --glsl " + nowhere()), nowhere());
+  expectOneLine(run("shaders --access --size huge"), "--size");
+  EXPECT_EQ(run("shaders --access --op Shape").code, 3);
+}
+
+TEST(ProgramAccess, AFileOfItsOwnIsProfiledAndSanitized) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string head = "#version 450\nlayout(local_size_x = 64) in;\n";
+  const std::string buffers =
+      "layout(binding = 0) readonly buffer X { float x[]; };\nlayout(binding = 1) writeonly buffer Y { float y[]; };\n";
+  const std::string body = "void main() { const uint i = gl_GlobalInvocationID.x; y[i] = x[2u * i]; }\n";
+  const std::string file = fileWith("stride.comp", head + buffers + body), run64 = " --groups 1 --glsl " + file;
+  const Ran ran = run("shaders --access --buffers 512,256" + run64);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, "efficiency 0.667, requests 1 x the buffers");
+  const Ran beyond = run("shaders --access --buffers 256,256" + run64);
+  EXPECT_EQ(beyond.code, 1) << beyond.text;
+  expectPart(beyond, "bounds: ");
+  expectOneLine(run("shaders --access --buffers 512" + run64), "expected the bytes of 2 buffers, got 1");
+  expectOneLine(run("shaders --access --buffers 512,x" + run64), "--buffers");
+  const std::string broken = fileWith("broken.comp", head + "void main() { nothing(); }\n");
+  const Ran refused = run("shaders --access --glsl " + broken);
+  EXPECT_EQ(refused.code, 2) << refused.text;
+  expectPart(refused, "broken.comp:3: error:");
+  expectOneLine(run("shaders --access --glsl " + fileWith("old.comp", "void main() {}\n")), "#version 450");
+  const std::string pushed = fileWith("pushed.comp", head + buffers + "layout(push_constant) uniform P { uint n; };\n" +
+                                                         "void main() { y[gl_GlobalInvocationID.x] = x[n]; }\n");
+  expectOneLine(run("shaders --access --buffers 64,64 --glsl " + pushed), "has push constants");
+}
+
+TEST(ProgramAccess, SanitizeIsPartOfACheck) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string check = "check --written --op Softmax --filter 2,1000 --subchecks --sanitize ";
+  const Ran ran = run(check + "race,bounds,init --backend vulkan");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, "sanitize");
+  expectOneLine(run(check + "races --backend vulkan"), "--sanitize: expected race, bounds and init");
+  expectOneLine(run(check + "race --backend cpu"), "--sanitize is for the backend vulkan");
+}
+
+TEST(ProgramAccess, AFaultOfTheSanitizerFailsTheCase) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto runtime = createRuntime("vulkan", {});
+  OPKIT_NEEDS_DEVICE(runtime);
+  const auto catalogue = parseCaseFile("test", R"({"cases": [{"op": "Relu", "inputs": [["f32[7]"]]}]})", registry);
+  ASSERT_TRUE(catalogue);
+  Checker checker(registry, "vulkan", *runtime);
+  checker.setSanitizer([](const PreparedCase&) { return Status::internal("race: here"); });
+  const std::vector<CaseResult> results = checker.checkGroup(prepareGroup(catalogue->groups[0], registry));
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_TRUE(results[0].failed("sanitize"));
+  EXPECT_NE(results[0].reason.find("race: here"), std::string::npos) << results[0].reason;
+  checker.setSanitizer([](const PreparedCase&) { return Status::unsupported("too large"); });
+  const std::vector<CaseResult> skipped = checker.checkGroup(prepareGroup(catalogue->groups[0], registry));
+  EXPECT_TRUE(std::ranges::any_of(
+      skipped[0].notRun, [](const NotRun& note) { return note.name == "sanitize" && note.reason == "too large"; }));
+}
+
+}  // namespace
+}  // namespace opkit::harness

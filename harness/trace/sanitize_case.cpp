@@ -1,0 +1,31 @@
+#include "harness/trace/sanitize_case.h"
+
+#include "harness/shaders/shader_workshop.h"
+
+namespace opkit::harness {
+namespace {
+
+constexpr size_t kMostNamed = 3;  // faults in the message
+
+}  // namespace
+
+Status sanitizeCase(const PreparedCase& at, const OpRegistry& registry,
+                    const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const SanitizerParts& parts,
+                    ShaderWorkshop* workshop) {
+  TraceOptions options;
+  if (workshop)
+    options.source = [workshop](const vulkan::ShaderCode& code) {
+      const auto made = workshop->compile(code.name, shader_build::DebugInfo::Keep);
+      return made ? *made : std::span<const uint32_t>();
+    };
+  OPKIT_ASSIGN(const CaseTrace trace, traceCase(at.description, at.inputs, registry, runtime, options, false));
+  if (trace.dispatches.empty()) return Status::unsupported("it dispatches no shader");
+  OPKIT_ASSIGN(const std::vector<ShaderFault> faults, sanitize(trace.dispatches, trace.tracer->writes(), parts));
+  std::string text;
+  for (size_t i = 0; i < std::min(faults.size(), kMostNamed); ++i)
+    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", faults[i].kind, faults[i].text);
+  if (faults.size() > kMostNamed) text += fmt::format("; and {} more", faults.size() - kMostNamed);
+  return faults.empty() ? Status::ok() : Status::internal("{}", text);
+}
+
+}  // namespace opkit::harness
