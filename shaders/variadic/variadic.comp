@@ -11,9 +11,10 @@ layout(constant_id = 2) const bool first = false;
 layout(constant_id = 3) const bool last = false;
 layout(constant_id = 4) const bool mean = false;
 
+#define SUM_TYPE TYPE_F32
+#define SUM_TYPE4 TYPE4_F32
 ELEMENTS_IN(0, X, x, STORAGE)
-layout(binding = 1) buffer Sum { float sum[]; };
-layout(binding = 1) buffer Sum4 { vec4 sum4[]; };
+ELEMENTS_INOUT(1, Sum, sum, SUM)
 ELEMENTS_OUT(2, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
