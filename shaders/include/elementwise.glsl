@@ -38,6 +38,9 @@ const uint width = WIDTH;
 #define ELEMENTS_OUT(number, Block, name, AXIS)                                  \
   layout(binding = number) writeonly buffer Block { AXIS##_TYPE name[]; };       \
   layout(binding = number) writeonly buffer Block##4 { AXIS##_TYPE4 name##4[]; };
+#define ELEMENTS_INOUT(number, Block, name, AXIS)                                \
+  layout(binding = number) buffer Block { AXIS##_TYPE name[]; };                 \
+  layout(binding = number) buffer Block##4 { AXIS##_TYPE4 name##4[]; };
 
 // Begins the part for elements i .. i+3; `first` is the first element of the invocation.
 #define FOURS_FROM(first, i, count)                       \

@@ -11,9 +11,10 @@ layout(constant_id = 2) const bool first = false;
 layout(constant_id = 3) const bool last = false;
 layout(constant_id = 4) const bool mean = false;
 
+#define SUM_TYPE TYPE_F32
+#define SUM_TYPE4 TYPE4_F32
 ELEMENTS_IN(0, X, x, STORAGE)
-layout(binding = 1) buffer Sum { float sum[]; };
-layout(binding = 1) buffer Sum4 { vec4 sum4[]; };
+ELEMENTS_INOUT(1, Sum, sum, SUM)
 ELEMENTS_OUT(2, Y, y, STORAGE)
 
 layout(push_constant) uniform Push {
@@ -43,8 +44,8 @@ void main() {
       const uint at = i + row * rowDistance();
       TAKE_FOUR(values, STORAGE, x, xAt, row)
       vec4 totals = vec4(-0.0), hugeSums = vec4(0.0), results = vec4(0.0);  // -0 + x is x
-      if (!first) totals = sum4[at / 4u];
-      if (!first && mean) hugeSums = sum4[(push.hugeAt + at) / 4u];
+      if (!first) totals = LOAD4_F32(sum, at);
+      if (!first && mean) hugeSums = LOAD4_F32(sum, push.hugeAt + at);
       EACH_OF_FOUR {
         float total = totals.x, hugeSum = hugeSums.x;
         add(values.x, total, hugeSum);
@@ -56,8 +57,8 @@ void main() {
       if (last) {
         STORAGE_STORE4(y, at, results);
       } else {
-        sum4[at / 4u] = totals;
-        if (mean) sum4[(push.hugeAt + at) / 4u] = hugeSums;
+        STORE4_F32(sum, at, totals);
+        if (mean) STORE4_F32(sum, push.hugeAt + at, hugeSums);
       }
     }
   ONES(i, push.count)
