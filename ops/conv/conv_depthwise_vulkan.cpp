@@ -91,9 +91,10 @@ Status supports(const CreateArgs& args) {
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
   const int64_t planes = std::max<int64_t>(plan.batch * plan.groups * plan.groupOutputs, 1);
   const int64_t rows = std::max<int64_t>(axes[0].output, 1);
-  return vulkan::requireLoops(args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                                        ceilDivide(rows, gemm::GemmTiles::groupsToFill(args.device, rows)),
-                                                        axes[0].kernel, axes[1].kernel}));
+  return vulkan::requireLoops(
+      args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
+                                ceilDivide(rows, gemm::GemmTiles::groupsToFill(args.device, rows)), axes[0].kernel,
+                                axes[1].kernel}));
 }
 
 }  // namespace
