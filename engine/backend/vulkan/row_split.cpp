@@ -8,7 +8,7 @@ namespace opkit::vulkan {
 namespace {
 
 constexpr int64_t kLeastElements = 1024;  // of a work group
-constexpr int64_t kLeastLength = 128;     // of a part, whose result is written and read again
+constexpr int64_t kLeastLength = 256;     // of a part, whose result is written and read again
 constexpr int64_t kAlignment = 32;        // elements: parts begin at a sector
 constexpr int64_t kFewGroups = 4;         // times fewer than fill the device: worth a second dispatch
 

@@ -141,7 +141,7 @@ TEST(RowSplit, DividesFewLongRows) {
   EXPECT_TRUE(RowSplit::of({.rows = 131, .extent = 1000000}, device("discrete")).isSplit());
   EXPECT_FALSE(RowSplit::of({.rows = 1, .extent = 2047}, device("discrete")).isSplit());
   EXPECT_FALSE(
-      RowSplit::of({.rows = 4096, .extent = 255, .distance = 4096, .elementBytes = 1}, device("discrete")).isSplit());
+      RowSplit::of({.rows = 4096, .extent = 511, .distance = 4096, .elementBytes = 1}, device("discrete")).isSplit());
   EXPECT_FALSE(RowSplit::of({.rows = 0, .extent = 5}, device("discrete")).isSplit());
 }
 
