@@ -12,11 +12,11 @@ struct AccessArguments {
   std::vector<std::string> gpus;  // described ones; empty: the first of the list
   std::string source = ".";       // a source tree, for the lines of shaders
   Shard shard;
-  std::string glsl;               // a GLSL file instead of cases
-  std::vector<size_t> buffers;    // its buffers: bytes by binding
-  std::vector<uint32_t> groups;   // its work groups: x, y, z
-  bool goals = false;             // fail beyond the goals for every kernel
-  bool sites = false;             // a row per instruction that reads or writes
+  std::string glsl;              // a GLSL file instead of cases
+  std::vector<size_t> buffers;   // its buffers: bytes by binding
+  std::vector<uint32_t> groups;  // its work groups: x, y, z
+  bool goals = false;            // fail beyond the goals for every kernel
+  bool sites = false;            // a row per instruction that reads or writes
 
   void add(CLI::App& command);
 };

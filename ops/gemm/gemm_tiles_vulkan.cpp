@@ -119,9 +119,9 @@ Status GemmTiles::requireLoops(const CreateArgs& args, const WeightLayout& w, co
       args, vulkan::loopPasses({w.kernelHeight, w.channels * w.kernelWidth}) + vulkan::loopPasses({kColumns})));
   if (x.isInPlace() || x.elements() == 0) return Status::ok();
   const int64_t planes = x.images * x.channels;
-  return vulkan::requireLoops(args,
-                              vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                                  ceilDivide(x.rows, groupsToFill(args.device, x.rows)), x.kernelWidth}));
+  return vulkan::requireLoops(
+      args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
+                                ceilDivide(x.rows, groupsToFill(args.device, x.rows)), x.kernelWidth}));
 }
 
 int64_t GemmTiles::packedVec4s(const WeightLayout& layout) const {

@@ -23,7 +23,6 @@ enum class DebugInfo { Strip, Keep };
 /// the names of variables.
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
                          const std::vector<std::string>& includes, std::set<std::string>& dependencies,
-                         const std::map<std::string, std::string>& embedded = {},
-                         DebugInfo debug = DebugInfo::Strip);
+                         const std::map<std::string, std::string>& embedded = {}, DebugInfo debug = DebugInfo::Strip);
 
 }  // namespace opkit::shader_build
