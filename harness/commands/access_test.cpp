@@ -62,7 +62,16 @@ TEST(ProgramAccess, ACaseGetsARowPerInstruction) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const Ran ran = run("shaders --access --device H200 --case 'Relu/f32[4096]/normal/seed=7'");
   EXPECT_EQ(ran.code, 0) << ran.text;
-  for (const char* part : {"load buffer 0 x, ", "store buffer 1 y, ", ".comp:", "H200 estimate"}) expectPart(ran, part);
+  for (const char* part : {"load buffer 0 x", "store buffer 1 y", "unary.comp:", "H200 estimate"}) expectPart(ran, part);
+}
+
+TEST(ProgramAccess, AShaderOfAPluginIsTraced) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const Ran ran = run("--plugin " OPKIT_SAMPLES
+                      "/libscaled_tanh.so shaders --access --case 'com.example::ScaledTanh/f32[1024]/normal/seed=7'");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  for (const char* part : {"scaled_tanh.comp STORAGE=f32: 16 groups of 64", "load buffer 0, instruction", "8192 B"})
+    expectPart(ran, part);
 }
 
 TEST(ProgramAccess, BadInputIsOneLine) {
@@ -70,7 +79,9 @@ TEST(ProgramAccess, BadInputIsOneLine) {
   expectOneLine(run("shaders --gpu H100"), "--gpu requires --access");
   expectOneLine(run("shaders --access --glsl " + nowhere()), nowhere());
   expectOneLine(run("shaders --access --size huge"), "--size");
-  EXPECT_EQ(run("shaders --access --op Shape").code, 3);
+  const Ran none = run("shaders --access --op Identity --size large");
+  EXPECT_EQ(none.code, 3) << none.text;
+  expectPart(none, "no entry has this size; --case ID traces any case");
 }
 
 TEST(ProgramAccess, AFileOfItsOwnIsProfiledAndSanitized) {

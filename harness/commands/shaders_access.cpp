@@ -214,6 +214,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
   std::vector<Case> chosen = sizedCases(catalogue, access.size, !cases.id.empty());
+  if (chosen.empty()) return nothingRan("no entry has this size; --case ID traces any case");
   access.shard.keepMine(chosen);
   RuntimeOptions options = backend.runtimeOptions("vulkan");
   if (!std::getenv("OPKIT_DEVICE_CLASS")) options.deviceClass = described[0]->deviceClass;
