@@ -62,7 +62,8 @@ TEST(ProgramAccess, ACaseGetsARowPerInstruction) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const Ran ran = run("shaders --access --device H200 --case 'Relu/f32[4096]/normal/seed=7'");
   EXPECT_EQ(ran.code, 0) << ran.text;
-  for (const char* part : {"load buffer 0 x", "store buffer 1 y", "unary.comp:", "H200 estimate"}) expectPart(ran, part);
+  for (const char* part : {"load buffer 0 x", "store buffer 1 y", "unary.comp:", "H200 estimate"})
+    expectPart(ran, part);
 }
 
 TEST(ProgramAccess, AShaderOfAPluginIsTraced) {
