@@ -8,9 +8,9 @@ namespace opkit::harness {
 
 struct AccessArguments {
   bool wanted = false;
-  std::string size = "typical";   // or "large", or "all"
-  std::vector<std::string> gpus;  // described ones; empty: the first of the list
-  std::string source = ".";       // a source tree, for the lines of shaders
+  std::string size = "typical";         // or "large", or "all"
+  std::vector<std::string> gpus;        // described ones; empty: the first of the list
+  std::string source = sourceFolder();  // a source tree, for the lines of shaders
   Shard shard;
   std::string glsl;              // a GLSL file instead of cases
   std::vector<size_t> buffers;   // its buffers: bytes by binding

@@ -316,6 +316,9 @@ TEST(OpsPage, ResultsOfTwoDevicesOrOfAnotherBuildAreRefused) {
   EXPECT_EQ(errorOf(goodText()), "none");
   expectHas(errorOf(goodText() + headText("b", "check", "CPU 2") + CaseText{.run = "b"}.text()),
             "results of two devices for backend cpu, expected one: CPU (AVX3), opkit and CPU 2, opkit");
+  EXPECT_EQ(
+      errorOf(goodText() + headText("b", "shaders --access", "CPU 2") + CaseText{.kind = "access", .run = "b"}.text()),
+      "none");
   expectHas(errorOf(headText() + CaseText{.op = "Gone"}.text()), "operator 'Gone' is not in this build");
   EXPECT_EQ(errorOf(headText() + CaseText{.kind = "bench"}.text()),
             "expected results of `op-harness check --json`, found none");

@@ -82,8 +82,12 @@ class TableFiller {
     table_.options = deviceOptions(first->facts.command);
     table_.build = fmt::format("{}, {}", first->facts.compiler, first->facts.build);
     table_.missing = results_.missing();
+    std::set<std::string> shown = checked;  // other kinds of runs (access) may model another device
+    for (const char* kind : {"roof", "bench"})
+      for (const CaseRecord* record : results_.ofKind(kind)) shown.insert(record->run);
     for (const Run& run : results_.runs)
-      if (deviceOptions(run.facts.command) == table_.options) chosen_.insert(run.facts.run);
+      if (shown.contains(run.facts.run) && deviceOptions(run.facts.command) == table_.options)
+        chosen_.insert(run.facts.run);
     std::set<std::string> backends;
     for (const CaseRecord* record : results_.ofKind("check"))
       if (chosen_.contains(record->run)) backends.insert(record->backend);
