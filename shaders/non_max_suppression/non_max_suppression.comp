@@ -41,7 +41,8 @@ struct Best {
 Best better(Best a, Best b) {
   if (a.index == kNone) return b;
   if (b.index == kNone) return a;
-  if (a.score != b.score) return a.score > b.score ? a : b;
+  if (a.score > b.score) return a;
+  if (a.score < b.score) return b;
   return a.index < b.index ? a : b;
 }
 uvec2 plus(uvec2 a, uvec2 b) { return a + b; }
@@ -59,12 +60,12 @@ Box boxAt(uint index) {
   return Box(min(a, b), max(a, b));
 }
 
+/// Whether intersection over union is above the limit; boxes without area overlap nothing.
 bool overlaps(Box p, Box q, float limit) {
-  const vec2 sides = min(p.high, q.high) - max(p.low, q.low), ofP = p.high - p.low, ofQ = q.high - q.low;
-  precise const float both = sides.x * sides.y, areaP = ofP.x * ofP.y, areaQ = ofQ.x * ofQ.y;
-  if (!(sides.x > 0.0) || !(sides.y > 0.0) || !(areaP > 0.0) || !(areaQ > 0.0)) return false;
-  precise const float all = areaP + areaQ - both;
-  return both / all > limit;
+  const vec2 ofP = max(p.high - p.low, 0.0), ofQ = max(q.high - q.low, 0.0);
+  const vec2 sides = max(min(p.high, q.high) - max(p.low, q.low), 0.0);
+  precise const float both = sides.x * sides.y, all = ofP.x * ofP.y + ofQ.x * ofQ.y - both;
+  return both > limit * all;
 }
 
 /// The score of a box that no step has looked at; NaN if it is not considered.
@@ -79,7 +80,7 @@ void select(uint row) {
   const float limit = hasOverlapLimit != 0u ? LOAD(overlapLimit, 0u) : 0.0;
   uint made = 0u, last = kNone;
   bool isDone = row >= push.rows;
-  if (!isDone && push.first > 0u) {
+  if (!isDone && push.first != 0u) {
     made = found[row];
     isDone = made < push.first;
     last = isDone ? kNone : selected[row * push.most + made - 1u];

@@ -64,7 +64,7 @@ void writePart(uint part, uint first, uint end) {
   sums = teamSums(sums);
   const uint lane = teamLane(), base = (gl_LocalInvocationIndex - lane) * kRun, run = base + lane * kRun;
   if (part == 0u && lane == 0u) count[0] = uvec2(sums.y, 0u);
-  for (uint d = gl_LocalInvocationIndex; d < min(push.rank, kKept); d += gl_WorkGroupSize.x) extents[d] = shape[d];
+  if (gl_LocalInvocationIndex < min(push.rank, kKept)) extents[gl_LocalInvocationIndex] = shape[gl_LocalInvocationIndex];
   uint column = sums.x;
   for (uint at = 0u; at < push.partLength; at += kRun * team) {
     barrier();  // the tile before was read
@@ -85,15 +85,15 @@ void writePart(uint part, uint first, uint end) {
     barrier();
     [[unroll]] for (uint k = 0u; k < kRun; ++k) {
       const uint i = first + at + k * team + lane, word = tile[base + k * team + lane];
-      if (i < end && (word & 1u) != 0u) writeColumn(word >> 1, i, true);
+      if ((word & 1u) != 0u) writeColumn(word >> 1, i, true);
       if (i < end && i >= sums.y) writeColumn(i, 0u, false);
     }
   }
 }
 
 void main() {
-  const uint part = teamRow(), first = min(part, push.parts) * push.partLength;
-  const uint end = part < push.parts ? min(first + push.partLength, push.elements) : first;
+  const uint part = teamRow(), first = min(part * push.partLength, push.elements);
+  const uint end = min(first + push.partLength, push.elements);
   if (stage == kCount) {
     countPart(part, first, end);
   } else {
