@@ -5,16 +5,79 @@
 namespace opkit {
 namespace {
 
+/// Values computed from a model input by this are left to a run. Integers and moves are cheap and stay at resize, where
+/// shapes are often computed from lengths.
+bool isForARun(const OpDef& def) {
+  switch (def.numeric) {
+    case NumericClass::Products:
+    case NumericClass::Softmax:
+    case NumericClass::Norm:
+    case NumericClass::Transcendental: return true;
+    default: return false;
+  }
+}
+
+/// Per tensor: its values are known only when a run has computed them.
+class RunValues {
+ public:
+  RunValues(const Model& model, const OpRegistry& registry)
+      : given_(model.tensors.size(), Given::No), atRun_(model.tensors.size(), false) {
+    for (int input : model.inputs) {
+      const auto t = static_cast<size_t>(input);
+      given_[t] = isFloat(model.tensors[t].desc.dtype) ? Given::Real : Given::Yes;
+    }
+    for (const ModelNode& node : model.nodes) visit(node, *registry.find(node.type));
+  }
+
+  bool contains(int tensor) const { return tensor >= 0 && atRun_[static_cast<size_t>(tensor)]; }
+  /// True if the node cannot be planned before input i was computed.
+  bool blocks(const ModelNode& node, const OpDef& def, size_t i) const {
+    const Port* port = portOf(def.inputs, i);
+    return port && port->contents && contains(node.inputs[i]);
+  }
+
+ private:
+  enum class Given { No, Yes, Real };  // by the caller, directly or computed from it; Real: floats of a model input
+
+  void visit(const ModelNode& node, const OpDef& def) {
+    if (def.shapeOnly) return;
+    bool given = def.control != nullptr, atRun = false, isReal = false;
+    for (int input : node.inputs) {
+      if (input < 0) continue;
+      const auto t = static_cast<size_t>(input);
+      given = given || given_[t] != Given::No;
+      isReal = isReal || given_[t] == Given::Real;
+      atRun = atRun || atRun_[t];
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] < 0) continue;
+      const auto t = static_cast<size_t>(node.outputs[i]);
+      const Port* port = portOf(def.outputs, i);
+      given_[t] = given ? Given::Yes : Given::No;
+      if (!def.control) atRun_[t] = given && (atRun || isReal || isForARun(def) || (port && port->extent));
+    }
+  }
+
+  std::vector<Given> given_;
+  std::vector<bool> atRun_;
+};
+
 class Splitter {
  public:
   Splitter(const Model& model, const OpRegistry& registry) : model_(model), madeIn_(model.tensors.size(), kOutside) {
+    const RunValues values(model, registry);
     std::vector<size_t> ready(model.tensors.size(), 0);  // per tensor: the first stage that can read it
     for (size_t n = 0; n < model.nodes.size(); ++n) {
       const ModelNode& node = model.nodes[n];
-      const bool control = registry.find(node.type)->control != nullptr;
+      const OpDef& def = *registry.find(node.type);
+      const bool control = def.control != nullptr;
       size_t level = 0;
-      for (int input : node.inputs)
-        if (input >= 0) level = std::max(level, ready[static_cast<size_t>(input)]);
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] < 0) continue;
+        const auto t = static_cast<size_t>(node.inputs[i]);
+        level = std::max(level, ready[t]);
+        if (values.blocks(node, def, i) && madeIn_[t] != kOutside) level = std::max(level, madeIn_[t] + 1);
+      }
       if (stages_.size() <= level) {
         stages_.resize(level + 1);
         nodes_.resize(level + 1);
@@ -91,9 +154,15 @@ class Splitter {
 
 }  // namespace
 
-bool hasControlFlow(const Model& model, const OpRegistry& registry) {
-  return std::any_of(model.nodes.begin(), model.nodes.end(),
-                     [&](const ModelNode& node) { return registry.find(node.type)->control != nullptr; });
+bool needsStages(const Model& model, const OpRegistry& registry) {
+  const RunValues values(model, registry);
+  return std::ranges::any_of(model.nodes, [&](const ModelNode& node) {
+    const OpDef& def = *registry.find(node.type);
+    if (def.control) return true;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (values.blocks(node, def, i)) return true;
+    return false;
+  });
 }
 
 std::vector<Stage> splitIntoStages(const Model& model, const OpRegistry& registry) {

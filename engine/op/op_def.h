@@ -28,6 +28,9 @@ struct Port {
   Kind kind = Kind::Required;
   /// The shape rule needs this input's values, not only its shape (Reshape's `shape`).
   bool contents = false;
+  /// This output is an extent that only a run can tell (NonZero's `count`): nodes that need its values are planned
+  /// after it was computed, in a later stage.
+  bool extent = false;
 };
 
 /// One node, as shape rules and lowerings see it.

@@ -76,7 +76,7 @@ Result<std::shared_ptr<Interpreter>> Interpreter::make(Model model, const OpRegi
   interpreter->self_ = interpreter;
   interpreter->options_ = std::move(options);
   interpreter->passCounts_ = std::move(counts);
-  if (hasControlFlow(interpreter->model_, registry)) {
+  if (needsStages(interpreter->model_, registry)) {
     OPKIT_ASSIGN(interpreter->stages_, StagePlan::create(interpreter->model_, registry, interpreter->options_));
   }
   return interpreter;

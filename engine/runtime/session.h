@@ -140,6 +140,7 @@ struct SessionStatistics {
   size_t loopRegions = 0;                // operators that run as loops (engine/op/loop_region.h)
   size_t executionsCreated = 0;          // over the life of the session
   size_t segments = 0;
+  size_t stages = 1;          // parts planned one after the other (engine/graph/stages.h), those of subgraphs included
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input
   std::string runsOn;         // the backend of the last resize: "cpu" while startOnCpu prepares the other one
   size_t runsBeforeMove = 0;  // with startOnCpu: runs on the CPU before the session moved over
@@ -193,7 +194,7 @@ class Interpreter {
   const OpRegistry* registry_;
   InterpreterOptions options_;
   std::vector<PassCount> passCounts_;
-  std::shared_ptr<const StagePlan> stages_;  // of a model with control flow, else null; shared by its sessions
+  std::shared_ptr<const StagePlan> stages_;  // of a model of several, else null; shared by its sessions
   struct Shared;
   std::unique_ptr<Shared> shared_;  // state that sessions share on each device
 };
@@ -213,8 +214,8 @@ class Session {
   Status resizeInput(const std::string& name, const Shape& shape);
   /// Plans for the current input shapes. Does nothing if they, and the contents that shapes depend on, are unchanged;
   /// reuses the plan of shapes seen before. Errors name the node; OutOfMemory if the device or memoryLimitBytes
-  /// refuses. After an error the session can be resized again. A model with control flow is planned up to the first
-  /// such node; run plans the rest when it knows the shapes.
+  /// refuses. After an error the session can be resized again. A model of several stages (engine/graph/stages.h) is
+  /// planned up to the end of the first; run plans the rest when it knows the shapes.
   Status resize();
   /// Resizes if needed, then runs. InvalidArgument names the inputs that were given no values for their present shape:
   /// input() and bindInput() give values, a resizeInput() to another shape takes them away, an input without elements
@@ -228,7 +229,7 @@ class Session {
   /// "host"; nodes of their bodies are named NODE/BODY/INNER and appear once per iteration.
   Result<bool> runWithCallback(const CommandCallback& before, const CommandCallback& after);
   /// With startOnCpu: waits until the backend is ready and moves to it. OK at once if there is nothing to wait for; an
-  /// error says why the session stays on the CPU. The stages of a model with control flow move one by one.
+  /// error says why the session stays on the CPU. The stages of a model move one by one.
   Status waitForMove();
 
   std::vector<std::string> inputNames() const;
@@ -239,7 +240,7 @@ class Session {
   /// The host tensor to read after run; null for an unknown name.
   const Tensor* output(const std::string& name) const;
 
-  /// The host tensors to read after run, in the model's order. Empty before the first run of a model with control flow.
+  /// The host tensors to read after run, in the model's order. Empty before the first run of a model of several stages.
   std::span<const Tensor> outputs() const { return outputs_; }
   /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
   void bindInput(size_t i, Tensor value) {
@@ -283,7 +284,7 @@ class Session {
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
   std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<PipelineCache> pipelines_;  // of a model without control flow
+  std::unique_ptr<PipelineCache> pipelines_;  // of a model of one stage
   std::unique_ptr<StagedRun> staged_;         // of a model with
   std::unique_ptr<PipelineCache> stepwise_;   // made by runWithCallback where pipelines_ records whole segments
   std::unique_ptr<Preparation> preparation_;

@@ -49,6 +49,46 @@ TEST(Session, RunsOperatorsAndRegions) {
   EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, Shape{4});
 }
 
+/// y = FillTo(CountPositive(AddOne(x)), x0): as long as there are positive elements.
+Model countedModel() {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const int one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const int more = model.addNode("AddOne", "more", {x})[0];
+  const int count = model.addNode("CountPositive", "count", {more})[0];
+  const int filled = model.addNode("FillTo", "filled", {count, one})[0];
+  model.outputs = model.addNode("Negate", "negated", {filled});
+  return model;
+}
+
+TEST(Session, PlansShapesThatDependOnARunInALaterStage) {
+  for (const bool keep : {false, true}) {
+    auto session = sessionOf(countedModel(), {.keepTensors = keep, .guardBytes = keep ? 32u : 0u});
+    EXPECT_EQ(runOn(*session, {1, 5}, -3), (std::vector<float>{-1, -1}));  // -2, -1, 0, 1, 2
+    EXPECT_EQ(session->statistics().stages, 2u);
+    EXPECT_EQ(runOn(*session, {1, 5}, -4), (std::vector<float>{-1}));
+    EXPECT_EQ(runOn(*session, {1, 5}, -9), (std::vector<float>{}));
+    const SessionStatistics planned = session->statistics();
+    const BackendCounters before = session->counters();
+    EXPECT_EQ(runOn(*session, {1, 5}, -4), (std::vector<float>{-1}));
+    EXPECT_EQ(session->statistics().plansMade, planned.plansMade);
+    EXPECT_EQ(session->counters().executionsCreated, before.executionsCreated);
+    EXPECT_EQ(session->counters().allocations, before.allocations);
+  }
+}
+
+TEST(Session, ComputesExtentsOfConstantsAtResize) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const int values = model.addConstant("values", *Tensor::fromValues<float>({DType::Float32, {3}}, {1, -1, 2}));
+  const int one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const int count = model.addNode("CountPositive", "count", {values})[0];
+  model.outputs = model.addNode("Concat2", "joined", {x, model.addNode("FillTo", "filled", {count, one})[0]});
+  auto session = sessionOf(model);
+  EXPECT_EQ(runOn(*session, {1, 1}, 7), (std::vector<float>{7, 1, 1}));
+  EXPECT_EQ(session->statistics().stages, 1u);
+}
+
 TEST(Session, RunsDecomposedOperatorsAsTheirParts) {
   Model model;
   const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});

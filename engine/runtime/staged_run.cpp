@@ -50,6 +50,7 @@ void addPart(SessionStatistics& sum, const SessionStatistics& part) {
   sum.loopRegions += part.loopRegions;
   sum.executionsCreated += part.executionsCreated;
   sum.segments += part.segments;
+  sum.stages += part.stages;
   sum.plansMade += part.plansMade;
   sum.plansFound += part.plansFound;
   sum.plansKept += part.plansKept;
@@ -353,6 +354,7 @@ std::vector<Placement> StagedRun::placement() const {
 }
 
 void StagedRun::addStatistics(SessionStatistics& statistics) const {
+  statistics.stages = 0;
   forEachSession([&](Session& session) { addPart(statistics, session.statistics()); });
 }
 

@@ -1,4 +1,4 @@
-// StagedRun: runs a model with control flow, stage by stage, inside a Session.
+// StagedRun: runs a model of several stages (engine/graph/stages.h), one after the other, inside a Session.
 //
 // Each stage and each subgraph is a Session of its own on the same device, so its plans are kept like any other's.
 // Values that cross stages, conditions and trip counts are on the host. Used by one thread at a time.
@@ -20,7 +20,7 @@ struct StagePlan {
     std::vector<std::shared_ptr<Interpreter>> subgraphs;
   };
   struct Step {
-    std::shared_ptr<Interpreter> interpreter;  // null if nothing runs before the control flow
+    std::shared_ptr<Interpreter> interpreter;  // null if nothing runs before its control flow
     std::vector<int> inputs;                   // tensors of the whole model
     std::vector<int> outputs;
     std::vector<Control> control;

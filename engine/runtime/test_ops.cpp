@@ -67,6 +67,14 @@ Status plus(const OracleArgs& args) {
   return Status::ok();
 }
 
+/// The number of positive elements.
+Status countPositive(const OracleArgs& args) {
+  int64_t count = 0;
+  for (const double value : args.input(0).real) count += value > 0 ? 1 : 0;
+  args.output(0).integer[0] = count;
+  return Status::ok();
+}
+
 Result<std::vector<TensorDesc>> flatten(const ShapeArgs& args) {
   return std::vector{TensorDesc{args.input(0).dtype, {args.input(0).elements()}}};
 }
@@ -117,6 +125,13 @@ OpRegistry makeTestOps() {
                   return std::vector{TensorDesc{DType::Int64, {static_cast<int64_t>(args.shape(0).size())}}};
                 },
                 .oracle = shapeOf});
+  registry.add({.type = "CountPositive",
+                .inputs = {{"x", kFloats}},
+                .outputs = {{.name = "count", .dtypes = DTypeSet{DType::Int64}, .extent = true}},
+                .inferShapes = [](const ShapeArgs&) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{TensorDesc{DType::Int64, {1}}};
+                },
+                .oracle = countPositive});
   registry.add({.type = "FillTo",
                 .inputs = {{.name = "shape", .dtypes = kIndexTypes, .contents = true}, {"value", kFloats}},
                 .outputs = {{"y"}},

@@ -123,6 +123,7 @@ void printPlacement(const RunStep& step) {
   if (step.statistics.removedRasters > 0)
     fmt::print("region fusion: {} copies saved; {} regions in the fused rasters\n", step.statistics.removedRasters,
                step.statistics.fusedRegions);
+  if (step.statistics.stages > 1) fmt::print("stages: {}\n", step.statistics.stages);
   if (step.statistics.partialViews > 0) fmt::print("partial views: {}\n", step.statistics.partialViews);
   if (step.statistics.loopRegions > 0) fmt::print("loop regions: {}\n", step.statistics.loopRegions);
   for (const Placement& row : step.placement) {

@@ -203,9 +203,9 @@ Status checkDataForm(const std::string& json) {
     return good ? Status::ok() : fails();
   }
   if (key != "pattern") return fails();
-  for (const char* name : {"negative", "spike", "alternating", "rows", "ramp", "bits"})
+  for (const char* name : {"negative", "spike", "alternating", "zeros", "rows", "ramp", "bits"})
     if (value == name) return Status::ok();
-  return Status::invalidArgument("pattern must be negative, spike, alternating, rows, ramp or bits, got {}",
+  return Status::invalidArgument("pattern must be negative, spike, alternating, zeros, rows, ramp or bits, got {}",
                                  value.dump());
 }
 

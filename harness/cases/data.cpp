@@ -157,6 +157,8 @@ void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
     fill(tensor, [&](size_t i) { return i == at ? 10000.0 : rng.uniform(0.005, 0.015); });
   } else if (pattern == "alternating") {
     fill(tensor, [&](size_t i) { return (i % 2 ? -1 : 1) * rng.uniform(999, 1001); });
+  } else if (pattern == "zeros") {
+    fill(tensor, [&](size_t) { return rng.next() % 2 == 0 ? int64_t{0} : rng.integer(1, 9); });
   } else if (pattern == "rows") {
     const int64_t row = tensor.desc.shape.empty() ? 1 : std::max<int64_t>(tensor.desc.shape.back(), 1);
     double value = 0;

@@ -182,10 +182,13 @@ Status ImportNode::emitConstant(Tensor value) {
   return Status::ok();
 }
 
-int ImportNode::emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) {
-  const int output = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, type)));
-  addNode(type, std::move(inputs), {output}, std::move(params));
-  return output;
+std::vector<int> ImportNode::emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
+                                               ParamBytes params) {
+  std::vector<int> made;
+  for (size_t i = 0; i < outputs; ++i)
+    made.push_back(context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, type))));
+  addNode(type, std::move(inputs), made, std::move(params));
+  return made;
 }
 
 Status ImportNode::finish(const Status& ruleStatus) const {

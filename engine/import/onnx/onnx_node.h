@@ -81,7 +81,8 @@ class ImportNode final : public OnnxNode {
   Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
                      ParamBytes params) override;
   Status emitConstant(Tensor value) override;
-  int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
+  std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
+                                     ParamBytes params) override;
 
   /// After the rule: its verdict, an attribute of the wrong type, or nothing emitted.
   Status finish(const Status& ruleStatus) const;

@@ -54,7 +54,10 @@ class OnnxNode {
   /// Emits nothing: the ONNX node's only output is this constant from here on.
   virtual Status emitConstant(Tensor value) = 0;
   /// Emits a node whose single output is intermediate; returns its tensor index.
-  virtual int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {});
+  /// The same for a node of several outputs.
+  virtual std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
+                                             ParamBytes params = {}) = 0;
 };
 
 /// A string attribute as one of the choices, of which the first is the fallback. Unsupported names all choices.

@@ -1,0 +1,35 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/gather/gather_generated.h"
+
+namespace opkit::ops::non_zero {
+namespace {
+
+/// Inputs of a Slice that keeps the first `count` columns of `indices`.
+std::vector<int> usedColumns(OnnxNode& node, int x) {
+  const std::vector<int> found = node.emitIntermediates("NonZero", {x}, 2);
+  return {found[0], node.addConstant("starts", std::vector<int64_t>{0}), found[1],
+          node.addConstant("axes", std::vector<int64_t>{1})};
+}
+
+Status nonZero(OnnxNode& node) { return node.emit("Slice", usedColumns(node, node.input(0))); }
+
+/// Gathers where the condition holds: slices along `axis`, or elements of the flattened tensor.
+Status compress(OnnxNode& node) {
+  const int flatShape = node.addConstant("flat", std::vector<int64_t>{-1});
+  const int columns = node.emitIntermediate("Slice", usedColumns(node, node.input(1)));
+  const int indices = node.emitIntermediate("Reshape", {columns, flatShape});
+  ops::gather::GatherParamsT params;
+  params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  const int x =
+      node.hasAttribute("axis") ? node.input(0) : node.emitIntermediate("Reshape", {node.input(0), flatShape});
+  return node.emit("Gather", {x, indices}, packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("NonZero", {}, nonZero, 9);
+  rules.add("Compress", {"axis"}, compress, 9);
+}
+
+}  // namespace opkit::ops::non_zero
