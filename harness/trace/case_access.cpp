@@ -102,7 +102,9 @@ Result<std::vector<CaseAccess>> alternativesOf(const Case& c, const HostInputs& 
 
 size_t bestOf(std::span<const CaseAccess> alternatives) {
   const auto seconds = [](const CaseAccess& one) { return one.estimates.front().second.seconds; };
-  return static_cast<size_t>(std::ranges::min_element(alternatives, {}, seconds) - alternatives.begin());
+  const double least = seconds(*std::ranges::min_element(alternatives, {}, seconds));
+  const auto isNear = [&](const CaseAccess& one) { return seconds(one) <= least * kEqualEstimates; };
+  return static_cast<size_t>(std::ranges::find_if(alternatives, isNear) - alternatives.begin());
 }
 
 void checkBest(const CaseAccess& standard, std::span<const CaseAccess> alternatives, CaseResult& result) {
