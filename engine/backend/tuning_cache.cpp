@@ -54,6 +54,13 @@ size_t TuningCache::size() const {
   return entries_.size();
 }
 
+std::vector<std::string> TuningCache::names() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
 Status TuningCache::save() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (path_.empty() || !dirty_) return Status::ok();

@@ -31,6 +31,7 @@ class TuningCache {
   std::optional<Entry> find(const std::string& name) const;
   void put(const std::string& name, Entry entry);
   size_t size() const;
+  std::vector<std::string> names() const;
   /// Writes the file if there are new entries.
   Status save();
 

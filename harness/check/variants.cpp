@@ -1,5 +1,6 @@
 #include "harness/check/variants.h"
 
+#include "engine/backend/class_variations.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/verdict.h"
 
@@ -15,11 +16,14 @@ Status sameAsFresh(const VariantContext& context, const std::vector<Tensor>& got
   return sameResult(cardOf(context), context.at, fresh, got);
 }
 
+/// `alternatives`, if given, becomes the number among which a kernel chose.
 Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
-                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at) {
+                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at,
+                                       size_t* alternatives = nullptr) {
   OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
   OPKIT_TRY(feed(*session, at.description, at.inputs));
   OPKIT_TRY(session->run());
+  if (alternatives) *alternatives = session->counters().alternatives;
   for (const Placement& row : session->placement()) {
     if (!row.fellBack) continue;
     const bool byDevice = std::ranges::any_of(row.refusals, [](const Refusal& refusal) { return refusal.byDevice; });
@@ -120,18 +124,33 @@ Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const Va
 }
 
 Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& context) {
-  OPKIT_ASSIGN(std::vector<Variant> variants, variantsOf(context));
-  for (size_t i = 0; context.alternatives > 1 && i < context.alternatives; ++i)
-    variants.push_back({fmt::format("alternative {} of {}", i, context.alternatives),
-                        context.runtime,
-                        {.backend = context.backend, .alternative = i}});
+  OPKIT_ASSIGN(const std::vector<Variant> variants, variantsOf(context));
   for (const Variant& variant : variants) {
     const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at);
-    if (!outputs && outputs.error().isByDevice()) continue;  // no images there
-    if (!outputs) return outputs.error().withContext(variant.name);
-    if (outputs->empty()) continue;  // refused by the device
-    const Verdict verdict = compareAll(cardOf(context), context.at, *outputs);
-    if (!verdict.total.pass) return Status::internal("{}: {}", variant.name, verdict.total.reason);
+    OPKIT_TRY(judge(context, variant.name, outputs));
+  }
+  return checkAlternatives(interpreter, context);
+}
+
+Status DeviceVariants::judge(const VariantContext& context, const std::string& name,
+                             const Result<std::vector<Tensor>>& outputs) {
+  if (!outputs && outputs.error().isByDevice()) return Status::ok();  // no images there
+  if (!outputs) return outputs.error().withContext(name);
+  if (outputs->empty()) return Status::ok();  // refused by the device
+  const Verdict verdict = compareAll(cardOf(context), context.at, *outputs);
+  return verdict.total.pass ? Status::ok() : Status::internal("{}: {}", name, verdict.total.reason);
+}
+
+/// Alternatives of the kernel, or variations of the device's class: a session finds out how many differ, and the fresh
+/// one was the first of them.
+Status DeviceVariants::checkAlternatives(Interpreter& interpreter, const VariantContext& context) {
+  OPKIT_ASSIGN(const auto backend, context.runtime->createBackend(context.registry, {.threads = 1}));
+  const bool varies = variationsOf(*backend->caps().deviceClass).size() > 1;
+  size_t count = std::max<size_t>(context.alternatives, varies ? 2 : 1);
+  for (size_t i = context.alternatives > 1 || !varies ? 0 : 1; count > 1 && i < count; ++i) {
+    const SessionConfig config{.backend = context.backend, .alternative = i};
+    const auto outputs = runSession(interpreter, config, context.runtime, context.at, &count);
+    OPKIT_TRY(judge(context, fmt::format("alternative {} of {}", i, count), outputs));
   }
   return Status::ok();
 }

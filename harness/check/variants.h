@@ -15,8 +15,8 @@ struct VariantContext {
   size_t alternatives = 0;             // among which the kernel chose there
 };
 
-/// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which a
-/// kernel chooses. Every result must be within the bounds. Keeps one Runtime per device class.
+/// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
+/// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class.
 class DeviceVariants {
  public:
   explicit DeviceVariants(const RuntimeOptions& options) : options_(options) {}
@@ -31,6 +31,9 @@ class DeviceVariants {
     SessionConfig config;
   };
   Result<std::vector<Variant>> variantsOf(const VariantContext& context);
+  static Status judge(const VariantContext& context, const std::string& name,
+                      const Result<std::vector<Tensor>>& outputs);
+  static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
   Result<std::shared_ptr<Runtime>> inClass(const std::string& deviceClass);
 
   RuntimeOptions options_;

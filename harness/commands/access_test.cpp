@@ -66,6 +66,18 @@ TEST(ProgramAccess, ACaseGetsARowPerInstruction) {
     expectPart(ran, part);
 }
 
+TEST(ProgramAccess, EachAlternativeOfTheTunerGetsAnEstimate) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const Ran ran = run("shaders --access --alternatives --goals --cases " + reluCases("tuned.json", ""));
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  for (const char* part : {"alternative 0 of 2", "alternative 1 of 2", "the tuner's first guess"})
+    expectPart(ran, part);
+  const Ran none = run("shaders --access --alternatives --device-class software --cases " + reluCases("own.json", ""));
+  EXPECT_EQ(none.code, 0) << none.text;
+  EXPECT_EQ(none.text.find("alternative 0"), std::string::npos) << none.text;
+  expectOneLine(run("shaders --alternatives"), "--access");
+}
+
 TEST(ProgramAccess, AShaderOfAPluginIsTraced) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const Ran ran = run("--plugin " OPKIT_SAMPLES

@@ -76,9 +76,11 @@ class AccessRun {
       result.flops = access->flops;
       result.bytes = access->caseBytes;
       checkAccess(*access, c, *gpus_[0], options_.goals, result);
+      traceAlternatives(c, registry, runtime, *access, result);
       if (result.status == CaseStatus::Pass) result.note = c.uncoalesced;
     }
     print(result, access ? &*access : nullptr);
+    printAlternatives();
     failed_ = failed_ || isFailure(result.status);
     file_.write(result);
   }
@@ -92,6 +94,33 @@ class AccessRun {
   }
 
  private:
+  void traceAlternatives(const Case& c, const OpRegistry& registry,
+                         const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const CaseAccess& standard,
+                         CaseResult& result) {
+    alternatives_.clear();
+    if (!options_.alternatives) return;
+    auto inputs = makeInputs(c, *registry.find(c.op));
+    auto traced = inputs ? alternativesOf(c, *inputs, registry, runtime, gpus_) : inputs.error();
+    if (!traced) return result.check("alternatives", traced.error());
+    alternatives_ = *std::move(traced);
+    if (options_.goals) checkBest(standard, alternatives_, result);
+  }
+
+  /// A row per alternative, if there is a choice.
+  void printAlternatives() {
+    if (alternatives_.size() < 2) return;
+    const size_t best = bestOf(alternatives_);
+    for (size_t i = 0; i < alternatives_.size(); ++i) {
+      CaseResult row;
+      row.id = fmt::format("  alternative {} of {}", i, alternatives_.size());
+      const auto& dispatches = alternatives_[i].dispatches;
+      const auto requests = [](const DispatchProfile& one) { return one.all.requestBytes(); };
+      row.note = fmt::format("groups of {}", std::ranges::max_element(dispatches, {}, requests)->invocations);
+      if (i == best) row.note += "; the tuner's first guess";
+      addRow(row, alternatives_[i]);
+    }
+  }
+
   Result<CaseAccess> profile(const Case& c, const OpRegistry& registry,
                              const std::shared_ptr<vulkan::VulkanRuntime>& runtime) {
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry.find(c.op)));
@@ -164,6 +193,7 @@ class AccessRun {
   ShaderWorkshop workshop_;
   CaseTrace trace_;
   std::optional<Table> table_;
+  std::vector<CaseAccess> alternatives_;  // of the last case
   size_t traced_ = 0;
   bool failed_ = false;
 };
@@ -194,6 +224,11 @@ void AccessArguments::add(CLI::App& command) {
   command.add_flag("--goals", goals, "With --access: fail beyond efficiency 0.9, requests 1.1 or bank passes 1.1")
       ->needs(flag);
   addShard(command, shard, "the cases of --access");
+  command
+      .add_flag("--alternatives", alternatives,
+                "With --access: a row per alternative of the tuner; with --goals, fail if the standard one is "
+                "estimated at more than 1.1 times the best")
+      ->needs(flag);
   command.add_flag("--sites", sites, "With --access: a row per instruction that reads or writes, with its source line")
       ->needs(flag);
   command.add_option("--source", source, "With --sites: the source tree with shaders/")

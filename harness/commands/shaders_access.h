@@ -16,6 +16,7 @@ struct AccessArguments {
   std::vector<size_t> buffers;   // its buffers: bytes by binding
   std::vector<uint32_t> groups;  // its work groups: x, y, z
   bool goals = false;            // fail beyond the goals for every kernel
+  bool alternatives = false;     // a row per alternative of the Tuner
   bool sites = false;            // a row per instruction that reads or writes
 
   void add(CLI::App& command);

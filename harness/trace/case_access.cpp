@@ -87,4 +87,35 @@ void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool g
                                                  sums.bankPasses, passes));
 }
 
+Result<std::vector<CaseAccess>> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
+                                               const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
+                                               std::span<const Gpu* const> gpus) {
+  std::vector<CaseAccess> all;
+  for (size_t i = 0, count = 1; i < count; ++i) {
+    OPKIT_ASSIGN(const CaseTrace trace, traceCase(c, inputs, registry, runtime, {.alternative = i}));
+    count = std::max<size_t>(trace.session->counters().alternatives, 1);
+    all.push_back(accessOf(trace, inputs, gpus));
+    for (DispatchProfile& one : all.back().dispatches) one.sites.clear();
+  }
+  return all;
+}
+
+size_t bestOf(std::span<const CaseAccess> alternatives) {
+  const auto seconds = [](const CaseAccess& one) { return one.estimates.front().second.seconds; };
+  const double least = seconds(*std::ranges::min_element(alternatives, {}, seconds));
+  const auto isNear = [&](const CaseAccess& one) { return seconds(one) <= least * kEqualEstimates; };
+  return static_cast<size_t>(std::ranges::find_if(alternatives, isNear) - alternatives.begin());
+}
+
+void checkBest(const CaseAccess& standard, std::span<const CaseAccess> alternatives, CaseResult& result) {
+  const size_t best = bestOf(alternatives);
+  const double ratio = standard.estimates.front().second.seconds / alternatives[best].estimates.front().second.seconds;
+  result.check("alternatives",
+               ratio <= kMostAboveBest
+                   ? Status::ok()
+                   : Status::internal("the estimate of the standard is {:.2f} times that of alternative {} of {}, "
+                                      "expected at most {:.2f}",
+                                      ratio, best, alternatives.size(), kMostAboveBest));
+}
+
 }  // namespace opkit::harness

@@ -11,6 +11,8 @@ namespace opkit::harness {
 constexpr double kLeastEfficiency = 0.9;
 constexpr double kMostRequests = 1.1;  // of kernels that memory binds
 constexpr double kMostBankPasses = 1.1;
+constexpr double kEqualEstimates = 1.02;  // times the least: as good as it, so that the standard stays
+constexpr double kMostAboveBest = 1.1;    // estimate of the standard alternative over the least of all alternatives
 
 struct CaseAccess {
   std::vector<DispatchProfile> dispatches;  // for subgroups of the first GPU
@@ -27,5 +29,18 @@ CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<
 /// and, with `goals`, against the goals above. Kernels that arithmetic binds on the first GPU have no goal for
 /// requests.
 void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool goals, CaseResult& result);
+
+/// The profile of each alternative among which the Tuner chooses for the case; one if there is no choice. The sites of
+/// the profiles are gone.
+Result<std::vector<CaseAccess>> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
+                                               const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
+                                               std::span<const Gpu* const> gpus);
+
+/// The alternative with the least estimate for the first GPU. REQUIRES one. Of those within kEqualEstimates the first:
+/// the standard, if its kernel follows the device class.
+size_t bestOf(std::span<const CaseAccess> alternatives);
+
+/// Adds the sub-check "alternatives": `standard` is at most kMostAboveBest times the best estimate for the first GPU.
+void checkBest(const CaseAccess& standard, std::span<const CaseAccess> alternatives, CaseResult& result);
 
 }  // namespace opkit::harness

@@ -8,8 +8,9 @@
 namespace opkit::harness {
 
 struct TraceOptions {
-  size_t records = size_t{1} << 20;  // per dispatch; groups are sampled so that they fit
-  ShaderTracer::DebugSource source;  // null: the shaders as built, without source lines
+  size_t records = size_t{1} << 20;                  // per dispatch; groups are sampled so that they fit
+  ShaderTracer::DebugSource source;                  // null: the shaders as built, without source lines
+  std::optional<size_t> alternative = std::nullopt;  // see BackendConfig
 };
 
 /// A Session of one case whose dispatches were traced.

@@ -1,5 +1,11 @@
 #include "engine/backend/vulkan/command_encoder.h"
 
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <bit>
+#include <cstring>
+
 #include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
@@ -24,7 +30,22 @@ Result<size_t> zeroTail(const Tensor& tensor, Encoder& encoder) {
   return bytes;
 }
 
+/// Bits of each 32-bit word, as "8.10.1".
+std::string magnitudes(std::span<const std::byte> bytes) {
+  std::vector<int> bits;
+  for (size_t at = 0; at + sizeof(uint32_t) <= bytes.size(); at += sizeof(uint32_t)) {
+    uint32_t word = 0;
+    std::memcpy(&word, &bytes[at], sizeof word);
+    bits.push_back(std::bit_width(word));
+  }
+  return fmt::format("{}", fmt::join(bits, "."));
+}
+
 }  // namespace
+
+void RecordedWork::add(std::span<const std::byte> bytes) {
+  hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash);
+}
 
 void ScratchMemory::restart(size_t alignment, const Tensor& memory, size_t guardBytes) {
   tensors_.clear();
@@ -67,12 +88,15 @@ Result<const Tensor*> MeasuringEncoder::report(int64_t words, DataReport) {
 }
 
 Result<size_t> MeasuringEncoder::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
+  if (work_ && alternatives.count > 1) work_->offersAlternatives = true;
   return backend_.tuner().choose(alternatives, inputs, outputs);
 }
 
 Status MeasuringEncoder::dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
-                                     std::span<const std::byte>, std::span<const uint32_t> constants, Groups groups) {
+                                     std::span<const std::byte> push, std::span<const uint32_t> constants,
+                                     Groups groups) {
   if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
+  if (work_) describe(code, tensors, push, constants, groups);
   const PhysicalDevice& physical = backend_.device().physical();
   OPKIT_TRY(backend_.runtime().pipelines().check(code, constants));
   OPKIT_TRY(requireGroups(physical, code, groups));
@@ -85,6 +109,22 @@ Status CommandEncoder::fillZero(const Tensor& tensor) {
   OPKIT_ASSIGN(const size_t rest, zeroTail(tensor, *this));
   const auto whole = static_cast<int64_t>(tensor.sizeBytes() - rest);
   return recording_.fillZero({{DType::UInt8, {whole}}, tensor.buffer, tensor.offsetBytes, 0});
+}
+
+void MeasuringEncoder::describe(const ShaderCode& code, std::span<const Tensor* const> tensors,
+                                std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) {
+  const std::array<uint32_t, 3> axes = {groups.x, groups.y, groups.z};
+  work_->add(std::as_bytes(std::span(code.name, std::strlen(code.name))));
+  work_->add(push);
+  work_->add(std::as_bytes(constants));
+  work_->add(std::as_bytes(std::span(axes)));
+  for (const Tensor* tensor : tensors) {
+    const std::array<size_t, 2> range = {tensor ? tensor->offsetBytes : 0, tensor ? tensor->sizeBytes() : 0};
+    work_->add(std::as_bytes(std::span(range)));
+  }
+  work_->shapeClass +=
+      fmt::format("{}{} [{}] groups {} parameters {}", work_->dispatches++ > 0 ? "; " : "", code.name,
+                  fmt::join(constants, "."), magnitudes(std::as_bytes(std::span(axes))), magnitudes(push));
 }
 
 uint64_t CommandEncoder::maxBindingBytes() const {

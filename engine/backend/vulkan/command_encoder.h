@@ -34,12 +34,29 @@ class ScratchMemory {
 
 class VulkanBackend;
 
+/// What an Execution records, as far as variations of a device class may change it.
+struct RecordedWork {
+  /// Of each dispatch the shader with its dtype, its constants, and the magnitudes (bits) of its groups and parameters:
+  /// extents and strides that differ by less than a factor of two have the same.
+  std::string shapeClass;
+  uint64_t hash = 0;  // of every command with all parameters, tables and scratch tensors
+  size_t dispatches = 0;
+  bool offersAlternatives = false;  // the Execution called Encoder::choose with more than one
+
+  void add(std::span<const std::byte> bytes);
+};
+
 class MeasuringEncoder final : public Encoder {
  public:
-  MeasuringEncoder(VulkanBackend& backend, ScratchMemory& scratch) : backend_(backend), scratch_(scratch) {}
+  /// `work`, if given, is filled in.
+  MeasuringEncoder(VulkanBackend& backend, ScratchMemory& scratch, RecordedWork* work = nullptr)
+      : backend_(backend), scratch_(scratch), work_(work) {}
 
   Status fillZero(const Tensor& tensor) override;
-  Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun>) override { return Status::ok(); }
+  Status copyRuns(const Tensor&, const Tensor&, std::span<const ByteRun> runs) override {
+    if (work_) work_->add(std::as_bytes(runs));
+    return Status::ok();
+  }
   Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
   size_t shortestRunBytes() const override;
   uint64_t maxBindingBytes() const override;
@@ -48,6 +65,7 @@ class MeasuringEncoder final : public Encoder {
   void endDisjoint() override {}
   Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
   Result<const Tensor*> table(const std::vector<uint32_t>& words) override {
+    if (work_) work_->add(std::as_bytes(std::span(words)));
     tables_.push_back({tableDesc(words), nullptr, 0, 0});
     return static_cast<const Tensor*>(&tables_.back());
   }
@@ -58,8 +76,12 @@ class MeasuringEncoder final : public Encoder {
                      std::span<const uint32_t> constants, Groups groups) override;
 
  private:
+  void describe(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
+                std::span<const uint32_t> constants, Groups groups);
+
   VulkanBackend& backend_;
   ScratchMemory& scratch_;
+  RecordedWork* work_;
   Tensor words_;
   std::deque<Tensor> tables_;  // a deque: addresses are handed out
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {
@@ -12,7 +11,6 @@ namespace {
 constexpr double kEnoughNs = 2e7;  // of runs of one alternative
 constexpr int kLeastRuns = 3;
 constexpr int kMostRuns = 50;
-constexpr double kNotAble = -1;
 
 /// Copies of `tensors` in separate memory.
 Result<std::vector<Tensor>> ownTensors(VulkanBackend& backend, TensorList tensors) {
@@ -47,15 +45,22 @@ Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs
   for (size_t choice = 0; choice < alternatives.count; ++choice) {
     const Result<double> ns = time(alternatives, choice, inputs, outputs);
     ++backend_.counters().measurements;
-    // A device may be too small for an alternative; other errors are reported.
-    if (!ns && ns.error().code() != StatusCode::Unsupported && ns.error().code() != StatusCode::OutOfMemory)
-      return ns.error().withContext(fmt::format("tuning {}", alternatives.name));
-    entry.ns.push_back(ns ? *ns : kNotAble);
+    OPKIT_TRY(note(ns, alternatives.name, entry));
     const double best = entry.ns[entry.choice < entry.ns.size() ? entry.choice : 0];
     if (ns && (best == kNotAble || *ns <= best || entry.choice >= entry.ns.size())) entry.choice = choice;
   }
   cache.put(alternatives.name, entry);
   return entry.choice;
+}
+
+bool Tuner::isRefusal(const Status& status) {
+  return status.code() == StatusCode::Unsupported || status.code() == StatusCode::OutOfMemory;
+}
+
+Status Tuner::note(const Result<double>& ns, const std::string& name, TuningCache::Entry& entry) {
+  if (!ns && !isRefusal(ns.error())) return ns.error().withContext(fmt::format("tuning {}", name));
+  entry.ns.push_back(ns ? *ns : kNotAble);
+  return Status::ok();
 }
 
 Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, TensorList inputs, TensorList outputs) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/class_variations.h"
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/image_conversion.h"
@@ -52,11 +53,16 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
     : runtime_(std::move(runtime)),
       registry_(&registry),
       config_(config),
-      caps_(capsOf(runtime_->vulkanDevice()->physical())),
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
                                    runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
       tuner_(*this, config.tune, config.alternative) {
-  caps_.loopIterations = runtime_->loopIterations();
+  const DeviceCaps own = capsOf(runtime_->vulkanDevice()->physical());
+  for (const ClassVariation& variation : variationsOf(*own.deviceClass)) {
+    varied_.push_back(own);
+    varied_.back().loopIterations = runtime_->loopIterations();
+    if (varied_.size() > 1) varied_.back().deviceClass = &variation.figures;
+  }
+  encoding_ = varied_.data();
 }
 
 VulkanBackend::~VulkanBackend() { runtime_->saveCaches(); }
@@ -92,7 +98,7 @@ Status VulkanBackend::startImages() {
     return Status::unsupportedByDevice("vulkan: {} keeps images in other memory than buffers",
                                        device->physical().info.name);
   }
-  caps_.imageExtent = device->limits().maxImageDimension2D;
+  for (DeviceCaps& caps : varied_) caps.imageExtent = device->limits().maxImageDimension2D;
   alignment_ = std::max<size_t>({alignment_, needed->alignment, device->limits().bufferImageGranularity});
   return Status::ok();
 }
@@ -109,7 +115,7 @@ Result<std::unique_ptr<Execution>> VulkanBackend::createConversion() {
 }
 
 Layout VulkanBackend::rasterLayout(const RegionList& regions, const CreateArgs& args) const {
-  return caps_.imageExtent > 0 && joinsChannels(regions, args) ? Layout::NC4HW4 : Layout::NCHW;
+  return caps().imageExtent > 0 && joinsChannels(regions, args) ? Layout::NC4HW4 : Layout::NCHW;
 }
 
 const std::string& VulkanBackend::name() const {
@@ -135,7 +141,7 @@ Result<std::shared_ptr<Buffer>> VulkanBackend::allocate(size_t sizeBytes) {
 }
 
 DType VulkanBackend::storageDType(DType dtype) const {
-  const bool half = config_.precision != Precision::High && caps_.storage16;
+  const bool half = config_.precision != Precision::High && caps().storage16;
   return half && dtype == DType::Float32 ? DType::Float16 : dtype;
 }
 
@@ -196,7 +202,7 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   ScratchMemory scratch;
   ShaderTables tables(*this);
   CommandEncoder encoder(*this, *recording, scratch, tables, plan_->reports);
-  OPKIT_TRY(encodeConversion(image, plain, caps_, encoder));
+  OPKIT_TRY(encodeConversion(image, plain, caps(), encoder));
   OPKIT_TRY(recording->finish(fence_.get()));
   OPKIT_TRY(recording->run(fence_.get()));
   return plain;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/vulkan/command_encoder.h"
@@ -31,7 +32,8 @@ class VulkanBackend final : public Backend {
   const std::string& name() const override;
   std::span<const Creator> creators(const OpDef& def) const override;
   Result<std::unique_ptr<RasterExecution>> createRaster() override;
-  const DeviceCaps& caps() const override { return caps_; }
+  /// Within an EncodingAs, with the figures of its variation.
+  const DeviceCaps& caps() const override { return *encoding_; }
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
   size_t alignment() const override { return alignment_; }
   DType storageDType(DType dtype) const override;
@@ -61,6 +63,8 @@ class VulkanBackend final : public Backend {
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
   VulkanRuntime& runtime() { return *runtime_; }
   Tuner& tuner() { return tuner_; }
+  /// The abilities with the figures of each of variationsOf the device's class; the first are the device's own.
+  std::span<const DeviceCaps> variedCaps() const { return varied_; }
   /// A recording outside any plan, for the Tuner: finishTrial completes it, runTrial runs it any number of times.
   Result<std::unique_ptr<Recording>> trialRecording(ImageSet& images);
   Status finishTrial(Recording& recording) { return recording.finish(fence_.get()); }
@@ -69,6 +73,7 @@ class VulkanBackend final : public Backend {
   Status execute(const EncodedCommands& commands);
 
  private:
+  friend class EncodingAs;
   struct Plan {
     uint64_t resize = 0;
     std::unique_ptr<ImageSet> images;
@@ -90,7 +95,8 @@ class VulkanBackend final : public Backend {
   const OpRegistry* registry_;
   mutable CreatorTables tables_;  // filled on demand; a Backend is single-threaded
   BackendConfig config_;
-  DeviceCaps caps_;
+  std::vector<DeviceCaps> varied_;  // never resized after start
+  const DeviceCaps* encoding_ = nullptr;
   size_t alignment_ = 0;
   RecordingContext context_;
   Tuner tuner_;
@@ -102,6 +108,20 @@ class VulkanBackend final : public Backend {
   Plan* plan_ = &plans_[0];    // the selected one
   Recording* open_ = nullptr;  // the segment being recorded, indirect mode
   bool inSegment_ = false;
+};
+
+/// As long as this lives, kernels see the figures of one variation of the device class.
+class EncodingAs {
+ public:
+  EncodingAs(VulkanBackend& backend, size_t variation)
+      : backend_(backend), before_(std::exchange(backend.encoding_, &backend.varied_[variation])) {}
+  ~EncodingAs() { backend_.encoding_ = before_; }
+  EncodingAs(const EncodingAs&) = delete;
+  EncodingAs& operator=(const EncodingAs&) = delete;
+
+ private:
+  VulkanBackend& backend_;
+  const DeviceCaps* before_;
 };
 
 }  // namespace opkit::vulkan

@@ -34,6 +34,7 @@ struct VulkanExecution::State {
   explicit State(Backend& backend) : tables(backend) {}
   ScratchMemory scratch;
   ShaderTables tables;
+  size_t variation = 0;  // of the device class: chosen by scratchBytes
   EncodedCommands commands;
 };
 
@@ -45,6 +46,8 @@ VulkanExecution::~VulkanExecution() = default;
 
 Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
   auto& backend = static_cast<VulkanBackend&>(backend_);
+  OPKIT_ASSIGN(state_->variation, backend.tuner().chooseVariation(*this, inputs, outputs));
+  const EncodingAs chosen(backend, state_->variation);
   state_->scratch.restart(backend_.alignment(), {}, backend.guardBytes());
   MeasuringEncoder encoder(backend, state_->scratch);
   OPKIT_TRY(onEncode(inputs, outputs, encoder));
@@ -55,6 +58,7 @@ Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
   auto& backend = static_cast<VulkanBackend&>(backend_);
   state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
   state_->tables.restart();
+  const EncodingAs chosen(backend, state_->variation);
   OPKIT_ASSIGN(state_->commands, backend.encode(*this, inputs, outputs, state_->scratch, state_->tables));
   return Status::ok();
 }

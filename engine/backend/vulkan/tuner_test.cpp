@@ -1,0 +1,123 @@
+#include "engine/backend/vulkan/tuner.h"
+
+#include <algorithm>
+
+#include "engine/backend/class_variations.h"
+#include "engine/backend/tuning_cache.h"
+#include "engine/backend/vulkan/testing/vulkan_fixture.h"
+#include "engine/backend/vulkan/vulkan_backend.h"
+
+namespace opkit::vulkan {
+namespace {
+
+/// Records one group of AffineExecution's shader per team that its class wants; notes each figure that it saw.
+class TeamReader final : public VulkanExecution {
+ public:
+  using VulkanExecution::VulkanExecution;
+
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
+    using Shader = shaders::Affine;
+    last = encoder.caps().deviceClass->largestTeam;
+    const int64_t count = outputs[0]->desc.elements(), items = reads ? count + last : count;
+    return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype)}, {.x = inputs[0], .y = outputs[0]},
+                                    {.count = static_cast<uint32_t>(count), .amount = 1}, Items{items}, {.factor = 2});
+  }
+
+  bool reads = true;  // the class's figures
+  uint32_t last = 0;
+};
+
+class TunerTest : public VulkanTest {
+ protected:
+  void open(const std::string& deviceClass) {
+    runtime_.reset();
+    runtime_ = *createRuntime({.device = "", .cacheDir = "off", .deviceClass = deviceClass});
+  }
+  /// The team that is recorded after scratchBytes chose.
+  uint32_t encode(Backend& backend, TeamReader& reader, int64_t elements = 8) {
+    const TensorDesc desc{DType::Float32, {elements}};
+    const Tensor x = upload(backend, desc, std::vector<float>(static_cast<size_t>(elements), 1.0f));
+    const Tensor y = makeTensor(backend, desc);
+    EXPECT_OK(resizeAndRun(backend, {{&reader, {&x}, {&y}}}));
+    EXPECT_EQ(download<float>(backend, y, DType::Float32)[0], 3.0f);
+    return reader.last;
+  }
+  TuningCache& cache() { return static_cast<VulkanRuntime&>(*runtime_).tuning(); }
+};
+
+TEST_F(TunerTest, WithoutMeasurementsTheClassDecides) {
+  open("discrete");
+  const auto backend = makeBackend();
+  TeamReader reader(*backend);
+  EXPECT_EQ(encode(*backend, reader), (*deviceClassNamed("discrete"))->largestTeam);
+  EXPECT_EQ(backend->counters().measurements, 0u);
+  EXPECT_EQ(cache().size(), 0u);
+}
+
+TEST_F(TunerTest, ASoftwareDeviceIsNotTuned) {
+  open("software");
+  const auto backend = makeBackend({.tune = true});
+  TeamReader reader(*backend);
+  EXPECT_EQ(encode(*backend, reader), (*deviceClassNamed("software"))->largestTeam);
+  EXPECT_EQ(backend->counters().measurements, 0u);
+}
+
+TEST_F(TunerTest, AForcedAlternativeCountsDifferentVariationsOnly) {
+  open("discrete");
+  std::set<uint32_t> seen;
+  for (size_t i = 0; i < 3; ++i) {
+    const auto backend = makeBackend({.alternative = i});
+    TeamReader reader(*backend);
+    seen.insert(encode(*backend, reader));
+    EXPECT_EQ(backend->counters().alternatives, 3u) << "the class, small and large teams";
+    EXPECT_EQ(backend->counters().measurements, 0u);
+  }
+  EXPECT_EQ(seen.size(), 3u);
+  const auto beyond = makeBackend({.alternative = 3});
+  TeamReader reader(*beyond);
+  EXPECT_EQ(encode(*beyond, reader), (*deviceClassNamed("discrete"))->largestTeam) << "as the class";
+}
+
+TEST_F(TunerTest, DifferentVariationsAreTimedOnceAndEqualOnesNever) {
+  open("discrete");
+  const auto backend = makeBackend({.tune = true});
+  TeamReader reader(*backend), equal(*backend);
+  encode(*backend, reader);
+  EXPECT_EQ(backend->counters().measurements, 3u);
+  EXPECT_EQ(cache().size(), 1u);
+  encode(*backend, reader);
+  EXPECT_EQ(backend->counters().measurements, 3u) << "known";
+  equal.reads = false;
+  encode(*backend, equal, 9000);
+  EXPECT_EQ(backend->counters().measurements, 3u) << "all variations record the same";
+}
+
+TEST_F(TunerTest, TheCacheDecidesForEveryShapeOfTheClass) {
+  open("discrete");
+  const auto tuning = makeBackend({.tune = true});
+  TeamReader reader(*tuning);
+  encode(*tuning, reader, 1000);
+  std::string name;
+  const auto all = variationsOf(**deviceClassNamed("discrete"));
+  const auto small = std::ranges::find_if(all, [](const auto& one) { return one.figures.largestTeam == 128; });
+  ASSERT_NE(small, all.end());
+  for (const std::string& known : cache().names()) name = known;
+  EXPECT_EQ(name.rfind("discrete: testing/affine", 0), 0u) << name;
+  TuningCache::Entry entry = *cache().find(name);
+  ASSERT_EQ(entry.ns.size(), all.size());
+  entry.choice = static_cast<size_t>(small - all.begin());
+  cache().put(name, entry);
+
+  const auto backend = makeBackend();
+  TeamReader later(*backend);
+  EXPECT_EQ(encode(*backend, later, 1000), 128u);
+  EXPECT_EQ(encode(*backend, later, 999), 128u) << "of the same magnitude";
+  EXPECT_EQ(encode(*backend, later, 5000), 256u) << "another shape class";
+  EXPECT_EQ(backend->counters().measurements, 0u);
+  entry.ns.pop_back();  // of another build's table
+  cache().put(name, entry);
+  EXPECT_EQ(encode(*backend, later, 1000), 256u);
+}
+
+}  // namespace
+}  // namespace opkit::vulkan
