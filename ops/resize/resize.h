@@ -10,7 +10,8 @@ namespace opkit::ops::resize {
 
 /// A weighted sum of integers is truncated toward zero, but a sum this close below a whole number counts as that
 /// number.
-inline constexpr double kWholeSlack = 0x1p-10;
+/// No power of two: sums of such weights would lie on it.
+inline constexpr double kWholeSlack = 0.001;
 
 /// The shape rule and the cost of Resample.
 Result<std::vector<TensorDesc>> resampleRule(const ShapeArgs& args);

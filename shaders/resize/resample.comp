@@ -29,7 +29,7 @@ const uint kWeightWords = 2;
 #define FINISH(value) (value)
 #else
 // Toward zero, but a sum just below a whole number is that number.
-#define FINISH(value) clamp(trunc((value) + ((value) < SUM(0) ? SUM(-0.0009765625) : SUM(0.0009765625))), kLow, kHigh)
+#define FINISH(value) clamp(trunc((value) + ((value) < SUM(0) ? SUM(-0.001lf) : SUM(0.001lf))), kLow, kHigh)
 #endif
 #if defined(STORAGE_I8)
 const SUM kLow = SUM(-128), kHigh = SUM(127);
