@@ -14,8 +14,8 @@ using Value = Decomposition::Value;
 /// Element i of an axis, between -1 and 1; the middle of an axis of one.
 double placeOf(int64_t i, int64_t extent, bool alignCorners) {
   const auto at = static_cast<double>(2 * i), count = static_cast<double>(extent);
-  if (alignCorners) return extent == 1 ? 0 : at / (count - 1) - 1;
-  return (at + 1) / count - 1;
+  if (alignCorners) return extent == 1 ? 0 : (at - (count - 1)) / (count - 1);
+  return (at + 1 - count) / count;  // a difference of quotients would cancel in the middle
 }
 
 /// [places, axes + 1]: the coordinates of each place, innermost axis first, and 1.

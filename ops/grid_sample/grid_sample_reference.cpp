@@ -139,9 +139,10 @@ Status affineGridReference(const OracleArgs& args) {
     for (size_t k = 0; k <= axes; ++k) {
       double place = 1;
       if (k < axes) {
-        const auto extent = static_cast<double>(shape[axes - k]), index = static_cast<double>(at[axes - k]);
-        const double step = align ? 2 / (extent - 1) : 2 / extent;
-        place = align ? (extent == 1 ? 0 : -1 + index * step) : -1 + step / 2 + index * step;
+        const auto extent = static_cast<long double>(shape[axes - k]), index = static_cast<long double>(at[axes - k]);
+        const long double step = align ? 2 / (extent - 1) : 2 / extent;
+        const long double along = (align ? -1 : -1 + step / 2) + index * step;
+        place = align && extent == 1 ? 0 : static_cast<double>(along);
       }
       const double term = theta.real[elementAt(theta.shape(), {at[0], at.back(), static_cast<int64_t>(k)})] * place;
       sum += term;
