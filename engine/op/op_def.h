@@ -49,6 +49,8 @@ struct ShapeArgs {
   const Shape& shape(size_t i) const { return inputs[i]->shape; }
   /// Values of an integer input marked `contents`; REQUIRES hasInput(i).
   std::vector<int64_t> integers(size_t i) const { return toInt64(*contents[i]); }
+  /// Values of a floating input marked `contents`; REQUIRES hasInput(i).
+  std::vector<double> reals(size_t i) const { return OracleTensor::fromTensor(*contents[i]).real; }
 };
 
 /// Returns the output descriptions, or InvalidArgument/Unsupported with the expected and found values. Arity, dtypes of
