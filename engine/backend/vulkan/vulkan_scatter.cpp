@@ -13,6 +13,17 @@ namespace {
 
 using Place = shaders::LoopPlace;
 
+/// Elements that an update moves together: the whole box where every update writes one run of the target that begins at
+/// a multiple of its length; else 1.
+int64_t blockOf(const LoopRegion& loop) {
+  if (loop.size.size() != 1 || loop.target.strides[0] != 1) return 1;
+  const int64_t length = loop.size[0];
+  const auto isMultiple = [&](int64_t value) { return value % length == 0; };
+  const bool fits = isMultiple(loop.target.offset) && std::ranges::all_of(loop.target.steps, isMultiple) &&
+                    std::ranges::all_of(loop.indices.terms, isMultiple, &LoopIndices::Term::stride);
+  return fits ? length : 1;
+}
+
 /// The tensors and figures that every step takes.
 struct Scatter {
   const LoopRegion& loop;
@@ -21,7 +32,8 @@ struct Scatter {
   const Tensor& indices;
   const Tensor& output;
   const Tensor* table;
-  int64_t items = elementCount(loop.iterations) * elementCount(loop.size);  // updates, in the order of the iterations
+  int64_t block = blockOf(loop);
+  int64_t items = elementCount(loop.iterations) * elementCount(loop.size) / block;  // in the order of the iterations
   uint32_t rank = static_cast<uint32_t>(loop.iterations.size() + loop.size.size());
 };
 
@@ -38,20 +50,21 @@ Status place(const Scatter& s, Place::Keep keep, const Tensor* places, int64_t s
                                  {.items = s.items,
                                   .slots = slots,
                                   .indexWords = static_cast<int64_t>(sizeOf(s.indices.desc.dtype) / 4),
-                                  .offset = s.loop.target.offset},
+                                  .offset = s.loop.target.offset,
+                                  .block = s.block},
                                  Items{slots}, {.rank = s.rank, .terms = static_cast<uint32_t>(terms)});
 }
 
 Status encodeReplace(const Scatter& s, Encoder& encoder, const std::string& type) {
   using Shader = shaders::LoopTake;
   const int64_t count = s.output.desc.elements();
-  OPKIT_ASSIGN(const Tensor* owners, encoder.scratch({DType::UInt32, {count}}));
+  OPKIT_ASSIGN(const Tensor* owners, encoder.scratch({DType::UInt32, {count / s.block}}));
   OPKIT_TRY(encoder.fillZero(*owners));
   OPKIT_TRY(place(s, Place::Keep::Last, owners, s.items, type, encoder));
   return encoder.dispatch<Shader>(
       {*Shader::wordOfBytes(sizeOf(s.output.desc.dtype))},
       {.table = s.table, .base = &s.base, .x = &s.updates, .owners = owners, .y = &s.output},
-      {.count = count, .sourceOffset = s.loop.operands[0].offset}, Items{count}, {.rank = s.rank});
+      {.count = count, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count}, {.rank = s.rank});
 }
 
 /// A bitonic network: the same comparisons whatever the data, so that equal keys end in the same order in every run.
@@ -73,7 +86,7 @@ Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type
   return encoder.dispatch<Shader>(
       {*Shader::storageOf(arithmeticOf(s.output.desc.dtype))},
       {.table = s.table, .base = &s.base, .x = &s.updates, .places = places, .y = &s.output},
-      {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset}, Items{count},
+      {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count},
       {.rank = s.rank, .combine = static_cast<uint32_t>(s.loop.combine)});
 }
 
