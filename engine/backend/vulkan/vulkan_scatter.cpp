@@ -6,6 +6,7 @@
 #include "shaders/loop/loop_combine.h"
 #include "shaders/loop/loop_place.h"
 #include "shaders/loop/loop_sort.h"
+#include "shaders/loop/loop_sort_tile.h"
 #include "shaders/loop/loop_take.h"
 
 namespace opkit::vulkan {
@@ -67,12 +68,25 @@ Status encodeReplace(const Scatter& s, Encoder& encoder, const std::string& type
       {.count = count, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count}, {.rank = s.rank});
 }
 
+constexpr int64_t kTile = 1024;  // pairs that loop_sort_tile.comp sorts in shared memory
+constexpr int64_t kTileInvocations = 128;
+
+Status sortTiles(const Tensor* places, int64_t slots, int64_t firstRun, int64_t lastRun, Encoder& encoder) {
+  return encoder.dispatch<shaders::LoopSortTile>({}, {.places = places},
+                                                 {.slots = slots, .firstRun = firstRun, .lastRun = lastRun},
+                                                 Items{(slots + kTile - 1) / kTile, kTileInvocations});
+}
+
 /// A bitonic network: the same comparisons whatever the data, so that equal keys end in the same order in every run.
+/// `slots` is a power of two.
 Status sort(const Tensor* places, int64_t slots, Encoder& encoder) {
-  for (int64_t run = 2; run <= slots; run *= 2)
-    for (int64_t distance = run / 2; distance > 0; distance /= 2)
+  OPKIT_TRY(sortTiles(places, slots, 2, std::min(slots, kTile), encoder));
+  for (int64_t run = 2 * kTile; run <= slots; run *= 2) {
+    for (int64_t distance = run / 2; distance >= kTile; distance /= 2)
       OPKIT_TRY(encoder.dispatch<shaders::LoopSort>(
           {}, {.places = places}, {.slots = slots, .run = run, .distance = distance}, Items{slots / 2}));
+    OPKIT_TRY(sortTiles(places, slots, run, run, encoder));
+  }
   return Status::ok();
 }
 
