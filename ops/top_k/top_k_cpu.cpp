@@ -28,9 +28,9 @@ Bits<sizeof(T)> rankOf(T value) {
     constexpr int kFraction = sizeof(T) == 2 ? 10 : sizeof(T) == 4 ? 23 : 52;
     constexpr B kInfinity = static_cast<B>((kSign >> kFraction) - 1) << kFraction;
     const B magnitude = static_cast<B>(bits & (kSign - 1));
-    if (magnitude > kInfinity) return std::numeric_limits<B>::max();
-    if (magnitude == 0) return kSign;
-    return static_cast<B>(bits & kSign ? ~bits : bits | kSign);
+    bits = magnitude == 0 ? B{0} : bits;
+    const B rank = static_cast<B>(bits & kSign ? ~bits : bits | kSign);
+    return magnitude > kInfinity ? std::numeric_limits<B>::max() : rank;  // selections: loops become vectors
   }
 }
 
@@ -54,6 +54,19 @@ Entry<T> entryOf(T value, int64_t position, bool largest) {
   else
     return static_cast<uint64_t>(rank) << 32 | static_cast<uint64_t>(position);
 }
+/// Whether one of kBlock elements ranks at most as `worst`.
+constexpr int64_t kBlock = 64;
+template <class T>
+bool anyUpTo(const T* x, Bits<sizeof(T)> worst, bool largest) {
+  using B = Bits<sizeof(T)>;
+  const B flip = largest ? std::numeric_limits<B>::max() : B{0};
+  B found = 0;
+  for (int64_t i = 0; i < kBlock; ++i) found |= static_cast<B>((rankOf(x[i]) ^ flip) <= worst);
+  return found != 0;
+}
+
+uint64_t rankIn(uint64_t entry) { return entry >> 32; }
+uint64_t rankIn(const Wide& entry) { return entry.rank; }
 int64_t positionOf(uint64_t entry) { return static_cast<int64_t>(entry & 0xFFFFFFFF); }
 int64_t positionOf(const Wide& entry) { return static_cast<int64_t>(entry.position); }
 
@@ -76,6 +89,9 @@ class Best {
     count_ = k_;
   }
   std::span<E> entries() const { return {list_, count_}; }
+  /// Whether k entries are known; then the rank of the worst of them.
+  bool isFull() const { return isFull_; }
+  uint64_t worstRank() const { return rankIn(worst_); }
   /// The first `count` that another object left in the list.
   std::span<E> left(int64_t count) const { return {list_, static_cast<size_t>(count)}; }
 
@@ -127,7 +143,13 @@ class TopKCpu final : public cpu::CpuKernel {
   template <class T>
   void read(const T* x, int64_t row, int64_t begin, int64_t end, Best<Entry<T>>& list) const {
     const T* first = x + rows_.at(row, 0);
-    for (int64_t i = begin; i < end; ++i) list.add(entryOf(first[i * rows_.inner], i, params_.largest));
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t last = std::min(i + kBlock, end);
+      if (rows_.inner == 1 && list.isFull() && last - i == kBlock &&
+          !anyUpTo(first + i, static_cast<Bits<sizeof(T)>>(list.worstRank()), params_.largest))
+        continue;
+      for (int64_t j = i; j < last; ++j) list.add(entryOf(first[j * rows_.inner], j, params_.largest));
+    }
     list.shrink();
   }
   template <class T>
