@@ -33,22 +33,32 @@ class ReverseSequenceCpu final : public cpu::CpuKernel {
   }
 
  private:
-  /// `words` of type Word in a slice.
+  /// `words` of type Word in a slice. A task has one time, or one sequence where times lie side by side.
   template <class Word>
   Status copy(const ReversePlan& plan, const int64_t* lengths, int64_t words, const Tensor& input,
               const Tensor& output) const {
     const auto* x = reinterpret_cast<const Word*>(input.bytes().data());
     auto* y = reinterpret_cast<Word*>(output.bytes().data());
-    cpu::parallelRanges(pool_, plan.batches * plan.times, cpu::kGrainElements / words, [&](int64_t begin, int64_t end) {
-      for (int64_t slice = begin; slice < end; ++slice) {
-        const int64_t b = slice / plan.batchStride % plan.batches, t = slice / plan.timeStride % plan.times;
-        const int64_t from = t < lengths[b] ? slice + (lengths[b] - 1 - 2 * t) * plan.timeStride : slice;
-        if (words == 1)
-          y[slice] = x[from];
-        else
-          std::memcpy(y + slice * words, x + from * words, static_cast<size_t>(words) * sizeof(Word));
-      }
-    });
+    const auto move = [&](int64_t to, int64_t from) {
+      if (words == 1)
+        y[to] = x[from];
+      else
+        std::memcpy(y + to * words, x + from * words, static_cast<size_t>(words) * sizeof(Word));
+    };
+    const auto sequence = [&](int64_t b) {
+      const int64_t first = b * plan.times, length = lengths[b], rest = first + length;
+      for (int64_t t = 0; t < length; ++t) move(first + t, rest - 1 - t);
+      std::memcpy(y + rest * words, x + rest * words,
+                  static_cast<size_t>((plan.times - length) * words) * sizeof(Word));
+    };
+    const auto time = [&](int64_t t) {
+      for (int64_t b = 0; b < plan.batches; ++b)
+        move(t * plan.batches + b, (t < lengths[b] ? lengths[b] - 1 - t : t) * plan.batches + b);
+    };
+    if (plan.timeStride == 1)
+      cpu::parallelRows(pool_, plan.batches, plan.times * words, sequence);
+    else
+      cpu::parallelRows(pool_, plan.times, plan.batches * words, time);
     return Status::ok();
   }
 
