@@ -3,8 +3,15 @@
 namespace opkit {
 namespace {
 
+/// Sums of bool are `or`, products `and`; kernels see the bytes 0 and 1.
+Combine combineOfBools(Combine combine) {
+  if (combine == Combine::Add) return Combine::Maximum;
+  return combine == Combine::Multiply ? Combine::Minimum : combine;
+}
+
 Result<LoopRegion> lowerLoop(const OpDef& def, const ShapeArgs& args, std::span<const TensorDesc> outputs) {
-  OPKIT_ASSIGN(const LoopRegion loop, def.loop(args, outputs));
+  OPKIT_ASSIGN(LoopRegion loop, def.loop(args, outputs));
+  if (outputs[0].dtype == DType::Bool) loop.combine = combineOfBools(loop.combine);
   OPKIT_TRY(checkLoop(loop, args.inputs, outputs[0]).withContext(def.type));
   return mergeLoop(loop);
 }

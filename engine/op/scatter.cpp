@@ -8,8 +8,6 @@ Status checkCombine(Combine combine, const ShapeArgs& args) {
   if (combine > Combine::Minimum)
     return Status::invalidArgument("reduction must be in [0, {}], got {}", static_cast<int>(Combine::Minimum),
                                    static_cast<int>(combine));
-  if (data == DType::Bool && combine != Combine::Replace)
-    return Status::invalidArgument("reduction of bool must be none, got number {}", static_cast<int>(combine));
   return Status::ok();
 }
 

@@ -10,8 +10,8 @@
 namespace opkit {
 
 /// Whether updates can meet the data so. The enum of a schema has the choices none, add, mul, max, min in this order,
-/// so a cast makes a Combine of it. InvalidArgument for a number that is no Combine, updates of another dtype than the
-/// data, and arithmetic on bool.
+/// so a cast makes a Combine of it. InvalidArgument for a number that is no Combine and for updates of another dtype
+/// than the data.
 Status checkCombine(Combine combine, const ShapeArgs& args);
 
 /// For oracles: the output is the data; then output[places[i]] takes in update i, for each i in turn. Gives the output

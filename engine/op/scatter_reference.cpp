@@ -15,7 +15,7 @@ double magnitudeOf(Combine combine, double magnitude, double old, double value, 
 }
 
 /// The element after `value` met it. Integers wrap; those of uint64 are held as int64 and compared with their top bit
-/// turned. NaN wins a maximum and a minimum.
+/// turned; sums of bool are true if a term is. NaN wins a maximum and a minimum.
 double met(Combine combine, double old, double value, DType) {
   if (combine == Combine::Replace) return value;
   if (combine == Combine::Add) return value + old;
@@ -25,6 +25,7 @@ double met(Combine combine, double old, double value, DType) {
 }
 int64_t met(Combine combine, int64_t old, int64_t value, DType dtype) {
   const int64_t flip = dtype == DType::UInt64 ? std::numeric_limits<int64_t>::min() : 0;
+  if (dtype == DType::Bool && combine == Combine::Add) return old != 0 || value != 0 ? 1 : 0;
   const auto [least, largest] = std::minmax({old ^ flip, value ^ flip});
   int64_t wrapped = value;
   if (combine == Combine::Add) static_cast<void>(__builtin_add_overflow(old, value, &wrapped));

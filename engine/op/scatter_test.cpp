@@ -44,7 +44,7 @@ TEST(CheckCombine, RefusesWhatDoesNotFit) {
     return checkCombine(combine, {{}, inputs, {}}).message();
   };
   EXPECT_EQ(message(Combine::Replace, data, data), "");
-  EXPECT_EQ(message(Combine::Maximum, data, data), "reduction of bool must be none, got number 3");
+  EXPECT_EQ(message(Combine::Maximum, data, data), "");
   EXPECT_EQ(message(Combine::Replace, data, other), "updates must be bool like the data, got f32");
   EXPECT_EQ(message(static_cast<Combine>(5), data, data), "reduction must be in [0, 4], got 5");
 }

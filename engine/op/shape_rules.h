@@ -48,4 +48,16 @@ inline Status checkGroups(const Shape& x, int64_t groups, std::string_view name)
   return Status::invalidArgument("{} must divide the {} channels of {}, got {}", name, x[1], toString(x), groups);
 }
 
+/// Whether `indices` has the rank of the data and is nowhere longer than it but along `axis`, counted from the front:
+/// an index per element, as GatherElements and ScatterElements take them.
+inline Status checkIndicesFit(const Shape& data, const Shape& indices, int axis) {
+  if (indices.size() != data.size())
+    return Status::invalidArgument("indices must have the data's rank {}, got {}", data.size(), toString(indices));
+  for (size_t d = 0; d < data.size(); ++d)
+    if (static_cast<int>(d) != axis && indices[d] > data[d])
+      return Status::invalidArgument("indices must fit into the data {} but for axis {}, got {}", toString(data), axis,
+                                     toString(indices));
+  return Status::ok();
+}
+
 }  // namespace opkit

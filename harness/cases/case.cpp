@@ -182,7 +182,7 @@ Result<std::vector<std::optional<TensorDesc>>> parseInputList(const std::string&
 Status checkDataForm(const std::string& json) {
   const Json form = Json::parse(json, nullptr, false);
   const auto isValue = [](const Json& v) {
-    return v.is_number() || v.is_boolean() || v == "inf" || v == "-inf" || v == "nan";
+    return v.is_number() || v.is_boolean() || v == "inf" || v == "-inf" || v == "nan" || v == "-nan";
   };
   const auto fails = [&] {
     return Status::invalidArgument(

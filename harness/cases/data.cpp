@@ -121,6 +121,7 @@ double numberOf(const Json& value) {
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
   if (value == "nan") return std::nan("");
+  if (value == "-nan") return -std::nan("");
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   return value.get<double>();
 }

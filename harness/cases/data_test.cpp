@@ -95,8 +95,9 @@ TEST(Data, FormsDoWhatTheySay) {
   const Tensor rows = inputOf(R"(Relu/f32[3,5]/designed/seed=7/data=[{"pattern":"rows"}])");
   EXPECT_EQ(rows.data<float>()[0], rows.data<float>()[4]);
   EXPECT_NE(rows.data<float>()[0], rows.data<float>()[5]);
-  const Tensor special = inputOf(R"(Relu/f32[3]/designed/seed=7/data=[{"values":["inf","-inf","nan"]}])");
+  const Tensor special = inputOf(R"(Relu/f32[4]/designed/seed=7/data=[{"values":["inf","-inf","nan","-nan"]}])");
   EXPECT_TRUE(std::isnan(special.data<float>()[2]));
+  EXPECT_TRUE(std::isnan(special.data<float>()[3]) && std::signbit(special.data<float>()[3]));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ops/gather/gather.h"
 
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 #include "ops/gather/gather_nd_schema.h"
 #include "ops/gather/gather_schema.h"
 
@@ -19,12 +20,7 @@ Result<std::vector<TensorDesc>> gatherShapeRule(const ShapeArgs& args) {
 Result<std::vector<TensorDesc>> elementsShapeRule(const ShapeArgs& args) {
   const Shape &data = args.shape(0), &indices = args.shape(1);
   OPKIT_ASSIGN(const int axis, normalizeAxis(args.params<GatherParams>().axis, data.size()));
-  if (indices.size() != data.size())
-    return Status::invalidArgument("indices must have the data's rank {}, got {}", data.size(), toString(indices));
-  for (size_t d = 0; d < data.size(); ++d)
-    if (static_cast<int>(d) != axis && indices[d] > data[d])
-      return Status::invalidArgument("indices must fit into the data {} but for axis {}, got {}", toString(data), axis,
-                                     toString(indices));
+  OPKIT_TRY(checkIndicesFit(data, indices, axis));
   return std::vector{TensorDesc{args.input(0).dtype, indices}};
 }
 

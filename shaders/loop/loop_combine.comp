@@ -13,13 +13,14 @@ layout(constant_id = 1) const uint combine = 1;  // opkit::Combine
 layout(binding = 0) uniform usamplerBuffer table;
 layout(binding = 1) readonly buffer Base { STORAGE base[]; };
 layout(binding = 2) readonly buffer X { STORAGE x[]; };
-layout(binding = 3) readonly buffer Places { uvec2 places[]; };  // (element, item), by element; the last is of none
+layout(binding = 3) readonly buffer Places { uvec2 places[]; };  // (block, item), by block; the last is of none
 layout(binding = 4) writeonly buffer Y { STORAGE y[]; };
 
 layout(push_constant) uniform Push {
   uint count;
   uint items;
   int sourceOffset;
+  uint block;  // elements of an item
 } push;
 
 #include "loop_offsets.glsl"
@@ -34,16 +35,17 @@ ARITH combined(ARITH old, ARITH value) {
 void main() {
   const uint i = linearIndex();
   if (i >= push.count) return;
+  const uint block = i / push.block;
   uint low = 0, high = push.items;
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (places[middle].x < i)
+    if (places[middle].x < block)
       low = middle + 1;
     else
       high = middle;
   }
   ARITH value = LOAD(base, i);
-  for (uint p = low; places[p].x == i; ++p)
-    value = combined(value, LOAD(x, push.sourceOffset + loopOffsets(places[p].y).y));
+  for (uint p = low; places[p].x == block; ++p)
+    value = combined(value, LOAD(x, push.sourceOffset + loopOffsets(places[p].y * push.block + i % push.block).y));
   STORE(y, i, value);
 }

@@ -1,7 +1,7 @@
-// LoopRegion's Scatter, first step: the element of the target that each item goes to. One invocation per item, which is
-// an element of an iteration's box; items are numbered in the order of the iterations. KEEP last: `places` has the last
-// item of every element, plus 1. KEEP all: it has (element, item) pairs, filled up with pairs behind all elements. The
-// views of the table are target, source and indices. Driven by engine/backend/vulkan/vulkan_scatter.cpp.
+// LoopRegion's Scatter, first step: the block of the target that each item goes to. One invocation per item, which is a
+// block of `block` elements of an iteration's box; items are numbered in the order of the iterations. KEEP last: `places`
+// has the last item of every block, plus 1. KEEP all: it has (block, item) pairs, filled up with pairs behind all blocks.
+// The views of the table are target, source and indices. Driven by engine/backend/vulkan/vulkan_scatter.cpp.
 //! variant KEEP: last all
 #version 450
 #include "common.glsl"
@@ -20,23 +20,24 @@ layout(push_constant) uniform Push {
   uint slots;
   uint indexWords;  // 32-bit words of one index
   int offset;
+  uint block;
 } push;
 
 #include "loop_offsets.glsl"
 #include "loop_indices.glsl"
 
-uint elementOf(uint item) {
-  const ivec3 at = loopOffsets(item);
-  return uint(push.offset + at.x + movedBy(at.z));
+uint blockOf(uint item) {
+  const ivec3 at = loopOffsets(item * push.block);
+  return uint(push.offset + at.x + movedBy(at.z)) / push.block;
 }
 
 void main() {
   const uint item = linearIndex();
   if (item >= push.slots) return;
 #ifdef KEEP_LAST
-  atomicMax(places[elementOf(item)], item + 1);
+  atomicMax(places[blockOf(item)], item + 1);
 #else
-  places[2 * item] = item < push.items ? elementOf(item) : 0xFFFFFFFFu;
+  places[2 * item] = item < push.items ? blockOf(item) : 0xFFFFFFFFu;
   places[2 * item + 1] = item;
 #endif
 }

@@ -6,7 +6,6 @@
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/integer_products.h"
 #include "engine/backend/cpu/vector_ops.h"
-#include "engine/backend/host/host_scatter.h"
 
 namespace opkit {
 namespace {
@@ -209,8 +208,7 @@ Status supports(const CreateArgs& args) {
   if (dimensions > cpu::kMaxLoops)
     return Status::unsupported("{}: the loop kernel walks {} dimensions, got {}", args.def.type, cpu::kMaxLoops,
                                dimensions);
-  if (loop.command == Command::Scatter) return checkHostScatter(loop, args.outputs[0].dtype, args.def.type);
-  if (loop.command != Command::Copy && args.outputs[0].dtype == DType::Bool)
+  if (!movesBoxes(loop.command) && args.outputs[0].dtype == DType::Bool)
     return Status::unsupported("{}: the loop kernel computes numbers, got bool", args.def.type);
   return Status::ok();
 }
@@ -227,6 +225,7 @@ Status HostLoop::onResize(TensorList inputs, TensorList outputs) {
   const bool indexed = !loop_.indices.terms.empty();
   outer_.strides.push_back(indexed ? loop_.indices.steps : loop_.target.steps);
   box_ = {loop_.size, {loop_.target.strides, loop_.operands[0].strides}};
+  if (loop_.command == Command::Scatter) scatter_.plan(loop_, outer_, box_, outputs[0]->desc, pool_);
   return Status::ok();
 }
 
@@ -256,7 +255,7 @@ bool HostLoop::copy(const Tensor& source, const Tensor* indices, const Tensor& t
 
 Status HostLoop::onRun(TensorList inputs, TensorList outputs) {
   const Tensor& output = *outputs[0];
-  if (loop_.command == Command::Scatter) return scatterOnHost(loop_, outer_, box_, inputs, output, type_);
+  if (loop_.command == Command::Scatter) return scatter_.run(loop_, inputs, output, type_, pool_);
   if (output.desc.elements() == 0) return Status::ok();
   const auto operand = [&](size_t k) -> const Tensor& {
     return *inputs[static_cast<size_t>(loop_.operands[k].source)];

@@ -6,6 +6,7 @@
 
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/host/host_execution.h"
+#include "engine/backend/host/host_scatter.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/base/thread_pool.h"
 #include "engine/op/loops.h"
@@ -36,6 +37,7 @@ class HostLoop final : public HostExecution, public cpu::RowKernel {
   LoopRegion loop_;
   Loops outer_;  // iterations: steps of the target, the operands and, of a Copy or Scatter, the indices
   Loops box_;    // of a Copy or Scatter: strides of the target and the source
+  HostScatter scatter_;
 };
 
 /// The Creator of provider "loop"; `poolOf` gives the threads of a Backend. An operator that is faster as a loop for

@@ -98,18 +98,27 @@ TEST_P(HostLoopTest, Scatters) {
   expectRandomLoops<int64_t>(Command::Scatter, DType::Int64, DType::Int32, 15);
 }
 
-TEST_P(HostLoopTest, ScattersLeaveToTheOracleWhatRoundsTwice) {
+TEST_P(HostLoopTest, ScattersSumHalvesInFloatAndBoolsByOr) {
   LoopRegion loop;
   loop.command = Command::Scatter;
-  loop.operands = {{.source = 0}};
+  loop.iterations = {3};
+  loop.operands = {{.source = 0, .steps = {1}}};
+  loop.target = {.steps = {0}};
   loop.base = 1;
-  const Tensor half = *Tensor::onHost({DType::Float16, {1}}), flag = *Tensor::onHost({DType::Bool, {1}});
-  const Tensor* halves[] = {&half, &half};
-  const Tensor* flags[] = {&flag, &flag};
-  EXPECT_TRUE(run(loop, halves, half).isOk());
   loop.combine = Combine::Add;
-  EXPECT_EQ(run(loop, halves, half).message(), "Looped: the loop kernel does not combine f16");
-  EXPECT_EQ(run(loop, flags, flag).message(), "Looped: the loop kernel does not combine bool");
+  const Half one = toHalf(1), most = toHalf(2048);  // 2048 + 1 is 2048 in f16
+  const Tensor updates = *Tensor::fromValues<Half>({DType::Float16, {3}}, {one, one, one});
+  const Tensor base = *Tensor::fromValues<Half>({DType::Float16, {1}}, {most});
+  const Tensor sum = *Tensor::onHost({DType::Float16, {1}});
+  const Tensor* halves[] = {&updates, &base};
+  ASSERT_TRUE(run(loop, halves, sum).isOk());
+  EXPECT_EQ(toFloat(sum.data<Half>()[0]), 2052) << "2051 to the nearest even";
+  const Tensor set = *Tensor::fromValues<uint8_t>({DType::Bool, {3}}, {1, 0, 1});
+  const Tensor flag = *Tensor::fromValues<uint8_t>({DType::Bool, {1}}, {1});
+  const Tensor any = *Tensor::onHost({DType::Bool, {1}});
+  const Tensor* flags[] = {&set, &flag};
+  ASSERT_TRUE(run(loop, flags, any).isOk());
+  EXPECT_EQ(any.data<uint8_t>()[0], 1);
 }
 
 TEST_P(HostLoopTest, ProductsOfFloatsAreClampedAndKeepNaN) {

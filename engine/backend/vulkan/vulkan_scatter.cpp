@@ -6,12 +6,24 @@
 #include "shaders/loop/loop_combine.h"
 #include "shaders/loop/loop_place.h"
 #include "shaders/loop/loop_sort.h"
+#include "shaders/loop/loop_sort_tile.h"
 #include "shaders/loop/loop_take.h"
 
 namespace opkit::vulkan {
 namespace {
 
 using Place = shaders::LoopPlace;
+
+/// Elements that an update moves together: the whole box where every update writes one run of the target that begins at
+/// a multiple of its length; else 1.
+int64_t blockOf(const LoopRegion& loop) {
+  if (loop.size.size() != 1 || loop.target.strides[0] != 1) return 1;
+  const int64_t length = loop.size[0];
+  const auto isMultiple = [&](int64_t value) { return value % length == 0; };
+  const bool fits = isMultiple(loop.target.offset) && std::ranges::all_of(loop.target.steps, isMultiple) &&
+                    std::ranges::all_of(loop.indices.terms, isMultiple, &LoopIndices::Term::stride);
+  return fits ? length : 1;
+}
 
 /// The tensors and figures that every step takes.
 struct Scatter {
@@ -21,9 +33,13 @@ struct Scatter {
   const Tensor& indices;
   const Tensor& output;
   const Tensor* table;
-  int64_t items = elementCount(loop.iterations) * elementCount(loop.size);  // updates, in the order of the iterations
+  int64_t block = blockOf(loop);
+  int64_t items = elementCount(loop.iterations) * elementCount(loop.size) / block;  // in the order of the iterations
   uint32_t rank = static_cast<uint32_t>(loop.iterations.size() + loop.size.size());
 };
+
+/// The dtype whose arithmetic combines: bools are the bytes 0 and 1.
+DType arithmeticOf(DType dtype) { return dtype == DType::Bool ? DType::UInt8 : dtype; }
 
 /// `slots`: as many as items, or more, which are filled up.
 Status place(const Scatter& s, Place::Keep keep, const Tensor* places, int64_t slots, const std::string& type,
@@ -35,28 +51,42 @@ Status place(const Scatter& s, Place::Keep keep, const Tensor* places, int64_t s
                                  {.items = s.items,
                                   .slots = slots,
                                   .indexWords = static_cast<int64_t>(sizeOf(s.indices.desc.dtype) / 4),
-                                  .offset = s.loop.target.offset},
+                                  .offset = s.loop.target.offset,
+                                  .block = s.block},
                                  Items{slots}, {.rank = s.rank, .terms = static_cast<uint32_t>(terms)});
 }
 
 Status encodeReplace(const Scatter& s, Encoder& encoder, const std::string& type) {
   using Shader = shaders::LoopTake;
   const int64_t count = s.output.desc.elements();
-  OPKIT_ASSIGN(const Tensor* owners, encoder.scratch({DType::UInt32, {count}}));
+  OPKIT_ASSIGN(const Tensor* owners, encoder.scratch({DType::UInt32, {count / s.block}}));
   OPKIT_TRY(encoder.fillZero(*owners));
   OPKIT_TRY(place(s, Place::Keep::Last, owners, s.items, type, encoder));
   return encoder.dispatch<Shader>(
       {*Shader::wordOfBytes(sizeOf(s.output.desc.dtype))},
       {.table = s.table, .base = &s.base, .x = &s.updates, .owners = owners, .y = &s.output},
-      {.count = count, .sourceOffset = s.loop.operands[0].offset}, Items{count}, {.rank = s.rank});
+      {.count = count, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count}, {.rank = s.rank});
+}
+
+constexpr int64_t kTile = 1024;  // pairs that loop_sort_tile.comp sorts in shared memory
+constexpr int64_t kTileInvocations = 128;
+
+Status sortTiles(const Tensor* places, int64_t slots, int64_t firstRun, int64_t lastRun, Encoder& encoder) {
+  return encoder.dispatch<shaders::LoopSortTile>({}, {.places = places},
+                                                 {.slots = slots, .firstRun = firstRun, .lastRun = lastRun},
+                                                 Items{(slots + kTile - 1) / kTile, kTileInvocations});
 }
 
 /// A bitonic network: the same comparisons whatever the data, so that equal keys end in the same order in every run.
+/// `slots` is a power of two.
 Status sort(const Tensor* places, int64_t slots, Encoder& encoder) {
-  for (int64_t run = 2; run <= slots; run *= 2)
-    for (int64_t distance = run / 2; distance > 0; distance /= 2)
+  OPKIT_TRY(sortTiles(places, slots, 2, std::min(slots, kTile), encoder));
+  for (int64_t run = 2 * kTile; run <= slots; run *= 2) {
+    for (int64_t distance = run / 2; distance >= kTile; distance /= 2)
       OPKIT_TRY(encoder.dispatch<shaders::LoopSort>(
           {}, {.places = places}, {.slots = slots, .run = run, .distance = distance}, Items{slots / 2}));
+    OPKIT_TRY(sortTiles(places, slots, run, run, encoder));
+  }
   return Status::ok();
 }
 
@@ -68,9 +98,9 @@ Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type
   OPKIT_TRY(place(s, Place::Keep::All, places, slots, type, encoder));
   OPKIT_TRY(sort(places, slots, encoder));
   return encoder.dispatch<Shader>(
-      {*Shader::storageOf(s.output.desc.dtype)},
+      {*Shader::storageOf(arithmeticOf(s.output.desc.dtype))},
       {.table = s.table, .base = &s.base, .x = &s.updates, .places = places, .y = &s.output},
-      {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset}, Items{count},
+      {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count},
       {.rank = s.rank, .combine = static_cast<uint32_t>(s.loop.combine)});
 }
 
@@ -79,7 +109,7 @@ Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type
 Status supportsScatter(const LoopRegion& loop, const CreateArgs& args) {
   OPKIT_TRY(checkTerms(loop, args));
   if (loop.combine == Combine::Replace) return Status::ok();
-  OPKIT_TRY(requireStorage<shaders::LoopCombine>(args, args.outputs[0].dtype));
+  OPKIT_TRY(requireStorage<shaders::LoopCombine>(args, arithmeticOf(args.outputs[0].dtype)));
   // The search for the first of an element's updates, then all of them if they meet there.
   constexpr int64_t kSearch = 33;
   return requireLoops(args, loopPasses({kSearch}) + loopPasses({elementCount(loop.iterations)}));

@@ -2,7 +2,8 @@
 //
 // Replacing: each update claims its element in a table of owners, the last one wins (atomicMax of integers), then every
 // element is taken from its owner or from the base. Combining: the updates are sorted by the element that they go to,
-// then every element finds its updates and folds them in that order.
+// then every element finds its updates and folds them in that order. Slices are one update where
+// they begin at multiples of their length.
 #pragma once
 
 #include "engine/backend/vulkan/vulkan_execution.h"

@@ -1,0 +1,141 @@
+// The operators of ai.onnx.ml that work on numbers, made of others. Those whose results are f32 for every input begin
+// with a Cast; the others bring their constants to the type of x by CastLike.
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/cast/cast_generated.h"
+#include "ops/concat/concat_generated.h"
+#include "ops/features/features_parts.h"
+#include "ops/gather/gather_generated.h"
+#include "ops/gemm/gemm_generated.h"
+#include "ops/reduce/reduce_generated.h"
+
+namespace opkit::ops::features {
+namespace {
+
+Status binarizer(OnnxNode& node) {
+  FeaturesParamsT params;
+  params.threshold = node.floatAttribute("threshold", 0);
+  return node.emit("Binarizer", node.inputs(), packParams(params));
+}
+
+/// The indices, of any shape, are a list along the last axis.
+Status arrayFeatureExtractor(OnnxNode& node) {
+  gather::GatherParamsT params;
+  params.axis = -1;
+  const int list = node.addConstant("list", std::vector<int64_t>{-1});
+  return node.emit("Gather", {node.input(0), node.emitIntermediate("Reshape", {node.input(1), list})},
+                   packParams(params));
+}
+
+int toFloat(OnnxNode& node, int x) { return node.emitIntermediate("Cast", {x}, packParams(cast::CastParamsT{})); }
+
+/// Rows of `features` elements in f32; a list is one row.
+int rowsOf(OnnxNode& node, int x, int64_t features, const std::string& suffix) {
+  const int shape = node.addConstant(suffix, std::vector<int64_t>{-1, features});
+  return node.emitIntermediate("Reshape", {toFloat(node, x), shape});
+}
+
+Result<int> constantOf(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape) {
+  OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues<float>({DType::Float32, std::move(shape)}, values));
+  return node.addConstant(name, std::move(tensor));
+}
+
+Shape lengthOf(const std::vector<float>& values) { return {static_cast<int64_t>(values.size())}; }
+
+Status scaler(OnnxNode& node) {
+  const std::vector<float> offset = node.floatsAttribute("offset"), scale = node.floatsAttribute("scale");
+  int value = toFloat(node, node.input(0));
+  if (!offset.empty()) {
+    OPKIT_ASSIGN(const int by, constantOf(node, "offset", offset, lengthOf(offset)));
+    value = node.emitIntermediate("Sub", {value, by});
+  }
+  if (scale.empty()) return node.emit("Identity", {value});
+  OPKIT_ASSIGN(const int by, constantOf(node, "scale", scale, lengthOf(scale)));
+  return node.emit("Mul", {value, by});
+}
+
+/// x / norm, or x where that is 0.
+Status normalizer(OnnxNode& node) {
+  OPKIT_ASSIGN(
+      const std::string fold,
+      choiceAttribute<std::string>(node, "norm", {{"MAX", "ReduceMax"}, {"L1", "ReduceL1"}, {"L2", "ReduceL2"}}));
+  const int x = toFloat(node, node.input(0)), axes = node.addConstant("axes", std::vector<int64_t>{-1});
+  const int norm = node.emitIntermediate(fold, {x, axes}, packParams(reduce::ReduceParamsT{}));
+  const int isZero = node.emitIntermediate("Equal", {norm, node.addConstant("zero", 0.0f)});
+  return node.emit("Div", {x, node.emitIntermediate("Where", {isZero, node.addConstant("one", 1.0f), norm})});
+}
+
+/// The operator that transforms scores; Identity for none.
+Result<std::string> transformOf(const OnnxNode& node) {
+  return choiceAttribute<std::string>(node, "post_transform",
+                                      {{"NONE", "Identity"}, {"SOFTMAX", "Softmax"}, {"LOGISTIC", "Sigmoid"}});
+}
+
+Status linearRegressor(OnnxNode& node) {
+  const std::vector<float> coefficients = node.floatsAttribute("coefficients"),
+                           intercepts = node.floatsAttribute("intercepts");
+  const auto count = static_cast<int64_t>(coefficients.size()), targets = node.intAttribute("targets", 1);
+  OPKIT_ASSIGN(const std::string transform, transformOf(node));
+  if (targets < 1 || count == 0 || count % targets != 0)
+    return Status::invalidArgument("LinearRegressor: {} coefficients must divide into {} targets", count, targets);
+  if (!intercepts.empty() && lengthOf(intercepts)[0] != targets)
+    return Status::invalidArgument("LinearRegressor: intercepts must be {}, got {}", targets, intercepts.size());
+  std::vector<int> inputs{rowsOf(node, node.input(0), count / targets, "rows")};
+  OPKIT_ASSIGN(inputs.emplace_back(), constantOf(node, "coefficients", coefficients, {targets, count / targets}));
+  if (!intercepts.empty()) {
+    OPKIT_ASSIGN(inputs.emplace_back(), constantOf(node, "intercepts", intercepts, {targets}));
+  }
+  gemm::GemmParamsT params;
+  params.trans_b = true;
+  if (transform == "Identity") return node.emit("Gemm", std::move(inputs), packParams(params));
+  return node.emit(transform, {node.emitIntermediate("Gemm", std::move(inputs), packParams(params))});
+}
+
+Status imputer(OnnxNode& node) {
+  const std::vector<float> floats = node.floatsAttribute("imputed_value_floats");
+  const std::vector<int64_t> integers = node.intsAttribute("imputed_value_int64s");
+  if (floats.empty() == integers.empty())
+    return Status::invalidArgument("Imputer: expected one of imputed_value_floats and imputed_value_int64s");
+  const int x = node.input(0);
+  const auto likeX = [&](int value) { return node.emitIntermediate("CastLike", {value, x}); };
+  if (floats.empty()) {
+    const int replaced = node.addConstant("replaced", std::vector{node.intAttribute("replaced_value_int64", 0)});
+    const int imputed = node.addConstant("imputed", integers);
+    const int mask = node.emitIntermediate("Equal", {x, likeX(replaced)});
+    return node.emit("Where", {mask, likeX(imputed), x});
+  }
+  OPKIT_ASSIGN(const int imputed, constantOf(node, "imputed", floats, lengthOf(floats)));
+  const float replaced = node.floatAttribute("replaced_value_float", 0);
+  const int mask = replaced != replaced
+                       ? node.emitIntermediate("IsNaN", {x})
+                       : node.emitIntermediate("Equal", {x, likeX(node.addConstant("replaced", replaced))});
+  return node.emit("Where", {mask, likeX(imputed), x});
+}
+
+Status featureVectorizer(OnnxNode& node) {
+  const std::vector<int64_t> sizes = node.intsAttribute("inputdimensions");
+  if (sizes.size() != node.inputCount())
+    return Status::invalidArgument("FeatureVectorizer: inputdimensions must have {} values, got {}", node.inputCount(),
+                                   sizes.size());
+  std::vector<int> columns;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    columns.push_back(rowsOf(node, node.input(i), sizes[i], fmt::format("rows_{}", i)));
+  concat::ConcatParamsT params;
+  params.axis = 1;
+  return node.emit("Concat", std::move(columns), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("ai.onnx.ml::ArrayFeatureExtractor", {}, arrayFeatureExtractor);
+  rules.add("ai.onnx.ml::Binarizer", {"threshold"}, binarizer);
+  rules.add("ai.onnx.ml::FeatureVectorizer", {"inputdimensions"}, featureVectorizer);
+  rules.add("ai.onnx.ml::Imputer",
+            {"imputed_value_floats", "imputed_value_int64s", "replaced_value_float", "replaced_value_int64"}, imputer);
+  rules.add("ai.onnx.ml::LinearRegressor", {"coefficients", "intercepts", "post_transform", "targets"},
+            linearRegressor);
+  rules.add("ai.onnx.ml::Normalizer", {"norm"}, normalizer);
+  rules.add("ai.onnx.ml::Scaler", {"offset", "scale"}, scaler);
+}
+
+}  // namespace opkit::ops::features

@@ -1,0 +1,217 @@
+// TopK on the CPU: elements become integers whose order is that of the results, with the position as the last digits. A
+// row is read once; what is worse than the k-th best so far is dropped. Few long rows are read in parts by all threads.
+#include <bit>
+#include <limits>
+
+#include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/op/rows.h"
+#include "ops/top_k/top_k_parts.h"
+
+namespace opkit::ops::top_k {
+namespace {
+
+template <size_t kBytes>
+using Bits =
+    std::conditional_t<kBytes == 1, uint8_t,
+                       std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
+
+/// Unsigned integers in the order of the elements: both zeros are equal, NaN is the largest.
+template <class T>
+Bits<sizeof(T)> rankOf(T value) {
+  using B = Bits<sizeof(T)>;
+  constexpr B kSign = B{1} << (8 * sizeof(T) - 1);
+  B bits = std::bit_cast<B>(value);
+  if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_signed_v<T>) bits = static_cast<B>(bits ^ kSign);
+    return bits;
+  } else {
+    constexpr int kFraction = sizeof(T) == 2 ? 10 : sizeof(T) == 4 ? 23 : 52;
+    constexpr B kInfinity = static_cast<B>((kSign >> kFraction) - 1) << kFraction;
+    const B magnitude = static_cast<B>(bits & (kSign - 1));
+    bits = magnitude == 0 ? B{0} : bits;
+    const B rank = static_cast<B>(bits & kSign ? ~bits : bits | kSign);
+    return magnitude > kInfinity ? std::numeric_limits<B>::max() : rank;  // selections: loops become vectors
+  }
+}
+
+/// Rank and position; the least comes first in the result.
+struct Wide {
+  uint64_t rank;
+  uint64_t position;
+  bool operator<(const Wide& other) const {
+    return rank < other.rank || (rank == other.rank && position < other.position);
+  }
+};
+template <class T>
+using Entry = std::conditional_t<sizeof(T) == 8, Wide, uint64_t>;
+
+template <class T>
+Entry<T> entryOf(T value, int64_t position, bool largest) {
+  auto rank = rankOf(value);
+  if (largest) rank = static_cast<decltype(rank)>(~rank);
+  if constexpr (sizeof(T) == 8)
+    return {rank, static_cast<uint64_t>(position)};
+  else
+    return static_cast<uint64_t>(rank) << 32 | static_cast<uint64_t>(position);
+}
+/// Whether one of kBlock elements ranks at most as `worst`.
+constexpr int64_t kBlock = 64;
+template <class T>
+bool anyUpTo(const T* x, Bits<sizeof(T)> worst, bool largest) {
+  using B = Bits<sizeof(T)>;
+  const B flip = largest ? std::numeric_limits<B>::max() : B{0};
+  B found = 0;
+  for (int64_t i = 0; i < kBlock; ++i) found |= static_cast<B>((rankOf(x[i]) ^ flip) <= worst);
+  return found != 0;
+}
+
+uint64_t rankIn(uint64_t entry) { return entry >> 32; }
+uint64_t rankIn(const Wide& entry) { return entry.rank; }
+int64_t positionOf(uint64_t entry) { return static_cast<int64_t>(entry & 0xFFFFFFFF); }
+int64_t positionOf(const Wide& entry) { return static_cast<int64_t>(entry.position); }
+
+/// The k least of the entries that it was given, in a list of `capacity` > k.
+template <class E>
+class Best {
+ public:
+  Best(E* list, size_t k, size_t capacity) : list_(list), k_(k), capacity_(capacity) {}
+  void add(const E& entry) {
+    if (isFull_ && !(entry < worst_)) return;
+    list_[count_++] = entry;
+    if (count_ == capacity_) shrink();
+  }
+  /// Leaves at most k, in any order.
+  void shrink() {
+    if (count_ <= k_) return;
+    std::nth_element(list_, list_ + k_ - 1, list_ + count_);
+    worst_ = list_[k_ - 1];
+    isFull_ = true;
+    count_ = k_;
+  }
+  std::span<E> entries() const { return {list_, count_}; }
+  /// Whether k entries are known; then the rank of the worst of them.
+  bool isFull() const { return isFull_; }
+  uint64_t worstRank() const { return rankIn(worst_); }
+  /// The first `count` that another object left in the list.
+  std::span<E> left(int64_t count) const { return {list_, static_cast<size_t>(count)}; }
+
+ private:
+  E* list_;
+  size_t k_, capacity_;
+  size_t count_ = 0;
+  bool isFull_ = false;  // k entries are known, the worst of which is `worst_`
+  E worst_{};
+};
+
+constexpr int64_t kPart = 32768;  // elements of a row that are worth a thread
+
+class TopKCpu final : public cpu::CpuKernel {
+ public:
+  TopKCpu(const CreateArgs& args, Backend& backend) : CpuKernel(args, backend), params_(args.params<TopKParams>()) {}
+
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    const TensorDesc& x = inputs[0]->desc;
+    rows_ = rowsAlong(x.shape, params_.axis);
+    k_ = rowsAlong(outputs[0]->desc.shape, params_.axis).extent;
+    const auto threads = static_cast<int64_t>(pool_.threadCount());
+    const int64_t shortest = pool_.splitsAll() ? 2 : std::max(kPart, 4 * k_);
+    parts_ = rows_.count() < threads ? std::clamp<int64_t>(rows_.extent / shortest, 1, threads) : 1;
+    capacity_ = static_cast<size_t>(std::max(2 * k_, k_ + 256));
+    const auto lists = static_cast<size_t>(parts_ > 1 ? parts_ * rows_.count() : threads);
+    lists_.resize(k_ == 0 ? 0 : lists * capacity_ * (sizeOf(x.dtype) == 8 ? 2 : 1));
+    return Status::ok();
+  }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override {
+    if (outputs[0]->desc.elements() == 0) return Status::ok();
+    visitDType(inputs[0]->desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T* x = inputs[0]->data<T>().data();
+      T* values = outputs[0]->data<T>().data();
+      int64_t* positions = outputs[1]->data<int64_t>().data();
+      parts_ > 1 ? inParts(x, values, positions) : byRows(x, values, positions);
+    });
+    return Status::ok();
+  }
+
+ private:
+  template <class E>
+  Best<E> best(size_t list) {
+    return {reinterpret_cast<E*>(lists_.data()) + list * capacity_, static_cast<size_t>(k_), capacity_};
+  }
+  template <class T>
+  void read(const T* x, int64_t row, int64_t begin, int64_t end, Best<Entry<T>>& list) const {
+    const T* first = x + rows_.at(row, 0);
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t last = std::min(i + kBlock, end);
+      if (rows_.inner == 1 && list.isFull() && last - i == kBlock &&
+          !anyUpTo(first + i, static_cast<Bits<sizeof(T)>>(list.worstRank()), params_.largest))
+        continue;
+      for (int64_t j = i; j < last; ++j) list.add(entryOf(first[j * rows_.inner], j, params_.largest));
+    }
+    list.shrink();
+  }
+  template <class T>
+  void write(const T* x, int64_t row, const Best<Entry<T>>& list, T* values, int64_t* positions) const {
+    std::ranges::sort(list.entries(), std::less());
+    const Rows results{rows_.outer, k_, rows_.inner};
+    for (int64_t j = 0; j < k_; ++j) {
+      const int64_t position = positionOf(list.entries()[static_cast<size_t>(j)]);
+      values[results.at(row, j)] = x[rows_.at(row, position)];
+      positions[results.at(row, j)] = position;
+    }
+  }
+
+  template <class T>
+  void byRows(const T* x, T* values, int64_t* positions) {
+    const int64_t perTask = pool_.splitsAll() ? 1 : std::max<int64_t>(cpu::kGrainElements / 4 / rows_.extent, 1);
+    const auto task = [&](size_t index, size_t thread) {
+      const int64_t begin = static_cast<int64_t>(index) * perTask;
+      for (int64_t row = begin; row < std::min(begin + perTask, rows_.count()); ++row) {
+        auto list = best<Entry<T>>(thread);
+        read(x, row, 0, rows_.extent, list);
+        write(x, row, list, values, positions);
+      }
+    };
+    pool_.parallelFor(static_cast<size_t>((rows_.count() + perTask - 1) / perTask), std::ref(task));
+  }
+
+  template <class T>
+  void inParts(const T* x, T* values, int64_t* positions) {
+    const auto boundOf = [&](int64_t part) { return rows_.extent * part / parts_; };
+    const auto readPart = [&](size_t index, size_t) {
+      const auto item = static_cast<int64_t>(index), part = item % parts_;
+      auto list = best<Entry<T>>(index);
+      read(x, item / parts_, boundOf(part), boundOf(part + 1), list);
+    };
+    pool_.parallelFor(static_cast<size_t>(rows_.count() * parts_), std::ref(readPart));
+    const auto join = [&](size_t row, size_t) {
+      const size_t first = row * static_cast<size_t>(parts_);
+      auto list = best<Entry<T>>(first);
+      for (int64_t part = 0; part < parts_; ++part) {
+        const int64_t count = std::min(k_, boundOf(part + 1) - boundOf(part));
+        const std::span<Entry<T>> kept = best<Entry<T>>(first + static_cast<size_t>(part)).left(count);
+        for (const Entry<T>& entry : kept) list.add(entry);
+      }
+      list.shrink();
+      write(x, static_cast<int64_t>(row), list, values, positions);
+    };
+    pool_.parallelFor(static_cast<size_t>(rows_.count()), std::ref(join));
+  }
+
+  TopKParamsT params_;
+  Rows rows_{};
+  int64_t k_ = 0;
+  int64_t parts_ = 1;            // of a row
+  size_t capacity_ = 0;          // of a list
+  std::vector<uint64_t> lists_;  // one per part, or else one per thread
+};
+
+}  // namespace
+
+void addCpu(OpRegistry& registry) {
+  registry.addCreator("cpu", "TopK", cpu::creatorOf<TopKCpu>(cpu::supportsAll, kNumbers));
+}
+
+}  // namespace opkit::ops::top_k
