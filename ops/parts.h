@@ -40,12 +40,13 @@ Result<Decomposition::Value> scalarOf(Decomposition& parts, DType dtype, T value
   return parts.constant(std::move(scalar));
 }
 
-/// "ReduceSum" or the like over `axes`, a value of listOf or kAbsent for all.
+/// "ReduceSum" or the like over `axes`; over all if there are none.
 inline Decomposition::Value reduced(Decomposition& parts, const char* type, Decomposition::Value x,
-                                    Decomposition::Value axes, bool keepDims) {
+                                    std::vector<int64_t> axes, bool keepDims) {
   reduce::ReduceParamsT params;
+  params.axes = std::move(axes);
   params.keep_dims = keepDims;
-  return parts.add(type, {x, axes}, packParams(params));
+  return parts.add(type, {x}, packParams(params));
 }
 
 }  // namespace opkit::ops

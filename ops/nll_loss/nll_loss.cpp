@@ -89,7 +89,7 @@ Result<Value> reducedGains(LossReduction reduction, Value gains, Value weights, 
     OPKIT_ASSIGN(const Value axis, listOf(parts, {1}));
     return parts.add("Squeeze", {gains, axis});
   }
-  const auto folded = [&](const char* type, Value x) { return reduced(parts, type, x, Decomposition::kAbsent, false); };
+  const auto folded = [&](const char* type, Value x) { return reduced(parts, type, x, {}, false); };
   if (reduction == LossReduction::Mean && weights < 0) return folded("ReduceMean", gains);
   const Value sum = folded("ReduceSum", gains);
   return reduction == LossReduction::Sum ? sum : parts.add("Div", {sum, folded("ReduceSum", weights)});
