@@ -27,6 +27,8 @@ Result<std::vector<TensorDesc>> layerShapeRule(const ShapeArgs& args) {
 Result<std::vector<TensorDesc>> instanceShapeRule(const ShapeArgs& args) {
   const Shape& x = args.shape(0);
   if (x.size() < 3) return Status::invalidArgument("the input must have rank 3 or more, got {}", toString(x));
+  const int64_t groups = args.params<InstanceNormParams>().groups;
+  if (groups != 0) OPKIT_TRY(checkGroups(x, groups, "groups"));
   OPKIT_TRY(checkAffine(args, {x[1]}));
   return std::vector{args.input(0)};
 }
@@ -37,11 +39,13 @@ double flops(const ShapeArgs& args, std::span<const TensorDesc>) { return 7.0 * 
 
 NormRows layerRows(const LayerNormParamsT& params, const Shape& x) {
   const auto axis = static_cast<size_t>(*normalizeAxis(params.axis, x.size()));
-  return {elementCount(x, 0, axis), elementCount(x, axis, x.size()), 0, params.epsilon};
+  return {elementCount(x, 0, axis), elementCount(x, axis, x.size()), 0, params.epsilon, 1, params.centred};
 }
 
 NormRows instanceRows(const InstanceNormParamsT& params, const Shape& x) {
-  return {x[0] * x[1], elementCount(x, 2, x.size()), x[1], params.epsilon};
+  const int64_t rowChannels = params.groups > 0 ? x[1] / params.groups : 1;
+  const int64_t rows = x[0] * (params.groups > 0 ? params.groups : x[1]);
+  return {rows, rowChannels * elementCount(x, 2, x.size()), x[1], params.epsilon, rowChannels};
 }
 
 void define(OpRegistry& registry) {

@@ -7,12 +7,15 @@
 
 namespace opkit::ops::layer_norm {
 
-/// x seen as [rows, extent]. LayerNorm scales by position in the row; InstanceNorm by row modulo channels.
+/// x seen as [rows, extent]. LayerNorm scales by position in the row; InstanceNorm by channel, of which a row has
+/// `rowChannels` after each other.
 struct NormRows {
   int64_t rows;
   int64_t extent;
   int64_t channels;  // 0: scale and bias are indexed by position
   float epsilon;
+  int64_t rowChannels = 1;
+  bool centred = true;  // false: the mean counts as 0
 };
 
 /// REQUIRES that the shape rule accepted the parameters.

@@ -37,7 +37,7 @@ class NormCpu : public cpu::CpuKernel, public cpu::RowKernel {
   static void normaliseRow(const NormRows& rows, int64_t row, TensorList inputs, TensorList outputs) {
     const T* x = elementsOf<T>(inputs, 0) + row * rows.extent;
     const auto count = static_cast<double>(rows.extent);
-    const double mean = cpu::sumOf(x, rows.extent) / count;
+    const double mean = rows.centred ? cpu::sumOf(x, rows.extent) / count : 0;
     const double variance = cpu::deviationOf(x, mean, rows.extent) / count;
     const auto factor = static_cast<T>(1 / std::sqrt(variance + rows.epsilon));
     if (has(outputs, 1)) elementsOf<T>(outputs, 1)[row] = static_cast<T>(mean);
@@ -45,9 +45,11 @@ class NormCpu : public cpu::CpuKernel, public cpu::RowKernel {
     const T *scale = elementsOf<T>(inputs, 1), *bias = elementsOf<T>(inputs, 2);
     T* y = elementsOf<T>(outputs, 0) + row * rows.extent;
     if (rows.channels == 0) return cpu::normalise(x, mean, factor, scale, bias, y, rows.extent);
-    const int64_t channel = row % rows.channels;
     cpu::normalise(x, mean, T(1), nullptr, nullptr, y, rows.extent);
-    cpu::affine(y, T(0), factor * scale[channel], bias ? bias[channel] : T(0), y, rows.extent);
+    const int64_t span = rows.extent / rows.rowChannels;
+    int64_t channel = row * rows.rowChannels % rows.channels;
+    for (int64_t i = 0; i < rows.extent; i += span, ++channel)
+      cpu::affine(y + i, T(0), factor * scale[channel], bias ? bias[channel] : T(0), y + i, span);
   }
 };
 
@@ -71,7 +73,9 @@ class InstanceNormCpu final : public NormCpu {
  public:
   InstanceNormCpu(const CreateArgs& args, Backend& backend)
       : NormCpu(args, backend), params_(args.params<InstanceNormParams>()) {}
-  cpu::RowSplit rows(TensorList inputs, TensorList) const override { return cpu::channelRows(inputs); }
+  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+    return params_.groups > 0 ? cpu::leadingRows(inputs, 1) : cpu::channelRows(inputs);
+  }
 
  protected:
   NormRows rowsOf(const Shape& x) const override { return instanceRows(params_, x); }

@@ -34,6 +34,8 @@ class LayerNormOnednn final : public cpu::OnednnKernel {
 Status supports(const CreateArgs& args) {
   if (args.outputs.size() > 1)
     return Status::unsupported("{}: the oneDNN kernel gives no mean and no deviation", args.def.type);
+  if (!args.params<LayerNormParams>().centred)
+    return Status::unsupported("{}: the oneDNN kernel subtracts the mean", args.def.type);
   return Status::ok();
 }
 

@@ -12,14 +12,14 @@ struct Statistics {
   double meanMagnitude;  // mean of |x|
 };
 
-Statistics statisticsOf(std::span<const double> row, double epsilon) {
+Statistics statisticsOf(std::span<const double> row, double epsilon, bool centred) {
   const auto count = static_cast<double>(row.size());
   double sum = 0, magnitude = 0;
   for (const double value : row) {
     sum += value;
     magnitude += std::fabs(value);
   }
-  const double mean = sum / count;
+  const double mean = centred ? sum / count : 0;
   double squares = 0;
   for (const double value : row) squares += (value - mean) * (value - mean);
   return {mean, 1 / std::sqrt(squares / count + epsilon), magnitude / count};
@@ -40,24 +40,39 @@ void storeStatistics(const OracleArgs& args, size_t row, const Statistics& stati
   if (args.outputs.size() > 2) args.output(2).magnitude[row] = skew * statistics.inverseDeviation;
 }
 
-/// Rows are elements that differ along the axes from `axis` on; scale and bias are per row position, or per channel.
-Status normalise(const OracleArgs& args, int64_t axis, double epsilon, bool perChannel) {
+/// What is normalised how: rows are the elements that differ along the axes of `shape` from `axis` on, where `shape`
+/// has as many elements as x.
+struct Norm {
+  Shape shape;
+  int64_t axis;
+  double epsilon;
+  bool centred = true;
+  int64_t channels = 0, rowChannels = 1;  // scale and bias are per channel; 0: per position in the row
+
+  size_t column(size_t row, size_t i, size_t extent) const {
+    if (channels == 0) return i;
+    const auto perRow = static_cast<size_t>(rowChannels);
+    return (row * perRow + i * perRow / extent) % static_cast<size_t>(channels);
+  }
+};
+
+Status normalise(const OracleArgs& args, const Norm& norm) {
   const std::vector<double>&x = args.input(0).real, &scale = args.input(1).real;
-  const Shape& shape = args.input(0).shape();
+  const Shape& shape = norm.shape;
   const bool hasBias = args.hasInput(2);
   OracleTensor& y = args.output();
   std::vector<bool> together(shape.size());
-  for (size_t d = 0; d < shape.size(); ++d) together[d] = d >= axisFromFront(axis, shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) together[d] = d >= axisFromFront(norm.axis, shape.size());
   prepareMagnitude(args);
   forEachGroup(shape, together, [&](size_t row, const std::vector<size_t>& elements) {
     for (OracleTensor& output : args.outputs) output.terms = static_cast<int64_t>(elements.size());
     std::vector<double> values;
     for (const size_t element : elements) values.push_back(x[element]);
-    const Statistics statistics = statisticsOf(values, epsilon);
+    const Statistics statistics = statisticsOf(values, norm.epsilon, norm.centred);
     storeStatistics(args, row, statistics);
     const double skew = 1 + std::fabs(statistics.mean) * statistics.inverseDeviation;
     for (size_t i = 0; i < elements.size(); ++i) {
-      const size_t column = perChannel ? row % static_cast<size_t>(shape[1]) : i;
+      const size_t column = norm.column(row, i, elements.size());
       const double centred = (values[i] - statistics.mean) * statistics.inverseDeviation;
       y.real[elements[i]] = centred * scale[column] + (hasBias ? args.input(2).real[column] : 0.0);
       if (args.wantMagnitude) y.magnitude[elements[i]] = skew * std::fabs(scale[column]);
@@ -70,11 +85,16 @@ Status normalise(const OracleArgs& args, int64_t axis, double epsilon, bool perC
 
 Status layerNormReference(const OracleArgs& args) {
   const auto params = args.params<LayerNormParams>();
-  return normalise(args, params.axis, params.epsilon, false);
+  return normalise(args, {args.input(0).shape(), params.axis, params.epsilon, params.centred});
 }
 
 Status instanceNormReference(const OracleArgs& args) {
-  return normalise(args, 2, args.params<InstanceNormParams>().epsilon, true);
+  const auto params = args.params<InstanceNormParams>();
+  Shape shape = args.input(0).shape();
+  const int64_t channels = shape[1], groups = params.groups == 0 ? channels : params.groups;
+  shape.insert(shape.begin() + 1, groups);
+  shape[2] = groups == 0 ? 0 : channels / groups;
+  return normalise(args, {shape, 2, params.epsilon, true, channels, shape[2]});
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -29,6 +29,8 @@ Status encodeRows(const NormRows& rows, TensorList inputs, TensorList outputs, v
                                   {.rows = work.rows,
                                    .extent = rows.extent,
                                    .channels = rows.channels,
+                                   .rowChannels = rows.rowChannels,
+                                   .centred = rows.centred ? 1u : 0u,
                                    .hasBias = hasBias ? 1u : 0u,
                                    .statistics = (mean ? 1u : 0u) | (deviation ? 2u : 0u),
                                    .epsilon = rows.epsilon},

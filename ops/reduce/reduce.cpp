@@ -29,7 +29,8 @@ double flops(const ShapeArgs& args, std::span<const TensorDesc>) {
 }  // namespace
 
 Result<std::vector<bool>> reducedAxes(const ReduceParamsT& params, const std::vector<int64_t>* axes, size_t rank) {
-  if (!axes || axes->empty()) return std::vector<bool>(rank, !params.noop_with_empty_axes);
+  if (!axes) axes = &params.axes;
+  if (axes->empty()) return std::vector<bool>(rank, !params.noop_with_empty_axes);
   std::vector<bool> reduced(rank, false);
   for (const int64_t listed : *axes) {
     OPKIT_ASSIGN(const int axis, normalizeAxis(listed, rank));

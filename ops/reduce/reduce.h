@@ -18,7 +18,7 @@ struct View {
   Loops reduced;  // over the elements folded into one
 };
 
-/// The folded axes: those of `axes` (null if the input is absent), checked against the rank.
+/// The folded axes: those of `axes` (null if the input is absent: of the parameter), checked against the rank.
 Result<std::vector<bool>> reducedAxes(const ReduceParamsT& params, const std::vector<int64_t>* axes, size_t rank);
 View viewOf(const Shape& shape, const std::vector<bool>& reduced);
 

@@ -122,10 +122,10 @@ int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
 Status reference(Kind kind, const OracleArgs& args) {
   const OracleTensor& x = args.input(0);
   OracleTensor& y = args.output();
-  const bool hasAxes = args.hasInput(1) && !args.input(1).integer.empty();
-  std::vector<bool> together(x.shape().size(), !hasAxes && !args.params<ReduceParams>().noop_with_empty_axes);
-  for (size_t k = 0; hasAxes && k < args.input(1).integer.size(); ++k)
-    together[axisFromFront(args.input(1).integer[k], together.size())] = true;
+  const auto params = args.params<ReduceParams>();
+  const std::vector<int64_t>& axes = args.hasInput(1) ? args.input(1).integer : params.axes;
+  std::vector<bool> together(x.shape().size(), axes.empty() && !params.noop_with_empty_axes);
+  for (const int64_t axis : axes) together[axisFromFront(axis, together.size())] = true;
   y.terms = 1;
   for (size_t d = 0; d < together.size(); ++d) y.terms *= together[d] ? x.shape()[d] : 1;
   if (y.isReal()) y.magnitude.resize(y.real.size());

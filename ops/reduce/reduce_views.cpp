@@ -25,10 +25,13 @@ bool gives(const Shape& input, uint32_t mask, bool keepDims, const Shape& output
 
 ReduceViews::ReduceViews(const CreateArgs& args)
     : params_(args.params<ReduceParams>()), rank_(args.input(0).shape.size()) {
-  if (!args.hasInput(1))
-    fixed_ = params_.noop_with_empty_axes ? 0 : maskOfAll(rank_);
-  else if (args.constant(1))
+  if (!args.hasInput(1)) {
+    const std::vector<bool> folded = *reducedAxes(params_, nullptr, rank_);
+    fixed_ = 0;
+    for (size_t d = 0; d < rank_; ++d) *fixed_ |= uint32_t{folded[d]} << d;
+  } else if (args.constant(1)) {
     fixed_ = maskOf(*args.constant(1));
+  }
 }
 
 size_t ReduceViews::leadingAxes(size_t rank) const {

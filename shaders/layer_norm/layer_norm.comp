@@ -16,7 +16,9 @@ layout(binding = 5) writeonly buffer InverseDeviation { float inverseDeviation[]
 layout(push_constant) uniform Push {
   uint rows;
   uint extent;
-  uint channels;  // 0: scale and bias go by position; else by row modulo channels
+  uint channels;     // 0: scale and bias go by position, else by channel
+  uint rowChannels;  // that a row has after each other
+  uint centred;      // 0: the mean counts as 0
   uint hasBias;
   uint statistics;  // bit 0: write mean; bit 1: write inverseDeviation
   float epsilon;
@@ -34,7 +36,8 @@ void main() {
 
   vec2 sum = kNoBlocks;
   float part = 0.0;
-  BLOCKS_OF_ROW(i, extent) part += rowIn(row, i); END_OF_BLOCK
+  const uint averaged = push.centred != 0 ? extent : 0u;
+  BLOCKS_OF_ROW(i, averaged) part += rowIn(row, i); END_OF_BLOCK
     addBlock(sum, part);
   END_OF_BLOCKS
   const float average = teamSum(sumOfBlocks(sum)) / count;
@@ -52,23 +55,27 @@ void main() {
     addBlock(rest, left);
   END_OF_BLOCKS
   const vec2 sums = teamSums(vec2(sumOfBlocks(squares), sumOfBlocks(rest)));
-  const float correction = sums.y / count;
+  const float correction = push.centred != 0 ? sums.y / count : 0.0;
   const float variance = max(sums.x / count - correction * correction, 0.0);
-  const float inverse = isNan(sums.y) ? sums.y : 1.0 / sqrt(variance + push.epsilon);
+  const float inverse = isNan(sums.x) ? sums.x : 1.0 / sqrt(variance + push.epsilon);
   if (extent > 0u && teamLane() == 0u) {
     if ((push.statistics & 1u) != 0) mean[row.index] = average + correction;
     if ((push.statistics & 2u) != 0) inverseDeviation[row.index] = inverse;
   }
 
   float factor = 0.0, shift = 0.0;
-  if (extent > 0u && channels > 0u) {
+  const bool oneChannel = channels > 0u && push.rowChannels == 1u;
+  if (extent > 0u && oneChannel) {
     factor = LOAD(scale, row.index % channels);
     if (push.hasBias != 0) shift = LOAD(bias, row.index % channels);
   }
+  const uint span = push.extent / push.rowChannels, groups = channels / push.rowChannels;
+  const uint firstChannel = channels == 0u ? 0u : row.index % groups * push.rowChannels;
   EACH_OF_ROW(i, extent)
-    if (channels == 0u) {
-      factor = LOAD(scale, i);
-      if (push.hasBias != 0) shift = LOAD(bias, i);
+    if (!oneChannel) {
+      const uint column = firstChannel + i / (channels == 0u ? 1u : span);
+      factor = LOAD(scale, column);
+      if (push.hasBias != 0) shift = LOAD(bias, column);
     }
     rowOut(row, i, ((rowIn(row, i) - average) - correction) * inverse * factor + shift);
   END_OF_ROW
