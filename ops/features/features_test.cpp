@@ -62,8 +62,9 @@ class Node final : public OnnxNode {
     return Status::unsupported("no control flow");
   }
   Status emitConstant(Tensor) override { return Status::unsupported("no constants"); }
-  int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) override {
-    return model.addNode(type, fmt::format("node{}", model.nodes.size()), std::move(inputs), std::move(params), 1)[0];
+  std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
+                                     ParamBytes params) override {
+    return model.addNode(type, fmt::format("node{}", model.nodes.size()), std::move(inputs), std::move(params), outputs);
   }
 
   Model model;
