@@ -24,6 +24,7 @@ struct Place {
   uint outer, chosen, column;
 };
 Place placeOf(uint i) { return Place(i / push.inner / push.depth, i / push.inner % push.depth, i % push.inner); }
+#if WIDTH == 4
 void advance(inout Place place) {
   if (++place.column < push.inner) return;
   place.column = 0u;
@@ -31,11 +32,12 @@ void advance(inout Place place) {
   place.chosen = 0u;
   ++place.outer;
 }
+#endif
 bool isOn(Place place) { return classes[place.outer * push.inner + place.column] == int(place.chosen); }
 
 void main() {
   FOURS(i, push.count)
-#ifndef WORD_U32X2
+#if WIDTH == 4 && !defined(WORD_U32X2)
     Place place = placeOf(i);
     bvec4 on = bvec4(false);
     [[unroll]] for (uint step = 0u; step < 4u; ++step) {

@@ -1,4 +1,5 @@
-// OneHot: the class that each index names, counted from the front; -1 if it is none of `depth`. Fractions are cut off.
+// OneHot: the class that each index names, counted from the front. An index outside [-depth, depth) gives a class that no
+// element has. Fractions are cut off.
 // 64-bit integers are two words. One invocation per index. Driven by ops/one_hot/one_hot_vulkan.cpp.
 //! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 u32x2
 #version 450
@@ -39,5 +40,5 @@ void main() {
   const uint i = linearIndex();
   if (i >= push.count) return;
   const int index = indexOf(LOAD(indices, i));
-  classes[i] = index < -push.depth || index >= push.depth ? -1 : index < 0 ? index + push.depth : index;
+  classes[i] = index < 0 ? index + push.depth : index;
 }
