@@ -64,7 +64,8 @@ class Node final : public OnnxNode {
   Status emitConstant(Tensor) override { return Status::unsupported("no constants"); }
   std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
                                      ParamBytes params) override {
-    return model.addNode(type, fmt::format("node{}", model.nodes.size()), std::move(inputs), std::move(params), outputs);
+    return model.addNode(type, fmt::format("node{}", model.nodes.size()), std::move(inputs), std::move(params),
+                         outputs);
   }
 
   Model model;

@@ -38,7 +38,7 @@ Model selectingModel() {
   return model;
 }
 
-class DataDependentExtents : public testing::TestWithParam<std::string> {
+class DataDependentExtents : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     auto interpreter = Interpreter::create(selectingModel(), builtinOps());
@@ -86,7 +86,7 @@ TEST_P(DataDependentExtents, CreateNothingWhenTheyReturn) {
   EXPECT_EQ(after.submits - before.submits, submits);
 }
 
-INSTANTIATE_TEST_SUITE_P(NonZero, DataDependentExtents, testing::ValuesIn(backends()));
+INSTANTIATE_TEST_SUITE_P(NonZero, DataDependentExtents, ::testing::ValuesIn(backends()));
 
 }  // namespace
 }  // namespace opkit::ops::non_zero
