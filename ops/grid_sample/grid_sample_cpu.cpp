@@ -110,7 +110,8 @@ class GridSampleCpu final : public cpu::CpuKernel {
     plan_ = planGrid(inputs[0]->desc.shape, inputs[1]->desc.shape);
     taps_ = 1;
     for (size_t d = 0; d < plan_.axes; ++d) taps_ *= axisTaps_;
-    threadFloats_ = cpu::scratchPart(kBlock * taps_ * (1 + static_cast<int64_t>(sizeof(T) / sizeof(float))));
+    threadFloats_ =
+        cpu::scratchPart(kBlock * taps_ * (1 + static_cast<int64_t>(sizeof(T)) / static_cast<int64_t>(sizeof(float))));
   }
 
   template <class G>

@@ -155,7 +155,7 @@ class ResampleCpu final : public cpu::CpuKernel {
   }
 
  private:
-  static constexpr int64_t kFloatsPerSum = static_cast<int64_t>(sizeof(A) / sizeof(float));
+  static constexpr int64_t kFloatsPerSum = static_cast<int64_t>(sizeof(A)) / static_cast<int64_t>(sizeof(float));
   /// Elements of a part of the scratch, rounded so that the next is aligned.
   static int64_t partOf(int64_t count) { return (count + 15) / 16 * 16; }
   A* scratchAt(int64_t floats) const { return reinterpret_cast<A*>(cpu::scratchFloats(scratch(), floats)); }
