@@ -14,6 +14,7 @@ std::string kernelName(const std::string& provider, const std::string& kernel) {
 std::vector<std::string> kernelNames(const OpRegistry& registry, std::string_view backend, const OpDef& def) {
   if (def.lower) return {"raster"};
   if (def.control) return {"control"};
+  if (def.decompose) return {"parts"};
   const bool known = !def.inputs.empty() && std::ranges::all_of(def.inputs, &Port::contents);
   if (def.shapeOnly || known) return {"folded"};
   std::vector<std::string> names;

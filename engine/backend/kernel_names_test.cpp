@@ -34,6 +34,8 @@ TEST(KernelNames, FollowTheOrderOfTheTable) {
 
 TEST(KernelNames, OneWordStandsForOperatorsWithoutKernels) {
   OpDef lowered = bareCard(), shapeOnly = bareCard(), known = bareCard(), control = bareCard(), oracle = bareCard();
+  OpDef parts = bareCard();
+  parts.decompose = [](const ShapeArgs&, std::span<const TensorDesc>, Decomposition&) { return Status::ok(); };
   lowered.lower = [](const ShapeArgs&, std::span<const TensorDesc>) -> Result<std::vector<RegionList>> {
     return std::vector<RegionList>();
   };
@@ -41,6 +43,8 @@ TEST(KernelNames, OneWordStandsForOperatorsWithoutKernels) {
   known.inputs = {{.name = "x", .contents = true}};
   control.control = [](const ControlArgs&) -> Result<std::vector<Tensor>> { return std::vector<Tensor>(); };
   oracle.oracle = [](const OracleArgs&) { return Status::ok(); };
+  parts.oracle = oracle.oracle;
+  EXPECT_EQ(namesOf(parts, "cpu"), Names{"parts"});
   EXPECT_EQ(namesOf(lowered, "cpu"), Names{"raster"});
   EXPECT_EQ(namesOf(shapeOnly, "vulkan"), Names{"folded"});
   EXPECT_EQ(namesOf(known, "vulkan"), Names{"folded"});

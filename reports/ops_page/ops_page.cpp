@@ -73,8 +73,9 @@ constexpr const char* kLegend = R"(
 - **error class**: the bound of the errors, see [numerics.md](numerics.md).
 - **dtypes**: of the first input that takes more than bool. `integers` are i8, i16, i32, i64, u8, u16, u32 and u64.
 - **kernels** under a backend's name: `provider/kernel`, those that ran the cases. `raster` moves data by regions, `loop`
-  runs small commands, `folded` is computed at resize, `control` runs subgraphs on the host. `–`: the card takes these
-  dtypes, no case of the check has them. `refused`: the backend runs no case, see [Refused cases](#refused-cases).
+  runs small commands, `folded` is computed at resize, `control` runs subgraphs on the host, `parts` are other operators.
+  `–`: the card takes these dtypes, no case of the check has them. `refused`: the backend runs no case, see
+  [Refused cases](#refused-cases).
 - **margin**: the worst error of all cases as a share of the bound; 1 is the bound. It is the same in each run on this
   device and driver.
 - **rate**: of the fastest timed entry of 64 KiB or more; a range over the dtypes of the row. GFLOP/s for the class

@@ -141,7 +141,8 @@ class TableFiller {
     ++cell.ran;
     cell.failed += isFailure(record.status);
     if (!record.provider.empty()) {
-      const std::string name = kernelName(record.provider, record.kernel);
+      const OpDef* def = registry_.find(record.op);
+      const std::string name = def && def->decompose ? "parts" : kernelName(record.provider, record.kernel);
       cell.kernels.insert(name);
       table_.operators[record.op].idle[record.backend].erase(name);
     }
