@@ -24,7 +24,7 @@ opkit_scratch_test(scaffold_kinds ${PROJECT_SOURCE_DIR}/scaffold/testing/every_k
 if(OPKIT_VULKAN)
   set(page ${PROJECT_SOURCE_DIR}/docs/changing_page_test.sh ${scratch})
   opkit_scratch_test(first_operator ${page} docs/first-operator.md 20 HardShrink=hard_shrink)
-  opkit_scratch_test(from_kinds ${page} docs/from-kinds.md 120 ScatterND=scatter_nd Enlarger=enlarger)
+  opkit_scratch_test(from_kinds ${page} docs/from-kinds.md 120 ScatterAt=scatter_at Enlarger=enlarger)
 endif()
 add_test(NAME scaffold_plugin COMMAND ${PROJECT_SOURCE_DIR}/scaffold/testing/plugin.sh ${PROJECT_BINARY_DIR}
                                       ${PROJECT_BINARY_DIR}/scratch/plugins ${OPKIT_VULKAN})
