@@ -130,7 +130,7 @@ struct SessionStatistics {
   size_t plansMade = 0;                  // for shapes not seen before, or forgotten
   size_t plansFound = 0;                 // resizes that reused a kept plan
   size_t plansKept = 0;                  // now
-  std::vector<MemoryStatistics> memory;  // per backend, the session's own first
+  std::vector<MemoryStatistics> memory;  // per backend, the session's own first; sums over the stages
   size_t plannedPeakBytes = 0;           // arena of the session's backend
   size_t lowerBoundBytes = 0;            // largest sum of live tensors at any moment
   size_t foldedNodes = 0;                // computed at resize from constants

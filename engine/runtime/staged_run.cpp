@@ -40,7 +40,21 @@ Result<Tensor> copyOf(const Tensor& tensor) {
 }
 
 /// Memory is not shared between parts, so peaks add up like everything else.
+/// Each stage has an arena and constants of its own.
+void addMemory(std::vector<MemoryStatistics>& sum, const MemoryStatistics& part) {
+  const auto known = std::ranges::find(sum, part.backend, &MemoryStatistics::backend);
+  if (known == sum.end()) return sum.push_back(part);
+  known->arenaBytes += part.arenaBytes;
+  known->constantBytes += part.constantBytes;
+  known->plannedPeakBytes += part.plannedPeakBytes;
+  known->lowerBoundBytes += part.lowerBoundBytes;
+  known->dynamicBytes += part.dynamicBytes;
+  known->separateBytes += part.separateBytes;
+  known->largestScratchBytes = std::max(known->largestScratchBytes, part.largestScratchBytes);
+}
+
 void addPart(SessionStatistics& sum, const SessionStatistics& part) {
+  for (const MemoryStatistics& memory : part.memory) addMemory(sum.memory, memory);
   sum.plannedPeakBytes += part.plannedPeakBytes;
   sum.lowerBoundBytes += part.lowerBoundBytes;
   sum.foldedNodes += part.foldedNodes;

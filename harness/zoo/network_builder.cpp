@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/check.h"
+#include "engine/tensor/half.h"
 #include "engine/tensor/shape.h"
 
 namespace opkit::zoo {
@@ -29,6 +30,9 @@ void setAttribute(onnx::AttributeProto& proto, const Attribute& attribute) {
   } else if (const auto* real = std::get_if<float>(&attribute.value)) {
     proto.set_type(onnx::AttributeProto::FLOAT);
     proto.set_f(*real);
+  } else if (const auto* text = std::get_if<std::string>(&attribute.value)) {
+    proto.set_type(onnx::AttributeProto::STRING);
+    proto.set_s(*text);
   } else {
     proto.set_type(onnx::AttributeProto::INTS);
     for (int64_t value : std::get<std::vector<int64_t>>(attribute.value)) proto.add_ints(value);
@@ -37,8 +41,8 @@ void setAttribute(onnx::AttributeProto& proto, const Attribute& attribute) {
 
 }  // namespace
 
-NetworkBuilder::NetworkBuilder(const std::string& name, int opset, uint64_t seed)
-    : graph_(*model_.mutable_graph()), random_(seed) {
+NetworkBuilder::NetworkBuilder(const std::string& name, int opset, uint64_t seed, onnx::TensorProto::DataType weights)
+    : graph_(*model_.mutable_graph()), weights_(weights), random_(seed) {
   model_.set_ir_version(8);
   model_.set_producer_name("opkit zoo");
   model_.add_opset_import()->set_version(opset);
@@ -59,22 +63,36 @@ std::string NetworkBuilder::input(const std::string& name, const std::vector<Ext
 
 std::string NetworkBuilder::node(const std::string& type, const std::vector<std::string>& inputs,
                                  const std::vector<Attribute>& attributes) {
+  return outputs(1, type, inputs, attributes)[0];
+}
+
+std::vector<std::string> NetworkBuilder::outputs(size_t count, const std::string& type,
+                                                 const std::vector<std::string>& inputs,
+                                                 const std::vector<Attribute>& attributes) {
   const std::string name = fmt::format("{}_{}", type, graph_.node_size());
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(i == 0 ? name : fmt::format("{}_output{}", name, i));
   onnx::NodeProto& proto = *graph_.add_node();
   proto.set_op_type(type);
   proto.set_name(name);
   for (const std::string& value : inputs) proto.add_input(value);
-  proto.add_output(name);
+  for (const std::string& output : names) proto.add_output(output);
   for (const Attribute& attribute : attributes) setAttribute(*proto.add_attribute(), attribute);
-  return name;
+  return names;
 }
 
 std::string NetworkBuilder::addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values) {
   onnx::TensorProto& proto = *graph_.add_initializer();
   proto.set_name(fmt::format("weight_{}", graph_.initializer_size() - 1));
-  proto.set_data_type(onnx::TensorProto::FLOAT);
+  proto.set_data_type(weights_);
   for (int64_t extent : shape) proto.add_dims(extent);
-  proto.set_raw_data(values.data(), values.size() * sizeof(float));
+  if (weights_ == onnx::TensorProto::FLOAT) {
+    proto.set_raw_data(values.data(), values.size() * sizeof(float));
+  } else {
+    std::vector<Half> halves;
+    for (const float value : values) halves.push_back(toHalf(value));
+    proto.set_raw_data(halves.data(), halves.size() * sizeof(Half));
+  }
   return proto.name();
 }
 
@@ -114,6 +132,16 @@ std::string NetworkBuilder::integers(const std::vector<int64_t>& values) {
   proto.add_dims(static_cast<int64_t>(values.size()));
   for (int64_t value : values) proto.add_int64_data(value);
   return proto.name();
+}
+
+std::string NetworkBuilder::integer(int64_t value) {
+  const std::string name = integers({value});
+  graph_.mutable_initializer(graph_.initializer_size() - 1)->clear_dims();
+  return name;
+}
+
+std::string NetworkBuilder::extents(const std::string& x, const std::vector<int64_t>& axes) {
+  return node("Gather", {node("Shape", {x}), integers(axes)}, {{"axis", int64_t{0}}});
 }
 
 std::string NetworkBuilder::conv(const std::string& x, int64_t inChannels, int64_t outChannels, int64_t kernel,

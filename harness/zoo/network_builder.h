@@ -17,7 +17,7 @@ using Extent = std::variant<int64_t, std::string>;
 
 struct Attribute {
   std::string name;
-  std::variant<int64_t, float, std::vector<int64_t>> value;
+  std::variant<int64_t, float, std::vector<int64_t>, std::string> value;
 };
 
 struct ConvOptions {
@@ -29,18 +29,26 @@ struct ConvOptions {
 
 class NetworkBuilder {
  public:
-  NetworkBuilder(const std::string& name, int opset, uint64_t seed);
+  /// `weights` is FLOAT or FLOAT16; inputs and outputs are FLOAT.
+  NetworkBuilder(const std::string& name, int opset, uint64_t seed,
+                 onnx::TensorProto::DataType weights = onnx::TensorProto::FLOAT);
 
   /// `start` is the initial shape of sessions, stored in the model's metadata.
   std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {});
   std::string node(const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {});
+  /// A node with `count` outputs.
+  std::vector<std::string> outputs(size_t count, const std::string& type, const std::vector<std::string>& inputs,
+                                   const std::vector<Attribute>& attributes = {});
 
   /// Weights of mean 0 and the given standard deviation.
   std::string normal(const std::vector<int64_t>& shape, double deviation);
   std::string uniform(const std::vector<int64_t>& shape, double low, double high);
   std::string scalar(float value);
   std::string integers(const std::vector<int64_t>& values);
+  std::string integer(int64_t value);
+  /// The extents of the given axes of x as a 1-D tensor.
+  std::string extents(const std::string& x, const std::vector<int64_t>& axes);
 
   /// Square kernel; deviation sqrt(2 / fan-in), which keeps the variance through a ReLU.
   std::string conv(const std::string& x, int64_t inChannels, int64_t outChannels, int64_t kernel,
@@ -60,6 +68,7 @@ class NetworkBuilder {
 
   onnx::ModelProto model_;
   onnx::GraphProto& graph_;
+  onnx::TensorProto::DataType weights_;
   std::mt19937_64 random_;
 };
 

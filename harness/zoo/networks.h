@@ -14,5 +14,15 @@ std::vector<uint8_t> buildMobilenetV2();
 std::vector<uint8_t> buildResnet50();
 /// Two encoder layers, attention and GELU spelled out in primitive operators. Vaswani et al. 2017.
 std::vector<uint8_t> buildTransformer();
+/// U-Net of 16 to 256 channels: ConvTranspose, skips, Softmax over the channels. Height and width are multiples of 16.
+/// Ronneberger et al. 2015.
+std::vector<uint8_t> buildUnet();
+/// MobileNetV1 of width 0.25 in f16 between casts of its input and output. Howard et al. 2017.
+std::vector<uint8_t> buildMobilenetV1Fp16();
+/// ViT-Ti/16, pre-normalised, for images of 224 x 224. Dosovitskiy et al. 2020.
+std::vector<uint8_t> buildVit();
+/// One-stage detector over two levels of a feature pyramid: Resize, TopK, NonMaxSuppression. The number of output rows
+/// depends on the data. Lin et al. 2017, Tian et al. 2019.
+std::vector<uint8_t> buildDetector();
 
 }  // namespace opkit::zoo

@@ -10,10 +10,14 @@ struct Network {
   std::vector<uint8_t> (*build)();
 };
 
-constexpr Network kNetworks[] = {{"mobilenet_v2", zoo::buildMobilenetV2},
+constexpr Network kNetworks[] = {{"detector", zoo::buildDetector},
+                                 {"mobilenet_v1_fp16", zoo::buildMobilenetV1Fp16},
+                                 {"mobilenet_v2", zoo::buildMobilenetV2},
                                  {"resnet50", zoo::buildResnet50},
                                  {"squeezenet", zoo::buildSqueezenet},
-                                 {"transformer", zoo::buildTransformer}};
+                                 {"transformer", zoo::buildTransformer},
+                                 {"unet", zoo::buildUnet},
+                                 {"vit", zoo::buildVit}};
 
 }  // namespace
 
