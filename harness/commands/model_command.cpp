@@ -123,8 +123,9 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
                     "Nodes that ran on another backend do not fail the run");
   command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file")
       ->check(cli::outputFile());
-  command->add_option("--gate", options->gate, "Normalised mean square error above which a tensor departs")
-      ->capture_default_str()
+  command
+      ->add_option("--gate", options->gate,
+                   "Normalised mean square error above which a tensor departs (1e-8, 1e-5 for networks with f16)")
       ->check(cli::finiteNumber(DBL_MIN));
   command->add_option("--timeout", options->timeoutSeconds, "Seconds for each of the two runs")
       ->capture_default_str()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "harness/check/shader_log.h"
 #include "harness/commands/commands.h"
@@ -17,7 +18,7 @@ struct ModelOptions {
   uint64_t seed = kDefaultSeed;
   bool allowFallback = false;
   bool all = false;  // print every tensor
-  double gate = ModelCompareOptions().nmseGate;
+  std::optional<double> gate;
   double timeoutSeconds = 1800;  // for each of the two runs
   size_t memoryMiB = 0;          // memory limit for them; 0 is unlimited
   std::string bisect;            // where to save the smallest part that departs

@@ -104,7 +104,7 @@ class Bisect {
                  outputOf(*interpreter, part, options_.referenceBackend, options_.referenceRuntime));
     OPKIT_ASSIGN(const Tensor got, outputOf(*interpreter, part, options_.backend, options_.runtime));
     const OracleTensor oracle = OracleTensor::fromTensor(expected);
-    part.comparison = compareTensor(oracle, got, layerTolerance(oracle, options_.nmseGate));
+    part.comparison = compareTensor(oracle, got, layerTolerance(oracle, layerGate(model_, options_.nmseGate)));
     return Status::ok();
   }
 

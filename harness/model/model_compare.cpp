@@ -1,5 +1,6 @@
 #include "harness/model/model_compare.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,8 +11,6 @@
 
 namespace opkit::harness {
 namespace {
-
-constexpr double kLayerRelative = 1e-3;
 
 /// Free extents become 1 on the first axis and 8 elsewhere, unless the caller or the model gives the shape.
 Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options) {
@@ -26,9 +25,18 @@ Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options
 
 }  // namespace
 
-Tolerance layerTolerance(const OracleTensor& expected, double nmseGate) {
+LayerGate layerGate(const Model& model, std::optional<double> nmseGate) {
+  const bool storesHalf =
+      std::ranges::any_of(model.tensors, [](const ModelTensor& t) { return t.desc.dtype == DType::Float16; });
+  LayerGate gate;
+  if (storesHalf) gate = {.nmse = 1e-5, .relative = 0x1p-5};
+  gate.nmse = nmseGate.value_or(gate.nmse);
+  return gate;
+}
+
+Tolerance layerTolerance(const OracleTensor& expected, const LayerGate& gate) {
   Tolerance tolerance;
-  tolerance.nmseGate = nmseGate;
+  tolerance.nmseGate = gate.nmse;
   double squares = 0;
   int64_t finite = 0;
   for (const double value : expected.real) {
@@ -38,7 +46,7 @@ Tolerance layerTolerance(const OracleTensor& expected, double nmseGate) {
   }
   const double scale = finite == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite));
   for (const double value : expected.real)
-    tolerance.bound.push_back(kLayerRelative * std::max(std::fabs(value), scale) + 1e-12);
+    tolerance.bound.push_back(gate.relative * std::max(std::fabs(value), scale) + 1e-12);
   return tolerance;
 }
 
@@ -100,6 +108,7 @@ Result<CaseResult> ModelComparison::compareLayers() {
   return judge(name_, [&](CaseResult& result) -> Status {
     OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend, .keepTensors = true}, result));
     const Model& model = interpreter_->model();
+    const LayerGate gate = layerGate(model, options_.nmseGate);
     for (const ModelNode& node : model.nodes)
       for (const int output : node.outputs) {
         if (output < 0) continue;
@@ -110,7 +119,7 @@ Result<CaseResult> ModelComparison::compareLayers() {
         if (!expected) return expected.error().withContext(options_.referenceBackend);
         if (!got) return got.error().withContext(options_.backend);
         const OracleTensor oracle = OracleTensor::fromTensor(*expected);
-        note({tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, options_.nmseGate)), false},
+        note({tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, gate)), false},
              fmt::format("'{}' ({})", node.name, node.type), got->desc.shape, result);
       }
     return result.layers.empty() ? Status::internal("no tensor could be compared") : Status::ok();
@@ -120,11 +129,12 @@ Result<CaseResult> ModelComparison::compareLayers() {
 Result<CaseResult> ModelComparison::compareOutputs() {
   return judge(name_ + "/outputs", [&](CaseResult& result) -> Status {
     OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend}, result));
+    const LayerGate gate = layerGate(interpreter_->model(), options_.nmseGate);
     std::vector<Tensor> first;
     for (const std::string& name : tested->outputNames()) {
       const OracleTensor oracle = OracleTensor::fromTensor(*reference_->output(name));
       const Tensor& got = *tested->output(name);
-      note({name, "output", compareTensor(oracle, got, layerTolerance(oracle, options_.nmseGate)), false},
+      note({name, "output", compareTensor(oracle, got, layerTolerance(oracle, gate)), false},
            fmt::format("output '{}'", name), got.desc.shape, result);
       OPKIT_ASSIGN(Tensor copy, copyOf(got));
       first.push_back(std::move(copy));

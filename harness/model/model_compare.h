@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,24 @@ struct ModelCompareOptions {
   std::shared_ptr<Runtime> referenceRuntime;
   std::vector<std::pair<std::string, Shape>> shapes;  // of inputs, by name; see inputShapes
   uint64_t seed = 7;
-  bool allowFallback = false;  // else nodes that ran elsewhere set the status `fallback`
-  double nmseGate = 1e-8;      // a tensor departs above it
+  bool allowFallback = false;      // else nodes that ran elsewhere set the status `fallback`
+  std::optional<double> nmseGate;  // a tensor departs above it; by default that of the network, see layerGate
 };
 
-/// A tensor departs when its NMSE exceeds the gate, when an element is off by more than 1e-3 of the larger of itself
-/// and the tensor's root mean square (so a wrong row does not hide among millions), or when NaN and infinities differ.
-/// Integers must be equal. Floating inputs are uniform in [-1, 1], integers in [0, 9]. The reference runs once, with
-/// every tensor kept. Both functions return InvalidArgument for shapes that do not fit the model's inputs; nothing was
-/// compared then. For one thread.
+/// The size of an error from which on a tensor departs.
+struct LayerGate {
+  double nmse = 1e-8;
+  double relative = 1e-3;  // of an element, of the larger of itself and the tensor's root mean square
+};
+
+/// A network that stores f16 rounds each value to 2^-11 of it, which adds 8e-8 to the NMSE at each layer: it departs
+/// from 1e-5 and 2^-5. Either bound of an element is ten times the root of the NMSE.
+LayerGate layerGate(const Model& model, std::optional<double> nmseGate);
+
+/// A tensor departs when its NMSE exceeds the gate, when an element is off by more than its bound (so a wrong row does
+/// not hide among millions), or when NaN and infinities differ. Integers must be equal. Floating inputs are uniform in
+/// [-1, 1], integers in [0, 9]. The reference runs once, with every tensor kept. Both functions return InvalidArgument
+/// for shapes that do not fit the model's inputs; nothing was compared then. For one thread.
 class ModelComparison {
  public:
   ModelComparison(std::string name, Model model, const OpRegistry& registry, ModelCompareOptions options)
@@ -55,8 +65,7 @@ class ModelComparison {
   std::unique_ptr<Session> reference_;        // after its run
 };
 
-/// Every element may be off by a thousandth of itself or of the tensor's root mean square, whichever is larger.
-Tolerance layerTolerance(const OracleTensor& expected, double nmseGate);
+Tolerance layerTolerance(const OracleTensor& expected, const LayerGate& gate);
 
 /// Shapes and seeded values for every input of the model.
 Status feedModelInputs(Session& session, const Model& model, const ModelCompareOptions& options);

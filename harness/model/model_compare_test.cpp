@@ -53,6 +53,15 @@ TEST(ModelCompare, NamesTheFirstOperatorThatDeparts) {
   }
 }
 
+TEST(ModelCompare, NetworksThatStoreHalvesDepartLater) {
+  Model model = smallNetwork();
+  EXPECT_EQ(layerGate(model, {}).nmse, 1e-8);
+  model.addInput("halves", {DType::Float16, {4}});
+  EXPECT_EQ(layerGate(model, {}).nmse, 1e-5);
+  EXPECT_EQ(layerGate(model, {}).relative, 0x1p-5);
+  EXPECT_EQ(layerGate(model, 1e-3).nmse, 1e-3);
+}
+
 TEST(ModelCompare, OutputsAgreeAsProductionRunsIt) {
   ModelComparison comparison = comparisonOf(smallNetwork(), ops::builtinOps());
   const CaseResult result = *comparison.compareOutputs();
