@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/child_process.h"
@@ -16,8 +17,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kRelative = 1e-3;  // the defaults of ONNX's own backend tests
-constexpr double kAbsolute = 1e-7;
+/// The defaults of ONNX's own backend tests; data.json beside a model may hold others.
+struct Bounds {
+  double rtol = 1e-3;
+  double atol = 1e-7;
+};
+
+Result<Bounds> boundsOf(const fs::path& folder) {
+  Bounds bounds;
+  const fs::path path = folder / "data.json";
+  if (!fs::exists(path)) return bounds;
+  OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
+  const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!json.is_object()) return Status::invalidArgument("data.json: expected a JSON object");
+  for (auto [name, value] : {std::pair{"rtol", &bounds.rtol}, std::pair{"atol", &bounds.atol}}) {
+    if (!json.contains(name)) continue;
+    if (!json[name].is_number() || !(json[name].get<double>() >= 0) || !(json[name].get<double>() < 1))
+      return Status::invalidArgument("data.json: '{}': expected a number from 0 to below 1, got {}", name,
+                                     json[name].dump());
+    *value = json[name].get<double>();
+  }
+  return bounds;
+}
 
 Result<Tensor> readProto(const fs::path& path) {
   OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
@@ -26,17 +47,18 @@ Result<Tensor> readProto(const fs::path& path) {
   return tensor;
 }
 
-Tolerance onnxTolerance(const OracleTensor& expected) {
+Tolerance onnxTolerance(const OracleTensor& expected, const Bounds& bounds) {
   Tolerance tolerance;
   tolerance.nmseGate = std::numeric_limits<double>::infinity();
-  for (const double value : expected.real) tolerance.bound.push_back(kAbsolute + kRelative * std::fabs(value));
+  for (const double value : expected.real) tolerance.bound.push_back(bounds.atol + bounds.rtol * std::fabs(value));
   return tolerance;
 }
 
 /// One model on its Session, data set by data set.
 class ConformanceRun {
  public:
-  ConformanceRun(Session& session, CaseResult& result) : session_(session), result_(result) {}
+  ConformanceRun(Session& session, const Bounds& bounds, CaseResult& result)
+      : session_(session), bounds_(bounds), result_(result) {}
 
   Status runSet(const fs::path& set) {
     OPKIT_TRY(feedSet(set));
@@ -86,7 +108,7 @@ class ConformanceRun {
       const OracleTensor expected = OracleTensor::fromTensor(value);
       varied_ = varied_ || !isConstant(expected);
       const Tensor* got = session_.output(names[i]);
-      const Comparison one = compareTensor(expected, *got, onnxTolerance(expected));
+      const Comparison one = compareTensor(expected, *got, onnxTolerance(expected, bounds_));
       if (!result_.accuracy || one.margin > result_.accuracy->margin) result_.worstShape = got->desc.shape;
       if (!result_.accuracy)
         result_.accuracy = one;
@@ -108,6 +130,7 @@ class ConformanceRun {
   }
 
   Session& session_;
+  Bounds bounds_;
   CaseResult& result_;
   bool varied_ = false;
 };
@@ -129,7 +152,8 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   if (sets.empty()) return Status::internal("no test_data_set_N: there is nothing to compare with");
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
-  ConformanceRun run(*session, result);
+  OPKIT_ASSIGN(const Bounds bounds, boundsOf(folder.path));
+  ConformanceRun run(*session, bounds, result);
   for (const fs::path& set : sets) OPKIT_TRY(run.runSet(set));
   if (!run.varied())
     result.note = "every expected element is the same: this shows that the network runs, not that it computes";

@@ -79,6 +79,23 @@ TEST_F(ConformanceTest, AWrongElementFails) {
   EXPECT_EQ(run().status, CaseStatus::Fail);
 }
 
+TEST_F(ConformanceTest, BoundsMayStandBesideTheModel) {
+  rewriteOutput([](std::span<float> values) { values[0] += 1e-2f; });
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+  const std::string bounds = (root_ / "node" / "test_relu" / "data.json").string();
+  const auto given = [&](std::string_view text) {
+    EXPECT_TRUE(writeFile(bounds, std::vector<uint8_t>(text.begin(), text.end())).isOk());
+    return run();
+  };
+  EXPECT_EQ(given(R"({"atol": 0.1, "url": "elsewhere"})").status, CaseStatus::Pass);
+  EXPECT_EQ(given(R"({"rtol": 1e-6, "atol": 1e-3})").status, CaseStatus::Fail);
+  for (const char* wrong : {"[1]", R"({"atol": "1"})", R"({"rtol": -1})", R"({"rtol": 1})", "{"}) {
+    const CaseResult result = given(wrong);
+    EXPECT_EQ(result.status, CaseStatus::Fail) << wrong;
+    EXPECT_EQ(result.reason.find("data.json: "), 0u) << result.reason;
+  }
+}
+
 TEST_F(ConformanceTest, NanInTheDataIsNotAPass) {
   rewriteOutput([](std::span<float> y) { y[0] = std::numeric_limits<float>::quiet_NaN(); });
   EXPECT_EQ(run().status, CaseStatus::Fail);

@@ -2,8 +2,8 @@
 // FOLDER/test_data_set_0/{input,output}_K.pb.
 //   node onnx_expect.mjs JOB
 // JOB is JSON: {packages, model, folder, inputs, threads, runs, layers}. `packages` is the folder that holds node_modules
-// with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value}} where the network leaves extents free or random
-// values in [-1, 1) times `scale` will not do. With `layers`, FOLDER gets the network with every tensor as an output, and
+// with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value, pattern}} where the network leaves extents free or random
+// values in [-1, 1) times `scale` will not do; the pattern "text" is dark strokes in lines. With `layers`, FOLDER gets the network with every tensor as an output, and
 // layer_K.npy, its values without optimisations, instead of the data set's outputs.
 // Prints one line of JSON: {version, inputs, times, tensors} with the times of the runs in ns (three more went before), or
 // {error} with one line.
@@ -18,6 +18,17 @@ const kWarmRuns = 3;
 function randomValues(length, scale) {
   let state = 1;
   return Float32Array.from({length}, () => ((state = (state * 48271) % 2147483647) / 1073741824 - 1) * scale);
+}
+
+/** Images [N, C, H, W] of 1 with strokes of -1 in lines of text, some 16 rows high, another text on each image. */
+function textValues([images, channels, height, width]) {
+  const dark = (image, y, x) => {
+    const stroke = Math.floor(x / 3), row = Math.floor(y / 3);
+    const inLine = y % 32 >= 8 && y % 32 < 24 && x >= 16 && x < width - 16;
+    return inLine && (stroke * 7919 + row * 104729 + stroke * row + image * 31) % 11 < 5;
+  };
+  const at = (i) => [Math.floor(i / (channels * height * width)), Math.floor(i / width) % height, i % width];
+  return Float32Array.from({length: images * channels * height * width}, (_, i) => dark(...at(i)) ? -1 : 1);
 }
 
 /** The extents of an input; throws if one is neither fixed nor given. */
@@ -39,6 +50,8 @@ function tensorFor(input, given, ort) {
     return new ort.Tensor(input.type, new Data(length).fill(value), shape);
   }
   if (!isFloat(input.type)) return new ort.Tensor(input.type, new Data(length), shape);
+  if (given?.pattern === 'text') return new ort.Tensor(input.type, Data.from(textValues(shape)), shape);
+  if (given?.pattern !== undefined) throw new Error(`input '${input.name}': unknown pattern '${given.pattern}'`);
   if (input.type === 'float16') throw new Error(`input '${input.name}' is float16: give a value`);
   return new ort.Tensor(input.type, Data.from(randomValues(length, given?.scale ?? 1)), shape);
 }

@@ -1,13 +1,14 @@
 // Checks and times trained networks against ONNX Runtime; trained.sh fetches them and starts this.
 //   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS BACKEND...
-// PACKAGES holds node_modules, TABLE is trained_networks.json. Every .onnx file of the table's packages becomes
+// PACKAGES holds node_modules, TABLE is trained_networks.json; a network's `bounds` ({atol, rtol, reason}) become its
+// data.json, which op-harness conformance reads. Every .onnx file of the table's packages becomes
 // OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
 // them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
 // Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 3 if ONNX Runtime
 // runs none, 130 and 143 if interrupted.
 import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs';
+import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
@@ -200,6 +201,7 @@ async function expectAll(networks) {
     const {error, version, inputs} = runPeer(network, network.folder, {runs: 1});
     Object.assign(network, {error, version, inputNames: inputs});
     if (error) rmSync(network.folder, {recursive: true});
+    else if (network.bounds) writeFileSync(`${network.folder}/data.json`, JSON.stringify(network.bounds));
     await breathe();
   }
 }
