@@ -34,13 +34,8 @@ auto orEmpty(Body body) -> decltype(body()) {
   }
 }
 
-bool isOpk(const std::vector<uint8_t>& bytes) {
-  return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, "OPKT", 4) == 0;
-}
-
 Result<Model> load(const std::string& path) {
-  OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(path));
-  auto model = isOpk(bytes) ? readModel(bytes) : importOnnx(bytes, ops::builtinOnnxRules(), ops::builtinOps());
+  auto model = readModelFile(path, ops::builtinOnnxRules(), ops::builtinOps());
   return model ? std::move(model) : Result<Model>(model.error().withContext(fmt::format("model '{}'", path)));
 }
 

@@ -33,6 +33,7 @@ class ConstantStore {
     const std::lock_guard lock(entry->making);
     if (!entry->value) {
       OPKIT_ASSIGN(T made, make());
+      source.buffer->discard(source.offsetBytes, source.sizeBytes());  // from now on the entry is read
       entry->bytes = constantBytes(made);
       entry->value = std::make_shared<const T>(std::move(made));
       bytes_ += entry->bytes;

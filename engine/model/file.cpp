@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -40,6 +41,10 @@ Result<std::vector<uint8_t>> readFile(const std::string& path) {
 }
 
 Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
+  return writeFile(path, std::vector{bytes});
+}
+
+Status writeFile(const std::string& path, const std::vector<std::span<const uint8_t>>& parts) {
   struct stat facts {};
   const bool inPlace = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);  // /dev/stdout, a pipe
   static std::atomic<unsigned> counter = 0;
@@ -47,7 +52,8 @@ Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
   std::optional<TemporaryFile> temporary;
   if (!inPlace) temporary.emplace(target);
   Descriptor file(::open(target.c_str(), O_WRONLY | O_CLOEXEC | (inPlace ? 0 : O_CREAT | O_EXCL), 0666));
-  const bool written = file.isOpen() && writeAll(file.get(), bytes) && file.close() &&
+  const auto write = [&](std::span<const uint8_t> part) { return writeAll(file.get(), part); };
+  const bool written = file.isOpen() && std::ranges::all_of(parts, write) && file.close() &&
                        (inPlace || ::rename(target.c_str(), path.c_str()) == 0);
   if (!written) return Status::invalidArgument("cannot write '{}': {}", path, systemMessage());
   if (temporary) temporary->keep();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/mapped_file.h"
 #include "engine/op/params.h"
 #include "engine/tensor/tensor.h"
 
@@ -65,13 +66,20 @@ Status validateModel(const Model& model, const OpRegistry& registry);
 /// Orders nodes so that producers come first; Corrupt names a tensor on a cycle.
 Status sortTopologically(Model& model);
 
+/// Whether bytes begin as those of an .opk file do.
+bool isOpk(std::span<const uint8_t> bytes);
 /// Reads .opk bytes. Corrupt for anything that is not a well-formed model; never crashes on bad bytes.
 Result<Model> readModel(std::span<const uint8_t> bytes);
-/// The .opk form of a model; Unsupported if its constants exceed the format's 2 GiB.
+/// The same, of a file; large constants stay in the file.
+Result<Model> readModel(const std::shared_ptr<MappedFile>& file);
+/// The .opk form of a model; Unsupported if it exceeds 2 GiB without the constants.
 Result<std::vector<uint8_t>> writeModel(const Model& model);
+/// Writes it to a file and returns the number of bytes; constants are not copied.
+Result<size_t> writeModel(const Model& model, const std::string& path);
 
 /// Whole-file helpers; errors name the path. writeFile replaces the file in one step or not at all.
 Result<std::vector<uint8_t>> readFile(const std::string& path);
 Status writeFile(const std::string& path, std::span<const uint8_t> bytes);
+Status writeFile(const std::string& path, const std::vector<std::span<const uint8_t>>& parts);
 
 }  // namespace opkit

@@ -10,8 +10,10 @@
 namespace opkit {
 namespace {
 
-constexpr uint32_t kFormatVersion = 1;
+constexpr uint32_t kInlineVersion = 1;  // constants within the FlatBuffer; read, not written
+constexpr uint32_t kFormatVersion = 2;
 constexpr size_t kAlignment = 16;
+constexpr size_t kConstantAlignment = 64;
 
 /// Copies bytes: the Verifier does not check that 8-byte elements are aligned.
 template <class T>
@@ -25,26 +27,37 @@ std::string toString(const flatbuffers::String* text) { return text ? text->str(
 
 class ModelReader {
  public:
-  explicit ModelReader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+  /// `bytes` are those of `file` if there is one.
+  explicit ModelReader(std::span<const uint8_t> bytes, std::shared_ptr<MappedFile> file = nullptr)
+      : bytes_(bytes), file_(std::move(file)) {}
 
   Result<Model> read() {
-    if (bytes_.size() < 8 || !file::ModelRecordBufferHasIdentifier(bytes_.data()))
-      return Status::corrupt("not an .opk model: expected the identifier OPKT in bytes 4 to 7");
-    if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-      return Status::unsupported(".opk models must be smaller than 2 GiB, found {} bytes", bytes_.size());
-    flatbuffers::Verifier verifier(bytes_.data(), bytes_.size());
-    if (!file::VerifyModelRecordBuffer(verifier))
-      return Status::corrupt(".opk model: its {} bytes are truncated or damaged", bytes_.size());
+    if (!isOpk(bytes_)) return Status::corrupt("not an .opk model: expected the identifier OPKT in bytes 4 to 7");
+    OPKIT_TRY(verify(std::min<size_t>(bytes_.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1)));
     const file::ModelRecord& record = *file::GetModelRecord(bytes_.data());
-    if (record.format_version() != kFormatVersion)
-      return Status::unsupported(".opk model: expected format version {}, found {}", kFormatVersion,
-                                 record.format_version());
+    version_ = record.format_version();
+    if (version_ != kInlineVersion && version_ != kFormatVersion)
+      return Status::unsupported(".opk model: expected format version {} or {}, found {}", kInlineVersion,
+                                 kFormatVersion, version_);
+    if (version_ == kFormatVersion) {
+      structureBytes_ = record.structure_bytes();
+      if (structureBytes_ < 8 || structureBytes_ > bytes_.size() || structureBytes_ >= FLATBUFFERS_MAX_BUFFER_SIZE)
+        return Status::corrupt(".opk model: its structure claims {} of the file's {} bytes", structureBytes_,
+                               bytes_.size());
+      OPKIT_TRY(verify(structureBytes_));  // nothing of the structure may lie among the constants
+    }
     OPKIT_ASSIGN(Model model, readGraph(record));
     OPKIT_TRY(checkStructure(model));
     return model;
   }
 
  private:
+  Status verify(size_t size) const {
+    flatbuffers::Verifier verifier(bytes_.data(), size);
+    if (file::VerifyModelRecordBuffer(verifier)) return Status::ok();
+    return Status::corrupt(".opk model: its {} bytes are truncated or damaged", bytes_.size());
+  }
+
   Result<Model> readGraph(const file::ModelRecord& record) {
     Model model{toString(record.producer()), {}, {}, toVector(record.inputs()), toVector(record.outputs())};
     if (record.tensors())
@@ -64,19 +77,39 @@ class ModelReader {
       return Status::ok();
     }
     OPKIT_TRY(checkShape(desc.shape).withContext(fmt::format(".opk model: constant '{}'", name)));
-    const size_t stored = record.data() ? record.data()->size() : 0;
-    if (stored != desc.sizeBytes())
-      return Status::corrupt(".opk model: constant '{}' is {} and needs {} bytes, found {}", name, desc.toString(),
-                             desc.sizeBytes(), stored);
-    constantBytes_ += stored;  // records may share bytes; a small file must not ask for much memory
+    OPKIT_ASSIGN(const std::span<const uint8_t> stored, constantBytes(record, name, desc));
+    constantBytes_ += stored.size();  // records may share bytes; a small file must not ask for much memory
     if (constantBytes_ > bytes_.size())
       return Status::corrupt(".opk model: its constants claim more than the file's {} bytes", bytes_.size());
+    if (file_) {
+      OPKIT_ASSIGN(Tensor value, constantIn(file_, static_cast<size_t>(stored.data() - bytes_.data()), desc));
+      model.addConstant(name, std::move(value));
+      return Status::ok();
+    }
     OPKIT_ASSIGN(Tensor value, Tensor::onHost(desc));
-    if (stored > 0) std::memcpy(value.bytes().data(), record.data()->data(), stored);
+    if (!stored.empty()) std::memcpy(value.bytes().data(), stored.data(), stored.size());
     if (desc.dtype == DType::Bool)
       for (uint8_t& element : value.data<uint8_t>()) element = element != 0;
     model.addConstant(name, std::move(value));
     return Status::ok();
+  }
+
+  Result<std::span<const uint8_t>> constantBytes(const file::TensorRecord& record, const std::string& name,
+                                                 const TensorDesc& desc) const {
+    const size_t needed = desc.sizeBytes();
+    if (version_ == kInlineVersion) {
+      const size_t stored = record.data() ? record.data()->size() : 0;
+      if (stored != needed)
+        return Status::corrupt(".opk model: constant '{}' is {} and needs {} bytes, found {}", name, desc.toString(),
+                               needed, stored);
+      return record.data() ? std::span(record.data()->data(), stored) : bytes_.first(0);
+    }
+    if (needed == 0) return bytes_.first(0);
+    const uint64_t at = record.data_at();
+    if (at < structureBytes_ || at % kConstantAlignment != 0 || at > bytes_.size() || needed > bytes_.size() - at)
+      return Status::corrupt(".opk model: constant '{}' needs {} bytes at {}, the file has constants from {} to {}",
+                             name, needed, at, structureBytes_, bytes_.size());
+    return bytes_.subspan(at, needed);
   }
 
   /// Nesting is bounded by the Verifier.
@@ -99,69 +132,127 @@ class ModelReader {
   }
 
   std::span<const uint8_t> bytes_;
+  std::shared_ptr<MappedFile> file_;  // shared with the constants that stay there; null if bytes are copied
+  uint32_t version_ = 0;
+  size_t structureBytes_ = 0;
   size_t constantBytes_ = 0;
 };
 
-flatbuffers::Offset<file::TensorRecord> writeTensor(flatbuffers::FlatBufferBuilder& builder,
-                                                    const ModelTensor& tensor) {
-  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data;
-  if (tensor.constant) {
-    const std::span<std::byte> bytes = tensor.constant->bytes();
-    builder.ForceVectorAlignment(bytes.size(), 1, kAlignment);
-    data = builder.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+/// The constants of a model and its subgraphs, and their places in the file.
+struct Constants {
+  uint64_t end;  // where the next one may begin
+  std::vector<std::pair<uint64_t, std::span<const uint8_t>>> placed = {};
+
+  uint64_t place(const Tensor& value) {
+    if (value.sizeBytes() == 0) return 0;
+    const uint64_t at = (end + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
+    const std::span<std::byte> bytes = value.bytes();
+    placed.emplace_back(at, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
+    end = at + bytes.size();
+    return at;
   }
-  const auto name = builder.CreateString(tensor.name);
-  const auto shape = builder.CreateVector(tensor.desc.shape);
-  flatbuffers::Offset<flatbuffers::Vector<int64_t>> start;
-  if (!tensor.startShape.empty()) start = builder.CreateVector(tensor.startShape);
-  return file::CreateTensorRecord(builder, name, static_cast<uint8_t>(tensor.desc.dtype), shape,
-                                  tensor.constant.has_value(), data, start);
-}
+};
 
-flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model);
-
-flatbuffers::Offset<file::NodeRecord> writeNode(flatbuffers::FlatBufferBuilder& builder, const ModelNode& node) {
-  std::vector<flatbuffers::Offset<file::SubgraphRecord>> subgraphs;
-  for (const Subgraph& subgraph : node.subgraphs) {
-    const auto model = writeGraph(builder, subgraph.model);
-    const auto name = builder.CreateString(subgraph.name);
-    subgraphs.push_back(file::CreateSubgraphRecord(builder, name, model, builder.CreateVector(subgraph.captures)));
+class ModelWriter {
+ public:
+  /// `structureBytes` is the size of the FlatBuffer to come.
+  explicit ModelWriter(uint64_t structureBytes) : structureBytes_(structureBytes), constants_{structureBytes} {
+    builder_.ForceDefaults(true);  // so that the size does not depend on the values
   }
-  const auto type = builder.CreateString(node.type);
-  const auto name = builder.CreateString(node.name);
-  const auto inputs = builder.CreateVector(node.inputs);
-  const auto outputs = builder.CreateVector(node.outputs);
-  builder.ForceVectorAlignment(node.params.size(), 1, kAlignment);
-  const auto params = builder.CreateVector(node.params);
-  const auto subgraphVector = subgraphs.empty() ? 0 : builder.CreateVector(subgraphs);
-  return file::CreateNodeRecord(builder, type, node.version, name, inputs, outputs, params, subgraphVector);
-}
 
-flatbuffers::Offset<file::ModelRecord> writeGraph(flatbuffers::FlatBufferBuilder& builder, const Model& model) {
-  // The first object made is at the end of the file: a vector of whole words, so that the file does not end in unread
-  // padding.
-  const auto inputs = builder.CreateVector(model.inputs);
-  const auto outputs = builder.CreateVector(model.outputs);
-  std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
-  for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(builder, tensor));
-  std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;
-  for (const ModelNode& node : model.nodes) nodes.push_back(writeNode(builder, node));
-  const auto producer = builder.CreateString(model.producer);
-  const auto tensorVector = builder.CreateVector(tensors);
-  const auto nodeVector = builder.CreateVector(nodes);
-  return file::CreateModelRecord(builder, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs);
-}
+  void write(const Model& model) { file::FinishModelRecordBuffer(builder_, writeGraph(model)); }
+  std::span<const uint8_t> structure() const { return {builder_.GetBufferPointer(), builder_.GetSize()}; }
+  const Constants& constants() const { return constants_; }
 
-size_t constantBytesOf(const Model& model) {
-  size_t bytes = 0;
+ private:
+  flatbuffers::Offset<file::TensorRecord> writeTensor(const ModelTensor& tensor) {
+    const auto name = builder_.CreateString(tensor.name);
+    const auto shape = builder_.CreateVector(tensor.desc.shape);
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> start;
+    if (!tensor.startShape.empty()) start = builder_.CreateVector(tensor.startShape);
+    const uint64_t at = tensor.constant ? constants_.place(*tensor.constant) : 0;
+    return file::CreateTensorRecord(builder_, name, static_cast<uint8_t>(tensor.desc.dtype), shape,
+                                    tensor.constant.has_value(), 0, start, at);
+  }
+
+  flatbuffers::Offset<file::NodeRecord> writeNode(const ModelNode& node) {
+    std::vector<flatbuffers::Offset<file::SubgraphRecord>> subgraphs;
+    for (const Subgraph& subgraph : node.subgraphs) {
+      const auto model = writeGraph(subgraph.model);
+      const auto name = builder_.CreateString(subgraph.name);
+      subgraphs.push_back(file::CreateSubgraphRecord(builder_, name, model, builder_.CreateVector(subgraph.captures)));
+    }
+    const auto type = builder_.CreateString(node.type);
+    const auto name = builder_.CreateString(node.name);
+    const auto inputs = builder_.CreateVector(node.inputs);
+    const auto outputs = builder_.CreateVector(node.outputs);
+    builder_.ForceVectorAlignment(node.params.size(), 1, kAlignment);
+    const auto params = builder_.CreateVector(node.params);
+    const auto subgraphVector = subgraphs.empty() ? 0 : builder_.CreateVector(subgraphs);
+    return file::CreateNodeRecord(builder_, type, node.version, name, inputs, outputs, params, subgraphVector);
+  }
+
+  flatbuffers::Offset<file::ModelRecord> writeGraph(const Model& model) {
+    // The first object made is at the end of the structure: a vector of whole words, so that it does not end in unread
+    // padding.
+    const auto inputs = builder_.CreateVector(model.inputs);
+    const auto outputs = builder_.CreateVector(model.outputs);
+    std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
+    for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(tensor));
+    std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;
+    for (const ModelNode& node : model.nodes) nodes.push_back(writeNode(node));
+    const auto producer = builder_.CreateString(model.producer);
+    const auto tensorVector = builder_.CreateVector(tensors);
+    const auto nodeVector = builder_.CreateVector(nodes);
+    return file::CreateModelRecord(builder_, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs,
+                                   structureBytes_);
+  }
+
+  uint64_t structureBytes_;
+  flatbuffers::FlatBufferBuilder builder_;
+  Constants constants_;
+};
+
+/// Strings, shapes and parameters, an upper bound: FlatBuffers cannot grow beyond 2 GiB and does not say so.
+size_t structureBound(const Model& model) {
+  size_t bytes = 1024 + model.producer.size();
   for (const ModelTensor& tensor : model.tensors)
-    if (tensor.constant) bytes += tensor.constant->sizeBytes();
-  for (const ModelNode& node : model.nodes)
-    for (const Subgraph& subgraph : node.subgraphs) bytes += constantBytesOf(subgraph.model);
+    bytes += 128 + tensor.name.size() + 8 * (tensor.desc.shape.size() + tensor.startShape.size());
+  for (const ModelNode& node : model.nodes) {
+    bytes +=
+        192 + node.type.size() + node.name.size() + node.params.size() + 4 * (node.inputs.size() + node.outputs.size());
+    for (const Subgraph& subgraph : node.subgraphs)
+      bytes += 64 + subgraph.name.size() + 4 * subgraph.captures.size() + structureBound(subgraph.model);
+  }
   return bytes;
 }
 
+/// Calls `use` with the parts of the file in their order.
+template <class Use>
+auto withParts(const Model& model, Use use) -> decltype(use(std::vector<std::span<const uint8_t>>())) {
+  if (const size_t bytes = structureBound(model); bytes >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return Status::unsupported(".opk models hold less than 2 GiB beside constants, this one may take {} bytes", bytes);
+  ModelWriter measured(0);
+  measured.write(model);
+  ModelWriter writer(measured.structure().size());
+  writer.write(model);
+  OPKIT_CHECK(writer.structure().size() == measured.structure().size());
+  static constexpr uint8_t kPadding[kConstantAlignment] = {};
+  std::vector<std::span<const uint8_t>> parts{writer.structure()};
+  uint64_t end = writer.structure().size();
+  for (const auto& [at, bytes] : writer.constants().placed) {
+    parts.push_back(std::span(kPadding).first(at - end));
+    parts.push_back(bytes);
+    end = at + bytes.size();
+  }
+  return use(parts);
+}
+
 }  // namespace
+
+bool isOpk(std::span<const uint8_t> bytes) {
+  return bytes.size() >= 8 && file::ModelRecordBufferHasIdentifier(bytes.data());
+}
 
 Result<Model> readModel(std::span<const uint8_t> bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0) return ModelReader(bytes).read();
@@ -169,14 +260,23 @@ Result<Model> readModel(std::span<const uint8_t> bytes) {
   return ModelReader(aligned).read();
 }
 
+Result<Model> readModel(const std::shared_ptr<MappedFile>& file) { return ModelReader(file->contents(), file).read(); }
+
 Result<std::vector<uint8_t>> writeModel(const Model& model) {
-  const size_t constantBytes = constantBytesOf(model);
-  if (constantBytes > FLATBUFFERS_MAX_BUFFER_SIZE / 16 * 15)
-    return Status::unsupported(".opk models must be smaller than 2 GiB, this one has {} bytes of constants",
-                               constantBytes);
-  flatbuffers::FlatBufferBuilder builder(constantBytes + 4096);
-  file::FinishModelRecordBuffer(builder, writeGraph(builder, model));
-  return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  return withParts(model, [](const std::vector<std::span<const uint8_t>>& parts) -> Result<std::vector<uint8_t>> {
+    std::vector<uint8_t> bytes;
+    for (const std::span<const uint8_t> part : parts) bytes.insert(bytes.end(), part.begin(), part.end());
+    return bytes;
+  });
+}
+
+Result<size_t> writeModel(const Model& model, const std::string& path) {
+  return withParts(model, [&](const std::vector<std::span<const uint8_t>>& parts) -> Result<size_t> {
+    OPKIT_TRY(writeFile(path, parts));
+    size_t bytes = 0;
+    for (const std::span<const uint8_t> part : parts) bytes += part.size();
+    return bytes;
+  });
 }
 
 }  // namespace opkit

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <random>
 
@@ -111,6 +112,62 @@ TEST(ModelFile, ConstantsCannotShareBytesToClaimMemory) {
   EXPECT_NE(read.error().message().find("claim more than"), std::string::npos) << read.error().message();
 }
 
+/// A model of one constant "k", as bytes: `version`, its data inside or at `dataAt`, the claimed size of the structure.
+std::vector<uint8_t> oneConstant(uint32_t version, const TensorDesc& desc, const std::vector<uint8_t>& inside,
+                                 uint64_t dataAt = 0, uint64_t structureBytes = 0) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.ForceDefaults(true);
+  const auto data = builder.CreateVector(inside);
+  const auto shape = builder.CreateVector(desc.shape);
+  const auto name = builder.CreateString("k");
+  const std::vector tensors{
+      file::CreateTensorRecord(builder, name, static_cast<uint8_t>(desc.dtype), shape, true, data, 0, dataAt)};
+  const auto vector = builder.CreateVector(tensors);
+  const auto outputs = builder.CreateVector(std::vector<int>{0});
+  file::FinishModelRecordBuffer(builder,
+                                file::CreateModelRecord(builder, version, 0, vector, 0, 0, outputs, structureBytes));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+TEST(ModelFile, ReadsFormatOne) {
+  const std::vector<uint8_t> bytes = oneConstant(1, {DType::Float32, {2}}, {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40});
+  const auto model = readModel(bytes);
+  ASSERT_TRUE(model) << model.error().toString();
+  EXPECT_TRUE(std::ranges::equal(model->tensors[0].constant->data<float>(), std::vector{1.0f, 2.0f}));
+  EXPECT_FALSE(readModel(oneConstant(3, {DType::Float32, {2}}, {})));
+  EXPECT_FALSE(readModel(oneConstant(1, {DType::Float32, {2}}, {1, 2, 3})));
+}
+
+TEST(ModelFile, ConstantsLieBehindTheStructure) {
+  const TensorDesc desc{DType::UInt8, {100}};
+  const uint64_t structure = oneConstant(2, desc, {}).size();
+  const uint64_t begin = (structure + 63) / 64 * 64;
+  const auto read = [&](uint64_t at, uint64_t claimed, uint64_t fileBytes) {
+    std::vector<uint8_t> bytes = oneConstant(2, desc, {}, at, claimed);
+    EXPECT_EQ(bytes.size(), structure);
+    bytes.resize(fileBytes, 7);
+    return readModel(bytes);
+  };
+  const auto model = read(begin, structure, begin + 100);
+  ASSERT_TRUE(model) << model.error().toString();
+  EXPECT_EQ(model->tensors[0].constant->data<uint8_t>()[99], 7);
+  const std::array<uint64_t, 3> wrong[] = {
+      {begin, structure, begin + 99},       // beyond the end
+      {begin + 1, structure, begin + 200},  // not aligned
+      {0, structure, begin + 100},          // in the structure
+      {uint64_t{0} - 64, structure, begin + 100},
+      {begin + 64, structure, begin + 64},
+      {begin, begin + 101, begin + 100},  // the structure claims more than the file
+      {begin, 0, begin + 100},
+      {begin, structure / 2, begin + 100},  // the structure claims less than it needs
+      {begin, begin + 64, begin + 164}};    // the structure claims the constant
+  for (const auto& [at, claimed, fileBytes] : wrong) {
+    const auto refused = read(at, claimed, fileBytes);
+    ASSERT_FALSE(refused) << at << " " << claimed << " " << fileBytes;
+    EXPECT_EQ(refused.error().code(), StatusCode::Corrupt) << refused.error().toString();
+  }
+}
+
 TEST(ModelFile, RefusesOtherFiles) {
   const std::vector<uint8_t> text(200, 'x');
   const auto read = readModel(text);
@@ -147,6 +204,48 @@ TEST_F(FileTest, ErrorsNameThePath) {
   EXPECT_NE(status.message().find("no/such/folder"), std::string::npos);
   EXPECT_FALSE(writeFile(folder_.string(), std::vector<uint8_t>{1}).isOk());
   EXPECT_EQ(fileCount(), 0u);
+}
+
+TEST_F(FileTest, ConstantsStayInTheFile) {
+  const Model model = sample();
+  const auto bytes = writeModel(model, path("a.opk"));
+  ASSERT_TRUE(bytes) << bytes.error().toString();
+  EXPECT_EQ(*bytes, fs::file_size(path("a.opk")));
+  EXPECT_EQ(*readFile(path("a.opk")), *writeModel(model));
+  auto file = MappedFile::open(path("a.opk"));
+  ASSERT_TRUE(file);
+  const auto read = readModel(*file);
+  ASSERT_TRUE(read) << read.error().toString();
+  expectEqual(model, *read);
+  EXPECT_EQ(read->tensors[1].constant->buffer, *file);
+  EXPECT_FALSE(writeModel(model, path("no/such/folder")));
+  EXPECT_EQ(fileCount(), 1u);
+}
+
+TEST_F(FileTest, ConstantsMayLieBeyondTwoGigabytes) {
+  const TensorDesc desc{DType::Float32, {3, 1 << 28}};  // 3 GiB of zeros, a hole in the file
+  const uint64_t structure = oneConstant(2, desc, {}).size();
+  const uint64_t begin = (structure + 63) / 64 * 64;
+  ASSERT_TRUE(writeFile(path("large.opk"), oneConstant(2, desc, {}, begin, structure)).isOk());
+  fs::resize_file(path("large.opk"), begin + desc.sizeBytes());
+  const auto file = MappedFile::open(path("large.opk"));
+  ASSERT_TRUE(file) << file.error().toString();
+  const auto model = readModel(*file);
+  ASSERT_TRUE(model) << model.error().toString();
+  EXPECT_EQ(model->tensors[0].constant->data<float>().back(), 0.0f);
+  fs::resize_file(path("large.opk"), begin + desc.sizeBytes() - 1);
+  EXPECT_FALSE(readModel(*MappedFile::open(path("large.opk"))));
+}
+
+TEST_F(FileTest, MappedFilesMustBeFiles) {
+  EXPECT_NE(MappedFile::open(path("missing")).error().message().find("missing"), std::string::npos);
+  EXPECT_NE(MappedFile::open(folder_.string()).error().message().find("a folder"), std::string::npos);
+  EXPECT_NE(MappedFile::open("/dev/null").error().message().find("a pipe or a device"), std::string::npos);
+  ASSERT_TRUE(writeFile(path("empty"), std::vector<uint8_t>()).isOk());
+  const auto empty = MappedFile::open(path("empty"));
+  ASSERT_TRUE(empty);
+  EXPECT_TRUE((*empty)->contents().empty());
+  EXPECT_FALSE(readModel(*empty));
 }
 
 TEST_F(FileTest, ReadsFilesThatReportNoSize) { EXPECT_GT(readFile("/proc/self/status")->size(), 10u); }

@@ -45,6 +45,8 @@ class Buffer {
   size_t sizeBytes() const { return sizeBytes_; }
   /// Host address for reading and writing the bytes, or null if not accessible.
   virtual std::byte* hostData() { return nullptr; }
+  /// The bytes will not be read soon: a mapped file gives up their memory and reads them again from the file.
+  virtual void discard(size_t offsetBytes, size_t sizeBytes) const { (void)offsetBytes, (void)sizeBytes; }
 
  private:
   size_t sizeBytes_;

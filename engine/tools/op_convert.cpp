@@ -24,10 +24,14 @@ struct Options {
 };
 
 /// Only zoo networks have an ONNX form to write.
-Result<std::vector<uint8_t>> onnxBytes(const std::string& input) {
+Result<size_t> writeOnnx(const Options& options) {
   constexpr std::string_view kZooPrefix = "zoo:";
-  if (input.starts_with(kZooPrefix)) return buildZoo(input.substr(kZooPrefix.size()));
-  return Status::unsupported("ONNX can be written from zoo:NAME only, got '{}'; choose an .opk output", input);
+  if (!options.input.starts_with(kZooPrefix))
+    return Status::unsupported("ONNX can be written from zoo:NAME only, got '{}'; choose an .opk output",
+                               options.input);
+  OPKIT_ASSIGN(const auto bytes, buildZoo(options.input.substr(kZooPrefix.size())));
+  OPKIT_TRY(writeFile(options.output, bytes));
+  return bytes.size();
 }
 
 Result<int> run(const Options& options, cli::Plugins& plugins) {
@@ -45,11 +49,10 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
                            {"nodes", model.nodes.size()},
                            {"tensors", model.tensors.size()}};
   if (!options.output.empty()) {
-    OPKIT_ASSIGN(const std::vector<uint8_t> bytes, onnx ? onnxBytes(options.input) : writeModel(model));
-    OPKIT_TRY(writeFile(options.output, bytes));
-    fmt::print("{}: {} bytes, {} nodes\n", options.output, bytes.size(), model.nodes.size());
+    OPKIT_ASSIGN(const size_t bytes, onnx ? writeOnnx(options) : writeModel(model, options.output));
+    fmt::print("{}: {} bytes, {} nodes\n", options.output, bytes, model.nodes.size());
     record["output"] = options.output;
-    record["bytes"] = bytes.size();
+    record["bytes"] = bytes;
   }
   OPKIT_TRY(cli::writeJson(options.jsonPath, record));
   return cli::kSuccess;

@@ -146,8 +146,8 @@ std::vector<fs::path> dataSets(const fs::path& folder) {
 
 Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup, CaseResult& result) {
   const std::vector<fs::path> sets = dataSets(folder.path);
-  OPKIT_ASSIGN(const auto bytes, readFile((fs::path(folder.path) / "model.onnx").string()));
-  OPKIT_ASSIGN(Model model, importOnnx(bytes, *setup.rules, *setup.registry));
+  const std::string path = (fs::path(folder.path) / "model.onnx").string();
+  OPKIT_ASSIGN(Model model, readModelFile(path, *setup.rules, *setup.registry));
   if (!model.nodes.empty()) result.op = model.nodes.back().type;
   if (sets.empty()) return Status::internal("no test_data_set_N: there is nothing to compare with");
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));

@@ -1,5 +1,8 @@
 #include "harness/zoo/load_model.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/zoo/zoo.h"
 #include "ops/builtin_ops.h"
@@ -9,18 +12,26 @@ namespace {
 
 constexpr std::string_view kZooPrefix = "zoo:";
 
-/// FlatBuffers keep the file identifier in bytes 4 to 7.
-bool isOpk(std::span<const uint8_t> bytes) {
-  constexpr std::string_view kIdentifier = "OPKT";
-  return bytes.size() >= 8 && std::equal(kIdentifier.begin(), kIdentifier.end(), bytes.begin() + 4,
-                                         [](char a, uint8_t b) { return static_cast<uint8_t>(a) == b; });
+Result<Model> parse(const std::string& model, const OpRegistry& registry, const OnnxRules& rules) {
+  if (model.starts_with(kZooPrefix)) {
+    OPKIT_ASSIGN(const auto bytes, buildZoo(model.substr(kZooPrefix.size())));
+    return importOnnx(bytes, rules, registry);
+  }
+  OPKIT_ASSIGN(Model read, readModelFile(model, rules, registry));
+  OPKIT_TRY(validateModel(read, registry));
+  return read;
 }
 
-Result<Model> parseModel(std::span<const uint8_t> bytes, const OpRegistry& registry, const OnnxRules& rules) {
-  if (!isOpk(bytes)) return importOnnx(bytes, rules, registry);
-  OPKIT_ASSIGN(Model model, readModel(bytes));
-  OPKIT_TRY(validateModel(model, registry));
-  return model;
+/// Whether there is something to parse.
+Status checkName(const std::string& model) {
+  if (model.starts_with(kZooPrefix)) {
+    const std::string name = model.substr(kZooPrefix.size());
+    return std::ranges::count(zooNames(), name) > 0 ? Status::ok() : buildZoo(name).error();
+  }
+  std::error_code error;
+  const auto type = std::filesystem::status(model, error).type();
+  const bool readable = type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::directory;
+  return readable ? Status::ok() : readFile(model).error();
 }
 
 }  // namespace
@@ -30,10 +41,8 @@ Result<Model> loadModel(const std::string& model) {
 }
 
 Result<Model> loadModel(const std::string& model, const OpRegistry& registry, const OnnxRules& rules) {
-  Result<std::vector<uint8_t>> bytes =
-      model.starts_with(kZooPrefix) ? buildZoo(model.substr(kZooPrefix.size())) : readFile(model);
-  if (!bytes) return bytes.error().withContext("expected an .onnx or .opk file or zoo:NAME");
-  Result<Model> parsed = parseModel(*bytes, registry, rules);
+  OPKIT_TRY(checkName(model).withContext("expected an .onnx or .opk file or zoo:NAME"));
+  Result<Model> parsed = parse(model, registry, rules);
   if (!parsed) return parsed.error().withContext(fmt::format("model '{}'", model));
   return parsed;
 }

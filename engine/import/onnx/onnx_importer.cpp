@@ -1,8 +1,11 @@
 #include "engine/import/onnx/onnx_importer.h"
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "engine/import/onnx/external_data.h"
+#include "engine/import/onnx/inline_functions.h"
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_node.h"
 #include "engine/import/onnx/onnx_tensor.h"
@@ -11,9 +14,6 @@
 
 namespace opkit {
 namespace {
-
-/// "" and "ai.onnx" are the same domain.
-std::string canonicalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 std::string qualifiedType(const onnx::NodeProto& node) {
   const std::string domain = canonicalDomain(node.domain());
@@ -57,8 +57,8 @@ bool isOtherThanTensor(const onnx::ValueInfoProto& info) {
 struct FileContext {
   const onnx::ModelProto& proto;
   const OnnxRules& rules;
-  std::map<std::string, int> opsets;                        // by domain
-  std::set<std::pair<std::string, std::string>> functions;  // domain, name
+  ExternalData& external;
+  std::map<std::string, int> opsets;  // by domain
 };
 
 Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
@@ -69,8 +69,6 @@ Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
     file.opsets[canonicalDomain(opset.domain())] = static_cast<int>(opset.version());
   }
   if (proto.ir_version() < 3) file.opsets.emplace("", 1);  // files older than opset_import
-  for (const onnx::FunctionProto& function : proto.functions())
-    file.functions.emplace(canonicalDomain(function.domain()), function.name());
   return Status::ok();
 }
 
@@ -95,7 +93,7 @@ class GraphImport {
   /// `outer` is the context of the graph around a subgraph.
   GraphImport(const onnx::GraphProto& graph, const FileContext& file, const OpRegistry& registry,
               ImportContext* outer = nullptr, size_t depth = 0)
-      : graph_(graph), file_(file), context_(registry, outer), depth_(depth) {}
+      : graph_(graph), file_(file), context_(registry, file.external, outer), depth_(depth) {}
 
   Result<Model> run() {
     OPKIT_TRY(readInitializers());
@@ -141,7 +139,7 @@ class GraphImport {
       return Status::unsupported("ONNX sparse initializer '{}': OpKit tensors are dense",
                                  graph_.sparse_initializer(0).values().name());
     for (const onnx::TensorProto& initializer : graph_.initializer()) {
-      Result<Tensor> value = tensorFrom(initializer);
+      Result<Tensor> value = tensorFrom(initializer, &file_.external);
       if (!value) return value.error().withContext(fmt::format("ONNX initializer '{}'", initializer.name()));
       OPKIT_TRY(declare(initializer.name(), static_cast<int>(model().tensors.size()), "initializer"));
       const int index = model().addTensor(initializer.name());
@@ -211,8 +209,6 @@ class GraphImport {
   Status importNode(const onnx::NodeProto& node) {
     const std::string type = qualifiedType(node);
     const std::string domain = canonicalDomain(node.domain());
-    if (file_.functions.contains({domain, node.op_type()}))
-      return Status::unsupported("ONNX operator '{}' is a function of the model; functions are not expanded", type);
     const auto opset = file_.opsets.find(domain);
     if (opset == file_.opsets.end())
       return Status::invalidArgument("ONNX operator '{}': the model imports no opset for its domain '{}'", type,
@@ -260,7 +256,8 @@ class GraphImport {
 
 }  // namespace
 
-Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry) {
+Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry,
+                         const std::string& path) {
   if (bytes.size() > INT32_MAX)
     return Status::unsupported("ONNX models must be smaller than 2 GiB, found {} bytes", bytes.size());
   onnx::ModelProto proto;
@@ -269,11 +266,23 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
                            bytes.size());
   if (!proto.has_graph())
     return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
-  FileContext file{proto, rules, {}, {}};
+  ExternalData external(path);
+  OPKIT_TRY(inlineFunctions(proto));
+  FileContext file{proto, rules, external, {}};
   OPKIT_TRY(readOpsets(proto, file));
   OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
   model.producer = proto.producer_name();
   return model;
+}
+
+Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, const OpRegistry& registry) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {  // a pipe, or an error that readFile names
+    OPKIT_ASSIGN(const auto bytes, readFile(path));
+    return isOpk(bytes) ? readModel(bytes) : importOnnx(bytes, rules, registry, path);
+  }
+  OPKIT_ASSIGN(const auto file, MappedFile::open(path));
+  return isOpk(file->contents()) ? readModel(file) : importOnnx(file->contents(), rules, registry, path);
 }
 
 }  // namespace opkit

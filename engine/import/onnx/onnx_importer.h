@@ -10,8 +10,13 @@
 namespace opkit {
 
 /// Corrupt when the bytes are not an ONNX model; Unsupported names the operator, attribute or type that OpKit
-/// does not handle; InvalidArgument for graphs that contradict themselves (a cycle, an undefined tensor).
-Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry);
+/// does not handle; InvalidArgument for graphs that contradict themselves (a cycle, an undefined tensor). `path` is the
+/// file of the bytes: external data lie beside it (external_data.h), are mapped, and stay there.
+Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry,
+                         const std::string& path = "");
+/// An .onnx or .opk file, distinguished by its first bytes. Constants of an .opk file stay in the file, which must not
+/// change while the model lives.
+Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, const OpRegistry& registry);
 
 /// One serialised TensorProto (the .pb files of ONNX test data).
 Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes);

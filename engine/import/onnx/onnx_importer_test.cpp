@@ -282,7 +282,6 @@ std::vector<Refused> refusedModels() {
       {"'Value' ('y'): expected a tensor in attribute 'value', found none", unsupported, setType("Value")},
       {"'Lazy' ('y'): its rule made nothing", StatusCode::Internal, setType("Lazy")},
       {"no operator 'NotRegistered'", unsupported, setType("Foreign")},
-      {"is a function of the model", unsupported, [](Builder& b) { b.proto.add_functions()->set_name("Any"); }},
       {"which nothing defines", invalid, [](Builder& b) { b.graph().mutable_node(0)->set_input(0, "ghost"); }},
       {"depends on itself", corrupt, [](Builder& b) { b.graph().mutable_node(0)->set_input(0, "y"); }},
       {"'y' is defined twice", invalid, [](Builder& b) { b.node("Any", {"x"}, {"y"}); }},
@@ -316,10 +315,15 @@ std::vector<Refused> refusedModels() {
          addInitializer(b, "w", 1);
          b.graph().mutable_initializer(0)->clear_float_data();
        }},
-      {"initializer 'w': its data is in an external file", unsupported,
+      {"initializer 'w': its data is in the file 'w.bin' beside the model, and the model came without a path",
+       unsupported,
        [](Builder& b) {
          addInitializer(b, "w", 1);
-         b.graph().mutable_initializer(0)->set_data_location(TensorProto::EXTERNAL);
+         TensorProto& tensor = *b.graph().mutable_initializer(0);
+         tensor.set_data_location(TensorProto::EXTERNAL);
+         onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+         entry.set_key("location");
+         entry.set_value("w.bin");
        }},
       {"without a graph", corrupt, [](Builder& b) { b.proto.clear_graph(); }},
       {"opset version", invalid, [](Builder& b) { b.proto.mutable_opset_import(0)->set_version(-3); }},

@@ -129,7 +129,7 @@ Result<Tensor> ImportNode::tensorAttribute(const std::string& name) const {
   if (!found || attributeTypeOf(*found) != Type::TENSOR)
     return Status::unsupported("expected a tensor in attribute '{}', found {}", name,
                                found ? typeName(attributeTypeOf(*found)) : "none");
-  Result<Tensor> tensor = tensorFrom(found->t());
+  Result<Tensor> tensor = tensorFrom(found->t(), context_.externalData);
   return tensor.has_value() ? std::move(tensor) : tensor.error().withContext(fmt::format("attribute '{}'", name));
 }
 

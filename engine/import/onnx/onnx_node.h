@@ -9,6 +9,7 @@
 
 namespace opkit {
 
+class ExternalData;
 class OpRegistry;
 
 /// The model under construction and the mapping of its ONNX names. A subgraph's context refers to the surrounding one.
@@ -20,7 +21,8 @@ class ImportContext {
     int outer;
   };
 
-  explicit ImportContext(const OpRegistry& ops, ImportContext* outer = nullptr) : registry(&ops), outer_(outer) {}
+  ImportContext(const OpRegistry& ops, ExternalData& external, ImportContext* outer = nullptr)
+      : registry(&ops), externalData(&external), outer_(outer) {}
 
   /// Declares an ONNX value; false when the name is taken.
   bool declare(const std::string& name, int index) { return byName_.emplace(name, index).second; }
@@ -40,6 +42,7 @@ class ImportContext {
 
   Model model;
   const OpRegistry* registry;
+  ExternalData* externalData;
 
  private:
   ImportContext* outer_;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/import/onnx/external_data.h"
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_importer.h"
 
@@ -41,16 +42,18 @@ Result<TensorDesc> descOf(const onnx::TensorProto& proto) {
   OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(proto.data_type()));
   const TensorDesc desc{dtype, Shape(proto.dims().begin(), proto.dims().end())};
   OPKIT_TRY(checkShape(desc.shape));
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL)
-    return Status::unsupported("its data is in an external file; only data inside the model is read");
   if (proto.has_segment()) return Status::unsupported("its data is split into segments");
   return desc;
 }
 
 }  // namespace
 
-Result<Tensor> tensorFrom(const onnx::TensorProto& proto) {
+Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external) {
   OPKIT_ASSIGN(const TensorDesc desc, descOf(proto));
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (external) return external->read(proto, desc);
+    return Status::unsupported("its data is in an external file; only data inside the model is read");
+  }
   const auto expected = static_cast<size_t>(desc.elements());
   const std::string& raw = proto.raw_data();
   const size_t typed =

@@ -6,8 +6,11 @@
 
 namespace opkit {
 
-/// Unsupported names the element type or storage OpKit does not handle; Corrupt when dims and data disagree.
-Result<Tensor> tensorFrom(const onnx::TensorProto& proto);
+class ExternalData;
+
+/// Unsupported names the element type or storage OpKit does not handle; Corrupt when dims and data disagree. Values
+/// beside the model are read from `external`; null refuses them.
+Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external = nullptr);
 
 /// Stores elements as raw_data.
 onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name);

@@ -1,0 +1,208 @@
+#include "engine/import/onnx/inline_functions.h"
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace opkit {
+namespace {
+
+constexpr size_t kMostNodes = 1'000'000;
+
+// Fields that the messages of ONNX 1.12 do not know.
+constexpr int kNodeOverload = 8;
+constexpr int kFunctionDefaults = 11;  // AttributeProto
+constexpr int kFunctionOverload = 13;
+
+/// The values of a field of strings or messages that the message's type does not know.
+template <class Message>
+std::vector<std::string> unknownTexts(const Message& message, int number) {
+  std::vector<std::string> texts;
+  const google::protobuf::UnknownFieldSet& fields = message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& field = fields.field(i);
+    if (field.number() == number && field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      texts.push_back(field.length_delimited());
+  }
+  return texts;
+}
+
+template <class Message>
+std::string overloadOf(const Message& message, int number) {
+  const std::vector<std::string> texts = unknownTexts(message, number);
+  return texts.empty() ? "" : texts.back();
+}
+
+using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+
+struct Function {
+  const onnx::FunctionProto* proto;
+  std::map<std::string, onnx::AttributeProto> defaults;
+};
+
+std::string nameOf(const onnx::FunctionProto& function) {
+  return function.domain().empty() ? function.name() : function.domain() + "::" + function.name();
+}
+
+/// One call: the names of the function's values and its attributes at the place of the call.
+class Call {
+ public:
+  Call(const Function& function, const onnx::NodeProto& node, std::string prefix)
+      : function_(function), prefix_(std::move(prefix)) {
+    for (const onnx::AttributeProto& attribute : node.attribute()) attributes_[attribute.name()] = &attribute;
+    const onnx::FunctionProto& proto = *function.proto;
+    for (int i = 0; i < proto.input_size(); ++i) names_[proto.input(i)] = i < node.input_size() ? node.input(i) : "";
+    for (int i = 0; i < proto.output_size() && i < node.output_size(); ++i)
+      if (!node.output(i).empty() && !names_.emplace(proto.output(i), node.output(i)).second)
+        forwarded_.emplace_back(proto.output(i), node.output(i));
+  }
+
+  /// Outputs that are inputs or other outputs as well: pairs of the function's value and the caller's name.
+  const std::vector<std::pair<std::string, std::string>>& forwarded() const { return forwarded_; }
+
+  std::string rename(const std::string& name) const {
+    if (name.empty()) return name;
+    const auto known = names_.find(name);
+    return known == names_.end() ? prefix_ + name : known->second;
+  }
+
+  void rewrite(onnx::NodeProto& node) const {
+    node.set_name(prefix_ + (node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()));
+    for (std::string& name : *node.mutable_input()) name = rename(name);
+    for (std::string& name : *node.mutable_output()) name = rename(name);
+    google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
+    attributes.Swap(node.mutable_attribute());
+    for (const onnx::AttributeProto& attribute : attributes) {
+      const onnx::AttributeProto* value = valueOf(attribute);
+      if (!value) continue;  // the caller leaves it out, and so does the node
+      onnx::AttributeProto& copy = *node.add_attribute();
+      copy = *value;
+      copy.set_name(attribute.name());
+      if (value != &attribute) continue;  // values of the caller have the caller's names
+      if (copy.has_g()) rewrite(*copy.mutable_g());
+      for (onnx::GraphProto& graph : *copy.mutable_graphs()) rewrite(graph);
+    }
+  }
+
+ private:
+  /// The attribute itself, or the one of the call or of the function's defaults that it refers to; null if there is
+  /// none.
+  const onnx::AttributeProto* valueOf(const onnx::AttributeProto& attribute) const {
+    if (attribute.ref_attr_name().empty()) return &attribute;
+    if (const auto given = attributes_.find(attribute.ref_attr_name()); given != attributes_.end())
+      return given->second;
+    const auto fallback = function_.defaults.find(attribute.ref_attr_name());
+    return fallback == function_.defaults.end() ? nullptr : &fallback->second;
+  }
+
+  void rewrite(onnx::GraphProto& graph) const {
+    for (onnx::ValueInfoProto& value : *graph.mutable_input()) value.set_name(rename(value.name()));
+    for (onnx::ValueInfoProto& value : *graph.mutable_output()) value.set_name(rename(value.name()));
+    for (onnx::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(rename(tensor.name()));
+    for (onnx::NodeProto& node : *graph.mutable_node()) rewrite(node);
+  }
+
+  const Function& function_;
+  std::string prefix_;
+  std::map<std::string, const onnx::AttributeProto*> attributes_;
+  std::map<std::string, std::string> names_;
+  std::vector<std::pair<std::string, std::string>> forwarded_;
+};
+
+class Inliner {
+ public:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+  Status read(const onnx::ModelProto& model) {
+    for (const onnx::FunctionProto& proto : model.functions()) {
+      Function function{&proto, {}};
+      for (const std::string& text : unknownTexts(proto, kFunctionDefaults)) {
+        onnx::AttributeProto attribute;
+        if (!attribute.ParseFromString(text))
+          return Status::corrupt("ONNX function '{}': an attribute's default is damaged", nameOf(proto));
+        function.defaults[attribute.name()] = attribute;
+      }
+      const Key key{canonicalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
+      if (!functions_.emplace(key, std::move(function)).second)
+        return Status::invalidArgument("ONNX function '{}' is defined twice", nameOf(proto));
+    }
+    return Status::ok();
+  }
+
+  Status expand(onnx::GraphProto& graph) {
+    Nodes nodes;
+    nodes.Swap(graph.mutable_node());
+    for (onnx::NodeProto& node : nodes) OPKIT_TRY(expand(node, *graph.mutable_node()));
+    return Status::ok();
+  }
+
+ private:
+  Status expand(onnx::NodeProto& node, Nodes& out) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) OPKIT_TRY(expand(*attribute.mutable_g()));
+      for (onnx::GraphProto& graph : *attribute.mutable_graphs()) OPKIT_TRY(expand(graph));
+    }
+    const auto found =
+        functions_.find({canonicalDomain(node.domain()), node.op_type(), overloadOf(node, kNodeOverload)});
+    if (found != functions_.end()) return expandCall(found->second, node, out);
+    if (++nodes_ > kMostNodes) return Status::unsupported("ONNX functions expand to more than {} nodes", kMostNodes);
+    *out.Add() = std::move(node);
+    return Status::ok();
+  }
+
+  Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out) {
+    const onnx::FunctionProto& proto = *function.proto;
+    const std::string name = nameOf(proto);
+    if (std::ranges::find(running_, &proto) != running_.end())
+      return Status::invalidArgument("ONNX function '{}' calls itself", name);
+    if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
+      return Status::invalidArgument("ONNX function '{}' has {} inputs and {} outputs, its call '{}' has {} and {}",
+                                     name, proto.input_size(), proto.output_size(), node.name(), node.input_size(),
+                                     node.output_size());
+    if (++calls_ > kMostNodes) return Status::unsupported("ONNX functions make more than {} calls", kMostNodes);
+    const Call call(function, node, fmt::format("{}.{}/", node.name().empty() ? proto.name() : node.name(), calls_));
+    running_.push_back(&proto);
+    for (const onnx::NodeProto& inner : proto.node()) {
+      onnx::NodeProto copy = inner;
+      call.rewrite(copy);
+      OPKIT_TRY(expand(copy, out));
+    }
+    running_.pop_back();
+    for (const auto& [from, to] : call.forwarded()) {
+      onnx::NodeProto& copy = *out.Add();
+      copy.set_op_type("Identity");
+      copy.add_input(call.rename(from));
+      copy.add_output(to);
+    }
+    return Status::ok();
+  }
+
+  std::map<Key, Function> functions_;
+  std::vector<const onnx::FunctionProto*> running_;
+  size_t nodes_ = 0;
+  size_t calls_ = 0;
+};
+
+}  // namespace
+
+std::string canonicalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+Status inlineFunctions(onnx::ModelProto& model) {
+  if (model.functions_size() == 0) return Status::ok();
+  Inliner inliner;
+  OPKIT_TRY(inliner.read(model));
+  OPKIT_TRY(inliner.expand(*model.mutable_graph()));
+  std::set<std::string> known;
+  for (const onnx::OperatorSetIdProto& opset : model.opset_import()) known.insert(canonicalDomain(opset.domain()));
+  for (const onnx::FunctionProto& function : model.functions())
+    for (const onnx::OperatorSetIdProto& opset : function.opset_import())
+      if (known.insert(canonicalDomain(opset.domain())).second) *model.add_opset_import() = opset;
+  return Status::ok();
+}
+
+}  // namespace opkit
