@@ -1,4 +1,5 @@
-// combined: what the kernels of scatters make of two values. A pure function, thread-safe.
+// combined: what the kernels of scatters make of two values; RunningFold: the steps of running sums and products. Pure
+// functions, thread-safe.
 #pragma once
 
 #include <type_traits>
@@ -20,5 +21,19 @@ T combined(Combine combine, T old, T value) {
   }
   return old == old && !(value >= old) ? value : old;
 }
+
+/// A running sum or product: what it starts as, and what a further term makes of it. Unsigned integers wrap.
+template <bool kIsProduct>
+struct RunningFold {
+  static constexpr int kStart = kIsProduct ? 1 : 0;
+
+  template <class T>
+  static T next(T fold, T term) {
+    if constexpr (kIsProduct)
+      return fold * term;
+    else
+      return fold + term;
+  }
+};
 
 }  // namespace opkit

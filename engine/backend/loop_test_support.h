@@ -34,7 +34,10 @@ class LoopMaker {
     for (size_t d = 0; d < commandRank; ++d)
       loop.size.push_back(1 + below(command == LoopRegion::Command::Product ? 20 : 6));
     if (command == LoopRegion::Command::Product && below(8) == 0) loop.size[2] = 0;
-    loop.exclusive = command == LoopRegion::Command::RunningSum && below(2) == 0;
+    if (command == LoopRegion::Command::RunningSum) {
+      loop.exclusive = below(2) == 0;
+      loop.combine = below(2) == 0 ? Combine::Add : Combine::Multiply;
+    }
     if (command == LoopRegion::Command::Scatter) return makeScatter(std::move(made));
     makeTarget(made);
     const size_t operands = command == LoopRegion::Command::Product ? 2 : 1;
@@ -159,7 +162,7 @@ std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& 
       return output[static_cast<size_t>(loop.target.offset + dot(i, loop.target.steps) + dot(b, loop.target.strides) +
                                         (scatters ? moved : 0))];
     };
-    T sum{};
+    T sum(loop.combine == Combine::Multiply ? 1 : 0);
     if (loop.command == LoopRegion::Command::Product)
       forEachIndex({loop.size[0], loop.size[1]}, [&](const std::vector<int64_t>& at) {
         T& y = write({at[0], at[1], 0}) = T{};
@@ -173,7 +176,7 @@ std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& 
           return;
         }
         const T before = sum;
-        sum = static_cast<T>(sum + read(0, b));
+        sum = combined(loop.combine == Combine::Multiply ? Combine::Multiply : Combine::Add, sum, read(0, b));
         write(b) = loop.exclusive ? before : sum;
       });
   });

@@ -46,7 +46,7 @@ struct LoopRegion {
     Copy,     // target = operand 0, over the box `size`
     Product,  // target[r, c] = clamp(sum over d of operand 0 * operand 1); `size` is {rows, columns, depth}, and a view
               // has stride 0 along the extent that it lacks
-    RunningSum,  // target[n] = sum of operand 0 up to n; `size` is {count}
+    RunningSum,  // target[n] = sum of operand 0 up to n, the product if `combine` says so; `size` is {count}
     Scatter,     // target = input `base`, then target = combine(target, operand 0), over the box `size`
   };
   Command command = Command::Copy;
@@ -57,7 +57,7 @@ struct LoopRegion {
   LoopIndices indices = {};
   Clamp clamp = {};                    // of a Product of floats
   bool exclusive = false;              // of a RunningSum: up to n but without n
-  Combine combine = Combine::Replace;  // of a Scatter
+  Combine combine = Combine::Replace;  // of a Scatter; Multiply makes a RunningSum a running product
   int base = 0;                        // of a Scatter: the input, like the output, that the target starts as
 };
 

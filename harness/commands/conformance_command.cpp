@@ -162,7 +162,7 @@ class ConformanceLane {
       for (const auto& [op, number] : fallbacks_) fmt::print("{:6}  {}\n", number, op);
     }
     fmt::print("\n");
-    Table table({"suite", "backend", "pass", "fail", "unsupported"});
+    Table table({"suite", "backend", "pass", "fail", "unsupported", "unjudgeable"});
     for (const auto& [suite, counts] : suites_) addRow(table, suite, counts);
     addRow(table, "all", total_);
     fmt::print("{}", table.toString());
@@ -174,15 +174,16 @@ class ConformanceLane {
   }
 
   void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
-    size_t pass = 0, failed = 0, expected = 0, unsupported = 0;
+    size_t pass = 0, failed = 0, expected = 0, unjudgeable = 0, unsupported = 0;
     for (const auto& [status, number] : counts)
       (status == CaseStatus::Pass                                      ? pass
        : isFailure(status)                                             ? failed
        : status == CaseStatus::Expected || status == CaseStatus::Flake ? expected
+       : status == CaseStatus::Unproved                                ? unjudgeable
                                                                        : unsupported) += number;
     table.add({suite, backend_, std::to_string(pass),
                std::to_string(failed) + (expected ? fmt::format(" + {} expected", expected) : ""),
-               std::to_string(unsupported)});
+               std::to_string(unsupported), std::to_string(unjudgeable)});
   }
 
   const ConformanceArguments& options_;

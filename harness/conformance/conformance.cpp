@@ -11,6 +11,7 @@
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
+#include "harness/conformance/unjudgeable.h"
 
 namespace opkit::harness {
 namespace {
@@ -57,8 +58,9 @@ Tolerance onnxTolerance(const OracleTensor& expected, const Bounds& bounds) {
 /// One model on its Session, data set by data set.
 class ConformanceRun {
  public:
-  ConformanceRun(Session& session, const Bounds& bounds, CaseResult& result)
-      : session_(session), bounds_(bounds), result_(result) {}
+  /// Of an unjudgeable model only properties of the outputs are checked.
+  ConformanceRun(Session& session, const Bounds& bounds, std::optional<Unjudgeable> unjudgeable, CaseResult& result)
+      : session_(session), bounds_(bounds), unjudgeable_(std::move(unjudgeable)), result_(result) {}
 
   Status runSet(const fs::path& set) {
     OPKIT_TRY(feedSet(set));
@@ -108,6 +110,12 @@ class ConformanceRun {
       const OracleTensor expected = OracleTensor::fromTensor(value);
       varied_ = varied_ || !isConstant(expected);
       const Tensor* got = session_.output(names[i]);
+      if (unjudgeable_) {
+        const Status status = checkUnjudgeable(*unjudgeable_, expected, *got);
+        if (!status.isOk())
+          return Status::internal("{} output '{}': {}", set.filename().string(), names[i], status.message());
+        continue;
+      }
       const Comparison one = compareTensor(expected, *got, onnxTolerance(expected, bounds_));
       if (!result_.accuracy || one.margin > result_.accuracy->margin) result_.worstShape = got->desc.shape;
       if (!result_.accuracy)
@@ -131,6 +139,7 @@ class ConformanceRun {
 
   Session& session_;
   Bounds bounds_;
+  std::optional<Unjudgeable> unjudgeable_;
   CaseResult& result_;
   bool varied_ = false;
 };
@@ -144,6 +153,8 @@ std::vector<fs::path> dataSets(const fs::path& folder) {
   return sets;
 }
 
+std::string nameOf(const ConformanceFolder& folder) { return fs::path(folder.path).filename().string(); }
+
 Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup, CaseResult& result) {
   const std::vector<fs::path> sets = dataSets(folder.path);
   const std::string path = (fs::path(folder.path) / "model.onnx").string();
@@ -153,7 +164,7 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
   OPKIT_ASSIGN(const Bounds bounds, boundsOf(folder.path));
-  ConformanceRun run(*session, bounds, result);
+  ConformanceRun run(*session, bounds, unjudgeable(nameOf(folder)), result);
   for (const fs::path& set : sets) OPKIT_TRY(run.runSet(set));
   if (!run.varied())
     result.note = "every expected element is the same: this shows that the network runs, not that it computes";
@@ -220,6 +231,9 @@ CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetu
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
     result.reason = status.message();
+  } else if (const auto listed = unjudgeable(nameOf(folder))) {
+    result.status = CaseStatus::Unproved;
+    result.reason = "unjudgeable: " + listed->reason;
   } else if (!result.accuracy) {
     result.status = CaseStatus::Fail;
     result.reason = "nothing was compared";

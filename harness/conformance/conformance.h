@@ -40,7 +40,7 @@ struct ConformanceSetup {
 /// Imports and runs the model on every data set and compares shapes, dtypes and values (|got - expected| <=
 /// 1e-7 + 1e-3 |expected| for floats, or `atol` and `rtol` of a data.json beside the model, as ONNX's own runner reads
 /// it; exactly for the rest; NaN only where expected). Fallbacks are listed, not judged. Unsupported carries the
-/// importer's or the session's reason.
+/// importer's or the session's reason. Models of unjudgeable.txt are Unproved, unless a check of unjudgeable.h fails.
 CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
 
 }  // namespace opkit::harness

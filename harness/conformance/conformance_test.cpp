@@ -7,6 +7,7 @@
 
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/testing/nowhere.h"
+#include "harness/conformance/unjudgeable.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -124,6 +125,29 @@ TEST_F(ConformanceTest, ATruncatedModelFails) {
   const auto bytes = readFile(model.string());
   ASSERT_TRUE(writeFile(model.string(), std::span(*bytes).first(bytes->size() / 2)).isOk());
   EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST(Unjudgeable, ModelsAreListedWithAReason) {
+  ASSERT_TRUE(unjudgeable("test_bernoulli"));
+  EXPECT_EQ(unjudgeable("test_bernoulli")->reason, "NumPy drew zeros and ones");
+  EXPECT_TRUE(unjudgeable("test_bernoulli")->checksZeros);
+  EXPECT_FALSE(unjudgeable("test_adam_multiple")->checksZeros);
+  EXPECT_FALSE(unjudgeable("test_bernoull"));
+  EXPECT_FALSE(unjudgeable("test_relu"));
+}
+
+TEST(Unjudgeable, OutputsHaveTheirPropertiesNonetheless) {
+  const Unjudgeable zeros{true, ""};
+  const auto floats = [](std::vector<float> values) {
+    return *Tensor::fromValues<float>({DType::Float32, {static_cast<int64_t>(values.size())}}, values);
+  };
+  const OracleTensor expected = OracleTensor::fromTensor(floats({0, 2, 0, 2, 2, 0, 2, 0}));
+  EXPECT_TRUE(checkUnjudgeable(zeros, expected, floats({2, 0, 2, 0, 2, 0, 2, 0})).isOk());
+  EXPECT_FALSE(checkUnjudgeable(zeros, expected, floats({2, 1, 2, 0, 2, 0, 2, 0})).isOk()) << "neither 0 nor 2";
+  EXPECT_FALSE(checkUnjudgeable(zeros, expected, floats({2, 0, 2, 0, 2, 0, 2})).isOk()) << "another shape";
+  std::vector<float> half(2000, 0.0f), all(2000, 2.0f);
+  std::fill_n(half.begin(), 1000, 2.0f);
+  EXPECT_FALSE(checkUnjudgeable(zeros, OracleTensor::fromTensor(floats(half)), floats(all)).isOk()) << "no zeros";
 }
 
 TEST(Conformance, MissingDirectoryIsNamed) {

@@ -1,4 +1,4 @@
-#include "ops/batch_norm/batch_norm_parts.h"
+#include "ops/batch_norm/batch_norm.h"
 
 #include "engine/op/op_registry.h"
 
@@ -35,6 +35,21 @@ void define(OpRegistry& registry) {
        .inferShapes = shapeRule,
        .flops = [](const ShapeArgs& args, auto) { return 2.0 * args.input(0).elements(); },
        .oracle = reference});
+  registry.add(
+      {.type = "TrainingBatchNormalization",
+       .summary = "batch normalisation by the statistics of the batch, and the running statistics",
+       .params = paramsSchema<BatchNormParams>(kBatchNormSchema),
+       .inputs = {{"x", kFloats}, {"scale", kFloats}, {"bias", kFloats}, {"mean", kFloats}, {"variance", kFloats}},
+       .outputs = {{"y", kFloats},
+                   {"running_mean", kFloats, Port::Kind::Optional},
+                   {"running_variance", kFloats, Port::Kind::Optional},
+                   {"batch_mean", kFloats, Port::Kind::Optional},
+                   {"batch_variance", kFloats, Port::Kind::Optional}},
+       .numeric = NumericClass::Norm,
+       .inferShapes = trainingRule,
+       .decompose = decomposeTraining,
+       .flops = [](const ShapeArgs& args, auto) { return 7.0 * static_cast<double>(args.input(0).elements()); },
+       .oracle = trainingReference});
 }
 
 }  // namespace opkit::ops::batch_norm

@@ -1,5 +1,6 @@
-// CumSum on the CPU: neighbouring rows are summed together, floats in double, integers modulo 2^64. The axis is read at
-// each run: it need not be constant.
+// CumSum and CumProd on the CPU: neighbouring rows are folded together, floats in double, integers modulo 2^64. The
+// axis is read at each run: it need not be constant.
+#include "engine/backend/combined.h"
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/op/rows.h"
 #include "ops/cum_sum/cum_sum_parts.h"
@@ -9,6 +10,7 @@ namespace {
 
 constexpr int64_t kColumns = 64;  // rows summed together
 
+template <class Fold>
 class CumSumCpu final : public cpu::CpuKernel {
  public:
   CumSumCpu(const CreateArgs& args, Backend& backend)
@@ -17,8 +19,7 @@ class CumSumCpu final : public cpu::CpuKernel {
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    const Tensor& axis = *inputs[1];
-    const int64_t value = axis.desc.dtype == DType::Int64 ? axis.data<int64_t>()[0] : axis.data<int32_t>()[0];
+    const int64_t value = has(inputs, 1) ? axisIn(*inputs[1]) : params_.axis;
     OPKIT_TRY(normalizeAxis(value, inputs[0]->desc.shape.size()).error());
     const Rows rows = rowsAlong(inputs[0]->desc.shape, value);
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
@@ -29,6 +30,10 @@ class CumSumCpu final : public cpu::CpuKernel {
   }
 
  private:
+  static int64_t axisIn(const Tensor& axis) {
+    return axis.desc.dtype == DType::Int64 ? axis.data<int64_t>()[0] : axis.data<int32_t>()[0];
+  }
+
   template <class T>
   void sumAll(const Rows& rows, const T* x, T* y) const {
     if (rows.inner == 1)
@@ -48,23 +53,27 @@ class CumSumCpu final : public cpu::CpuKernel {
   void sumRow(const T* x, T* y, int64_t extent) const {
     const int64_t step = params_.reverse ? -1 : 1;
     if (params_.reverse) x += extent - 1, y += extent - 1;
-    Sum<T> sum = 0;
+    Sum<T> sum = Fold::kStart;
     if (params_.exclusive)
       for (int64_t i = 0; i < extent; ++i, x += step, y += step) {
         *y = static_cast<T>(sum);
-        sum += static_cast<Sum<T>>(*x);
+        sum = Fold::next(sum, static_cast<Sum<T>>(*x));
       }
     else
-      for (int64_t i = 0; i < extent; ++i, x += step, y += step) *y = static_cast<T>(sum += static_cast<Sum<T>>(*x));
+      for (int64_t i = 0; i < extent; ++i, x += step, y += step) {
+        sum = Fold::next(sum, static_cast<Sum<T>>(*x));
+        *y = static_cast<T>(sum);
+      }
   }
   template <class T>
   void sumColumns(const Rows& rows, const T* x, T* y, int64_t columns) const {
-    Sum<T> sums[kColumns] = {};
+    Sum<T> sums[kColumns];
+    std::fill_n(sums, kColumns, Sum<T>(Fold::kStart));
     for (int64_t step = 0; step < rows.extent; ++step) {
       const int64_t at = (params_.reverse ? rows.extent - 1 - step : step) * rows.inner;
       for (int64_t c = 0; c < columns; ++c) {
         const auto before = sums[c];
-        sums[c] += static_cast<Sum<T>>(x[at + c]);
+        sums[c] = Fold::next(sums[c], static_cast<Sum<T>>(x[at + c]));
         y[at + c] = static_cast<T>(params_.exclusive ? before : sums[c]);
       }
     }
@@ -76,7 +85,9 @@ class CumSumCpu final : public cpu::CpuKernel {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  registry.addCreator("cpu", "CumSum", cpu::creatorOf<CumSumCpu>(cpu::supportsAll, cpu::kWideFloats | kIntegers));
+  constexpr DTypeSet kTypes = cpu::kWideFloats | kIntegers;
+  registry.addCreator("cpu", "CumSum", cpu::creatorOf<CumSumCpu<RunningFold<false>>>(cpu::supportsAll, kTypes));
+  registry.addCreator("cpu", "CumProd", cpu::creatorOf<CumSumCpu<RunningFold<true>>>(cpu::supportsAll, kTypes));
 }
 
 }  // namespace opkit::ops::cum_sum

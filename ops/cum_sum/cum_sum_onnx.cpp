@@ -8,11 +8,14 @@ Status rule(OnnxNode& node) {
   CumSumParamsT params;
   params.exclusive = node.intAttribute("exclusive", 0) != 0;
   params.reverse = node.intAttribute("reverse", 0) != 0;
-  return node.emit("CumSum", node.inputs(), packParams(params));
+  return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("CumSum", {"exclusive", "reverse"}, rule, 11); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("CumProd", {"exclusive", "reverse"}, rule, 26);
+  rules.add("CumSum", {"exclusive", "reverse"}, rule, 11);
+}
 
 }  // namespace opkit::ops::cum_sum

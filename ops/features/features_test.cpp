@@ -58,6 +58,9 @@ class Node final : public OnnxNode {
     model.outputs = {emitIntermediate(type, std::move(inputs), std::move(params))};
     return Status::ok();
   }
+  Status emitOutput(size_t, const std::string&, std::vector<int>, ParamBytes) override {
+    return Status::internal("not here");
+  }
   Status emitControl(const std::string&, std::vector<int>, const std::vector<std::string>&, ParamBytes) override {
     return Status::unsupported("no control flow");
   }

@@ -24,9 +24,10 @@ enum class Presence {
   Optional,  // written if it is not empty and not zero
 };
 
-/// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file.
-/// Expected, Flake: a failure that an expectation file names (harness/run/expectations.h). Unexpected: a pass that such
-/// a file calls a failure, or a line of it that matches no case.
+/// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file. In conformance: nobody
+/// can reproduce the expected values (harness/conformance/unjudgeable.txt). Expected, Flake: a failure that an
+/// expectation file names (harness/run/expectations.h). Unexpected: a pass that such a file calls a failure, or a line
+/// of it that matches no case.
 enum class CaseStatus {
   Pass,
   Fail,

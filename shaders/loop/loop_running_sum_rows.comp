@@ -1,8 +1,7 @@
 // LoopRegion's RunningSum over the rows of a tensor [rows / inner, terms, inner], for devices that read memory by the
 // sector: neighbours load neighbours into shared memory, each invocation adds a run of terms there, and a scan over the
 // team joins the runs. Rows that do not fit are walked tile by tile. Few long rows are divided: one dispatch sums the
-// parts, a second one scans each part from the sum of the parts before it. Float sums carry their rounding errors along
-// (Kahan). Driven by engine/backend/vulkan/vulkan_running_sum.cpp.
+// parts, a second one scans each part from the sum of the parts before it. running_sums.glsl has the arithmetic. Driven by engine/backend/vulkan/vulkan_running_sum.cpp.
 //! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
@@ -10,10 +9,11 @@
 
 layout(constant_id = 3) const uint keepsRows = 0;  // whole rows fit into shared memory
 layout(constant_id = 4) const uint stage = 0;      // kWhole, kSums or kParts
+layout(constant_id = 5) const bool isProduct = false;
 
 layout(binding = 0) readonly buffer X { STORAGE x[]; };
 layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
-layout(binding = 2) buffer PartSums { ARITH partSums[]; };  // [2, parts, rows]: sum, lost
+layout(binding = 2) buffer PartSums { ARITH partSums[]; };  // [2, parts, rows]: sum, rest
 
 layout(push_constant) uniform Push {
   uint rows;
@@ -28,28 +28,10 @@ layout(push_constant) uniform Push {
 const uint kWhole = 0, kSums = 1, kParts = 2;
 const uint kRun = 9;  // vulkan_running_sum.cpp; odd, so that neighbours' runs begin in different banks
 
-/// A sum is `sum` minus `lost`.
-struct Sum {
-  ARITH sum;
-  ARITH lost;
-};
-const Sum kNothing = Sum(ARITH(0), ARITH(0));
-
-Sum plus(Sum a, Sum b) {
-  precise ARITH sum = a.sum + b.sum;
-  ARITH lost = a.lost + b.lost;
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
-  precise float partOfB = sum - a.sum;
-  precise float error = (a.sum - (sum - partOfB)) + (b.sum - partOfB);
-  if (!isNan(error) && !isInf(error)) lost -= error;  // an infinite sum has no error
-#endif
-  return Sum(sum, lost);
-}
-Sum plusTerm(Sum a, ARITH term) { return plus(a, Sum(term, ARITH(0))); }
+#include "running_sums.glsl"
 
 KEEP_ROWS(ARITH, x)
 KEEP_RESULTS(ARITH, y)
-TEAM_SCAN(teamBefore, Sum, plus, Sum(ARITH(0), ARITH(0)))
 
 /// Of term n in its row.
 uint position(uint n) { return push.reverse != 0 ? push.terms - 1u - n : n; }
@@ -57,7 +39,7 @@ uint position(uint n) { return push.reverse != 0 ? push.terms - 1u - n : n; }
 /// What stands at term n, whose running sum up to it is `before`.
 ARITH shown(Sum before, ARITH term) {
   const Sum sum = push.exclusive != 0 ? before : plusTerm(before, term);
-  return sum.sum - sum.lost;
+  return valueOf(sum);
 }
 
 void scanKept() {
@@ -127,7 +109,7 @@ void scanTiles(Terms terms, Sum carry) {
     barrier();  // the tile before was stored
     [[unroll]] for (uint k = 0u; k < kRun; ++k) {
       const uint n = first + k * team + lane;
-      rowTile[at + k * team * teamColumns] = n < terms.end ? LOAD(x, place(terms, n)) : ARITH(0);
+      rowTile[at + k * team * teamColumns] = n < terms.end ? LOAD(x, place(terms, n)) : kNoTerm;
     }
     barrier();
     const uint run = lane * kRun * teamColumns + column;
@@ -159,7 +141,7 @@ void main() {
     const uint count = push.parts * push.rows, index = terms.part * push.rows + terms.row;
     if (teamLane() != 0u || terms.part >= push.parts) return;
     partSums[index] = sum.sum;
-    partSums[count + index] = sum.lost;
+    partSums[count + index] = sum.rest;
     return;
   }
   Sum carry = kNothing;

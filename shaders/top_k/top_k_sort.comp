@@ -2,12 +2,11 @@
 // each. A work group sorts 1024 slots: one tile, or several of short rows. Candidates are the elements of x, which is
 // [rows / inner, extent, inner], or those of an earlier dispatch; slots beyond `given` hold candidates that come last.
 // Runs from firstRun to lastRun are merged; where they are longer than a tile, other dispatches did the wide steps
-// (top_k_swap.comp). Driven by ops/top_k/top_k_vulkan.cpp.
+// (top_k_swap.comp). Driven by ops/top_k/row_sort_vulkan.cpp.
 //! variant WORD: u8 u16 u32 u32x2
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
-#include "top_k_rank.glsl"
 
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint tile = 1024;
@@ -15,6 +14,8 @@ layout(constant_id = 1) const uint kind = 0;
 layout(constant_id = 2) const bool largest = true;
 layout(constant_id = 3) const bool readsCandidates = false;
 layout(constant_id = 4) const bool alternates = false;  // runs go up and down by their place in the row, not in the tile
+
+#include "top_k_rank.glsl"
 
 layout(binding = 0) readonly buffer X { WORD_TYPE x[]; };
 layout(binding = 1) readonly buffer Ranks { RANK ranks[]; };
@@ -33,44 +34,14 @@ layout(push_constant) uniform Push {
   uint lastRun;
 } push;
 
-const uint kSlots = 1024;  // kTile of top_k_vulkan.cpp
-const uint kUnsigned = 0, kSigned = 1, kFloat = 2, kHalf = 3;
-const uint kSign = 0x80000000u, kNone = 0xFFFFFFFFu;
+const uint kSlots = 1024;  // kTile of row_sort_vulkan.cpp
 
 shared RANK tileRanks[kSlots];
 shared uint tilePlaces[kSlots];
 
-/// Bits of floats as integers of the same order; both zeros are equal, NaN is the largest. `rest` are the words below.
-uint rankOfFloat(uint bits, uint infinity, inout uint rest) {
-  const uint magnitude = bits & ~kSign;
-  if (magnitude > infinity || (magnitude == infinity && rest != 0u)) {
-    rest = kNone;
-    return kNone;
-  }
-  if (magnitude == 0u && rest == 0u) return kSign;
-  if ((bits & kSign) == 0u) return bits | kSign;
-  rest = ~rest;
-  return ~bits;
-}
-
 RANK rankAt(uint element) {
-#ifdef WORD_U32X2
-  uvec2 word = x[element];
-  if (kind == kSigned) word.y ^= kSign;
-  if (kind == kFloat) word.y = rankOfFloat(word.y, 0x7FF00000u, word.x);
-  return largest ? ~word : word;
-#else
-  uint bits = WORD_LOAD(x, element), rest = 0u;
-#ifdef WORD_U8
-  bits <<= 24;
-#elif defined(WORD_U16)
-  bits <<= 16;
-#endif
-  if (kind == kSigned) bits ^= kSign;
-  if (kind == kFloat) bits = rankOfFloat(bits, 0x7F800000u, rest);
-  if (kind == kHalf) bits = rankOfFloat(bits, 0x7C000000u, rest);
-  return largest ? ~bits : bits;
-#endif
+  const RANK rank = rankOf(WORD_LOAD(x, element));
+  return largest ? ~rank : rank;
 }
 
 void load(uint s, uint slot) {

@@ -1,10 +1,11 @@
 // TopK: one wide step of a bitonic sort of candidates (rank, position) in rows of `slots`, a power of two, in place. One
 // invocation per comparison: two candidates that lie `distance` apart, in runs that go up and down by turns. Driven by
-// ops/top_k/top_k_vulkan.cpp.
+// ops/top_k/row_sort_vulkan.cpp.
 //! variant WORD: u32 u32x2
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
+#define RANKS_ALONE
 #include "top_k_rank.glsl"
 
 layout(local_size_x = 64) in;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "engine/backend/combined.h"
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/integer_products.h"
 #include "engine/backend/cpu/vector_ops.h"
@@ -175,28 +176,29 @@ void runProducts(const LoopRegion& loop, const Loops& outer, const T* a, const T
 }
 
 /// Rows of a running sum that lie `inner` apart.
-template <class T>
+template <class Fold, class T>
 void sumRows(const LoopRegion& loop, const T* x, int64_t xInner, T* y, int64_t yInner, int64_t rows) {
   using A = Arithmetic<T>;
-  typename A::Sum sums[kColumns] = {};
+  typename A::Sum sums[kColumns];
+  std::fill_n(sums, kColumns, typename A::Sum(Fold::kStart));
   const int64_t xStride = loop.operands[0].strides[0], yStride = loop.target.strides[0];
   for (int64_t n = 0; n < loop.size[0]; ++n) {
     for (int64_t r = 0; r < rows; ++r) {
-      const auto next = sums[r] + A::forSum(x[n * xStride + r * xInner]);
+      const auto next = Fold::next(sums[r], A::forSum(x[n * xStride + r * xInner]));
       y[n * yStride + r * yInner] = cpu::narrowed<T>(loop.exclusive ? sums[r] : next);
       sums[r] = next;
     }
   }
 }
 
-template <class T>
+template <class Fold, class T>
 void runSums(const LoopRegion& loop, const Loops& outer, const T* x, T* y, ThreadPool& pool) {
   const int64_t work = std::max<int64_t>(loop.size[0], 1);
   const auto part = [&](int64_t begin, int64_t end) {
     cpu::forEachRun<2>(outer, begin, end, [&](int64_t, const auto& at, int64_t count, const auto& inner) {
       for (int64_t i = 0; i < count; i += kColumns)
-        sumRows(loop, x + at[1] + i * inner[1], inner[1], y + at[0] + i * inner[0], inner[0],
-                std::min(kColumns, count - i));
+        sumRows<Fold>(loop, x + at[1] + i * inner[1], inner[1], y + at[0] + i * inner[0], inner[0],
+                      std::min(kColumns, count - i));
     });
   };
   cpu::parallelRanges(pool, elementCount(outer.size), std::max<int64_t>(cpu::kGrainElements / work, 1), part);
@@ -277,8 +279,10 @@ Status HostLoop::onRun(TensorList inputs, TensorList outputs) {
     T* y = elementsOf<T>(output, loop_.target.offset);
     if (loop_.command == Command::Product)
       runProducts<T>(loop_, outer_, x, elementsOf<T>(operand(1), loop_.operands[1].offset), y, pool_);
+    else if (loop_.combine == Combine::Multiply)
+      runSums<RunningFold<true>>(loop_, outer_, x, y, pool_);
     else
-      runSums<T>(loop_, outer_, x, y, pool_);
+      runSums<RunningFold<false>>(loop_, outer_, x, y, pool_);
   });
   return Status::ok();
 }

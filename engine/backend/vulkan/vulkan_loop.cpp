@@ -131,16 +131,16 @@ class VulkanLoop final : public VulkanExecution {
     appendDimensions(loop.iterations, {&y.steps, &x.steps, nullptr}, table);
     OPKIT_ASSIGN(const Tensor* rows, encoder.table(table));
     const RowWork work = runningSumsOf(loop);
-    return encoder.dispatch<Shader>({*Shader::storageOf(output.desc.dtype)},
-                                    {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
-                                    {.rows = work.rows,
-                                     .terms = work.extent,
-                                     .xOffset = x.offset,
-                                     .yOffset = y.offset,
-                                     .xStride = x.strides[0],
-                                     .yStride = y.strides[0],
-                                     .exclusive = loop.exclusive},
-                                    work, {.rank = static_cast<uint32_t>(loop.iterations.size())});
+    return encoder.dispatch<Shader>(
+        {*Shader::storageOf(output.desc.dtype)}, {.table = rows, .x = operand(loop, 0, inputs), .y = &output},
+        {.rows = work.rows,
+         .terms = work.extent,
+         .xOffset = x.offset,
+         .yOffset = y.offset,
+         .xStride = x.strides[0],
+         .yStride = y.strides[0],
+         .exclusive = loop.exclusive},
+        work, {.rank = static_cast<uint32_t>(loop.iterations.size()), .isProduct = loop.combine == Combine::Multiply});
   }
 
   std::string type_;

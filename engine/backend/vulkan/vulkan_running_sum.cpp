@@ -64,7 +64,8 @@ class RowSums {
               .reverse = loop.operands[0].strides[0] < 0,
               .exclusive = loop.exclusive,
               .parts = 1,
-              .partLength = work_.extent} {}
+              .partLength = work_.extent},
+        isProduct_(loop.combine == Combine::Multiply) {}
 
   Result<bool> encode() {
     const RowTeam keeps = RowTeam::of(work_, encoder_.caps());
@@ -105,7 +106,8 @@ class RowSums {
                                       .team = team.size,
                                       .rowSteps = team.layoutWord(),
                                       .keepsRows = team.keeps == RowTeam::Keeps::Blocks,
-                                      .stage = stage});
+                                      .stage = stage,
+                                      .isProduct = isProduct_});
   }
 
   const Tensor& x_;
@@ -114,6 +116,7 @@ class RowSums {
   DType sumType_;
   RowWork work_;
   Shader::PushConstants push_;
+  bool isProduct_;
 };
 
 }  // namespace

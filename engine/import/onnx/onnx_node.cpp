@@ -153,6 +153,13 @@ Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamB
   return Status::ok();
 }
 
+Status ImportNode::emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) {
+  emitted_ = true;
+  if (index < outputs_.size() && outputs_[index] >= 0)
+    addNode(type, std::move(inputs), {outputs_[index]}, std::move(params));
+  return Status::ok();
+}
+
 Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
                                ParamBytes params) {
   std::vector<Subgraph> subgraphs;

@@ -81,6 +81,7 @@ class ImportNode final : public OnnxNode {
   using OnnxNode::addConstant;
   int addConstant(const std::string& suffix, Tensor value) override;
   Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
+  Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) override;
   Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
                      ParamBytes params) override;
   Status emitConstant(Tensor value) override;

@@ -47,6 +47,9 @@ class OnnxNode {
 
   /// Emits the node: its outputs are the ONNX node's outputs.
   virtual Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  /// Emits a node that makes output `index` of the ONNX node alone; nothing if the model does not use that output. A
+  /// rule calls this for every output of its operator, in place of emit.
+  virtual Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
   /// Emits a node of control flow. `graphs` names the attributes that hold its subgraphs, in the order of the card; the
   /// values around it that they read become further inputs of the node.
   virtual Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,

@@ -1,0 +1,31 @@
+#include "engine/import/onnx/onnx_dtype.h"
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/bits/bits_parts.h"
+#include "ops/cast/cast_generated.h"
+
+namespace opkit::ops::bits {
+namespace {
+
+ParamBytes typeParams(DType to) {
+  cast::CastParamsT params;
+  params.to = static_cast<cast::ElementType>(to);
+  return packParams(params);
+}
+
+/// A bool takes its byte and becomes 1 where that is not zero.
+Status bitCastRule(OnnxNode& node) {
+  OPKIT_ASSIGN(const int64_t number, requiredInt(node, "to"));
+  OPKIT_ASSIGN(const DType to, dtypeFromOnnx(number));
+  if (to != DType::Bool) return node.emit("BitCast", {node.input(0)}, typeParams(to));
+  const int byte = node.emitIntermediate("BitCast", {node.input(0)}, typeParams(DType::UInt8));
+  return node.emit("Cast", {byte}, typeParams(DType::Bool));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("BitwiseNot", {}, passThrough("BitwiseNot"), 18);
+  rules.add("BitCast", {"to"}, bitCastRule, 26);
+}
+
+}  // namespace opkit::ops::bits

@@ -1,0 +1,25 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/unique/unique_parts.h"
+
+namespace opkit::ops::unique {
+namespace {
+
+/// Three of the outputs are cut to the number of slices that are used.
+Status rule(OnnxNode& node) {
+  UniqueParamsT params;
+  if (node.hasAttribute("axis")) params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  params.sorted = node.intAttribute("sorted", 1) != 0;
+  const std::vector<int> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
+  const int zero = node.addConstant("zero", std::vector<int64_t>{0});
+  const int axis = node.addConstant("axis", std::vector<int64_t>{params.axis.value_or(0)});
+  OPKIT_TRY(node.emitOutput(0, "Slice", {found[0], zero, found[4], axis}));
+  OPKIT_TRY(node.emitOutput(1, "Slice", {found[1], zero, found[4]}));
+  OPKIT_TRY(node.emitOutput(2, "Identity", {found[2]}));
+  return node.emitOutput(3, "Slice", {found[3], zero, found[4]});
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) { rules.add("Unique", {"axis", "sorted"}, rule, 11); }
+
+}  // namespace opkit::ops::unique
