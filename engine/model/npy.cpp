@@ -137,13 +137,15 @@ Result<Tensor> tensorFromNpy(std::span<const uint8_t> bytes) {
 }
 
 std::vector<uint8_t> tensorToNpy(const Tensor& tensor) {
-  std::string_view code;
+  // NumPy itself has no coded floats: like its extension ml_dtypes, this writes their bytes ("|V2").
+  const bool isCoded = isCodedFloat(tensor.desc.dtype);
+  std::string code = isCoded ? fmt::format("V{}", sizeOf(tensor.desc.dtype)) : "";
   for (const NpyType& type : kTypes)
     if (type.dtype == tensor.desc.dtype) code = type.code;
   std::string shape;
   for (int64_t extent : tensor.desc.shape) shape += fmt::format("{},", extent);
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   sizeOf(tensor.desc.dtype) == 1 ? '|' : '<', code, shape);
+                                   isCoded || sizeOf(tensor.desc.dtype) == 1 ? '|' : '<', code, shape);
   const size_t start = kMagicSize + 4;
   header.append(kHeaderAlignment - (start + header.size() + 1) % kHeaderAlignment, ' ');
   header += '\n';

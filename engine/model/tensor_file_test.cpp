@@ -47,6 +47,13 @@ TEST(Npy, EveryDTypeMakesTheRoundTrip) {
   }
 }
 
+TEST(Npy, CodedFloatsAreWrittenAsBytesAndNotReadBack) {
+  const std::vector<uint8_t> bytes = tensorToNpy(*Tensor::onHost({DType::BFloat16, {2}}));
+  const std::string header(bytes.begin(), bytes.end());
+  EXPECT_NE(header.find("'descr': '|V2'"), std::string::npos) << header;
+  EXPECT_NE(tensorFromNpy(bytes).error().message().find("'|V2'"), std::string::npos);
+}
+
 TEST(Npy, ReadsWhatNumpyWrites) {
   const std::vector<uint8_t> one{0, 0, 128, 63};
   for (uint8_t version : {1, 2, 3}) {

@@ -1,5 +1,7 @@
 #include "engine/op/oracle.h"
 
+#include "engine/tensor/float_format.h"
+
 namespace opkit {
 
 OracleTensor::OracleTensor(const TensorDesc& d) { reset(d); }
@@ -23,6 +25,12 @@ void OracleTensor::load(const Tensor& tensor) {
   desc = tensor.desc;
   magnitude.clear();
   terms = 1;
+  if (isCodedFloat(desc.dtype)) {
+    real.resize(static_cast<size_t>(desc.elements()));
+    integer.clear();
+    for (size_t i = 0; i < real.size(); ++i) real[i] = readCoded(tensor, i);
+    return;
+  }
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> source = tensor.data<T>();
@@ -41,6 +49,10 @@ void OracleTensor::load(const Tensor& tensor) {
 
 void OracleTensor::toTensor(const Tensor& tensor) const {
   OPKIT_CHECK(tensor.desc == desc);
+  if (isCodedFloat(desc.dtype)) {
+    for (size_t i = 0; i < real.size(); ++i) writeCoded(tensor, i, real[i]);
+    return;
+  }
   visitDType(desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> target = tensor.data<T>();

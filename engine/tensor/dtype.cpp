@@ -13,7 +13,7 @@ struct Row {
   size_t sizeBytes;
 };
 
-constexpr std::array<Row, 12> kRows{{{DType::Float32, "f32", 4},
+constexpr std::array<Row, 18> kRows{{{DType::Float32, "f32", 4},
                                      {DType::Float16, "f16", 2},
                                      {DType::Float64, "f64", 8},
                                      {DType::Int8, "i8", 1},
@@ -24,7 +24,13 @@ constexpr std::array<Row, 12> kRows{{{DType::Float32, "f32", 4},
                                      {DType::UInt32, "u32", 4},
                                      {DType::Int64, "i64", 8},
                                      {DType::UInt64, "u64", 8},
-                                     {DType::Bool, "bool", 1}}};
+                                     {DType::Bool, "bool", 1},
+                                     {DType::BFloat16, "bf16", 2},
+                                     {DType::Float8E4M3FN, "f8e4m3fn", 1},
+                                     {DType::Float8E4M3FNUZ, "f8e4m3fnuz", 1},
+                                     {DType::Float8E5M2, "f8e5m2", 1},
+                                     {DType::Float8E5M2FNUZ, "f8e5m2fnuz", 1},
+                                     {DType::Float8E8M0, "f8e8m0", 1}}};
 
 const Row& rowOf(DType dtype) {
   OPKIT_CHECK(isValidDType(static_cast<int>(dtype)));

@@ -23,19 +23,29 @@ enum class DType : uint8_t {
   Int64 = 10,
   UInt64 = 11,
   Bool = 12,  // one byte, 0 or 1
+  BFloat16 = 13,
+  Float8E4M3FN = 14,
+  Float8E4M3FNUZ = 15,
+  Float8E5M2 = 16,
+  Float8E5M2FNUZ = 17,
+  Float8E8M0 = 18,
 };
 
 /// Bytes per element.
 size_t sizeOf(DType dtype);
-/// "f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool".
+/// "f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "bf16", "f8e4m3fn",
+/// "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0".
 const char* nameOf(DType dtype);
 /// The inverse of nameOf; nothing for an unknown name.
 std::optional<DType> dtypeFromName(std::string_view name);
 /// Whether the number is a valid DType (files hold numbers).
 bool isValidDType(int value);
 
+/// The floats that are stored as codes (float_format.h): no C++ type holds them, so visitDType() does not take them.
+constexpr bool isCodedFloat(DType dtype) { return dtype >= DType::BFloat16 && dtype <= DType::Float8E8M0; }
+
 constexpr bool isFloat(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::Float64;
+  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::Float64 || isCodedFloat(dtype);
 }
 
 /// A set of DTypes, as an operator's card declares them.
@@ -66,5 +76,9 @@ inline constexpr DTypeSet kIndexTypes{DType::Int32, DType::Int64};
 inline constexpr DTypeSet kBool{DType::Bool};
 inline constexpr DTypeSet kNumbers = kFloats | kIntegers;
 inline constexpr DTypeSet kAnyDType = kNumbers | kBool;
+inline constexpr DTypeSet kCodedFloats{DType::BFloat16,   DType::Float8E4M3FN,   DType::Float8E4M3FNUZ,
+                                       DType::Float8E5M2, DType::Float8E5M2FNUZ, DType::Float8E8M0};
+/// Of operators that only move elements: any width of whole bytes will do.
+inline constexpr DTypeSet kMovedDTypes = kAnyDType | kCodedFloats;
 
 }  // namespace opkit

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "engine/base/host_memory.h"
+#include "engine/tensor/float_format.h"
 
 namespace opkit {
 namespace {
@@ -29,21 +30,39 @@ To convertElement(From value, DType to) {
   return to == DType::Bool ? convertElement<To>(convertElement<double>(value) != 0.0) : convertElement<To>(value);
 }
 
+/// Calls visitor(read): read(i) is element i, as its C++ type or, of a coded float, as a double.
+template <class Visitor>
+void visitReader(const Tensor& from, const Visitor& visitor) {
+  if (isCodedFloat(from.desc.dtype)) return visitor([&from](size_t i) { return readCoded(from, i); });
+  visitDType(from.desc.dtype,
+             [&](auto tag) { visitor([elements = from.data<decltype(tag)>()](size_t i) { return elements[i]; }); });
+}
+
+/// Calls visitor(write): write(i, value) converts and stores element i.
+template <class Visitor>
+void visitWriter(const Tensor& to, const Visitor& visitor) {
+  const DType dtype = to.desc.dtype;
+  if (isCodedFloat(dtype))
+    return visitor([&to](size_t i, auto value) { writeCoded(to, i, convertElement<double>(value)); });
+  visitDType(dtype, [&](auto tag) {
+    using To = decltype(tag);
+    visitor(
+        [dtype, elements = to.data<To>()](size_t i, auto value) { elements[i] = convertElement<To>(value, dtype); });
+  });
+}
+
 /// Copies element by element, from one order to another.
 void convertLayout(const Tensor& from, const Tensor& to) {
   OPKIT_CHECK(from.desc.shape == to.desc.shape);
   const LayoutView source(from.desc.shape, from.layout);
   const LayoutView target(to.desc.shape, to.layout);
   if (to.layout == Layout::NC4HW4 && to.sizeBytes() > 0) std::memset(to.bytes().data(), 0, to.sizeBytes());
-  visitDType(from.desc.dtype, [&](auto fromTag) {
-    visitDType(to.desc.dtype, [&](auto toTag) {
-      const auto read = from.data<decltype(fromTag)>();
-      const auto write = to.data<decltype(toTag)>();
+  visitReader(from, [&](auto read) {
+    visitWriter(to, [&](auto write) {
       for (int64_t n = 0; n < source.batch; ++n)
         for (int64_t c = 0; c < source.channels; ++c)
-          for (int64_t s = 0; s < source.spatial; ++s)
-            write[static_cast<size_t>(target.at(n, c, s))] =
-                convertElement<decltype(toTag)>(read[static_cast<size_t>(source.at(n, c, s))], to.desc.dtype);
+          for (int64_t i = 0; i < source.spatial; ++i)
+            write(static_cast<size_t>(target.at(n, c, i)), read(static_cast<size_t>(source.at(n, c, i))));
     });
   });
 }
@@ -106,13 +125,10 @@ void convertElements(const Tensor& from, const Tensor& to) {
     if (from.sizeBytes() > 0) std::memcpy(to.bytes().data(), from.bytes().data(), from.sizeBytes());
     return;
   }
-  visitDType(from.desc.dtype, [&](auto fromTag) {
-    visitDType(to.desc.dtype, [&](auto toTag) {
-      using From = decltype(fromTag);
-      using To = decltype(toTag);
-      const std::span<From> source = from.data<From>();
-      const std::span<To> target = to.data<To>();
-      for (size_t i = 0; i < source.size(); ++i) target[i] = convertElement<To>(source[i], to.desc.dtype);
+  const auto count = static_cast<size_t>(from.desc.elements());
+  visitReader(from, [&](auto read) {
+    visitWriter(to, [&](auto write) {
+      for (size_t i = 0; i < count; ++i) write(i, read(i));
     });
   });
 }

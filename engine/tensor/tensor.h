@@ -108,7 +108,8 @@ Result<Tensor> Tensor::fromValues(TensorDesc desc, const std::vector<T>& values)
   return tensor;
 }
 
-/// Calls visitor(T{}) with the C++ storage type of `dtype` (Half for Float16, uint8_t for Bool).
+/// Calls visitor(T{}) with the C++ storage type of `dtype` (Half for Float16, uint8_t for Bool). REQUIRES no coded
+/// float: those have codes, not a type (float_format.h).
 template <class Visitor>
 decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -124,8 +125,14 @@ decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
     case DType::UInt32: return visitor(uint32_t{});
     case DType::Int64: return visitor(int64_t{});
     case DType::UInt64: return visitor(uint64_t{});
+    case DType::BFloat16:
+    case DType::Float8E4M3FN:
+    case DType::Float8E4M3FNUZ:
+    case DType::Float8E5M2:
+    case DType::Float8E5M2FNUZ:
+    case DType::Float8E8M0: break;
   }
-  OPKIT_CHECK(!"unknown dtype");
+  OPKIT_CHECK(!"a dtype with a C++ type");
   std::abort();
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/op/oracle.h"
+#include "engine/tensor/float_format.h"
 
 namespace opkit {
 namespace {
@@ -17,6 +18,10 @@ uint64_t mix(uint64_t counter) {
 
 template <class Real, class Integer>
 void fill(const Tensor& tensor, Real&& real, Integer&& integer) {
+  if (isCodedFloat(tensor.desc.dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(tensor.desc.elements()); ++i) writeCoded(tensor, i, real(i));
+    return;
+  }
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> elements = tensor.data<T>();

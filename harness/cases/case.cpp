@@ -203,10 +203,10 @@ Status checkDataForm(const std::string& json) {
     return good ? Status::ok() : fails();
   }
   if (key != "pattern") return fails();
-  for (const char* name : {"negative", "spike", "alternating", "zeros", "rows", "ramp", "bits"})
+  for (const char* name : {"negative", "spike", "alternating", "zeros", "rows", "ramp", "bits", "codes"})
     if (value == name) return Status::ok();
-  return Status::invalidArgument("pattern must be negative, spike, alternating, zeros, rows, ramp or bits, got {}",
-                                 value.dump());
+  return Status::invalidArgument(
+      "pattern must be negative, spike, alternating, zeros, rows, ramp, bits or codes, got {}", value.dump());
 }
 
 }  // namespace opkit::harness

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/tensor/float_format.h"
 #include "harness/cases/rng.h"
 
 namespace opkit::harness {
@@ -14,6 +15,11 @@ using Json = nlohmann::json;
 /// Stores value(i) in every element, rounded once to the dtype. Integers take whole numbers as they are.
 template <class Value>
 void fill(const Tensor& tensor, Value&& value) {
+  if (isCodedFloat(tensor.desc.dtype)) {
+    const auto count = static_cast<size_t>(tensor.desc.elements());
+    for (size_t i = 0; i < count; ++i) writeCoded(tensor, i, static_cast<double>(value(i)));
+    return;
+  }
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> elements = tensor.data<T>();
@@ -88,6 +94,15 @@ std::vector<double> specialValues() {
     return {};
 }
 
+/// As above, of a float that is stored as codes; what the format does not hold becomes another of these values.
+std::vector<double> specialValues(const FloatFormat& format) {
+  const double infinity = std::numeric_limits<double>::infinity(), largest = decode(format, format.largestCode());
+  std::vector<double> values = {0.0,   -0.0,    decode(format, 1), -decode(format, 1), 1,         -1,          0.5,
+                                -2.75, largest, -largest,          infinity,           -infinity, std::nan("")};
+  if (format.fractionBits > 0) values.push_back(decode(format, 1u << format.fractionBits));  // the least normal one
+  return values;
+}
+
 /// Largest values of f64 become small enough for sums of a trillion: whether a sum overflows midway depends on its
 /// order. Kernels add f32 and f16 in a wider type.
 void makeSummable(std::vector<double>& values) {
@@ -98,15 +113,19 @@ void makeSummable(std::vector<double>& values) {
 void fillSpecials(const Tensor& tensor, Rng& rng, const OpDef& def) {
   const Domain& domain = def.domain;
   const bool sums = def.numeric == NumericClass::Sum || def.numeric == NumericClass::Products;
+  const auto fillFloats = [&](const std::vector<double>& specials) {
+    fill(tensor, [&](size_t i) {
+      if (i < specials.size()) return specials[i];
+      return rng.integer(0, 2) == 0 ? specials[rng.next() % specials.size()] : rng.uniform(domain.low, domain.high);
+    });
+  };
+  if (isCodedFloat(tensor.desc.dtype)) return fillFloats(specialValues(formatOf(tensor.desc.dtype)));
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
-    std::vector<double> specials = specialValues<T>();
-    if (std::is_same_v<T, double> && sums) makeSummable(specials);
     if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>) {
-      fill(tensor, [&](size_t i) {
-        if (i < specials.size()) return specials[i];
-        return rng.integer(0, 2) == 0 ? specials[rng.next() % specials.size()] : rng.uniform(domain.low, domain.high);
-      });
+      std::vector<double> specials = specialValues<T>();
+      if (std::is_same_v<T, double> && sums) makeSummable(specials);
+      fillFloats(specials);
     } else if (tensor.desc.dtype == DType::Bool) {
       fillNormal(tensor, rng, domain);
     } else {
@@ -147,6 +166,13 @@ void fillBits(const Tensor& tensor, Rng& rng) {
   });
 }
 
+/// Element i holds the bits of a drawn start + i, so that 256 (65,536) elements hold each value of 8 (16) bits.
+void fillCodes(const Tensor& tensor, Rng& rng) {
+  const size_t size = sizeOf(tensor.desc.dtype), start = rng.next() % 65536;
+  const std::span<std::byte> bytes = tensor.bytes();
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((start + i / size) >> (8 * (i % size)));
+}
+
 void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
   const auto count = static_cast<uint64_t>(tensor.desc.elements());
   if (pattern == "bits") {
@@ -167,6 +193,8 @@ void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
       if (static_cast<int64_t>(i) % row == 0) value = rng.uniform(-4, 4);
       return value;
     });
+  } else if (pattern == "codes") {
+    fillCodes(tensor, rng);
   } else {  // ramp
     fill(tensor, [](size_t i) { return static_cast<int64_t>(i); });
   }

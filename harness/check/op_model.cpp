@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/tensor/float_format.h"
 #include "harness/compare/compare.h"
 #include "harness/compare/expected.h"
 
@@ -33,13 +34,21 @@ Status sameBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
   const std::span<std::byte> y = b.bytes();
   if (std::ranges::equal(x, y)) return Status::ok();
   size_t differing = 0, first = 0;
-  visitDType(a.desc.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    for (size_t i = 0; i < x.size(); i += sizeof(T)) {
-      if (std::memcmp(&x[i], &y[i], sizeof(T)) == 0 || (anyNaN && isNaN<T>(&x[i]) && isNaN<T>(&y[i]))) continue;
-      if (differing++ == 0) first = i / sizeof(T);
+  if (isCodedFloat(a.desc.dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(a.desc.elements()); ++i) {
+      const size_t size = sizeOf(a.desc.dtype);
+      const bool bothNaN = anyNaN && std::isnan(readCoded(a, i)) && std::isnan(readCoded(b, i));
+      if (std::memcmp(&x[i * size], &y[i * size], size) != 0 && !bothNaN && differing++ == 0) first = i;
     }
-  });
+  } else {
+    visitDType(a.desc.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      for (size_t i = 0; i < x.size(); i += sizeof(T)) {
+        if (std::memcmp(&x[i], &y[i], sizeof(T)) == 0 || (anyNaN && isNaN<T>(&x[i]) && isNaN<T>(&y[i]))) continue;
+        if (differing++ == 0) first = i / sizeof(T);
+      }
+    });
+  }
   if (differing == 0) return Status::ok();
   return Status::internal("output {} differs in {} of {} elements, first at {}", output, differing, a.desc.elements(),
                           coordinates(a.desc.shape, static_cast<int64_t>(first)));

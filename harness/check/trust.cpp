@@ -58,6 +58,10 @@ int64_t elementsOut(const PreparedCase& c) {
 /// The oracle's values, rounded to the dtype.
 Result<Tensor> rounded(const OracleTensor& expected) {
   OPKIT_ASSIGN(const Tensor tensor, Tensor::onHost(expected.desc));
+  if (isCodedFloat(expected.desc.dtype)) {
+    expected.toTensor(tensor);
+    return tensor;
+  }
   visitDType(expected.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> to = tensor.data<T>();

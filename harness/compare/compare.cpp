@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/tensor/float_format.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -76,14 +78,14 @@ double widen(T value) {
     return static_cast<double>(value);
 }
 
-template <class T>
-void compareReal(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance, Tally& tally) {
-  const std::span<T> elements = got.data<T>();
-  const DType dtype = got.desc.dtype;
-  for (size_t i = 0; i < elements.size(); ++i) {
+/// `have(i)` is element i, widened; `poisoned(i)`: whether it was never written.
+template <class Have, class Poisoned>
+void compareReal(const OracleTensor& expected, DType dtype, const Have& haveAt, const Poisoned& poisoned,
+                 const Tolerance& tolerance, Tally& tally) {
+  for (size_t i = 0; i < expected.real.size(); ++i) {
     const double want = expected.real[i];
     const double rounded = roundTo(dtype, want);
-    const double have = widen(elements[i]);
+    const double have = haveAt(i);
     const double bound = tolerance.bound.empty() ? 0 : tolerance.bound[i];
     tally.countSpecials(rounded, have);
     bool ok = false;
@@ -101,7 +103,7 @@ void compareReal(const OracleTensor& expected, const Tensor& got, const Toleranc
       ok = error <= bound;
       tally.difference(want, error, ulpOf(dtype, want));
     }
-    tally.element(static_cast<int64_t>(i), want, have, error, bound, ok, isPoison(elements[i]));
+    tally.element(static_cast<int64_t>(i), want, have, error, bound, ok, poisoned(i));
   }
 }
 
@@ -117,6 +119,26 @@ void compareIntegers(const OracleTensor& expected, const Tensor& got, Tally& tal
     tally.element(static_cast<int64_t>(i), static_cast<double>(want), static_cast<double>(elements[i]), error, 0, ok,
                   isPoison(elements[i]));
   }
+}
+
+void compareElements(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance, Tally& tally) {
+  const DType dtype = got.desc.dtype;
+  if (isCodedFloat(dtype)) {
+    const auto isPoisoned = [&](size_t i) { return sizeOf(dtype) == 2 && isPoison(got.data<uint16_t>()[i]); };
+    return compareReal(
+        expected, dtype, [&](size_t i) { return readCoded(got, i); }, isPoisoned, tolerance, tally);
+  }
+  visitDType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>) {
+      const std::span<T> elements = got.data<T>();
+      compareReal(
+          expected, dtype, [&](size_t i) { return widen(elements[i]); },
+          [&](size_t i) { return isPoison(elements[i]); }, tolerance, tally);
+    } else {
+      compareIntegers<T>(expected, got, tally);
+    }
+  });
 }
 
 std::string failureLine(const Comparison& c, const Shape& shape, const Tolerance& tolerance) {
@@ -149,13 +171,7 @@ Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const 
     tally.result.margin = kInfinity;
     return tally.result;
   }
-  visitDType(got.desc.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>)
-      compareReal<T>(expected, got, tolerance, tally);
-    else
-      compareIntegers<T>(expected, got, tally);
-  });
+  compareElements(expected, got, tolerance, tally);
   Comparison result = tally.result;
   // x/0 is +Inf: fails
   result.nmse = tally.errorSquares == 0 ? 0 : static_cast<double>(tally.errorSquares / tally.expectedSquares);

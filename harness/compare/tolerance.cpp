@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/tensor/float_format.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -96,12 +98,10 @@ Tolerance exactLane(const OracleTensor& expected) {
 }  // namespace
 
 double ulpOf(DType dtype, double value) {
-  const int fraction = dtype == DType::Float16 ? 10 : dtype == DType::Float32 ? 23 : 52;
-  const int smallest = dtype == DType::Float16 ? -24 : dtype == DType::Float32 ? -149 : -1074;
-  const int largest = dtype == DType::Float16 ? 15 : dtype == DType::Float32 ? 127 : 1023;
-  if (value == 0 || !std::isfinite(value)) return std::ldexp(1.0, smallest);
-  const int exponent = std::min(std::ilogb(value), largest);
-  return std::ldexp(1.0, std::max(exponent - fraction, smallest));
+  const FloatFormat& format = formatOf(isFloat(dtype) ? dtype : DType::Float64);
+  if (value == 0 || !std::isfinite(value)) return std::ldexp(1.0, format.leastExponent());
+  const int exponent = std::min(std::ilogb(value), format.greatestExponent());
+  return std::ldexp(1.0, std::max(exponent - format.fractionBits, format.leastExponent()));
 }
 
 bool hasExactLane(NumericClass numeric) {
@@ -116,6 +116,7 @@ bool hasExactLane(NumericClass numeric) {
 
 double roundTo(DType dtype, double value) {
   if (dtype == DType::Float16) return toFloat(toHalf(value));
+  if (isCodedFloat(dtype)) return decode(formatOf(dtype), encode(formatOf(dtype), value));
   return dtype == DType::Float32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 

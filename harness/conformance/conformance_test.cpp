@@ -103,12 +103,29 @@ TEST_F(ConformanceTest, NanInTheDataIsNotAPass) {
 }
 
 TEST_F(ConformanceTest, DataOfATypeThatTensorsCannotHoldIsUnsupported) {
-  // A TensorProto of one float8e8m0: dims, data_type 24, raw_data.
+  // A TensorProto of one float4e2m1: dims, data_type 23, raw_data.
   const fs::path input = output().parent_path() / "input_0.pb";
-  ASSERT_TRUE(writeFile(input.string(), std::vector<uint8_t>{8, 1, 16, 24, 74, 1, 0}).isOk());
+  ASSERT_TRUE(writeFile(input.string(), std::vector<uint8_t>{8, 1, 16, 23, 74, 1, 0}).isOk());
   const CaseResult result = run();
   EXPECT_EQ(result.status, CaseStatus::Unsupported);
-  EXPECT_NE(result.reason.find("float8e8m0"), std::string::npos) << result.reason;
+  EXPECT_NE(result.reason.find("float4e2m1"), std::string::npos) << result.reason;
+}
+
+TEST_F(ConformanceTest, OldDataSetsOfBf16AreRead) {
+  const auto resultOf = [](const std::string& name) {
+    const auto folders = findConformanceFolders({*packagedTestData() + "/node/" + name});
+    const OpRegistry& registry = ops::builtinOps();
+    return runConformance(folders->front(),
+                          {&registry, &ops::builtinOnnxRules(), "reference", *createRuntime("reference")});
+  };
+  const CaseResult codes = resultOf("test_cast_BFLOAT16_to_FLOAT");  // its codes stand as u16
+  EXPECT_EQ(codes.status, CaseStatus::Pass) << codes.reason;
+  const CaseResult truncated = resultOf("test_cast_FLOAT_to_BFLOAT16");
+  EXPECT_EQ(truncated.status, CaseStatus::Unsupported);
+  EXPECT_NE(truncated.reason.find("truncated"), std::string::npos) << truncated.reason;
+  const CaseResult other = resultOf("test_castlike_FLOAT_to_BFLOAT16");  // its data have another shape than its model
+  EXPECT_EQ(other.status, CaseStatus::Unsupported);
+  EXPECT_NE(other.reason.find("contradicts the model"), std::string::npos) << other.reason;
 }
 
 TEST_F(ConformanceTest, NothingToCompareFails) {

@@ -25,7 +25,7 @@ std::optional<Unjudgeable> unjudgeable(const std::string& folder) {
     if (!line.starts_with(folder + " | ")) continue;
     const std::string rest = line.substr(folder.size() + 3);
     const size_t end = rest.find(" | ");
-    return Unjudgeable{rest.starts_with("zeros"), rest.substr(end + 3)};
+    return Unjudgeable{rest.starts_with("zeros"), rest.starts_with("refusal"), rest.substr(end + 3)};
   }
   return std::nullopt;
 }

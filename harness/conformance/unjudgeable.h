@@ -15,6 +15,7 @@ const char* unjudgeableModels();
 /// A line of the list.
 struct Unjudgeable {
   bool checksZeros = false;
+  bool contradictsModel = false;  // it has data that the model refuses
   std::string reason;
 };
 

@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/host/host_loop.h"
 #include "engine/backend/reference/oracle_execution.h"
+#include "engine/tensor/float_format.h"
 #include "harness/check/kernel_rig.h"
 
 namespace opkit::harness {
@@ -38,6 +39,15 @@ bool unwrite(const Run& run, size_t first, size_t last) {
 template <class Map>
 bool mapFloats(const Run& run, Map&& map) {
   bool changed = false;
+  if (isCodedFloat(run.output.desc.dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(run.output.desc.elements()); ++i) {
+      const double value = readCoded(run.output, i);
+      writeCoded(run.output, i, map(value, i));
+      const double stored = readCoded(run.output, i);
+      changed |= stored != value && !(std::isnan(stored) && std::isnan(value));
+    }
+    return changed;
+  }
   visitDType(run.output.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>) {

@@ -8,7 +8,7 @@ namespace {
 Result<std::vector<TensorDesc>> castRule(const ShapeArgs& args) {
   const DType to = targetOf(args.params<CastParams>());
   if (!isValidDType(static_cast<int>(to)))
-    return Status::invalidArgument("to must be a type number in [1, 12], got {}", static_cast<int>(to));
+    return Status::invalidArgument("to must be a type number in [1, 18], got {}", static_cast<int>(to));
   return std::vector{TensorDesc{to, args.shape(0)}};
 }
 
@@ -22,15 +22,16 @@ void define(OpRegistry& registry) {
   registry.add({.type = "Cast",
                 .summary = "converts elements to another type",
                 .params = paramsSchema<CastParams>(kCastSchema),
-                .inputs = {{"x"}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}},
+                .outputs = {{"y", kMovedDTypes}},
                 .numeric = NumericClass::Cast,
                 .inferShapes = castRule,
                 .oracle = reference});
   registry.add({.type = "CastLike",
                 .summary = "converts elements to the type of another tensor",
-                .inputs = {{"x"}, {"like"}},
-                .outputs = {{"y"}},
+                .params = paramsSchema<CastParams>(kCastSchema),
+                .inputs = {{"x", kMovedDTypes}, {"like", kMovedDTypes}},
+                .outputs = {{"y", kMovedDTypes}},
                 .numeric = NumericClass::Cast,
                 .inferShapes = castLikeRule,
                 .oracle = reference});

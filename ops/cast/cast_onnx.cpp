@@ -5,24 +5,53 @@
 namespace opkit::ops::cast {
 namespace {
 
+Result<CastParamsT> codingOf(OnnxNode& node) {
+  CastParamsT params;
+  params.saturate = node.intAttribute("saturate", 1) != 0;
+  const std::string mode = node.stringAttribute("round_mode", "up");
+  if (mode == "down")
+    params.round_mode = RoundMode::down;
+  else if (mode == "nearest")
+    params.round_mode = RoundMode::nearest;
+  else if (mode != "up")
+    return Status::invalidArgument("round_mode must be up, down or nearest, got '{}'", mode);
+  return params;
+}
+
 Status castByNumber(OnnxNode& node) {
   OPKIT_ASSIGN(const DType to, dtypeFromOnnx(node.intAttribute("to", 0)));
-  CastParamsT params;
+  OPKIT_ASSIGN(CastParamsT params, codingOf(node));
   params.to = static_cast<ElementType>(to);
   return node.emit("Cast", node.inputs(), packParams(params));
 }
 
-/// Cast-1 names the type: "FLOAT", "INT64".
-Status castByName(OnnxNode&) {
-  return Status::unsupported("Cast: before opset 6 the type is a string; convert the model to opset 6 or later");
+/// Before opset 6 the type has a name of TensorProto.DataType: FLOAT, INT64.
+Status castByName(OnnxNode& node) {
+  constexpr std::pair<const char*, DType> kNames[] = {
+      {"FLOAT", DType::Float32}, {"UINT8", DType::UInt8},   {"INT8", DType::Int8},       {"UINT16", DType::UInt16},
+      {"INT16", DType::Int16},   {"INT32", DType::Int32},   {"INT64", DType::Int64},     {"BOOL", DType::Bool},
+      {"UINT32", DType::UInt32}, {"UINT64", DType::UInt64}, {"FLOAT16", DType::Float16}, {"DOUBLE", DType::Float64}};
+  const std::string name = node.stringAttribute("to", "");
+  for (const auto& [known, dtype] : kNames) {
+    if (name != known) continue;
+    CastParamsT params;
+    params.to = static_cast<ElementType>(dtype);
+    return node.emit("Cast", node.inputs(), packParams(params));
+  }
+  return Status::unsupported("to must name a numeric type such as FLOAT or INT64, got '{}'", name);
+}
+
+Status castLike(OnnxNode& node) {
+  OPKIT_ASSIGN(const CastParamsT params, codingOf(node));
+  return node.emit("CastLike", node.inputs(), packParams(params));
 }
 
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Cast", {"to"}, castByName, 1, 5);
-  rules.add("Cast", {"to", "saturate"}, castByNumber, 6);
-  rules.add("CastLike", {"saturate"}, passThrough("CastLike"), 15);
+  rules.add("Cast", {"to", "saturate", "round_mode"}, castByNumber, 6);
+  rules.add("CastLike", {"saturate", "round_mode"}, castLike, 15);
 }
 
 }  // namespace opkit::ops::cast

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/tensor/float_format.h"
 #include "ops/cast/cast_parts.h"
 
 namespace opkit::ops::cast {
@@ -39,12 +40,67 @@ int64_t wholeBits(double value, DType to) {
   return static_cast<int64_t>(std::min(whole, static_cast<__int128>(beyond) - 1));
 }
 
+/// All finite numbers of a coded format that are not negative, in ascending order.
+class NumbersOf {
+ public:
+  explicit NumbersOf(const FloatFormat& format) : format_(format) {
+    for (uint32_t code = 0; code <= format.largestCode(); ++code) numbers_.push_back(decode(format, code));
+  }
+
+  /// ONNX's tables of Cast: the nearest number, ties to the even place; bf16 never saturates.
+  double round(double value, bool saturate) const {
+    if (std::isnan(value)) return value;
+    const double magnitude = std::fabs(value), largest = numbers_.back();
+    const auto above = std::lower_bound(numbers_.begin(), numbers_.end(), magnitude);
+    const auto place = static_cast<size_t>(above - numbers_.begin());
+    const double before = place == 0 ? 0 : numbers_[place - 1];
+    const bool isBeyond = above == numbers_.end();
+    const double next = isBeyond ? largest + (largest - numbers_[numbers_.size() - 2]) : *above;
+    const double middle = before + (next - before) / 2;
+    const bool isUp = magnitude > middle || (magnitude == middle && place % 2 == 0);
+    const double infinity = std::numeric_limits<double>::infinity();
+    double result = isUp ? next : before;
+    if (isBeyond && isUp) {
+      const bool isIeee = format_.specials == FloatFormat::Specials::Ieee;
+      result = saturate && format_.dtype != DType::BFloat16 ? largest : isIeee ? infinity : std::nan("");
+    }
+    return std::copysign(result, value);
+  }
+
+  /// ONNX's table of FLOAT8E8M0. It leaves negative numbers open: NaN here.
+  double roundScale(double value, bool saturate, RoundMode mode) const {
+    if (std::isnan(value) || value < 0) return std::nan("");
+    if (value > numbers_.back()) return saturate ? numbers_.back() : std::nan("");
+    if (value < numbers_.front()) return saturate ? numbers_.front() : std::nan("");
+    const double above = *std::lower_bound(numbers_.begin(), numbers_.end(), value);
+    if (above == value || mode == RoundMode::up) return above;
+    return mode == RoundMode::nearest && value >= 0.75 * above ? above : above / 2;
+  }
+
+ private:
+  const FloatFormat& format_;
+  std::vector<double> numbers_;
+};
+
+void castToCoded(const OracleTensor& x, OracleTensor& y, const CastParamsT& params) {
+  const NumbersOf numbers(formatOf(y.desc.dtype));
+  for (size_t i = 0; i < y.real.size(); ++i) {
+    const double value = x.isReal() ? x.real[i] : widen(x.integer[i], x.desc.dtype, y.desc.dtype);
+    y.real[i] = y.desc.dtype == DType::Float8E8M0 ? numbers.roundScale(value, params.saturate, params.round_mode)
+                                                  : numbers.round(value, params.saturate);
+  }
+}
+
 }  // namespace
 
 Status reference(const OracleArgs& args) {
   const OracleTensor& x = args.input(0);
   OracleTensor& y = args.output();
   const DType to = y.desc.dtype;
+  if (isCodedFloat(to)) {
+    castToCoded(x, y, args.params<CastParams>());
+    return Status::ok();
+  }
   const auto count = static_cast<size_t>(x.elements());
   for (size_t i = 0; i < count; ++i) {
     if (y.isReal())

@@ -49,8 +49,8 @@ void define(OpRegistry& registry) {
   registry.add({.type = "Concat",
                 .summary = "joins tensors along an axis",
                 .params = paramsSchema<ConcatParams>(kConcatSchema),
-                .inputs = {{"x", kAnyDType}, {"more", kAnyDType, Port::Kind::Variadic}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}, {"more", kMovedDTypes, Port::Kind::Variadic}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

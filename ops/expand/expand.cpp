@@ -22,8 +22,8 @@ Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const Ten
 void define(OpRegistry& registry) {
   registry.add({.type = "Expand",
                 .summary = "repeats a tensor to the shape it broadcasts to",
-                .inputs = {{"x"}, {"shape", kIndexTypes, Port::Kind::Required, true}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}, {"shape", kIndexTypes, Port::Kind::Required, true}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

@@ -52,12 +52,12 @@ GatherPlan planGather(const GatherParamsT& params, const Shape& data) {
 }
 
 void define(OpRegistry& registry) {
-  const std::vector<Port> inputs{{"data", kAnyDType}, {"indices", kIndexTypes}};
+  const std::vector<Port> inputs{{"data", kMovedDTypes}, {"indices", kIndexTypes}};
   registry.add({.type = "Gather",
                 .summary = "slices of the data along an axis, chosen by indices",
                 .params = paramsSchema<GatherParams>(kGatherSchema),
                 .inputs = inputs,
-                .outputs = {{"y"}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = gatherShapeRule,
                 .loop = gatherLoop,
                 .flops = noFlops,
@@ -66,7 +66,7 @@ void define(OpRegistry& registry) {
                 .summary = "single elements of the data, each with its own index along an axis",
                 .params = paramsSchema<GatherParams>(kGatherSchema),
                 .inputs = inputs,
-                .outputs = {{"y"}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = elementsShapeRule,
                 .loop = gatherElementsLoop,
                 .flops = noFlops,
@@ -75,7 +75,7 @@ void define(OpRegistry& registry) {
                 .summary = "slices of the data, chosen by tuples of indices",
                 .params = paramsSchema<GatherNdParams>(kGatherNdSchema),
                 .inputs = inputs,
-                .outputs = {{"y"}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = ndShapeRule,
                 .loop = gatherNdLoop,
                 .flops = noFlops,

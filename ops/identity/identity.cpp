@@ -30,8 +30,8 @@ Result<std::vector<RegionList>> lowerDropout(const ShapeArgs&, std::span<const T
 void define(OpRegistry& registry) {
   registry.add({.type = "Identity",
                 .summary = "a copy",
-                .inputs = {{"x"}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = identityRule,
                 .lower = lowerIdentity,
                 .oracle = reference});

@@ -90,12 +90,12 @@ void define(OpRegistry& registry) {
   const auto port = [](const char* name, Port::Kind kind) { return Port{name, kIndexTypes, kind, true}; };
   registry.add({.type = "Slice",
                 .summary = "takes every step-th element between start and end along listed axes",
-                .inputs = {{"x"},
+                .inputs = {{"x", kMovedDTypes},
                            port("starts", Port::Kind::Required),
                            port("ends", Port::Kind::Required),
                            port("axes", Port::Kind::Optional),
                            port("steps", Port::Kind::Optional)},
-                .outputs = {{"y"}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

@@ -53,8 +53,8 @@ void define(OpRegistry& registry) {
   registry.add({.type = "Split",
                 .summary = "cuts a tensor into parts along an axis",
                 .params = paramsSchema<SplitParams>(kSplitSchema),
-                .inputs = {{"x"}, {"split", kIndexTypes, Port::Kind::Optional, true}},
-                .outputs = {{"part", kAnyDType, Port::Kind::Variadic}},
+                .inputs = {{"x", kMovedDTypes}, {"split", kIndexTypes, Port::Kind::Optional, true}},
+                .outputs = {{"part", kMovedDTypes, Port::Kind::Variadic}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

@@ -40,8 +40,8 @@ Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const Ten
 void define(OpRegistry& registry) {
   registry.add({.type = "Tile",
                 .summary = "repeats a tensor side by side along every axis",
-                .inputs = {{"x"}, {"repeats", kIndexTypes, Port::Kind::Required, true}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}, {"repeats", kIndexTypes, Port::Kind::Required, true}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

@@ -48,8 +48,8 @@ void define(OpRegistry& registry) {
   registry.add({.type = "Transpose",
                 .summary = "permutes axes",
                 .params = paramsSchema<TransposeParams>(kTransposeSchema),
-                .inputs = {{"x"}},
-                .outputs = {{"y"}},
+                .inputs = {{"x", kMovedDTypes}},
+                .outputs = {{"y", kMovedDTypes}},
                 .inferShapes = shapeRule,
                 .lower = lower,
                 .oracle = reference});

@@ -290,6 +290,7 @@ Status HostLoop::onRun(TensorList inputs, TensorList outputs) {
 Creator hostLoopCreator(ThreadPool& (*poolOf)(Backend& backend), LoopCondition when, std::string kernel) {
   Creator creator;
   creator.provider = kLoopProvider;
+  creator.dtypes = kMovedDTypes;
   creator.kernel = std::move(kernel);
   creator.supports = [when = std::move(when)](const CreateArgs& args) -> Status {
     if (when) OPKIT_TRY(when(args));

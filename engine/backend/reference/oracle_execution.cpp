@@ -85,7 +85,9 @@ Creator oracleCreator() {
   const auto create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
     return std::unique_ptr<Execution>(std::make_unique<OracleExecution>(args, static_cast<HostBackend&>(backend)));
   };
-  return {"reference", supports, create};
+  Creator creator{"reference", supports, create};
+  creator.dtypes = kMovedDTypes;
+  return creator;
 }
 
 }  // namespace opkit::reference

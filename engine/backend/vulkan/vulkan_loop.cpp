@@ -172,6 +172,7 @@ Creator loopCreator(LoopCondition when, std::string_view kernel) {
   };
   Creator creator = creatorOf<VulkanLoop>(both, Layout::NCHW, kernel);
   creator.provider = kLoopProvider;
+  creator.dtypes = kMovedDTypes;
   return creator;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "engine/base/status.h"
 #include "engine/tensor/dtype.h"
@@ -25,19 +26,23 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
     case 11: return DType::Float64;
     case 12: return DType::UInt32;
     case 13: return DType::UInt64;
+    case 16: return DType::BFloat16;
+    case 17: return DType::Float8E4M3FN;
+    case 18: return DType::Float8E4M3FNUZ;
+    case 19: return DType::Float8E5M2;
+    case 20: return DType::Float8E5M2FNUZ;
+    case 24: return DType::Float8E8M0;
     default: break;
   }
   if (number == 8) return Status::unsupported("ONNX type string: OpKit tensors hold numbers and bool only");
-  constexpr int64_t kFirstOther = 14;  // the preceding numbers are above
-  constexpr const char* kOthers[] = {"complex64",  "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz",
-                                     "float8e5m2", "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",
-                                     "float8e8m0", "uint2",          "int2"};
+  constexpr std::pair<int64_t, const char*> kOthers[] = {{14, "complex64"}, {15, "complex128"}, {21, "uint4"},
+                                                         {22, "int4"},      {23, "float4e2m1"}, {25, "uint2"},
+                                                         {26, "int2"}};
   if (number <= 0) return Status::invalidArgument("ONNX type number must be 1 or more, got {}", number);
-  const auto other = static_cast<size_t>(number - kFirstOther);
-  if (other < std::size(kOthers))
-    return Status::unsupported("ONNX type {}: not a tensor type of OpKit", kOthers[other]);
+  for (const auto& [other, name] : kOthers)
+    if (other == number) return Status::unsupported("ONNX type {}: not a tensor type of OpKit", name);
   return Status::unsupported("ONNX type number {}: newer than this build, which knows those up to {}", number,
-                             kFirstOther + static_cast<int64_t>(std::size(kOthers)) - 1);
+                             std::rbegin(kOthers)->first);
 }
 
 }  // namespace opkit

@@ -11,6 +11,13 @@ namespace {
 
 template <class Source>
 Status copyTyped(const Source& source, const Tensor& tensor) {
+  const auto copyCodes = [&](auto codes) {
+    using Code = typename decltype(codes)::value_type;
+    for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<Code>(source.Get(static_cast<int>(i)));
+    return Status::ok();
+  };
+  if (isCodedFloat(tensor.desc.dtype))
+    return sizeOf(tensor.desc.dtype) == 1 ? copyCodes(tensor.data<uint8_t>()) : copyCodes(tensor.data<uint16_t>());
   return visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     const std::span<T> elements = tensor.data<T>();
@@ -74,7 +81,7 @@ Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external
 }
 
 int onnxNumberOf(DType dtype) {
-  for (int number = 1; number <= 16; ++number)
+  for (int number = 1; number <= 24; ++number)
     if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;
   OPKIT_CHECK(!"every dtype has an ONNX number");
   return 0;

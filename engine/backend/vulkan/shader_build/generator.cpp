@@ -69,6 +69,12 @@ const char* dtypeEnumerator(DType dtype) {
     case DType::Int64: return "Int64";
     case DType::UInt64: return "UInt64";
     case DType::Bool: return "Bool";
+    case DType::BFloat16: return "BFloat16";
+    case DType::Float8E4M3FN: return "Float8E4M3FN";
+    case DType::Float8E4M3FNUZ: return "Float8E4M3FNUZ";
+    case DType::Float8E5M2: return "Float8E5M2";
+    case DType::Float8E5M2FNUZ: return "Float8E5M2FNUZ";
+    case DType::Float8E8M0: return "Float8E8M0";
   }
   return "";
 }
