@@ -154,7 +154,7 @@ TEST(Unjudgeable, ModelsAreListedWithAReason) {
 }
 
 TEST(Unjudgeable, OutputsHaveTheirPropertiesNonetheless) {
-  const Unjudgeable zeros{true, ""};
+  const Unjudgeable zeros{.checksZeros = true, .reason = ""};
   const auto floats = [](std::vector<float> values) {
     return *Tensor::fromValues<float>({DType::Float32, {static_cast<int64_t>(values.size())}}, values);
   };
