@@ -1,10 +1,13 @@
 // Device limits and bad data, as a session sees them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
+#include "engine/op/params.h"
 #include "engine/runtime/session.h"
 #include "ops/builtin_ops.h"
+#include "ops/max_roi_pool/max_roi_pool_generated.h"
 
 namespace opkit::harness {
 namespace {
@@ -106,6 +109,54 @@ TEST(Indices, ConstantsOutOfRangeAreRefusedAtTheResize) {
     const Status status = session->resize();
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument) << backend;
     EXPECT_EQ(status.message(), "node 'gather': Gather: indices must be in [-5, 5), got 5") << backend;
+  }
+}
+
+TEST(Images, OfRoiAlignMustBeInTheBatch) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
+  const int rois = model.addInput("rois", {DType::Float32, {2, 4}});
+  const int images = model.addInput("images", {DType::Int64, {2}});
+  model.outputs = model.addNode("RoiAlign", "align", {x, rois, images});
+  const auto interpreter = make(std::move(model));
+  for (const char* backend : {"reference", "cpu", "vulkan"}) {
+    const auto session = *interpreter->createSession({.backend = backend});
+    const auto run = [&](int64_t image) {
+      std::ranges::fill(session->input("x")->data<float>(), 3.0f);
+      std::ranges::fill(session->input("rois")->data<float>(), 1.0f);
+      std::ranges::fill(session->input("images")->data<int64_t>(), image);
+      return session->run();
+    };
+    EXPECT_TRUE(run(0).isOk()) << backend;
+    for (const int64_t bad : {2, -1, 1 << 20})
+      EXPECT_EQ(run(bad).message(), fmt::format("node 'align': RoiAlign: batch_indices must be in [0, 2), got {}", bad))
+          << backend;
+    EXPECT_TRUE(run(1).isOk()) << backend;
+  }
+}
+
+TEST(Images, OfMaxRoiPoolMustBeInTheBatch) {
+  ops::max_roi_pool::MaxRoiPoolParamsT params;
+  params.pooled_shape = {1, 2};
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
+  const int rois = model.addInput("rois", {DType::Float32, {2, 5}});
+  model.outputs = model.addNode("MaxRoiPool", "pool", {x, rois}, packParams(params));
+  const auto interpreter = make(std::move(model));
+  for (const char* backend : {"reference", "cpu", "vulkan"}) {
+    const auto session = *interpreter->createSession({.backend = backend});
+    const auto run = [&](float image) {
+      std::ranges::fill(session->input("x")->data<float>(), 3.0f);
+      std::ranges::fill(session->input("rois")->data<float>(), 1.0f);
+      session->input("rois")->data<float>()[5] = image;
+      return session->run();
+    };
+    EXPECT_TRUE(run(1).isOk()) << backend;
+    for (const float bad : {2.0f, -1.0f, 1e6f, NAN})
+      EXPECT_EQ(run(bad).message(), fmt::format("node 'pool': MaxRoiPool: images of rois must be in [0, 2), got {}",
+                                                bad == bad ? static_cast<int64_t>(bad) : -1))
+          << backend;
+    EXPECT_TRUE(run(0).isOk()) << backend;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/op/op_registry.h"
+#include "ops/pool/global_lp_pool_schema.h"
 #include "ops/pool/pool_schema.h"
 
 namespace opkit::ops::pool {
@@ -12,17 +13,8 @@ constexpr size_t kMaxSpatialAxes = 3;
 constexpr DTypeSet kMaxPoolTypes = kFloats | DTypeSet{DType::Int8, DType::UInt8};
 
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
-  OPKIT_ASSIGN(const PoolPlan plan, planPool(args.params<PoolParams>(), args.shape(0)));
-  Shape shape{args.shape(0)[0], args.shape(0)[1]};
-  for (const WindowAxis& axis : plan.axes) shape.push_back(axis.output);
+  OPKIT_ASSIGN(Shape shape, poolShape(args.params<PoolParams>(), args.shape(0)));
   return std::vector{TensorDesc{args.input(0).dtype, shape}, TensorDesc{DType::Int64, shape}};
-}
-
-Result<std::vector<TensorDesc>> globalShapeRule(const ShapeArgs& args) {
-  OPKIT_TRY(planGlobalPool(args.shape(0)).error());
-  Shape shape(args.shape(0).size(), 1);
-  std::copy_n(args.shape(0).begin(), 2, shape.begin());
-  return std::vector{TensorDesc{args.input(0).dtype, shape}};
 }
 
 double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
@@ -66,6 +58,20 @@ Result<PoolPlan> planGlobalPool(const Shape& x) {
   return PoolPlan{x[0] * x[1], {WindowAxis{positions, 1, positions, 1, 1, 0, 0}}};
 }
 
+Result<Shape> poolShape(const PoolParamsT& params, const Shape& x) {
+  OPKIT_ASSIGN(const PoolPlan plan, planPool(params, x));
+  Shape shape{x[0], x[1]};
+  for (const WindowAxis& axis : plan.axes) shape.push_back(axis.output);
+  return shape;
+}
+
+Result<std::vector<TensorDesc>> globalShapeRule(const ShapeArgs& args) {
+  OPKIT_TRY(planGlobalPool(args.shape(0)).error());
+  Shape shape(args.shape(0).size(), 1);
+  std::copy_n(args.shape(0).begin(), 2, shape.begin());
+  return std::vector{TensorDesc{args.input(0).dtype, shape}};
+}
+
 void define(OpRegistry& registry) {
   registry.add({.type = "MaxPool",
                 .summary = "the largest element of each window, and on request where it was",
@@ -101,6 +107,25 @@ void define(OpRegistry& registry) {
                 .inferShapes = globalShapeRule,
                 .flops = globalFlops,
                 .oracle = globalAveragePoolReference});
+  registry.add({.type = "LpPool",
+                .summary = "the p-norm of each window",
+                .params = paramsSchema<PoolParams>(kPoolSchema),
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Sum,
+                .inferShapes = normShapeRule,
+                .flops = normFlops,
+                .oracle = lpPoolReference});
+  registry.add({.type = "GlobalLpPool",
+                .summary = "the p-norm of each channel",
+                .params = paramsSchema<GlobalLpPoolParams>(kGlobalLpPoolSchema),
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}},
+                .numeric = NumericClass::Sum,
+                .inferShapes = globalNormShapeRule,
+                .decompose = decomposeGlobalNorm,
+                .flops = globalFlops,
+                .oracle = globalLpPoolReference});
 }
 
 }  // namespace opkit::ops::pool

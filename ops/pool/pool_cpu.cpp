@@ -9,6 +9,7 @@
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_means.h"
+#include "ops/pool/pool_norm_cpu.h"
 #include "ops/pool/pool_rows.h"
 #include "ops/pool/pool_scalar_cpu.h"
 
@@ -143,6 +144,7 @@ void addCpu(OpRegistry& registry) {
   registry.addCreator("cpu", "MaxPool", scalarMaxPool());
   registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes, "rows"));
   registry.addCreator("cpu", "AveragePool", scalarAveragePool());
+  registry.addCreator("cpu", "LpPool", normPool());
   registry.addCreator("cpu", "GlobalMaxPool", cpu::creatorOf<GlobalPoolCpu<false>>(cpu::supportsAll, cpu::kWideFloats));
   registry.addCreator("cpu", "GlobalAveragePool",
                       cpu::creatorOf<GlobalPoolCpu<true>>(cpu::supportsAll, cpu::kWideFloats));

@@ -1,9 +1,21 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "engine/op/window.h"
+#include "ops/pool/global_lp_pool_generated.h"
 #include "ops/pool/pool_generated.h"
 
 namespace opkit::ops::pool {
 namespace {
+
+/// The power of LpPool and its global form: a float in opset 1, whole since.
+float powerOf(const OnnxNode& node) {
+  return node.opset() < 2 ? node.floatAttribute("p", 2) : static_cast<float>(node.intAttribute("p", 2));
+}
+
+Status globalNormRule(OnnxNode& node) {
+  GlobalLpPoolParamsT params;
+  params.p = powerOf(node);
+  return node.emit("GlobalLpPool", node.inputs(), packParams(params));
+}
 
 Status rule(OnnxNode& node) {
   PoolParamsT params;
@@ -16,6 +28,7 @@ Status rule(OnnxNode& node) {
   params.ceil_mode = node.intAttribute("ceil_mode", 0) != 0;
   params.count_include_pad = node.intAttribute("count_include_pad", 0) != 0;
   params.column_major = node.intAttribute("storage_order", 0) != 0;
+  if (node.opType() == "LpPool") params.p = powerOf(node);
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
@@ -26,6 +39,8 @@ void addOnnx(OnnxRules& rules) {
             rule);
   rules.add("AveragePool",
             {"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, rule);
+  rules.add("LpPool", {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}, rule);
+  rules.add("GlobalLpPool", {"p"}, globalNormRule);
   rules.add("GlobalMaxPool", {}, passThrough("GlobalMaxPool"));
   rules.add("GlobalAveragePool", {}, passThrough("GlobalAveragePool"));
 }

@@ -60,7 +60,38 @@ Status averageOver(const OracleArgs& args, const PoolPlan& plan, bool countPaddi
   return Status::ok();
 }
 
+/// In long double, whose range holds the squares of every double.
+Status normOver(const OracleArgs& args, const PoolPlan& plan, float power) {
+  const std::vector<double>& x = args.input(0).real;
+  OracleTensor& y = args.output();
+  const bool isRooted = power != 1 && power != 2;  // by a power whose exponent is rounded
+  if (args.wantMagnitude) y.magnitude.assign(y.real.size(), 0.0);
+  y.terms = 1;
+  for (const WindowAxis& axis : plan.axes) y.terms *= axis.kernel;
+  forEachWindow(plan.planes, plan.axes, [&](size_t i, size_t plane, const OracleWindow& window) {
+    long double sum = 0;
+    for (const size_t element : window.elements)
+      sum += powl(std::abs(static_cast<long double>(x[plane + element])), static_cast<long double>(power));
+    y.real[i] = static_cast<double>(powl(sum, 1 / static_cast<long double>(power)));
+    if (!args.wantMagnitude) return;
+    y.magnitude[i] = y.real[i];
+    if (isRooted && y.real[i] > 0) y.magnitude[i] *= 4 + std::fabs(std::log(y.real[i]));
+  });
+  return Status::ok();
+}
+
 }  // namespace
+
+Status lpPoolReference(const OracleArgs& args) {
+  const auto params = args.params<PoolParams>();
+  OPKIT_ASSIGN(const PoolPlan plan, planPool(params, args.input(0).shape()));
+  return normOver(args, plan, params.p);
+}
+
+Status globalLpPoolReference(const OracleArgs& args) {
+  OPKIT_ASSIGN(const PoolPlan plan, planGlobalPool(args.input(0).shape()));
+  return normOver(args, plan, args.params<GlobalLpPoolParams>().p);
+}
 
 Status maxPoolReference(const OracleArgs& args) {
   const auto params = args.params<PoolParams>();

@@ -1,5 +1,7 @@
 #include "ops/pool/pool_taps_wide.h"
 
+#include <cmath>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/pool/pool_taps_wide.cpp"
 #include "engine/backend/cpu/foreach_target.h"
@@ -32,18 +34,28 @@ void indexedRun(const T* __restrict x, int32_t offset, T* __restrict best, int32
     at[o] = replaces ? offset + static_cast<int32_t>(o) * step : at[o];
   }
 }
-template <class T, class Stride>
-void sumRun(const T* __restrict x, double* __restrict sums, int64_t count, Stride stride) {
-  for (int64_t o = 0; o < count; ++o) sums[o] += static_cast<double>(x[o * stride]);
+struct Itself {
+  double operator()(double value) const { return value; }
+};
+struct Magnitude {
+  double operator()(double value) const { return std::fabs(value); }
+};
+struct Square {
+  double operator()(double value) const { return value * value; }
+};
+
+template <class Term, class T, class Stride>
+void sumRun(const T* __restrict x, double* __restrict sums, int64_t count, Term term, Stride stride) {
+  for (int64_t o = 0; o < count; ++o) sums[o] += term(static_cast<double>(x[o * stride]));
 }
 
 template <class T>
 void joinIndexed(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {
   WITH_STRIDE(indexedRun, stride, x, offset, best, at, count);
 }
-template <class T>
+template <class Term, class T>
 void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
-  WITH_STRIDE(sumRun, stride, x, sums, count);
+  WITH_STRIDE(sumRun, stride, x, sums, count, Term());
 }
 #undef WITH_STRIDE
 
@@ -57,8 +69,15 @@ FOR_TYPE(Double, double)
 FOR_TYPE(Int8, int8_t)
 FOR_TYPE(UInt8, uint8_t)
 #undef FOR_TYPE
-void sumFloat(const float* x, int64_t stride, double* sums, int64_t count) { joinSum(x, stride, sums, count); }
-void sumDouble(const double* x, int64_t stride, double* sums, int64_t count) { joinSum(x, stride, sums, count); }
+#define SUM_OF(Name, Term, T) \
+  void Name(const T* x, int64_t stride, double* sums, int64_t count) { joinSum<Term>(x, stride, sums, count); }
+SUM_OF(sumFloat, Itself, float)
+SUM_OF(sumDouble, Itself, double)
+SUM_OF(magnitudeFloat, Magnitude, float)
+SUM_OF(magnitudeDouble, Magnitude, double)
+SUM_OF(squareFloat, Square, float)
+SUM_OF(squareDouble, Square, double)
+#undef SUM_OF
 
 }  // namespace HWY_NAMESPACE
 }  // namespace opkit::ops::pool::taps
@@ -78,14 +97,18 @@ FORWARD(Double, double)
 FORWARD(Int8, int8_t)
 FORWARD(UInt8, uint8_t)
 #undef FORWARD
-HWY_EXPORT(sumFloat);
-HWY_EXPORT(sumDouble);
-void sumOf(const float* x, int64_t stride, double* sums, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(sumFloat)(x, stride, sums, count);
-}
-void sumOf(const double* x, int64_t stride, double* sums, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(sumDouble)(x, stride, sums, count);
-}
+#define FORWARD(function, Name, T)                                         \
+  HWY_EXPORT(Name);                                                        \
+  void function(const T* x, int64_t stride, double* sums, int64_t count) { \
+    HWY_DYNAMIC_DISPATCH(Name)(x, stride, sums, count);                    \
+  }
+FORWARD(sumOf, sumFloat, float)
+FORWARD(sumOf, sumDouble, double)
+FORWARD(magnitudeOf, magnitudeFloat, float)
+FORWARD(magnitudeOf, magnitudeDouble, double)
+FORWARD(squareOf, squareFloat, float)
+FORWARD(squareOf, squareDouble, double)
+#undef FORWARD
 
 }  // namespace taps
 
@@ -98,8 +121,13 @@ FORWARD(double)
 FORWARD(int8_t)
 FORWARD(uint8_t)
 #undef FORWARD
-void sumTap(const float* x, int64_t stride, double* sums, int64_t count) { taps::sumOf(x, stride, sums, count); }
-void sumTap(const double* x, int64_t stride, double* sums, int64_t count) { taps::sumOf(x, stride, sums, count); }
+#define FORWARD(function, inner)                                                                                \
+  void function(const float* x, int64_t stride, double* sums, int64_t count) { inner(x, stride, sums, count); } \
+  void function(const double* x, int64_t stride, double* sums, int64_t count) { inner(x, stride, sums, count); }
+FORWARD(sumTap, taps::sumOf)
+FORWARD(sumMagnitudeTap, taps::magnitudeOf)
+FORWARD(sumSquareTap, taps::squareOf)
+#undef FORWARD
 
 }  // namespace opkit::ops::pool
 #endif

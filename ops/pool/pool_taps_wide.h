@@ -16,5 +16,10 @@ void indexedTap(const uint8_t* x, int32_t offset, int64_t stride, uint8_t* best,
 /// sums[o] += the tap.
 void sumTap(const float* x, int64_t stride, double* sums, int64_t count);
 void sumTap(const double* x, int64_t stride, double* sums, int64_t count);
+/// sums[o] += the magnitude of the tap, and its square.
+void sumMagnitudeTap(const float* x, int64_t stride, double* sums, int64_t count);
+void sumMagnitudeTap(const double* x, int64_t stride, double* sums, int64_t count);
+void sumSquareTap(const float* x, int64_t stride, double* sums, int64_t count);
+void sumSquareTap(const double* x, int64_t stride, double* sums, int64_t count);
 
 }  // namespace opkit::ops::pool

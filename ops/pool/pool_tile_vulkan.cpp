@@ -78,10 +78,10 @@ bool grow(const std::vector<WindowAxis>& axes, int64_t planes, int64_t capacity,
   return true;
 }
 
-bool isCutOff(const PoolTile& tile, const std::vector<WindowAxis>& axes, const DeviceCaps& device) {
+bool isCutOff(const PoolTile& tile, const std::vector<WindowAxis>& axes, const DeviceCaps& device, bool isRepeated) {
   const int64_t outputs = ceilDiv(tile.planes * tile.block[0] * tile.block[1] * tile.block[2] + 31, kGroup);
   const int64_t taps = vulkan::loopPasses({axes[0].kernel, axes[1].kernel, axes[2].kernel});
-  int64_t passes = taps;
+  int64_t passes = isRepeated ? 2 * taps : taps;
   for (const WindowAxis& axis : axes) passes += vulkan::loopPasses({axis.kernel});
   const int64_t all = ceilDiv(tile.elements + 31, kGroup) + 1 + outputs * (passes + 1) + 1;
   return static_cast<uint64_t>(all) > device.loopIterations;
@@ -89,7 +89,8 @@ bool isCutOff(const PoolTile& tile, const std::vector<WindowAxis>& axes, const D
 
 }  // namespace
 
-std::optional<PoolTile> tileFor(int64_t planes, const std::vector<WindowAxis>& axes, const DeviceCaps& device) {
+std::optional<PoolTile> tileFor(int64_t planes, const std::vector<WindowAxis>& axes, const DeviceCaps& device,
+                                bool isRepeated) {
   const int64_t bytes = std::min({device.deviceClass->rowTileBytes, device.sharedBytes, kMostBytes});
   const int64_t capacity = bytes / 4 / kStep * kStep;
   if (capacity == 0 || device.workGroup < kGroup || planes == 0) return std::nullopt;
@@ -108,15 +109,15 @@ std::optional<PoolTile> tileFor(int64_t planes, const std::vector<WindowAxis>& a
   for (size_t d = 0; d < 2; ++d)  // blocks of equal size
     tile.block[d] = ceilDiv(axes[d].output, ceilDiv(axes[d].output, tile.block[d]));
   measure(axes, tile);
-  if (isCutOff(tile, axes, device)) return std::nullopt;
+  if (isCutOff(tile, axes, device, isRepeated)) return std::nullopt;
   tile.groups = ceilDiv(planes, tile.planes);
   for (size_t d = 0; d < 3; ++d) tile.groups *= ceilDiv(axes[d].output, tile.block[d]);
   return tile;
 }
 
-Status encodeTile(const PoolTile& tile, Shader::Mode mode, bool countPadding, int64_t planes,
+Status encodeTile(const PoolTile& tile, Shader::Mode mode, const PoolParamsT& params, int64_t planes,
                   const std::vector<WindowAxis>& axes, const Tensor& x, const Tensor& y, vulkan::Encoder& encoder) {
-  Shader::PushConstants push{.planes = planes, .countPadding = countPadding ? 1u : 0u};
+  Shader::PushConstants push{.planes = planes, .countPadding = params.count_include_pad ? 1u : 0u, .power = params.p};
   packWindow(axes, push);
   for (size_t d = 0; d < 3; ++d) push.block[d] = tile.block[d];
   push.blockPlanes = tile.planes;

@@ -20,11 +20,12 @@ struct PoolTile {
   int64_t groups = 0;
 };
 
-/// The tile for three axes. Nothing if the device's class has no use for it, or if the inputs of a few outputs do not
-/// fit.
-std::optional<PoolTile> tileFor(int64_t planes, const std::vector<WindowAxis>& axes, const DeviceCaps& device);
+/// The tile for three axes. `isRepeated`: windows may be folded twice. Nothing if the device's class has no use for it,
+/// or if the inputs of a few outputs do not fit.
+std::optional<PoolTile> tileFor(int64_t planes, const std::vector<WindowAxis>& axes, const DeviceCaps& device,
+                                bool isRepeated = false);
 
-Status encodeTile(const PoolTile& tile, shaders::PoolTile::Mode mode, bool countPadding, int64_t planes,
+Status encodeTile(const PoolTile& tile, shaders::PoolTile::Mode mode, const PoolParamsT& params, int64_t planes,
                   const std::vector<WindowAxis>& axes, const Tensor& x, const Tensor& y, vulkan::Encoder& encoder);
 
 }  // namespace opkit::ops::pool

@@ -53,14 +53,15 @@ class PoolVulkan final : public vulkan::VulkanExecution {
     if (kGlobal && walksPlanes(encoder.caps(), plan))
       return encodePlanes(kMode, plan, *inputs[0], *outputs[0], encoder);
     const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
-    if (const auto tile = tileFor(plan.planes, axes, encoder.caps())) {
-      constexpr auto kTileMode =
-          kMode == Shader::Mode::Mean ? shaders::PoolTile::Mode::Mean : shaders::PoolTile::Mode::Maximum;
-      return encodeTile(*tile, kTileMode, params_.count_include_pad, plan.planes, axes, *inputs[0], *outputs[0],
-                        encoder);
+    if (const auto tile = tileFor(plan.planes, axes, encoder.caps(), kMode == Shader::Mode::Norm)) {
+      using Tile = shaders::PoolTile::Mode;
+      constexpr auto kTileMode = kMode == Shader::Mode::Mean   ? Tile::Mean
+                                 : kMode == Shader::Mode::Norm ? Tile::Norm
+                                                               : Tile::Maximum;
+      return encodeTile(*tile, kTileMode, params_, plan.planes, axes, *inputs[0], *outputs[0], encoder);
     }
     const int64_t count = outputs[0]->desc.elements();
-    Shader::PushConstants push{.count = count, .countPadding = params_.count_include_pad ? 1u : 0u};
+    Shader::PushConstants push{.count = count, .countPadding = params_.count_include_pad ? 1u : 0u, .power = params_.p};
     packWindow(axes, push);
     return encoder.dispatch<Shader>({*Shader::storageOf(outputs[0]->desc.dtype), kMode},
                                     {.x = inputs[0], .y = outputs[0]}, push, vulkan::Items{count});
@@ -70,7 +71,7 @@ class PoolVulkan final : public vulkan::VulkanExecution {
   PoolParamsT params_;
 };
 
-template <bool kGlobal>
+template <bool kGlobal, bool kRepeats = false>
 Status supports(const CreateArgs& args) {
   if (args.outputs.size() > 1) return Status::unsupported("{}: the Vulkan kernel gives no indices", args.def.type);
   OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.outputs[0].dtype));
@@ -79,8 +80,9 @@ Status supports(const CreateArgs& args) {
   OPKIT_ASSIGN(const PoolPlan plan, planOf(kGlobal, params, args.input(0).shape));
   if (kGlobal && walksPlanes(args.device, plan)) return Status::ok();
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 3);
-  // The taps of each axis are counted first, then walked together.
+  // The taps of each axis are counted first, then walked together; by a norm twice where powers vanish.
   int64_t passes = vulkan::loopPasses({axes[0].kernel, axes[1].kernel, axes[2].kernel});
+  if (kRepeats) passes *= 2;
   for (const WindowAxis& axis : axes) passes += vulkan::loopPasses({axis.kernel});
   return vulkan::requireLoops(args, passes);
 }
@@ -92,6 +94,7 @@ void addVulkan(OpRegistry& registry) {
   addImageKernels(registry);
   registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports<false>));
   registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports<false>));
+  registry.addCreator("vulkan", "LpPool", vulkan::creatorOf<PoolVulkan<Mode::Norm, false>>(supports<false, true>));
   registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports<true>));
   registry.addCreator("vulkan", "GlobalAveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, true>>(supports<true>));
 }

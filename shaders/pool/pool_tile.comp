@@ -2,11 +2,12 @@
 // planes from the inputs that their windows cover, which it loads once into shared memory, by neighbours. Columns are
 // stored stride by stride, so that windows side by side read different banks. Driven by ops/pool/pool_tile_vulkan.cpp.
 //! variant STORAGE: f32 f16
-//! variant MODE: maximum mean
+//! variant MODE: maximum mean norm
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
 #include "mean.glsl"
+#include "pool_norm.glsl"
 
 layout(constant_id = 0) const uint tileElements = 4096;
 layout(local_size_x = 256) in;
@@ -17,6 +18,7 @@ layout(binding = 1) writeonly buffer Y { STORAGE y[]; };
 layout(push_constant) uniform Push {
   uint planes;
   uint countPadding;
+  float power;     // of the norm
   uint inputs[3];  // extents, outermost first
   uint outputs[3];
   uint kernel[3];
@@ -75,6 +77,47 @@ uint slotOf(uint plane, uint z, uint row, uint column, Axis depth, Axis height) 
   return line * push.pitch + column % step * push.lane + column / step;
 }
 
+struct Window {
+  float result;  // the maximum, the sum, or the sum of powers
+  float hugeSum;
+  float largest;  // magnitude, for norms
+  uint inside;    // taps on the input
+};
+
+/// Folds the window of output (oz, oy, ox) of the block; elements of norms divided by `divisor`. Every invocation reads
+/// at every tap, so that a subgroup stays together; in the padding, the nearest input.
+Window foldOf(uint plane, uint oz, uint oy, uint ox, Axis depth, Axis height, Axis width, float divisor) {
+  uint inside = 0u;
+#ifdef MODE_MAXIMUM
+  float result = uintBitsToFloat(0xFF800000u);  // of no elements
+#else
+  float result = 0.0;
+#endif
+  float hugeSum = 0.0, largest = 0.0;
+  const uint kernelDepth = depth.loaded * height.loaded * width.loaded > 0u ? push.kernel[0] : 0u;
+  for (uint kd = 0u; kd < kernelDepth; ++kd) {
+    const int z = int(oz) * push.stride[0] + int(kd) * push.dilation[0], nearZ = nearest(depth, z);
+    for (uint kh = 0u; kh < push.kernel[1]; ++kh) {
+      const int row = int(oy) * push.stride[1] + int(kh) * push.dilation[1], nearRow = nearest(height, row);
+      for (uint kw = 0u; kw < push.kernel[2]; ++kw) {
+        const int column = int(ox) * push.stride[2] + int(kw) * push.dilation[2], nearColumn = nearest(width, column);
+        const bool present = z == nearZ && row == nearRow && column == nearColumn;
+        const float value = tile[slotOf(plane, uint(nearZ), uint(nearRow), uint(nearColumn), depth, height)];
+#ifdef MODE_MAXIMUM
+        if (present && !isnan(result) && (value > result || isnan(value))) result = value;
+#elif defined(MODE_MEAN)
+        addToMean(present ? value : 0.0, result, hugeSum);
+        inside += present ? 1u : 0u;
+#else
+        if (present) result += powerOf(value, divisor, push.power);
+        if (present) largest = max(largest, abs(value));
+#endif
+      }
+    }
+  }
+  return Window(result, hugeSum, largest, inside);
+}
+
 void main() {
   const uint local = gl_LocalInvocationIndex;
   const uint across = ceilDiv(push.outputs[2], push.block[2]), down = ceilDiv(push.outputs[1], push.block[1]),
@@ -102,7 +145,6 @@ void main() {
   barrier();
 
   const uint count = planes * depth.count * height.count * width.count;
-  const uint kernelDepth = elements > 0u ? push.kernel[0] : 0u;
   const uint before = ((firstPlane * push.outputs[0] + depth.first) * push.outputs[1] + height.first) *
                       push.outputs[2] % 32u;
   for (uint at = local; at < count + before; at += gl_WorkGroupSize.x) {
@@ -110,35 +152,19 @@ void main() {
     const uint o = at - before;
     const uint ox = o % width.count, line = o / width.count, oy = line % height.count, sheet = line / height.count,
                oz = sheet % depth.count, plane = sheet / depth.count;
-    uint inside = 0u;
-#ifdef MODE_MAXIMUM
-    float result = uintBitsToFloat(0xFF800000u);  // of no elements
-#else
-    float result = 0.0, hugeSum = 0.0;
-#endif
-    // Every invocation reads at every tap, so that a subgroup stays together; in the padding, the nearest input.
-    for (uint kd = 0u; kd < kernelDepth; ++kd) {
-      const int z = int(oz) * push.stride[0] + int(kd) * push.dilation[0], nearZ = nearest(depth, z);
-      for (uint kh = 0u; kh < push.kernel[1]; ++kh) {
-        const int row = int(oy) * push.stride[1] + int(kh) * push.dilation[1], nearRow = nearest(height, row);
-        for (uint kw = 0u; kw < push.kernel[2]; ++kw) {
-          const int column = int(ox) * push.stride[2] + int(kw) * push.dilation[2], nearColumn = nearest(width, column);
-          const bool present = z == nearZ && row == nearRow && column == nearColumn;
-          const float value = tile[slotOf(plane, uint(nearZ), uint(nearRow), uint(nearColumn), depth, height)];
-#ifdef MODE_MAXIMUM
-          if (present && !isnan(result) && (value > result || isnan(value))) result = value;
-#else
-          addToMean(present ? value : 0.0, result, hugeSum);
-          inside += present ? 1u : 0u;
-#endif
-        }
-      }
-    }
+    const Window window = foldOf(plane, oz, oy, ox, depth, height, width, 1.0);
     const uint z = depth.first + oz, row = height.first + oy, column = width.first + ox;
-#ifdef MODE_MEAN
+#ifdef MODE_MAXIMUM
+    const float result = window.result;
+#elif defined(MODE_MEAN)
     const uint padded = push.countPadding != 0u ? paddedTaps(0u, z) * paddedTaps(1u, row) * paddedTaps(2u, column)
-                                                : inside;
-    result = meanOf(result, hugeSum, float(max(padded, 1u)));
+                                                : window.inside;
+    const float result = meanOf(window.result, window.hugeSum, float(max(padded, 1u)));
+#else
+    const float divisor = divisorOf(window.result, window.largest);
+    float result = rootOf(window.result, push.power);
+    if (divisor != 1.0)
+      result = divisor * rootOf(foldOf(plane, oz, oy, ox, depth, height, width, divisor).result, push.power);
 #endif
     STORE(y, (((firstPlane + plane) * push.outputs[0] + z) * push.outputs[1] + row) * push.outputs[2] + column, result);
   }

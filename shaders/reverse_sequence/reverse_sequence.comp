@@ -1,7 +1,6 @@
 // ReverseSequence: moves the words of slices, [time, batch] or [batch, time], to the mirrored time where that is below
-// the sequence's length. Lengths are int64, two words; one outside [0, times] is clamped and reported: `bad` keeps the
-// largest that is too large and the smallest that is too small. One invocation per word. Driven by
-// ops/reverse_sequence/reverse_sequence_vulkan.cpp.
+// the sequence's length. Lengths are int64, two words; one outside [0, times] is clamped and reported. One invocation
+// per word. Driven by ops/reverse_sequence/reverse_sequence_vulkan.cpp.
 //! variant WORD: u8 u16 u32 u32x2 u32x4
 #version 450
 #include "common.glsl"
@@ -13,6 +12,7 @@ layout(binding = 0) readonly buffer X { WORD_TYPE x[]; };
 layout(binding = 1) readonly buffer Lengths { ivec2 lengths[]; };  // low word, high word
 layout(binding = 2) writeonly buffer Y { WORD_TYPE y[]; };
 layout(binding = 3) buffer Bad { int bad[]; };
+#include "report.glsl"
 
 layout(push_constant) uniform Push {
   uint count;
@@ -25,10 +25,7 @@ layout(push_constant) uniform Push {
 
 int lengthOf(uint batch) {
   const ivec2 given = lengths[batch];
-  const int length = saturated(given.x, given.y);
-  if (length > int(push.times)) atomicMax(bad[0], length);
-  if (length < 0) atomicMin(bad[1], length);
-  return clamp(length, 0, int(push.times));
+  return checkedRange(saturated(given.x, given.y), int(push.times));
 }
 
 void main() {
