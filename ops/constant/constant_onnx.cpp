@@ -22,7 +22,7 @@ Status constant(OnnxNode& node) {
     const std::vector<int64_t> values = node.intsAttribute("value_ints");
     return emitValues(node, DType::Int64, {static_cast<int64_t>(values.size())}, values);
   }
-  OPKIT_ASSIGN(Tensor value, node.tensorAttribute("value"));
+  OPKIT_ASSIGN(Tensor value, node.tensorAttribute(node.hasAttribute("sparse_value") ? "sparse_value" : "value"));
   return node.emitConstant(std::move(value));
 }
 
@@ -40,7 +40,7 @@ Status constantOfShape(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Constant", {"value", "value_float", "value_int", "value_floats", "value_ints"}, constant);
+  rules.add("Constant", {"value", "sparse_value", "value_float", "value_int", "value_floats", "value_ints"}, constant);
   rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
 }
 

@@ -104,6 +104,8 @@ class Call {
     for (onnx::ValueInfoProto& value : *graph.mutable_input()) value.set_name(rename(value.name()));
     for (onnx::ValueInfoProto& value : *graph.mutable_output()) value.set_name(rename(value.name()));
     for (onnx::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(rename(tensor.name()));
+    for (onnx::SparseTensorProto& tensor : *graph.mutable_sparse_initializer())
+      tensor.mutable_values()->set_name(rename(tensor.values().name()));
     for (onnx::NodeProto& node : *graph.mutable_node()) rewrite(node);
   }
 

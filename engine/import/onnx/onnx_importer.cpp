@@ -77,6 +77,8 @@ std::set<std::string> freeNames(const onnx::GraphProto& graph) {
   std::set<std::string> names, defined;
   for (const onnx::ValueInfoProto& input : graph.input()) defined.insert(input.name());
   for (const onnx::TensorProto& initializer : graph.initializer()) defined.insert(initializer.name());
+  for (const onnx::SparseTensorProto& initializer : graph.sparse_initializer())
+    defined.insert(initializer.values().name());
   for (const onnx::NodeProto& node : graph.node()) {
     defined.insert(node.output().begin(), node.output().end());
     names.insert(node.input().begin(), node.input().end());
@@ -135,16 +137,18 @@ class GraphImport {
   }
 
   Status readInitializers() {
-    if (graph_.sparse_initializer_size() > 0)
-      return Status::unsupported("ONNX sparse initializer '{}': OpKit tensors are dense",
-                                 graph_.sparse_initializer(0).values().name());
-    for (const onnx::TensorProto& initializer : graph_.initializer()) {
-      Result<Tensor> value = tensorFrom(initializer, &file_.external);
-      if (!value) return value.error().withContext(fmt::format("ONNX initializer '{}'", initializer.name()));
-      OPKIT_TRY(declare(initializer.name(), static_cast<int>(model().tensors.size()), "initializer"));
-      const int index = model().addTensor(initializer.name());
-      context_.setConstant(index, *std::move(value));
-    }
+    for (const onnx::TensorProto& initializer : graph_.initializer())
+      OPKIT_TRY(addInitializer(initializer.name(), tensorFrom(initializer, &file_.external)));
+    for (const onnx::SparseTensorProto& initializer : graph_.sparse_initializer())
+      OPKIT_TRY(addInitializer(initializer.values().name(), tensorFrom(initializer, &file_.external)));
+    return Status::ok();
+  }
+
+  Status addInitializer(const std::string& name, Result<Tensor> value) {
+    if (!value) return value.error().withContext(fmt::format("ONNX initializer '{}'", name));
+    OPKIT_TRY(declare(name, static_cast<int>(model().tensors.size()), "initializer"));
+    const int index = model().addTensor(name);
+    context_.setConstant(index, *std::move(value));
     return Status::ok();
   }
 

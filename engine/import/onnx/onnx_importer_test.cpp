@@ -107,6 +107,22 @@ void addInitializer(Builder& builder, const std::string& name, float value) {
   tensor.add_float_data(value);
 }
 
+/// "w" of `dims`: `values` at `indices` of shape `indexShape`, zero elsewhere.
+void addSparse(Builder& builder, const Shape& dims, const std::vector<float>& values,
+               const std::vector<int64_t>& indices, const Shape& indexShape) {
+  onnx::SparseTensorProto& sparse = *builder.graph().add_sparse_initializer();
+  for (const int64_t extent : dims) sparse.add_dims(extent);
+  TensorProto& tensor = *sparse.mutable_values();
+  tensor.set_name("w");
+  tensor.set_data_type(TensorProto::FLOAT);
+  tensor.add_dims(static_cast<int64_t>(values.size()));
+  for (const float value : values) tensor.add_float_data(value);
+  TensorProto& places = *sparse.mutable_indices();
+  places.set_data_type(TensorProto::INT64);
+  for (const int64_t extent : indexShape) places.add_dims(extent);
+  for (const int64_t index : indices) places.add_int64_data(index);
+}
+
 Builder simple() {
   Builder builder;
   builder.input("x", {kDynamic, 3});
@@ -309,7 +325,22 @@ std::vector<Refused> refusedModels() {
          b.input("z", {int64_t{1} << 31, int64_t{1} << 31, 4});
        }},
       {"negative extent", invalid, [](Builder& b) { b.input("z", {-7}); }},
-      {"sparse initializer", unsupported, [](Builder& b) { b.graph().add_sparse_initializer(); }},
+      {"initializer 'w': index 1 of its values lies outside [2,3]", corrupt,
+       [](Builder& b) {
+         addSparse(b, {2, 3}, {5, 6}, {5, 6}, {2});
+       }},
+      {"initializer 'w': index 1 of its values does not come behind", corrupt,
+       [](Builder& b) {
+         addSparse(b, {2, 3}, {5, 6}, {4, 4}, {2});
+       }},
+      {"initializer 'w': index 0 of its values lies outside [2,3]", corrupt,
+       [](Builder& b) {
+         addSparse(b, {2, 3}, {5}, {0, -1}, {1, 2});
+       }},
+      {"initializer 'w': its indices must be i64[2] or i64[2,2], found i64[3]", corrupt,
+       [](Builder& b) {
+         addSparse(b, {2, 3}, {5, 6}, {1, 2, 3}, {3});
+       }},
       {"initializer 'w': f32[] needs 1 elements, found 0", corrupt,
        [](Builder& b) {
          addInitializer(b, "w", 1);
@@ -328,6 +359,39 @@ std::vector<Refused> refusedModels() {
       {"without a graph", corrupt, [](Builder& b) { b.proto.clear_graph(); }},
       {"opset version", invalid, [](Builder& b) { b.proto.mutable_opset_import(0)->set_version(-3); }},
   };
+}
+
+TEST(OnnxImporter, SparseInitializersBecomeDense) {
+  const std::vector<float> expected{0, 5, 0, 0, 0, 6};
+  for (const bool linear : {true, false}) {
+    Builder builder = simple();
+    if (linear)
+      addSparse(builder, {2, 3}, {5, 6}, {1, 5}, {2});
+    else
+      addSparse(builder, {2, 3}, {5, 6}, {0, 1, 1, 2}, {2, 2});
+    builder.graph().mutable_node(0)->add_input("w");
+    const Result<Model> model = builder.import();
+    ASSERT_TRUE(model) << model.error().toString();
+    const ModelTensor& tensor = model->tensors[static_cast<size_t>(model->findTensor("w"))];
+    EXPECT_EQ(tensor.desc.toString(), "f32[2,3]");
+    EXPECT_TRUE(std::ranges::equal(tensor.constant->data<float>(), expected));
+  }
+}
+
+TEST(OnnxImporter, SparseAttributesBecomeDense) {
+  Builder builder = simple();
+  addSparse(builder, {4}, {7}, {2}, {1});
+  onnx::NodeProto& node = builder.node("Value", {}, {"v"});
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(AttributeProto::SPARSE_TENSOR);
+  *attribute.mutable_sparse_tensor() = builder.graph().sparse_initializer(0);
+  builder.graph().clear_sparse_initializer();
+  builder.graph().mutable_node(0)->add_input("v");
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model) << model.error().toString();
+  const ModelTensor& tensor = model->tensors[static_cast<size_t>(model->findTensor("v"))];
+  EXPECT_TRUE(std::ranges::equal(tensor.constant->data<float>(), std::vector<float>{0, 0, 7, 0}));
 }
 
 TEST(OnnxImporter, RefusalsNameTheCulprit) {

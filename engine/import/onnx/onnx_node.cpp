@@ -126,10 +126,12 @@ std::vector<float> ImportNode::floatsAttribute(const std::string& name) const {
 
 Result<Tensor> ImportNode::tensorAttribute(const std::string& name) const {
   const onnx::AttributeProto* found = attribute(name);
-  if (!found || attributeTypeOf(*found) != Type::TENSOR)
+  const bool sparse = found && attributeTypeOf(*found) == Type::SPARSE_TENSOR;
+  if (!sparse && (!found || attributeTypeOf(*found) != Type::TENSOR))
     return Status::unsupported("expected a tensor in attribute '{}', found {}", name,
                                found ? typeName(attributeTypeOf(*found)) : "none");
-  Result<Tensor> tensor = tensorFrom(found->t(), context_.externalData);
+  Result<Tensor> tensor = sparse ? tensorFrom(found->sparse_tensor(), context_.externalData)
+                                 : tensorFrom(found->t(), context_.externalData);
   return tensor.has_value() ? std::move(tensor) : tensor.error().withContext(fmt::format("attribute '{}'", name));
 }
 

@@ -80,6 +80,52 @@ Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external
   return tensor;
 }
 
+namespace {
+
+/// Places in the dense tensor of `count` values, from linear indices [n] or coordinates [n, rank].
+Result<std::vector<int64_t>> placesOf(const Tensor& indices, int64_t count, const Shape& dims) {
+  const Shape& shape = indices.desc.shape;
+  const auto rank = static_cast<int64_t>(dims.size());
+  const bool linear = shape == Shape{count};
+  if (indices.desc.dtype != DType::Int64 || (!linear && shape != Shape{count, rank}))
+    return Status::corrupt("its indices must be i64[{}] or i64[{},{}], found {}", count, count, rank,
+                           indices.desc.toString());
+  const std::span<const int64_t> values = indices.data<int64_t>();
+  const int64_t elements = elementCount(dims);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t place = linear ? values[static_cast<size_t>(i)] : 0;
+    bool inside = place >= 0 && place < elements;
+    for (int64_t d = 0; !linear && d < rank; ++d) {
+      const int64_t at = values[static_cast<size_t>(i * rank + d)];
+      inside = inside && at >= 0 && at < dims[static_cast<size_t>(d)];
+      place = inside ? place * dims[static_cast<size_t>(d)] + at : 0;
+    }
+    if (!inside) return Status::corrupt("index {} of its values lies outside {}", i, toString(dims));
+    if (!places.empty() && place <= places.back())
+      return Status::corrupt("index {} of its values does not come behind the one before", i);
+    places.push_back(place);
+  }
+  return places;
+}
+
+}  // namespace
+
+Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* external) {
+  OPKIT_ASSIGN(const Tensor values, tensorFrom(proto.values(), external));
+  OPKIT_ASSIGN(const Tensor indices, tensorFrom(proto.indices(), external));
+  const TensorDesc desc{values.desc.dtype, Shape(proto.dims().begin(), proto.dims().end())};
+  OPKIT_TRY(checkShape(desc.shape));
+  if (values.desc.shape.size() != 1)
+    return Status::corrupt("its values must have one axis, found {}", values.desc.toString());
+  OPKIT_ASSIGN(const std::vector<int64_t> places, placesOf(indices, values.desc.elements(), desc.shape));
+  OPKIT_ASSIGN(Tensor dense, Tensor::onHost(desc));
+  const size_t size = sizeOf(desc.dtype);
+  for (size_t i = 0; i < places.size(); ++i)
+    std::memcpy(dense.bytes().data() + static_cast<size_t>(places[i]) * size, values.bytes().data() + i * size, size);
+  return dense;
+}
+
 int onnxNumberOf(DType dtype) {
   for (int number = 1; number <= 24; ++number)
     if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;

@@ -12,6 +12,10 @@ class ExternalData;
 /// beside the model are read from `external`; null refuses them.
 Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external = nullptr);
 
+/// The dense form: zero where no index points. Corrupt: indices that are not i64, not [n] or [n, rank] for n values,
+/// outside the dims, or not in ascending order.
+Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* external = nullptr);
+
 /// Stores elements as raw_data.
 onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name);
 
