@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/import/onnx/external_data.h"
+#include "engine/import/onnx/inline_branches.h"
 #include "engine/import/onnx/inline_functions.h"
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_node.h"
@@ -272,6 +273,7 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
     return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
   ExternalData external(path);
   OPKIT_TRY(inlineFunctions(proto));
+  OPKIT_TRY(inlineConstantBranches(proto));
   FileContext file{proto, rules, external, {}};
   OPKIT_TRY(readOpsets(proto, file));
   OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
