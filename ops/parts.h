@@ -3,7 +3,10 @@
 
 #include "engine/op/decomposition.h"
 #include "ops/cast/cast_generated.h"
+#include "ops/concat/concat_generated.h"
 #include "ops/reduce/reduce_generated.h"
+#include "ops/reshape/reshape_generated.h"
+#include "ops/transpose/transpose_generated.h"
 
 namespace opkit::ops {
 
@@ -38,6 +41,25 @@ Result<Decomposition::Value> scalarOf(Decomposition& parts, DType dtype, T value
     if constexpr (!std::is_same_v<Element, Half>) scalar.data<Element>()[0] = static_cast<Element>(value);
   });
   return parts.constant(std::move(scalar));
+}
+
+/// The same elements in another shape.
+inline Result<Decomposition::Value> reshaped(Decomposition& parts, Decomposition::Value x, const Shape& shape) {
+  OPKIT_ASSIGN(const Decomposition::Value list, listOf(parts, shape));
+  reshape::ReshapeParamsT params;
+  params.allow_zero = true;
+  return parts.add("Reshape", {x, list}, packParams(params));
+}
+/// Axis d of the result is axis perm[d] of x.
+inline Decomposition::Value transposed(Decomposition& parts, Decomposition::Value x, std::vector<int> perm) {
+  transpose::TransposeParamsT params;
+  params.perm = std::move(perm);
+  return parts.add("Transpose", {x}, packParams(params));
+}
+inline Decomposition::Value concatenated(Decomposition& parts, std::vector<Decomposition::Value> list, int axis) {
+  concat::ConcatParamsT params;
+  params.axis = axis;
+  return parts.add("Concat", std::move(list), packParams(params));
 }
 
 /// "ReduceSum" or the like over `axes`; over all if there are none.

@@ -60,6 +60,15 @@ TEST_F(Doctor, MissingParts) {
   EXPECT_EQ(findings().find("ops/thing/thing_cpu.cpp: missing"), std::string::npos) << "a loop needs none";
 }
 
+TEST_F(Doctor, AFolderOfImportRulesNeedsNoCard) {
+  scratch_.write("ops/rules/rules.cpp", "void define(OpRegistry&) {}\n");
+  scratch_.write("ops/rules/rules.md", "# Rules\n");
+  EXPECT_NE(findings("").find("ops/rules/rules_onnx.cpp: missing: the folder has neither card nor rule\n"),
+            std::string::npos);
+  scratch_.write("ops/rules/rules_onnx.cpp", "void addOnnx(OnnxRules& rules) {}\n");
+  EXPECT_EQ(findings("").find("ops/rules/"), std::string::npos);
+}
+
 TEST_F(Doctor, OrphanShader) {
   drop("ops/thing/thing_vulkan.cpp");
   EXPECT_NE(findings().find("shaders/thing/thing.comp: orphan"), std::string::npos);

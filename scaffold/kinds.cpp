@@ -147,7 +147,7 @@ std::vector<Kind> makeKinds() {
                    .shapes = "Any; the output has the input's shape.",
                    .error = "4 ULP + min(4 ULP, 5e-7) (class Transcendental).",
                    .breaks = "Sizes around the work group, arguments where the exponential overflows, empty tensors.",
-                   .example = "Swish --kind composite",
+                   .example = "Silu --kind composite",
                    .inputs = {{"x", ""}},
                    .kernels = false});
   kinds.push_back({.name = "copy",

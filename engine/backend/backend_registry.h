@@ -29,6 +29,9 @@ struct RuntimeOptions {
   // Vulkan: the device class by which kernels are chosen (engine/backend/device_class.h). Empty: OPKIT_DEVICE_CLASS,
   // else the device's own.
   std::string deviceClass;
+  // Vulkan: a file of estimates that choose among the alternatives of kernels where nothing was measured, as
+  // `op-harness shaders --access --alternatives --guesses FILE` writes it. Empty: OPKIT_TUNING_GUESSES, else none.
+  std::string guesses;
 };
 
 struct BackendKind {

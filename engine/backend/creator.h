@@ -44,7 +44,9 @@ struct CreateArgs {
   std::span<const uint8_t> paramBytes;
   std::span<const TensorDesc* const> inputs;  // null if absent
   std::span<const TensorDesc> outputs;
-  std::span<const Tensor* const> constants;  // host values of inputs that never change, else null
+  // Host values of inputs that never change, and of ports marked `contents` if they are known: another value makes
+  // another Execution. Else null.
+  std::span<const Tensor* const> constants;
   const DeviceCaps& device;
   std::span<const Layout> layouts = {};  // of the inputs as currently stored; empty if unknown
 

@@ -20,8 +20,8 @@ std::optional<TuningCache::Entry> parseEntry(const Json& json) {
 
 }  // namespace
 
-TuningCache::TuningCache(std::filesystem::path path, std::string key)
-    : path_(std::move(path)), key_(std::move(key)), entries_(read(true)) {}
+TuningCache::TuningCache(std::filesystem::path path, std::string key, bool warns)
+    : path_(std::move(path)), key_(std::move(key)), entries_(read(warns)) {}
 
 std::map<std::string, TuningCache::Entry> TuningCache::read(bool warn) const {
   std::map<std::string, Entry> entries;

@@ -25,8 +25,8 @@ class TuningCache {
     std::vector<double> ns;  // per candidate, in order; negative if it cannot run
   };
 
-  /// `path` may be empty: nothing is read or written.
-  TuningCache(std::filesystem::path path, std::string key);
+  /// `path` may be empty: nothing is read or written. A damaged file counts as empty, with a warning if `warns`.
+  TuningCache(std::filesystem::path path, std::string key, bool warns = true);
 
   std::optional<Entry> find(const std::string& name) const;
   void put(const std::string& name, Entry entry);

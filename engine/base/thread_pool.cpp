@@ -2,7 +2,9 @@
 
 #include "engine/base/pause_midway.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -18,12 +20,15 @@ namespace {
 /// Polls `condition` before a thread sleeps: for about ten microseconds, roughly the cost of sleeping.
 constexpr int kSpins = 2000;
 // Of a hostile loop: the turns in which threads wait for each other, after how many instructions one stops midway
-// (kFewestSteps doubled less than kStepSizes times), and the longest wait.
+// (kFewestSteps, doubled each time with probability 1/2, at most kMostDoublings times), and the longest wait. A step is
+// a trap of the kernel: long stops are rare, because they would take most of the time.
 constexpr size_t kTurns = 3;
 constexpr size_t kFewestSteps = 24;
-constexpr uint64_t kStepSizes = 7;
+constexpr int kMostDoublings = 6;
 constexpr size_t kMostStops = 12;  // loops of one pool that have them
 constexpr std::chrono::milliseconds kPatience{200};
+constexpr int kYields = 4;  // then naps: yields of many waiting threads slow the one that they wait for
+constexpr std::chrono::microseconds kNap{50};
 
 template <class Condition>
 bool spinUntil(int spins, const Condition& condition) {
@@ -152,7 +157,8 @@ class ThreadPool::Workers {
       if (anyStops) await([&] { return stopped_ > turn; });
       body();
     } else {
-      pauseMidway(kFewestSteps << ((orders_ >> (8 + turn)) % kStepSizes), body, [&] {
+      const int doublings = std::min(std::countr_zero(orders_ >> (8 + turn)), kMostDoublings);
+      pauseMidway(kFewestSteps << doublings, body, [&] {
         stopped_ = turn + 1;
         await([&] { return finished_ >= before + members - 1; });
       });
@@ -162,13 +168,16 @@ class ThreadPool::Workers {
   }
 
   /// Waits for `condition`, the failure of another thread, or kPatience: the thread that stopped may hold a lock.
-  /// Spins, so that all go on at once; yields now and then, because there may be fewer cores than threads.
+  /// Spins, so that all go on at once; then yields and naps, because there may be fewer cores than threads.
   template <class Condition>
   void await(const Condition& condition) const {
     const auto limit = std::chrono::steady_clock::now() + kPatience;
-    while (!spinUntil(kSpins / 10, [&] { return condition() || next_ != 0; })) {
+    for (int yields = 0; !spinUntil(kSpins / 10, [&] { return condition() || next_ != 0; }); ++yields) {
       if (std::chrono::steady_clock::now() > limit) return;
-      std::this_thread::yield();
+      if (yields < kYields)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(kNap);
     }
   }
 

@@ -177,6 +177,47 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   return graph;
 }
 
+namespace {
+
+/// Whether input i of a card has a dtype that its port refuses, while the port takes `wide`.
+bool isConverted(const OpDef& def, const TensorDesc* input, size_t i, DType narrow, DType wide) {
+  const Port* port = portOf(def.inputs, i);
+  return input && input->dtype == narrow && port && !port->dtypes.contains(narrow) && port->dtypes.contains(wide);
+}
+
+}  // namespace
+
+/// The node between conversions of its inputs and outputs.
+Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType wide, EncodedGraph& graph) {
+  const size_t count = view.inputs.size();
+  Decomposition parts(count, view.node.outputs.size());
+  std::vector<TensorDesc> descs(count);
+  std::vector<Tensor> values(count);
+  NodeView inner = view;
+  std::vector<int> inputs;
+  for (size_t i = 0; i < count; ++i) {
+    inputs.push_back(view.inputs[i] ? parts.input(i) : Decomposition::kAbsent);
+    if (!isConverted(view.def, view.inputs[i], i, narrow, wide)) continue;
+    inputs.back() = registry_.conversion()(parts, inputs.back(), wide);
+    descs[i] = {wide, view.inputs[i]->shape};
+    inner.inputs[i] = &descs[i];
+    if (!view.contents[i]) continue;
+    OPKIT_ASSIGN(values[i], Tensor::onHost(descs[i]));
+    convertElements(*view.contents[i], values[i]);
+    inner.contents[i] = &values[i];
+  }
+  OPKIT_ASSIGN(std::vector<TensorDesc> outputs, inferShapes(view.def, inner.shapeArgs()));
+  const std::vector<int> made = parts.add(view.node.type, inputs, view.node.params, view.node.outputs.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const bool isWide = i < outputs.size() && outputs[i].dtype == wide;
+    parts.setOutput(i, isWide ? registry_.conversion()(parts, made[i], narrow) : made[i]);
+    if (isWide) outputs[i].dtype = narrow;
+    if (i < outputs.size() && view.node.outputs[i] >= 0)
+      graph.descs[static_cast<size_t>(view.node.outputs[i])] = outputs[i];
+  }
+  return encodeParts(view, outputs, parts, graph);
+}
+
 Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph) {
   NodeView view{place, node, *registry_.find(node.type), {}, {}};
   bool allKnown = true;
@@ -186,6 +227,10 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
     view.contents.push_back(input < 0 || !graph.contents[t] ? nullptr : &*graph.contents[t]);
     allKnown = allKnown && (input < 0 || graph.contents[t]);
   }
+  if (registry_.conversion())
+    for (const auto& [narrow, wide] : view.def.computesAs)
+      for (size_t i = 0; i < view.inputs.size(); ++i)
+        if (isConverted(view.def, view.inputs[i], i, narrow, wide)) return encodeConverted(view, narrow, wide, graph);
   OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, inferShapes(view.def, view.shapeArgs()));
   for (size_t i = 0; i < outputs.size(); ++i)
     if (node.outputs[i] >= 0) graph.descs[static_cast<size_t>(node.outputs[i])] = outputs[i];
@@ -301,6 +346,12 @@ Status GraphEncoder::decompose(const NodeView& view, const std::vector<TensorDes
     return Status::internal("{}: its decomposition is nested more than {} deep", type, kMaxDecompositionDepth);
   Decomposition parts(view.node.inputs.size(), view.node.outputs.size());
   OPKIT_TRY(view.def.decompose(view.shapeArgs(), outputs, parts).withContext(type));
+  return encodeParts(view, outputs, parts, graph);
+}
+
+Status GraphEncoder::encodeParts(const NodeView& view, const std::vector<TensorDesc>& outputs,
+                                 const Decomposition& parts, EncodedGraph& graph) {
+  const std::string& type = view.def.type;
   for (size_t i = 0; i < parts.outputs().size(); ++i)
     if (parts.outputs()[i] == Decomposition::kAbsent)
       return Status::internal("{}: its decomposition leaves output {} undefined", type, i);

@@ -88,6 +88,9 @@ class GraphEncoder {
   Status lower(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
   void addRaster(const NodeView& view, size_t output, RegionList list, EncodedGraph& graph);
   Status decompose(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
+  Status encodeParts(const NodeView& view, const std::vector<TensorDesc>& outputs, const Decomposition& parts,
+                     EncodedGraph& graph);
+  Status encodeConverted(const NodeView& view, DType narrow, DType wide, EncodedGraph& graph);
 
   const Model& model_;
   const OpRegistry& registry_;

@@ -43,7 +43,7 @@ void MappedFile::discard(size_t offsetBytes, size_t sizeBytes) const {
 Result<Tensor> constantIn(const std::shared_ptr<MappedFile>& file, size_t offsetBytes, const TensorDesc& desc) {
   OPKIT_CHECK(offsetBytes <= file->sizeBytes() && desc.sizeBytes() <= file->sizeBytes() - offsetBytes);
   const std::span<const uint8_t> bytes = file->contents().subspan(offsetBytes, desc.sizeBytes());
-  const bool aligned = offsetBytes % sizeOf(desc.dtype) == 0;
+  const bool aligned = offsetBytes % bytesOf(desc.dtype, 1) == 0;
   const bool isBool = desc.dtype == DType::Bool;
   if (aligned && !bytes.empty() && !isBool) return Tensor{desc, file, offsetBytes};
   OPKIT_ASSIGN(Tensor copy, Tensor::onHost(desc));

@@ -77,6 +77,7 @@ class ModelReader {
       return Status::ok();
     }
     OPKIT_TRY(checkShape(desc.shape).withContext(fmt::format(".opk model: constant '{}'", name)));
+    if (isObject(desc.dtype)) return Status::corrupt(".opk model: constant '{}' is {}", name, desc.toString());
     OPKIT_ASSIGN(const std::span<const uint8_t> stored, constantBytes(record, name, desc));
     constantBytes_ += stored.size();  // records may share bytes; a small file must not ask for much memory
     if (constantBytes_ > bytes_.size())
@@ -227,11 +228,22 @@ size_t structureBound(const Model& model) {
   return bytes;
 }
 
+Status checkConstants(const Model& model) {
+  for (const ModelTensor& tensor : model.tensors)
+    if (tensor.constant && isObject(tensor.desc.dtype))
+      return Status::unsupported(".opk models hold constants of numbers and bool, '{}' is {}", tensor.name,
+                                 tensor.desc.toString());
+  for (const ModelNode& node : model.nodes)
+    for (const Subgraph& subgraph : node.subgraphs) OPKIT_TRY(checkConstants(subgraph.model));
+  return Status::ok();
+}
+
 /// Calls `use` with the parts of the file in their order.
 template <class Use>
 auto withParts(const Model& model, Use use) -> decltype(use(std::vector<std::span<const uint8_t>>())) {
   if (const size_t bytes = structureBound(model); bytes >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return Status::unsupported(".opk models hold less than 2 GiB beside constants, this one may take {} bytes", bytes);
+  OPKIT_TRY(checkConstants(model));
   ModelWriter measured(0);
   measured.write(model);
   ModelWriter writer(measured.structure().size());

@@ -8,6 +8,7 @@
 #include "engine/model/model.h"
 #include "engine/model/model_generated.h"
 #include "engine/model/model_structure.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 namespace {
@@ -249,6 +250,14 @@ TEST_F(FileTest, MappedFilesMustBeFiles) {
 }
 
 TEST_F(FileTest, ReadsFilesThatReportNoSize) { EXPECT_GT(readFile("/proc/self/status")->size(), 10u); }
+
+TEST(ModelFile, HoldsNoConstantsOfStrings) {
+  Model model;
+  const int words = model.addConstant("words", stringTensor({1}, {"a"}));
+  model.outputs = {words};
+  EXPECT_EQ(writeModel(model).error().message(),
+            ".opk models hold constants of numbers and bool, 'words' is string[1]");
+}
 
 }  // namespace
 }  // namespace opkit

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/model/tensor_file.h"
+#include "engine/tensor/float_format.h"
 
 namespace opkit {
 namespace {
@@ -136,16 +137,34 @@ Result<Tensor> tensorFromNpy(std::span<const uint8_t> bytes) {
   return tensor;
 }
 
-std::vector<uint8_t> tensorToNpy(const Tensor& tensor) {
-  // NumPy itself has no coded floats: like its extension ml_dtypes, this writes their bytes ("|V2").
-  const bool isCoded = isCodedFloat(tensor.desc.dtype);
-  std::string code = isCoded ? fmt::format("V{}", sizeOf(tensor.desc.dtype)) : "";
+namespace {
+
+/// Each element of a packed tensor in a byte of its own: integers as their values, floats as their codes.
+std::vector<uint8_t> inBytes(const Tensor& tensor) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(tensor.desc.elements()));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = isFloat(tensor.desc.dtype) ? static_cast<uint8_t>(readCode(tensor, i))
+                                          : static_cast<uint8_t>(static_cast<int>(readCoded(tensor, i)));
+  return bytes;
+}
+
+std::string npyCodeOf(DType dtype) {
+  if (dtype == DType::Int4 || dtype == DType::Int2) return "|i1";
+  if (dtype == DType::UInt4 || dtype == DType::UInt2) return "|u1";
+  // NumPy itself has no such floats: like its extension ml_dtypes, this writes their bytes.
+  if (isCodedFloat(dtype)) return fmt::format("|V{}", bytesOf(dtype, 1));
   for (const NpyType& type : kTypes)
-    if (type.dtype == tensor.desc.dtype) code = type.code;
+    if (type.dtype == dtype) return fmt::format("{}{}", sizeOf(dtype) == 1 ? '|' : '<', type.code);
+  return "";
+}
+
+}  // namespace
+
+std::vector<uint8_t> tensorToNpy(const Tensor& tensor) {
   std::string shape;
   for (int64_t extent : tensor.desc.shape) shape += fmt::format("{},", extent);
-  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   isCoded || sizeOf(tensor.desc.dtype) == 1 ? '|' : '<', code, shape);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", npyCodeOf(tensor.desc.dtype), shape);
   const size_t start = kMagicSize + 4;
   header.append(kHeaderAlignment - (start + header.size() + 1) % kHeaderAlignment, ' ');
   header += '\n';
@@ -153,6 +172,11 @@ std::vector<uint8_t> tensorToNpy(const Tensor& tensor) {
   bytes.push_back(static_cast<uint8_t>(header.size() & 0xFF));
   bytes.push_back(static_cast<uint8_t>(header.size() >> 8));
   bytes.insert(bytes.end(), header.begin(), header.end());
+  if (isPacked(tensor.desc.dtype)) {
+    const std::vector<uint8_t> codes = inBytes(tensor);
+    bytes.insert(bytes.end(), codes.begin(), codes.end());
+    return bytes;
+  }
   const std::span<std::byte> elements = tensor.bytes();
   bytes.resize(bytes.size() + elements.size());
   if (!elements.empty()) std::memcpy(bytes.data() + start + header.size(), elements.data(), elements.size());

@@ -14,9 +14,9 @@ bool isNpy(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-Result<Tensor> loadTensor(const std::string& path) {
+Result<Tensor> loadTensor(const std::string& path, DType kind) {
   OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(path));
-  Result<Tensor> tensor = isNpy(bytes) ? tensorFromNpy(bytes) : tensorFromProto(bytes);
+  Result<Tensor> tensor = isNpy(bytes) ? tensorFromNpy(bytes) : valueFromProto(bytes, kind);
   if (!tensor) return tensor.error().withContext(fmt::format("tensor file '{}'", path));
   return tensor;
 }

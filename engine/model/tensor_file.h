@@ -15,7 +15,7 @@ namespace opkit {
 
 /// Reads .npy of version 1 to 3 or TensorProto bytes. InvalidArgument if the file cannot be read; Corrupt if it is
 /// damaged or has neither form; Unsupported names an element type or layout that OpKit tensors do not have.
-Result<Tensor> loadTensor(const std::string& path);
+Result<Tensor> loadTensor(const std::string& path, DType kind = DType::Float32);
 /// Writes a host tensor; the extension must be .npy or .pb. Replaces the file in one step or not at all.
 Status saveTensor(const std::string& path, const Tensor& tensor);
 

@@ -121,6 +121,9 @@ struct OpDef {
   /// no shape rule.
   std::vector<std::string> subgraphs = {};
   ControlFn control = nullptr;
+  /// Inputs of the first dtype, where their port takes the second and not the first, are converted to the second;
+  /// outputs of the second dtype are converted back. Each result is rounded once more, to the first dtype.
+  std::vector<std::pair<DType, DType>> computesAs = {{DType::BFloat16, DType::Float32}};
 };
 
 /// The port of an input index (the last port for variadic tails); null if the index is out of range.

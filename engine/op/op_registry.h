@@ -5,6 +5,7 @@
 // freely shared afterwards. Interpreters keep a pointer to it, so it must outlive them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -56,6 +57,11 @@ class OpRegistry {
   /// Keeps every such library loaded; InvalidArgument when one is gone already.
   Result<std::vector<std::shared_ptr<const void>>> holdOwners() const;
 
+  /// How a value becomes another dtype in a decomposition (OpDef::computesAs); set by the operator that converts.
+  using ConvertFn = std::function<int(Decomposition&, int value, DType to)>;
+  void setConversion(ConvertFn convert) { convert_ = std::move(convert); }
+  const ConvertFn& conversion() const { return convert_; }
+
   /// Cards added until the next call carry this folder name; used by the generated list.
   void setFolder(std::string folder) { folder_ = std::move(folder); }
 
@@ -66,6 +72,7 @@ class OpRegistry {
   std::vector<std::shared_ptr<const GraphPass>> passes_;  // shared: copies of a registry hold the same passes
   std::vector<std::weak_ptr<const void>> owners_;
   std::string folder_;
+  ConvertFn convert_;
 };
 
 }  // namespace opkit

@@ -25,10 +25,12 @@ void OracleTensor::load(const Tensor& tensor) {
   desc = tensor.desc;
   magnitude.clear();
   terms = 1;
-  if (isCodedFloat(desc.dtype)) {
-    real.resize(static_cast<size_t>(desc.elements()));
-    integer.clear();
+  if (isCoded(desc.dtype)) {
+    const auto count = static_cast<size_t>(desc.elements());
+    real.resize(isReal() ? count : 0);
+    integer.resize(isReal() ? 0 : count);
     for (size_t i = 0; i < real.size(); ++i) real[i] = readCoded(tensor, i);
+    for (size_t i = 0; i < integer.size(); ++i) integer[i] = static_cast<int64_t>(readCoded(tensor, i));
     return;
   }
   visitDType(tensor.desc.dtype, [&](auto tag) {
@@ -49,8 +51,9 @@ void OracleTensor::load(const Tensor& tensor) {
 
 void OracleTensor::toTensor(const Tensor& tensor) const {
   OPKIT_CHECK(tensor.desc == desc);
-  if (isCodedFloat(desc.dtype)) {
+  if (isCoded(desc.dtype)) {
     for (size_t i = 0; i < real.size(); ++i) writeCoded(tensor, i, real[i]);
+    for (size_t i = 0; i < integer.size(); ++i) writeCode(tensor, i, static_cast<uint32_t>(integer[i]));
     return;
   }
   visitDType(desc.dtype, [&](auto tag) {

@@ -26,4 +26,14 @@ Region collapse(const Region& region) {
   return result;
 }
 
+Result<Region> inUnits(const Region& region, DType dtype) {
+  if (!isPacked(dtype)) return region;
+  const Region run = collapse(region);
+  const bool isRun = run.size.size() <= 1 && (run.size.empty() || (run.strides[0] == 1 && run.sourceStrides[0] == 1));
+  if (!isRun || run.offset != 0 || run.sourceOffset != 0)
+    return Status::unsupported("raster: elements of {} share bytes and cannot be moved one by one", nameOf(dtype));
+  const auto bytes = static_cast<int64_t>(bytesOf(dtype, elementCount(region.size)));
+  return contiguousRegion(region.source, 0, 0, bytes);
+}
+
 }  // namespace opkit

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/status.h"
+#include "engine/tensor/dtype.h"
 #include "engine/tensor/shape.h"
 
 namespace opkit {
@@ -38,5 +40,9 @@ Region contiguousRegion(int source, int64_t sourceOffset, int64_t offset, int64_
 
 /// Drops extents of 1 and merges neighbouring dimensions that are contiguous in both source and destination.
 Region collapse(const Region& region);
+
+/// The region as a raster copies it: its units are bytes if elements of `dtype` share them. Unsupported unless such a
+/// region copies a run that begins with both tensors.
+Result<Region> inUnits(const Region& region, DType dtype);
 
 }  // namespace opkit

@@ -134,7 +134,7 @@ opkit_code opkit_call::setOutput(size_t index, int32_t dtype, int32_t rank, cons
   if (index >= outputs_.size())
     return fail(OPKIT_INVALID_ARGUMENT,
                 fmt::format("set_output: expected an output below {}, got {}", outputs_.size(), index));
-  if (!isValidDType(dtype))
+  if (!isValidDType(dtype) || !kMovedDTypes.contains(static_cast<DType>(dtype)))
     return fail(OPKIT_INVALID_ARGUMENT,
                 fmt::format("set_output: output {} has dtype number {}, which does not exist", index, dtype));
   if (rank < 0 || rank > OPKIT_MAX_RANK || (rank > 0 && !shape))

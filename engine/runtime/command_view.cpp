@@ -29,9 +29,12 @@ CommandView::CommandView(const EncodedCommand& command, const Model& model, cons
     const bool given = command.inputs[i] >= 0;
     const bool known = given && graph.contents[t].has_value();
     const bool constant = given && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
+    // A plan holds for one value of an input that shapes depend on.
+    const Port* port = portOf(def_.inputs, i);
+    const bool planned = known && port && port->contents;
     inputList_.push_back(given ? &inputs_[i] : nullptr);
     contents_.push_back(known ? &*graph.contents[t] : nullptr);
-    constants_.push_back(constant ? contents_.back() : nullptr);
+    constants_.push_back(constant || planned ? contents_.back() : nullptr);
     const bool isHome = given && homes.backend[t] == backendIndex;
     layouts_.push_back(isHome ? homes.layout[t] : Layout::NCHW);
   }

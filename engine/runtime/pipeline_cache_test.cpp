@@ -40,10 +40,44 @@ Result<std::unique_ptr<Execution>> createPackedPlus(const CreateArgs& args, Back
   return std::unique_ptr<Execution>(std::make_unique<PackedPlus>(args, std::move(packed)));
 }
 
+/// y[0] = the sum of `a`, as far as the Creator saw it.
+class SumOfA final : public Execution {
+ public:
+  explicit SumOfA(const CreateArgs& args) {
+    for (const int64_t value : toInt64(*args.constant(1))) sum_ += static_cast<float>(value);
+  }
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+  Status onExecute(TensorList, TensorList outputs) override {
+    outputs[0]->data<float>()[0] = sum_;
+    return Status::ok();
+  }
+
+ private:
+  float sum_ = 0;
+};
+
+/// Lists(x, a, b) gives f32[1] whatever the values of its lists are.
+void addLists(OpRegistry& registry) {
+  registry.add({.type = "Lists",
+                .inputs = {{"x", kFloats},
+                           {.name = "a", .dtypes = kIndexTypes, .contents = true},
+                           {.name = "b", .dtypes = kIndexTypes, .contents = true}},
+                .outputs = {{"y", kFloats}},
+                .inferShapes = [](const ShapeArgs&) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{TensorDesc{DType::Float32, {1}}};
+                }});
+  registry.addCreator("cpu", "Lists",
+                      {"test", [](const CreateArgs&) { return Status::ok(); },
+                       [](const CreateArgs& args, Backend&) -> Result<std::unique_ptr<Execution>> {
+                         return std::unique_ptr<Execution>(std::make_unique<SumOfA>(args));
+                       }});
+}
+
 const OpRegistry& ops() {
   static const OpRegistry registry = [] {
     OpRegistry made = test::makeTestOps();
     made.addCreator("cpu", "Plus", {"test", [](const CreateArgs&) { return Status::ok(); }, createPackedPlus});
+    addLists(made);
     return made;
   }();
   return registry;
@@ -247,6 +281,26 @@ TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
   ASSERT_TRUE(run(*keeping, {16, 16}, 5).isOk());
   EXPECT_EQ(keeping->statistics().inPlace, 0u);
   EXPECT_EQ(keeping->readTensor("once")->data<float>()[0], -5);
+}
+
+// [1], [2, 3] and [1, 2], [3] are the same numbers in a row.
+TEST(PipelineCache, ListsThatAPlanDependsOnDoNotRunTogether) {
+  Model model;
+  const int a = model.addInput("a", {DType::Int64, {kDynamic}}), b = model.addInput("b", {DType::Int64, {kDynamic}});
+  model.outputs = model.addNode("Lists", "lists", {model.addInput("x", {DType::Float32, {1}}), a, b});
+  const auto interpreter = interpreterOf(std::move(model));
+  const auto session = sessionOf(interpreter, {.planCacheSize = 1});
+  session->input("x")->data<float>()[0] = 1;
+  for (const int64_t split : {1, 2, 1, 2}) {
+    ASSERT_TRUE(session->resizeInput("a", {split}).isOk());
+    ASSERT_TRUE(session->resizeInput("b", {3 - split}).isOk());
+    int64_t next = 1;
+    for (const char* name : {"a", "b"})
+      for (int64_t& value : session->input(name)->data<int64_t>()) value = next++;
+    const Status ran = session->run();
+    ASSERT_TRUE(ran.isOk()) << ran.message();
+    EXPECT_EQ(session->output(session->outputNames()[0])->data<float>()[0], split == 1 ? 1.0f : 3.0f);
+  }
 }
 
 }  // namespace

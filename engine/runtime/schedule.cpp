@@ -258,7 +258,7 @@ Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
     slot = addSlot(Slot::Kind::View, tensor, backend);
     Slot& view = schedule_.slots[static_cast<size_t>(slot)];
     view.owner = owner;
-    view.viewOffsetBytes = static_cast<size_t>(graph_.aliasOffset[t]) * sizeOf(view.device.desc.dtype);
+    view.viewOffsetBytes = bytesOf(view.device.desc.dtype, graph_.aliasOffset[t]);
   } else if (homes_.backend[t] < 0) {
     OPKIT_CHECK(isInput_[t]);
     slot = addSlot(Slot::Kind::Input, tensor, backend);
@@ -417,12 +417,35 @@ Result<size_t> BackendSet::fallback() {
   return backends_.size() - 1;
 }
 
+namespace {
+
+/// The values of the ports that the shape rule reads; with their sizes, so that [1], [2, 3] is not [1, 2], [3].
+std::vector<uint8_t> plannedValues(const CreateArgs& args) {
+  std::vector<uint8_t> values;
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    const Port* port = portOf(args.def.inputs, i);
+    if (!port || !port->contents || !args.constant(i)) continue;
+    const auto bytes = args.constant(i)->bytes();
+    const uint64_t head[] = {i, bytes.size()};
+    const auto append = [&values](std::span<const std::byte> part) {
+      const auto* first = reinterpret_cast<const uint8_t*>(part.data());
+      values.insert(values.end(), first, first + part.size());
+    };
+    append(std::as_bytes(std::span(head)));
+    append(bytes);
+  }
+  return values;
+}
+
+}  // namespace
+
 Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
                                        const Creator* creator, const CreateArgs* args) {
   Entry& entry = entries_[{command.node, command.ordinal, backendIndex, creator}];
   // The parts of a decomposed node may change with its shapes; a node's own parameters never do.
   const ParamBytes params = command.ownParams.value_or(ParamBytes());
-  if (!entry.execution || entry.params != params) {
+  std::vector<uint8_t> values = creator ? plannedValues(*args) : std::vector<uint8_t>();
+  if (!entry.execution || entry.params != params || entry.values != values) {
     entry.execution.reset();
     if (creator) {
       OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
@@ -430,6 +453,7 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
       OPKIT_ASSIGN(entry.execution, backend.createRaster());
     }
     entry.params = params;
+    entry.values = std::move(values);
     ++created_;
     ++backend.counters().executionsCreated;
   }

@@ -111,7 +111,8 @@ class ExecutionCache {
     auto operator<=>(const Key&) const = default;
   };
   struct Entry {
-    ParamBytes params;  // of a part of a decomposed node
+    ParamBytes params;            // of a part of a decomposed node
+    std::vector<uint8_t> values;  // of the inputs whose values the plan depends on
     std::unique_ptr<Execution> execution;
   };
   std::map<Key, Entry> entries_;

@@ -13,6 +13,7 @@
 #include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
 #include "engine/runtime/staged_run.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 namespace {
@@ -193,8 +194,7 @@ Result<std::unique_ptr<Session>> Session::clone() const {
     std::unique_ptr<Session> copy(new Session(interpreter_, config_, runtime_));
     OPKIT_TRY(copy->start());
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      OPKIT_ASSIGN(copy->inputs_[i], Tensor::onHost(inputs_[i].desc, Fill::None));
-      convertElements(inputs_[i], copy->inputs_[i]);
+      OPKIT_ASSIGN(copy->inputs_[i], copyOf(inputs_[i]));
     }
     copy->inputSet_ = inputSet_;
     return copy;
@@ -281,7 +281,7 @@ Status Session::requireInputs() const {
   std::vector<std::string> missing;
   const Model& model = interpreter_->model();
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (!inputSet_[i] && inputs_[i].desc.elements() > 0)
+    if (const TensorDesc& desc = inputs_[i].desc; !inputSet_[i] && (desc.elements() > 0 || isObject(desc.dtype)))
       missing.push_back("'" + model.tensors[static_cast<size_t>(model.inputs[i])].name + "'");
   if (missing.empty()) return Status::ok();
   return Status::invalidArgument("{} input{} without values: {}; set each one, after its shape and before the run",
@@ -318,11 +318,8 @@ Status Session::fitOutputs() {
 void Session::prepareMove() {
   preparation_ = std::make_unique<Preparation>();
   for (const Tensor& input : inputs_) {
-    Result<Tensor> copy = Tensor::onHost(input.desc, Fill::None);
-    if (copy)
-      convertElements(input, *copy);
-    else
-      preparation_->status = copy.error();
+    Result<Tensor> copy = copyOf(input);
+    if (!copy) preparation_->status = copy.error();
     preparation_->inputs.push_back(copy ? *std::move(copy) : Tensor{input.desc});
   }
   const auto body = [this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {
@@ -425,6 +422,18 @@ std::vector<std::string> Session::inputNames() const {
   const Model& model = interpreter_->model();
   for (int input : model.inputs) names.push_back(model.tensors[static_cast<size_t>(input)].name);
   return names;
+}
+
+DType Session::inputType(const std::string& name) const {
+  const auto index = findInput(name);
+  return index ? inputs_[*index].desc.dtype : DType::Float32;
+}
+
+DType Session::outputType(const std::string& name) const {
+  const Model& model = interpreter_->model();
+  const size_t index = positionOf(model.outputs, name, model);
+  return index < model.outputs.size() ? model.tensors[static_cast<size_t>(model.outputs[index])].desc.dtype
+                                      : DType::Float32;
 }
 
 std::vector<std::string> Session::outputNames() const {

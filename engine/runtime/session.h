@@ -233,6 +233,10 @@ class Session {
   Status waitForMove();
 
   std::vector<std::string> inputNames() const;
+  /// The dtype of an input as the model declares it; Float32 if there is no such input.
+  DType inputType(const std::string& name) const;
+  /// The same of an output; Float32 also where the dtype follows from a run.
+  DType outputType(const std::string& name) const;
   std::vector<std::string> outputNames() const;
   /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. A caller that requests
   /// it is assumed to fill it.

@@ -1,9 +1,9 @@
 #include "engine/runtime/staged_run.h"
 
-#include <cstring>
 #include <utility>
 
 #include "engine/graph/stages.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 
@@ -31,13 +31,6 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
 }
 
 namespace {
-
-/// Copies a tensor so that it outlives the session's next run.
-Result<Tensor> copyOf(const Tensor& tensor) {
-  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(tensor.desc));
-  if (copy.sizeBytes() > 0) std::memcpy(copy.bytes().data(), tensor.bytes().data(), copy.sizeBytes());
-  return copy;
-}
 
 /// Memory is not shared between parts, so peaks add up like everything else.
 /// Each stage has an arena and constants of its own.

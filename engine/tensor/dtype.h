@@ -29,20 +29,38 @@ enum class DType : uint8_t {
   Float8E5M2 = 16,
   Float8E5M2FNUZ = 17,
   Float8E8M0 = 18,
+  Float4E2M1 = 19,  // from here on several elements share a byte, the first in its lowest bits
+  Int4 = 20,
+  UInt4 = 21,
+  Int2 = 22,
+  UInt2 = 23,
+  String = 24,  // from here on objects of the host (objects.h), which no kernel reads
+  Sequence = 25,
+  Optional = 26,
 };
 
-/// Bytes per element.
+/// Bytes per element. REQUIRES !isPacked(dtype).
 size_t sizeOf(DType dtype);
+/// 64, 32, 16, 8, 4 or 2; 0 of objects.
+int bitsOf(DType dtype);
+/// Bytes of so many elements in a row, the last byte filled up.
+size_t bytesOf(DType dtype, int64_t elements);
 /// "f32", "f16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool", "bf16", "f8e4m3fn",
-/// "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0".
+/// "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "f4e2m1", "i4", "u4", "i2", "u2", "string",
+/// "sequence", "optional".
 const char* nameOf(DType dtype);
 /// The inverse of nameOf; nothing for an unknown name.
 std::optional<DType> dtypeFromName(std::string_view name);
 /// Whether the number is a valid DType (files hold numbers).
 bool isValidDType(int value);
 
-/// The floats that are stored as codes (float_format.h): no C++ type holds them, so visitDType() does not take them.
-constexpr bool isCodedFloat(DType dtype) { return dtype >= DType::BFloat16 && dtype <= DType::Float8E8M0; }
+/// Whether several elements share a byte.
+constexpr bool isPacked(DType dtype) { return dtype >= DType::Float4E2M1 && dtype <= DType::UInt2; }
+/// Whether the elements are objects of the host, which have no bytes.
+constexpr bool isObject(DType dtype) { return dtype >= DType::String; }
+/// Elements that are stored as codes (codes.h): no C++ type holds them, so visitDType() does not take them.
+constexpr bool isCoded(DType dtype) { return dtype >= DType::BFloat16 && dtype <= DType::UInt2; }
+constexpr bool isCodedFloat(DType dtype) { return isCoded(dtype) && dtype <= DType::Float4E2M1; }
 
 constexpr bool isFloat(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::Float64 || isCodedFloat(dtype);
@@ -80,5 +98,9 @@ inline constexpr DTypeSet kCodedFloats{DType::BFloat16,   DType::Float8E4M3FN,  
                                        DType::Float8E5M2, DType::Float8E5M2FNUZ, DType::Float8E8M0};
 /// Of operators that only move elements: any width of whole bytes will do.
 inline constexpr DTypeSet kMovedDTypes = kAnyDType | kCodedFloats;
+inline constexpr DTypeSet kPackedDTypes{DType::Float4E2M1, DType::Int4, DType::UInt4, DType::Int2, DType::UInt2};
+/// Of operators that leave all elements where they are.
+inline constexpr DTypeSet kEveryDType = kMovedDTypes | kPackedDTypes;
+inline constexpr DTypeSet kObjects{DType::String, DType::Sequence, DType::Optional};
 
 }  // namespace opkit

@@ -9,15 +9,16 @@ namespace {
 
 using Specials = FloatFormat::Specials;
 
-constexpr std::array<FloatFormat, 9> kFormats{{{DType::Float64, 11, 52, 1023, Specials::Ieee},
-                                               {DType::Float32, 8, 23, 127, Specials::Ieee},
-                                               {DType::Float16, 5, 10, 15, Specials::Ieee},
-                                               {DType::BFloat16, 8, 7, 127, Specials::Ieee},
-                                               {DType::Float8E4M3FN, 4, 3, 7, Specials::Fn},
-                                               {DType::Float8E4M3FNUZ, 4, 3, 8, Specials::Fnuz},
-                                               {DType::Float8E5M2, 5, 2, 15, Specials::Ieee},
-                                               {DType::Float8E5M2FNUZ, 5, 2, 16, Specials::Fnuz},
-                                               {DType::Float8E8M0, 8, 0, 127, Specials::Scale}}};
+constexpr std::array<FloatFormat, 10> kFormats{{{DType::Float64, 11, 52, 1023, Specials::Ieee},
+                                                {DType::Float32, 8, 23, 127, Specials::Ieee},
+                                                {DType::Float16, 5, 10, 15, Specials::Ieee},
+                                                {DType::BFloat16, 8, 7, 127, Specials::Ieee},
+                                                {DType::Float8E4M3FN, 4, 3, 7, Specials::Fn},
+                                                {DType::Float8E4M3FNUZ, 4, 3, 8, Specials::Fnuz},
+                                                {DType::Float8E5M2, 5, 2, 15, Specials::Ieee},
+                                                {DType::Float8E5M2FNUZ, 5, 2, 16, Specials::Fnuz},
+                                                {DType::Float8E8M0, 8, 0, 127, Specials::Scale},
+                                                {DType::Float4E2M1, 2, 1, 1, Specials::Finite}}};
 
 uint32_t encodeScale(const FloatFormat& format, double value) {
   const double least = std::ldexp(1.0, -format.bias);
@@ -74,22 +75,43 @@ uint32_t encode(const FloatFormat& format, double value) {
   const int64_t code = std::isinf(value) ? beyond
                        : magnitude == 0  ? 0
                                          : std::min(encodeMagnitude(format, magnitude), beyond);
+  if (code == beyond && format.specials == Specials::Finite) return format.largestCode() | sign;
   if (code == beyond) return isFnuz ? format.nanCode() : static_cast<uint32_t>(beyond) | sign;
   return isFnuz && code == 0 ? 0 : static_cast<uint32_t>(code) | sign;
 }
 
+uint32_t readCode(const Tensor& tensor, size_t i) {
+  const auto bits = static_cast<size_t>(bitsOf(tensor.desc.dtype));
+  if (bits == 16) return tensor.data<uint16_t>()[i];
+  const auto byte = static_cast<uint32_t>(tensor.bytes()[i * bits / 8]);
+  return byte >> (i * bits % 8) & ((1u << bits) - 1);
+}
+
+void writeCode(const Tensor& tensor, size_t i, uint32_t code) {
+  const auto bits = static_cast<size_t>(bitsOf(tensor.desc.dtype));
+  if (bits == 16) {
+    tensor.data<uint16_t>()[i] = static_cast<uint16_t>(code);
+    return;
+  }
+  std::byte& byte = tensor.bytes()[i * bits / 8];
+  const size_t shift = i * bits % 8;
+  const uint32_t mask = ((1u << bits) - 1) << shift;
+  byte = static_cast<std::byte>((static_cast<uint32_t>(byte) & ~mask) | (code << shift & mask));
+}
+
 double readCoded(const Tensor& tensor, size_t i) {
-  const FloatFormat& format = formatOf(tensor.desc.dtype);
-  return sizeOf(tensor.desc.dtype) == 1 ? decode(format, tensor.data<uint8_t>()[i])
-                                        : decode(format, tensor.data<uint16_t>()[i]);
+  const DType dtype = tensor.desc.dtype;
+  const uint32_t code = readCode(tensor, i);
+  if (isCodedFloat(dtype)) return decode(formatOf(dtype), code);
+  const bool isSigned = dtype == DType::Int4 || dtype == DType::Int2;
+  const int32_t values = 1 << bitsOf(dtype), value = static_cast<int32_t>(code);
+  return isSigned && value >= values / 2 ? value - values : value;
 }
 
 void writeCoded(const Tensor& tensor, size_t i, double value) {
-  const uint32_t code = encode(formatOf(tensor.desc.dtype), value);
-  if (sizeOf(tensor.desc.dtype) == 1)
-    tensor.data<uint8_t>()[i] = static_cast<uint8_t>(code);
-  else
-    tensor.data<uint16_t>()[i] = static_cast<uint16_t>(code);
+  const DType dtype = tensor.desc.dtype;
+  writeCode(tensor, i,
+            isCodedFloat(dtype) ? encode(formatOf(dtype), value) : static_cast<uint32_t>(static_cast<int64_t>(value)));
 }
 
 }  // namespace opkit

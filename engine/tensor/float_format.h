@@ -1,4 +1,5 @@
-// FloatFormat: the bits of each floating dtype as data, and conversions between double and the codes of the small ones.
+// FloatFormat: the bits of each floating dtype as data, and conversions between double and the codes of the small ones,
+// integers of 4 and 2 bits among them.
 //
 // Use readCoded() and writeCoded() where code must serve every dtype and is not a kernel: they are exact, and slow.
 // Sources: IEEE 754; "FP8 Formats for Deep Learning" (arXiv:2209.05433) for FN; ONNX, "Float stored in 8 bits" for
@@ -13,10 +14,11 @@ namespace opkit {
 
 struct FloatFormat {
   enum class Specials : uint8_t {
-    Ieee,  // the largest exponent holds infinity and NaNs
-    Fn,    // no infinity; NaN is the code of ones only, of either sign
-    Fnuz,  // no infinity, no -0; NaN is the code that would be -0
-    Scale  // no sign, no zero, no fraction: powers of two; NaN is the code of ones
+    Ieee,    // the largest exponent holds infinity and NaNs
+    Fn,      // no infinity; NaN is the code of ones only, of either sign
+    Fnuz,    // no infinity, no -0; NaN is the code that would be -0
+    Finite,  // neither infinity nor NaN: what is too large saturates, NaN becomes -0
+    Scale    // no sign, no zero, no fraction: powers of two; NaN is the code of ones
   };
   DType dtype;
   int exponentBits, fractionBits, bias;
@@ -30,11 +32,11 @@ struct FloatFormat {
   constexpr uint32_t largestCode() const {
     const uint32_t ones = (1u << magnitudeBits()) - 1;
     if (specials == Specials::Ieee) return ones - (1u << fractionBits);
-    return specials == Specials::Fnuz ? ones : ones - 1;
+    return specials == Specials::Fnuz || specials == Specials::Finite ? ones : ones - 1;
   }
-  /// A quiet NaN without a sign.
+  /// A quiet NaN without a sign, or the code that NaN becomes.
   constexpr uint32_t nanCode() const {
-    if (specials == Specials::Fnuz) return signCode();
+    if (specials == Specials::Fnuz || specials == Specials::Finite) return signCode();
     return specials == Specials::Ieee ? largestCode() + 1 + (1u << (fractionBits - 1)) : largestCode() + 1;
   }
   /// The exponent of the last bit of the smallest numbers, and of the first bit of the largest.
@@ -54,8 +56,12 @@ double decode(const FloatFormat& format, uint32_t code);
 /// it can.
 uint32_t encode(const FloatFormat& format, double value);
 
-/// Element i of a host tensor. REQUIRES isCodedFloat(its dtype).
+/// Element i of a host tensor. REQUIRES isCoded(its dtype). Integers take the low bits of the value without its
+/// fraction.
 double readCoded(const Tensor& tensor, size_t i);
 void writeCoded(const Tensor& tensor, size_t i, double value);
+/// The bits of element i, in the lowest bits of the result.
+uint32_t readCode(const Tensor& tensor, size_t i);
+void writeCode(const Tensor& tensor, size_t i, uint32_t code);
 
 }  // namespace opkit

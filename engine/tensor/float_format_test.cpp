@@ -9,10 +9,10 @@ namespace opkit {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr DType kCoded[] = {DType::BFloat16,   DType::Float8E4M3FN,   DType::Float8E4M3FNUZ,
-                            DType::Float8E5M2, DType::Float8E5M2FNUZ, DType::Float8E8M0};
+constexpr DType kCoded[] = {DType::BFloat16,       DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2,
+                            DType::Float8E5M2FNUZ, DType::Float8E8M0,   DType::Float4E2M1};
 
-uint32_t codesOf(DType dtype) { return 1u << (8 * sizeOf(dtype)); }
+uint32_t codesOf(DType dtype) { return 1u << bitsOf(dtype); }
 
 TEST(FloatFormat, EveryCodeRoundTrips) {
   for (const DType dtype : kCoded) {
@@ -100,6 +100,38 @@ TEST(FloatFormat, ElementsConvert) {
   convertElements(brains, whole);
   EXPECT_EQ(whole.data<int32_t>()[0], 1);
   EXPECT_EQ(whole.data<int32_t>()[1], -1);
+}
+
+TEST(FloatFormat, FourBitsHoldNeitherInfinityNorNaN) {
+  const FloatFormat& format = formatOf(DType::Float4E2M1);
+  const double numbers[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (uint32_t code = 0; code < 8; ++code) {
+    EXPECT_EQ(decode(format, code), numbers[code]);
+    EXPECT_EQ(decode(format, code + 8), -numbers[code]);
+  }
+  EXPECT_EQ(encode(format, kInfinity), 7u);
+  EXPECT_EQ(encode(format, -1e30), 15u);
+  EXPECT_EQ(encode(format, std::nan("")), 8u) << "-0";
+  EXPECT_EQ(encode(format, 5), 6u) << "a tie goes to the even code";
+}
+
+TEST(PackedDTypes, ElementsShareBytesFromTheLowestBitsOn) {
+  for (const DType dtype : {DType::Int4, DType::UInt4, DType::Int2, DType::UInt2, DType::Float4E2M1}) {
+    const int64_t count = 7;
+    const Tensor tensor = *Tensor::onHost({dtype, {count}});
+    EXPECT_EQ(tensor.sizeBytes(), bitsOf(dtype) == 4 ? 4u : 2u);
+    for (uint32_t i = 0; i < count; ++i) writeCode(tensor, i, i + 1);
+    const uint32_t mask = (1u << bitsOf(dtype)) - 1;
+    for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(readCode(tensor, i), (i + 1) & mask) << nameOf(dtype);
+    EXPECT_EQ(tensor.bytes()[0], bitsOf(dtype) == 4 ? std::byte{0x21} : std::byte{0x39});
+  }
+  const Tensor four = *Tensor::onHost({DType::Int4, {2}}), two = *Tensor::onHost({DType::Int2, {2}});
+  for (const auto& [value, kept] : {std::pair{-8.0, -8.0}, {7, 7}, {8, -8}, {-9, 7}, {3.9, 3}}) {
+    writeCoded(four, 1, value);
+    EXPECT_EQ(readCoded(four, 1), kept);
+  }
+  writeCoded(two, 0, -2);
+  EXPECT_EQ(toInt64(two), (std::vector<int64_t>{-2, 0}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "engine/base/host_memory.h"
 #include "engine/tensor/float_format.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 namespace {
@@ -30,10 +31,10 @@ To convertElement(From value, DType to) {
   return to == DType::Bool ? convertElement<To>(convertElement<double>(value) != 0.0) : convertElement<To>(value);
 }
 
-/// Calls visitor(read): read(i) is element i, as its C++ type or, of a coded float, as a double.
+/// Calls visitor(read): read(i) is element i, as its C++ type or, of a dtype that is stored as codes, as a double.
 template <class Visitor>
 void visitReader(const Tensor& from, const Visitor& visitor) {
-  if (isCodedFloat(from.desc.dtype)) return visitor([&from](size_t i) { return readCoded(from, i); });
+  if (isCoded(from.desc.dtype)) return visitor([&from](size_t i) { return readCoded(from, i); });
   visitDType(from.desc.dtype,
              [&](auto tag) { visitor([elements = from.data<decltype(tag)>()](size_t i) { return elements[i]; }); });
 }
@@ -42,8 +43,7 @@ void visitReader(const Tensor& from, const Visitor& visitor) {
 template <class Visitor>
 void visitWriter(const Tensor& to, const Visitor& visitor) {
   const DType dtype = to.desc.dtype;
-  if (isCodedFloat(dtype))
-    return visitor([&to](size_t i, auto value) { writeCoded(to, i, convertElement<double>(value)); });
+  if (isCoded(dtype)) return visitor([&to](size_t i, auto value) { writeCoded(to, i, convertElement<double>(value)); });
   visitDType(dtype, [&](auto tag) {
     using To = decltype(tag);
     visitor(
@@ -114,6 +114,7 @@ Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes, Fill fi
 
 Result<Tensor> Tensor::onHost(TensorDesc desc, Fill fill) {
   OPKIT_TRY(checkShape(desc.shape));
+  if (isObject(desc.dtype)) return emptyObject(desc);
   OPKIT_ASSIGN(auto buffer, HostBuffer::create(desc.sizeBytes(), fill));
   return Tensor{std::move(desc), std::move(buffer), 0, 0};
 }
@@ -137,6 +138,11 @@ std::vector<int64_t> toInt64(const Tensor& tensor) {
   OPKIT_CHECK(!isFloat(tensor.desc.dtype));
   std::vector<int64_t> values;
   values.reserve(static_cast<size_t>(tensor.desc.elements()));
+  if (isCoded(tensor.desc.dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(tensor.desc.elements()); ++i)
+      values.push_back(static_cast<int64_t>(readCoded(tensor, i)));
+    return values;
+  }
   visitDType(tensor.desc.dtype, [&](auto tag) {
     for (auto value : tensor.data<decltype(tag)>()) {
       if constexpr (!std::is_same_v<decltype(value), Half>) values.push_back(static_cast<int64_t>(value));

@@ -25,7 +25,7 @@ struct TensorDesc {
   Shape shape;
 
   int64_t elements() const { return elementCount(shape); }
-  size_t sizeBytes() const { return static_cast<size_t>(elements()) * sizeOf(dtype); }
+  size_t sizeBytes() const { return bytesOf(dtype, elements()); }
   /// "f32[1,3,224,224]"
   std::string toString() const { return std::string(nameOf(dtype)) + opkit::toString(shape); }
   bool operator==(const TensorDesc&) const = default;
@@ -76,7 +76,8 @@ struct Tensor {
   size_t guardBytes = 0;  // writable bytes around the range that kernels must leave alone (harness only)
   Layout layout = Layout::NCHW;
 
-  /// Allocates host memory for `desc`. Fill::None is for callers that write every element.
+  /// Allocates host memory for `desc`; of objects an empty one (objects.h). Fill::None is for callers that write every
+  /// element.
   static Result<Tensor> onHost(TensorDesc desc, Fill fill = Fill::Zero);
   /// Host tensor holding a copy of `values`; REQUIRES matching element count and size.
   template <class T>
@@ -95,8 +96,7 @@ struct Tensor {
   }
   /// Bytes that the layout stores, padding included.
   size_t sizeBytes() const {
-    return layout == Layout::NCHW ? desc.sizeBytes()
-                                  : static_cast<size_t>(storedElements(desc.shape, layout)) * sizeOf(desc.dtype);
+    return layout == Layout::NCHW ? desc.sizeBytes() : bytesOf(desc.dtype, storedElements(desc.shape, layout));
   }
 };
 
@@ -108,8 +108,8 @@ Result<Tensor> Tensor::fromValues(TensorDesc desc, const std::vector<T>& values)
   return tensor;
 }
 
-/// Calls visitor(T{}) with the C++ storage type of `dtype` (Half for Float16, uint8_t for Bool). REQUIRES no coded
-/// float: those have codes, not a type (float_format.h).
+/// Calls visitor(T{}) with the C++ storage type of `dtype` (Half for Float16, uint8_t for Bool). REQUIRES
+/// neither isCoded(dtype), which has codes (float_format.h), nor isObject(dtype).
 template <class Visitor>
 decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -130,7 +130,15 @@ decltype(auto) visitDType(DType dtype, Visitor&& visitor) {
     case DType::Float8E4M3FNUZ:
     case DType::Float8E5M2:
     case DType::Float8E5M2FNUZ:
-    case DType::Float8E8M0: break;
+    case DType::Float8E8M0:
+    case DType::Float4E2M1:
+    case DType::Int4:
+    case DType::UInt4:
+    case DType::Int2:
+    case DType::UInt2:
+    case DType::String:
+    case DType::Sequence:
+    case DType::Optional: break;
   }
   OPKIT_CHECK(!"a dtype with a C++ type");
   std::abort();

@@ -1,4 +1,5 @@
 #include "engine/tensor/tensor.h"
+#include "engine/tensor/objects.h"
 
 #include <gtest/gtest.h>
 
@@ -110,6 +111,25 @@ TEST(Layout, EveryPairConvertsAndPadsWithZero) {
   const Tensor back = *Tensor::onHost(desc);
   convertElements(packed, back);
   EXPECT_EQ(std::vector<float>(back.data<float>().begin(), back.data<float>().end()), values);
+}
+
+TEST(Objects, DescribeThemselvesAndTheirParts) {
+  const Tensor two = *Tensor::fromValues<float>({DType::Float32, {2}}, {1, 2});
+  const Tensor words = stringTensor({1, 2}, {"a", "b"});
+  const Tensor sequence = sequenceOf({two, words}), maybe = optionalOf(sequence);
+  EXPECT_EQ(describe(maybe), "optional[sequence[f32[2], string[1,2]]]");
+  const std::vector<Leaf> leaves = leavesOf(maybe);
+  ASSERT_EQ(leaves.size(), 2u);
+  EXPECT_EQ(leaves[1].place, "[0][1]");
+  EXPECT_EQ(stringsOf(leaves[1].tensor)[1], "b");
+  EXPECT_EQ(describe(*copyOf(maybe)), describe(maybe));
+  EXPECT_EQ(maybe.sizeBytes(), 0u);
+}
+
+TEST(Objects, NewOnesAreEmpty) {
+  EXPECT_EQ(describe(*Tensor::onHost({DType::Sequence, {3}})), "sequence[]");
+  EXPECT_EQ(describe(*Tensor::onHost({DType::Optional, {1}})), "optional[]");
+  EXPECT_EQ(stringsOf(*Tensor::onHost({DType::String, {2}})), std::vector<std::string>(2));
 }
 
 }  // namespace

@@ -110,6 +110,10 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
                  "Choose Vulkan kernels as on devices of this class, whatever the device is (default: its own)")
       ->check(CLI::IsMember(classes))
       ->type_name("CLASS");
+  std::string guesses;
+  app.add_option("--tuning-guesses", guesses,
+                 "Choose among alternatives of Vulkan kernels by these estimates where nothing was measured")
+      ->type_name("FILE");
   std::string driver;
   app.add_option("--driver", driver, "Use the Vulkan driver of this manifest alone (./setup --drivers unpacks one)")
       ->type_name("FILE");
@@ -131,6 +135,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());
   if (!deviceClass.empty()) setenv("OPKIT_DEVICE_CLASS", deviceClass.c_str(), 1);  // for workers, too
+  if (!guesses.empty()) setenv("OPKIT_TUNING_GUESSES", guesses.c_str(), 1);
   if (vectorWidth) useVectorWidth(vectorWidth);
   if (!driver.empty())
     if (const Status used = useDriver(driver, argv); !used.isOk()) return fail(app, "--driver: " + used.message());

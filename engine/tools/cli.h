@@ -24,8 +24,9 @@ enum ExitCode : int {
   kNothingRan = 3,
 };
 
-/// Adds --version, --completion, --host-memory, --device-class, --driver and --vector-width, gives every option the
-/// check of its type (checkValues), parses, runs the body and returns the exit code; a failed Status becomes kBadInput.
+/// Adds --version, --completion, --host-memory, --device-class, --tuning-guesses, --driver and --vector-width, gives
+/// every option the check of its type (checkValues), parses, runs the body and returns the exit code; a failed Status
+/// becomes kBadInput.
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body);
 
 struct NamedValue {

@@ -5,6 +5,7 @@
 #include "engine/base/make_thread_pool.h"
 #include "engine/model/tensor_file.h"
 #include "engine/runtime/session.h"
+#include "engine/tensor/objects.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "engine/tools/run_report.h"
@@ -62,7 +63,7 @@ void describeLimits(CLI::App& app, SessionConfig& session) {
   app.add_flag("--start-on-cpu", session.startOnCpu, "Run on the CPU until the backend is ready");
 }
 
-void describe(CLI::App& app, Options& options) {
+void describeProgram(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("MODEL", options.model, "Model to run")->required();
   app.add_option("--backend", options.session.backend, "cpu, vulkan, reference, null; auto places each command by cost")
@@ -142,7 +143,7 @@ class InputPlan {
   static Result<InputPlan> create(const Options& options, const Session& session) {
     InputPlan plan;
     for (const std::string& name : session.inputNames()) plan.entries_[name];
-    for (const std::string& text : options.inputs) OPKIT_TRY(plan.addSource(text));
+    for (const std::string& text : options.inputs) OPKIT_TRY(plan.addSource(text, session));
     for (const std::string& text : options.resizes) OPKIT_TRY(plan.addShape(text, session));
     return plan;
   }
@@ -168,7 +169,11 @@ class InputPlan {
     uint64_t seed = kSeed;
     for (const std::string& name : session.inputNames()) {
       const Entry& entry = entries_.at(name);
-      const Tensor& tensor = *session.input(name);
+      Tensor& tensor = *session.input(name);
+      if (isObject(tensor.desc.dtype)) {
+        OPKIT_TRY(setObject(name, entry, tensor));
+        continue;
+      }
       if (entry.file && entry.file->desc != tensor.desc)
         return Status::invalidArgument("input '{}': the model expects {}, the file holds {}", name,
                                        tensor.desc.toString(), entry.file->desc.toString());
@@ -190,6 +195,17 @@ class InputPlan {
     bool ramp = false;
   };
 
+  static Status setObject(const std::string& name, const Entry& entry, Tensor& tensor) {
+    const DType kind = tensor.desc.dtype;
+    if (!entry.file)
+      return Status::invalidArgument("input '{}' is {}; give it a file: --input {}=FILE.pb", name, nameOf(kind), name);
+    if (entry.file->desc.dtype != kind)
+      return Status::invalidArgument("input '{}': the model expects {}, the file holds {}", name, nameOf(kind),
+                                     describe(*entry.file));
+    tensor = *entry.file;
+    return Status::ok();
+  }
+
   Result<Entry*> find(const std::string& option, const std::string& name) {
     const auto found = entries_.find(name);
     if (found != entries_.end()) return &found->second;
@@ -199,12 +215,12 @@ class InputPlan {
                                    fmt::join(names, ", "));
   }
 
-  Status addSource(const std::string& text) {
+  Status addSource(const std::string& text, const Session& session) {
     OPKIT_ASSIGN(const cli::NamedValue source, cli::parseNamedValue("--input", text));
     OPKIT_ASSIGN(Entry * entry, find("--input", source.name));
     entry->ramp = source.value == "ramp";
     if (entry->ramp || source.value == "random") return Status::ok();
-    OPKIT_ASSIGN(entry->file, loadTensor(source.value));
+    OPKIT_ASSIGN(entry->file, loadTensor(source.value, session.inputType(source.name)));
     return Status::ok();
   }
 
@@ -219,12 +235,6 @@ class InputPlan {
 
   std::map<std::string, Entry> entries_;  // every input of the model
 };
-
-Result<Tensor> copyOf(const Tensor& tensor) {
-  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(tensor.desc));
-  convertElements(tensor, copy);
-  return copy;
-}
 
 Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, size_t repeat, bool trace) {
   RunStep step;
@@ -263,7 +273,7 @@ Result<std::vector<Expectation>> readExpectations(const Options& options, const 
     if (std::find(names.begin(), names.end(), expect.name) == names.end())
       return Status::invalidArgument("--expect: no output is called '{}'; the model's outputs are: {}", expect.name,
                                      fmt::join(names, ", "));
-    OPKIT_ASSIGN(Tensor tensor, loadTensor(expect.value));
+    OPKIT_ASSIGN(Tensor tensor, loadTensor(expect.value, session.outputType(expect.name)));
     expectations.push_back({expect.name, std::move(tensor)});
   }
   return expectations;
@@ -277,7 +287,7 @@ std::string fileNameOf(const std::string& output) {
   return name.starts_with('.') ? "_" + name : name;
 }
 
-/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes are run.
+/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes are run; .pb for sequences and strings.
 Status writeOutputs(const std::string& folder, const RunStep& step, size_t index, size_t stepCount) {
   std::filesystem::path place = folder;
   if (stepCount > 1) place /= fmt::format("step_{}", index);
@@ -285,7 +295,8 @@ Status writeOutputs(const std::string& folder, const RunStep& step, size_t index
   std::filesystem::create_directories(place, error);
   if (error) return Status::invalidArgument("cannot make folder '{}': {}", place.string(), error.message());
   for (const auto& [name, tensor] : step.outputs)
-    OPKIT_TRY(saveTensor((place / (fileNameOf(name) + ".npy")).string(), tensor));
+    OPKIT_TRY(
+        saveTensor((place / (fileNameOf(name) + (isObject(tensor.desc.dtype) ? ".pb" : ".npy"))).string(), tensor));
   return Status::ok();
 }
 
@@ -379,7 +390,7 @@ int main(int argc, char** argv) {
   return opkit::guardedMain("op-run", [=] {
     CLI::App app("Runs a model on a backend.", "op-run");
     opkit::Options options;
-    opkit::describe(app, options);
+    opkit::describeProgram(app, options);
     opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());
     plugins.add(app);
     return opkit::cli::runProgram(app, argc, argv, [&] { return opkit::run(options, plugins); });

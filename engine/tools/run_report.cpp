@@ -1,6 +1,7 @@
 #include "engine/tools/run_report.h"
 
 #include "engine/graph/pass.h"
+#include "engine/tensor/objects.h"
 
 #include "engine/tools/cli.h"
 #include "engine/tools/run_values.h"
@@ -83,6 +84,17 @@ void printPlacementTotals(const RunStep& step) {
                sum.fallbacks, sum.copies, sum.bytes);
 }
 
+/// The structure of a value, and the first strings.
+std::string textOf(const Tensor& value) {
+  constexpr size_t kMost = 8;
+  std::string text = describe(value);
+  if (value.desc.dtype != DType::String) return text;
+  const std::vector<std::string>& strings = stringsOf(value);
+  for (size_t i = 0; i < std::min(strings.size(), kMost); ++i)
+    text += fmt::format("{} '{}'", i == 0 ? ":" : ",", strings[i]);
+  return strings.size() > kMost ? text + ", ..." : text;
+}
+
 }  // namespace
 
 void printDevice(const DeviceInfo& device) {
@@ -92,6 +104,10 @@ void printDevice(const DeviceInfo& device) {
 void printStep(const RunStep& step) {
   for (const std::string& input : step.inputs) fmt::print("input  {}\n", input);
   for (const auto& [name, tensor] : step.outputs) {
+    if (isObject(tensor.desc.dtype)) {
+      fmt::print("output {} {}\n", name, textOf(tensor));
+      continue;
+    }
     const TensorSummary summary = summarize(tensor);
     fmt::print("output {} {}: min {:.6g}, max {:.6g}, mean {:.6g}{}\n", name, tensor.desc.toString(), summary.minimum,
                summary.maximum, summary.mean, summary.nans > 0 ? fmt::format(", {} NaN", summary.nans) : "");
@@ -201,6 +217,10 @@ nlohmann::json peaksJson(const PeaksOf& peaks) {
 nlohmann::json stepJson(const RunStep& step, const PeaksOf& peaks) {
   nlohmann::json outputs = nlohmann::json::array(), placement = nlohmann::json::array();
   for (const auto& [name, tensor] : step.outputs) {
+    if (isObject(tensor.desc.dtype)) {
+      outputs.push_back({{"name", name}, {"desc", describe(tensor)}});
+      continue;
+    }
     const TensorSummary summary = summarize(tensor);
     outputs.push_back({{"name", name},
                        {"desc", tensor.desc.toString()},

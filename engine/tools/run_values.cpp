@@ -4,6 +4,7 @@
 
 #include "engine/op/oracle.h"
 #include "engine/tensor/float_format.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 namespace {
@@ -18,8 +19,10 @@ uint64_t mix(uint64_t counter) {
 
 template <class Real, class Integer>
 void fill(const Tensor& tensor, Real&& real, Integer&& integer) {
-  if (isCodedFloat(tensor.desc.dtype)) {
-    for (size_t i = 0; i < static_cast<size_t>(tensor.desc.elements()); ++i) writeCoded(tensor, i, real(i));
+  if (isCoded(tensor.desc.dtype)) {
+    const bool isReal = isFloat(tensor.desc.dtype);
+    for (size_t i = 0; i < static_cast<size_t>(tensor.desc.elements()); ++i)
+      writeCoded(tensor, i, isReal ? real(i) : static_cast<double>(integer(i) % 100));
     return;
   }
   visitDType(tensor.desc.dtype, [&](auto tag) {
@@ -38,6 +41,7 @@ void fill(const Tensor& tensor, Real&& real, Integer&& integer) {
 
 /// Elements as doubles; 64-bit integers beyond 2^53 lose digits, which a summary may.
 std::vector<double> widened(const Tensor& tensor) {
+  if (isObject(tensor.desc.dtype)) return {};
   OracleTensor values = OracleTensor::fromTensor(tensor);
   return values.isReal() ? std::move(values.real) : std::vector<double>(values.integer.begin(), values.integer.end());
 }
@@ -81,7 +85,29 @@ TensorSummary summarize(const Tensor& tensor) {
   return summary;
 }
 
+namespace {
+
+/// Sequences and the like, tensor by tensor; strings must be equal.
+Comparison compareObjects(const Tensor& got, const Tensor& expected, double rtol, double atol) {
+  if (describe(got) != describe(expected))
+    return {false, fmt::format("expected {}, got {}", describe(expected), describe(got))};
+  if (got.desc.dtype == DType::String) {
+    const std::vector<std::string>&a = stringsOf(got), &b = stringsOf(expected);
+    const auto differ = std::ranges::mismatch(a, b);
+    if (differ.in1 == a.end()) return {true, fmt::format("{} equal strings", a.size())};
+    return {false, fmt::format("string {}: expected '{}', got '{}'", differ.in1 - a.begin(), *differ.in2, *differ.in1)};
+  }
+  for (size_t i = 0; i < valuesOf(got).size(); ++i) {
+    Comparison one = compareTensors(valuesOf(got)[i], valuesOf(expected)[i], rtol, atol);
+    if (!one.passed) return {false, fmt::format("[{}]: {}", i, one.message)};
+  }
+  return {true, fmt::format("equal: {}", describe(got))};
+}
+
+}  // namespace
+
 Comparison compareTensors(const Tensor& got, const Tensor& expected, double rtol, double atol) {
+  if (isObject(got.desc.dtype) || isObject(expected.desc.dtype)) return compareObjects(got, expected, rtol, atol);
   if (got.desc != expected.desc)
     return {false, fmt::format("expected {}, got {}", expected.desc.toString(), got.desc.toString())};
   const std::vector<double> a = widened(got), b = widened(expected);

@@ -7,7 +7,7 @@ namespace opkit::harness::backend_suite {
 
 Result<Tensor> pattern(const TensorDesc& desc, int seed) {
   OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc));
-  if (isCodedFloat(desc.dtype)) {
+  if (isCoded(desc.dtype)) {
     for (size_t i = 0; i < tensor.bytes().size(); ++i) tensor.bytes()[i] = static_cast<std::byte>(i * 7 + i / 5);
     return tensor;
   }
@@ -33,7 +33,7 @@ Status expectHolds(Backend& backend, const Tensor& device, const Tensor& expecte
   for (size_t i = 0; i < want.size(); ++i)
     if (got[i] != want[i])
       return Status::internal("{}: {} came back with element {} wrong", what, expected.desc.toString(),
-                              i / sizeOf(expected.desc.dtype));
+                              i * 8 / static_cast<size_t>(bitsOf(expected.desc.dtype)));
   return Status::ok();
 }
 

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 /// Stores value(i) in every element, rounded once to the dtype. Integers take whole numbers as they are.
 template <class Value>
 void fill(const Tensor& tensor, Value&& value) {
-  if (isCodedFloat(tensor.desc.dtype)) {
+  if (isCoded(tensor.desc.dtype)) {
     const auto count = static_cast<size_t>(tensor.desc.elements());
     for (size_t i = 0; i < count; ++i) writeCoded(tensor, i, static_cast<double>(value(i)));
     return;
@@ -38,7 +38,8 @@ void fill(const Tensor& tensor, Value&& value) {
 }
 
 bool isUnsigned(DType dtype) {
-  return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
+  return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64 ||
+         dtype == DType::UInt4 || dtype == DType::UInt2;
 }
 
 void fillNormal(const Tensor& tensor, Rng& rng, const Domain& domain) {
@@ -110,6 +111,19 @@ void makeSummable(std::vector<double>& values) {
     if (std::isfinite(value) && std::fabs(value) > 0x1p1000) value *= 0x1p-40;
 }
 
+/// Element i holds the bits of a drawn start + i, so that 256 (65,536) elements hold each value of 8 (16) bits.
+void fillCodes(const Tensor& tensor, Rng& rng) {
+  const size_t start = rng.next() % 65536;
+  if (isPacked(tensor.desc.dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(tensor.desc.elements()); ++i)
+      writeCode(tensor, i, static_cast<uint32_t>(start + i));
+    return;
+  }
+  const size_t size = sizeOf(tensor.desc.dtype);
+  const std::span<std::byte> bytes = tensor.bytes();
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((start + i / size) >> (8 * (i % size)));
+}
+
 void fillSpecials(const Tensor& tensor, Rng& rng, const OpDef& def) {
   const Domain& domain = def.domain;
   const bool sums = def.numeric == NumericClass::Sum || def.numeric == NumericClass::Products;
@@ -120,6 +134,7 @@ void fillSpecials(const Tensor& tensor, Rng& rng, const OpDef& def) {
     });
   };
   if (isCodedFloat(tensor.desc.dtype)) return fillFloats(specialValues(formatOf(tensor.desc.dtype)));
+  if (isPacked(tensor.desc.dtype)) return fillCodes(tensor, rng);
   visitDType(tensor.desc.dtype, [&](auto tag) {
     using T = decltype(tag);
     if constexpr (std::is_same_v<T, Half> || std::is_floating_point_v<T>) {
@@ -164,13 +179,6 @@ void fillBits(const Tensor& tensor, Rng& rng) {
     const uint64_t words = kWords[bits % 4] << 32 | kWords[bits / 4 % 2 * 3];
     return static_cast<int64_t>(bits >> 62 == 0 ? rng.next() : words);
   });
-}
-
-/// Element i holds the bits of a drawn start + i, so that 256 (65,536) elements hold each value of 8 (16) bits.
-void fillCodes(const Tensor& tensor, Rng& rng) {
-  const size_t size = sizeOf(tensor.desc.dtype), start = rng.next() % 65536;
-  const std::span<std::byte> bytes = tensor.bytes();
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((start + i / size) >> (8 * (i % size)));
 }
 
 void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {

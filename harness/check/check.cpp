@@ -34,11 +34,11 @@ void addSize(const TensorDesc& desc, CaseResult& result) {
   result.rank = std::max(result.rank, desc.shape.size());
 }
 
-/// Elements of 8 bits in which a run over 0xFF and one over kOtherPoison left the poison.
+/// Bytes of small elements in which a run over 0xFF and one over kOtherPoison left the poison.
 int64_t unwrittenBytes(const std::vector<Tensor>& first, const std::vector<Tensor>& second) {
   int64_t count = 0;
   for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    if (sizeOf(first[i].desc.dtype) != 1 || first[i].desc != second[i].desc) continue;
+    if (bitsOf(first[i].desc.dtype) > 8 || first[i].desc != second[i].desc) continue;
     const std::span<std::byte> a = first[i].bytes(), b = second[i].bytes();
     for (size_t k = 0; k < a.size(); ++k) count += a[k] == std::byte{0xFF} && b[k] == std::byte{kOtherPoison};
   }
@@ -156,7 +156,7 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
 /// Any byte may be a result, so 8-bit elements need a second Session with other poison.
 void Checker::checkPoison(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
   Comparison& accuracy = *result.accuracy;
-  const auto bytes = [](const Tensor& output) { return sizeOf(output.desc.dtype) == 1; };
+  const auto bytes = [](const Tensor& output) { return bitsOf(output.desc.dtype) <= 8; };
   if (std::any_of(fresh.outputs.begin(), fresh.outputs.end(), bytes)) {
     SessionConfig config = guarded();
     config.poisonByte = kOtherPoison;

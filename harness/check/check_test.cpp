@@ -361,13 +361,13 @@ TEST(Check, MessagesOfTheValidationLayersFail) {
 
 TEST(Check, RefusalsMustBeDeclaredAndTrue) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
-  OpRegistry registry = ops::builtinOps();
-  const auto statusOf = [&](const std::string& entry) { return checkOne(registry, "vulkan", entry).status; };
-  addBrokenVulkan(registry, Break::Nothing);  // refuses everything but f32
+  const auto statusOf = [](const std::string& entry) {
+    return checkAll(ops::builtinOps(), "vulkan", R"({"cases": [{"op": "Erf", )" + entry + "}]}").front().status;
+  };
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]])"), CaseStatus::Fallback);
-  EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Unsupported);
+  EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "no f64 variant"})"), CaseStatus::Unsupported);
   EXPECT_EQ(statusOf(R"("inputs": [["f64[3]"]], "fallback": {"vulkan": "another reason"})"), CaseStatus::Fail);
-  EXPECT_EQ(statusOf(R"("inputs": [["f32[3]"]], "fallback": {"vulkan": "only for f32"})"), CaseStatus::Fail);
+  EXPECT_EQ(statusOf(R"("inputs": [["f32[3]"]], "fallback": {"vulkan": "no f64 variant"})"), CaseStatus::Fail);
 }
 
 TEST(Check, AnOracleIsNotComparedWithItself) {
@@ -412,17 +412,19 @@ TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   OpRegistry registry = ops::builtinOps();
   const auto refuseAs = [&](const std::string& provider, Status (*verdict)(const CreateArgs& args)) {
-    registry.addFirstCreator("vulkan", "Relu", {.provider = provider, .supports = verdict});
+    registry.addFirstCreator("vulkan", "Erf", {.provider = provider, .supports = verdict});
   };
-  const std::string entry = R"("inputs": [["f64[3]"]])";
-  refuseAs("never", [](const CreateArgs&) { return Status::unsupported("Relu: no f64"); });
-  EXPECT_EQ(checkOne(registry, "vulkan", entry).status, CaseStatus::Fallback);
-  refuseAs("elsewhere", [](const CreateArgs&) { return Status::unsupportedByDevice("Relu: the device is too small"); });
-  const CaseResult result = checkOne(registry, "vulkan", entry);
+  const auto check = [&](const std::string& more = "") {
+    const std::string entry = R"({"cases": [{"op": "Erf", "inputs": [["f64[3]"]])" + more + "}]}";
+    return checkAll(registry, "vulkan", entry).front();
+  };
+  refuseAs("never", [](const CreateArgs&) { return Status::unsupported("Erf: no f64"); });
+  EXPECT_EQ(check().status, CaseStatus::Fallback);
+  refuseAs("elsewhere", [](const CreateArgs&) { return Status::unsupportedByDevice("Erf: the device is too small"); });
+  const CaseResult result = check();
   EXPECT_EQ(result.status, CaseStatus::Unsupported);
   EXPECT_NE(result.reason.find("the device is too small"), std::string::npos) << result.reason;
-  EXPECT_EQ(checkOne(registry, "vulkan", entry + R"(, "fallback": {"vulkan": "another reason"})").status,
-            CaseStatus::Unsupported);
+  EXPECT_EQ(check(R"(, "fallback": {"vulkan": "another reason"})").status, CaseStatus::Unsupported);
 }
 
 TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
@@ -446,7 +448,9 @@ TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
   const CaseResult tooEarly = check(tooLong, R"(, "loops": 64)");
   EXPECT_EQ(tooEarly.status, CaseStatus::Fallback);
   EXPECT_TRUE(tooEarly.failed("placement")) << tooEarly.reason;
-  EXPECT_EQ(check(R"("f64[2,64]", "f64[64,2]")").status, CaseStatus::Fallback) << "another reason";
+  const auto other =
+      checkAll(registry, "vulkan", R"({"cases": [{"op": "Erf", "inputs": [["f64[3]"]]}]})", {.mask = "loops=64"});
+  EXPECT_EQ(other.front().status, CaseStatus::Fallback) << "another reason";
 }
 #endif
 

@@ -116,7 +116,7 @@ Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {
   Tensor tensor;
   tensor.desc = {backend_->storageDType(desc.dtype), desc.shape};
   tensor.layout = layout;
-  tensor.offsetBytes = options_.offset * sizeOf(tensor.desc.dtype);
+  tensor.offsetBytes = bytesOf(tensor.desc.dtype, static_cast<int64_t>(options_.offset));
   OPKIT_ASSIGN(const size_t bytes, backend_->storedBytes(tensor));
   OPKIT_ASSIGN(tensor.buffer, backend_->allocate(tensor.offsetBytes + std::max<size_t>(bytes, 1)));
   return tensor;

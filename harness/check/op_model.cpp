@@ -34,11 +34,10 @@ Status sameBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
   const std::span<std::byte> y = b.bytes();
   if (std::ranges::equal(x, y)) return Status::ok();
   size_t differing = 0, first = 0;
-  if (isCodedFloat(a.desc.dtype)) {
+  if (isCoded(a.desc.dtype)) {
     for (size_t i = 0; i < static_cast<size_t>(a.desc.elements()); ++i) {
-      const size_t size = sizeOf(a.desc.dtype);
       const bool bothNaN = anyNaN && std::isnan(readCoded(a, i)) && std::isnan(readCoded(b, i));
-      if (std::memcmp(&x[i * size], &y[i * size], size) != 0 && !bothNaN && differing++ == 0) first = i;
+      if (readCode(a, i) != readCode(b, i) && !bothNaN && differing++ == 0) first = i;
     }
   } else {
     visitDType(a.desc.dtype, [&](auto tag) {
@@ -91,12 +90,6 @@ Status feed(Session& session, const Case& c, const HostInputs& inputs) {
     std::ranges::copy(inputs[i]->bytes(), target->bytes().begin());
   }
   return Status::ok();
-}
-
-Result<Tensor> copyOf(const Tensor& host) {
-  OPKIT_ASSIGN(Tensor copy, Tensor::onHost(host.desc));
-  std::ranges::copy(host.bytes(), copy.bytes().begin());
-  return copy;
 }
 
 Result<std::vector<Tensor>> copyOutputs(const Session& session) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/runtime/session.h"
+#include "engine/tensor/objects.h"
 #include "harness/cases/case.h"
 
 namespace opkit::harness {
@@ -27,8 +28,7 @@ Status feed(Session& session, const Case& c, const HostInputs& inputs);
 /// Copies of all outputs, in model order.
 Result<std::vector<Tensor>> copyOutputs(const Session& session);
 
-/// A deep copy in host memory.
-Result<Tensor> copyOf(const Tensor& host);
+using opkit::copyOf;
 
 /// OK if two lists of tensors are equal bit for bit; else names the first output and element that differ. With
 /// `anyNaN`, any NaN equals any other: which operand's NaN an addition keeps is the compiler's choice.

@@ -11,7 +11,7 @@ namespace opkit::harness {
 bool roundsElementwise(const OpDef& def);
 
 /// Runs the case in f32 with `provider` and compares with `outputs`, the results in f16. NaN stands for any NaN.
-/// Unsupported if no kernel of the provider takes f32.
+/// Unsupported if no kernel of the provider takes f32, or a parameter makes the output f16.
 Status checkRounding(const PreparedCase& c, const std::vector<Tensor>& outputs, const OpRegistry& registry,
                      Runtime& runtime, const std::string& provider);
 

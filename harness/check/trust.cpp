@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/tensor/float_format.h"
 #include "harness/cases/data.h"
 #include "harness/compare/compare.h"
 #include "harness/compare/expected.h"
@@ -82,13 +83,20 @@ void corrupt(const OracleTensor& expected, const Tolerance& tolerance, size_t i,
   const double value = expected.real[i], bound = tolerance.bound.empty() ? 0 : tolerance.bound[i];
   const double beyond = std::fabs(value) + bound;
   OracleTensor wrong({dtype, {1}});
-  const size_t size = sizeOf(dtype);
-  std::byte* const at = tensor.bytes().data() + i * size;
   // One ULP may round back to the expected value where the width of an ULP changes.
-  for (const double ulps : {1.01, 2.01}) {
+  // Beyond the largest number of a dtype that saturates there is none: then one nearer to zero.
+  for (const double ulps : {1.01, 2.01, -1.01, -2.01}) {
     // Nothing is outside an infinite bound: any finite value shows it.
-    wrong.real = {std::isfinite(beyond) ? std::copysign(beyond + ulps * ulpOf(dtype, beyond), value) : -2 * value - 1};
+    const double outside = ulps > 0 ? beyond : std::fabs(value) - bound;
+    wrong.real = {std::isfinite(beyond) ? std::copysign(1.0, value) * (outside + ulps * ulpOf(dtype, outside))
+                                        : -2 * value - 1};
     const auto one = rounded(wrong);
+    if (one && isCoded(dtype)) {
+      if (readCode(tensor, i) == readCode(*one, 0)) continue;
+      return writeCode(tensor, i, readCode(*one, 0));
+    }
+    const size_t size = sizeOf(dtype);
+    std::byte* const at = tensor.bytes().data() + i * size;
     if (!one || std::memcmp(at, one->bytes().data(), size) == 0) continue;
     std::memcpy(at, one->bytes().data(), size);
     return;

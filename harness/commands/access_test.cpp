@@ -78,6 +78,28 @@ TEST(ProgramAccess, EachAlternativeOfTheTunerGetsAnEstimate) {
   expectOneLine(run("shaders --alternatives"), "--access");
 }
 
+TEST(ProgramAccess, GuessesServeRunsOfTheirClass) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string file = testing::TempDir() + "relu.guesses", cases = " --cases " + reluCases("guessed.json", "");
+  fs::remove(file);
+  const Ran ran = run("shaders --access --alternatives --guesses " + file + cases);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, "guesses of 1 cases in " + file + ", for devices of the class discrete");
+  const std::string bench =
+      "bench --backend vulkan --samples 3 --case 'Relu/f32[64]/normal/seed=7' --tuning-guesses " + file;
+  const Ran used = run(bench + " --device-class discrete");
+  EXPECT_EQ(used.code, 0) << used.text;
+  expectOneLine(run(bench + " --device-class integrated"), "holds none for devices of the class integrated");
+  expectOneLine(run("bench --backend vulkan --tuning-guesses " + nowhere()), nowhere());
+  expectOneLine(run("shaders --access --alternatives --gpu Adreno750 --guesses " + file + cases), "remove it");
+  EXPECT_EQ(run("shaders --access --alternatives --guesses " + file + cases).code, 0) << "of the same class: added";
+  expectOneLine(run("shaders --access --guesses " + file), "--alternatives");
+  const std::string notes = testing::TempDir() + "notes.txt";
+  std::ofstream(notes) << "mine\n";
+  expectOneLine(run("shaders --access --alternatives --guesses " + notes + cases), "remove it");
+  EXPECT_EQ(fs::file_size(notes), 5u) << "a file that is not ours is replaced";
+}
+
 TEST(ProgramAccess, AShaderOfAPluginIsTraced) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const Ran ran = run("--plugin " OPKIT_SAMPLES

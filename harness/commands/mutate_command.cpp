@@ -171,6 +171,8 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--backend", options->backends, "cpu, vulkan or both")->delimiter(',');
   command->add_option("--limit", options->mutation.limit, "Mutants per shader; 0 is all of them")
       ->capture_default_str();
+  command->add_flag("--shared", options->mutation.shared,
+                    "Also break the files of shaders/include and shaders/loop that the shaders include");
   command->add_option("--jobs", options->mutation.jobs, "Worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
@@ -189,7 +191,7 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
       "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
       "Examples:\n"
       "  op-harness mutate --op Softmax\n"
-      "  op-harness mutate --backend vulkan --op Conv --limit 0");
+      "  op-harness mutate --backend vulkan --op Conv --limit 0 --shared");
   command->callback([options, &context] {
     context.run = [options, &context] {
       const GracefulInterrupt graceful;

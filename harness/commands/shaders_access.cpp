@@ -1,5 +1,7 @@
 #include "harness/commands/shaders_access.h"
 
+#include <filesystem>
+
 #include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
@@ -58,6 +60,29 @@ class AccessRun {
     table_.emplace(heading);
   }
 
+  /// The file for guesses, if one is wanted. InvalidArgument for a file that holds something else: it is not replaced.
+  Status openGuesses() {
+    if (options_.guesses.empty()) return Status::ok();
+    guesses_.emplace(options_.guesses, vulkan::guessKey(**deviceClassNamed(gpus_[0]->deviceClass)), false);
+    if (guesses_->size() == 0 && std::filesystem::exists(options_.guesses))
+      return Status::invalidArgument(
+          "--guesses: {} holds no guesses for the class {} and the shaders of this build; remove it or name another "
+          "file",
+          options_.guesses, gpus_[0]->deviceClass);
+    return Status::ok();
+  }
+
+  /// Adds the guesses to their file.
+  Status saveGuesses() {
+    if (!guesses_) return Status::ok();
+    OPKIT_TRY(guesses_->save().withContext("--guesses"));
+    fmt::print("guesses of {} cases in {}, for devices of the class {}", guessed_, options_.guesses,
+               gpus_[0]->deviceClass);
+    if (severalChoices_ > 0) fmt::print("; {} cases with several choices give none", severalChoices_);
+    fmt::print("\n");
+    return Status::ok();
+  }
+
   void trace(const Case& c, const OpRegistry& registry, const std::shared_ptr<vulkan::VulkanRuntime>& runtime) {
     CaseResult result = {.kind = "access", .id = c.id(), .name = c.name, .op = c.op};
     result.backend = "vulkan";
@@ -102,8 +127,21 @@ class AccessRun {
     auto inputs = makeInputs(c, *registry.find(c.op));
     auto traced = inputs ? alternativesOf(c, *inputs, registry, runtime, gpus_) : inputs.error();
     if (!traced) return result.check("alternatives", traced.error());
-    alternatives_ = *std::move(traced);
+    alternatives_ = std::move(traced->all);
+    guess(traced->choices);
     if (options_.goals) checkBest(standard, alternatives_, result);
+  }
+
+  /// Estimates of a case that offers several choices do not tell them apart: it gives no guess.
+  void guess(const std::map<std::string, vulkan::OfferedChoice>& choices) {
+    if (!guesses_ || alternatives_.size() < 2) return;
+    if (choices.size() != 1) {
+      ++severalChoices_;
+      return;
+    }
+    const auto& [name, choice] = *choices.begin();
+    guesses_->put(name, guessOf(choice, alternatives_));
+    ++guessed_;
   }
 
   /// A row per alternative, if there is a choice.
@@ -188,6 +226,8 @@ class AccessRun {
   }
 
   const AccessArguments& options_;
+  std::optional<TuningCache> guesses_;
+  size_t guessed_ = 0, severalChoices_ = 0;  // cases
   std::vector<const Gpu*> gpus_;
   ResultFile& file_;
   ShaderWorkshop workshop_;
@@ -224,11 +264,17 @@ void AccessArguments::add(CLI::App& command) {
   command.add_flag("--goals", goals, "With --access: fail beyond efficiency 0.9, requests 1.1 or bank passes 1.1")
       ->needs(flag);
   addShard(command, shard, "the cases of --access");
+  CLI::Option* choice =
+      command
+          .add_flag("--alternatives", alternatives,
+                    "With --access: a row per alternative of the tuner; with --goals, fail if the standard one is "
+                    "estimated at more than 1.1 times the best")
+          ->needs(flag);
   command
-      .add_flag("--alternatives", alternatives,
-                "With --access: a row per alternative of the tuner; with --goals, fail if the standard one is "
-                "estimated at more than 1.1 times the best")
-      ->needs(flag);
+      .add_option("--guesses", guesses,
+                  "With --alternatives: write the choices with the least estimates; --tuning-guesses reads them")
+      ->check(cli::outputFile())
+      ->needs(choice);
   command.add_flag("--sites", sites, "With --access: a row per instruction that reads or writes, with its source line")
       ->needs(flag);
   command.add_option("--source", source, "With --sites: the source tree with shaders/")
@@ -258,11 +304,12 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   const GracefulInterrupt graceful;
   const RunPlan planned = {{"vulkan", chosen.size()}};
   ResultFile file;
+  AccessRun run(access, described, file);
+  OPKIT_TRY(run.openGuesses());
   OPKIT_TRY(file.open(json, commandLine, cases.seed.value_or(kDefaultSeed), planned));
   noteOldBuild();
   printDevice(runtime->device());
   file.write(runtime->device());
-  AccessRun run(access, described, file);
   Progress progress(chosen.size());
   size_t done = 0;
   for (const Case& c : chosen) {
@@ -274,6 +321,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   }
   progress.clear();
   const int code = run.exitCode();
+  OPKIT_TRY(run.saveGuesses());
   OPKIT_TRY(file.close());
   if (!interrupted()) return code;
   printInterrupted(done, planned, "cases", json);

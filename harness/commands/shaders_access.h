@@ -17,6 +17,7 @@ struct AccessArguments {
   std::vector<uint32_t> groups;  // its work groups: x, y, z
   bool goals = false;            // fail beyond the goals for every kernel
   bool alternatives = false;     // a row per alternative of the Tuner
+  std::string guesses;           // a file for the least estimates of the alternatives; empty: none
   bool sites = false;            // a row per instruction that reads or writes
 
   void add(CLI::App& command);

@@ -123,8 +123,16 @@ void compareIntegers(const OracleTensor& expected, const Tensor& got, Tally& tal
 
 void compareElements(const OracleTensor& expected, const Tensor& got, const Tolerance& tolerance, Tally& tally) {
   const DType dtype = got.desc.dtype;
+  if (isPacked(dtype) && !isFloat(dtype)) {
+    for (size_t i = 0; i < static_cast<size_t>(got.desc.elements()); ++i) {
+      const double have = readCoded(got, i), want = static_cast<double>(expected.integer[i]);
+      tally.difference(want, std::fabs(have - want), 1);
+      tally.element(static_cast<int64_t>(i), want, have, std::fabs(have - want), 0, have == want, false);
+    }
+    return;
+  }
   if (isCodedFloat(dtype)) {
-    const auto isPoisoned = [&](size_t i) { return sizeOf(dtype) == 2 && isPoison(got.data<uint16_t>()[i]); };
+    const auto isPoisoned = [&](size_t i) { return bitsOf(dtype) == 16 && isPoison(got.data<uint16_t>()[i]); };
     return compareReal(
         expected, dtype, [&](size_t i) { return readCoded(got, i); }, isPoisoned, tolerance, tally);
   }

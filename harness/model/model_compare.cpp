@@ -54,6 +54,9 @@ Status feedModelInputs(Session& session, const Model& model, const ModelCompareO
   for (const auto& [name, shape] : options.shapes) OPKIT_TRY(session.resizeInput(name, shape));
   for (const int input : model.inputs) {
     const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
+    if (isObject(declared.desc.dtype))
+      return Status::unsupported("input '{}' is {}; networks are compared on tensors of numbers", declared.name,
+                                 nameOf(declared.desc.dtype));
     OPKIT_TRY(session.resizeInput(declared.name, inputShape(declared, options)));
     const bool real = isFloat(declared.desc.dtype);
     fillUniform(*session.input(declared.name), hashText(fmt::format("{}/{}", declared.name, options.seed)),

@@ -157,6 +157,24 @@ TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
 }
 
 /// x * factor + constant would lose 3e-5 of it. A lone BatchNormalization stays on buffers, so it follows a Conv here.
+// A kernel may read the value of an input that the plan depends on; another value makes another Execution.
+TEST_F(VulkanSessionTest, AnAxisThatARunGivesNeedsNoFallback) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {2, 3}});
+  const int axis = model.addInput("axis", {DType::Int64, {}});
+  model.outputs = model.addNode("CumSum", "sums", {x, axis});
+  const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
+  auto session = *interpreter->createSession({.backend = "vulkan", .allowFallback = false});
+  std::ranges::copy(std::vector<float>{1, 2, 3, 4, 5, 6}, session->input("x")->data<float>().begin());
+  const std::map<int64_t, std::vector<float>> expected = {{0, {1, 2, 3, 5, 7, 9}}, {1, {1, 3, 6, 4, 9, 15}}};
+  for (const int64_t given : {0, 1, -2, 1, 0}) {
+    session->input("axis")->data<int64_t>()[0] = given;
+    const Status ran = session->run();
+    ASSERT_TRUE(ran.isOk()) << ran.message();
+    EXPECT_EQ(result(*session), expected.at((given + 2) % 2)) << given;
+  }
+}
+
 TEST_F(VulkanSessionTest, ImagesAreNormalisedByAMeanFarAboveTheDeviations) {
   Model model;
   const auto constant = [&](const char* name, const Shape& shape, float value) {

@@ -24,8 +24,12 @@ struct Run {
 };
 using Spoil = bool (*)(const Run&);
 
-size_t elementsOf(const Run& run) { return static_cast<size_t>(run.output.desc.elements()); }
-size_t elementBytes(const Run& run) { return sizeOf(run.output.desc.dtype); }
+/// Of packed dtypes the bytes that they share.
+size_t elementsOf(const Run& run) {
+  const TensorDesc& desc = run.output.desc;
+  return isPacked(desc.dtype) ? desc.sizeBytes() : static_cast<size_t>(desc.elements());
+}
+size_t elementBytes(const Run& run) { return bytesOf(run.output.desc.dtype, 1); }
 
 /// Restores the former values of elements [first, last).
 bool unwrite(const Run& run, size_t first, size_t last) {
@@ -77,7 +81,7 @@ bool threadShare(const Run& r) { return elementsOf(r) >= 4 && unwrite(r, element
 
 bool lastColumn(const Run& r) {
   const Shape& shape = r.output.desc.shape;
-  if (shape.empty() || shape.back() < 2 || elementsOf(r) == 0) return false;
+  if (shape.empty() || shape.back() < 2 || elementsOf(r) == 0 || isPacked(r.output.desc.dtype)) return false;
   const auto columns = static_cast<size_t>(shape.back());
   for (size_t at = columns - 1; at < elementsOf(r); at += columns) unwrite(r, at, at + 1);
   return true;
@@ -94,7 +98,7 @@ bool shifted(const Run& r) {
 
 bool transposed(const Run& r) {
   const Shape& shape = r.output.desc.shape;
-  if (shape.size() < 2 || elementsOf(r) == 0) return false;
+  if (shape.size() < 2 || elementsOf(r) == 0 || isPacked(r.output.desc.dtype)) return false;
   const auto rows = static_cast<size_t>(shape[shape.size() - 2]), columns = static_cast<size_t>(shape.back());
   const size_t size = elementBytes(r), plane = rows * columns;
   std::byte* data = r.output.bytes().data();
@@ -230,7 +234,7 @@ class FaultyExecution final : public Execution {
       auto copy = Tensor::onHost(seen[0]->desc);
       if (!copy) return seen;
       std::ranges::copy(seen[0]->bytes(), copy->bytes().begin());
-      const size_t size = sizeOf(copy->desc.dtype), row = static_cast<size_t>(copy->desc.shape.back()) * size;
+      const size_t size = bytesOf(copy->desc.dtype, 1), row = bytesOf(copy->desc.dtype, copy->desc.shape.back());
       for (size_t at = row - size; at < copy->sizeBytes(); at += row)
         for (size_t b = 0; b < size; ++b) {
           if (copy->bytes()[at + b] != std::byte{0}) ++*acted_;

@@ -42,7 +42,8 @@ struct GroupFacts {
 
 /// One or several kernels and the groups that run them, fastest first.
 struct Subject {
-  std::string name;  // an operator, or a shader
+  std::string name;               // an operator, a shader, or a file that shaders include
+  std::set<std::string> shaders;  // that contain the text
   std::vector<size_t> groups;
   double seconds = 0;  // of all groups
 };

@@ -108,19 +108,38 @@ class ShaderMutation {
     for (size_t g = 0; g < facts_.size(); ++g) {
       std::set<std::string> shaders;
       for (const std::string& variant : facts_[g].variants) shaders.insert(shaderOf(variant));
-      for (const std::string& shader : shaders) subjects[shader].groups.push_back(g);
+      OPKIT_TRY(addGroup(g, shaders, subjects));
       if (shaders.empty() && !facts_[g].failure.empty())
         return Status::invalidArgument("{}: fails although nothing is broken yet: {}",
                                        catalogue_.groups[g].cases.front().id(), facts_[g].failure);
     }
-    for (auto& [shader, subject] : subjects) {
-      const auto text = ShaderWorkshop(options_.source).fileText(shader);
-      if (!text) continue;  // a shader from elsewhere
-      subject.name = shader;
+    for (auto& [name, subject] : subjects) {
+      OPKIT_ASSIGN(const std::string text, ShaderWorkshop(options_.source).fileText(name));
+      subject.name = name;
       OPKIT_TRY(arrange(subject, facts_));
-      for (Mutant& mutant : sample(mutantsOf(*text), options_.limit))
+      for (Mutant& mutant : sample(mutantsOf(text), options_.limit))
         jobs_.push_back({subjects_.size(), std::move(mutant)});
       subjects_.push_back(std::move(subject));
+    }
+    return Status::ok();
+  }
+
+  /// Adds the group to its shaders and to the files that they include: those of operators, with `shared` all.
+  Status addGroup(size_t group, const std::set<std::string>& shaders, std::map<std::string, Subject>& subjects) {
+    const auto add = [&](const std::string& name, const std::string& shader) {
+      Subject& subject = subjects[name];
+      if (subject.groups.empty() || subject.groups.back() != group) subject.groups.push_back(group);
+      subject.shaders.insert(shader);
+    };
+    const ShaderWorkshop workshop(options_.source);
+    for (const std::string& shader : shaders) {
+      if (!included_.contains(shader)) {
+        if (!workshop.fileText(shader)) continue;  // a shader from elsewhere
+        OPKIT_ASSIGN(included_[shader], workshop.includedBy(shader));
+      }
+      add(shader, shader);
+      for (const std::string& file : included_[shader])
+        if (options_.shared || !(file.starts_with("include/") || file.starts_with("loop/"))) add(file, shader);
     }
     return Status::ok();
   }
@@ -158,14 +177,14 @@ class ShaderMutation {
       return other;
     };
     (*runtime)->setShaderSource([workshop, &subject](const vulkan::ShaderCode& code) {
-      const auto made = shaderOf(code.name) == subject.name ? workshop->compile(code.name)
-                                                            : Result<std::span<const uint32_t>>(code.spirv);
+      const auto made = subject.shaders.contains(shaderOf(code.name)) ? workshop->compile(code.name)
+                                                                      : Result<std::span<const uint32_t>>(code.spirv);
       return made ? *made : code.spirv;
     });
     const std::string by = worker.firstFailure(subject.groups, [&](size_t group) {
       const auto& variants = facts_[group].variants;
       return std::any_of(variants.begin(), variants.end(), [&](const std::string& variant) {
-        return shaderOf(variant) == subject.name && differs(variant);
+        return subject.shaders.contains(shaderOf(variant)) && differs(variant);
       });
     });
     (*runtime)->setShaderSource(nullptr);
@@ -196,7 +215,8 @@ class ShaderMutation {
   const OpRegistry& registry_;
   const MutationOptions& options_;
   EquivalentMarks marks_;
-  std::vector<GroupFacts> facts_;  // by group
+  std::vector<GroupFacts> facts_;                          // by group
+  std::map<std::string, std::set<std::string>> included_;  // by shader
   std::vector<Subject> subjects_;
   std::vector<Job> jobs_;
   std::vector<size_t> broken_;  // jobs whose worker crashed

@@ -153,6 +153,27 @@ TEST(MutateShaders, KillsAndSurvivorsAreTold) {
   }
   EXPECT_GE(killed, 2u);
 }
+
+TEST(MutateShaders, BreaksFilesThatShadersInclude) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const auto catalogue =
+      parseCaseFile("test", R"({"cases": [{"op": "Cast", "params": [{"to": "f32"}], "inputs": [["f8e4m3fn[300]"]]}]})",
+                    ops::builtinOps());
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  MutationOptions options;
+  options.jobs = 2;
+  options.limit = 6;
+  std::map<std::string, size_t> killed;
+  const Status status = mutateShaders(
+      *catalogue, ops::builtinOps(), options,
+      {.planned = [](size_t) {},
+       .done =
+           [&](const MutantResult& result) { killed[result.subject] += result.fate == MutantResult::Fate::Killed; }});
+  ASSERT_TRUE(status.isOk()) << status.message();
+  ASSERT_TRUE(killed.contains("cast/codes.glsl")) << "of the shader's own folder";
+  EXPECT_GE(killed["cast/codes.glsl"], 1u);
+  for (const auto& [subject, count] : killed) EXPECT_EQ(subject.find("include/"), std::string::npos) << subject;
+}
 #endif
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/base/interrupt.h"
+#include "engine/tensor/objects.h"
 #include "harness/run/build_facts.h"
 
 namespace opkit::harness {
@@ -152,11 +153,17 @@ CaseRecord toRecord(const CaseResult& result) {
 
 std::string digestOf(const std::vector<Tensor>& outputs) {
   uint64_t hash = 0;
-  for (const Tensor& output : outputs) {
-    const std::string desc = output.desc.toString();
-    const std::span<const std::byte> bytes = output.bytes();
-    hash = XXH3_64bits_withSeed(desc.data(), desc.size(), hash);
+  const auto add = [&hash](std::span<const char> bytes) {
     hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash);
+  };
+  for (const Tensor& output : outputs) {
+    add(describe(output));
+    for (const Leaf& leaf : leavesOf(output)) {
+      if (leaf.tensor.desc.dtype == DType::String)
+        std::ranges::for_each(stringsOf(leaf.tensor), add);
+      else if (const auto bytes = leaf.tensor.bytes(); true)
+        add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
   }
   return fmt::format("{:016x}", hash);
 }

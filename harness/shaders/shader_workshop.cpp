@@ -1,28 +1,66 @@
 #include "harness/shaders/shader_workshop.h"
 
+#include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "engine/backend/vulkan/shader_build/variants.h"
 
 namespace opkit::harness {
 
+namespace {
+
+bool isIncluded(const std::string& name) { return name.ends_with(".glsl"); }
+
+}  // namespace
+
 std::string shaderOf(const std::string& variantName) { return variantName.substr(0, variantName.find(' ')); }
 
-std::string ShaderWorkshop::pathOf(const std::string& shader) const { return root_ + "/shaders/" + shader + ".comp"; }
+std::string ShaderWorkshop::pathOf(const std::string& name) const {
+  return fmt::format("{}/shaders/{}{}", root_, name, isIncluded(name) ? "" : ".comp");
+}
 
-Result<std::string> ShaderWorkshop::fileText(const std::string& shader) const {
-  std::ifstream file(pathOf(shader), std::ios::binary);
-  if (!file) return Status::invalidArgument("{}: cannot be read; --source names the source tree", pathOf(shader));
+Result<std::string> ShaderWorkshop::fileText(const std::string& name) const {
+  std::ifstream file(pathOf(name), std::ios::binary);
+  if (!file) return Status::invalidArgument("{}: cannot be read; --source names the source tree", pathOf(name));
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
-void ShaderWorkshop::setText(const std::string& shader, std::string text) {
-  texts_[shader] = std::move(text);
+Result<std::set<std::string>> ShaderWorkshop::includedBy(const std::string& shader) const {
+  static const std::regex directive(R"re(^\s*#include\s+"([^"]+)")re");
+  std::set<std::string> found;
+  std::vector<std::string> open = {shader};
+  while (!open.empty()) {
+    const std::string from = std::move(open.back());
+    open.pop_back();
+    OPKIT_ASSIGN(const std::string text, fileText(from));
+    std::istringstream lines(text);
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+      if (!std::regex_search(line, match, directive)) continue;
+      const std::string written = match[1];
+      const std::string rooted = written.starts_with("shaders/") ? written.substr(8) : "include/" + written;
+      for (const std::string& name : {from.substr(0, from.find('/') + 1) + written, rooted}) {
+        if (!std::filesystem::is_regular_file(pathOf(name))) continue;
+        if (found.insert(name).second) open.push_back(name);
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+void ShaderWorkshop::setText(const std::string& name, std::string text) {
+  const bool everywhere = isIncluded(name);
+  if (everywhere)
+    included_[std::filesystem::path(pathOf(name)).lexically_normal().string()] = std::move(text);
+  else
+    texts_[name] = std::move(text);
   for (auto at = compiled_.begin(); at != compiled_.end();) {
-    if (shaderOf(at->first) != shader) {
+    if (!everywhere && shaderOf(at->first) != name) {
       ++at;
       continue;
     }
@@ -45,8 +83,9 @@ Result<std::span<const uint32_t>> ShaderWorkshop::compile(const std::string& var
   OPKIT_ASSIGN(const auto axes, shader_build::parseAxes(path, text));
   for (const shader_build::Choice& choice : shader_build::allChoices(axes)) {
     if (shader_build::describe(axes, choice) != wanted) continue;
-    OPKIT_ASSIGN(auto made, shader_build::compile(path, text, shader_build::definesOf(axes, choice),
-                                                  {root_ + "/shaders/include", root_}, dependencies_, {}, debug));
+    OPKIT_ASSIGN(auto made,
+                 shader_build::compile(path, text, shader_build::definesOf(axes, choice),
+                                       {root_ + "/shaders/include", root_}, dependencies_, included_, debug));
     return std::span<const uint32_t>(compiled_[variantName] = std::move(made.optimized));
   }
   return Status::invalidArgument("{}: has no variant '{}'", path, wanted);

@@ -20,10 +20,13 @@ class ShaderWorkshop {
   /// `root` is a source tree: root/shaders/<op>/<name>.comp.
   explicit ShaderWorkshop(std::string root) : root_(std::move(root)) {}
 
-  /// From now on the shader "softmax/softmax" has this text instead of that of its file.
-  void setText(const std::string& shader, std::string text);
-  Result<std::string> fileText(const std::string& shader) const;
-  std::string pathOf(const std::string& shader) const;
+  /// From now on the shader "softmax/softmax", or the file "cast/codes.glsl" in shaders that include it, has this text
+  /// instead of that of its file.
+  void setText(const std::string& name, std::string text);
+  Result<std::string> fileText(const std::string& name) const;
+  std::string pathOf(const std::string& name) const;
+  /// The files that a shader includes, also through others, as names: "cast/codes.glsl", "include/rows.glsl".
+  Result<std::set<std::string>> includedBy(const std::string& shader) const;
 
   /// SPIR-V of a variant by ShaderCode::name, "softmax/softmax STORAGE=f16". The words live as long as this object.
   /// InvalidArgument holds "file:line: error: ..." lines.
@@ -36,6 +39,7 @@ class ShaderWorkshop {
  private:
   std::string root_;
   std::map<std::string, std::string> texts_;               // by shader
+  std::map<std::string, std::string> included_;            // texts by path
   std::map<std::string, std::vector<uint32_t>> compiled_;  // by variant; of the present texts
   std::vector<std::vector<uint32_t>> retired_;             // of earlier texts: pipelines may still use them
   std::set<std::string> dependencies_;

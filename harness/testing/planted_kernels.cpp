@@ -33,7 +33,7 @@ T spoiled(T value) {
 }
 
 void spoil(const Tensor& tensor, const Spoiled& where) {
-  if (!where.any() || isCodedFloat(tensor.desc.dtype)) return;
+  if (!where.any() || isCoded(tensor.desc.dtype)) return;
   visitDType(tensor.desc.dtype, [&](auto tag) {
     const auto values = tensor.data<decltype(tag)>();
     for (size_t i = 0; i < values.size(); ++i)

@@ -48,6 +48,20 @@ void estimate(CaseAccess& access, const Gpu& gpu) {
   access.sums.limits[gpu.name] = nameOf(sum.limit());
 }
 
+/// Collects the choices that a Runtime's kernels offer, as long as this lives.
+class Listening {
+ public:
+  Listening(vulkan::VulkanRuntime& runtime, std::map<std::string, vulkan::OfferedChoice>& choices) : runtime_(runtime) {
+    runtime_.setChoiceListener([&choices](const vulkan::OfferedChoice& choice) { choices[choice.name] = choice; });
+  }
+  ~Listening() { runtime_.setChoiceListener(nullptr); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  vulkan::VulkanRuntime& runtime_;
+};
+
 }  // namespace
 
 CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<const Gpu* const> gpus) {
@@ -87,17 +101,18 @@ void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool g
                                                  sums.bankPasses, passes));
 }
 
-Result<std::vector<CaseAccess>> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
-                                               const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
-                                               std::span<const Gpu* const> gpus) {
-  std::vector<CaseAccess> all;
+Result<AlternativesAccess> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
+                                          const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
+                                          std::span<const Gpu* const> gpus) {
+  AlternativesAccess found;
+  const Listening listening(*runtime, found.choices);
   for (size_t i = 0, count = 1; i < count; ++i) {
     OPKIT_ASSIGN(const CaseTrace trace, traceCase(c, inputs, registry, runtime, {.alternative = i}));
     count = std::max<size_t>(trace.session->counters().alternatives, 1);
-    all.push_back(accessOf(trace, inputs, gpus));
-    for (DispatchProfile& one : all.back().dispatches) one.sites.clear();
+    found.all.push_back(accessOf(trace, inputs, gpus));
+    for (DispatchProfile& one : found.all.back().dispatches) one.sites.clear();
   }
-  return all;
+  return found;
 }
 
 size_t bestOf(std::span<const CaseAccess> alternatives) {
@@ -105,6 +120,18 @@ size_t bestOf(std::span<const CaseAccess> alternatives) {
   const double least = seconds(*std::ranges::min_element(alternatives, {}, seconds));
   const auto isNear = [&](const CaseAccess& one) { return seconds(one) <= least * kEqualEstimates; };
   return static_cast<size_t>(std::ranges::find_if(alternatives, isNear) - alternatives.begin());
+}
+
+TuningCache::Entry guessOf(const vulkan::OfferedChoice& choice, std::span<const CaseAccess> alternatives) {
+  TuningCache::Entry entry{choice.standard, {}};
+  for (const std::optional<size_t>& alternative : choice.alternatives)
+    entry.ns.push_back(alternative ? alternatives[*alternative].estimates.front().second.seconds * 1e9 : -1);
+  double least = entry.ns[choice.standard];
+  for (const double ns : entry.ns)
+    if (ns >= 0) least = std::min(least, ns);
+  if (entry.ns[choice.standard] > least * kEqualEstimates)
+    entry.choice = static_cast<size_t>(std::ranges::find(entry.ns, least) - entry.ns.begin());
+  return entry;
 }
 
 void checkBest(const CaseAccess& standard, std::span<const CaseAccess> alternatives, CaseResult& result) {

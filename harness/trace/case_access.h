@@ -1,6 +1,9 @@
 // The access profile of a case: the sums over its dispatches, bounds for them, and estimates for described GPUs.
 #pragma once
 
+#include <map>
+
+#include "engine/backend/tuning_cache.h"
 #include "harness/run/results.h"
 #include "harness/trace/case_trace.h"
 #include "harness/trace/gpus.h"
@@ -30,15 +33,23 @@ CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<
 /// requests.
 void checkAccess(const CaseAccess& access, const Case& c, const Gpu& gpu, bool goals, CaseResult& result);
 
-/// The profile of each alternative among which the Tuner chooses for the case; one if there is no choice. The sites of
-/// the profiles are gone.
-Result<std::vector<CaseAccess>> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
-                                               const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
-                                               std::span<const Gpu* const> gpus);
+struct AlternativesAccess {
+  std::vector<CaseAccess> all;  // one if there is no choice; the sites of the profiles are gone
+  std::map<std::string, vulkan::OfferedChoice> choices;  // by name
+};
+
+/// The profile of each alternative among which the Tuner chooses for the case.
+Result<AlternativesAccess> alternativesOf(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
+                                          const std::shared_ptr<vulkan::VulkanRuntime>& runtime,
+                                          std::span<const Gpu* const> gpus);
 
 /// The alternative with the least estimate for the first GPU. REQUIRES one. Of those within kEqualEstimates the first:
 /// the standard, if its kernel follows the device class.
 size_t bestOf(std::span<const CaseAccess> alternatives);
+
+/// The entry of a file of guesses (VulkanRuntime::readGuesses): estimates for the first GPU, and the least of them as
+/// the choice; the standard if it is within kEqualEstimates of that.
+TuningCache::Entry guessOf(const vulkan::OfferedChoice& choice, std::span<const CaseAccess> alternatives);
 
 /// Adds the sub-check "alternatives": `standard` is at most kMostAboveBest times the best estimate for the first GPU.
 void checkBest(const CaseAccess& standard, std::span<const CaseAccess> alternatives, CaseResult& result);

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/op/op_registry.h"
 #include "harness/trace/shader_tracer.h"
 
 namespace opkit::harness {

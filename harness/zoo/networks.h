@@ -21,6 +21,9 @@ std::vector<uint8_t> buildUnet();
 std::vector<uint8_t> buildMobilenetV1Fp16();
 /// ViT-Ti/16, pre-normalised, for images of 224 x 224. Dosovitskiy et al. 2020.
 std::vector<uint8_t> buildVit();
+/// Log-mel spectra of 25 ms of speech at 16 kHz (STFT, MelWeightMatrix), one LSTM of 128 units, and the letter of each
+/// frame. At least 400 samples. Graves et al. 2006, Hannun et al. 2014.
+std::vector<uint8_t> buildSpeech();
 /// One-stage detector over two levels of a feature pyramid: Resize, TopK, NonMaxSuppression. The number of output rows
 /// depends on the data. Lin et al. 2017, Tian et al. 2019.
 std::vector<uint8_t> buildDetector();

@@ -39,7 +39,8 @@ int64_t parameterCount(const onnx::GraphProto& graph) {
 
 TEST(Zoo, HasThePublishedNumberOfParameters) {
   // Counts of torchvision, of Keras (MobileNetV1) and of DeiT-tiny; BatchNormalization's two running statistics per
-  // channel are counted here as well. The detector, the transformer and the U-Net have widths of our own.
+  // channel are counted here as well. The detector, the speech network, the transformer and the U-Net have widths of
+  // our own.
   const std::map<std::string, int64_t> expected = {{"squeezenet", 1235496},
                                                    {"resnet50", 25557032 + 2 * 26560},
                                                    {"mobilenet_v2", 3504872 + 2 * 17056},
@@ -47,6 +48,7 @@ TEST(Zoo, HasThePublishedNumberOfParameters) {
                                                    {"mobilenet_v1_fp16", 475544},
                                                    {"vit", 5717416},
                                                    {"unet", 1945538},
+                                                   {"speech", 90781},
                                                    {"detector", 195202}};
   for (const std::string& name : zooNames()) EXPECT_EQ(parameterCount(parsed(name).graph()), expected.at(name)) << name;
 }
@@ -61,7 +63,7 @@ TEST(Zoo, IsTheSameEverywhere) {
 TEST(Zoo, UnknownNamesListTheKnownOnes) {
   const auto bytes = buildZoo("alexnet");
   ASSERT_FALSE(bytes.has_value());
-  EXPECT_NE(bytes.error().message().find("mobilenet_v2, resnet50, squeezenet, transformer"), std::string::npos);
+  EXPECT_NE(bytes.error().message().find("mobilenet_v2, resnet50, speech, squeezenet, transformer"), std::string::npos);
 }
 
 TEST(Zoo, EveryNetworkImportsAndSurvivesTheModelFile) {

@@ -94,6 +94,8 @@ Status supports(const CreateArgs& args) {
   if (loops > BroadcastWork::kMaxLoops)
     return Status::unsupported("{}: the Vulkan kernel broadcasts over up to {} merged axes, got {}", args.def.type,
                                BroadcastWork::kMaxLoops, loops);
+  if (dtype == DType::Float64 && (args.def.type == "Pow" || args.def.type == "FMod"))
+    return Status::unsupported("{}: the Vulkan kernel has no f64 variant", args.def.type);
   return vulkan::requireStorage<S>(args, dtype);
 }
 

@@ -19,7 +19,7 @@ Status decomposeNot(const ShapeArgs& args, std::span<const TensorDesc>, Decompos
 Result<std::vector<TensorDesc>> bitCastRule(const ShapeArgs& args) {
   const auto to = static_cast<DType>(args.params<cast::CastParams>().to);
   const DType from = args.input(0).dtype;
-  if (!isValidDType(static_cast<int>(to)) || to == DType::Bool)
+  if (!isValidDType(static_cast<int>(to)) || !kMovedDTypes.contains(to) || to == DType::Bool)
     return Status::invalidArgument("to must be a type number in [1, 11], got {}", static_cast<int>(to));
   if (sizeOf(from) != sizeOf(to))
     return Status::invalidArgument("to must have the {} bytes of {}, got {}", sizeOf(from), nameOf(from), nameOf(to));

@@ -1,5 +1,6 @@
 #include "ops/cast/cast.h"
 
+#include "engine/op/decomposition.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::ops::cast {
@@ -8,7 +9,7 @@ namespace {
 Result<std::vector<TensorDesc>> castRule(const ShapeArgs& args) {
   const DType to = targetOf(args.params<CastParams>());
   if (!isValidDType(static_cast<int>(to)))
-    return Status::invalidArgument("to must be a type number in [1, 18], got {}", static_cast<int>(to));
+    return Status::invalidArgument("to must be a type number in [1, 23], got {}", static_cast<int>(to));
   return std::vector{TensorDesc{to, args.shape(0)}};
 }
 
@@ -19,19 +20,24 @@ Result<std::vector<TensorDesc>> castLikeRule(const ShapeArgs& args) {
 }  // namespace
 
 void define(OpRegistry& registry) {
+  registry.setConversion([](Decomposition& parts, int value, DType to) {
+    CastParamsT params;
+    params.to = static_cast<ElementType>(to);
+    return parts.add("Cast", {value}, packParams(params));
+  });
   registry.add({.type = "Cast",
                 .summary = "converts elements to another type",
                 .params = paramsSchema<CastParams>(kCastSchema),
-                .inputs = {{"x", kMovedDTypes}},
-                .outputs = {{"y", kMovedDTypes}},
+                .inputs = {{"x", kEveryDType}},
+                .outputs = {{"y", kEveryDType}},
                 .numeric = NumericClass::Cast,
                 .inferShapes = castRule,
                 .oracle = reference});
   registry.add({.type = "CastLike",
                 .summary = "converts elements to the type of another tensor",
                 .params = paramsSchema<CastParams>(kCastSchema),
-                .inputs = {{"x", kMovedDTypes}, {"like", kMovedDTypes}},
-                .outputs = {{"y", kMovedDTypes}},
+                .inputs = {{"x", kEveryDType}, {"like", kEveryDType}},
+                .outputs = {{"y", kEveryDType}},
                 .numeric = NumericClass::Cast,
                 .inferShapes = castLikeRule,
                 .oracle = reference});

@@ -88,24 +88,41 @@ float oddFloat(From value) {
   }
 }
 
-/// Input and output of a run of elements; coded floats pass through a run of floats.
+/// By way of runs of floats.
 template <class From>
 void encodeFrom(const From* x, std::byte* codes, DType to, Coding coding, int64_t count) {
+  const auto size = static_cast<int64_t>(bytesOf(to, 1));
   std::array<float, kRun> floats;
   for (int64_t first = 0; first < count; first += kRun) {
     const int64_t length = std::min(kRun, count - first);
     for (int64_t i = 0; i < length; ++i) floats[static_cast<size_t>(i)] = oddFloat(x[first + i]);
-    encodeAll(to, coding, floats.data(), codes + first * static_cast<int64_t>(sizeOf(to)), length);
+    encodeAll(to, coding, floats.data(), codes + first * size, length);
   }
 }
-template <class Store>
-void decodeFrom(DType from, const std::byte* codes, int64_t count, const Store& store) {
-  std::array<float, kRun> floats;
-  for (int64_t first = 0; first < count; first += kRun) {
-    const int64_t length = std::min(kRun, count - first);
-    decodeAll(from, codes + first * static_cast<int64_t>(sizeOf(from)), floats.data(), length);
-    store(floats.data(), first, length);
+
+/// `count` elements from `x` to `y`; of dtypes that share bytes, elements in bytes of their own.
+template <class From>
+void castFrom(const From* x, DType to, std::byte* y, int64_t count, Coding coding) {
+  if (isCodedFloat(to)) return encodeFrom(x, y, to, coding, count);
+  if (to == DType::Bool) return testAll(x, reinterpret_cast<uint8_t*>(y), count);
+  visitDType(isPacked(to) ? unpackedOf(to) : to,
+             [&](auto tag) { castAll(x, reinterpret_cast<decltype(tag)*>(y), count); });
+}
+void castRun(DType from, const std::byte* x, DType to, std::byte* y, int64_t count, Coding coding) {
+  if (isCodedFloat(from)) {
+    const auto fromSize = static_cast<int64_t>(bytesOf(from, 1)), toSize = static_cast<int64_t>(bytesOf(to, 1));
+    std::array<float, kRun> floats;
+    for (int64_t first = 0; first < count; first += kRun) {
+      const int64_t length = std::min(kRun, count - first);
+      decodeAll(from, x + first * fromSize, floats.data(), length);
+      castFrom(floats.data(), to, y + first * toSize, length, coding);
+    }
+    return;
   }
+  visitDType(isPacked(from) ? unpackedOf(from) : from, [&](auto tag) {
+    using From = decltype(tag);
+    if constexpr (!std::is_same_v<From, Half>) castFrom(reinterpret_cast<const From*>(x), to, y, count, coding);
+  });
 }
 
 class CastCpu final : public cpu::CpuKernel, public cpu::RowKernel {
@@ -117,71 +134,45 @@ class CastCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   /// CastLike reads the type of its second input only.
   bool readsInput(size_t index) const override { return index == 0; }
 
-  cpu::RowSplit rows(TensorList inputs, TensorList) const override {
+  cpu::RowSplit rows(TensorList inputs, TensorList outputs) const override {
+    if (isPacked(inputs[0]->desc.dtype) || isPacked(outputs[0]->desc.dtype)) return {};
     return cpu::leadingRows(inputs, inputs[0]->desc.shape.size());
   }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    if (isCodedFloat(inputs[0]->desc.dtype)) return decode(*inputs[0], *outputs[0]);
-    visitDType(inputs[0]->desc.dtype, [&](auto from) {
-      using From = decltype(from);
-      if constexpr (!std::is_same_v<From, Half>) {
-        if (isCodedFloat(outputs[0]->desc.dtype)) return encode<From>(*inputs[0], *outputs[0]);
-        if (outputs[0]->desc.dtype == DType::Bool) return run(testAll<From>, *inputs[0], *outputs[0]);
-        visitDType(outputs[0]->desc.dtype, [&](auto to) { run(castAll<decltype(to), From>, *inputs[0], *outputs[0]); });
-      }
-    });
-    return Status::ok();
-  }
-
- private:
-  template <class From>
-  void encode(const Tensor& input, const Tensor& output) {
-    const From* x = input.data<From>().data();
-    const DType to = output.desc.dtype;
-    split(output, [&](int64_t begin, int64_t end) {
-      encodeFrom(x + begin, addressOf(output, begin), to, coding_, end - begin);
-    });
-  }
-
-  Status decode(const Tensor& input, const Tensor& output) {
-    const DType from = input.desc.dtype, to = output.desc.dtype;
-    const auto decodeInto = [&](const auto& store) {
-      split(output, [&](int64_t begin, int64_t end) {
-        decodeFrom(from, addressOf(input, begin), end - begin,
-                   [&](const float* x, int64_t first, int64_t count) { store(x, begin + first, count); });
-      });
-    };
-    if (isCodedFloat(to)) {
-      decodeInto([&](const float* x, int64_t at, int64_t n) { encodeAll(to, coding_, x, addressOf(output, at), n); });
-    } else if (to == DType::Bool) {
-      uint8_t* y = output.data<uint8_t>().data();
-      decodeInto([&](const float* x, int64_t at, int64_t n) { testAll(x, y + at, n); });
+    const Tensor &x = *inputs[0], &y = *outputs[0];
+    const DType from = x.desc.dtype, to = y.desc.dtype;
+    const int64_t count = y.desc.elements();
+    if (isPacked(from) || isPacked(to)) {
+      cpu::parallelRanges(pool_, (count + kRun - 1) / kRun, cpu::kGrainElements / kRun,
+                          [&](int64_t begin, int64_t end) {
+                            for (int64_t run = begin; run < end; ++run)
+                              castPacked(x, y, run * kRun, std::min(kRun, count - run * kRun));
+                          });
     } else {
-      visitDType(to, [&](auto tag) {
-        auto* y = output.data<decltype(tag)>().data();
-        decodeInto([&](const float* x, int64_t at, int64_t n) { castAll(x, y + at, n); });
+      cpu::parallelRanges(pool_, count, cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+        castRun(from, addressOf(x, begin), to, addressOf(y, begin), end - begin, coding_);
       });
     }
     return Status::ok();
   }
 
+ private:
+  /// A run whose elements get bytes of their own on the way.
+  void castPacked(const Tensor& x, const Tensor& y, int64_t first, int64_t count) const {
+    const DType from = x.desc.dtype, to = y.desc.dtype;
+    std::array<std::byte, kRun> source, target;
+    const std::byte* begin = addressOf(x, first);
+    if (isPacked(from)) unpackAll(from, begin, source.data(), count);
+    castRun(from, isPacked(from) ? source.data() : begin, to, isPacked(to) ? target.data() : addressOf(y, first), count,
+            coding_);
+    if (isPacked(to)) packAll(to, target.data(), addressOf(y, first), count);
+  }
+
+  /// REQUIRES that the element begins a byte.
   static std::byte* addressOf(const Tensor& tensor, int64_t index) {
-    return tensor.bytes().data() + index * static_cast<int64_t>(sizeOf(tensor.desc.dtype));
-  }
-
-  template <class Body>
-  void split(const Tensor& output, const Body& body) {
-    cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements, body);
-  }
-
-  template <class To, class From>
-  void run(void (*loop)(const From*, To*, int64_t), const Tensor& input, const Tensor& output) {
-    const From* x = input.data<From>().data();
-    To* y = output.data<To>().data();
-    cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements,
-                        [&](int64_t begin, int64_t end) { loop(x + begin, y + begin, end - begin); });
+    return tensor.bytes().data() + bytesOf(tensor.desc.dtype, index);
   }
 
   Coding coding_;
@@ -190,7 +181,7 @@ class CastCpu final : public cpu::CpuKernel, public cpu::RowKernel {
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  constexpr DTypeSet kHeld = cpu::kWideFloats | kIntegers | kBool | kCodedFloats;
+  constexpr DTypeSet kHeld = cpu::kWideFloats | kIntegers | kBool | kCodedFloats | kPackedDTypes;
   for (const char* type : {"Cast", "CastLike"})
     if (registry.find(type)) registry.addCreator("cpu", type, cpu::creatorOf<CastCpu>(cpu::supportsAll, kHeld));
 }

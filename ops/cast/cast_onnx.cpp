@@ -1,6 +1,7 @@
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/cast/cast_generated.h"
+#include "ops/text/number_generated.h"
 
 namespace opkit::ops::cast {
 namespace {
@@ -18,8 +19,16 @@ Result<CastParamsT> codingOf(OnnxNode& node) {
   return params;
 }
 
+Status fromString(OnnxNode& node, DType to) {
+  text::NumberParamsT params;
+  params.to = static_cast<uint8_t>(to);
+  return node.emit("CastFromString", {node.input(0)}, packParams(params));
+}
+
 Status castByNumber(OnnxNode& node) {
   OPKIT_ASSIGN(const DType to, dtypeFromOnnx(node.intAttribute("to", 0)));
+  if (to == DType::String) return node.emit("CastToString", node.inputs());
+  if (node.isObject(0)) return fromString(node, to);
   OPKIT_ASSIGN(CastParamsT params, codingOf(node));
   params.to = static_cast<ElementType>(to);
   return node.emit("Cast", node.inputs(), packParams(params));
@@ -42,6 +51,11 @@ Status castByName(OnnxNode& node) {
 }
 
 Status castLike(OnnxNode& node) {
+  if (node.isObject(1)) return node.emit("CastToString", {node.input(0)});
+  if (node.isObject(0)) {
+    OPKIT_ASSIGN(const DType to, node.declaredType(1));
+    return fromString(node, to);
+  }
   OPKIT_ASSIGN(const CastParamsT params, codingOf(node));
   return node.emit("CastLike", node.inputs(), packParams(params));
 }

@@ -25,10 +25,11 @@ double widen(int64_t value, DType from, DType to) {
 /// An integer after storing it as `dtype`.
 int64_t wrap(int64_t value, DType dtype) {
   if (dtype == DType::Bool) return value != 0;
-  if (sizeOf(dtype) == 8) return value;
-  const int bits = static_cast<int>(sizeOf(dtype)) * 8;
+  const int bits = bitsOf(dtype);
+  if (bits == 64) return value;
   const auto kept = static_cast<int64_t>(static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1));
-  const bool isSigned = dtype == DType::Int8 || dtype == DType::Int16 || dtype == DType::Int32;
+  constexpr DTypeSet kSigned{DType::Int2, DType::Int4, DType::Int8, DType::Int16, DType::Int32};
+  const bool isSigned = kSigned.contains(dtype);
   return isSigned && (kept >> (bits - 1)) != 0 ? kept - (int64_t{1} << bits) : kept;
 }
 
@@ -47,9 +48,10 @@ class NumbersOf {
     for (uint32_t code = 0; code <= format.largestCode(); ++code) numbers_.push_back(decode(format, code));
   }
 
-  /// ONNX's tables of Cast: the nearest number, ties to the even place; bf16 never saturates.
+  /// ONNX's tables of Cast: the nearest number, ties to the even place; bf16 never saturates, f4e2m1 always does.
   double round(double value, bool saturate) const {
-    if (std::isnan(value)) return value;
+    const bool isFinite = format_.specials == FloatFormat::Specials::Finite;
+    if (std::isnan(value)) return isFinite ? -0.0 : value;
     const double magnitude = std::fabs(value), largest = numbers_.back();
     const auto above = std::lower_bound(numbers_.begin(), numbers_.end(), magnitude);
     const auto place = static_cast<size_t>(above - numbers_.begin());
@@ -62,7 +64,7 @@ class NumbersOf {
     double result = isUp ? next : before;
     if (isBeyond && isUp) {
       const bool isIeee = format_.specials == FloatFormat::Specials::Ieee;
-      result = saturate && format_.dtype != DType::BFloat16 ? largest : isIeee ? infinity : std::nan("");
+      result = isFinite || (saturate && format_.dtype != DType::BFloat16) ? largest : isIeee ? infinity : std::nan("");
     }
     return std::copysign(result, value);
   }

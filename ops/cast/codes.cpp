@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 
 namespace opkit::ops::cast {
 namespace {
@@ -85,6 +86,24 @@ struct Scale {
   }
 };
 
+/// f4e2m1: 0, 0.5, 1, 1.5, 2, 3, 4 and 6 with a sign. The ends of what rounds to each, ties to the even code.
+struct Four {
+  static float decode(uint32_t code) {
+    constexpr std::array<float, 8> kNumbers = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    return (code & 8) != 0 ? -kNumbers[code & 7] : kNumbers[code & 7];
+  }
+
+  static void encodeAll(const float* __restrict x, uint8_t* __restrict y, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      const float m = std::fabs(x[i]);
+      const int code = (m > 0.25f) + (m >= 0.75f) + (m > 1.25f) + (m >= 1.75f) + (m > 2.5f) + (m >= 3.5f) + (m > 5.0f);
+      const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
+      const uint32_t negative = (bits >> 31) | static_cast<uint32_t>((bits & 0x7FFFFFFF) > kInfinity);  // NaN: -0
+      y[i] = static_cast<uint8_t>(static_cast<uint32_t>(code) | negative << 3);
+    }
+  }
+};
+
 void roundToBrains(const float* __restrict x, uint16_t* __restrict y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const uint32_t bits = std::bit_cast<uint32_t>(x[i]);
@@ -111,6 +130,7 @@ void decodeAll(DType dtype, const std::byte* codes, float* values, int64_t count
   if (dtype == DType::Float8E5M2) return decodeEight<E5M2>(codes, values, count);
   if (dtype == DType::Float8E5M2FNUZ) return decodeEight<E5M2Fnuz>(codes, values, count);
   if (dtype == DType::Float8E8M0) return decodeEight<Scale>(codes, values, count);
+  if (dtype == DType::Float4E2M1) return decodeEight<Four>(codes, values, count);
   const auto* brains = reinterpret_cast<const uint16_t*>(codes);
   for (int64_t i = 0; i < count; ++i) values[i] = std::bit_cast<float>(uint32_t{brains[i]} << 16);
 }
@@ -122,7 +142,57 @@ void encodeAll(DType dtype, Coding coding, const float* values, std::byte* codes
   if (dtype == DType::Float8E4M3FNUZ) return E4M3Fnuz::encodeAll(coding, values, eight, count);
   if (dtype == DType::Float8E5M2) return E5M2::encodeAll(coding, values, eight, count);
   if (dtype == DType::Float8E5M2FNUZ) return E5M2Fnuz::encodeAll(coding, values, eight, count);
+  if (dtype == DType::Float4E2M1) return Four::encodeAll(values, eight, count);
   Scale::encodeAll(coding, values, eight, count);
+}
+
+namespace {
+
+/// The low `Bits` bits of a byte, the first of them repeated above if the integer is signed.
+template <int Bits>
+uint8_t widenedCode(uint32_t code, uint32_t sign) {
+  return static_cast<uint8_t>(((code & ((1u << Bits) - 1)) ^ sign) - sign);
+}
+
+template <int Bits>
+void unpackBits(const uint8_t* __restrict from, uint8_t* __restrict to, int64_t count, bool isSigned) {
+  constexpr int kPerByte = 8 / Bits;
+  const uint32_t sign = isSigned ? 1u << (Bits - 1) : 0;
+  for (int64_t i = 0; i < count / kPerByte; ++i)
+    for (int k = 0; k < kPerByte; ++k)
+      to[i * kPerByte + k] = widenedCode<Bits>(static_cast<uint32_t>(from[i]) >> (k * Bits), sign);
+  for (int64_t i = count / kPerByte * kPerByte; i < count; ++i)
+    to[i] = widenedCode<Bits>(static_cast<uint32_t>(from[i / kPerByte]) >> (i % kPerByte * Bits), sign);
+}
+
+template <int Bits>
+void packBits(const uint8_t* __restrict from, uint8_t* __restrict to, int64_t count) {
+  constexpr int kPerByte = 8 / Bits;
+  constexpr uint32_t kMask = (1u << Bits) - 1;
+  for (int64_t i = 0; i < count / kPerByte; ++i) {
+    uint32_t byte = 0;
+    for (int k = 0; k < kPerByte; ++k) byte |= (from[i * kPerByte + k] & kMask) << (k * Bits);
+    to[i] = static_cast<uint8_t>(byte);
+  }
+  const int64_t whole = count / kPerByte * kPerByte;
+  uint32_t last = 0;
+  for (int64_t i = whole; i < count; ++i) last |= (from[i] & kMask) << ((i - whole) * Bits);
+  if (whole < count) to[whole / kPerByte] = static_cast<uint8_t>(last);
+}
+
+}  // namespace
+
+DType unpackedOf(DType packed) { return packed == DType::Int4 || packed == DType::Int2 ? DType::Int8 : DType::UInt8; }
+
+void unpackAll(DType packed, const std::byte* from, std::byte* to, int64_t count) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(from);
+  const bool isSigned = unpackedOf(packed) == DType::Int8;
+  (bitsOf(packed) == 4 ? unpackBits<4> : unpackBits<2>)(bytes, reinterpret_cast<uint8_t*>(to), count, isSigned);
+}
+
+void packAll(DType packed, const std::byte* from, std::byte* to, int64_t count) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(from);
+  (bitsOf(packed) == 4 ? packBits<4> : packBits<2>)(bytes, reinterpret_cast<uint8_t*>(to), count);
 }
 
 }  // namespace opkit::ops::cast

@@ -11,7 +11,7 @@
 #include "ops/conv/conv.h"
 #include "ops/conv/conv_columns.h"
 #include "ops/conv/conv_depthwise.h"
-#include "ops/conv/conv_image.h"
+#include "ops/conv/padded_volume.h"
 
 namespace opkit::ops::conv {
 namespace {
@@ -30,37 +30,9 @@ class ConvCpu : public HostExecution {
   Status plan(TensorList inputs) {
     const Shape* bias = inputs.size() > 2 && inputs[2] ? &inputs[2]->desc.shape : nullptr;
     OPKIT_ASSIGN(plan_, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, bias));
-    std::vector<WindowAxis> axes = padWindowRank(plan_.axes, 3);
-    deep_ = axes[0];
-    axes_ = {axes[1], axes[2]};
-    image_ = PaddedImage(axes_);
-    planes_ = std::max<int64_t>(deep_.output - 1, 0) * deep_.stride + (deep_.kernel - 1) * deep_.dilation + 1;
+    volume_ = PaddedVolume(plan_.axes);
     return Status::ok();
   }
-  /// Of all taps of output (0, 0, 0) in the planes of a channel.
-  std::vector<int64_t> tapOffsets() const {
-    std::vector<int64_t> offsets;
-    for (int64_t z = 0; z < deep_.kernel; ++z)
-      for (int64_t y = 0; y < axes_[0].kernel; ++y)
-        for (int64_t x = 0; x < axes_[1].kernel; ++x)
-          offsets.push_back(z * deep_.dilation * image_.planeFloats() + image_.tapOffset(y, x));
-    return offsets;
-  }
-  /// Floats of the padded planes of one channel.
-  int64_t channelFloats() const { return planes_ * image_.planeFloats(); }
-  /// Writes them from a channel [depth, height, width].
-  void fillChannel(const float* channel, float* to) const {
-    const int64_t plane = axes_[0].input * axes_[1].input;
-    for (int64_t z = 0; z < planes_; ++z, to += image_.planeFloats()) {
-      const int64_t from = z - deep_.padBegin;
-      if (from < 0 || from >= deep_.input)
-        std::fill_n(to, image_.planeFloats(), 0.0f);
-      else
-        image_.fill(channel + from * plane, to);
-    }
-  }
-  /// Between the first floats that outputs z and z + 1 read.
-  int64_t depthStep() const { return deep_.stride * image_.planeFloats(); }
   static const float* biasOf(TensorList inputs) {
     return inputs.size() > 2 && inputs[2] ? floatsOf(*inputs[2]) : nullptr;
   }
@@ -68,10 +40,7 @@ class ConvCpu : public HostExecution {
   ThreadPool& pool_;
   ConvParamsT params_;
   ConvPlan plan_{};
-  WindowAxis deep_{};             // the first of three axes; 1 output of 1 tap if there are fewer
-  std::vector<WindowAxis> axes_;  // height, width
-  PaddedImage image_;             // of one plane
-  int64_t planes_ = 1;            // that the outputs read, padding included
+  PaddedVolume volume_;  // of a channel
 };
 
 // ---- depthwise
@@ -82,13 +51,13 @@ class DepthwiseCpu final : public ConvCpu {
 
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    planeFloats_ = cpu::scratchPart(channelFloats() + kDepthwiseSlack);
+    planeFloats_ = cpu::scratchPart(volume_.channelElements() + kDepthwiseSlack);
     return cpu::scratchBytesOf(planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
   }
 
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    offsets_ = tapOffsets();
+    offsets_ = volume_.tapOffsets();
     return Status::ok();
   }
 
@@ -99,14 +68,14 @@ class DepthwiseCpu final : public ConvCpu {
     const auto channel = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);  // batch * groups + group
       float* padded = cpu::scratchFloats(scratch(), planeFloats_ * static_cast<int64_t>(thread));
-      fillChannel(floatsOf(*inputs[0]) + i * plan_.inputPositions(), padded);
+      volume_.fill(floatsOf(*inputs[0]) + i * plan_.inputPositions(), 0.0f, padded);
       float* y = floatsOf(*outputs[0]) + i * plan_.groupOutputs * plan_.outputPositions();
       for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
         const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
-        for (int64_t z = 0; z < deep_.output; ++z, y += axes_[0].output * axes_[1].output)
-          computeDepthwise({padded + z * depthStep(), offsets_.data(), floatsOf(*inputs[1]) + output * taps, taps,
-                            image_.outputRowStride(), bias ? bias[output] : 0.0f, params_.clamp_low, params_.clamp_high,
-                            y, axes_[0].output, axes_[1].output});
+        for (int64_t z = 0; z < volume_.deep().output; ++z, y += volume_.axes()[0].output * volume_.axes()[1].output)
+          computeDepthwise({padded + z * volume_.depthStep(), offsets_.data(), floatsOf(*inputs[1]) + output * taps,
+                            taps, volume_.outputRowStride(), bias ? bias[output] : 0.0f, params_.clamp_low,
+                            params_.clamp_high, y, volume_.axes()[0].output, volume_.axes()[1].output});
       }
     };
     if (outputs[0]->desc.elements() == 0) return Status::ok();
@@ -160,7 +129,7 @@ class GemmConvCpu final : public ConvCpu {
       const float* image = floatsOf(*inputs[0]) + i * inputFloats;
       const auto fill = [&](size_t channel, size_t) {
         const auto c = static_cast<int64_t>(channel);
-        fillChannel(image + c * plan_.inputPositions(), cpu::scratchFloats(scratch(), c * planeFloats_));
+        volume_.fill(image + c * plan_.inputPositions(), 0.0f, cpu::scratchFloats(scratch(), c * planeFloats_));
       };
       pool_.parallelFor(static_cast<size_t>(channels), std::ref(fill));
       runProblems(inputs, cpu::scratchFloats(scratch()), floatsOf(*outputs[0]) + i * outputFloats);
@@ -175,10 +144,10 @@ class GemmConvCpu final : public ConvCpu {
     direct_ = plan_.kernelTaps() == 1 && std::ranges::all_of(plan_.axes, [](const WindowAxis& axis) {
                 return axis.input == axis.output && axis.padBegin == 0 && axis.stride == 1;
               });
-    const int64_t positions = direct_ ? plan_.outputPositions() : axes_[0].output * axes_[1].output;
+    const int64_t positions = direct_ ? plan_.outputPositions() : volume_.axes()[0].output * volume_.axes()[1].output;
     dims_ = {plan_.groupOutputs, positions, plan_.groupInputs * plan_.kernelTaps()};
-    planeFloats_ = direct_ ? plan_.inputPositions() : channelFloats();
-    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups * deep_.output;
+    planeFloats_ = direct_ ? plan_.inputPositions() : volume_.channelElements();
+    const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups * volume_.deep().output;
     product_ = gemm::Plan(dims_, together, false, pool_.threadCount(), pool_.splitsAll());
     const int64_t channels = plan_.groups * plan_.groupInputs;
     imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
@@ -201,7 +170,7 @@ class GemmConvCpu final : public ConvCpu {
 
   /// Everything of the problems but the addresses, which may differ from run to run.
   void makeProblems(TensorList, int64_t count) {
-    const std::vector<int64_t> taps = direct_ ? std::vector<int64_t>{0} : tapOffsets();
+    const std::vector<int64_t> taps = direct_ ? std::vector<int64_t>{0} : volume_.tapOffsets();
     depthOffsets_.clear();
     for (int64_t c = 0; c < plan_.groupInputs; ++c)
       for (const int64_t tap : taps) depthOffsets_.push_back(c * planeFloats_ + tap);
@@ -209,8 +178,8 @@ class GemmConvCpu final : public ConvCpu {
     problem.left = {nullptr, dims_.k, 1, packed_ != nullptr};
     problem.right = {.form = gemm::Right::Form::Gathered,
                      .depthOffsets = depthOffsets_.data(),
-                     .runLength = direct_ ? dims_.n : axes_[1].output,
-                     .runStride = direct_ ? 0 : image_.outputRowStride(),
+                     .runLength = direct_ ? dims_.n : volume_.axes()[1].output,
+                     .runStride = direct_ ? 0 : volume_.outputRowStride(),
                      .slack = !direct_};
     problem.cRowStride = plan_.outputPositions();
     problem.epilogue.biasRowStride = 1;
@@ -223,13 +192,13 @@ class GemmConvCpu final : public ConvCpu {
     const float* bias = biasOf(inputs);
     for (size_t i = 0; i < problems_.size(); ++i) {
       // Of a volume every plane of outputs is a product.
-      const int64_t planes = direct_ ? 1 : deep_.output;
+      const int64_t planes = direct_ ? 1 : volume_.deep().output;
       const int64_t index = static_cast<int64_t>(i) / planes, z = static_cast<int64_t>(i) % planes;
       const int64_t group = index % plan_.groups;
       gemm::Problem& problem = problems_[i];
       problem.left.data =
           packed_ ? floatsOf(*packed_) + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
-      problem.right.data = channels + index * plan_.groupInputs * planeFloats_ + z * depthStep();
+      problem.right.data = channels + index * plan_.groupInputs * planeFloats_ + z * volume_.depthStep();
       problem.c = output + index * dims_.m * plan_.outputPositions() + z * dims_.n;
       problem.epilogue.bias = bias ? bias + group * dims_.m : nullptr;
     }

@@ -13,20 +13,20 @@ namespace opkit::ops::conv {
 namespace HWY_NAMESPACE {
 namespace vectors = opkit::cpu::HWY_NAMESPACE;
 
-void fillPlane(const PlaneLayout& layout, const float* channel, float* plane) {
-  for (int64_t r = 0; r < layout.rows; ++r, plane += layout.rowFloats) {
+void fillPlane(const PlaneLayout& layout, const float* channel, float padding, float* plane) {
+  for (int64_t r = 0; r < layout.rows; ++r, plane += layout.rowElements) {
     const int64_t y = r * layout.rowStep - layout.padTop;
     if (y < 0 || y >= layout.height) {
-      vectors::fillRun(0.0f, plane, layout.rowFloats);
+      vectors::fillRun(padding, plane, layout.rowElements);
       continue;
     }
     const float* row = channel + y * layout.width;
     float* target = plane;
     for (const PlaneLayout::ColumnGroup& group : layout.groups) {
-      vectors::fillRun(0.0f, target, group.begin);
+      vectors::fillRun(padding, target, group.begin);
       vectors::copyStrided(row + group.source, layout.step, target + group.begin, group.end - group.begin);
-      vectors::fillRun(0.0f, target + group.end, layout.groupFloats - group.end);
-      target += layout.groupFloats;
+      vectors::fillRun(padding, target + group.end, layout.groupElements - group.end);
+      target += layout.groupElements;
     }
   }
 }
@@ -50,26 +50,43 @@ PaddedImage::PaddedImage(const std::vector<WindowAxis>& axes) : height_(axes[0])
   layout.height = height_.input;
   layout.width = width_.input;
   layout.step = width_.stride;
-  layout.groupFloats = width_.output + (width_.kernel - 1) * width_.dilation / width_.stride;
+  layout.groupElements = width_.output + (width_.kernel - 1) * width_.dilation / width_.stride;
   const int64_t groups = width_.kernel == 1 ? 1 : width_.stride;
-  layout.rowFloats = groups * layout.groupFloats;
+  layout.rowElements = groups * layout.groupElements;
   const int64_t step = layout.step;
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t first = group - width_.padBegin;  // input column of the group's first float
-    const int64_t begin = std::min(first < 0 ? (-first + step - 1) / step : 0, layout.groupFloats);
+    const int64_t begin = std::min(first < 0 ? (-first + step - 1) / step : 0, layout.groupElements);
     const int64_t inside = width_.input - first;
-    const int64_t end = std::clamp(inside > 0 ? (inside + step - 1) / step : 0, begin, layout.groupFloats);
+    const int64_t end = std::clamp(inside > 0 ? (inside + step - 1) / step : 0, begin, layout.groupElements);
     layout.groups.push_back({begin, end, end > begin ? first + begin * step : 0});
   }
 }
 
 int64_t PaddedImage::tapOffset(int64_t ky, int64_t kx) const {
   const int64_t x = kx * width_.dilation;
-  return ky * height_.dilation * layout_.rowFloats + x % width_.stride * layout_.groupFloats + x / width_.stride;
+  return ky * height_.dilation * layout_.rowElements + x % width_.stride * layout_.groupElements + x / width_.stride;
 }
 
-void PaddedImage::fill(const float* channel, float* plane) const {
-  HWY_DYNAMIC_DISPATCH(fillPlane)(layout_, channel, plane);
+void PaddedImage::fill(const float* channel, float padding, float* plane) const {
+  HWY_DYNAMIC_DISPATCH(fillPlane)(layout_, channel, padding, plane);
+}
+
+void PaddedImage::fill(const uint8_t* channel, uint8_t padding, uint8_t* plane) const {
+  for (int64_t r = 0; r < layout_.rows; ++r, plane += layout_.rowElements) {
+    std::fill_n(plane, layout_.rowElements, padding);
+    const int64_t y = r * layout_.rowStep - layout_.padTop;
+    if (y < 0 || y >= layout_.height) continue;
+    uint8_t* target = plane;
+    for (const PlaneLayout::ColumnGroup& group : layout_.groups) {
+      const uint8_t* from = channel + y * layout_.width + group.source;
+      if (layout_.step == 1)
+        std::copy_n(from, group.end - group.begin, target + group.begin);
+      else
+        for (int64_t i = group.begin; i < group.end; ++i) target[i] = from[(i - group.begin) * layout_.step];
+      target += layout_.groupElements;
+    }
+  }
 }
 
 }  // namespace opkit::ops::conv

@@ -1,8 +1,9 @@
-// PaddedImage: one image stored so that every tap of a convolution reads runs of contiguous floats.
+// PaddedImage: one image of floats or bytes stored so that every tap of a convolution reads runs of contiguous
+// elements.
 //
-// Each channel is a plane of rows with the padding written out as zeros. With a horizontal stride s the columns of a
-// row are split into s groups (column x goes to group x % s), so consecutive output columns read consecutive floats at
-// any stride. 2-D; 1-D is one row.
+// Each channel is a plane of rows with the padding written out. With a horizontal stride s the columns of a
+// row are split into s groups (column x goes to group x % s), so consecutive output columns read consecutive elements
+// at any stride. 2-D; 1-D is one row.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@ namespace opkit::ops::conv {
 
 /// Mapping of a channel to a plane, read by the kernels that fill planes.
 struct PlaneLayout {
-  /// Floats [begin, end) of a group are input columns source, source + step, ...; the others are padding.
+  /// Elements [begin, end) of a group are input columns source, source + step, ...; the others are padding.
   struct ColumnGroup {
     int64_t begin;
     int64_t end;
     int64_t source;
   };
   int64_t rows = 0;
-  int64_t rowFloats = 0;
+  int64_t rowElements = 0;
   int64_t rowStep = 1;  // input rows between stored rows
   int64_t padTop = 0;
   int64_t height = 0;  // of the input
   int64_t width = 0;
-  int64_t step = 1;         // input columns between neighbours in a group
-  int64_t groupFloats = 0;  // of one group of a row
+  int64_t step = 1;           // input columns between neighbours in a group
+  int64_t groupElements = 0;  // of one group of a row
   std::vector<ColumnGroup> groups;
 };
 
@@ -37,13 +38,14 @@ class PaddedImage {
   /// `axes`: height and width.
   explicit PaddedImage(const std::vector<WindowAxis>& axes);
 
-  int64_t planeFloats() const { return layout_.rows * layout_.rowFloats; }
+  int64_t planeElements() const { return layout_.rows * layout_.rowElements; }
   /// Offset of tap (ky, kx) of output (0, 0) in a plane.
   int64_t tapOffset(int64_t ky, int64_t kx) const;
   /// Distance between the elements that one tap reads for outputs (y, x) and (y + 1, x). For x + 1 it is 1.
-  int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowFloats; }
+  int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowElements; }
   /// Writes a plane from a channel [height, width].
-  void fill(const float* channel, float* plane) const;
+  void fill(const float* channel, float padding, float* plane) const;
+  void fill(const uint8_t* channel, uint8_t padding, uint8_t* plane) const;
 
  private:
   WindowAxis height_{};

@@ -1,11 +1,11 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "ops/conv/conv_onnx.h"
+
 #include "engine/op/window.h"
 #include "ops/conv/conv_generated.h"
 
 namespace opkit::ops::conv {
-namespace {
 
-Status rule(OnnxNode& node) {
+Result<ParamBytes> convParams(const OnnxNode& node) {
   ConvParamsT params;
   OPKIT_ASSIGN(const opkit::AutoPad autoPad, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
   params.auto_pad = static_cast<conv::AutoPad>(autoPad);
@@ -15,13 +15,14 @@ Status rule(OnnxNode& node) {
   // VALID and SAME exclude explicit pads, but exporters write them anyway.
   if (autoPad == opkit::AutoPad::NotSet) params.pads = node.intsAttribute("pads");
   params.group = node.intAttribute("group", 1);
-  return node.emit("Conv", node.inputs(), packParams(params));
+  return packParams(params);
 }
 
-}  // namespace
-
-void addOnnx(OnnxRules& rules) {
-  rules.add("Conv", {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}, rule);
+Status emitConv(OnnxNode& node) {
+  OPKIT_ASSIGN(ParamBytes params, convParams(node));
+  return node.emit(node.opType(), node.inputs(), std::move(params));
 }
+
+void addOnnx(OnnxRules& rules) { rules.add("Conv", kConvAttributes, emitConv); }
 
 }  // namespace opkit::ops::conv

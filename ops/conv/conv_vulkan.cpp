@@ -3,6 +3,7 @@
 #include "ops/conv/conv.h"
 #include "ops/conv/conv_depthwise_shared_vulkan.h"
 #include "ops/conv/conv_depthwise_vulkan.h"
+#include "ops/conv/conv_direct_vulkan.h"
 #include "ops/conv/conv_image_vulkan.h"
 #include "ops/conv/conv_shared_vulkan.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
@@ -170,6 +171,7 @@ void addVulkan(OpRegistry& registry) {
   registry.addCreator("vulkan", "Conv", depthwiseCreator());
   registry.addCreator("vulkan", "Conv", sharedCreator());
   registry.addCreator("vulkan", "Conv", vulkan::creatorOf<ConvVulkan>(supports));
+  registry.addCreator("vulkan", "Conv", directCreator());
 }
 
 }  // namespace opkit::ops::conv

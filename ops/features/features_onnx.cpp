@@ -1,9 +1,10 @@
 // The operators of ai.onnx.ml that work on numbers, made of others. Those whose results are f32 for every input begin
 // with a Cast; the others bring their constants to the type of x by CastLike.
 #include "engine/import/onnx/onnx_rules.h"
-#include "ops/cast/cast_generated.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/features/features_parts.h"
+#include "ops/features/rules.h"
+#include "ops/features/scores.h"
 #include "ops/gather/gather_generated.h"
 #include "ops/gemm/gemm_generated.h"
 #include "ops/reduce/reduce_generated.h"
@@ -26,30 +27,23 @@ Status arrayFeatureExtractor(OnnxNode& node) {
                    packParams(params));
 }
 
-int toFloat(OnnxNode& node, int x) { return node.emitIntermediate("Cast", {x}, packParams(cast::CastParamsT{})); }
-
 /// Rows of `features` elements in f32; a list is one row.
 int rowsOf(OnnxNode& node, int x, int64_t features, const std::string& suffix) {
   const int shape = node.addConstant(suffix, std::vector<int64_t>{-1, features});
-  return node.emitIntermediate("Reshape", {toFloat(node, x), shape});
-}
-
-Result<int> constantOf(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape) {
-  OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues<float>({DType::Float32, std::move(shape)}, values));
-  return node.addConstant(name, std::move(tensor));
+  return node.emitIntermediate("Reshape", {emitFloat(node, x), shape});
 }
 
 Shape lengthOf(const std::vector<float>& values) { return {static_cast<int64_t>(values.size())}; }
 
 Status scaler(OnnxNode& node) {
   const std::vector<float> offset = node.floatsAttribute("offset"), scale = node.floatsAttribute("scale");
-  int value = toFloat(node, node.input(0));
+  int value = emitFloat(node, node.input(0));
   if (!offset.empty()) {
-    OPKIT_ASSIGN(const int by, constantOf(node, "offset", offset, lengthOf(offset)));
+    OPKIT_ASSIGN(const int by, addFloats(node, "offset", offset, lengthOf(offset)));
     value = node.emitIntermediate("Sub", {value, by});
   }
   if (scale.empty()) return node.emit("Identity", {value});
-  OPKIT_ASSIGN(const int by, constantOf(node, "scale", scale, lengthOf(scale)));
+  OPKIT_ASSIGN(const int by, addFloats(node, "scale", scale, lengthOf(scale)));
   return node.emit("Mul", {value, by});
 }
 
@@ -58,36 +52,31 @@ Status normalizer(OnnxNode& node) {
   OPKIT_ASSIGN(
       const std::string fold,
       choiceAttribute<std::string>(node, "norm", {{"MAX", "ReduceMax"}, {"L1", "ReduceL1"}, {"L2", "ReduceL2"}}));
-  const int x = toFloat(node, node.input(0)), axes = node.addConstant("axes", std::vector<int64_t>{-1});
+  const int x = emitFloat(node, node.input(0)), axes = node.addConstant("axes", std::vector<int64_t>{-1});
   const int norm = node.emitIntermediate(fold, {x, axes}, packParams(reduce::ReduceParamsT{}));
   const int isZero = node.emitIntermediate("Equal", {norm, node.addConstant("zero", 0.0f)});
   return node.emit("Div", {x, node.emitIntermediate("Where", {isZero, node.addConstant("one", 1.0f), norm})});
-}
-
-/// The operator that transforms scores; Identity for none.
-Result<std::string> transformOf(const OnnxNode& node) {
-  return choiceAttribute<std::string>(node, "post_transform",
-                                      {{"NONE", "Identity"}, {"SOFTMAX", "Softmax"}, {"LOGISTIC", "Sigmoid"}});
 }
 
 Status linearRegressor(OnnxNode& node) {
   const std::vector<float> coefficients = node.floatsAttribute("coefficients"),
                            intercepts = node.floatsAttribute("intercepts");
   const auto count = static_cast<int64_t>(coefficients.size()), targets = node.intAttribute("targets", 1);
-  OPKIT_ASSIGN(const std::string transform, transformOf(node));
+  OPKIT_ASSIGN(const Transform transform, transformOf(node));
   if (targets < 1 || count == 0 || count % targets != 0)
     return Status::invalidArgument("LinearRegressor: {} coefficients must divide into {} targets", count, targets);
   if (!intercepts.empty() && lengthOf(intercepts)[0] != targets)
     return Status::invalidArgument("LinearRegressor: intercepts must be {}, got {}", targets, intercepts.size());
   std::vector<int> inputs{rowsOf(node, node.input(0), count / targets, "rows")};
-  OPKIT_ASSIGN(inputs.emplace_back(), constantOf(node, "coefficients", coefficients, {targets, count / targets}));
+  OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {targets, count / targets}));
   if (!intercepts.empty()) {
-    OPKIT_ASSIGN(inputs.emplace_back(), constantOf(node, "intercepts", intercepts, {targets}));
+    OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {targets}));
   }
   gemm::GemmParamsT params;
   params.trans_b = true;
-  if (transform == "Identity") return node.emit("Gemm", std::move(inputs), packParams(params));
-  return node.emit(transform, {node.emitIntermediate("Gemm", std::move(inputs), packParams(params))});
+  if (transform == Transform::None) return node.emit("Gemm", std::move(inputs), packParams(params));
+  const int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
+  return node.emit("Identity", {emitTransform(node, transform, scores)});
 }
 
 Status imputer(OnnxNode& node) {
@@ -103,7 +92,7 @@ Status imputer(OnnxNode& node) {
     const int mask = node.emitIntermediate("Equal", {x, likeX(replaced)});
     return node.emit("Where", {mask, likeX(imputed), x});
   }
-  OPKIT_ASSIGN(const int imputed, constantOf(node, "imputed", floats, lengthOf(floats)));
+  OPKIT_ASSIGN(const int imputed, addFloats(node, "imputed", floats, lengthOf(floats)));
   const float replaced = node.floatAttribute("replaced_value_float", 0);
   const int mask = replaced != replaced
                        ? node.emitIntermediate("IsNaN", {x})
@@ -132,10 +121,22 @@ void addOnnx(OnnxRules& rules) {
   rules.add("ai.onnx.ml::FeatureVectorizer", {"inputdimensions"}, featureVectorizer);
   rules.add("ai.onnx.ml::Imputer",
             {"imputed_value_floats", "imputed_value_int64s", "replaced_value_float", "replaced_value_int64"}, imputer);
+  rules.add("ai.onnx.ml::LinearClassifier",
+            {"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"},
+            linearClassifier);
   rules.add("ai.onnx.ml::LinearRegressor", {"coefficients", "intercepts", "post_transform", "targets"},
             linearRegressor);
   rules.add("ai.onnx.ml::Normalizer", {"norm"}, normalizer);
+  rules.add("ai.onnx.ml::OneHotEncoder", {"cats_int64s", "cats_strings", "zeros"}, oneHotEncoder);
   rules.add("ai.onnx.ml::Scaler", {"offset", "scale"}, scaler);
+  rules.add("ai.onnx.ml::SVMClassifier",
+            {"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type",
+             "post_transform", "prob_a", "prob_b", "rho", "support_vectors", "vectors_per_class"},
+            svmClassifier);
+  rules.add("ai.onnx.ml::SVMRegressor",
+            {"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho",
+             "support_vectors"},
+            svmRegressor);
 }
 
 }  // namespace opkit::ops::features

@@ -125,21 +125,24 @@ class GridSampleCpu final : public cpu::CpuKernel {
       T* weights = reinterpret_cast<T*>(cpu::scratchFloats(scratch(), threadFloats_ * static_cast<int64_t>(thread)));
       auto* at = reinterpret_cast<int32_t*>(weights + kBlock * taps_);
       const G* places = grid + (image * plan_.positions + first) * static_cast<int64_t>(plan_.axes);
+      bool isOutside[kBlock];
       for (int64_t p = 0; p < count; ++p)
-        findTaps(places + p * static_cast<int64_t>(plan_.axes), at + p, weights + p, count);
+        isOutside[p] = !findTaps(places + p * static_cast<int64_t>(plan_.axes), at + p, weights + p, count);
       for (int64_t c = part * kChannels; c < std::min(plan_.channels, (part + 1) * kChannels); ++c) {
         const int64_t plane = image * plan_.channels + c;
-        resize::gatherSums(x + plane * plan_.plane(), resize::RowTaps<T>{at, weights, taps_, count},
-                           y + plane * plan_.positions + first);
+        T* to = y + plane * plan_.positions + first;
+        resize::gatherSums(x + plane * plan_.plane(), resize::RowTaps<T>{at, weights, taps_, count}, to);
+        for (int64_t p = 0; p < count; ++p)
+          if (isOutside[p]) to[p] = 0;
       }
     };
     pool_.parallelFor(static_cast<size_t>(plan_.batch * blocks * parts), std::ref(one));
   }
 
-  /// The taps of one place, `step` apart. One that counts as 0 has the weight 0 and reads an element that counts, so
-  /// that no other element has a say.
+  /// The taps of one place, `step` apart; false if none counts. A tap that does not count shares the element and the
+  /// weight of one that does: a weight of 0 would make NaN of an infinity.
   template <class G>
-  void findTaps(const G* place, int32_t* at, T* weights, int64_t step) const {
+  bool findTaps(const G* place, int32_t* at, T* weights, int64_t step) const {
     using P = std::conditional_t<std::is_same_v<G, double>, double, float>;
     AxisTaps<T> axes[kMaxAxes] = {{{0}, {1}}, {{0}, {1}}, {{0}, {1}}};
     int64_t counts[kMaxAxes] = {1, 1, 1};
@@ -153,17 +156,23 @@ class GridSampleCpu final : public cpu::CpuKernel {
       axes[d] = tapsAt<T>(params_, coordinate, plan_.inputs[d]);
       counts[d] = axisTaps_;
     }
-    int64_t t = 0;
-    int32_t inside = 0;
+    int64_t t = 0, counting = -1;
     for (int64_t a = 0; a < counts[0]; ++a)
       for (int64_t b = 0; b < counts[1]; ++b)
-        for (int64_t c = 0; c < counts[2]; ++c, ++t) {
+        for (int64_t c = 0; c < counts[2]; ++c, t += step) {
           const int64_t i = axes[0].at[a], j = axes[1].at[b], k = axes[2].at[c];
-          const bool counts0 = i < 0 || j < 0 || k < 0;
-          if (!counts0) inside = static_cast<int32_t>((i * plan_.inputs[1] + j) * plan_.inputs[2] + k);
-          at[t * step] = inside;
-          weights[t * step] = counts0 ? T{0} : axes[0].weight[a] * axes[1].weight[b] * axes[2].weight[c];
+          const T weight = axes[0].weight[a] * axes[1].weight[b] * axes[2].weight[c];
+          const bool hasSay = i >= 0 && j >= 0 && k >= 0 && weight != 0;
+          at[t] = hasSay ? static_cast<int32_t>((i * plan_.inputs[1] + j) * plan_.inputs[2] + k) : -1;
+          weights[t] = weight;
+          if (hasSay) counting = t;
         }
+    for (t = 0; t < taps_ * step; t += step) {
+      if (at[t] >= 0) continue;
+      at[t] = counting < 0 ? 0 : at[counting];
+      weights[t] = counting < 0 ? 0 : weights[counting] /= 2;
+    }
+    return counting >= 0;
   }
 
   GridSampleParamsT params_;

@@ -30,8 +30,8 @@ Result<std::vector<RegionList>> lowerDropout(const ShapeArgs&, std::span<const T
 void define(OpRegistry& registry) {
   registry.add({.type = "Identity",
                 .summary = "a copy",
-                .inputs = {{"x", kMovedDTypes}},
-                .outputs = {{"y", kMovedDTypes}},
+                .inputs = {{"x", kEveryDType}},
+                .outputs = {{"y", kEveryDType}},
                 .inferShapes = identityRule,
                 .lower = lowerIdentity,
                 .oracle = reference});

@@ -3,6 +3,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_image_vulkan.h"
+#include "ops/pool/pool_places_vulkan.h"
 #include "ops/pool/pool_tile_vulkan.h"
 #include "shaders/pool/pool.h"
 #include "shaders/reduce/reduce.h"
@@ -93,6 +94,7 @@ void addVulkan(OpRegistry& registry) {
   using Mode = Shader::Mode;
   addImageKernels(registry);
   registry.addCreator("vulkan", "MaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, false>>(supports<false>));
+  registry.addCreator("vulkan", "MaxPool", placesCreator());
   registry.addCreator("vulkan", "AveragePool", vulkan::creatorOf<PoolVulkan<Mode::Mean, false>>(supports<false>));
   registry.addCreator("vulkan", "LpPool", vulkan::creatorOf<PoolVulkan<Mode::Norm, false>>(supports<false, true>));
   registry.addCreator("vulkan", "GlobalMaxPool", vulkan::creatorOf<PoolVulkan<Mode::Maximum, true>>(supports<true>));

@@ -37,7 +37,7 @@ int64_t wholeAt(uint64_t key, uint64_t i, int bits) {
   return static_cast<int64_t>(wordAt(key, 2 * i) / 32) * (int64_t{1} << 26) + wordAt(key, 2 * i + 1) / 64;
 }
 
-int bitsOf(DType dtype) { return dtype == DType::Float64 ? 53 : 24; }
+int drawnBitsOf(DType dtype) { return dtype == DType::Float64 ? 53 : 24; }
 
 /// Rounded to f32, unless the numbers are of f64.
 double rounded(double value, int bits) { return bits == 24 ? static_cast<double>(static_cast<float>(value)) : value; }
@@ -61,7 +61,7 @@ double uniformAt(uint64_t key, uint64_t i) { return std::ldexp(static_cast<doubl
 Status uniformReference(const OracleArgs& args) {
   const auto params = args.params<RandomParams>();
   OracleTensor& y = args.output();
-  const int bits = bitsOf(y.desc.dtype);
+  const int bits = drawnBitsOf(y.desc.dtype);
   const double width = rounded(static_cast<double>(params.high) - params.low, 24);
   for (size_t i = 0; i < y.real.size(); ++i) {
     const double number = std::ldexp(static_cast<double>(wholeAt(params.key, i, bits)), -bits);
@@ -75,7 +75,7 @@ Status normalReference(const OracleArgs& args) {
   const auto params = args.params<RandomParams>();
   OracleTensor& y = args.output();
   for (size_t i = 0; i < y.real.size(); ++i) {
-    const Polar polar(params.key, i / 2, bitsOf(y.desc.dtype));
+    const Polar polar(params.key, i / 2, drawnBitsOf(y.desc.dtype));
     const Real angle = 2 * std::numbers::pi_v<Real> * polar.turns;
     const Real number = polar.radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
     y.real[i] = static_cast<double>(params.mean + params.scale * number);

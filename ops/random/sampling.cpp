@@ -37,7 +37,7 @@ Result<Value> scalarInput(const ShapeArgs& args, size_t i, Decomposition& parts)
 Result<std::vector<TensorDesc>> bernoulliRule(const ShapeArgs& args) {
   const auto params = args.params<SamplingParams>();
   const DType type = typeOr(params, args.input(0).dtype);
-  if (!isValidDType(static_cast<int>(type)))
+  if (!isValidDType(static_cast<int>(type)) || !kAnyDType.contains(type))
     return Status::invalidArgument("type must be a type number in [0, 12], got {}", params.type);
   return std::vector{TensorDesc{type, args.shape(0)}};
 }

@@ -54,7 +54,8 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Sum,
                 .inferShapes = shapeRule,
                 .oracle = reference,
-                .fold = fold});
+                .fold = fold,
+                .computesAs = {{DType::Float16, DType::Float32}, {DType::BFloat16, DType::Float32}}});
 }
 
 }  // namespace opkit::ops::range

@@ -51,6 +51,17 @@ View viewOf(const Shape& shape, const std::vector<bool>& reduced) {
   return {mergeLoops(sizes[0], {steps[0]}), mergeLoops(sizes[1], {steps[1]})};
 }
 
+namespace {
+
+/// Bool as bytes of 0 and 1, where the fold is a choice among them.
+std::vector<std::pair<DType, DType>> computesAs(Kind kind) {
+  std::vector<std::pair<DType, DType>> pairs = OpDef().computesAs;
+  if (kind == Kind::Min || kind == Kind::Max) pairs.emplace_back(DType::Bool, DType::UInt8);
+  return pairs;
+}
+
+}  // namespace
+
 void define(OpRegistry& registry) {
 #define REDUCE(id, Name, numericClass)                                                          \
   registry.add({.type = "Reduce" #Name,                                                         \
@@ -61,7 +72,8 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::numericClass,                                          \
                 .inferShapes = shapeRule,                                                       \
                 .flops = flops,                                                                 \
-                .oracle = [](const OracleArgs& args) { return reference(Kind::Name, args); }});
+                .oracle = [](const OracleArgs& args) { return reference(Kind::Name, args); },   \
+                .computesAs = computesAs(Kind::Name)});
 #include "ops/reduce/reduce_table.h"
 }
 

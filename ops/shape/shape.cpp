@@ -38,7 +38,7 @@ Status foldSize(const OracleArgs& args) {
 Result<std::vector<TensorDesc>> eyeLikeRule(const ShapeArgs& args) {
   const auto params = args.params<EyeLikeParams>();
   if (args.shape(0).size() != 2) return Status::invalidArgument("x must be a matrix, got {}", toString(args.shape(0)));
-  if (params.dtype != 0 && !isValidDType(params.dtype))
+  if (params.dtype != 0 && (!isValidDType(params.dtype) || !kAnyDType.contains(static_cast<DType>(params.dtype))))
     return Status::invalidArgument("dtype must be 0 or a valid type number, got {}", params.dtype);
   return std::vector{TensorDesc{params.dtype ? static_cast<DType>(params.dtype) : args.input(0).dtype, args.shape(0)}};
 }

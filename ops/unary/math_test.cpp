@@ -82,6 +82,8 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }
 double geluTanh(double x) { return x / (1 + std::exp(-1.5957691216057308 * (x + 0.044715 * x * x * x))); }
 double mish(double x) { return x * std::tanh(softplus(x)); }
+double swish(double x) { return x / (1 + std::exp(-x)); }
+double swishSteep(double x) { return x / (1 + std::exp(-static_cast<double>(1.7f) * x)); }
 double gelu(double x) { return 0.5 * x * std::erfc(-x * M_SQRT1_2); }
 #define EXACT(name) [](double x) { return std::name(x); }
 
@@ -95,6 +97,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"tanhNear0", mathTanh, EXACT(tanh), -1e-3, 1e-3, 1}, Row{"sigmoid", mathSigmoid, sigmoid, -80, 80, 4},
         Row{"softplus", mathSoftplus, softplus, -80, 80, 4}, Row{"erf", mathErf, EXACT(erf), -5, 5, 3},
         Row{"gelu", mathGelu, gelu, -12, 6, 6}, Row{"geluTanh", mathGeluTanh, geluTanh, -12, 11, 4},
+        Row{"swish", [](float x) { return mathSwish(x, 1.0f); }, swish, -80, 25, 5},
+        Row{"swishSteep", [](float x) { return mathSwish(x, 1.7f); }, swishSteep, -50, 25, 5},
         Row{"mish", mathMish, mish, -80, 25, 5}, Row{"sinh", mathSinh, EXACT(sinh), -9, 9, 4},
         Row{"sinhLarge", mathSinh, EXACT(sinh), 80, 90, 6}, Row{"cosh", mathCosh, EXACT(cosh), -9, 9, 3},
         Row{"coshLarge", mathCosh, EXACT(cosh), 80, 90, 6}, Row{"asinh", mathAsinh, EXACT(asinh), -1000, 1000, 5},

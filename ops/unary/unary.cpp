@@ -30,6 +30,8 @@ std::vector<Function> makeFunctions() {
   rows.push_back({#Name, rowId, NumericClass::Exact, defaultA, defaultB, {}, true});
 #define UNARY_INTEGER(rowId, Name, value, unsignedValue) \
   for (Function & row : rows) row.takesIntegers |= std::string_view(row.name) == #Name;
+#define UNARY_DOUBLE(rowId, Name, glsl) \
+  for (Function & row : rows) row.takesDouble |= std::string_view(row.name) == #Name;
 #define UNARY_FLOOR(Name, floor) \
   for (Function & row : rows)    \
     if (std::string_view(row.name) == #Name) row.errorFloor = floor;

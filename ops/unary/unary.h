@@ -17,6 +17,7 @@ struct Function {
   Domain domain = {};
   bool isTest = false;  // bool out
   bool takesIntegers = false;
+  bool takesDouble = false;  // on Vulkan
   double errorFloor = 0;
 };
 

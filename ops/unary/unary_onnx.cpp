@@ -78,6 +78,7 @@ void addOnnx(OnnxRules& rules) {
   addWithAttributes(rules, "HardSigmoid", {"alpha", 0.2f}, {"beta", 0.5f});
   addWithAttributes(rules, "Elu", {"alpha", 1.0f});
   addWithAttributes(rules, "Celu", {"alpha", 1.0f});
+  addWithAttributes(rules, "Swish", {"alpha", 1.0f});
   addWithAttributes(rules, "Selu", {"alpha", 1.6732f}, {"gamma", 1.0507f}, 1, 5);
   addWithAttributes(rules, "Selu", {"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}, 6);
   addWithAttributes(rules, "Shrink", {"lambd", 0.5f}, {"bias", 0.0f});

@@ -71,6 +71,7 @@ std::vector<Row> makeRows() {
   ORACLE(Selu, x > 0 ? b * x : b * a * std::expm1(x))
   ORACLE(Celu, std::max(x, Real(0)) + std::min(a * std::expm1(x / a), Real(0)))
   ORACLE(Mish, mish(x))
+  ORACLE(Swish, x / (1 + std::exp(-a * x)))
 
   // Error function
   ORACLE(Erf, std::erf(x))

@@ -29,6 +29,11 @@ double geluTanh(double x) {
   return x / (1 + std::exp(exponent.high) * (1 + exponent.low));
 }
 
+double swish(double x, double a) {
+  const Split exponent(-static_cast<long double>(a) * static_cast<long double>(x));
+  return x / (1 + std::exp(exponent.high) * (1 + exponent.low));
+}
+
 }  // namespace
 
 Scalars scalarsOf(std::string_view type) {

@@ -9,6 +9,7 @@
 //                 shaders/include/math.glsl). Written with comparisons, never max and min, so that NaN passes through.
 // UNARY_INTEGER(id, Name, value, unsignedValue)   the same operator on integers x; on unsigned ones. One text for the
 //                 CPU kernel and GLSL, where x is of type T
+// UNARY_DOUBLE(id, Name, glsl)   the same operator in GLSL on double; operators without a row stay with the host there
 // UNARY_TEST(id, Name, alpha, beta, cpu, glsl)    float in, bool out
 // UNARY_FLOOR(Name, floor)   OpDef::errorFloor: the absolute error allowed besides 4 ULP
 #ifndef UNARY
@@ -16,6 +17,9 @@
 #endif
 #ifndef UNARY_INTEGER
 #define UNARY_INTEGER(id, Name, value, unsignedValue)
+#endif
+#ifndef UNARY_DOUBLE
+#define UNARY_DOUBLE(id, Name, glsl)
 #endif
 #ifndef UNARY_TEST
 #define UNARY_TEST(id, Name, alpha, beta, cpu, glsl)
@@ -57,6 +61,7 @@ UNARY(21, Selu, Transcendental, 1.67326319f, 1.05070102f, -8, 8, b * (x > 0 ? x 
       b * (x > 0.0 ? x : a * mathExpm1(x)))
 UNARY(22, Celu, Transcendental, 1, 0, -8, 8, x < 0 ? a * std::expm1(x / a) : x, x < 0.0 ? a * mathExpm1(x / a) : x)
 UNARY(23, Mish, Transcendental, 0, 0, -8, 8, x * std::tanh(softplus(x)), mathMish(x))
+UNARY(39, Swish, Transcendental, 1, 0, -8, 8, swish(x, a), mathSwish(x, a))
 
 // Error function
 UNARY(24, Erf, Transcendental, 0, 0, -5, 5, std::erf(x), mathErf(x))
@@ -84,6 +89,23 @@ UNARY_INTEGER(7, Abs, x < T(0) ? -x : x, x)
 UNARY_INTEGER(8, Neg, -x, x)
 UNARY_INTEGER(9, Sign, x > T(0) ? T(1) : x < T(0) ? T(-1) : T(0), x == T(0) ? T(0) : T(1))
 
+UNARY_DOUBLE(0, Relu, x < 0.0lf ? 0.0lf : x)
+UNARY_DOUBLE(1, LeakyRelu, x < 0.0lf ? a * x : x)
+UNARY_DOUBLE(2, ThresholdedRelu, x <= a ? 0.0lf : x)
+UNARY_DOUBLE(3, Clip, x < a ? (a < b ? a : b) : x > b ? b : x)
+UNARY_DOUBLE(7, Abs, abs(x))
+UNARY_DOUBLE(8, Neg, -x)
+UNARY_DOUBLE(9, Sign, x > 0.0lf ? 1.0lf : x < 0.0lf ? -1.0lf : x)
+UNARY_DOUBLE(10, Floor, floor(x))
+UNARY_DOUBLE(11, Ceil, ceil(x))
+UNARY_DOUBLE(12, Round, roundEven(x))
+UNARY_DOUBLE(13, Sqrt, sqrt(x))
+UNARY_DOUBLE(14, Reciprocal, 1.0lf / x)
+UNARY_DOUBLE(15, Softsign, x / (1.0lf + abs(x)))
+UNARY_DOUBLE(16, Exp, mathExp(x))
+UNARY_DOUBLE(17, Log, mathLog(x))
+UNARY_DOUBLE(18, Sigmoid, 1.0lf / (1.0lf + mathExp(-x)))
+
 // a * x + b cancels: the product's rounding, 2^-24 of |a * x|, stays. It is at most 4 where the result is not clamped.
 UNARY_FLOOR(HardSigmoid, 0x1p-22)
 // x / 6 + 1/2 cancels near -3: two roundings of 1/2, 2^-24 each, times 3.
@@ -99,5 +121,6 @@ UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (
 // clang-format on
 #undef UNARY
 #undef UNARY_INTEGER
+#undef UNARY_DOUBLE
 #undef UNARY_TEST
 #undef UNARY_FLOOR

@@ -72,6 +72,7 @@ HWY_INLINE V elu(V x, V slope, V scale) {
   ROW(Elu, elu(x, a, one()))                                                                                         \
   ROW(Selu, hn::Mul(b, elu(x, a, one())))                                                                            \
   ROW(Mish, vm::mish(x))                                                                                             \
+  ROW(Swish, vm::swish(x, a))                                                                                        \
   ROW(Erf, vm::erf(x))                                                                                               \
   ROW(Gelu, vm::gelu(x))                                                                                             \
   ROW(GeluTanh, vm::geluTanh(x))                                                                                     \

@@ -4,6 +4,7 @@
 #include "ops/unary/unary.h"
 #include "shaders/unary/logical_not.h"
 #include "shaders/unary/unary.h"
+#include "shaders/unary/unary_double.h"
 #include "shaders/unary/unary_image.h"
 #include "shaders/unary/unary_integer.h"
 #include "shaders/unary/unary_test.h"
@@ -11,7 +12,7 @@
 namespace opkit::ops::unary {
 namespace {
 
-/// Runs shader S, one of the three that take a function of the table.
+/// Runs shader S, one of the four that take a function of the table.
 template <class S>
 class UnaryVulkan final : public vulkan::VulkanExecution {
  public:
@@ -88,6 +89,8 @@ Status supports(const CreateArgs& args) {
   return vulkan::requireStorage<S>(args, args.input(0).dtype);
 }
 
+constexpr DTypeSet kNarrowFloats{DType::Float32, DType::Float16}, kDouble{DType::Float64};
+
 template <class S>
 void addKernel(OpRegistry& registry, const char* type, DTypeSet dtypes) {
   Creator creator = vulkan::creatorOf<UnaryVulkan<S>>(supports<S>);
@@ -104,8 +107,9 @@ void addVulkan(OpRegistry& registry) {
     else {
       registry.addCreator("vulkan", function.name,
                           vulkan::creatorOf<UnaryImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
-      addKernel<shaders::Unary>(registry, function.name, kFloats);
+      addKernel<shaders::Unary>(registry, function.name, function.takesDouble ? kNarrowFloats : kFloats);
     }
+    if (function.takesDouble) addKernel<shaders::UnaryDouble>(registry, function.name, kDouble);
     if (function.takesIntegers) addKernel<shaders::UnaryInteger>(registry, function.name, kIntegers);
   }
   registry.addCreator("vulkan", "Not", vulkan::creatorOf<NotVulkan>(vulkan::takeAll));

@@ -32,8 +32,8 @@ std::string deviceOptions(const std::string& command) {
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    // The device's line names the driver; its manifest's path says nothing.
-    if (name == "--cold-cache" || name == "--driver") found[name] = "";
+    // The device's line names the driver; paths say nothing.
+    if (name == "--cold-cache" || name == "--driver" || name == "--tuning-guesses") found[name] = "";
     if (std::find(known.begin(), known.end(), name) == known.end()) continue;
     std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     if (equals == std::string::npos) words >> value;

@@ -1,7 +1,7 @@
 // Position of the largest or smallest of `extent` elements with stride `inner`. A team per row. The first NaN beats
 // everything (the last one with `last`). Positions are int64, written as two words. Few long rows are searched in parts,
 // which a second dispatch joins. Driven by ops/arg_reduce/arg_reduce_vulkan.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
 #include "rows.glsl"
@@ -26,8 +26,11 @@ layout(push_constant) uniform Push {
 
 const uint kWhole = 0, kParts = 1, kJoin = 2;
 
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
-bool isNotANumber(float value) { return isNan(value); }
+#ifdef STORAGE_F64
+#include "double.glsl"
+#endif
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
+bool isNotANumber(ARITH value) { return isNan(value); }
 #else
 bool isNotANumber(ARITH value) { return false; }
 #endif

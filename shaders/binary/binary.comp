@@ -1,10 +1,16 @@
 // One arithmetic function of ops/binary/binary_table.h on pairs of elements that broadcast; `function` selects it.
 // Driven by ops/binary/binary_vulkan.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 //! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"
 #include "math.glsl"
+#ifdef STORAGE_F64
+#include "math_double.glsl"
+// Refused by ops/binary/binary_vulkan.cpp.
+#define mathPow(x, y) x
+#define mathFmod(x, y) x
+#endif
 
 layout(constant_id = 2) const uint function = 0;
 
@@ -22,7 +28,7 @@ layout(push_constant) uniform Push {
 
 DEFINE_PLACE_OF
 
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
 #define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger) \
   if (function == uint(id)) return glsl;
 #else
@@ -82,8 +88,8 @@ ARITH apply(ARITH x, ARITH y) {
 
 ARITH valueOf(ARITH a, ARITH b) {
   const ARITH value = apply(a, b);
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
-  return value < push.low ? push.low : value > push.high ? push.high : value;  // a NaN stays
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
+  return value < ARITH(push.low) ? ARITH(push.low) : value > ARITH(push.high) ? ARITH(push.high) : value;  // a NaN stays
 #else
   return value;
 #endif

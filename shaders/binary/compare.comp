@@ -1,6 +1,6 @@
 // The comparisons and logic functions of ops/binary/binary_table.h on pairs that broadcast; `function` selects one.
 // The result is bool. Driven by ops/binary/binary_vulkan.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant WIDTH: 1 4
 #version 450
 #include "broadcast.glsl"

@@ -1,7 +1,7 @@
 // Converts each element. Floats to integers truncate; integers become the nearest float, ties to even; anything but zero
 // is true. Driven by ops/cast/cast_vulkan.cpp.
-//! variant FROM: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
-//! variant TO: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant FROM: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant TO: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"

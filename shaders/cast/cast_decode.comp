@@ -1,6 +1,6 @@
 // Cast from a float that is stored as a code. Driven by ops/cast/cast_vulkan.cpp.
 //! variant CODE: u8 u16
-//! variant TO: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant TO: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant WIDTH: 1 4
 #version 450
 #include "elementwise.glsl"

@@ -1,6 +1,6 @@
 // Cast to a float that is stored as a code. Values that no float holds become an odd float first: bits that it lacks set
 // its last one, so that rounding to a code rounds once. Driven by ops/cast/cast_vulkan.cpp.
-//! variant FROM: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64 bool
+//! variant FROM: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64 bool
 //! variant CODE: u8 u16
 //! variant WIDTH: 1 4
 #version 450
@@ -34,6 +34,9 @@ float oddFloat(FROM_ARITH value) {
   const bool more = (WHOLE(kept) << dropped) != whole;
   return SIGN(value) * float(kept | uint(more)) * uintBitsToFloat(uint(dropped + 127) << 23);
 }
+#elif defined(FROM_F64)
+#include "double.glsl"
+#define oddFloat(value) oddFloatOf(value)
 #else
 #define oddFloat(value) float(value)
 #endif

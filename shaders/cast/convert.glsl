@@ -2,6 +2,7 @@
 // define FROM_F32 for values that they made.
 #ifndef OPKIT_CONVERT_GLSL
 #define OPKIT_CONVERT_GLSL
+#include "double.glsl"
 
 // Converting a float outside the range of an integer type is undefined on a device. Here all are truncated like the
 // oracle: NaN gives 0, values beyond 64 bits the nearest limit, and narrower types take the low bits.
@@ -65,6 +66,38 @@ float nearestFloat(FROM_ARITH value) {
   return (negative ? -scaled : scaled) * uintBitsToFloat(uint(shift + 127) << 23);
 }
 #endif
+#elif defined(FROM_F64) && defined(TO_F32)
+#define CONVERT(value) nearestFloatOf(value)
+#elif defined(FROM_F64) && defined(TO_F16)
+#define CONVERT(value) oddFloatOf(value)  // storing rounds it
+#elif defined(FROM_F64) && defined(TO_BOOL)
+#define CONVERT(value) (!isZero(value))
+#elif defined(FROM_F64) && defined(TO_U64)
+#define CONVERT(value) truncatedUnsigned(value)
+uint64_t truncatedUnsigned(double value) {
+  if (value >= 18446744073709551616.0lf) return ~uint64_t(0);
+  if (value >= 0.0lf) return uint64_t(value);
+  if (value < -9223372036854775808.0lf) return uint64_t(1) << 63;
+  return value < 0.0lf ? uint64_t(int64_t(value)) : uint64_t(0);
+}
+#elif defined(FROM_F64) && !defined(TO_F64)
+#define CONVERT(value) truncatedSigned(value)  // narrower types take the low bits
+int64_t truncatedSigned(double value) {
+  if (value >= 9223372036854775808.0lf) return int64_t(~uint64_t(0) >> 1);
+  if (value < -9223372036854775808.0lf) return int64_t(uint64_t(1) << 63);
+  return value < 0.0lf || value >= 0.0lf ? int64_t(value) : int64_t(0);
+}
+#elif defined(TO_F64) && (defined(FROM_F32) || defined(FROM_F16))
+#define CONVERT(value) doubleOf(value)
+#elif defined(TO_F64) && (defined(FROM_I64) || defined(FROM_U64))
+#define CONVERT(value) nearestDouble(value)
+// Both halves are exact: the sum is the only rounding.
+double nearestDouble(FROM_ARITH value) {
+  const bool negative = value < FROM_ARITH(0);
+  const uint64_t magnitude = negative ? uint64_t(0) - uint64_t(value) : uint64_t(value);
+  const double whole = double(uint(magnitude >> 32)) * 4294967296.0lf + double(uint(magnitude));
+  return negative ? -whole : whole;
+}
 #else
 #define CONVERT(value) (value)
 #endif

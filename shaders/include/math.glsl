@@ -145,6 +145,18 @@ float mathMish(float x) {
   return x * (n / (n + 2.0f));
 }
 
+/// x / (1 + e^(-a x)), 5 ULP. An error of a x counts |a x| times in the power, so the product is kept in two floats.
+float mathSwish(float x, float a) {
+  precise float t = a * x;
+  if (isNan(t)) return t;
+  if (t > 30.0f) return x;
+  if (t < -104.0f) return isInf(x) ? kNaN : withSign(0.0f, x);
+  const float low = abs(x) < 1e30f && abs(a) < 1e30f ? productError(a, x, t) : 0.0f;
+  if (t < -20.0f) return mathExpTimes(x, t, low);  // 1 + e^t is 1
+  const float e = mathExpTimes(1.0f, -abs(t), t < 0.0f ? low : -low);
+  return x * ((t < 0.0f ? e : 1.0f) / (1.0f + e));
+}
+
 /// 3 ULP.
 float mathErf(float x) {
   const float a = abs(x);

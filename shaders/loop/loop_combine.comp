@@ -1,7 +1,7 @@
 // LoopRegion's Scatter that combines: every element of the target folds its items, a run in the sorted pairs of
 // loop_sort.comp, into its element of the base; floats in float, NaN wins a maximum and a minimum. One invocation per
 // element. The views of the table are target, source and indices. Driven by engine/backend/vulkan/vulkan_scatter.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "common.glsl"
 #include "storage.glsl"

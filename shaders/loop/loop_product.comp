@@ -1,7 +1,7 @@
 // LoopRegion's Product: small matrix products over an iteration space. One invocation per element; consecutive ones lie
 // in a row, and sums of floats are kept in float. The views of the table are target, left and right. Driven by
 // engine/backend/vulkan/vulkan_loop.cpp.
-//! variant STORAGE: f32 f16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i32 u32 i64 u64
 #version 450
 #include "common.glsl"
 #include "storage.glsl"
@@ -48,8 +48,8 @@ void main() {
     left += aStep;
     right += bStep;
   }
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
-  sum = sum < push.low ? push.low : sum > push.high ? push.high : sum;  // not clamp(): a NaN stays one
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
+  sum = sum < ARITH(push.low) ? ARITH(push.low) : sum > ARITH(push.high) ? ARITH(push.high) : sum;  // not clamp(): a NaN stays one
 #endif
   STORE(y, push.yOffset + at.x + int(row) * push.yRow + int(column) * push.yColumn, sum);
 }

@@ -1,7 +1,7 @@
 // LoopRegion's RunningSum: a team per row of running sums, kRun neighbouring terms per invocation at a time.
 // running_sums.glsl has the arithmetic. The views of the table are target and source. Driven by
 // engine/backend/vulkan/vulkan_loop.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
 #include "rows.glsl"

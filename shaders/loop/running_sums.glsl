@@ -11,7 +11,33 @@ struct Sum {
 #define kNoTerm (isProduct ? ARITH(1) : ARITH(0))  // no constants: a conversion of isProduct would be none
 #define kNothing Sum(kNoTerm, ARITH(0))
 
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
+#ifdef STORAGE_F64
+#include "math_double.glsl"
+/// A factor as factorOf makes of a float.
+Sum termOf(double term) {
+  if (!isProduct) return Sum(term, 0.0lf);
+  if (isZero(term) || isInf(term) || isNan(term)) return Sum(term, 0.0lf);
+  int exponent = 0;
+  if (abs(term) < 2.2250738585072014e-308lf) {  // denormal
+    term *= 18014398509481984.0lf;              // 2^54
+    exponent = -54;
+  }
+  uvec2 words = unpackDouble2x32(term);
+  exponent += int(words.y >> 20 & 0x7FFu) - 1023;
+  words.y = (words.y & 0x800FFFFFu) | 0x3FF00000u;
+  return Sum(packDouble2x32(words), double(exponent));
+}
+Sum times(Sum a, Sum b) {
+  precise double product = a.sum * b.sum;
+  const bool isLarge = abs(product) >= 2.0lf;
+  return Sum(isLarge ? product * 0.5lf : product, a.rest + b.rest + (isLarge ? 1.0lf : 0.0lf));
+}
+double valueOf(Sum fold) {
+  if (!isProduct) return fold.sum - fold.rest;
+  const int k = int(clamp(fold.rest, -2000.0lf, 2000.0lf)), half_ = k / 2;
+  return fold.sum * doublePowerOfTwo(half_) * doublePowerOfTwo(k - half_);
+}
+#elif defined(STORAGE_F32) || defined(STORAGE_F16)
 Sum termOf(float term) {
   const vec2 factor = factorOf(term);
   return isProduct ? Sum(factor.x, factor.y) : Sum(term, 0.0);
@@ -31,9 +57,9 @@ Sum plus(Sum a, Sum b) {
   if (isProduct) return times(a, b);
   precise ARITH sum = a.sum + b.sum;
   ARITH lost = a.rest + b.rest;
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
-  precise float partOfB = sum - a.sum;
-  precise float error = (a.sum - (sum - partOfB)) + (b.sum - partOfB);
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
+  precise ARITH partOfB = sum - a.sum;
+  precise ARITH error = (a.sum - (sum - partOfB)) + (b.sum - partOfB);
   if (!isNan(error) && !isInf(error)) lost -= error;  // an infinite sum has no error
 #endif
   return Sum(sum, lost);

@@ -3,7 +3,7 @@
 // are compensated (Kahan), so that their error does not grow with the number of elements; the compensation goes through
 // the team's fold too. If a sum overflows but its mean, root or logarithm does not, it is repeated on scaled elements.
 // Driven by ops/reduce/reduce_vulkan.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
 #include "rows.glsl"
@@ -111,8 +111,8 @@ void main() {
 #if IS_FLOAT
   if (isRescaled(function)) {
     shift = rescale(function, difference(whole));  // the same for a whole team; other teams of the group may need it
-    const Part again = teamJoin(foldOwn(function, fold, shift != 1.0 ? fold.extent : 0u, shift));
-    if (shift != 1.0) whole = again;
+    const Part again = teamJoin(foldOwn(function, fold, shift != ARITH(1) ? fold.extent : 0u, shift));
+    if (shift != ARITH(1)) whole = again;
   }
 #endif
   if (teamLane() != 0u) return;

@@ -6,19 +6,28 @@
 const uint kSum = 0, kMean = 1, kMax = 2, kMin = 3, kProd = 4, kL1 = 5, kL2 = 6, kSumSquare = 7, kLogSum = 8,
            kLogSumExp = 9;
 
-#if defined(STORAGE_F32) || defined(STORAGE_F16)
+#if defined(STORAGE_F32) || defined(STORAGE_F16) || defined(STORAGE_F64)
 #define IS_FLOAT 1
 #else
 #define IS_FLOAT 0
 #endif
+#ifdef STORAGE_F64
+#include "math_double.glsl"
+#define kInfinite kDoubleInfinity
+#else
+#define kInfinite kInfinity
+#endif
 
 #if IS_FLOAT
-bool isNotANumber(float value) { return isNan(value); }
+bool isNotANumber(ARITH value) { return isNan(value); }
 #else
 bool isNotANumber(ARITH value) { return false; }
 #endif
 
-#if IS_FLOAT
+#ifdef STORAGE_F64
+bool isRescaled(uint how) { return false; }
+double rescale(uint how, double sum) { return 1.0lf; }
+#elif IS_FLOAT
 /// Folds whose sum may overflow or vanish although their result does not. Their `shift` is the factor of elements: 1,
 /// or the power of two of rescale().
 bool isRescaled(uint how) { return how == kMean || how == kL2 || how == kLogSum; }
@@ -54,8 +63,8 @@ ARITH term(uint how, ARITH value, ARITH shift) {
 /// The neutral element.
 ARITH start(uint how, ARITH first) {
 #if IS_FLOAT
-  if (how == kMax) return -kInfinity;
-  if (how == kMin) return kInfinity;
+  if (how == kMax) return -kInfinite;
+  if (how == kMin) return kInfinite;
 #else
   if (how == kMax || how == kMin) return first;
 #endif
@@ -69,8 +78,8 @@ bool compensates(uint how) { return IS_FLOAT == 1 && how != kMax && how != kMin 
 ARITH addExactly(ARITH a, ARITH b, inout ARITH lost) {
   precise ARITH sum = a + b;
 #if IS_FLOAT
-  precise float partOfB = sum - a;
-  precise float error = (a - (sum - partOfB)) + (b - partOfB);
+  precise ARITH partOfB = sum - a;
+  precise ARITH error = (a - (sum - partOfB)) + (b - partOfB);
   if (!isNan(error) && !isInf(error)) lost -= error;  // an infinite sum has no error
 #endif
   return sum;
@@ -95,7 +104,7 @@ ARITH difference(Part part) { return part.sum - part.lost; }
 /// The result of `folded` elements.
 ARITH finish(uint how, ARITH sum, ARITH shift, uint folded) {
 #if IS_FLOAT
-  if (how == kMean) return sum / float(folded) / shift;
+  if (how == kMean) return sum / ARITH(folded) / shift;
   if (how == kL2) return sqrt(sum) / shift;
   if (how == kLogSum) return mathLog(sum) - mathLog(shift);
   if (how == kLogSumExp) return isInf(shift) ? shift : shift + mathLog(sum);

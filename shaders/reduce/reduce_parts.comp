@@ -1,6 +1,6 @@
 // The second stage of a reduction whose outputs were folded in parts (reduce.comp): a team per output joins them. Driven by
 // ops/reduce/reduce_vulkan.cpp.
-//! variant STORAGE: f32 f16 i8 u8 i16 u16 i32 u32 i64 u64
+//! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"
 #include "rows.glsl"
@@ -28,14 +28,14 @@ Part partAt(uint i, uint index, ARITH shift) {
   const uint all = push.outputs * push.parts, at = i * push.outputs + index;
   const Part part = Part(partSums[at], partSums[all + at]);
 #if IS_FLOAT
-  const float own = partSums[2u * all + at];
+  const ARITH own = partSums[2u * all + at];
   if (function == kLogSumExp) {
-    if (isInf(own)) return Part(0.0, 0.0);  // -Inf, or the result is infinite
-    const float factor = mathExp(own - shift);
+    if (isInf(own)) return Part(ARITH(0), ARITH(0));  // -Inf, or the result is infinite
+    const ARITH factor = mathExp(own - shift);
     return Part(part.sum * factor, part.lost * factor);
   }
   if (isRescaled(function) && own != shift) {
-    const float factor = shift / own, second = function == kL2 ? factor : 1.0;  // powers of two
+    const ARITH factor = shift / own, second = function == kL2 ? factor : ARITH(1);  // powers of two
     return Part(part.sum * factor * second, part.lost * factor * second);
   }
 #endif
@@ -56,7 +56,7 @@ void main() {
 #if IS_FLOAT
   if (function == kLogSumExp) {
     const uint shifts = 2u * push.outputs * push.parts;
-    ARITH largest = -kInfinity;
+    ARITH largest = -kInfinite;
     EACH_OF_ROW(i, parts) largest = larger(largest, partSums[shifts + i * push.outputs + index]); END_OF_ROW
     shift = teamLargest(largest);
   }
@@ -65,8 +65,8 @@ void main() {
 #if IS_FLOAT
   if (isRescaled(function)) {
     shift = rescale(function, difference(whole));  // the same for a whole team; other teams of the group may need it
-    const Part again = teamJoin(foldOwn(index, shift != 1.0 ? parts : 0u, shift));
-    if (shift != 1.0) whole = again;
+    const Part again = teamJoin(foldOwn(index, shift != ARITH(1) ? parts : 0u, shift));
+    if (shift != ARITH(1)) whole = again;
   }
 #endif
   if (index < push.outputs && teamLane() == 0u)

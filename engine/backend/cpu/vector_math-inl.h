@@ -153,6 +153,17 @@ HWY_INLINE FloatVec mish(FloatVec x) {
   return choose(tail, left, hn::Mul(x, hn::Div(n, hn::Add(n, set(2.0f)))));
 }
 
+/// x / (1 + e^(-a x)), 5 ULP. An error of a x counts |a x| times in the power, so the product is kept in two floats.
+HWY_INLINE FloatVec swish(FloatVec x, FloatVec a) {
+  const FloatVec t = hn::Mul(a, x), error = productError(a, x, t), zero = set(0.0f);
+  const FloatVec low = choose(hn::Lt(hn::Abs(error), set(1.0f)), error, zero);  // 0 where it overflows
+  const auto negative = hn::Lt(t, zero), tail = hn::Lt(t, set(-20.0f));         // there 1 + e^t is 1
+  const FloatVec e =
+      expTimes(choose(tail, x, set(1.0f)), choose(negative, t, hn::Neg(t)), choose(negative, low, hn::Neg(low)));
+  const FloatVec left = choose(hn::Lt(t, set(-104.0f)), hn::Mul(x, zero), e);  // NaN of -Inf, as in the formula
+  return choose(tail, left, hn::Mul(x, hn::Div(choose(negative, e, set(1.0f)), hn::Add(set(1.0f), e))));
+}
+
 /// x * (1 + erf(x / sqrt 2)) / 2, 6 ULP.
 HWY_INLINE FloatVec gelu(FloatVec x) {
   const FloatVec halfX = hn::Mul(set(0.5f), x);

@@ -201,7 +201,7 @@ class WidenedExecution final : public Execution {
   /// Makes `part`, which has rows, refer to the rows of `whole` from `row` on.
   void pointAt(const Tensor& whole, int64_t row, Tensor& part) const {
     part.buffer = whole.buffer;
-    part.offsetBytes = whole.offsetBytes + static_cast<size_t>(row * rowElements(whole)) * sizeOf(whole.desc.dtype);
+    part.offsetBytes = whole.offsetBytes + bytesOf(whole.desc.dtype, row * rowElements(whole));
   }
   void takeRows(Part& part, const Tensor& input, size_t i, int64_t row) {
     if (!isCopied(&input, part.inputs[i]))

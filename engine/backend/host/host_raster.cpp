@@ -71,7 +71,7 @@ Status checkSource(TensorList inputs, int source, DType expected) {
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
     return Status::internal("raster: a region reads source {}, there are {}", source, inputs.size());
   const DType found = inputs[static_cast<size_t>(source)]->desc.dtype;
-  if (sizeOf(found) != sizeOf(expected))
+  if (bitsOf(found) != bitsOf(expected))
     return Status::internal("raster: source {} must be {}, found {}", source, nameOf(expected), nameOf(found));
   return Status::ok();
 }
@@ -121,7 +121,8 @@ Status HostRaster::onResize(TensorList inputs, TensorList outputs) {
     const int64_t least = pool_ && pool_->splitsAll() ? 2 : kPartElements;
     const int64_t count = threads == 1 ? 1 : std::min(elements / least, 2 * threads);
     parts_.emplace_back();
-    for (Region& part : splitRegion(planRegion(region), count)) {
+    OPKIT_ASSIGN(const Region units, inUnits(region, dtype));
+    for (Region& part : splitRegion(planRegion(units), count)) {
       const size_t rank = part.size.size();
       parts_.back().push_back({std::move(part), std::vector<int64_t>(rank, 0)});
     }
@@ -152,7 +153,7 @@ void HostRaster::copyParts(TensorList inputs, const Tensor& output) {
 Status HostRaster::onExecute(TensorList inputs, TensorList outputs) {
   ++backend_.counters().dispatches;
   const Tensor& output = *outputs[0];
-  switch (sizeOf(output.desc.dtype)) {
+  switch (bytesOf(output.desc.dtype, 1)) {
     case 1: copyParts<uint8_t>(inputs, output); break;
     case 2: copyParts<uint16_t>(inputs, output); break;
     case 4: copyParts<uint32_t>(inputs, output); break;

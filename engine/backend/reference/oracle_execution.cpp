@@ -5,7 +5,7 @@ namespace opkit::reference {
 OracleExecution::OracleExecution(const CreateArgs& args, HostBackend& backend)
     : HostExecution(backend),
       workspace_(backend.oracleWorkspace()),
-      oracle_(args.def.oracle),
+      def_(args.def),
       paramBytes_(args.paramBytes.begin(), args.paramBytes.end()),
       constants_(args.inputs.size()) {
   for (size_t i = 0; i < constants_.size(); ++i)
@@ -15,15 +15,29 @@ OracleExecution::OracleExecution(const CreateArgs& args, HostBackend& backend)
 namespace {
 
 /// Of all elements, widened to 64 bits.
-size_t wideBytes(TensorList inputs, TensorList outputs) {
-  size_t bytes = 0;
-  for (const TensorList& list : {inputs, outputs})
-    for (const Tensor* tensor : list)
-      bytes += tensor ? static_cast<size_t>(tensor->desc.elements()) * sizeof(double) : 0;
-  return bytes;
+size_t wideBytes(TensorList inputs, const std::vector<TensorDesc>& outputs) {
+  int64_t elements = 0;
+  for (const Tensor* input : inputs) elements += input ? input->desc.elements() : 0;
+  for (const TensorDesc& output : outputs) elements += output.elements();
+  return static_cast<size_t>(elements) * sizeof(double);
 }
 
 }  // namespace
+
+Result<std::vector<TensorDesc>> OracleExecution::describeOutputs(TensorList inputs, TensorList outputs) const {
+  std::vector<TensorDesc> descs;
+  for (const Tensor* output : outputs)
+    if (output) descs.push_back(output->desc);
+  if (descs.size() == outputs.size()) return descs;
+  const auto readsContents = [](const Port& port) { return port.contents; };
+  if (std::ranges::any_of(def_.inputs, readsContents))
+    return Status::unsupported("the oracle needs every output before the last one used");
+  std::vector<const TensorDesc*> inputDescs;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    inputDescs.push_back(!readsInput(i) ? &constants_[i]->desc : inputs[i] ? &inputs[i]->desc : nullptr);
+  const std::vector<const Tensor*> contents(inputs.size(), nullptr);
+  return inferShapes(def_, {paramBytes_, inputDescs, contents, outputs.size()});
+}
 
 Status OracleExecution::onResize(TensorList inputs, TensorList outputs) {
   inputs_.resize(inputs.size());
@@ -31,7 +45,9 @@ Status OracleExecution::onResize(TensorList inputs, TensorList outputs) {
   arguments_.assign(inputs.size(), nullptr);
   std::vector<OracleWorkspace::Slot>& slots = workspace_.slots;
   slots.resize(std::max(slots.size(), inputs.size() + outputs.size()));
-  OPKIT_TRY(workspace_.memory.atLeast(wideBytes(inputs, outputs)));
+  hasUnnamed_ = std::ranges::count(outputs, nullptr) > 0;
+  OPKIT_ASSIGN(const std::vector<TensorDesc> outputDescs, describeOutputs(inputs, outputs));
+  OPKIT_TRY(workspace_.memory.atLeast(wideBytes(inputs, outputDescs)));
   const auto reserve = [](OracleWorkspace::Slot& slot, const TensorDesc& desc) {
     const auto count = static_cast<size_t>(desc.elements());
     if (isFloat(desc.dtype))
@@ -46,10 +62,8 @@ Status OracleExecution::onResize(TensorList inputs, TensorList outputs) {
     reserve(slots[i], inputs[i]->desc);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i])
-      return Status::unsupported("the oracle needs every output before the last one used; output {} has no name", i);
-    outputs_[i].desc = outputs[i]->desc;
-    reserve(slots[inputs.size() + i], outputs[i]->desc);
+    outputs_[i].desc = outputDescs[i];
+    reserve(slots[inputs.size() + i], outputDescs[i]);
   }
   return Status::ok();
 }
@@ -64,9 +78,11 @@ Status OracleExecution::onRun(TensorList inputs, TensorList outputs) {
 Status OracleExecution::runOracle(TensorList inputs, TensorList outputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (arguments_[i] == &inputs_[i]) inputs_[i].load(*inputs[i]);
-  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i].reset(outputs[i]->desc);
-  OPKIT_TRY(oracle_({paramBytes_, arguments_, outputs_, false}));
-  for (size_t i = 0; i < outputs.size(); ++i) outputs_[i].toTensor(*outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    outputs_[i].reset(outputs[i] ? outputs[i]->desc : TensorDesc(outputs_[i].desc));
+  OPKIT_TRY(def_.oracle({paramBytes_, arguments_, outputs_, false}));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i]) outputs_[i].toTensor(*outputs[i]);
   return Status::ok();
 }
 
@@ -86,7 +102,7 @@ Creator oracleCreator() {
     return std::unique_ptr<Execution>(std::make_unique<OracleExecution>(args, static_cast<HostBackend&>(backend)));
   };
   Creator creator{"reference", supports, create};
-  creator.dtypes = kMovedDTypes;
+  creator.dtypes = kEveryDType;
   return creator;
 }
 

@@ -16,7 +16,7 @@ class OracleExecution final : public HostExecution {
   OracleExecution(const CreateArgs& args, HostBackend& backend);
 
   Status onResize(TensorList inputs, TensorList outputs) override;
-  bool plansNothing() const override { return true; }
+  bool plansNothing() const override { return !hasUnnamed_; }
   bool readsInput(size_t index) const override { return index >= constants_.size() || !constants_[index]; }
 
  protected:
@@ -24,15 +24,18 @@ class OracleExecution final : public HostExecution {
 
  private:
   Status runOracle(TensorList inputs, TensorList outputs);
+  /// Descriptions of all outputs, from the shape rule where some are absent: the oracle computes those too.
+  Result<std::vector<TensorDesc>> describeOutputs(TensorList inputs, TensorList outputs) const;
   void exchangeWithWorkspace();
 
   OracleWorkspace& workspace_;
-  OracleFn oracle_;
+  const OpDef& def_;
   ParamBytes paramBytes_;
   std::vector<std::unique_ptr<OracleTensor>> constants_;  // null if the input may change
   std::vector<OracleTensor> inputs_;                      // elements borrowed from the workspace during onRun
   std::vector<OracleTensor> outputs_;                     // likewise
   std::vector<const OracleTensor*> arguments_;            // arguments of the oracle: constants_, inputs_ or null
+  bool hasUnnamed_ = false;  // outputs that the model does not use, before one that it uses
 };
 
 /// Provider "reference". Refuses if the card has no oracle. REQUIRES a HostBackend at creation.

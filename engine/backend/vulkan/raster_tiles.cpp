@@ -119,7 +119,7 @@ TilePlan arrange(const Region& region, const Extents& extents) {
   TilePlan plan{.region = {region.source, region.sourceOffset, region.offset, {}, {}, {}}};
   std::vector<size_t> order(extents.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_partition(order, [&](size_t d) { return extents[d] == 1; });
+  std::stable_partition(order.begin(), order.end(), [&](size_t d) { return extents[d] == 1; });
   const size_t missing = TilePlan::kRank - order.size();
   plan.region.size.assign(missing, 1);
   plan.region.sourceStrides.assign(missing, 0);

@@ -36,10 +36,15 @@ Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs
   OPKIT_CHECK(alternatives.standard < alternatives.count);
   uint64_t& most = backend_.counters().alternatives;
   most = std::max<uint64_t>(most, alternatives.count);
-  if (forced_) return *forced_ < alternatives.count ? *forced_ : alternatives.standard;
-  TuningCache& cache = backend_.runtime().tuning();
-  if (const auto known = cache.find(alternatives.name); known && known->ns.size() == alternatives.count)
-    return known->choice;
+  if (forced_) {
+    if (const auto& listener = backend_.runtime().choiceListener()) {
+      OfferedChoice offered{alternatives.name, alternatives.standard, {}};
+      for (size_t i = 0; i < alternatives.count; ++i) offered.alternatives.emplace_back(i);
+      listener(offered);
+    }
+    return *forced_ < alternatives.count ? *forced_ : alternatives.standard;
+  }
+  if (const auto choice = known(alternatives.name, alternatives.count)) return *choice;
   if (!enabled_ || alternatives.count == 1) return alternatives.standard;
   TuningCache::Entry entry{alternatives.standard, {}};
   for (size_t choice = 0; choice < alternatives.count; ++choice) {
@@ -49,8 +54,16 @@ Result<size_t> Tuner::choose(const Alternatives& alternatives, TensorList inputs
     const double best = entry.ns[entry.choice < entry.ns.size() ? entry.choice : 0];
     if (ns && (best == kNotAble || *ns <= best || entry.choice >= entry.ns.size())) entry.choice = choice;
   }
-  cache.put(alternatives.name, entry);
+  backend_.runtime().tuning().put(alternatives.name, entry);
   return entry.choice;
+}
+
+std::optional<size_t> Tuner::known(const std::string& name, size_t count) const {
+  VulkanRuntime& runtime = backend_.runtime();
+  for (const TuningCache* source : {&std::as_const(runtime.tuning()), enabled_ ? nullptr : runtime.guesses()})
+    if (const auto entry = source ? source->find(name) : std::nullopt; entry && entry->ns.size() == count)
+      return entry->choice;
+  return std::nullopt;
 }
 
 bool Tuner::isRefusal(const Status& status) {

@@ -1,5 +1,5 @@
-// Tuner: chooses among the alternatives of a kernel: from the device's tuning cache, else by timing them, else the
-// kernel's standard one.
+// Tuner: chooses among the alternatives of a kernel: from the device's tuning cache, else by timing them, else by the
+// estimates that the Runtime was given, else the kernel's standard one.
 //
 // A kernel offers alternatives through Encoder::choose. One that does not, but reads the figures of its device class
 // (teams, widths, tiles), has the variations of the class (engine/backend/class_variations.h) for alternatives.
@@ -30,6 +30,8 @@ class Tuner {
   Result<size_t> chooseVariation(VulkanExecution& execution, TensorList inputs, TensorList outputs);
 
  private:
+  /// The choice among `count` candidates that the cache holds or, without tuning, the guesses.
+  std::optional<size_t> known(const std::string& name, size_t count) const;
   Result<RecordedWork> describe(VulkanExecution& execution, size_t variation, TensorList inputs, TensorList outputs);
   /// The first of the variations that record the same, for each; nothing for one that the device cannot run.
   Result<std::vector<std::optional<size_t>>> firstOfKind(VulkanExecution& execution, const RecordedWork& standard,

@@ -29,9 +29,16 @@ class TeamReader final : public VulkanExecution {
 
 class TunerTest : public VulkanTest {
  protected:
-  void open(const std::string& deviceClass) {
+  void open(const std::string& deviceClass, const std::string& guesses = "") {
     runtime_.reset();
-    runtime_ = *createRuntime({.device = "", .cacheDir = "off", .deviceClass = deviceClass});
+    runtime_ = *createRuntime({.device = "", .cacheDir = "off", .deviceClass = deviceClass, .guesses = guesses});
+  }
+  /// The variation of the class discrete with teams of 128.
+  static size_t smallTeams() {
+    const auto all = variationsOf(**deviceClassNamed("discrete"));
+    const auto small = std::ranges::find_if(all, [](const auto& one) { return one.figures.largestTeam == 128; });
+    EXPECT_NE(small, all.end());
+    return static_cast<size_t>(small - all.begin());
   }
   /// The team that is recorded after scratchBytes chose.
   uint32_t encode(Backend& backend, TeamReader& reader, int64_t elements = 8) {
@@ -98,14 +105,11 @@ TEST_F(TunerTest, TheCacheDecidesForEveryShapeOfTheClass) {
   TeamReader reader(*tuning);
   encode(*tuning, reader, 1000);
   std::string name;
-  const auto all = variationsOf(**deviceClassNamed("discrete"));
-  const auto small = std::ranges::find_if(all, [](const auto& one) { return one.figures.largestTeam == 128; });
-  ASSERT_NE(small, all.end());
   for (const std::string& known : cache().names()) name = known;
   EXPECT_EQ(name.rfind("discrete: testing/affine", 0), 0u) << name;
   TuningCache::Entry entry = *cache().find(name);
-  ASSERT_EQ(entry.ns.size(), all.size());
-  entry.choice = static_cast<size_t>(small - all.begin());
+  ASSERT_EQ(entry.ns.size(), variationsOf(**deviceClassNamed("discrete")).size());
+  entry.choice = smallTeams();
   cache().put(name, entry);
 
   const auto backend = makeBackend();
@@ -117,6 +121,53 @@ TEST_F(TunerTest, TheCacheDecidesForEveryShapeOfTheClass) {
   entry.ns.pop_back();  // of another build's table
   cache().put(name, entry);
   EXPECT_EQ(encode(*backend, later, 1000), 256u);
+}
+
+TEST_F(TunerTest, GuessesDecideUntilSomethingIsMeasured) {
+  open("discrete");
+  auto& runtime = static_cast<VulkanRuntime&>(*runtime_);
+  std::vector<OfferedChoice> offered;
+  runtime.setChoiceListener([&](const OfferedChoice& choice) { offered.push_back(choice); });
+  {
+    const auto forced = makeBackend({.alternative = 1});
+    TeamReader reader(*forced);
+    encode(*forced, reader, 1000);
+  }
+  ASSERT_FALSE(offered.empty());
+  EXPECT_EQ(offered[0].alternatives.size(), variationsOf(**deviceClassNamed("discrete")).size());
+  EXPECT_EQ(offered[0].alternatives[0], 0u);
+
+  const std::string file = testing::TempDir() + "guesses.bin";
+  std::filesystem::remove(file);
+  TuningCache guesses(file, guessKey(**deviceClassNamed("discrete")));
+  TuningCache::Entry entry{smallTeams(), std::vector<double>(offered[0].alternatives.size(), 1.0)};
+  guesses.put(offered[0].name, entry);
+  ASSERT_TRUE(guesses.save().isOk());
+
+  open("discrete", file);
+  const auto backend = makeBackend();
+  TeamReader reader(*backend);
+  EXPECT_EQ(encode(*backend, reader, 1000), 128u);
+  EXPECT_EQ(encode(*backend, reader, 5000), 256u) << "another shape class";
+  EXPECT_EQ(backend->counters().measurements, 0u);
+  const auto tuning = makeBackend({.tune = true});
+  TeamReader tuned(*tuning);
+  encode(*tuning, tuned, 1000);
+  EXPECT_EQ(tuning->counters().measurements, 3u) << "a guess does not replace a measurement";
+}
+
+TEST_F(TunerTest, GuessesOfAnotherClassAreRefused) {
+  open("discrete");
+  const std::string file = testing::TempDir() + "integrated.bin";
+  TuningCache guesses(file, guessKey(**deviceClassNamed("integrated")));
+  guesses.put("integrated: x", {0, {1.0}});
+  ASSERT_TRUE(guesses.save().isOk());
+  for (const std::string& bad : {file, file + ".missing", testing::TempDir()}) {
+    const auto refused = createRuntime({.cacheDir = "off", .deviceClass = "discrete", .guesses = bad});
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_EQ(refused.error().code(), StatusCode::InvalidArgument);
+    EXPECT_NE(refused.error().message().find(bad), std::string::npos) << refused.error().message();
+  }
 }
 
 }  // namespace

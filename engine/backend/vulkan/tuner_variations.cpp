@@ -11,6 +11,19 @@ namespace {
 /// Times within this share of the standard's are noise, and the standard stays.
 constexpr double kNoise = 0.02;
 
+/// `first`: of each variation, the first that records the same; `different`: those, in the order in which they are
+/// forced.
+OfferedChoice offeredChoice(const std::string& name, const std::vector<std::optional<size_t>>& first,
+                            const std::vector<size_t>& different) {
+  OfferedChoice offered{name, 0, {}};
+  for (const std::optional<size_t>& same : first) {
+    offered.alternatives.emplace_back();
+    if (same)
+      offered.alternatives.back() = static_cast<size_t>(std::ranges::find(different, *same) - different.begin());
+  }
+  return offered;
+}
+
 }  // namespace
 
 Result<RecordedWork> Tuner::describe(VulkanExecution& execution, size_t variation, TensorList inputs,
@@ -65,15 +78,16 @@ Result<size_t> Tuner::timeVariations(VulkanExecution& execution, const std::stri
 
 Result<size_t> Tuner::chooseVariation(VulkanExecution& execution, TensorList inputs, TensorList outputs) {
   const size_t count = backend_.variedCaps().size();
-  TuningCache& cache = backend_.runtime().tuning();
-  if (count == 1 || (!forced_ && !enabled_ && cache.size() == 0)) return size_t{0};
+  VulkanRuntime& runtime = backend_.runtime();
+  const bool nothingKnown = runtime.tuning().size() == 0 && !runtime.guesses();
+  if (count == 1 || (!forced_ && !enabled_ && nothingKnown)) return size_t{0};
   OPKIT_ASSIGN(const RecordedWork standard, describe(execution, 0, inputs, outputs));
   if (standard.dispatches == 0 || standard.offersAlternatives) return size_t{0};
 
   const std::string name = fmt::format("{}: {}", backend_.caps().deviceClass->name, standard.shapeClass);
-  if (const auto known = forced_ ? std::nullopt : cache.find(name); known && known->ns.size() == count) {
+  if (const auto choice = forced_ ? std::nullopt : known(name, count)) {
     // Another shape of the class may be beyond the device.
-    return describe(execution, known->choice, inputs, outputs) ? known->choice : size_t{0};
+    return describe(execution, *choice, inputs, outputs) ? *choice : size_t{0};
   }
   if (!forced_ && !enabled_) return size_t{0};
   OPKIT_ASSIGN(const auto first, firstOfKind(execution, standard, inputs, outputs));
@@ -82,6 +96,7 @@ Result<size_t> Tuner::chooseVariation(VulkanExecution& execution, TensorList inp
     if (first[i] == i) different.push_back(i);
   uint64_t& most = backend_.counters().alternatives;
   most = std::max<uint64_t>(most, different.size());
+  if (forced_ && runtime.choiceListener()) runtime.choiceListener()(offeredChoice(name, first, different));
   if (forced_) return *forced_ < different.size() ? different[*forced_] : size_t{0};
   return different.size() == 1 ? size_t{0} : timeVariations(execution, name, first, inputs, outputs);
 }

@@ -33,10 +33,7 @@ DeviceCaps capsOf(const PhysicalDevice& physical) {
 
 /// Elements [first, first + count) of a tensor as a flat tensor.
 Tensor slice(const Tensor& tensor, int64_t first, int64_t count) {
-  return {{tensor.desc.dtype, {count}},
-          tensor.buffer,
-          tensor.offsetBytes + static_cast<size_t>(first) * sizeOf(tensor.desc.dtype),
-          0};
+  return {{tensor.desc.dtype, {count}}, tensor.buffer, tensor.offsetBytes + bytesOf(tensor.desc.dtype, first), 0};
 }
 
 }  // namespace
@@ -171,7 +168,7 @@ Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool to
   }
   const auto& buffer = static_cast<const VulkanBuffer&>(*device.buffer);
   const int64_t total = host.desc.elements();
-  const auto step = static_cast<int64_t>(kStagingBytes / sizeOf(device.desc.dtype));
+  const auto step = static_cast<int64_t>(kStagingBytes * 8) / bitsOf(device.desc.dtype);
   for (int64_t first = 0; first < total; first += step) {
     const int64_t count = std::min(step, total - first);
     const Tensor piece = slice(device, first, count);

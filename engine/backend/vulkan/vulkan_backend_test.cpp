@@ -19,7 +19,7 @@ std::vector<float> ramp(size_t count) {
 /// Random bytes survive the way to the device and back, in every dtype and at odd sizes.
 void expectRoundTrips(Backend& backend) {
   std::mt19937 random(7);
-  for (int value = 1; isValidDType(value); ++value) {
+  for (int value = 1; !isObject(static_cast<DType>(value)); ++value) {
     for (const int64_t count : {0, 1, 3, 1000}) {
       const TensorDesc desc{static_cast<DType>(value), {count}};
       const Tensor host = *Tensor::onHost(desc);

@@ -155,13 +155,13 @@ TEST_F(VulkanLoopTest, RefusesWhatTheShadersCannotWalk) {
   loop.operands = {{.steps = {64, 32, 16, 8, 4, 2, 1}}};
   loop.target = {.steps = {1, 2, 4, 8, 16, 32, 64}};
   EXPECT_EQ(run(*backend, loop, {&x}, y).message(), "Looped: the loop kernel walks 6 dimensions, got 7");
-  const Tensor wide = makeTensor(*backend, {DType::Float64, {128}});
+  const Tensor flags = makeTensor(*backend, {DType::Bool, {128}});
   loop.iterations = {128};
   loop.command = Command::RunningSum;
   loop.size = {1};
   loop.operands = {{.steps = {1}, .strides = {0}}};
   loop.target = {.steps = {1}, .strides = {0}};
-  EXPECT_EQ(run(*backend, loop, {&wide}, wide).message(), "Looped: the Vulkan kernel has no f64 variant");
+  EXPECT_EQ(run(*backend, loop, {&flags}, flags).message(), "Looped: the Vulkan kernel has no bool variant");
 }
 
 }  // namespace

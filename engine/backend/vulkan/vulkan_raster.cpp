@@ -29,7 +29,7 @@ Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& outp
   if (source < 0 || static_cast<size_t>(source) >= inputs.size() || !inputs[static_cast<size_t>(source)])
     return Status::internal("raster: a region reads source {}, there are {}", source, inputs.size());
   const Tensor* tensor = inputs[static_cast<size_t>(source)];
-  if (sizeOf(tensor->desc.dtype) != sizeOf(output.desc.dtype))
+  if (bitsOf(tensor->desc.dtype) != bitsOf(output.desc.dtype))
     return Status::internal("raster: source {} must be {}, found {}", source, nameOf(output.desc.dtype),
                             nameOf(tensor->desc.dtype));
   return tensor;
@@ -125,7 +125,7 @@ size_t runBytes(const Region& region, size_t elementBytes) {
 
 /// Copies without a shader: one run per index of the outer dimensions.
 Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Encoder& encoder) {
-  const size_t bytes = sizeOf(to.desc.dtype);
+  const size_t bytes = bytesOf(to.desc.dtype, 1);
   const size_t length = runBytes(region, bytes);
   const Shape outer(region.size.begin(), region.size.end() - (region.size.empty() ? 0 : 1));
   std::vector<ByteRun> runs;
@@ -146,8 +146,9 @@ Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Enco
 Status encodeRegion(const Region& original, const Tensor& from, const Tensor& to, Encoder& encoder,
                     std::vector<Move>& moves) {
   if (elementCount(original.size) == 0) return Status::ok();
-  const Region region = planRegion(original);
-  const size_t bytes = sizeOf(to.desc.dtype);
+  OPKIT_ASSIGN(const Region units, inUnits(original, to.desc.dtype));
+  const Region region = planRegion(units);
+  const size_t bytes = bytesOf(to.desc.dtype, 1);
   const size_t run = runBytes(region, bytes);
   const size_t total = static_cast<size_t>(elementCount(region.size)) * bytes;
   if (run == total || (run >= encoder.shortestRunBytes() && total / run <= kMaxRuns))
@@ -232,7 +233,7 @@ Region widened(Region region, size_t& bytes) {
 Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encoder) {
   size_t pieces = 0;
   for (const Move& move : moves) {
-    size_t bytes = sizeOf(to.desc.dtype);
+    size_t bytes = bytesOf(to.desc.dtype, 1);
     const Region region = widened(move.region, bytes);
     OPKIT_TRY(encodeBox(region, bytes, *move.from, to, encoder, pieces));
   }
@@ -242,7 +243,7 @@ Status encodeMoves(std::span<const Move> moves, const Tensor& to, Encoder& encod
 /// True if a batch would cost a device with sectors more than a dispatch does.
 bool isBetterAlone(const Move& move, const Tensor& to, const Encoder& encoder) {
   const DeviceClass& device = *encoder.caps().deviceClass;
-  size_t bytes = sizeOf(to.desc.dtype);
+  size_t bytes = bytesOf(to.desc.dtype, 1);
   const Region region = widened(move.region, bytes);
   return device.sectorBytes > 0 &&
          (elementCount(region.size) >= kLargeRegion || planTiles(region, bytes, device).has_value());
@@ -258,11 +259,12 @@ bool areBindable(std::span<const Move> moves, const Tensor& to, const Encoder& e
 /// Records the moves of one output, the small ones together. All write disjoint elements.
 Status encodeShaders(std::vector<Move> moves, const Tensor& to, Encoder& encoder) {
   if (moves.size() < 2 || !areBindable(moves, to, encoder)) return encodeMoves(moves, to, encoder);
-  const auto rest = std::ranges::stable_partition(moves, [&](const Move& m) { return isBetterAlone(m, to, encoder); });
-  const auto alone = static_cast<size_t>(rest.begin() - moves.begin());
+  const auto rest =
+      std::stable_partition(moves.begin(), moves.end(), [&](const Move& m) { return isBetterAlone(m, to, encoder); });
+  const auto alone = static_cast<size_t>(rest - moves.begin());
   if (alone > kMaxAlone) return encodeBatch(std::move(moves), to, encoder);
   OPKIT_TRY(encodeMoves(std::span(moves).first(alone), to, encoder));
-  moves.erase(moves.begin(), rest.begin());
+  moves.erase(moves.begin(), rest);
   return moves.size() < 2 ? encodeMoves(moves, to, encoder) : encodeBatch(std::move(moves), to, encoder);
 }
 

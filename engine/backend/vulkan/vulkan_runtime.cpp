@@ -55,6 +55,17 @@ Status VulkanRuntime::measureLimits(const std::optional<std::filesystem::path>& 
   return Status::ok();
 }
 
+Status VulkanRuntime::readGuesses(const std::filesystem::path& file) {
+  const DeviceClass& own = *device_->physical().deviceClass;
+  if (!std::filesystem::is_regular_file(file)) return Status::invalidArgument("guesses: no file {}", file.string());
+  auto guesses = std::make_unique<const TuningCache>(file, guessKey(own), false);
+  if (guesses->size() == 0)
+    return Status::invalidArgument("guesses: {} holds none for devices of the class {} and the shaders of this build",
+                                   file.string(), own.name);
+  guesses_ = std::move(guesses);
+  return Status::ok();
+}
+
 VulkanRuntime::~VulkanRuntime() { saveCaches(); }
 
 void VulkanRuntime::saveCaches() {
@@ -71,6 +82,10 @@ void VulkanRuntime::setTracer(DispatchTracer* tracer) { pipelines_->setTracer(tr
 Result<std::unique_ptr<Backend>> VulkanRuntime::createBackend(const OpRegistry& registry, const BackendConfig& config) {
   OPKIT_TRY(device_->requireAlive());
   return VulkanBackend::create(shared_from_this(), registry, config);
+}
+
+std::string guessKey(const DeviceClass& deviceClass) {
+  return fmt::format("guesses {} shaders {}", deviceClass.name, kShaderHash);
 }
 
 Result<std::vector<DeviceInfo>> devices() {
@@ -93,6 +108,9 @@ Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   const auto folder = cacheFolder(mask.empty() && !forced ? options.cacheDir : "off");
   auto runtime = std::make_shared<VulkanRuntime>(std::move(device), folder);
   OPKIT_TRY(runtime->measureLimits(folder));
+  const char* guesses = std::getenv("OPKIT_TUNING_GUESSES");
+  const std::string file = options.guesses.empty() && guesses ? guesses : options.guesses;
+  if (!file.empty()) OPKIT_TRY(runtime->readGuesses(file));
   return std::shared_ptr<Runtime>(std::move(runtime));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,15 @@ namespace opkit::vulkan {
 class Device;
 class DispatchTracer;
 class PipelineCache;
+
+/// A choice that a kernel offered while one alternative was forced (BackendConfig::alternative).
+struct OfferedChoice {
+  std::string name;  // of the entry in a TuningCache
+  size_t standard = 0;
+  // For each candidate of the entry, the forced alternative that records it; nothing where the device cannot run it.
+  std::vector<std::optional<size_t>> alternatives;
+};
+using ChoiceListener = std::function<void(const OfferedChoice&)>;
 
 class VulkanRuntime final : public Runtime,
                             public KeepsMeasurements,
@@ -39,6 +49,11 @@ class VulkanRuntime final : public Runtime,
   /// lower.
   uint64_t loopIterations() const { return loopIterations_; }
   TuningCache& tuning() override { return *tuning_; }
+  /// Estimates that decide where nothing was measured; null without any.
+  const TuningCache* guesses() const { return guesses_.get(); }
+  /// REQUIRES that no Backend exists. InvalidArgument for no file and for one without a guess for this device class and
+  /// these shaders.
+  Status readGuesses(const std::filesystem::path& file);
   /// Writes new entries; a failed write is a warning on stderr.
   void saveCaches();
 
@@ -46,13 +61,21 @@ class VulkanRuntime final : public Runtime,
   void setShaderSource(ShaderSource source);
   /// Watches every dispatch recorded from now on; null ends that. The source above comes first.
   void setTracer(DispatchTracer* tracer);
+  /// Called, from now on, for every choice that a Backend with a forced alternative meets; null ends that.
+  void setChoiceListener(ChoiceListener listener) { choiceListener_ = std::move(listener); }
+  const ChoiceListener& choiceListener() const { return choiceListener_; }
 
  private:
   std::shared_ptr<Device> device_;  // shared: buffers keep it too
   std::unique_ptr<PipelineCache> pipelines_;
   std::unique_ptr<TuningCache> tuning_;
+  std::unique_ptr<const TuningCache> guesses_;
+  ChoiceListener choiceListener_;
   uint64_t loopIterations_ = UINT64_MAX;
 };
+
+/// The key of files of guesses: they serve every device of the class, with the shaders of this build.
+std::string guessKey(const DeviceClass& deviceClass);
 
 /// Hardware before software.
 Result<std::vector<DeviceInfo>> devices();

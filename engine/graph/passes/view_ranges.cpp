@@ -12,7 +12,9 @@ namespace {
 constexpr size_t kHostAlignment = 64;  // of the backend that operators fall back to
 
 bool mayBegin(const Backend& backend, const TensorDesc& desc, int64_t offset) {
-  const auto bytes = static_cast<size_t>(offset) * sizeOf(backend.storageDType(desc.dtype));
+  const DType dtype = backend.storageDType(desc.dtype);
+  if (offset != 0 && isPacked(dtype)) return false;  // it may begin within a byte
+  const size_t bytes = bytesOf(dtype, offset);
   return bytes % backend.alignment() == 0 && bytes % kHostAlignment == 0;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include "engine/base/status.h"
@@ -21,6 +20,7 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
     case 5: return DType::Int16;
     case 6: return DType::Int32;
     case 7: return DType::Int64;
+    case 8: return DType::String;
     case 9: return DType::Bool;
     case 10: return DType::Float16;
     case 11: return DType::Float64;
@@ -31,18 +31,20 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
     case 18: return DType::Float8E4M3FNUZ;
     case 19: return DType::Float8E5M2;
     case 20: return DType::Float8E5M2FNUZ;
+    case 21: return DType::UInt4;
+    case 22: return DType::Int4;
+    case 23: return DType::Float4E2M1;
     case 24: return DType::Float8E8M0;
+    case 25: return DType::UInt2;
+    case 26: return DType::Int2;
     default: break;
   }
-  if (number == 8) return Status::unsupported("ONNX type string: OpKit tensors hold numbers and bool only");
-  constexpr std::pair<int64_t, const char*> kOthers[] = {{14, "complex64"}, {15, "complex128"}, {21, "uint4"},
-                                                         {22, "int4"},      {23, "float4e2m1"}, {25, "uint2"},
-                                                         {26, "int2"}};
+  constexpr int64_t kLatest = 26;
+  constexpr std::pair<int64_t, const char*> kOthers[] = {{14, "complex64"}, {15, "complex128"}};
   if (number <= 0) return Status::invalidArgument("ONNX type number must be 1 or more, got {}", number);
   for (const auto& [other, name] : kOthers)
     if (other == number) return Status::unsupported("ONNX type {}: not a tensor type of OpKit", name);
-  return Status::unsupported("ONNX type number {}: newer than this build, which knows those up to {}", number,
-                             std::rbegin(kOthers)->first);
+  return Status::unsupported("ONNX type number {}: newer than this build, which knows those up to {}", number, kLatest);
 }
 
 }  // namespace opkit

@@ -33,11 +33,19 @@ const char* kindOf(const onnx::TypeProto& type) {
   }
 }
 
+/// The number of the declared element type; 0 if there is none.
+int elementTypeOf(const onnx::ValueInfoProto& info) {
+  return info.type().has_tensor_type() ? info.type().tensor_type().elem_type() : 0;
+}
+
 Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
+  if (info.type().has_sequence_type()) return TensorDesc{DType::Sequence, {kDynamic}};
+  if (info.type().has_optional_type()) return TensorDesc{DType::Optional, {kDynamic}};
   if (!info.type().has_tensor_type())
     return Status::unsupported("its type must be a tensor, found {}", kindOf(info.type()));
   const onnx::TypeProto::Tensor& type = info.type().tensor_type();
   OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(type.elem_type()));
+  if (!type.has_shape() && dtype == DType::String) return TensorDesc{dtype, {kDynamic}};
   if (!type.has_shape()) return Status::unsupported("its rank must be known, found a tensor without a shape");
   TensorDesc desc{dtype, {}};
   Shape known;
@@ -49,9 +57,11 @@ Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
   return desc;
 }
 
-bool isOtherThanTensor(const onnx::ValueInfoProto& info) {
-  return info.has_type() && !info.type().has_tensor_type() &&
-         info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
+/// Sequences and the like, and strings.
+bool isObjectInfo(const onnx::ValueInfoProto& info) {
+  return info.has_type() &&
+         (elementTypeOf(info) == onnx::TensorProto::STRING ||
+          (!info.type().has_tensor_type() && info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET));
 }
 
 /// State shared by all graphs of a file.
@@ -170,7 +180,7 @@ class GraphImport {
       const int initializer = context_.find(input.name());
       if (initializer >= 0 && context_.constant(initializer)) continue;  // a default value, not an input
       // The inputs of a subgraph are known when it runs; their declarations often say nothing.
-      Result<TensorDesc> desc = isSubgraph() && !isOtherThanTensor(input) ? TensorDesc{} : inputDesc(input);
+      Result<TensorDesc> desc = isSubgraph() && !isObjectInfo(input) ? TensorDesc{} : inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
       OPKIT_TRY(declare(input.name(), static_cast<int>(model().tensors.size()), "input"));
       const int index = model().addInput(input.name(), *std::move(desc));

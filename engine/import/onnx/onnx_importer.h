@@ -20,7 +20,10 @@ Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, con
 
 /// One serialised TensorProto (the .pb files of ONNX test data).
 Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes);
-/// A host tensor as a serialised TensorProto; Unsupported above protobuf's size limit.
+/// One serialised value: a SequenceProto or OptionalProto if `kind` says so, else a TensorProto.
+Result<Tensor> valueFromProto(std::span<const uint8_t> bytes, DType kind);
+/// A host tensor as a serialised TensorProto, sequences and optional values as protos of their kind; Unsupported above
+/// protobuf's size limit.
 Result<std::vector<uint8_t>> tensorToProto(const Tensor& tensor, const std::string& name = "");
 
 }  // namespace opkit

@@ -30,6 +30,8 @@ int ImportContext::resolve(const std::string& name) {
     setConstant(index, *value);
   else
     captures_.push_back({index, outside});
+  if (const TensorDesc& desc = outer_->model.tensors[static_cast<size_t>(outside)].desc; isObject(desc.dtype))
+    model.tensors[static_cast<size_t>(index)].desc = desc;
   return index;
 }
 
@@ -91,7 +93,8 @@ const onnx::AttributeProto* ImportNode::attributeOf(const std::string& name, int
   const onnx::AttributeProto* found = attribute(name);
   if (!found) return nullptr;
   const int actual = attributeTypeOf(*found);
-  const bool emptyList = actual == Type::UNDEFINED && (type == Type::INTS || type == Type::FLOATS);
+  const bool isList = type == Type::INTS || type == Type::FLOATS || type == Type::STRINGS;
+  const bool emptyList = actual == Type::UNDEFINED && isList;
   if (actual == type || emptyList) return found;
   if (attributeError_.isOk())
     attributeError_ =
@@ -124,6 +127,12 @@ std::vector<float> ImportNode::floatsAttribute(const std::string& name) const {
   return found ? std::vector<float>(found->floats().begin(), found->floats().end()) : std::vector<float>();
 }
 
+std::vector<std::string> ImportNode::stringsAttribute(const std::string& name) const {
+  const onnx::AttributeProto* found = attributeOf(name, Type::STRINGS);
+  return found ? std::vector<std::string>(found->strings().begin(), found->strings().end())
+               : std::vector<std::string>();
+}
+
 Result<Tensor> ImportNode::tensorAttribute(const std::string& name) const {
   const onnx::AttributeProto* found = attribute(name);
   const bool sparse = found && attributeTypeOf(*found) == Type::SPARSE_TENSOR;
@@ -146,6 +155,43 @@ void ImportNode::addNode(const std::string& type, std::vector<int> inputs, std::
   const OpDef* def = context_.registry->find(type);
   context_.model.nodes.push_back(
       {name_, type, def ? def->version : 1, std::move(inputs), std::move(outputs), std::move(params)});
+  if (def && def->control) noteObjects(*def);
+}
+
+bool ImportNode::isObject(size_t index) const {
+  const int tensor = input(index);
+  return tensor >= 0 && opkit::isObject(context_.model.tensors[static_cast<size_t>(tensor)].desc.dtype);
+}
+
+Result<DType> ImportNode::declaredType(size_t index) const {
+  const int tensor = input(index);
+  const Model& model = context_.model;
+  if (context_.constant(tensor) || std::ranges::find(model.inputs, tensor) != model.inputs.end())
+    return model.tensors[static_cast<size_t>(tensor)].desc.dtype;
+  return OnnxNode::declaredType(index);
+}
+
+/// Notes which outputs of the last node are objects: by the card, by input 0 if the card allows anything, or by the
+/// subgraph.
+void ImportNode::noteObjects(const OpDef& def) {
+  const ModelNode& node = context_.model.nodes.back();
+  const auto descOf = [](Model& model, int tensor) -> TensorDesc& {
+    return model.tensors[static_cast<size_t>(tensor)].desc;
+  };
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] < 0) continue;
+    TensorDesc& output = descOf(context_.model, node.outputs[i]);
+    const Port* port = portOf(def.outputs, i);
+    for (const DType kind : {DType::String, DType::Sequence, DType::Optional})
+      if (port && port->dtypes == DTypeSet(kind)) output = {kind, {kDynamic}};
+    if (def.type == "HostIdentity") output = descOf(context_.model, node.inputs[0]);
+    if (node.subgraphs.empty()) continue;
+    const Model& body = node.subgraphs[0].model;
+    const size_t made = i + (def.type == "Loop" ? 1 : 0);  // after the condition
+    if (made >= body.outputs.size()) continue;
+    const TensorDesc& inner = body.tensors[static_cast<size_t>(body.outputs[made])].desc;
+    if (opkit::isObject(inner.dtype) && !opkit::isObject(output.dtype)) output = inner;
+  }
 }
 
 Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamBytes params) {
@@ -179,8 +225,39 @@ Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs,
   }
   OPKIT_TRY(emit(type, std::move(inputs), std::move(params)));
   context_.model.nodes.back().subgraphs = std::move(subgraphs);
+  if (const OpDef* def = context_.registry->find(type)) noteObjects(*def);
   emittedControl_ = true;
   return Status::ok();
+}
+
+Result<std::vector<int>> ImportNode::inlineGraph(const std::string& attribute, const std::vector<int>& inputs) {
+  const onnx::AttributeProto* found = attributeOf(attribute, Type::GRAPH);
+  if (!found) return Status::invalidArgument("needs a graph in attribute '{}'", attribute);
+  OPKIT_ASSIGN(Subgraph subgraph, importSubgraph_(found->g(), attribute));
+  Model& inner = subgraph.model;
+  const size_t own = inner.inputs.size() - subgraph.captures.size();
+  if (own != inputs.size())
+    return Status::invalidArgument("subgraph '{}' must have {} inputs, found {}", attribute, inputs.size(), own);
+  std::vector<int> indices(inner.tensors.size(), -1);
+  for (size_t i = 0; i < inner.inputs.size(); ++i)
+    indices[static_cast<size_t>(inner.inputs[i])] = i < own ? inputs[i] : subgraph.captures[i - own];
+  for (size_t t = 0; t < indices.size(); ++t) {
+    if (indices[t] >= 0) continue;
+    ModelTensor& tensor = inner.tensors[t];
+    indices[t] = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, tensor.name)));
+    if (tensor.constant) context_.setConstant(indices[t], *std::move(tensor.constant));
+  }
+  const auto move = [&](std::vector<int>& list) {
+    for (int& index : list) index = index < 0 ? -1 : indices[static_cast<size_t>(index)];
+  };
+  for (ModelNode& node : inner.nodes) {
+    move(node.inputs);
+    move(node.outputs);
+    context_.model.nodes.push_back(std::move(node));
+  }
+  move(inner.outputs);
+  emittedControl_ = true;
+  return inner.outputs;
 }
 
 Status ImportNode::emitConstant(Tensor value) {

@@ -11,6 +11,7 @@ namespace opkit {
 
 class ExternalData;
 class OpRegistry;
+struct OpDef;
 
 /// The model under construction and the mapping of its ONNX names. A subgraph's context refers to the surrounding one.
 class ImportContext {
@@ -70,11 +71,15 @@ class ImportNode final : public OnnxNode {
   std::string stringAttribute(const std::string& name, const std::string& fallback) const override;
   std::vector<int64_t> intsAttribute(const std::string& name) const override;
   std::vector<float> floatsAttribute(const std::string& name) const override;
+  std::vector<std::string> stringsAttribute(const std::string& name) const override;
   Result<Tensor> tensorAttribute(const std::string& name) const override;
 
   size_t inputCount() const override { return inputs_.size(); }
   size_t outputCount() const override { return outputs_.size(); }
+  bool hasOutput(size_t index) const override { return index < outputs_.size() && outputs_[index] >= 0; }
   int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
+  bool isObject(size_t index) const override;
+  Result<DType> declaredType(size_t index) const override;
   std::vector<int> inputs() const override { return inputs_; }
   const Tensor* constantInput(size_t index) const override { return context_.constant(input(index)); }
 
@@ -84,6 +89,7 @@ class ImportNode final : public OnnxNode {
   Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) override;
   Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
                      ParamBytes params) override;
+  Result<std::vector<int>> inlineGraph(const std::string& attribute, const std::vector<int>& inputs) override;
   Status emitConstant(Tensor value) override;
   std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
                                      ParamBytes params) override;
@@ -95,6 +101,7 @@ class ImportNode final : public OnnxNode {
   const onnx::AttributeProto* attribute(const std::string& name) const;
   /// The attribute if it has the type; null (and an error for finish()) if it has another.
   const onnx::AttributeProto* attributeOf(const std::string& name, int type) const;
+  void noteObjects(const OpDef& def);
   void addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs, ParamBytes params);
 
   const onnx::NodeProto& proto_;

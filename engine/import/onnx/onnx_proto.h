@@ -8,4 +8,5 @@
 #ifndef ONNX_NAMESPACE
 #define ONNX_NAMESPACE onnx
 #endif
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>

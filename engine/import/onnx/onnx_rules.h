@@ -27,13 +27,22 @@ class OnnxNode {
   virtual std::string stringAttribute(const std::string& name, const std::string& fallback) const = 0;
   virtual std::vector<int64_t> intsAttribute(const std::string& name) const = 0;
   virtual std::vector<float> floatsAttribute(const std::string& name) const = 0;
+  virtual std::vector<std::string> stringsAttribute(const std::string& name) const = 0;
   /// Unsupported if the attribute is absent or of a type that OpKit tensors cannot hold.
   virtual Result<Tensor> tensorAttribute(const std::string& name) const = 0;
 
   virtual size_t inputCount() const = 0;
   virtual size_t outputCount() const = 0;
+  /// Whether the node has this output; optional ones before the last may be absent.
+  virtual bool hasOutput(size_t index) const { return index < outputCount(); }
   /// Tensor index in the model, -1 when the optional input is absent or beyond the end.
   virtual int input(size_t index) const = 0;
+  /// Whether the input is a sequence, an optional value or a tensor of strings, as far as the file says.
+  virtual bool isObject([[maybe_unused]] size_t index) const { return false; }
+  /// The dtype of an input that the file declares: a model input or a constant. Unsupported for others.
+  virtual Result<DType> declaredType(size_t index) const {
+    return Status::unsupported("{}: the type of input {} is not declared", opType(), index);
+  }
   /// The whole list, absent ones as -1.
   virtual std::vector<int> inputs() const = 0;
 
@@ -54,6 +63,9 @@ class OnnxNode {
   /// values around it that they read become further inputs of the node.
   virtual Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
                              ParamBytes params = {}) = 0;
+  /// Emits the nodes of the subgraph in an attribute, with `inputs` in place of its own, into the graph of this node;
+  /// returns its outputs. For operators that call a subgraph once.
+  virtual Result<std::vector<int>> inlineGraph(const std::string& attribute, const std::vector<int>& inputs) = 0;
   /// Emits nothing: the ONNX node's only output is this constant from here on.
   virtual Status emitConstant(Tensor value) = 0;
   /// Emits a node whose single output is intermediate; returns its tensor index.

@@ -5,6 +5,8 @@
 #include "engine/import/onnx/external_data.h"
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_importer.h"
+#include "engine/tensor/float_format.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit {
 namespace {
@@ -16,6 +18,11 @@ Status copyTyped(const Source& source, const Tensor& tensor) {
     for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<Code>(source.Get(static_cast<int>(i)));
     return Status::ok();
   };
+  if (isPacked(tensor.desc.dtype)) {  // an entry is a byte
+    for (size_t i = 0; i < tensor.sizeBytes(); ++i)
+      tensor.bytes()[i] = static_cast<std::byte>(source.Get(static_cast<int>(i)));
+    return Status::ok();
+  }
   if (isCodedFloat(tensor.desc.dtype))
     return sizeOf(tensor.desc.dtype) == 1 ? copyCodes(tensor.data<uint8_t>()) : copyCodes(tensor.data<uint16_t>());
   return visitDType(tensor.desc.dtype, [&](auto tag) {
@@ -61,7 +68,13 @@ Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external
     if (external) return external->read(proto, desc);
     return Status::unsupported("its data is in an external file; only data inside the model is read");
   }
-  const auto expected = static_cast<size_t>(desc.elements());
+  if (desc.dtype == DType::String) {
+    if (proto.string_data_size() != desc.elements())
+      return Status::corrupt("{} needs {} strings, found {}", desc.toString(), desc.elements(),
+                             proto.string_data_size());
+    return stringTensor(desc.shape, {proto.string_data().begin(), proto.string_data().end()});
+  }
+  const size_t expected = isPacked(desc.dtype) ? desc.sizeBytes() : static_cast<size_t>(desc.elements());
   const std::string& raw = proto.raw_data();
   const size_t typed =
       visitTypedField(proto, desc.dtype, [](const auto& field) { return static_cast<size_t>(field.size()); });
@@ -120,6 +133,10 @@ Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* ex
     return Status::corrupt("its values must have one axis, found {}", values.desc.toString());
   OPKIT_ASSIGN(const std::vector<int64_t> places, placesOf(indices, values.desc.elements(), desc.shape));
   OPKIT_ASSIGN(Tensor dense, Tensor::onHost(desc));
+  if (isPacked(desc.dtype)) {
+    for (size_t i = 0; i < places.size(); ++i) writeCode(dense, static_cast<size_t>(places[i]), readCode(values, i));
+    return dense;
+  }
   const size_t size = sizeOf(desc.dtype);
   for (size_t i = 0; i < places.size(); ++i)
     std::memcpy(dense.bytes().data() + static_cast<size_t>(places[i]) * size, values.bytes().data() + i * size, size);
@@ -127,7 +144,7 @@ Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* ex
 }
 
 int onnxNumberOf(DType dtype) {
-  for (int number = 1; number <= 24; ++number)
+  for (int number = 1; number <= 26; ++number)
     if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;
   OPKIT_CHECK(!"every dtype has an ONNX number");
   return 0;
@@ -138,9 +155,57 @@ onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name) {
   proto.set_name(name);
   proto.set_data_type(onnxNumberOf(tensor.desc.dtype));
   for (int64_t extent : tensor.desc.shape) proto.add_dims(extent);
+  if (tensor.desc.dtype == DType::String) {
+    for (const std::string& text : stringsOf(tensor)) proto.add_string_data(text);
+    return proto;
+  }
   const std::span<std::byte> bytes = tensor.bytes();
   proto.set_raw_data(bytes.data(), bytes.size());
   return proto;
+}
+
+namespace {
+
+/// The tensors of a proto's list.
+template <class Protos>
+Result<std::vector<Tensor>> tensorsFrom(const Protos& protos) {
+  std::vector<Tensor> values;
+  for (const onnx::TensorProto& proto : protos) {
+    OPKIT_ASSIGN(Tensor value, tensorFrom(proto));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+Result<Tensor> sequenceFrom(const onnx::SequenceProto& proto) {
+  if (proto.elem_type() != onnx::SequenceProto::TENSOR && proto.elem_type() != onnx::SequenceProto::UNDEFINED)
+    return Status::unsupported("expected a sequence of tensors, found one of kind {}", proto.elem_type());
+  OPKIT_ASSIGN(std::vector<Tensor> values, tensorsFrom(proto.tensor_values()));
+  return sequenceOf(std::move(values));
+}
+
+Result<Tensor> optionalFrom(const onnx::OptionalProto& proto) {
+  if (proto.has_sequence_value()) {
+    OPKIT_ASSIGN(Tensor value, sequenceFrom(proto.sequence_value()));
+    return optionalOf(std::move(value));
+  }
+  if (!proto.has_tensor_value()) return optionalOf(std::nullopt);
+  OPKIT_ASSIGN(Tensor value, tensorFrom(proto.tensor_value()));
+  return optionalOf(std::move(value));
+}
+
+}  // namespace
+
+Result<Tensor> valueFromProto(std::span<const uint8_t> bytes, DType kind) {
+  if (kind != DType::Sequence && kind != DType::Optional) return tensorFromProto(bytes);
+  onnx::SequenceProto sequence;
+  onnx::OptionalProto optional;
+  google::protobuf::Message* proto = &optional;
+  if (kind == DType::Sequence) proto = &sequence;
+  if (bytes.size() > INT32_MAX || !proto->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    return Status::corrupt("expected an ONNX value of kind {}, found {} bytes that are none", nameOf(kind),
+                           bytes.size());
+  return kind == DType::Sequence ? sequenceFrom(sequence) : optionalFrom(optional);
 }
 
 Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes) {
@@ -151,11 +216,39 @@ Result<Tensor> tensorFromProto(std::span<const uint8_t> bytes) {
   return tensorFrom(proto);
 }
 
+namespace {
+
+onnx::SequenceProto protoOfSequence(const Tensor& value) {
+  onnx::SequenceProto proto;
+  proto.set_elem_type(onnx::SequenceProto::TENSOR);
+  for (const Tensor& one : valuesOf(value)) *proto.add_tensor_values() = protoFrom(one, "");
+  return proto;
+}
+
+/// A TensorProto, SequenceProto or OptionalProto.
+std::string serialized(const Tensor& value, const std::string& name) {
+  if (value.desc.dtype == DType::Sequence) return protoOfSequence(value).SerializeAsString();
+  if (value.desc.dtype != DType::Optional) return protoFrom(value, name).SerializeAsString();
+  onnx::OptionalProto proto;
+  proto.set_elem_type(onnx::OptionalProto::UNDEFINED);
+  for (const Tensor& one : valuesOf(value)) {
+    const bool isSequence = one.desc.dtype == DType::Sequence;
+    proto.set_elem_type(isSequence ? onnx::OptionalProto::SEQUENCE : onnx::OptionalProto::TENSOR);
+    if (isSequence)
+      *proto.mutable_sequence_value() = protoOfSequence(one);
+    else
+      *proto.mutable_tensor_value() = protoFrom(one, "");
+  }
+  return proto.SerializeAsString();
+}
+
+}  // namespace
+
 Result<std::vector<uint8_t>> tensorToProto(const Tensor& tensor, const std::string& name) {
   if (tensor.sizeBytes() > INT32_MAX / 2)
     return Status::unsupported("a TensorProto holds less than 1 GiB, {} has {} bytes", tensor.desc.toString(),
                                tensor.sizeBytes());
-  const std::string text = protoFrom(tensor, name).SerializeAsString();
+  const std::string text = serialized(tensor, name);
   return std::vector<uint8_t>(text.begin(), text.end());
 }
 

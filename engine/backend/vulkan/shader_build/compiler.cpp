@@ -19,15 +19,14 @@ constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 class Includer final : public shaderc::CompileOptions::IncluderInterface {
  public:
   Includer(const std::vector<std::string>& folders, std::set<std::string>& dependencies,
-           const std::map<std::string, std::string>& embedded)
-      : folders_(folders), dependencies_(dependencies), embedded_(embedded) {}
+           const std::map<std::string, std::string>& texts)
+      : folders_(folders), dependencies_(dependencies), texts_(texts) {}
 
   shaderc_include_result* GetInclude(const char* requested, shaderc_include_type, const char* from, size_t) override {
     auto* file = new File;
     const fs::path found = find(requested, from);
-    const auto text = embedded_.find(requested);
-    if (found.empty() && text != embedded_.end()) {
-      file->name = requested;
+    if (const auto text = texts_.find(found.empty() ? requested : found.string()); text != texts_.end()) {
+      file->name = text->first;
       file->content = text->second;
     } else if (found.empty()) {
       file->content = fmt::format("no such file beside {} or in the include folders", from);
@@ -64,7 +63,7 @@ class Includer final : public shaderc::CompileOptions::IncluderInterface {
 
   const std::vector<std::string>& folders_;
   std::set<std::string>& dependencies_;
-  const std::map<std::string, std::string>& embedded_;
+  const std::map<std::string, std::string>& texts_;
 };
 
 Status validate(const std::vector<uint32_t>& spirv, const std::string& path, const char* stage) {
@@ -131,12 +130,12 @@ Result<std::vector<uint32_t>> optimize(const std::vector<uint32_t>& spirv, const
 
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
                          const std::vector<std::string>& includes, std::set<std::string>& dependencies,
-                         const std::map<std::string, std::string>& embedded, DebugInfo debug) {
+                         const std::map<std::string, std::string>& texts, DebugInfo debug) {
   shaderc::CompileOptions options;
   options.SetTargetEnvironment(shaderc_target_env_vulkan, shaderc_env_version_vulkan_1_2);
   options.SetWarningsAsErrors();
   if (debug == DebugInfo::Keep) options.SetGenerateDebugInfo();
-  options.SetIncluder(std::make_unique<Includer>(includes, dependencies, embedded));
+  options.SetIncluder(std::make_unique<Includer>(includes, dependencies, texts));
   for (const auto& [name, value] : defines) options.AddMacroDefinition(name, value);
 
   // Kept for the whole process: while one exists, glslang does not parse its built-ins again for every variant.

@@ -18,11 +18,11 @@ struct Compiled {
 enum class DebugInfo { Strip, Keep };
 
 /// Compiles one variant of the compute shader `path` for Vulkan 1.2. `includes` are searched after the including
-/// file's folder, then the texts of `embedded` by name; every file read is added to `dependencies`. InvalidArgument
-/// carries "file:line: error: ..." lines. With DebugInfo::Keep the code tells the source line of each instruction and
-/// the names of variables.
+/// file's folder, then the names of `texts`; a path in `texts` has that text instead of the file's. Every file read is
+/// added to `dependencies`. InvalidArgument carries "file:line: error: ..." lines. With DebugInfo::Keep the code tells
+/// the source line of each instruction and the names of variables.
 Result<Compiled> compile(const std::string& path, const std::string& source, const Defines& defines,
                          const std::vector<std::string>& includes, std::set<std::string>& dependencies,
-                         const std::map<std::string, std::string>& embedded = {}, DebugInfo debug = DebugInfo::Strip);
+                         const std::map<std::string, std::string>& texts = {}, DebugInfo debug = DebugInfo::Strip);
 
 }  // namespace opkit::shader_build

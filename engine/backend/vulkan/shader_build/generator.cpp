@@ -75,6 +75,14 @@ const char* dtypeEnumerator(DType dtype) {
     case DType::Float8E5M2: return "Float8E5M2";
     case DType::Float8E5M2FNUZ: return "Float8E5M2FNUZ";
     case DType::Float8E8M0: return "Float8E8M0";
+    case DType::Float4E2M1: return "Float4E2M1";
+    case DType::Int4: return "Int4";
+    case DType::UInt4: return "UInt4";
+    case DType::Int2: return "Int2";
+    case DType::UInt2: return "UInt2";
+    case DType::String: return "String";
+    case DType::Sequence: return "Sequence";
+    case DType::Optional: return "Optional";
   }
   return "";
 }

@@ -1,0 +1,30 @@
+// The interface between byte_gemm.cpp (splitting) and byte_gemm_kernel.cpp (one block, per instruction set). Private to
+// gemm.
+#pragma once
+
+#include "engine/backend/cpu/gemm/byte_gemm.h"
+
+namespace opkit::cpu::bytes {
+
+/// False makes a processor with VNNI do without; for tests. Packed panels of one setting do not fit the other.
+extern bool mayUseVnni;
+
+/// Bytes of one panel, with the sums of its lines: a multiple of 64.
+int64_t leftPanelBytes(int64_t k);
+int64_t rightPanelBytes(int64_t k);
+
+/// Packs the panel of rows [row, row + panel's) of A[m, k]; of columns [column, column + panel's) of B[k, n].
+void packLeftPanel(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target);
+void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target);
+
+/// A rectangle of C that one thread computes. Both begins are multiples of the panel's.
+struct Block {
+  const Problem* problem;
+  int64_t k;
+  int64_t rowBegin, rowEnd;
+  int64_t columnBegin, columnEnd;
+  const uint8_t* right;  // the panel of columnBegin
+};
+void computeBlock(const Block& block);
+
+}  // namespace opkit::cpu::bytes

@@ -1,0 +1,147 @@
+// The packing of both operands, compiled once per instruction set.
+#include "engine/backend/cpu/gemm/byte_gemm_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/backend/cpu/gemm/byte_gemm_pack.cpp"
+#include "engine/backend/cpu/foreach_target.h"
+
+#include "engine/backend/cpu/gemm/byte_products-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu::bytes {
+namespace HWY_NAMESPACE {
+void packRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
+  const int64_t rows = tileRows(), quads = quadsOf(k), used = std::min(rows, m - row);
+  const uint32_t flip = left.isSigned ? 0 : 0x80808080u;
+  int32_t sums[kMostRows] = {};
+  for (int64_t r = 0; r < rows; ++r) {
+    uint8_t* to = target + r * kQuad;
+    if (r >= used) {
+      for (int64_t q = 0; q < quads; ++q) std::memset(to + q * rows * kQuad, 0, kQuad);
+      continue;
+    }
+    const uint8_t* from = left.data + (row + r) * left.rowStride;
+    int32_t sum = 0;
+    for (int64_t p = 0; p < k; ++p) sum += from[p];
+    if (left.isSigned)
+      for (int64_t p = 0; p < k; ++p) sum -= from[p] >= 128 ? 256 : 0;
+    sums[r] = left.isSigned ? sum : sum - static_cast<int32_t>(128 * k);
+    for (int64_t q = 0; q < k / kQuad; ++q) {
+      uint32_t quad;
+      std::memcpy(&quad, from + q * kQuad, kQuad);
+      quad ^= flip;
+      std::memcpy(to + q * rows * kQuad, &quad, kQuad);
+    }
+    if (k % kQuad != 0) {
+      uint32_t quad = flip;  // zeros behind the end
+      std::memcpy(&quad, from + k / kQuad * kQuad, static_cast<size_t>(k % kQuad));
+      quad ^= flip;
+      std::memcpy(to + k / kQuad * rows * kQuad, &quad, kQuad);
+    }
+  }
+  std::memcpy(target + quads * rows * kQuad, sums, static_cast<size_t>(rows) * sizeof(int32_t));
+}
+
+/// A part of a panel's columns whose elements lie side by side in the source.
+struct Segment {
+  int64_t source, column, count;
+};
+
+/// Copies a run; with slack, whole vectors (the surplus is overwritten by what follows, or not used).
+HWY_INLINE void copyRun(const uint8_t* HWY_RESTRICT from, uint8_t* HWY_RESTRICT to, int64_t count,
+                        [[maybe_unused]] bool slack) {
+#if HWY_TARGET != HWY_SCALAR
+  if (slack) {
+    const hn::FixedTag<uint8_t, 16> d;
+    for (int64_t i = 0; i < count; i += 16) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    return;
+  }
+#endif
+  std::memcpy(to, from, static_cast<size_t>(count));
+}
+
+/// to[4 j + i] = rows[i][j] ^ flip
+HWY_INLINE void interleave(const uint8_t* const (&rows)[kQuad], uint8_t flip, uint8_t* to) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (kTileColumns % 16 == 0) {
+    const hn::FixedTag<uint8_t, 16> d;
+    const auto flips = hn::Set(d, flip);
+    for (int j = 0; j < kTileColumns; j += 16)
+      hn::StoreInterleaved4(hn::Xor(hn::LoadU(d, rows[0] + j), flips), hn::Xor(hn::LoadU(d, rows[1] + j), flips),
+                            hn::Xor(hn::LoadU(d, rows[2] + j), flips), hn::Xor(hn::LoadU(d, rows[3] + j), flips), d,
+                            to + j * kQuad);
+    return;
+  }
+#endif
+  for (int j = 0; j < kTileColumns; ++j)
+    for (int i = 0; i < kQuad; ++i) to[j * kQuad + i] = static_cast<uint8_t>(rows[i][j] ^ flip);
+}
+
+template <class Dot>
+void sumColumns(const uint8_t* panel, int64_t quads, int32_t* sums) {
+  I sum[kTileVecs];
+  for (int v = 0; v < kTileVecs; ++v) sum[v] = hn::Zero(Ints());
+  const typename Dot::Operand ones = Dot::left(0x01010101);
+  for (int64_t q = 0; q < quads; ++q, panel += kTileColumns * kQuad)
+    for (int v = 0; v < kTileVecs; ++v) sum[v] = Dot::add(sum[v], ones, Dot::right(panel + v * kLanes * kQuad));
+  for (int v = 0; v < kTileVecs; ++v) hn::StoreU(sum[v], Ints(), sums + v * kLanes);
+}
+
+void packColumns(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target) {
+  const int64_t columns = std::min<int64_t>(kTileColumns, n - column), quads = quadsOf(k);
+  Segment segments[kTileColumns];
+  int count = 0;
+  for (int64_t done = 0; done < columns;) {
+    const int64_t j = column + done, run = right.depthOffsets ? right.runLength : n;
+    const int64_t length = std::min(run - j % run, columns - done);
+    segments[count++] = {j / run * right.runStride + j % run, done, length};
+    done += length;
+  }
+  const bool inPlace = count == 1 && columns == kTileColumns;
+  const auto flip = static_cast<uint8_t>(right.isSigned ? 0x80 : 0);
+  HWY_ALIGN uint8_t copies[kQuad][kTileColumns + kGatherSlack];
+  std::memset(copies, flip, sizeof(copies));  // zeros behind the last column and the end of the depth
+  HWY_ALIGN uint8_t zeros[kTileColumns];
+  std::memset(zeros, flip, sizeof(zeros));
+  for (int64_t q = 0; q < quads; ++q) {
+    const uint8_t* rows[kQuad];
+    for (int64_t i = 0; i < kQuad; ++i) {
+      const int64_t p = q * kQuad + i;
+      rows[i] = p >= k ? zeros : copies[i];
+      if (p >= k) continue;
+      const uint8_t* from = right.data + (right.depthOffsets ? right.depthOffsets[p] : p * right.depthStride);
+      if (inPlace)
+        rows[i] = from + segments[0].source;
+      else
+        for (int s = 0; s < count; ++s)
+          copyRun(from + segments[s].source, copies[i] + segments[s].column, segments[s].count, right.slack);
+    }
+    interleave(rows, flip, target + q * kTileColumns * kQuad);
+  }
+  auto* sums = reinterpret_cast<int32_t*>(target + quads * kTileColumns * kQuad);
+  if (hasVnni()) return sumColumns<Vnni>(target, quads, sums);
+  sumColumns<Widened>(target, quads, sums);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu::bytes
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::cpu::bytes {
+
+HWY_EXPORT(packRows);
+HWY_EXPORT(packColumns);
+
+void packLeftPanel(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
+  HWY_DYNAMIC_DISPATCH(packRows)(left, m, k, row, target);
+}
+void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target) {
+  HWY_DYNAMIC_DISPATCH(packColumns)(right, k, n, column, target);
+}
+
+}  // namespace opkit::cpu::bytes
+#endif

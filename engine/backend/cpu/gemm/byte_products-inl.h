@@ -1,0 +1,105 @@
+// Products of bytes, four per lane, for byte_gemm_kernel.cpp and byte_gemm_pack.cpp; included by them once per target.
+#if defined(OPKIT_BYTE_PRODUCTS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef OPKIT_BYTE_PRODUCTS_INL_H
+#undef OPKIT_BYTE_PRODUCTS_INL_H
+#else
+#define OPKIT_BYTE_PRODUCTS_INL_H
+#endif
+
+#include "engine/backend/cpu/gemm/byte_gemm_kernel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::cpu::bytes {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Ints = hn::ScalableTag<int32_t>;
+using Reals = hn::RebindToFloat<Ints>;
+using I = hn::Vec<Ints>;
+using F = hn::Vec<Reals>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(Ints()));
+constexpr int kQuad = 4;  // neighbours of the depth that are multiplied at once
+
+#if HWY_TARGET == HWY_AVX3
+constexpr int kTileVecs = 3;
+#else
+constexpr int kTileVecs = 2;
+#endif
+constexpr int kTileColumns = kTileVecs * kLanes;
+constexpr int kMostRows = 8;
+
+/// Panels are aligned.
+HWY_INLINE I loadWords(const uint8_t* from) { return hn::Load(Ints(), reinterpret_cast<const int32_t*>(from)); }
+
+#define OPKIT_BYTE_PAIRS (HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
+
+/// sum += the products of four bytes per lane, each unsigned one of B with a signed one of A. Operands in the form that
+/// the tile keeps in registers.
+#if OPKIT_BYTE_PAIRS
+using Shorts = hn::RepartitionToNarrow<Ints>;
+struct Widened {
+  static constexpr int kTileRows = HWY_TARGET == HWY_AVX3 ? 6 : 4;
+  struct Operand {
+    hn::Vec<Shorts> even, odd;
+  };
+  static HWY_INLINE Operand right(const uint8_t* from) {
+    const auto words = hn::BitCast(hn::RebindToUnsigned<Shorts>(), loadWords(from));
+    return {hn::BitCast(Shorts(), hn::And(words, hn::Set(hn::RebindToUnsigned<Shorts>(), 0xFF))),
+            hn::BitCast(Shorts(), hn::ShiftRight<8>(words))};
+  }
+  static HWY_INLINE Operand left(int32_t quad) {
+    const auto words = hn::BitCast(Shorts(), hn::Set(Ints(), quad));
+    return {hn::ShiftRight<8>(hn::ShiftLeft<8>(words)), hn::ShiftRight<8>(words)};
+  }
+  static HWY_INLINE I add(I sum, const Operand& left, const Operand& right) {
+    I unused = hn::Zero(Ints());  // on x86 neighbouring products meet in the first sum
+    sum = hn::ReorderWidenMulAccumulate(Ints(), left.even, right.even, sum, unused);
+    return hn::ReorderWidenMulAccumulate(Ints(), left.odd, right.odd, sum, unused);
+  }
+};
+#else
+struct Widened {
+  static constexpr int kTileRows = 4;
+  using Operand = I;
+  static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
+  static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
+  template <int kByte>
+  static HWY_INLINE I product(I left, I right) {
+    const I a = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kByte>(left));
+    return hn::Mul(a, hn::And(hn::ShiftRight<8 * kByte>(right), hn::Set(Ints(), 0xFF)));
+  }
+  static HWY_INLINE I add(I sum, I left, I right) {
+    sum = hn::Add(hn::Add(sum, product<0>(left, right)), product<1>(left, right));
+    return hn::Add(hn::Add(sum, product<2>(left, right)), product<3>(left, right));
+  }
+};
+#endif
+
+#if HWY_TARGET == HWY_AVX3
+/// As an instruction, since Highway's target has no flag for VNNI.
+struct Vnni {
+  static constexpr int kTileRows = 8;
+  using Operand = I;
+  static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
+  static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
+  static HWY_INLINE I add(I sum, I left, I right) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(right.raw), "v"(left.raw));
+    return sum;
+  }
+};
+HWY_INLINE bool hasVnni() { return mayUseVnni && __builtin_cpu_supports("avx512vnni") != 0; }
+#else
+using Vnni = Widened;
+HWY_INLINE bool hasVnni() { return false; }
+#endif
+HWY_INLINE int64_t tileRows() { return hasVnni() ? Vnni::kTileRows : Widened::kTileRows; }
+
+HWY_INLINE int64_t quadsOf(int64_t k) { return (k + kQuad - 1) / kQuad; }
+
+#undef OPKIT_BYTE_PAIRS
+
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::cpu::bytes
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,79 @@
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/attention/attention_parts.h"
+#include "ops/softmax/softmax_generated.h"
+
+namespace opkit::ops::attention {
+namespace {
+
+/// All types compute in f32 or better, so that a lower softmax_precision changes nothing.
+Status checkPrecision(const OnnxNode& node) {
+  const int64_t type = node.intAttribute("softmax_precision", 1);
+  if (type == 1 || type == 10 || type == 11 || type == 16) return Status::ok();
+  return Status::invalidArgument("softmax_precision must be a floating type (1, 10, 11 or 16), got {}", type);
+}
+
+Status rule(OnnxNode& node) {
+  OPKIT_TRY(checkPrecision(node));
+  AttentionParamsT params;
+  params.q_heads = node.intAttribute("q_num_heads", 0);
+  params.kv_heads = node.intAttribute("kv_num_heads", 0);
+  if (node.hasAttribute("scale")) params.scale = node.floatAttribute("scale", 1);
+  params.softcap = node.floatAttribute("softcap", 0);
+  params.left = node.intAttribute("left_window_size", -1);
+  params.right = node.intAttribute("right_window_size", -1);
+  if (node.intAttribute("is_causal", 0) != 0) params.right = 0;
+  const int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3) return Status::invalidArgument("qk_matmul_output_mode must be in [0, 3], got {}", mode);
+  params.scores = static_cast<Scores>(mode);
+  return node.emit("Attention", node.inputs(), packParams(params));
+}
+
+Result<DType> precisionOf(const OnnxNode& node) {
+  switch (node.intAttribute("softmax_precision", 1)) {
+    case 1: return DType::Float32;
+    case 10: return DType::Float16;
+    case 11: return DType::Float64;
+    default:
+      return Status::unsupported("softmax_precision must be 1 (f32), 10 (f16) or 11 (f64), got {}",
+                                 node.intAttribute("softmax_precision", 1));
+  }
+}
+
+/// Applies a subgraph of one input and one output, if the node has it.
+Result<int> modified(OnnxNode& node, const std::string& attribute, int x) {
+  if (!node.hasAttribute(attribute)) return x;
+  OPKIT_ASSIGN(const std::vector<int> outputs, node.inlineGraph(attribute, {x}));
+  if (outputs.size() == 1) return outputs[0];
+  return Status::invalidArgument("subgraph '{}' must have one output, found {}", attribute, outputs.size());
+}
+
+/// FlexAttention: the scores are stored only if a subgraph reads them.
+Status flexRule(OnnxNode& node) {
+  OPKIT_ASSIGN(const DType precision, precisionOf(node));
+  if (!node.hasAttribute("score_mod") && !node.hasAttribute("prob_mod")) {
+    FusedAttentionParamsT fused;
+    if (node.hasAttribute("scale")) fused.scale = node.floatAttribute("scale", 1);
+    return node.emit("FusedAttention", node.inputs(), packParams(fused));
+  }
+  AttentionScoresParamsT params;
+  if (node.hasAttribute("scale")) params.scale = node.floatAttribute("scale", 1);
+  if (node.hasAttribute("softmax_precision")) params.to = static_cast<ScoresType>(precision);
+  int x = node.emitIntermediate("AttentionScores", {node.input(0), node.input(1)}, packParams(params));
+  OPKIT_ASSIGN(x, modified(node, "score_mod", x));
+  x = node.emitIntermediate("Softmax", {x}, packParams(softmax::SoftmaxParamsT()));
+  OPKIT_ASSIGN(x, modified(node, "prob_mod", x));
+  return node.emit("AttentionValues", {x, node.input(2)}, packParams(AttentionValuesParamsT()));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  std::vector<std::string> attributes{"is_causal", "kv_num_heads", "q_num_heads",      "qk_matmul_output_mode",
+                                      "scale",     "softcap",      "softmax_precision"};
+  rules.add("Attention", attributes, rule, 23, 24);
+  attributes.insert(attributes.end(), {"left_window_size", "right_window_size"});
+  rules.add("Attention", attributes, rule, 25);
+  rules.add("ai.onnx.preview::FlexAttention", {"prob_mod", "scale", "score_mod", "softmax_precision"}, flexRule);
+}
+
+}  // namespace opkit::ops::attention

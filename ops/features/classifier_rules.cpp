@@ -1,0 +1,58 @@
+// LinearClassifier and OneHotEncoder as networks of other operators.
+#include "ops/cast/cast_generated.h"
+#include "ops/features/rules.h"
+#include "ops/features/scores.h"
+#include "ops/gather/gather_generated.h"
+#include "ops/gemm/gemm_generated.h"
+#include "ops/reduce/reduce_generated.h"
+
+namespace opkit::ops::features {
+
+/// A row of coefficients per class; two classes may share one row, which then belongs to the second.
+Status linearClassifier(OnnxNode& node) {
+  OPKIT_ASSIGN(const std::vector<int64_t> labels, integerLabels(node, "classlabels_ints"));
+  OPKIT_ASSIGN(const Transform transform, transformOf(node));
+  const std::vector<float> coefficients = node.floatsAttribute("coefficients"),
+                           intercepts = node.floatsAttribute("intercepts");
+  const auto classes = static_cast<int64_t>(labels.size()), count = static_cast<int64_t>(coefficients.size());
+  const int64_t rows = intercepts.empty() ? classes : static_cast<int64_t>(intercepts.size());
+  const bool isShared = rows == 1 && classes == 2;
+  if (rows != classes && !isShared)
+    return Status::invalidArgument("LinearClassifier: intercepts must be {}, got {}", classes, rows);
+  if (count == 0 || count % rows != 0)
+    return Status::invalidArgument("LinearClassifier: {} coefficients must divide into {} classes", count, rows);
+  const int list = node.addConstant("rows", std::vector<int64_t>{-1, count / rows});
+  std::vector<int> inputs{node.emitIntermediate("Reshape", {emitFloat(node, node.input(0)), list})};
+  OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {rows, count / rows}));
+  if (!intercepts.empty()) {
+    OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {rows}));
+  }
+  gemm::GemmParamsT params;
+  params.trans_b = true;
+  int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
+  if (isShared) scores = emitSecondClass(node, scores, false);
+  return emitClasses(node, labels, scores, emitTransform(node, transform, scores));
+}
+
+/// 1 where the element, cut off to an integer, is the category. Without `zeros`, an unknown one reads element 1 of a
+/// list of one, which is an error of the run.
+Status oneHotEncoder(OnnxNode& node) {
+  if (!node.stringsAttribute("cats_strings").empty())
+    return Status::unsupported("OneHotEncoder: categories must be integers, got cats_strings");
+  const std::vector<int64_t> categories = node.intsAttribute("cats_int64s");
+  if (categories.empty()) return Status::invalidArgument("OneHotEncoder: expected the attribute cats_int64s");
+  const int last = node.addConstant("last", std::vector<int64_t>{-1});
+  const int x = node.emitIntermediate("Unsqueeze", {emitCast(node, node.input(0), DType::Int64), last});
+  const int isThere = node.emitIntermediate("Equal", {x, node.addConstant("categories", categories)});
+  if (node.intAttribute("zeros", 1) != 0) return node.emit("Cast", {isThere}, packParams(cast::CastParamsT{}));
+  const int y = emitFloat(node, isThere);
+  reduce::ReduceParamsT keep;
+  const int known = node.emitIntermediate("ReduceMax", {y, last}, packParams(keep));
+  const int missing = node.emitIntermediate("Sub", {node.addConstant("one", 1.0f), known});
+  const int zeros = node.emitIntermediate("CastLike", {node.addConstant("zero", std::vector<int64_t>{0}), y});
+  const int nothing = node.emitIntermediate("Gather", {zeros, emitCast(node, missing, DType::Int64)},
+                                            packParams(gather::GatherParamsT{}));
+  return node.emit("Add", {y, nothing});
+}
+
+}  // namespace opkit::ops::features

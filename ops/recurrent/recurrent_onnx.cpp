@@ -1,0 +1,108 @@
+// ONNX lists figures of activations only where functions use them; here every function has its own.
+#include "engine/import/onnx/onnx_rules.h"
+#include "ops/recurrent/recurrent.h"
+
+namespace opkit::ops::recurrent {
+namespace {
+
+struct NamedActivation {
+  const char* name;
+  Activation kind;
+  bool usesAlpha;
+  bool usesBeta;
+};
+
+constexpr NamedActivation kActivations[] = {{"relu", Activation::Relu, false, false},
+                                            {"tanh", Activation::Tanh, false, false},
+                                            {"sigmoid", Activation::Sigmoid, false, false},
+                                            {"affine", Activation::Affine, true, true},
+                                            {"leakyrelu", Activation::LeakyRelu, true, false},
+                                            {"thresholdedrelu", Activation::ThresholdedRelu, true, false},
+                                            {"scaledtanh", Activation::ScaledTanh, true, true},
+                                            {"hardsigmoid", Activation::HardSigmoid, true, true},
+                                            {"elu", Activation::Elu, true, false},
+                                            {"softsign", Activation::Softsign, false, false},
+                                            {"softplus", Activation::Softplus, false, false}};
+
+/// By its name in any case.
+Result<const NamedActivation*> activationNamed(const OnnxNode& node, std::string name) {
+  const std::string given = name;
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (const NamedActivation& candidate : kActivations)
+    if (name == candidate.name) return &candidate;
+  return Status::unsupported("{}: no activation is named '{}'", node.opType(), given);
+}
+
+/// One figure per function. A list as long as the functions has one for each; a shorter one those that are used, in
+/// order, and defaults take the rest.
+Result<std::vector<float>> figuresOf(const OnnxNode& node, const std::string& attribute,
+                                     const std::vector<const NamedActivation*>& functions,
+                                     bool NamedActivation::*isUsed, float Function::*figure) {
+  const std::vector<float> given = node.floatsAttribute(attribute);
+  if (given.empty() || given.size() == functions.size()) return given;
+  std::vector<float> figures;
+  size_t next = 0;
+  for (const NamedActivation* function : functions)
+    figures.push_back(function->*isUsed && next < given.size() ? given[next++] : withDefaults(function->kind).*figure);
+  if (next < given.size())
+    return Status::invalidArgument("{}: {} lists {} values, but the activations use {}", node.opType(), attribute,
+                                   given.size(), next);
+  return figures;
+}
+
+Status setActivations(const OnnxNode& node, RecurrentParamsT& params) {
+  std::vector<std::string> names = node.stringsAttribute("activations");
+  if (names.empty()) return Status::ok();
+  const size_t directions = params.direction == Direction::Bidirectional ? 2 : 1;
+  if (cellOf(node.opType()) == Cell::Rnn && names.size() > directions) names.resize(directions);  // ONNX lists two
+  std::vector<const NamedActivation*> functions;
+  for (const std::string& name : names) {
+    OPKIT_ASSIGN(const NamedActivation* function, activationNamed(node, name));
+    functions.push_back(function);
+    params.activations.push_back(function->kind);
+  }
+  OPKIT_ASSIGN(params.activation_alpha,
+               figuresOf(node, "activation_alpha", functions, &NamedActivation::usesAlpha, &Function::alpha));
+  OPKIT_ASSIGN(params.activation_beta,
+               figuresOf(node, "activation_beta", functions, &NamedActivation::usesBeta, &Function::beta));
+  return Status::ok();
+}
+
+Status rule(OnnxNode& node) {
+  RecurrentParamsT params;
+  OPKIT_ASSIGN(params.direction, choiceAttribute<Direction>(node, "direction",
+                                                            {{"forward", Direction::Forward},
+                                                             {"reverse", Direction::Reverse},
+                                                             {"bidirectional", Direction::Bidirectional}}));
+  params.batch_first = node.intAttribute("layout", 0) != 0;
+  params.hidden_size = node.intAttribute("hidden_size", 0);
+  params.clip = node.floatAttribute("clip", 0);
+  params.linear_before_reset = node.intAttribute("linear_before_reset", 0) != 0;
+  params.input_forget = node.intAttribute("input_forget", 0) != 0;
+  OPKIT_TRY(setActivations(node, params));
+  return node.emit(node.opType(), node.inputs(), packParams(params));
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  const std::vector<std::string> common{"activation_alpha", "activation_beta", "activations", "clip",
+                                        "direction",        "hidden_size"};
+  const auto with = [&](std::initializer_list<const char*> more) {
+    std::vector<std::string> attributes = common;
+    attributes.insert(attributes.end(), more.begin(), more.end());
+    return attributes;
+  };
+  // Before opset 7, output_sequence said whether the model uses y; its outputs say that too.
+  rules.add("RNN", with({"output_sequence"}), rule, 1, 6);
+  rules.add("RNN", common, rule, 7, 13);
+  rules.add("RNN", with({"layout"}), rule, 14);
+  rules.add("GRU", with({"linear_before_reset", "output_sequence"}), rule, 1, 6);
+  rules.add("GRU", with({"linear_before_reset"}), rule, 7, 13);
+  rules.add("GRU", with({"layout", "linear_before_reset"}), rule, 14);
+  rules.add("LSTM", with({"input_forget", "output_sequence"}), rule, 1, 6);
+  rules.add("LSTM", with({"input_forget"}), rule, 7, 13);
+  rules.add("LSTM", with({"input_forget", "layout"}), rule, 14);
+}
+
+}  // namespace opkit::ops::recurrent

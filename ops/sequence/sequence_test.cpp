@@ -1,0 +1,186 @@
+// Sequences and optional values through sessions: positions, copies, loops, errors of one line.
+#include "ops/sequence/sequence.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/runtime/session.h"
+#include "ops/builtin_ops.h"
+#include "ops/sequence/join_generated.h"
+#include "ops/sequence/sequence_generated.h"
+
+namespace opkit::ops::sequence {
+namespace {
+
+using Values = std::vector<float>;
+
+std::vector<std::string> backends() {
+#ifdef OPKIT_HAS_VULKAN
+  return {"reference", "cpu", "vulkan"};
+#else
+  return {"reference", "cpu"};
+#endif
+}
+
+Tensor floats(const Shape& shape, const Values& values) {
+  return *Tensor::fromValues<float>({DType::Float32, shape}, values);
+}
+Tensor position(int64_t value) { return *Tensor::fromValues<int64_t>({DType::Int64, {}}, {value}); }
+
+Values valuesIn(const Tensor& tensor) {
+  const std::span<float> values = tensor.data<float>();
+  return {values.begin(), values.end()};
+}
+
+/// Runs the card's function alone.
+Result<std::vector<Tensor>> call(const char* type, std::vector<Tensor> inputs, const ParamBytes& params = {}) {
+  return builtinOps().find(type)->control({params, inputs, {}, 1});
+}
+std::string messageOf(const Result<std::vector<Tensor>>& result) {
+  return result ? "no error" : result.error().message();
+}
+
+const Tensor kPair = sequenceOf({floats({2}, {1, 2}), floats({1}, {3})});
+
+TEST(Sequence, InsertsErasesAndReadsAtPositions) {
+  const Tensor nine = floats({1}, {9});
+  for (const auto& [at, place] : {std::pair{0, 0}, {1, 1}, {2, 2}, {-1, 1}, {-2, 0}}) {
+    const auto inserted = call("SequenceInsert", {kPair, nine, position(at)});
+    ASSERT_TRUE(inserted) << inserted.error().toString();
+    ASSERT_EQ(valuesOf((*inserted)[0]).size(), 3u);
+    EXPECT_EQ(valuesIn(valuesOf((*inserted)[0])[static_cast<size_t>(place)]), Values{9}) << at;
+  }
+  EXPECT_EQ(describe((*call("SequenceInsert", {kPair, nine}))[0]), "sequence[f32[2], f32[1], f32[1]]");
+  EXPECT_EQ(describe((*call("SequenceErase", {kPair}))[0]), "sequence[f32[2]]");
+  EXPECT_EQ(describe((*call("SequenceErase", {kPair, position(-2)}))[0]), "sequence[f32[1]]");
+  EXPECT_EQ(valuesIn((*call("SequenceAt", {kPair, position(-1)}))[0]), Values{3});
+  EXPECT_EQ((*call("SequenceLength", {kPair}))[0].data<int64_t>()[0], 2);
+  EXPECT_EQ(valuesOf(kPair).size(), 2u) << "a sequence is not changed";
+}
+
+TEST(Sequence, SaysWhatIsWrongInOneLine) {
+  const Tensor empty = sequenceOf({});
+  const Tensor integer = *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {1});
+  EXPECT_EQ(messageOf(call("SequenceAt", {kPair, position(2)})), "the position must be in [-2, 1], got 2");
+  EXPECT_EQ(messageOf(call("SequenceErase", {empty})), "the sequence is empty");
+  EXPECT_EQ(messageOf(call("SequenceInsert", {kPair, integer})), "a sequence holds tensors of one type, f32, got i64");
+  EXPECT_EQ(messageOf(call("SequenceLength", {integer})), "input 0 must be a sequence, got i64[1]");
+  EXPECT_EQ(messageOf(call("ConcatFromSequence", {empty})), "the sequence is empty");
+  EXPECT_EQ(messageOf(call("ConcatFromSequence", {sequenceOf({floats({1, 2}, {1, 2}), floats({1, 1}, {3})})})),
+            "tensors must agree in type and in extents beside axis 0, got f32[1,2] and f32[1,1]");
+  const Tensor lengths = *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {1, 2});
+  EXPECT_EQ(messageOf(call("SplitToSequence", {floats({2}, {1, 2}), lengths})), "lengths must add up to 2, got 3");
+  EXPECT_EQ(messageOf(call("OptionalGetElement", {optionalOf(std::nullopt)})), "the optional value is empty");
+  EXPECT_EQ(messageOf(call("SequenceConstruct", {kPair})), "a sequence holds tensors, got sequence[f32[2], f32[1]]");
+}
+
+TEST(Sequence, SplitsAndJoinsAlongEveryAxis) {
+  const Tensor whole = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  SplitToSequenceParamsT split;
+  split.axis = -1;
+  split.keep_dims = false;
+  const auto columns = call("SplitToSequence", {whole}, packParams(split));
+  ASSERT_TRUE(columns) << columns.error().toString();
+  EXPECT_EQ(describe((*columns)[0]), "sequence[f32[2], f32[2], f32[2]]");
+  EXPECT_EQ(valuesIn(valuesOf((*columns)[0])[1]), (Values{2, 5}));
+
+  ConcatFromSequenceParamsT join;
+  join.axis = 1;
+  join.new_axis = true;
+  EXPECT_EQ(valuesIn((*call("ConcatFromSequence", *columns, packParams(join)))[0]), valuesIn(whole));
+  join.new_axis = false;
+  const Tensor two = *Tensor::fromValues<int64_t>({DType::Int64, {}}, {2});
+  split.keep_dims = true;
+  const auto pieces = call("SplitToSequence", {whole, two}, packParams(split));
+  EXPECT_EQ(describe((*pieces)[0]), "sequence[f32[2,2], f32[2,1]]") << "the last part is shorter";
+  EXPECT_EQ(valuesIn((*call("ConcatFromSequence", *pieces, packParams(join)))[0]), valuesIn(whole));
+
+  const auto words = call("SplitToSequence", {stringTensor({2, 2}, {"a", "b", "c", "d"})}, packParams(split));
+  EXPECT_EQ(stringsOf(valuesOf((*words)[0])[1]), (std::vector<std::string>{"b", "d"}));
+  EXPECT_EQ(stringsOf((*call("ConcatFromSequence", *words, packParams(join)))[0]),
+            (std::vector<std::string>{"a", "b", "c", "d"}));
+}
+
+/// Loop: total = total + 1, inserted into the carried sequence; then all tensors joined.
+Model loopModel() {
+  Model body;
+  body.addInput("i", {DType::Int64, {}});
+  const int keep = body.addInput("keep", {DType::Bool, {}});
+  const int total = body.addInput("total", {DType::Float32, {}});
+  const int sequence = body.addInput("sequence", {DType::Sequence, {kDynamic}});
+  const int one = body.addConstant("one", floats({}, {1}));
+  const int next = body.addNode("Add", "next", {total, one})[0];
+  const int longer = body.addNode("SequenceInsert", "longer", {sequence, next})[0];
+  const int kept = body.addNode("Identity", "kept", {keep})[0];
+  body.outputs = {kept, next, longer};
+
+  Model model;
+  const int trips = model.addInput("trips", {DType::Int64, {}});
+  const int start = model.addInput("start", {DType::Float32, {kDynamic}});
+  const int condition = model.addConstant("condition", *Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}));
+  const int empty = model.addNode("SequenceEmpty", "empty", {})[0];
+  const std::vector<int> made = model.addNode("Loop", "loop", {trips, condition, start, empty}, {}, 2);
+  model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
+  model.outputs = model.addNode("ConcatFromSequence", "all", {made[1]});
+  model.outputs.push_back(made[1]);
+  return model;
+}
+
+TEST(Sequence, ALoopInsertsCopiesOnEveryBackend) {
+  for (const std::string& backend : backends()) {
+    const auto interpreter = *Interpreter::create(loopModel(), builtinOps());
+    auto session = interpreter->createSession({.backend = backend, .threads = 1});
+    if (!session && backend == "vulkan") continue;  // no device
+    ASSERT_TRUE(session) << session.error().toString();
+    for (const int64_t trips : {3, 1, 5}) {
+      ASSERT_TRUE((*session)->resizeInput("start", {2}).isOk());
+      (*session)->input("trips")->data<int64_t>()[0] = trips;
+      std::ranges::copy(Values{0, 10}, (*session)->input("start")->data<float>().begin());
+      const Status ran = (*session)->run();
+      ASSERT_TRUE(ran.isOk()) << backend << ": " << ran.toString();
+      Values expected;
+      for (int64_t i = 1; i <= trips; ++i)
+        expected.insert(expected.end(), {static_cast<float>(i), static_cast<float>(10 + i)});
+      EXPECT_EQ(valuesIn((*session)->outputs()[0]), expected) << backend;
+      EXPECT_EQ(valuesOf((*session)->outputs()[1]).size(), static_cast<size_t>(trips));
+    }
+  }
+}
+
+TEST(Sequence, AMapRunsItsBodyForEachPosition) {
+  Model body;
+  const int x = body.addInput("x", {});
+  const int by = body.addInput("by", {});
+  body.outputs = body.addNode("Mul", "scaled", {x, by});
+  Model model;
+  const int sequence = model.addInput("sequence", {DType::Sequence, {kDynamic}});
+  const int scale = model.addInput("scale", {DType::Float32, {1}});
+  model.outputs = model.addNode("SequenceMap", "map", {sequence, scale});
+  model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
+  for (const std::string& backend : backends()) {
+    const auto interpreter = *Interpreter::create(model, builtinOps());
+    auto session = interpreter->createSession({.backend = backend, .threads = 1});
+    if (!session && backend == "vulkan") continue;  // no device
+    (*session)->input("scale")->data<float>()[0] = 2;
+    EXPECT_EQ((*session)->run().code(), StatusCode::InvalidArgument) << "the sequence was not set";
+    *(*session)->input("sequence") = kPair;
+    const Status ran = (*session)->run();
+    ASSERT_TRUE(ran.isOk()) << ran.toString();
+    EXPECT_EQ(describe((*session)->outputs()[0]), "sequence[f32[2], f32[1]]");
+    EXPECT_EQ(valuesIn(valuesOf((*session)->outputs()[0])[0]), (Values{2, 4}));
+  }
+}
+
+TEST(Sequence, OptionalValuesHoldTensorsAndSequences) {
+  const auto has = [](const Tensor& value) {
+    return (*call("OptionalHasElement", {value}))[0].data<uint8_t>()[0] != 0;
+  };
+  const Tensor some = (*call("Optional", {kPair}))[0];
+  EXPECT_EQ(describe(some), "optional[sequence[f32[2], f32[1]]]");
+  EXPECT_TRUE(has(some));
+  EXPECT_TRUE(has(floats({1}, {1}))) << "a tensor is its own value";
+  EXPECT_FALSE(has((*call("Optional", {}))[0]));
+  EXPECT_EQ(describe((*call("OptionalGetElement", {some}))[0]), describe(kPair));
+}
+
+}  // namespace
+}  // namespace opkit::ops::sequence

@@ -1,0 +1,23 @@
+// The operators on strings, on the host.
+#pragma once
+
+#include "engine/op/control.h"
+#include "engine/tensor/objects.h"
+
+namespace opkit::ops::text {
+
+/// The strings of input i; InvalidArgument if it holds something else.
+Result<const std::vector<std::string>*> stringsIn(const ControlArgs& args, size_t i);
+
+/// UTF-8 text with every letter in lower or upper case, by the tables of the locale C.UTF-8. Bytes that are no UTF-8
+/// stay.
+std::string inLowerCase(const std::string& text);
+std::string inUpperCase(const std::string& text);
+
+/// A decimal number, or inf, infinity, nan in any case, with or without a sign, and white space around it.
+Result<double> numberFrom(const std::string& text);
+
+Result<std::vector<Tensor>> runToString(const ControlArgs& args);
+Result<std::vector<Tensor>> runFromString(const ControlArgs& args);
+
+}  // namespace opkit::ops::text
