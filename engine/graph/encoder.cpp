@@ -185,6 +185,36 @@ bool isConverted(const OpDef& def, const TensorDesc* input, size_t i, DType narr
   return input && input->dtype == narrow && port && !port->dtypes.contains(narrow) && port->dtypes.contains(wide);
 }
 
+/// Whether inputs that have the dtype `wide` may have `other`.
+bool takesInstead(const OpDef& def, const ShapeArgs& args, DType wide, DType other) {
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    if (args.hasInput(i) && args.input(i).dtype == wide && !portOf(def.inputs, i)->dtypes.contains(other)) return false;
+  return other != wide;
+}
+
+/// Per output of dtype `wide`: false if it has this dtype whatever the inputs have. The shape rule is asked once more,
+/// with another dtype for the inputs of `wide`.
+std::vector<bool> followsInputs(const OpDef& def, const ShapeArgs& args, DType wide,
+                                const std::vector<TensorDesc>& outputs) {
+  std::vector<bool> follows;
+  for (const TensorDesc& output : outputs) follows.push_back(output.dtype == wide);
+  for (const DType other : {DType::Float16, DType::Float64, DType::Int8}) {
+    if (!takesInstead(def, args, wide, other)) continue;
+    std::vector<TensorDesc> descs(args.inputs.size());
+    std::vector<const TensorDesc*> inputs(args.inputs.begin(), args.inputs.end());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i] || inputs[i]->dtype != wide) continue;
+      descs[i] = {other, inputs[i]->shape};
+      inputs[i] = &descs[i];
+    }
+    const auto again = inferShapes(def, {args.paramBytes, inputs, args.contents, args.outputCount});
+    if (!again) continue;
+    for (size_t i = 0; i < follows.size(); ++i) follows[i] = follows[i] && (*again)[i].dtype != wide;
+    break;
+  }
+  return follows;
+}
+
 }  // namespace
 
 /// The node between conversions of its inputs and outputs.
@@ -207,13 +237,12 @@ Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType w
     inner.contents[i] = &values[i];
   }
   OPKIT_ASSIGN(std::vector<TensorDesc> outputs, inferShapes(view.def, inner.shapeArgs()));
+  const std::vector<bool> follows = followsInputs(view.def, inner.shapeArgs(), wide, outputs);
   const std::vector<int> made = parts.add(view.node.type, inputs, view.node.params, view.node.outputs.size());
   for (size_t i = 0; i < made.size(); ++i) {
-    const bool isWide = i < outputs.size() && outputs[i].dtype == wide;
-    parts.setOutput(i, isWide ? registry_.conversion()(parts, made[i], narrow) : made[i]);
-    if (isWide) outputs[i].dtype = narrow;
-    if (i < outputs.size() && view.node.outputs[i] >= 0)
-      graph.descs[static_cast<size_t>(view.node.outputs[i])] = outputs[i];
+    parts.setOutput(i, follows[i] ? registry_.conversion()(parts, made[i], narrow) : made[i]);
+    if (follows[i]) outputs[i].dtype = narrow;
+    if (view.node.outputs[i] >= 0) graph.descs[static_cast<size_t>(view.node.outputs[i])] = outputs[i];
   }
   return encodeParts(view, outputs, parts, graph);
 }

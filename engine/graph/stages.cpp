@@ -155,6 +155,9 @@ class Splitter {
 }  // namespace
 
 bool needsStages(const Model& model, const OpRegistry& registry) {
+  // Objects have no place in a backend's memory, even where a model only hands them on.
+  if (std::ranges::any_of(model.tensors, [](const ModelTensor& tensor) { return isObject(tensor.desc.dtype); }))
+    return true;
   const RunValues values(model, registry);
   return std::ranges::any_of(model.nodes, [&](const ModelNode& node) {
     const OpDef& def = *registry.find(node.type);

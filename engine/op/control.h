@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/op/op_def.h"
 #include "engine/op/params.h"
 #include "engine/tensor/tensor.h"
 
@@ -38,5 +39,9 @@ struct ControlArgs {
   }
   bool hasInput(size_t i) const { return i < inputs.size() && inputs[i].buffer != nullptr; }
 };
+
+/// Runs the card's generic checks (arity, dtypes) and then OpDef::control. At least as many outputs as asked for.
+/// Messages start with the type.
+Result<std::vector<Tensor>> runOnHost(const OpDef& def, const ControlArgs& args);
 
 }  // namespace opkit

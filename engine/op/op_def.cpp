@@ -1,5 +1,7 @@
 #include "engine/op/op_def.h"
 
+#include "engine/op/control.h"
+
 namespace opkit {
 namespace {
 
@@ -9,7 +11,7 @@ Status checkInput(const OpDef& def, const ShapeArgs& args, size_t i) {
     return Status::invalidArgument("{}: takes at most {} inputs, got {}", def.type, def.inputs.size(),
                                    args.inputs.size());
   if (!args.hasInput(i)) {
-    if (port->kind != Port::Kind::Required) return Status::ok();
+    if (port->kind == Port::Kind::Optional) return Status::ok();
     return Status::invalidArgument("{}: input {} '{}' is required", def.type, i, port->name);
   }
   const TensorDesc& desc = args.input(i);
@@ -22,6 +24,15 @@ Status checkInput(const OpDef& def, const ShapeArgs& args, size_t i) {
   return Status::ok();
 }
 
+Status checkInputs(const OpDef& def, const ShapeArgs& args) {
+  const size_t count = std::max(args.inputs.size(), def.inputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (i >= args.inputs.size() && def.inputs[i].kind != Port::Kind::Required) break;
+    OPKIT_TRY(checkInput(def, args, i));
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 const Port* portOf(const std::vector<Port>& ports, size_t index) {
@@ -31,11 +42,7 @@ const Port* portOf(const std::vector<Port>& ports, size_t index) {
 }
 
 Result<std::vector<TensorDesc>> inferShapes(const OpDef& def, const ShapeArgs& args) {
-  const size_t count = std::max(args.inputs.size(), def.inputs.size());
-  for (size_t i = 0; i < count; ++i) {
-    if (i >= args.inputs.size() && def.inputs[i].kind != Port::Kind::Required) break;
-    OPKIT_TRY(checkInput(def, args, i));
-  }
+  OPKIT_TRY(checkInputs(def, args));
   if (args.outputCount == 0 || !portOf(def.outputs, args.outputCount - 1))
     return Status::unsupported("{}: gives {} outputs, the model asks for {}", def.type, def.outputs.size(),
                                args.outputCount);
@@ -44,6 +51,23 @@ Result<std::vector<TensorDesc>> inferShapes(const OpDef& def, const ShapeArgs& a
   OPKIT_CHECK(outputs->size() >= args.outputCount);
   outputs->resize(args.outputCount);
   for (const TensorDesc& desc : *outputs) OPKIT_TRY(checkShape(desc.shape).withContext(def.type));
+  return outputs;
+}
+
+Result<std::vector<Tensor>> runOnHost(const OpDef& def, const ControlArgs& args) {
+  std::vector<const TensorDesc*> descs;
+  std::vector<const Tensor*> contents;
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    const Tensor* input = args.hasInput(i) ? &args.inputs[i] : nullptr;
+    descs.push_back(input ? &input->desc : nullptr);
+    contents.push_back(input);
+  }
+  OPKIT_TRY(checkInputs(def, {args.paramBytes, descs, contents, args.outputCount}));
+  auto outputs = def.control(args);
+  if (!outputs) return outputs.error().withContext(def.type);
+  if (outputs->size() < args.outputCount)
+    return Status::invalidArgument("{}: gives {} outputs, the model asks for {}", def.type, outputs->size(),
+                                   args.outputCount);
   return outputs;
 }
 

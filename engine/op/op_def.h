@@ -64,7 +64,8 @@ using LoopFn = std::function<Result<LoopRegion>(const ShapeArgs&, std::span<cons
 /// Builds the operator from other operators. Called after the shape rule, with its output descriptions. The parts run
 /// instead of the operator on every backend.
 using DecomposeFn = std::function<Status(const ShapeArgs&, std::span<const TensorDesc> outputs, Decomposition&)>;
-/// Runs a control-flow operator on the host by running its subgraphs; see engine/op/control.h.
+/// Runs an operator on the host, perhaps by running its subgraphs. Arity and dtypes of the ports are already checked;
+/// see engine/op/control.h.
 using ControlFn = std::function<Result<std::vector<Tensor>>(const ControlArgs&)>;
 /// Floating-point operations of one execution.
 using FlopsFn = std::function<double(const ShapeArgs&, std::span<const TensorDesc> outputs)>;

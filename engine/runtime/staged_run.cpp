@@ -281,13 +281,10 @@ Status StagedRun::evaluate(Control& control) {
     runners.push_back(runner.get());
   }
   const std::vector<int>& made = control.node->outputs;
-  auto outputs = control.def->control({control.node->params, inputs, runners, made.size()});
-  if (!outputs) return outputs.error().withContext(control.def->type);
-  if (outputs->size() < made.size())
-    return Status::invalidArgument("{}: gives {} outputs, the model asks for {}", control.def->type, outputs->size(),
-                                   made.size());
+  OPKIT_ASSIGN(std::vector<Tensor> outputs,
+               runOnHost(*control.def, {control.node->params, inputs, runners, made.size()}));
   for (size_t i = 0; i < made.size(); ++i)
-    if (made[i] >= 0) values_[static_cast<size_t>(made[i])] = (*outputs)[i];
+    if (made[i] >= 0) values_[static_cast<size_t>(made[i])] = std::move(outputs[i]);
   return Status::ok();
 }
 

@@ -29,7 +29,7 @@ Result<Shape> alignedShape(const BinaryParamsT& params, const Shape& x, const Sh
 /// The merged loops over the output; operand 0 is x, operand 1 is y. REQUIRES that the shape rule accepted.
 Loops loopsOf(const BinaryParamsT& params, const Shape& x, const Shape& y);
 
-/// What the oracle knows of an operator.
+/// The facts of an operator for its oracle.
 struct Oracle {
   const char* formula = "";
   OracleFn run = nullptr;

@@ -47,7 +47,7 @@ struct Codes {
   uint32_t fractionBits, bias, sign, largest, special, nan;
 };
 
-/// What a Cast reads and writes, and how it rounds. Elements of packed dtypes lie in bytes of their own.
+/// The tensors of a Cast and its rounding. Elements of packed dtypes lie in bytes of their own.
 struct Work {
   const Tensor& x;
   const Tensor& y;

@@ -7,7 +7,7 @@
 
 namespace opkit::ops::cast {
 
-/// What CastParams says about the target.
+/// The treatment of the target in CastParams.
 struct Coding {
   bool saturate = true;
   RoundMode roundMode = RoundMode::up;

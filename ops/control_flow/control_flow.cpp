@@ -6,7 +6,7 @@
 namespace opkit::ops::control_flow {
 
 void define(OpRegistry& registry) {
-  const Port any{"values", kAnyDType, Port::Kind::Variadic};
+  const Port any{"values", kEveryDType | kObjects, Port::Kind::Variadic};
   registry.add({.type = "If",
                 .summary = "runs one of two subgraphs",
                 .inputs = {{"condition", kBool}, any},

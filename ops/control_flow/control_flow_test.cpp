@@ -5,6 +5,7 @@
 
 #include "engine/base/host_memory.h"
 #include "engine/runtime/session.h"
+#include "engine/tensor/objects.h"
 #include "ops/builtin_ops.h"
 #include "ops/concat/concat_generated.h"
 
@@ -306,6 +307,38 @@ TEST(ControlFlow, MistakesAreOneLine) {
   auto session = sessionOf(model, {.backend = "cpu"});
   setLoop(*session, 1, 1);
   EXPECT_NE(session->run().message().find("the body must take (iteration, condition, carried...)"), std::string::npos);
+}
+
+/// A loop of `trips` that gives the value around it in every iteration.
+Model stackingModel(DType dtype) {
+  Model body;
+  body.addInput("iteration", kAnything);
+  const int condition = body.addInput("condition", {DType::Bool, {}});
+  body.outputs = {body.addNode("Identity", "goes on", {condition})[0], body.addInput("value", {dtype, {kDynamic}})};
+  Model model;
+  const int trips = model.addInput("trips", {DType::Int64, {}});
+  const int value = model.addInput("value", {dtype, {kDynamic}});
+  addNode(model, "Loop", {trips, -1, value}, {{"body", body, {2}}}, 1);
+  return model;
+}
+
+TEST(ControlFlow, ALoopStacksStringsAndRefusesElementsThatShareBytes) {
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(stackingModel(DType::String), {.backend = backend});
+    session->input("trips")->data<int64_t>()[0] = 2;
+    *session->input("value") = stringTensor({2}, {"a", "b"});
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    EXPECT_EQ(session->outputs()[0].desc.toString(), "string[2,2]");
+    EXPECT_EQ(stringsOf(session->outputs()[0]), (std::vector<std::string>{"a", "b", "a", "b"}));
+  }
+  auto session = sessionOf(stackingModel(DType::Int4), {.backend = "cpu"});
+  ASSERT_TRUE(session->resizeInput("value", {2}).isOk());
+  session->input("trips")->data<int64_t>()[0] = 2;
+  const Status status = session->run();
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+  EXPECT_NE(status.message().find("Loop: elements of i4 cannot be moved one by one"), std::string::npos)
+      << status.message();
 }
 
 TEST(ControlFlow, SlicesAndStacks) {

@@ -40,7 +40,7 @@ Real determinant(Matrix a) {
   return product;
 }
 
-/// What elimination leaves: the rows in the order of their pivots, the factors below the diagonal.
+/// The result of elimination: the rows in the order of their pivots, the factors below the diagonal.
 struct Elimination {
   Matrix factors;
   std::vector<size_t> rows;

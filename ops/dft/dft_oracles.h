@@ -1,11 +1,11 @@
-// The oracles of DFT and FourierTransform, and what that of STFT shares with them.
+// The oracles of DFT and FourierTransform, and their parts that the oracle of STFT uses.
 #pragma once
 
 #include "engine/op/oracle.h"
 
 namespace opkit::ops::dft {
 
-/// What a transform of each row is to do.
+/// The transform of each row.
 struct TransformFacts {
   int64_t length = 1;
   bool inverse = false;

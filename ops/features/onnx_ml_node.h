@@ -1,5 +1,5 @@
-// For tests of the rules of ai.onnx.ml: a node with attributes, the network that its rule makes, and what that computes
-// on every backend.
+// For tests of the rules of ai.onnx.ml: a node with attributes, the network that its rule makes, and the outputs of
+// that network on every backend.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ inline std::vector<std::string> backends() {
 #endif
 }
 
-/// What an output must be; f32 within a relative `tolerance`. NaN equals NaN.
+/// The expected output; f32 within a relative `tolerance`. NaN equals NaN.
 struct Expected {
   Shape shape;
   std::vector<double> values;

@@ -1,4 +1,4 @@
-// What the classifiers and regressors of ai.onnx.ml do with scores. For import rules.
+// The post transforms and labels of the classifiers and regressors of ai.onnx.ml. For import rules.
 #pragma once
 
 #include "engine/import/onnx/onnx_rules.h"

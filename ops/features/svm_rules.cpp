@@ -78,7 +78,8 @@ int emitIsPositive(OnnxNode& node, int x) {
   return emitFloat(node, node.emitIntermediate("Greater", {x, node.addConstant("zero", 0.0f)}));
 }
 
-/// What a classifier with support vectors knows of its pairs of classes, in the order (0, 1), (0, 2), ..., (1, 2), ...
+/// The matrices of a classifier with support vectors over its pairs of classes, in the order (0, 1), (0, 2), ..., (1,
+/// 2), ...
 struct Pairs {
   int64_t classes;
   std::vector<std::pair<int64_t, int64_t>> pairs;

@@ -29,7 +29,7 @@ struct SharedPart {
   int64_t yBase = 0;
 };
 
-/// What is done with the sums: clamp(alpha * sum + beta * bias, low, high).
+/// The last steps on the sums: clamp(alpha * sum + beta * bias, low, high).
 struct ProductEnd {
   int64_t biasRow = 0;     // strides of the bias, in elements
   int64_t biasColumn = 0;  // 0 or 1

@@ -1,4 +1,4 @@
-// What the kernels of GridSample share. Plain values, thread-safe.
+// Shared by the kernels of GridSample. Plain values, thread-safe.
 #pragma once
 
 #include "ops/grid_sample/grid_sample.h"

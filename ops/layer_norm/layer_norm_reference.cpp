@@ -40,8 +40,8 @@ void storeStatistics(const OracleArgs& args, size_t row, const Statistics& stati
   if (args.outputs.size() > 2) args.output(2).magnitude[row] = skew * statistics.inverseDeviation;
 }
 
-/// What is normalised how: rows are the elements that differ along the axes of `shape` from `axis` on, where `shape`
-/// has as many elements as x.
+/// The rows and their parameters: rows are the elements that differ along the axes of `shape` from `axis` on, where
+/// `shape` has as many elements as x.
 struct Norm {
   Shape shape;
   int64_t axis;

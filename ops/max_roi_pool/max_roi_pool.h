@@ -1,4 +1,4 @@
-// What the kernels of MaxRoiPool share. Plain values, thread-safe.
+// Shared by the kernels of MaxRoiPool. Plain values, thread-safe.
 #pragma once
 
 #include <algorithm>

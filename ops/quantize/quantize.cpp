@@ -5,10 +5,6 @@
 namespace opkit::ops::quantize {
 namespace {
 
-constexpr DTypeSet kReals{DType::Float32, DType::Float16, DType::BFloat16};
-constexpr DTypeSet kSmallIntegers{DType::Int8, DType::UInt8, DType::Int16, DType::UInt16};
-constexpr DTypeSet kSmallFloats{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
-constexpr DTypeSet kQuantized = kSmallIntegers | kSmallFloats | kPackedDTypes;
 constexpr DTypeSet kInt32{DType::Int32};
 constexpr DTypeSet kPowers{DType::Float8E8M0};
 

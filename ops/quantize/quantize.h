@@ -1,9 +1,15 @@
-// Shared by the files of QuantizeLinear and DequantizeLinear: which scale belongs to an element.
+// Shared by the files of QuantizeLinear and DequantizeLinear: their types, and the scale that belongs to an element.
 #pragma once
 
 #include "ops/quantize/quantize_parts.h"
 
 namespace opkit::ops::quantize {
+
+inline constexpr DTypeSet kReals{DType::Float32, DType::Float16, DType::BFloat16};
+inline constexpr DTypeSet kSmallIntegers{DType::Int8, DType::UInt8, DType::Int16, DType::UInt16};
+inline constexpr DTypeSet kSmallFloats{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2,
+                                       DType::Float8E5M2FNUZ};
+inline constexpr DTypeSet kQuantized = kSmallIntegers | kSmallFloats | kPackedDTypes;
 
 /// A tensor seen as [outer, extent, inner], where `extent` is that of the axis. Element (o, i, j) has the scale number
 /// o * outerStep + i / block * blockStep + j * innerStep, and the zero point of that number.

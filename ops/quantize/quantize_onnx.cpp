@@ -1,6 +1,6 @@
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_rules.h"
-#include "ops/quantize/quantize_parts.h"
+#include "ops/quantize/quantize.h"
 
 namespace opkit::ops::quantize {
 namespace {
@@ -15,11 +15,6 @@ Result<Enum> typeAttribute(const OnnxNode& node, const char* name, DTypeSet allo
     return Status::invalidArgument("{} must be one of {}, got {}", name, allowed.toString(), nameOf(dtype));
   return static_cast<Enum>(dtype);
 }
-
-constexpr DTypeSet kReals{DType::Float32, DType::Float16, DType::BFloat16};
-constexpr DTypeSet kWholeBytes{DType::Int8,         DType::UInt8,          DType::Int16,      DType::UInt16,
-                               DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
-constexpr DTypeSet kQuantized = kWholeBytes | kPackedDTypes;
 
 Status quantize(OnnxNode& node) {
   QuantizeParamsT params;

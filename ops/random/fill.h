@@ -6,7 +6,7 @@
 
 namespace opkit::ops::random {
 
-/// What a kernel fills a tensor with: offset + factor * number, rounded after each of the two operations.
+/// The values of a fill: offset + factor * number, rounded after each of the two operations.
 struct Fill {
   bool isNormal = false;
   uint64_t key = 0;

@@ -1,4 +1,4 @@
-// What the kernels of Resample share: the table of taps, and how values become elements. Plain functions, thread-safe.
+// Shared by the kernels of Resample: the table of taps, and how values become elements. Plain functions, thread-safe.
 #pragma once
 
 #include <limits>

@@ -6,7 +6,7 @@
 namespace opkit::ops::resize {
 namespace {
 
-/// What both operators say about an axis, once positions are known.
+/// One axis of either operator, once positions are known.
 struct Reading {
   ResampleMode mode;
   bool excludesOutside;

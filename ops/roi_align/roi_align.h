@@ -1,4 +1,4 @@
-// What the kernels of RoiAlign share. Plain values, thread-safe.
+// Shared by the kernels of RoiAlign. Plain values, thread-safe.
 #pragma once
 
 #include "engine/tensor/tensor.h"

@@ -13,18 +13,17 @@ namespace {
 
 using Outputs = Result<std::vector<Tensor>>;
 
-/// Input i, if it is a sequence.
-Result<std::vector<Tensor>> sequenceIn(const ControlArgs& args, size_t i) {
-  if (args.hasInput(i) && args.inputs[i].desc.dtype == DType::Sequence) return valuesOf(args.inputs[i]);
-  return Status::invalidArgument("input {} must be a sequence, got {}", i,
-                                 args.hasInput(i) ? describe(args.inputs[i]) : "nothing");
+/// A sequence holds tensors of one type.
+Status checkType(DType held, DType added) {
+  if (held == added) return Status::ok();
+  return Status::invalidArgument("a sequence holds tensors of one type, {}, got {}", nameOf(held), nameOf(added));
 }
 
 /// A position from input i, counted from the end if it is negative. `count` positions exist.
 Result<int64_t> positionIn(const ControlArgs& args, size_t i, int64_t count) {
   const Tensor& position = args.inputs[i];
-  if (!kIndexTypes.contains(position.desc.dtype) || position.desc.elements() != 1)
-    return Status::invalidArgument("the position must be one i32 or i64, got {}", position.desc.toString());
+  if (position.desc.elements() != 1)
+    return Status::invalidArgument("the position must be one number, got {}", position.desc.toString());
   const int64_t given = toInt64(position)[0];
   if (given < -count || given >= count)
     return Status::invalidArgument("the position must be in [{}, {}], got {}", -count, count - 1, given);
@@ -43,8 +42,7 @@ Result<Tensor> scalar(DType dtype, int64_t value) {
 Outputs runConstruct(const ControlArgs& args) {
   std::vector<Tensor> values;
   for (const Tensor& input : args.inputs) {
-    if (isObject(input.desc.dtype) && input.desc.dtype != DType::String)
-      return Status::invalidArgument("a sequence holds tensors, got {}", describe(input));
+    OPKIT_TRY(checkType(args.inputs[0].desc.dtype, input.desc.dtype));
     OPKIT_ASSIGN(Tensor value, copyOf(input));
     values.push_back(std::move(value));
   }
@@ -54,11 +52,9 @@ Outputs runConstruct(const ControlArgs& args) {
 Outputs runEmpty(const ControlArgs&) { return std::vector{sequenceOf({})}; }
 
 Outputs runInsert(const ControlArgs& args) {
-  OPKIT_ASSIGN(std::vector<Tensor> values, sequenceIn(args, 0));
+  std::vector<Tensor> values = valuesOf(args.inputs[0]);
   const auto count = static_cast<int64_t>(values.size());
-  if (!values.empty() && values[0].desc.dtype != args.inputs[1].desc.dtype)
-    return Status::invalidArgument("a sequence holds tensors of one type, {}, got {}", nameOf(values[0].desc.dtype),
-                                   nameOf(args.inputs[1].desc.dtype));
+  if (!values.empty()) OPKIT_TRY(checkType(values[0].desc.dtype, args.inputs[1].desc.dtype));
   int64_t at = count;
   if (args.hasInput(2)) {
     // Position `count` appends; a negative one counts from the last tensor.
@@ -73,7 +69,7 @@ Outputs runInsert(const ControlArgs& args) {
 }
 
 Outputs runErase(const ControlArgs& args) {
-  OPKIT_ASSIGN(std::vector<Tensor> values, sequenceIn(args, 0));
+  std::vector<Tensor> values = valuesOf(args.inputs[0]);
   if (values.empty()) return Status::invalidArgument("the sequence is empty");
   int64_t at = static_cast<int64_t>(values.size()) - 1;
   if (args.hasInput(1)) {
@@ -84,13 +80,13 @@ Outputs runErase(const ControlArgs& args) {
 }
 
 Outputs runAt(const ControlArgs& args) {
-  OPKIT_ASSIGN(const std::vector<Tensor> values, sequenceIn(args, 0));
+  const std::vector<Tensor>& values = valuesOf(args.inputs[0]);
   OPKIT_ASSIGN(const int64_t at, positionIn(args, 1, static_cast<int64_t>(values.size())));
   return std::vector{values[static_cast<size_t>(at)]};
 }
 
 Outputs runLength(const ControlArgs& args) {
-  OPKIT_ASSIGN(const std::vector<Tensor> values, sequenceIn(args, 0));
+  const std::vector<Tensor>& values = valuesOf(args.inputs[0]);
   OPKIT_ASSIGN(Tensor length, scalar(DType::Int64, static_cast<int64_t>(values.size())));
   return std::vector{std::move(length)};
 }
@@ -125,7 +121,9 @@ void define(OpRegistry& registry) {
   const Port values{"values", kAll, Port::Kind::Variadic}, value{"value", kAll};
   const Port sequence{"sequence", DTypeSet(DType::Sequence)},
       sequences{"sequences", sequence.dtypes, Port::Kind::Variadic};
-  const Port tensor{"tensor", kEveryDType | DTypeSet(DType::String)}, maybe{"value", kAll, Port::Kind::Optional};
+  const Port tensor{"tensor", kEveryDType | DTypeSet(DType::String)},
+      tensors{"tensors", tensor.dtypes, Port::Kind::Variadic};
+  const Port maybe{"value", kAll, Port::Kind::Optional};
   const Port position{"position", kIndexTypes}, length{"length", DTypeSet(DType::Int64)};
   Port last = position;
   last.kind = Port::Kind::Optional;
@@ -136,7 +134,7 @@ void define(OpRegistry& registry) {
                   .outputs = {std::move(output)},
                   .control = std::move(run)});
   };
-  add("SequenceConstruct", "a sequence of the inputs", {values}, sequence, runConstruct);
+  add("SequenceConstruct", "a sequence of the inputs", {tensors}, sequence, runConstruct);
   add("SequenceEmpty", "a sequence of no tensors", {}, sequence, runEmpty);
   add("SequenceInsert", "the sequence with one more tensor, at the end or at a position", {sequence, tensor, last},
       sequence, runInsert);

@@ -40,29 +40,33 @@ Tensor reshaped(const Tensor& tensor, Shape shape) {
   return result;
 }
 
-Result<std::vector<Tensor>> cut(const Tensor& whole, size_t axis, const std::vector<int64_t>& extents) {
+Result<Tensor> partOf(const Tensor& whole, size_t axis, int64_t begin, int64_t extent) {
   OPKIT_TRY(checkMovable(whole));
   const Rows rows(whole.desc.shape, axis);
+  TensorDesc desc = whole.desc;
+  desc.shape[axis] = extent;
+  if (desc.dtype == DType::String) {
+    std::vector<std::string> strings(static_cast<size_t>(desc.elements()));
+    rows.forEach(begin, extent, [&](size_t from, size_t to, size_t count) {
+      std::copy_n(stringsOf(whole).begin() + static_cast<std::ptrdiff_t>(from), count,
+                  strings.begin() + static_cast<std::ptrdiff_t>(to));
+    });
+    return stringTensor(desc.shape, std::move(strings));
+  }
+  const size_t size = sizeOf(desc.dtype);
+  OPKIT_ASSIGN(Tensor part, Tensor::onHost(desc, Fill::None));
+  rows.forEach(begin, extent, [&](size_t from, size_t to, size_t count) {
+    if (count > 0) std::memcpy(&part.bytes()[to * size], &whole.bytes()[from * size], count * size);
+  });
+  return part;
+}
+
+Result<std::vector<Tensor>> cut(const Tensor& whole, size_t axis, const std::vector<int64_t>& extents) {
   std::vector<Tensor> parts;
   int64_t begin = 0;
   for (const int64_t extent : extents) {
-    TensorDesc desc = whole.desc;
-    desc.shape[axis] = extent;
-    if (desc.dtype == DType::String) {
-      std::vector<std::string> strings(static_cast<size_t>(desc.elements()));
-      rows.forEach(begin, extent, [&](size_t from, size_t to, size_t count) {
-        std::copy_n(stringsOf(whole).begin() + static_cast<std::ptrdiff_t>(from), count,
-                    strings.begin() + static_cast<std::ptrdiff_t>(to));
-      });
-      parts.push_back(stringTensor(desc.shape, std::move(strings)));
-    } else {
-      const size_t size = sizeOf(desc.dtype);
-      OPKIT_ASSIGN(Tensor part, Tensor::onHost(desc, Fill::None));
-      rows.forEach(begin, extent, [&](size_t from, size_t to, size_t count) {
-        if (count > 0) std::memcpy(&part.bytes()[to * size], &whole.bytes()[from * size], count * size);
-      });
-      parts.push_back(std::move(part));
-    }
+    OPKIT_ASSIGN(Tensor part, partOf(whole, axis, begin, extent));
+    parts.push_back(std::move(part));
     begin += extent;
   }
   return parts;
@@ -143,8 +147,6 @@ Result<std::vector<Tensor>> runSplit(const ControlArgs& args) {
 
 Result<std::vector<Tensor>> runConcat(const ControlArgs& args) {
   const auto params = args.params<ConcatFromSequenceParams>();
-  if (args.inputs[0].desc.dtype != DType::Sequence)
-    return Status::invalidArgument("input 0 must be a sequence, got {}", describe(args.inputs[0]));
   std::vector<Tensor> parts = valuesOf(args.inputs[0]);
   if (parts.empty()) return Status::invalidArgument("the sequence is empty");
   const size_t rank = parts[0].desc.shape.size() + (params.new_axis ? 1 : 0);
@@ -165,9 +167,8 @@ Result<std::vector<Tensor>> runConcat(const ControlArgs& args) {
 Result<std::vector<Tensor>> runMap(const ControlArgs& args) {
   SubgraphRunner& body = *args.subgraphs[0];
   const size_t count = body.inputCount();
-  if (args.inputs.size() < count || args.inputs.empty() || args.inputs[0].desc.dtype != DType::Sequence)
-    return Status::invalidArgument("expected a sequence and {} inputs as the body takes, got {} inputs", count,
-                                   args.inputs.size());
+  if (args.inputs.size() < count)
+    return Status::invalidArgument("the body takes {} inputs, got {}", count, args.inputs.size());
   const size_t length = valuesOf(args.inputs[0]).size();
   for (size_t i = 0; i < count; ++i)
     if (args.inputs[i].desc.dtype == DType::Sequence && valuesOf(args.inputs[i]).size() != length)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/backend/device_test_support.h"
 #include "engine/runtime/session.h"
 #include "ops/builtin_ops.h"
 #include "ops/sequence/join_generated.h"
@@ -33,7 +34,7 @@ Values valuesIn(const Tensor& tensor) {
 
 /// Runs the card's function alone.
 Result<std::vector<Tensor>> call(const char* type, std::vector<Tensor> inputs, const ParamBytes& params = {}) {
-  return builtinOps().find(type)->control({params, inputs, {}, 1});
+  return runOnHost(*builtinOps().find(type), {params, inputs, {}, 1});
 }
 std::string messageOf(const Result<std::vector<Tensor>>& result) {
   return result ? "no error" : result.error().message();
@@ -58,19 +59,29 @@ TEST(Sequence, InsertsErasesAndReadsAtPositions) {
 }
 
 TEST(Sequence, SaysWhatIsWrongInOneLine) {
-  const Tensor empty = sequenceOf({});
+  const Tensor empty = sequenceOf({}), number = floats({}, {1}), list = floats({2}, {1, 2});
   const Tensor integer = *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {1});
-  EXPECT_EQ(messageOf(call("SequenceAt", {kPair, position(2)})), "the position must be in [-2, 1], got 2");
-  EXPECT_EQ(messageOf(call("SequenceErase", {empty})), "the sequence is empty");
-  EXPECT_EQ(messageOf(call("SequenceInsert", {kPair, integer})), "a sequence holds tensors of one type, f32, got i64");
-  EXPECT_EQ(messageOf(call("SequenceLength", {integer})), "input 0 must be a sequence, got i64[1]");
-  EXPECT_EQ(messageOf(call("ConcatFromSequence", {empty})), "the sequence is empty");
-  EXPECT_EQ(messageOf(call("ConcatFromSequence", {sequenceOf({floats({1, 2}, {1, 2}), floats({1, 1}, {3})})})),
-            "tensors must agree in type and in extents beside axis 0, got f32[1,2] and f32[1,1]");
   const Tensor lengths = *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {1, 2});
-  EXPECT_EQ(messageOf(call("SplitToSequence", {floats({2}, {1, 2}), lengths})), "lengths must add up to 2, got 3");
-  EXPECT_EQ(messageOf(call("OptionalGetElement", {optionalOf(std::nullopt)})), "the optional value is empty");
-  EXPECT_EQ(messageOf(call("SequenceConstruct", {kPair})), "a sequence holds tensors, got sequence[f32[2], f32[1]]");
+  const std::tuple<const char*, std::vector<Tensor>, const char*> rows[] = {
+      {"SequenceAt", {kPair, position(2)}, "SequenceAt: the position must be in [-2, 1], got 2"},
+      {"SequenceAt", {kPair, lengths}, "SequenceAt: the position must be one number, got i64[2]"},
+      {"SequenceAt", {kPair}, "SequenceAt: input 1 'position' is required"},
+      {"SequenceErase", {empty}, "SequenceErase: the sequence is empty"},
+      {"SequenceInsert", {kPair, integer}, "SequenceInsert: a sequence holds tensors of one type, f32, got i64"},
+      {"SequenceInsert", {kPair, list, number}, "SequenceInsert: input 2 'position' must be one of i32, i64, got f32"},
+      {"SequenceConstruct", {list, integer}, "SequenceConstruct: a sequence holds tensors of one type, f32, got i64"},
+      {"SequenceConstruct", {list, Tensor()}, "SequenceConstruct: input 1 'tensors' is required"},
+      {"SequenceLength", {integer}, "SequenceLength: input 0 'sequence' must be one of sequence, got i64"},
+      {"SequenceLength", {kPair, kPair}, "SequenceLength: takes at most 1 inputs, got 2"},
+      {"ConcatFromSequence", {empty}, "ConcatFromSequence: the sequence is empty"},
+      {"ConcatFromSequence",
+       {sequenceOf({floats({1, 2}, {1, 2}), floats({1, 1}, {3})})},
+       "ConcatFromSequence: tensors must agree in type and in extents beside axis 0, got f32[1,2] and f32[1,1]"},
+      {"SplitToSequence", {list, lengths}, "SplitToSequence: lengths must add up to 2, got 3"},
+      {"SplitToSequence", {list, number}, "SplitToSequence: input 1 'lengths' must be one of i32, i64, got f32"},
+      {"OptionalGetElement", {optionalOf(std::nullopt)}, "OptionalGetElement: the optional value is empty"},
+  };
+  for (const auto& [type, inputs, message] : rows) EXPECT_EQ(messageOf(call(type, inputs)), message);
 }
 
 TEST(Sequence, SplitsAndJoinsAlongEveryAxis) {
@@ -129,7 +140,7 @@ TEST(Sequence, ALoopInsertsCopiesOnEveryBackend) {
   for (const std::string& backend : backends()) {
     const auto interpreter = *Interpreter::create(loopModel(), builtinOps());
     auto session = interpreter->createSession({.backend = backend, .threads = 1});
-    if (!session && backend == "vulkan") continue;  // no device
+    if (!session && backend == "vulkan" && !devicesArePromised()) continue;
     ASSERT_TRUE(session) << session.error().toString();
     for (const int64_t trips : {3, 1, 5}) {
       ASSERT_TRUE((*session)->resizeInput("start", {2}).isOk());
@@ -159,7 +170,7 @@ TEST(Sequence, AMapRunsItsBodyForEachPosition) {
   for (const std::string& backend : backends()) {
     const auto interpreter = *Interpreter::create(model, builtinOps());
     auto session = interpreter->createSession({.backend = backend, .threads = 1});
-    if (!session && backend == "vulkan") continue;  // no device
+    if (!session && backend == "vulkan" && !devicesArePromised()) continue;
     (*session)->input("scale")->data<float>()[0] = 2;
     EXPECT_EQ((*session)->run().code(), StatusCode::InvalidArgument) << "the sequence was not set";
     *(*session)->input("sequence") = kPair;
@@ -168,6 +179,31 @@ TEST(Sequence, AMapRunsItsBodyForEachPosition) {
     EXPECT_EQ(describe((*session)->outputs()[0]), "sequence[f32[2], f32[1]]");
     EXPECT_EQ(valuesIn(valuesOf((*session)->outputs()[0])[0]), (Values{2, 4}));
   }
+}
+
+TEST(Sequence, AModelMayHandObjectsOn) {
+  Model model;
+  model.outputs = {model.addInput("sequence", {DType::Sequence, {kDynamic}}),
+                   model.addInput("words", {DType::String, {kDynamic}})};
+  for (const std::string& backend : backends()) {
+    const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = backend, .threads = 1});
+    if (!session && backend == "vulkan" && !devicesArePromised()) continue;
+    *(*session)->input("sequence") = kPair;
+    *(*session)->input("words") = stringTensor({2}, {"a", "b"});
+    const Status ran = (*session)->run();
+    ASSERT_TRUE(ran.isOk()) << ran.toString();
+    EXPECT_EQ(describe((*session)->outputs()[0]), describe(kPair));
+    EXPECT_EQ(stringsOf((*session)->outputs()[1]), (std::vector<std::string>{"a", "b"}));
+  }
+}
+
+TEST(Sequence, OtherOperatorsRefuseObjectsInOneLine) {
+  Model model;
+  model.outputs = model.addNode("Relu", "y", {model.addInput("words", {DType::String, {kDynamic}})});
+  const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu"});
+  *(*session)->input("words") = stringTensor({1}, {"a"});
+  const Status ran = (*session)->run();
+  EXPECT_NE(ran.toString().find("must be one of"), std::string::npos) << ran.toString();
 }
 
 TEST(Sequence, OptionalValuesHoldTensorsAndSequences) {

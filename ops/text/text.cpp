@@ -23,8 +23,7 @@ using Outputs = Result<std::vector<Tensor>>;
 using Strings = std::vector<std::string>;
 
 Outputs runConcat(const ControlArgs& args) {
-  OPKIT_ASSIGN(const Strings* a, stringsIn(args, 0));
-  OPKIT_ASSIGN(const Strings* b, stringsIn(args, 1));
+  const Strings &a = stringsOf(args.inputs[0]), &b = stringsOf(args.inputs[1]);
   const Shape &first = args.inputs[0].desc.shape, &second = args.inputs[1].desc.shape;
   OPKIT_ASSIGN(const Shape shape, broadcastShapes(first, second));
   const auto placeIn = [&](const Shape& own, int64_t i) {
@@ -40,8 +39,7 @@ Outputs runConcat(const ControlArgs& args) {
     return static_cast<size_t>(place);
   };
   Strings joined;
-  for (int64_t i = 0; i < elementCount(shape); ++i)
-    joined.push_back((*a)[placeIn(first, i)] + (*b)[placeIn(second, i)]);
+  for (int64_t i = 0; i < elementCount(shape); ++i) joined.push_back(a[placeIn(first, i)] + b[placeIn(second, i)]);
   return std::vector{stringTensor(shape, std::move(joined))};
 }
 
@@ -75,13 +73,13 @@ Strings partsOf(std::string_view text, std::string_view delimiter, int64_t most)
 
 /// Output 0 has one more axis; shorter lists end in empty strings. Output 1 counts the parts.
 Outputs runSplit(const ControlArgs& args) {
-  OPKIT_ASSIGN(const Strings* given, stringsIn(args, 0));
+  const Strings& given = stringsOf(args.inputs[0]);
   const auto params = args.params<StringSplitParams>();
   const Shape& shape = args.inputs[0].desc.shape;
   OPKIT_ASSIGN(Tensor counts, Tensor::onHost({DType::Int64, shape}));
   std::vector<Strings> lists;
   size_t longest = 0;
-  for (const std::string& text : *given) {
+  for (const std::string& text : given) {
     lists.push_back(params.delimiter.empty() ? wordsOf(text, params.max_splits)
                                              : partsOf(text, params.delimiter, params.max_splits));
     counts.data<int64_t>()[lists.size() - 1] = static_cast<int64_t>(lists.back().size());
@@ -99,7 +97,7 @@ Outputs runSplit(const ControlArgs& args) {
 
 /// [c] or [1, c] strings without the stop words, in another case; one empty string if none is left.
 Outputs runNormalizer(const ControlArgs& args) {
-  OPKIT_ASSIGN(const Strings* given, stringsIn(args, 0));
+  const Strings& given = stringsOf(args.inputs[0]);
   const auto params = args.params<StringNormalizerParams>();
   Shape shape = args.inputs[0].desc.shape;
   if (shape.empty() || shape.size() > 2 || (shape.size() == 2 && shape[0] != 1))
@@ -107,7 +105,7 @@ Outputs runNormalizer(const ControlArgs& args) {
   const auto compared = [&](const std::string& text) { return params.case_sensitive ? text : inLowerCase(text); };
   Strings stops, kept;
   std::ranges::transform(params.stop_words, std::back_inserter(stops), compared);
-  for (const std::string& text : *given) {
+  for (const std::string& text : given) {
     if (std::ranges::find(stops, compared(text)) != stops.end()) continue;
     kept.push_back(params.case_change == CaseChange::lower   ? inLowerCase(text)
                    : params.case_change == CaseChange::upper ? inUpperCase(text)
@@ -119,21 +117,15 @@ Outputs runNormalizer(const ControlArgs& args) {
 }
 
 Outputs runRegex(const ControlArgs& args) {
-  OPKIT_ASSIGN(const Strings* given, stringsIn(args, 0));
+  const Strings& given = stringsOf(args.inputs[0]);
   const re2::RE2 pattern(args.params<RegexParams>().pattern, re2::RE2::Quiet);
   if (!pattern.ok()) return Status::invalidArgument("pattern '{}': {}", pattern.pattern(), pattern.error());
   OPKIT_ASSIGN(Tensor matches, Tensor::onHost({DType::Bool, args.inputs[0].desc.shape}));
-  for (size_t i = 0; i < given->size(); ++i) matches.data<uint8_t>()[i] = re2::RE2::FullMatch((*given)[i], pattern);
+  for (size_t i = 0; i < given.size(); ++i) matches.data<uint8_t>()[i] = re2::RE2::FullMatch(given[i], pattern);
   return std::vector{std::move(matches)};
 }
 
 }  // namespace
-
-Result<const std::vector<std::string>*> stringsIn(const ControlArgs& args, size_t i) {
-  if (args.hasInput(i) && args.inputs[i].desc.dtype == DType::String) return &stringsOf(args.inputs[i]);
-  return Status::invalidArgument("input {} must hold strings, got {}", i,
-                                 args.hasInput(i) ? describe(args.inputs[i]) : "nothing");
-}
 
 void define(OpRegistry& registry) {
   const Port x{"x", DTypeSet(DType::String)}, y{"y", DTypeSet(DType::String)};

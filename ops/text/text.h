@@ -6,9 +6,6 @@
 
 namespace opkit::ops::text {
 
-/// The strings of input i; InvalidArgument if it holds something else.
-Result<const std::vector<std::string>*> stringsIn(const ControlArgs& args, size_t i);
-
 /// UTF-8 text with every letter in lower or upper case, by the tables of the locale C.UTF-8. Bytes that are no UTF-8
 /// stay.
 std::string inLowerCase(const std::string& text);

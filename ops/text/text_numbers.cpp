@@ -50,7 +50,6 @@ Result<double> numberFrom(const std::string& text) { return parsed<double>(text)
 
 Result<std::vector<Tensor>> runToString(const ControlArgs& args) {
   const Tensor& x = args.inputs[0];
-  if (isObject(x.desc.dtype)) return Status::invalidArgument("the input must hold numbers, got {}", describe(x));
   std::vector<std::string> texts;
   if (isFloat(x.desc.dtype)) {
     OPKIT_ASSIGN(const Tensor wide, Tensor::onHost({DType::Float64, x.desc.shape}));
@@ -65,7 +64,7 @@ Result<std::vector<Tensor>> runToString(const ControlArgs& args) {
 }
 
 Result<std::vector<Tensor>> runFromString(const ControlArgs& args) {
-  OPKIT_ASSIGN(const std::vector<std::string>* texts, stringsIn(args, 0));
+  const std::vector<std::string>& texts = stringsOf(args.inputs[0]);
   const int number = args.params<NumberParams>().to;
   constexpr DTypeSet kTargets = kNumbers | kBool | DTypeSet(DType::BFloat16);
   if (!isValidDType(number) || !kTargets.contains(static_cast<DType>(number)))
@@ -73,11 +72,11 @@ Result<std::vector<Tensor>> runFromString(const ControlArgs& args) {
   const auto to = static_cast<DType>(number);
   const Shape& shape = args.inputs[0].desc.shape;
   OPKIT_ASSIGN(const Tensor wide, Tensor::onHost({isFloat(to) ? DType::Float64 : DType::Int64, shape}));
-  for (size_t i = 0; i < texts->size(); ++i) {
+  for (size_t i = 0; i < texts.size(); ++i) {
     if (isFloat(to)) {
-      OPKIT_ASSIGN(wide.data<double>()[i], numberFrom((*texts)[i]));
+      OPKIT_ASSIGN(wide.data<double>()[i], numberFrom(texts[i]));
     } else {
-      OPKIT_ASSIGN(wide.data<int64_t>()[i], wholeFrom((*texts)[i], to == DType::UInt64));
+      OPKIT_ASSIGN(wide.data<int64_t>()[i], wholeFrom(texts[i], to == DType::UInt64));
     }
   }
   OPKIT_ASSIGN(Tensor result, Tensor::onHost({to, shape}));

@@ -55,7 +55,7 @@ Entry<T> entryOf(T value, int64_t position, bool largest) {
     return static_cast<uint64_t>(rank) << 32 | static_cast<uint64_t>(position);
 }
 
-/// What an entry was made of.
+/// The key and the position that an entry was made of.
 inline uint64_t rankIn(uint64_t entry) { return entry >> 32; }
 inline uint64_t rankIn(const Wide& entry) { return entry.rank; }
 inline int64_t positionOf(uint64_t entry) { return static_cast<int64_t>(entry & 0xFFFFFFFF); }

@@ -30,7 +30,7 @@ class RowSort {
   Result<Candidates> best(int64_t k) const;
 
  private:
-  /// What one dispatch of the sort does: reads `given` elements of each row, of x or of `from`, in `slots` slots.
+  /// One dispatch of the sort: reads `given` elements of each row, of x or of `from`, in `slots` slots.
   struct Step {
     int64_t given, slots, tile, keep;
     uint32_t firstRun = 2;

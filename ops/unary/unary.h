@@ -33,7 +33,7 @@ struct Coefficients {
 /// The parameters, or the row's defaults.
 Coefficients coefficientsOf(const Function& function, const UnaryParamsT& params);
 
-/// What the oracle knows of an operator.
+/// The facts of an operator for its oracle.
 struct Oracle {
   const char* formula = "";
   OracleFn run = nullptr;

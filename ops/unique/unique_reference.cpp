@@ -13,7 +13,7 @@ bool isLess(int64_t a, int64_t b, bool isUnsigned) {
   return isUnsigned ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
 }
 
-/// What is known of a slice that differs from all others.
+/// A slice that differs from all others.
 struct Found {
   size_t first;
   int64_t count = 0;

@@ -1,7 +1,8 @@
 // LoopRegion's RunningSum over the rows of a tensor [rows / inner, terms, inner], for devices that read memory by the
 // sector: neighbours load neighbours into shared memory, each invocation adds a run of terms there, and a scan over the
 // team joins the runs. Rows that do not fit are walked tile by tile. Few long rows are divided: one dispatch sums the
-// parts, a second one scans each part from the sum of the parts before it. running_sums.glsl has the arithmetic. Driven by engine/backend/vulkan/vulkan_running_sum.cpp.
+// parts, a second one scans each part from the sum of the parts before it. running_sums.glsl has the arithmetic.
+// Driven by engine/backend/vulkan/vulkan_running_sum.cpp.
 //! variant STORAGE: f32 f16 f64 i8 u8 i16 u16 i32 u32 i64 u64
 #version 450
 #include "storage.glsl"

@@ -65,6 +65,7 @@ Result<TensorDesc> descOf(const onnx::TensorProto& proto) {
 Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external) {
   OPKIT_ASSIGN(const TensorDesc desc, descOf(proto));
   if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (desc.dtype == DType::String) return Status::unsupported("strings cannot be in an external file");
     if (external) return external->read(proto, desc);
     return Status::unsupported("its data is in an external file; only data inside the model is read");
   }
@@ -129,6 +130,7 @@ Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* ex
   OPKIT_ASSIGN(const Tensor indices, tensorFrom(proto.indices(), external));
   const TensorDesc desc{values.desc.dtype, Shape(proto.dims().begin(), proto.dims().end())};
   OPKIT_TRY(checkShape(desc.shape));
+  if (isObject(desc.dtype)) return Status::unsupported("a sparse tensor of {} has no zeros", nameOf(desc.dtype));
   if (values.desc.shape.size() != 1)
     return Status::corrupt("its values must have one axis, found {}", values.desc.toString());
   OPKIT_ASSIGN(const std::vector<int64_t> places, placesOf(indices, values.desc.elements(), desc.shape));
@@ -179,12 +181,16 @@ Result<std::vector<Tensor>> tensorsFrom(const Protos& protos) {
 
 Result<Tensor> sequenceFrom(const onnx::SequenceProto& proto) {
   if (proto.elem_type() != onnx::SequenceProto::TENSOR && proto.elem_type() != onnx::SequenceProto::UNDEFINED)
-    return Status::unsupported("expected a sequence of tensors, found one of kind {}", proto.elem_type());
+    return Status::unsupported("expected a sequence of tensors, found one of kind {}",
+                               onnx::SequenceProto::DataType_Name(proto.elem_type()));
   OPKIT_ASSIGN(std::vector<Tensor> values, tensorsFrom(proto.tensor_values()));
   return sequenceOf(std::move(values));
 }
 
 Result<Tensor> optionalFrom(const onnx::OptionalProto& proto) {
+  if (proto.has_sparse_tensor_value() || proto.has_map_value() || proto.has_optional_value())
+    return Status::unsupported("expected an optional tensor or sequence, found one of kind {}",
+                               onnx::OptionalProto::DataType_Name(proto.elem_type()));
   if (proto.has_sequence_value()) {
     OPKIT_ASSIGN(Tensor value, sequenceFrom(proto.sequence_value()));
     return optionalOf(std::move(value));

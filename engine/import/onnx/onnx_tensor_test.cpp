@@ -130,6 +130,33 @@ TEST(OnnxTensor, StringsSequencesAndOptionalValuesRoundTrip) {
   EXPECT_EQ(valueFromProto(std::vector<uint8_t>(40, 0xFF), DType::Sequence).error().code(), StatusCode::Corrupt);
 }
 
+TEST(OnnxTensor, RefusesOtherSequencesAndOptionalValues) {
+  const auto refusal = [](const google::protobuf::MessageLite& proto, DType kind) {
+    const std::string bytes = proto.SerializeAsString();
+    const auto value = valueFromProto(std::vector<uint8_t>(bytes.begin(), bytes.end()), kind);
+    return value ? "no error" : value.error().message();
+  };
+  onnx::SequenceProto sequence;
+  sequence.set_elem_type(onnx::SequenceProto::MAP);
+  EXPECT_EQ(refusal(sequence, DType::Sequence), "expected a sequence of tensors, found one of kind MAP");
+  onnx::OptionalProto optional;
+  optional.set_elem_type(onnx::OptionalProto::SPARSE_TENSOR);
+  optional.mutable_sparse_tensor_value();
+  EXPECT_EQ(refusal(optional, DType::Optional),
+            "expected an optional tensor or sequence, found one of kind SPARSE_TENSOR");
+  TensorProto strings;
+  strings.set_data_type(TensorProto::STRING);
+  strings.set_data_location(TensorProto::EXTERNAL);
+  EXPECT_EQ(tensorFrom(strings).error().message(), "strings cannot be in an external file");
+  onnx::SparseTensorProto sparse;
+  sparse.mutable_values()->set_data_type(TensorProto::STRING);
+  sparse.mutable_values()->add_dims(0);
+  sparse.mutable_indices()->set_data_type(TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(0);
+  sparse.add_dims(2);
+  EXPECT_EQ(tensorFrom(sparse).error().message(), "a sparse tensor of string has no zeros");
+}
+
 TEST(OnnxTensor, TypesThatItCannotHoldAreUnsupportedByName) {
   const std::pair<int, const char*> types[] = {{14, "complex64"}, {15, "complex128"}};
   for (const auto& [number, name] : types) {

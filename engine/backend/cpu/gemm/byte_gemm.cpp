@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/backend/cpu/gemm/byte_gemm_kernel.h"
+#include "engine/backend/cpu/gemm/even_part.h"
 #include "engine/base/check.h"
 
 namespace opkit::cpu::bytes {
@@ -15,14 +16,6 @@ constexpr double kMinimumParallelWork = 1 << 19;
 constexpr int64_t kTasksPerThread = 4;
 /// Columns that a task packs together: with the usual depths they stay in the second-level cache.
 constexpr int64_t kColumnBlock = 240;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// Splits `extent` into equal parts of at most `limit`, each a multiple of `unit`.
-int64_t evenPart(int64_t extent, int64_t limit, int64_t unit) {
-  const int64_t parts = std::max<int64_t>(ceilDiv(extent, std::max(limit, unit)), 1);
-  return std::max(ceilDiv(ceilDiv(extent, parts), unit) * unit, unit);
-}
 
 }  // namespace
 

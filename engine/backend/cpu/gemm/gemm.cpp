@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "engine/backend/cpu/gemm/even_part.h"
 #include "engine/backend/cpu/gemm/gemm_kernel.h"
 #include "engine/base/check.h"
 
@@ -13,15 +14,6 @@ namespace {
 constexpr double kMinimumParallelWork = 1 << 17;
 /// Tasks per thread: more than one, so that a preempted thread does not delay the rest.
 constexpr int64_t kTasksPerThread = 4;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
-
-/// Splits `extent` into equal parts of at most `limit`, each a multiple of `unit`.
-int64_t evenPart(int64_t extent, int64_t limit, int64_t unit) {
-  const int64_t parts = std::max<int64_t>(ceilDiv(extent, std::max(limit, unit)), 1);
-  return std::max(roundUp(ceilDiv(extent, parts), unit), unit);
-}
 
 }  // namespace
 
