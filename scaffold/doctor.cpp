@@ -104,8 +104,13 @@ struct Examination {
     const auto set = [&](const std::string& name) {
       return std::regex_search(sources, std::regex("\\." + name + "\\b(\\[\\w+\\])? *="));
     };
-    for (const std::string& name : matches(text, "^layout\\(binding = \\d+\\)[^{;]*\\{ *\\w+ (\\w+)\\["))
-      if (!set(name)) report(path, fmt::format("binding '{}' is set by no C++ of ops/{}", name, op));
+    static const std::regex binding("^layout\\(binding = (\\d+)\\)[^{;]*\\{ *\\w+ (\\w+)\\[", std::regex::multiline);
+    std::set<std::string> numbers;
+    for (std::sregex_iterator match(text.begin(), text.end(), binding), end; match != end; ++match) {
+      const bool isView = !numbers.insert((*match)[1].str()).second;  // of a buffer that another binding names
+      if (!isView && !set((*match)[2].str()))
+        report(path, fmt::format("binding '{}' is set by no C++ of ops/{}", (*match)[2].str(), op));
+    }
     const size_t begin = text.find("uniform Push {");
     if (begin != std::string::npos && sources.find("packWindow(") == std::string::npos)
       for (const std::string& name :

@@ -71,18 +71,34 @@ bool ModelEdit::isScalar(int tensor, double value) const {
   return std::fabs(*found - value) <= std::fabs(value) * (half ? 1e-3 : 1e-6);
 }
 
-int ModelEdit::addConstant(const std::string& name, Tensor value) {
+std::string ModelEdit::uniqueName(const std::string& name) {
   if (names_.empty())
     for (const ModelTensor& tensor : model_.tensors) names_.insert(tensor.name);
   std::string unique = name;
   while (!names_.insert(unique).second)
     unique = fmt::format("{}_{}", name, ++numbers_.try_emplace(name, 1).first->second);
+  return unique;
+}
+
+void ModelEdit::noteTensor() {
   producer_.push_back(-1);
   readers_.push_back(0);
   readerNodes_.emplace_back();
   isInput_.push_back(false);
   isOutput_.push_back(false);
-  return model_.addConstant(std::move(unique), std::move(value));
+}
+
+int ModelEdit::addConstant(const std::string& name, Tensor value) {
+  noteTensor();
+  return model_.addConstant(uniqueName(name), std::move(value));
+}
+
+int ModelEdit::addNode(ModelNode node) {
+  noteTensor();
+  node.outputs = {model_.addTensor(uniqueName(node.name))};
+  readInputs(node, 1);
+  added_.push_back(std::move(node));
+  return added_.back().outputs[0];
 }
 
 void ModelEdit::replaceReaders(int from, int to) {
@@ -133,6 +149,7 @@ Result<size_t> ModelEdit::finish() {
   std::vector<ModelNode> kept;
   for (size_t n = 0; n < model_.nodes.size(); ++n)
     if (!removed_[n]) kept.push_back(std::move(model_.nodes[n]));
+  std::ranges::move(std::exchange(added_, {}), std::back_inserter(kept));
   model_.nodes = std::move(kept);
   for (size_t t = 0; t < model_.tensors.size(); ++t)
     if (readers_[t] == 0) model_.tensors[t].constant.reset();

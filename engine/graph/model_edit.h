@@ -40,6 +40,8 @@ class ModelEdit {
   std::optional<float> scalar(int tensor) const;
   bool isScalar(int tensor, double value) const;  // within a float's rounding
   int addConstant(const std::string& name, Tensor value);
+  /// A node with one output, which is returned. Only a later pass sees it as a producer and as a reader.
+  int addNode(ModelNode node);
 
   /// Every reader of `from` reads `to` instead; not the model's outputs.
   void replaceReaders(int from, int to);
@@ -57,6 +59,8 @@ class ModelEdit {
   void count() { ++changes_; }
 
  private:
+  std::string uniqueName(const std::string& name);
+  void noteTensor();
   size_t indexOf(const ModelNode& node) const { return static_cast<size_t>(&node - model_.nodes.data()); }
   void readInputs(const ModelNode& node, int change);
   void noteReader(size_t node);
@@ -68,7 +72,8 @@ class ModelEdit {
   std::unordered_set<std::string> names_;         // of all tensors; filled by the first addConstant
   std::unordered_map<std::string, int> numbers_;  // per used name: the last number tried after it
   std::vector<bool> isInput_, isOutput_;
-  std::vector<bool> removed_;  // per node
+  std::vector<bool> removed_;     // per node
+  std::vector<ModelNode> added_;  // by addNode
   size_t changes_ = 0;
 };
 

@@ -155,8 +155,10 @@ class Splitter {
 }  // namespace
 
 bool needsStages(const Model& model, const OpRegistry& registry) {
-  // Objects have no place in a backend's memory, even where a model only hands them on.
-  if (std::ranges::any_of(model.tensors, [](const ModelTensor& tensor) { return isObject(tensor.desc.dtype); }))
+  // Objects have no place in a backend's memory, even where a model only hands them on. No node makes such an output.
+  if (std::ranges::any_of(model.outputs, [&](int output) {
+        return isObject(model.tensors[static_cast<size_t>(output)].desc.dtype);
+      }))
     return true;
   const RunValues values(model, registry);
   return std::ranges::any_of(model.nodes, [&](const ModelNode& node) {

@@ -96,8 +96,9 @@ class StagedRun::Runner final : public SubgraphRunner {
     OPKIT_TRY(bind(inputs));
     OPKIT_TRY(owner_.runPart(*session_, prefix_).withContext(subgraph_.name));
     std::vector<Tensor> outputs;
-    for (const Tensor& output : session_->outputs()) {
-      OPKIT_ASSIGN(Tensor copy, copyOf(output));
+    for (size_t i = 0; i < outputCount(); ++i) {
+      const Tensor* given = handedOn(i, inputs);
+      OPKIT_ASSIGN(Tensor copy, copyOf(given ? *given : session_->outputs()[i]));
       outputs.push_back(std::move(copy));
     }
     return outputs;
@@ -123,6 +124,15 @@ class StagedRun::Runner final : public SubgraphRunner {
     for (size_t i = 0; i < inputs.size(); ++i) session_->bindInput(i, inputs[i]);
     for (size_t i = 0; i < captured_.size(); ++i) session_->bindInput(inputs.size() + i, captured_[i]);
     return Status::ok();
+  }
+
+  /// The value of an output that is an input of the subgraph; null for others. It may be one that no backend holds.
+  const Tensor* handedOn(size_t output, std::span<const Tensor> inputs) const {
+    const std::vector<int>& all = subgraph_.model.inputs;
+    const auto found = std::ranges::find(all, subgraph_.model.outputs[output]);
+    if (found == all.end()) return nullptr;
+    const auto i = static_cast<size_t>(found - all.begin());
+    return i < inputs.size() ? &inputs[i] : &captured_[i - inputs.size()];
   }
 
   StagedRun& owner_;

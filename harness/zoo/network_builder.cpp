@@ -1,5 +1,6 @@
 #include "harness/zoo/network_builder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/check.h"
@@ -69,11 +70,23 @@ std::string NetworkBuilder::node(const std::string& type, const std::vector<std:
 std::vector<std::string> NetworkBuilder::outputs(size_t count, const std::string& type,
                                                  const std::vector<std::string>& inputs,
                                                  const std::vector<Attribute>& attributes) {
-  const std::string name = fmt::format("{}_{}", type, graph_.node_size());
+  const size_t dot = type.rfind('.');
+  const std::string domain = dot == std::string::npos ? "" : type.substr(0, dot);
+  const std::string own = dot == std::string::npos ? type : type.substr(dot + 1);
+  const std::string name = fmt::format("{}_{}", own, graph_.node_size());
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) names.push_back(i == 0 ? name : fmt::format("{}_output{}", name, i));
   onnx::NodeProto& proto = *graph_.add_node();
-  proto.set_op_type(type);
+  proto.set_op_type(own);
+  if (!domain.empty()) {
+    proto.set_domain(domain);
+    const auto imported = [&](const onnx::OperatorSetIdProto& opset) { return opset.domain() == domain; };
+    if (std::ranges::none_of(model_.opset_import(), imported)) {
+      onnx::OperatorSetIdProto& opset = *model_.add_opset_import();
+      opset.set_domain(domain);
+      opset.set_version(1);
+    }
+  }
   proto.set_name(name);
   for (const std::string& value : inputs) proto.add_input(value);
   for (const std::string& output : names) proto.add_output(output);
@@ -81,19 +94,29 @@ std::vector<std::string> NetworkBuilder::outputs(size_t count, const std::string
   return names;
 }
 
-std::string NetworkBuilder::addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+std::string NetworkBuilder::addRaw(onnx::TensorProto::DataType type, const std::vector<int64_t>& shape,
+                                   const void* data, size_t bytes) {
   onnx::TensorProto& proto = *graph_.add_initializer();
   proto.set_name(fmt::format("weight_{}", graph_.initializer_size() - 1));
-  proto.set_data_type(weights_);
+  proto.set_data_type(type);
   for (int64_t extent : shape) proto.add_dims(extent);
-  if (weights_ == onnx::TensorProto::FLOAT) {
-    proto.set_raw_data(values.data(), values.size() * sizeof(float));
-  } else {
-    std::vector<Half> halves;
-    for (const float value : values) halves.push_back(toHalf(value));
-    proto.set_raw_data(halves.data(), halves.size() * sizeof(Half));
-  }
+  proto.set_raw_data(data, bytes);
   return proto.name();
+}
+
+std::string NetworkBuilder::floats(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+  return addRaw(onnx::TensorProto::FLOAT, shape, values.data(), values.size() * sizeof(float));
+}
+
+std::string NetworkBuilder::ints32(const std::vector<int64_t>& shape, const std::vector<int32_t>& values) {
+  return addRaw(onnx::TensorProto::INT32, shape, values.data(), values.size() * sizeof(int32_t));
+}
+
+std::string NetworkBuilder::addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+  if (weights_ == onnx::TensorProto::FLOAT) return floats(shape, values);
+  std::vector<Half> halves;
+  for (const float value : values) halves.push_back(toHalf(value));
+  return addRaw(weights_, shape, halves.data(), halves.size() * sizeof(Half));
 }
 
 double NetworkBuilder::nextUniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -108,19 +131,27 @@ double NetworkBuilder::nextNormal() {
   return static_cast<double>(sum) * kUnitVariance;
 }
 
-std::string NetworkBuilder::normal(const std::vector<int64_t>& shape, double deviation) {
-  std::vector<float> values(static_cast<size_t>(elementCount(shape)));
+std::vector<float> NetworkBuilder::normalValues(size_t count, double deviation) {
+  std::vector<float> values(count);
   for (float& value : values) value = static_cast<float>(nextNormal() * deviation);
-  return addTensor(shape, values);
+  return values;
 }
 
-std::string NetworkBuilder::uniform(const std::vector<int64_t>& shape, double low, double high) {
-  std::vector<float> values(static_cast<size_t>(elementCount(shape)));
+std::vector<float> NetworkBuilder::uniformValues(size_t count, double low, double high) {
+  std::vector<float> values(count);
   for (float& value : values) {
     const double offset = nextUniform() * (high - low);
     value = static_cast<float>(low + offset);
   }
-  return addTensor(shape, values);
+  return values;
+}
+
+std::string NetworkBuilder::normal(const std::vector<int64_t>& shape, double deviation) {
+  return addTensor(shape, normalValues(static_cast<size_t>(elementCount(shape)), deviation));
+}
+
+std::string NetworkBuilder::uniform(const std::vector<int64_t>& shape, double low, double high) {
+  return addTensor(shape, uniformValues(static_cast<size_t>(elementCount(shape)), low, high));
 }
 
 std::string NetworkBuilder::scalar(float value) { return addTensor({}, {value}); }

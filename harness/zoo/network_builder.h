@@ -35,6 +35,7 @@ class NetworkBuilder {
 
   /// `start` is the initial shape of sessions, stored in the model's metadata.
   std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {});
+  /// A type with dots has a domain: "com.microsoft.QLinearAdd".
   std::string node(const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {});
   /// A node with `count` outputs.
@@ -45,6 +46,16 @@ class NetworkBuilder {
   std::string normal(const std::vector<int64_t>& shape, double deviation);
   std::string uniform(const std::vector<int64_t>& shape, double low, double high);
   std::string scalar(float value);
+  /// Values that are given, in FLOAT, INT32, or UINT8 and INT8 (`type`).
+  std::string floats(const std::vector<int64_t>& shape, const std::vector<float>& values);
+  std::string ints32(const std::vector<int64_t>& shape, const std::vector<int32_t>& values);
+  template <class Bytes>
+  std::string bytes(onnx::TensorProto::DataType type, const std::vector<int64_t>& shape, const Bytes& values) {
+    return addRaw(type, shape, std::data(values), std::size(values));
+  }
+  /// The numbers that normal and uniform would store.
+  std::vector<float> normalValues(size_t count, double deviation);
+  std::vector<float> uniformValues(size_t count, double low, double high);
   std::string integers(const std::vector<int64_t>& values);
   std::string integer(int64_t value);
   /// The extents of the given axes of x as a 1-D tensor.
@@ -62,6 +73,8 @@ class NetworkBuilder {
   std::vector<uint8_t> finish(const std::string& value, const std::vector<Extent>& shape);
 
  private:
+  std::string addRaw(onnx::TensorProto::DataType type, const std::vector<int64_t>& shape, const void* data,
+                     size_t bytes);
   std::string addTensor(const std::vector<int64_t>& shape, const std::vector<float>& values);
   double nextUniform();
   double nextNormal();

@@ -12,6 +12,10 @@ std::vector<uint8_t> buildSqueezenet();
 std::vector<uint8_t> buildMobilenetV2();
 /// ResNet-50 v1.5 (the stride sits in the 3x3 convolution). He et al. 2015.
 std::vector<uint8_t> buildResnet50();
+/// The same in bytes: i8 weights with a scale per channel, u8 activations. Every layer stands between DequantizeLinear
+/// and QuantizeLinear, or is a quantised operator (of com.microsoft where ONNX has none). Both give the same outputs.
+std::vector<uint8_t> buildResnet50Qdq();
+std::vector<uint8_t> buildResnet50QLinear();
 /// Two encoder layers, attention and GELU spelled out in primitive operators. Vaswani et al. 2017.
 std::vector<uint8_t> buildTransformer();
 /// U-Net of 16 to 256 channels: ConvTranspose, skips, Softmax over the channels. Height and width are multiples of 16.

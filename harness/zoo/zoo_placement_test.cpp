@@ -36,6 +36,29 @@ TEST_P(ZooPlacement, NothingFallsBack) {
   }
 }
 
+TEST(ZooPlacement, QuantisedFormsComputeTheSameInIntegers) {
+  std::vector<std::vector<float>> outputs;
+  for (const char* network : {"resnet50_qdq", "resnet50_qlinear"}) {
+    const auto session = *sessionOf(*loadModel(std::string("zoo:") + network), "cpu");
+    ASSERT_TRUE(session->resizeInput("input", {2, 3, 65, 97}).isOk());
+    const std::span<float> x = session->input("input")->data<float>();
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000) / 250 - 2;
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    const std::span<float> y = session->outputs()[0].data<float>();
+    outputs.emplace_back(y.begin(), y.end());
+    size_t floats = 0;
+    for (const Placement& row : session->placement()) {
+      EXPECT_TRUE(row.type != "Conv" && row.type != "Add" && row.type != "Gemm") << network << ": " << row.node;
+      floats += row.type == "QuantizeLinear" || row.type == "DequantizeLinear";
+    }
+    EXPECT_EQ(floats, 2u) << network << ": only the input and the output are converted";
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+  const auto [least, greatest] = std::ranges::minmax(outputs[0]);
+  EXPECT_GT(greatest - least, 1.0f) << "the outputs tell little";
+}
+
 std::vector<std::string> placedOn() {
 #ifdef OPKIT_HAS_VULKAN
   return {"cpu", "vulkan"};

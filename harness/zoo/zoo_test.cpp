@@ -39,10 +39,13 @@ int64_t parameterCount(const onnx::GraphProto& graph) {
 
 TEST(Zoo, HasThePublishedNumberOfParameters) {
   // Counts of torchvision, of Keras (MobileNetV1) and of DeiT-tiny; BatchNormalization's two running statistics per
-  // channel are counted here as well. The detector, the speech network, the transformer and the U-Net have widths of
-  // our own.
+  // channel are counted here as well. The quantised networks have none, but for each channel a scale, a zero point and
+  // a bias, in pairs also the scale of the bias. The detector, the speech network, the transformer and the U-Net have
+  // widths of our own.
   const std::map<std::string, int64_t> expected = {{"squeezenet", 1235496},
                                                    {"resnet50", 25557032 + 2 * 26560},
+                                                   {"resnet50_qdq", 25502912 + 4 * 27560},
+                                                   {"resnet50_qlinear", 25502912 + 3 * 27560},
                                                    {"mobilenet_v2", 3504872 + 2 * 17056},
                                                    {"transformer", 2 * 198272},
                                                    {"mobilenet_v1_fp16", 475544},
@@ -63,7 +66,9 @@ TEST(Zoo, IsTheSameEverywhere) {
 TEST(Zoo, UnknownNamesListTheKnownOnes) {
   const auto bytes = buildZoo("alexnet");
   ASSERT_FALSE(bytes.has_value());
-  EXPECT_NE(bytes.error().message().find("mobilenet_v2, resnet50, speech, squeezenet, transformer"), std::string::npos);
+  EXPECT_NE(bytes.error().message().find(
+                "mobilenet_v2, resnet50, resnet50_qdq, resnet50_qlinear, speech, squeezenet, transformer"),
+            std::string::npos);
 }
 
 TEST(Zoo, EveryNetworkImportsAndSurvivesTheModelFile) {

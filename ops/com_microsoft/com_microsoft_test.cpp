@@ -106,6 +106,24 @@ TEST(ComMicrosoft, QuantisedPairsComputeInFloats) {
        tensor<uint8_t>(DType::UInt8, {3}, {8, 3, 255}), floats({}, {0.25}), tensor<uint8_t>(DType::UInt8, {}, {0}),
        floats({}, {0.5}), tensor<uint8_t>(DType::UInt8, {}, {100})},
       {3}, {104, 100, 0});
+  auto sum = nodeOf("QLinearAdd", {bytes, scale, point, bytes, scale, point, scale, point});
+  expectOutput(
+      sum,
+      {tensor<uint8_t>(DType::UInt8, {3}, {12, 10, 8}), floats({}, {0.5}), tensor<uint8_t>(DType::UInt8, {}, {10}),
+       tensor<uint8_t>(DType::UInt8, {3}, {8, 3, 255}), floats({}, {0.25}), tensor<uint8_t>(DType::UInt8, {}, {0}),
+       floats({}, {0.5}), tensor<uint8_t>(DType::UInt8, {}, {100})},
+      {3}, {106, 102, 226});
+  auto mean = nodeOf("QLinearGlobalAveragePool", {{DType::UInt8, {1, 1, 2, 2}}, scale, point, scale, point});
+  expectOutput(mean,
+               {tensor<uint8_t>(DType::UInt8, {1, 1, 2, 2}, {12, 10, 8, 20}), floats({}, {0.5}),
+                tensor<uint8_t>(DType::UInt8, {}, {10}), floats({}, {0.25}), tensor<uint8_t>(DType::UInt8, {}, {7})},
+               {1, 1, 1, 1}, {12});
+  for (const char* type : {"QLinearAdd", "QLinearMul"}) {  // in floats without a zero point
+    auto pair = nodeOf(type, {bytes, scale, point, bytes, scale, point, scale, point});
+    pair.leaveOut(5);
+    ASSERT_TRUE(pair.import().isOk());
+    EXPECT_EQ(pair.model.nodes.back().type, "QuantizeLinear");
+  }
   auto concat = nodeOf("QLinearConcat", {scale, point, bytes, scale, point, bytes, scale, point});
   concat.integer["axis"] = 0;
   expectOutput(concat,

@@ -18,24 +18,6 @@ std::vector<int> trimmed(std::vector<int> inputs) {
   return inputs;
 }
 
-/// (x - zero point) * scale, of the inputs x, scale and zero point from `first` on.
-int dequantized(OnnxNode& node, size_t first) {
-  return node.emitIntermediate("DequantizeLinear",
-                               trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
-}
-/// Emits y in the type of the zero point that is input first + 1; its scale is input `first`.
-Status emitQuantized(OnnxNode& node, int y, size_t first) {
-  return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
-}
-
-/// Inputs: a, its scale and zero point, those of b, then scale and zero point of the output.
-OnnxRule pairwise(const char* type) {
-  return [type](OnnxNode& node) {
-    const int a = dequantized(node, 0), b = dequantized(node, 3);
-    return emitQuantized(node, node.emitIntermediate(type, {a, b}), 6);
-  };
-}
-
 /// Inputs: x, its scale and zero point, then scale and zero point of the output.
 Status sigmoid(OnnxNode& node) {
   return emitQuantized(node, node.emitIntermediate("Sigmoid", {dequantized(node, 0)}), 3);
@@ -45,11 +27,6 @@ Status leakyRelu(OnnxNode& node) {
   params.alpha = node.floatAttribute("alpha", 0.01f);
   return emitQuantized(node, node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params)), 3);
 }
-Status globalAveragePool(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "channels_last", 0));
-  return emitQuantized(node, node.emitIntermediate("GlobalAveragePool", {dequantized(node, 0)}), 3);
-}
-
 /// Inputs: scale and zero point of the output, then x, scale and zero point of each part.
 Status concat(OnnxNode& node) {
   concat::ConcatParamsT params;
@@ -183,12 +160,18 @@ Status matMulBits(OnnxNode& node) {
 
 }  // namespace
 
+int dequantized(OnnxNode& node, size_t first) {
+  return node.emitIntermediate("DequantizeLinear",
+                               trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
+}
+
+Status emitQuantized(OnnxNode& node, int y, size_t first) {
+  return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
+}
+
 void addQuantisedRules(OnnxRules& rules) {
-  rules.add(qualified("QLinearAdd"), {}, pairwise("Add"));
-  rules.add(qualified("QLinearMul"), {}, pairwise("Mul"));
   rules.add(qualified("QLinearSigmoid"), {}, sigmoid);
   rules.add(qualified("QLinearLeakyRelu"), {"alpha"}, leakyRelu);
-  rules.add(qualified("QLinearGlobalAveragePool"), {"channels_last"}, globalAveragePool);
   rules.add(qualified("QLinearConcat"), {"axis"}, concat);
   rules.add(qualified("MatMulIntegerToFloat"), {}, integerToFloat);
   rules.add(qualified("DynamicQuantizeMatMul"), {}, dynamicMatMul);

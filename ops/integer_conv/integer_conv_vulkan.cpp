@@ -13,8 +13,25 @@ using Shader = shaders::IntegerConv;
 
 using Weights = shaders::IntegerConvWeights;
 
-constexpr int64_t kChannels = 4;                   // of an invocation
-constexpr int64_t kPositions = 4, kDistance = 64;  // of an invocation, and between them
+constexpr int64_t kChannels = 4, kPositions = 4;  // of an invocation
+
+/// Between the positions of an invocation: neighbours of a group take neighbouring positions. Small images would leave
+/// most of a larger distance idle.
+int64_t distanceOf(int64_t positions) { return std::min<int64_t>((positions + kPositions - 1) / kPositions, 64); }
+
+/// Every tap of every position lies in the input.
+bool isInside(const std::vector<WindowAxis>& axes) {
+  return std::ranges::all_of(axes, [](const WindowAxis& axis) {
+    return axis.padBegin == 0 && (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation < axis.input;
+  });
+}
+
+/// Output positions are input positions.
+bool hasOneTap(const conv::ConvPlan& plan) {
+  return plan.kernelTaps() == 1 && std::ranges::all_of(plan.axes, [](const WindowAxis& axis) {
+           return axis.input == axis.output && axis.padBegin == 0 && axis.stride == 1;
+         });
+}
 
 class IntegerConvVulkan final : public vulkan::VulkanExecution {
  public:
@@ -35,7 +52,9 @@ class IntegerConvVulkan final : public vulkan::VulkanExecution {
     const conv::ConvPlan& conv = plan.conv;
     const int64_t blocks = (conv.groupOutputs + kChannels - 1) / kChannels;
     OPKIT_ASSIGN(const Tensor* fours, layOut(conv, blocks, w, encoder));
-    const int64_t spans = (conv.outputPositions() + kPositions * kDistance - 1) / (kPositions * kDistance) * kDistance;
+    const bool inside = isInside(conv.axes), byFours = inside && hasOneTap(conv) && conv.outputPositions() % 4 == 0;
+    const int64_t distance = byFours ? 1 : distanceOf(conv.outputPositions()), together = kPositions * distance;
+    const int64_t spans = (conv.outputPositions() + together - 1) / together * distance;
     Shader::PushConstants push{};
     packWindow(padWindowRank(conv.axes, 3), push);
     push.items = conv.batch * conv.groups * blocks * spans;
@@ -46,6 +65,7 @@ class IntegerConvVulkan final : public vulkan::VulkanExecution {
     push.has = (xZeroPoint ? 1 : 0) | (wZeroPoint ? 2 : 0) | (bias ? 4 : 0);
     push.wZeroStep = plan.wZeroPoint.step;
     push.wScaleStep = plan.wScale.step;
+    push.distance = distance;
     return encoder.dispatch<Shader>({roles_.isQuantized() ? Shader::Y::U8 : Shader::Y::I32},
                                     {.x = &x,
                                      .w = fours,
@@ -57,7 +77,7 @@ class IntegerConvVulkan final : public vulkan::VulkanExecution {
                                      .yZeroPoint = scales.yZeroPoint,
                                      .bias = bias ? bias : &x,
                                      .y = &y},
-                                    push, vulkan::Items{push.items});
+                                    push, vulkan::Items{push.items}, {.isInside = inside, .byFours = byFours});
   }
 
  private:

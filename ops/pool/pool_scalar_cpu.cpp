@@ -34,17 +34,8 @@ class ScalarMaxPool final : public ScalarPool {
       if (indices) return poolWithIndices(x + run.plane * inputs(), run, y + run.output, indices + run.output);
       std::fill_n(y + run.output, run.count, start<T>());
       forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
-        T* best = y + run.output + first;
-        const T* from = x + run.plane * inputs() + offset;
-        if (axes_[2].stride == 1)
-          for (int64_t o = 0; o < count; ++o) best[o] = better(from[o], best[o]) ? from[o] : best[o];
-        else if (axes_[2].stride == 2)
-          for (int64_t o = 0; o < count; ++o) best[o] = better(from[2 * o], best[o]) ? from[2 * o] : best[o];
-        else
-          for (int64_t o = 0; o < count; ++o) {
-            const T value = from[o * axes_[2].stride];
-            best[o] = better(value, best[o]) ? value : best[o];
-          }
+        if constexpr (kIsPooled<T>)
+          largestTap(x + run.plane * inputs() + offset, axes_[2].stride, y + run.output + first, count);
       });
     });
   }
@@ -64,10 +55,6 @@ class ScalarMaxPool final : public ScalarPool {
   template <class T>
   static T start() {
     return std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-  }
-  template <class T>
-  static bool better(T value, T best) {
-    return (value > best) | (value != value);
   }
   /// The offset in a plane that is stored with its first axis innermost.
   int64_t columnMajor(int64_t offset) const {

@@ -34,6 +34,13 @@ void indexedRun(const T* __restrict x, int32_t offset, T* __restrict best, int32
     at[o] = replaces ? offset + static_cast<int32_t>(o) * step : at[o];
   }
 }
+template <class T, class Stride>
+void largestRun(const T* __restrict x, T* __restrict best, int64_t count, Stride stride) {
+  for (int64_t o = 0; o < count; ++o) {
+    const T value = x[o * stride], old = best[o];
+    best[o] = (value > old) | (value != value) ? value : old;
+  }
+}
 struct Itself {
   double operator()(double value) const { return value; }
 };
@@ -53,6 +60,10 @@ template <class T>
 void joinIndexed(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {
   WITH_STRIDE(indexedRun, stride, x, offset, best, at, count);
 }
+template <class T>
+void joinLargest(const T* x, int64_t stride, T* best, int64_t count) {
+  WITH_STRIDE(largestRun, stride, x, best, count);
+}
 template <class Term, class T>
 void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
   WITH_STRIDE(sumRun, stride, x, sums, count, Term());
@@ -63,7 +74,8 @@ void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
 #define FOR_TYPE(Name, T)                                                                               \
   void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
     joinIndexed(x, offset, stride, best, at, count);                                                    \
-  }
+  }                                                                                                     \
+  void largest##Name(const T* x, int64_t stride, T* best, int64_t count) { joinLargest(x, stride, best, count); }
 FOR_TYPE(Float, float)
 FOR_TYPE(Double, double)
 FOR_TYPE(Int8, int8_t)
@@ -91,6 +103,10 @@ namespace taps {
   HWY_EXPORT(indexed##Name);                                                                        \
   void indexedOf(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
     HWY_DYNAMIC_DISPATCH(indexed##Name)(x, offset, stride, best, at, count);                        \
+  }                                                                                                 \
+  HWY_EXPORT(largest##Name);                                                                        \
+  void largestOf(const T* x, int64_t stride, T* best, int64_t count) {                              \
+    HWY_DYNAMIC_DISPATCH(largest##Name)(x, stride, best, count);                                    \
   }
 FORWARD(Float, float)
 FORWARD(Double, double)
@@ -115,7 +131,8 @@ FORWARD(squareOf, squareDouble, double)
 #define FORWARD(T)                                                                                   \
   void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
     taps::indexedOf(x, offset, stride, best, at, count);                                             \
-  }
+  }                                                                                                  \
+  void largestTap(const T* x, int64_t stride, T* best, int64_t count) { taps::largestOf(x, stride, best, count); }
 FORWARD(float)
 FORWARD(double)
 FORWARD(int8_t)

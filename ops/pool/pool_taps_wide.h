@@ -6,7 +6,12 @@
 
 namespace opkit::ops::pool {
 
-/// best[o] becomes the larger; a NaN wins. at[o] becomes offset + o * stride where the tap replaces: the first of equal
+/// best[o] becomes the larger; a NaN wins.
+void largestTap(const float* x, int64_t stride, float* best, int64_t count);
+void largestTap(const double* x, int64_t stride, double* best, int64_t count);
+void largestTap(const int8_t* x, int64_t stride, int8_t* best, int64_t count);
+void largestTap(const uint8_t* x, int64_t stride, uint8_t* best, int64_t count);
+/// The same; at[o] becomes offset + o * stride where the tap replaces: the first of equal
 /// taps stays, and the first NaN. A negative at[o] means that there was no tap yet.
 void indexedTap(const float* x, int32_t offset, int64_t stride, float* best, int32_t* at, int64_t count);
 void indexedTap(const double* x, int32_t offset, int64_t stride, double* best, int32_t* at, int64_t count);

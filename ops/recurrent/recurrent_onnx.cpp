@@ -1,6 +1,8 @@
 // ONNX lists figures of activations only where functions use them; here every function has its own.
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/cast/cast_generated.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/transpose/transpose_generated.h"
 
 namespace opkit::ops::recurrent {
 namespace {
@@ -54,7 +56,7 @@ Status setActivations(const OnnxNode& node, RecurrentParamsT& params) {
   std::vector<std::string> names = node.stringsAttribute("activations");
   if (names.empty()) return Status::ok();
   const size_t directions = params.direction == Direction::Bidirectional ? 2 : 1;
-  if (cellOf(node.opType()) == Cell::Rnn && names.size() > directions) names.resize(directions);  // ONNX lists two
+  if (node.opType() == "RNN" && names.size() > directions) names.resize(directions);  // ONNX lists two
   std::vector<const NamedActivation*> functions;
   for (const std::string& name : names) {
     OPKIT_ASSIGN(const NamedActivation* function, activationNamed(node, name));
@@ -68,7 +70,7 @@ Status setActivations(const OnnxNode& node, RecurrentParamsT& params) {
   return Status::ok();
 }
 
-Status rule(OnnxNode& node) {
+Result<RecurrentParamsT> paramsOf(const OnnxNode& node) {
   RecurrentParamsT params;
   OPKIT_ASSIGN(params.direction, choiceAttribute<Direction>(node, "direction",
                                                             {{"forward", Direction::Forward},
@@ -80,7 +82,40 @@ Status rule(OnnxNode& node) {
   params.linear_before_reset = node.intAttribute("linear_before_reset", 0) != 0;
   params.input_forget = node.intAttribute("input_forget", 0) != 0;
   OPKIT_TRY(setActivations(node, params));
+  return params;
+}
+
+Status rule(OnnxNode& node) {
+  OPKIT_ASSIGN(const RecurrentParamsT params, paramsOf(node));
   return node.emit(node.opType(), node.inputs(), packParams(params));
+}
+
+/// Input i, quantised weights [directions, k, n] with scales and zero points [directions] or [directions, n] from input
+/// `scale` on, as floats [directions, n, k].
+Result<int> realWeights(OnnxNode& node, size_t i, size_t scale, int64_t directions) {
+  for (const size_t needed : {i, scale, scale + 1})
+    if (node.input(needed) < 0) return Status::invalidArgument("input {} is required", needed);
+  cast::CastParamsT toFloat;
+  toFloat.to = cast::ElementType::f32;
+  const auto floats = [&](int x) { return node.emitIntermediate("Cast", {x}, packParams(toFloat)); };
+  const int shape = node.addConstant("per_direction", std::vector<int64_t>{directions, 1, -1});
+  const auto spread = [&](int values) { return node.emitIntermediate("Reshape", {values, shape}); };
+  const int differences = node.emitIntermediate("Sub", {floats(node.input(i)), spread(floats(node.input(scale + 1)))});
+  const int weights = node.emitIntermediate("Mul", {differences, spread(node.input(scale))});
+  transpose::TransposeParamsT swap;
+  swap.perm = {0, 2, 1};
+  return node.emitIntermediate("Transpose", {weights}, packParams(swap));
+}
+
+/// An LSTM whose weights are quantised. Its products are computed in floats: ONNX Runtime quantises x and h as well.
+Status dynamicLstm(OnnxNode& node) {
+  OPKIT_ASSIGN(const RecurrentParamsT params, paramsOf(node));
+  const int64_t directions = params.direction == Direction::Bidirectional ? 2 : 1;
+  OPKIT_ASSIGN(const int w, realWeights(node, 1, 8, directions));
+  OPKIT_ASSIGN(const int r, realWeights(node, 2, 10, directions));
+  std::vector<int> inputs{node.input(0), w, r};
+  for (size_t i = 3; i < 8; ++i) inputs.push_back(node.input(i));
+  return node.emit("LSTM", inputs, packParams(params));
 }
 
 }  // namespace
@@ -103,6 +138,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("LSTM", with({"input_forget", "output_sequence"}), rule, 1, 6);
   rules.add("LSTM", with({"input_forget"}), rule, 7, 13);
   rules.add("LSTM", with({"input_forget", "layout"}), rule, 14);
+  rules.add("com.microsoft::DynamicQuantizeLSTM", with({"input_forget"}), dynamicLstm);
 }
 
 }  // namespace opkit::ops::recurrent

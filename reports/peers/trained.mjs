@@ -1,6 +1,6 @@
 // Checks and times trained networks against ONNX Runtime; trained.sh fetches them and starts this.
 //   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS BACKEND...
-// PACKAGES holds node_modules, TABLE is trained_networks.json; a network's `bounds` ({atol, rtol, reason}) become its
+// PACKAGES holds node_modules, TABLE is a table like trained_networks.json; a network's `bounds` ({atol, rtol, reason}) become its
 // data.json, which op-harness conformance reads. Every .onnx file of the table's packages becomes
 // OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
 // them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
@@ -25,9 +25,20 @@ process.on('SIGTERM', () => { interrupted = 143; });
 /** Lets a signal's handler run: children are waited for, and they got the signal too. */
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
+/** Joins the chunks of a network that a package delivers in pieces: `join` is [LIST.json, KEY] of the package. */
+function joined({file, join}) {
+  if (!join) return;
+  const root = `${packages}/node_modules/${file.split('/').slice(0, file.startsWith('@') ? 2 : 1).join('/')}`;
+  const list = `${root}/${join[0]}`, {chunks} = JSON.parse(readFileSync(list, 'utf8'))[join[1]];
+  writeFileSync(
+      `${packages}/node_modules/${file}`,
+      Buffer.concat(chunks.map(({hash}) => readFileSync(`${path.dirname(list)}/${hash}`))));
+}
+
 /** The table's networks, then the other .onnx files of its packages: [{name, file, inputs}]. */
 function networksOf(table) {
   const networks = [...table.networks];
+  networks.forEach(joined);
   const known = new Set(networks.map(({file}) => file));
   for (const name of Object.keys(table.packages).filter((name) => name !== 'onnxruntime-node')) {
     const root = `${packages}/node_modules/${name}`;

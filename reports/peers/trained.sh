@@ -44,9 +44,9 @@ json=${json:-${output%/}.jsonl}
   refuse "--output '$output' holds something else"
 command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
 manifest=$(node -e '
-  const {packages, networks} = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+  const {packages, overrides, networks} = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
   if (!packages || !Array.isArray(networks)) throw 0;
-  console.log(JSON.stringify({private: true, dependencies: packages}));' "$table" 2>/dev/null) ||
+  console.log(JSON.stringify({private: true, dependencies: packages, overrides}));' "$table" 2>/dev/null) ||
   refuse "--table '$table' is no JSON file with packages and networks"
 
 # npm installs beside the cache; a finished folder takes its place. A folder for the same packages is kept.

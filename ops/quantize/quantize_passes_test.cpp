@@ -1,0 +1,233 @@
+// The pass integer-qdq: the nodes that are left, and outputs within one step of those in floats.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/backend/device_test_support.h"
+#include "engine/graph/pass.h"
+#include "engine/runtime/session.h"
+#include "ops/builtin_ops.h"
+#include "ops/concat/concat_generated.h"
+#include "ops/conv/conv_generated.h"
+#include "ops/gemm/gemm_generated.h"
+#include "ops/pool/pool_generated.h"
+#include "ops/quantize/dequantize_generated.h"
+#include "ops/quantize/quantize_generated.h"
+
+namespace opkit::ops::quantize {
+namespace {
+
+using Types = std::vector<std::string>;
+
+/// A network of quantised values under construction. Its input "x" holds u8.
+struct Net {
+  Model model;
+  int count = 0;
+
+  int input(const Shape& shape) { return model.addInput("x", {DType::UInt8, shape}); }
+  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
+  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+    return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
+  }
+  int scale(std::vector<float> values) {
+    const Shape shape = values.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(values.size())};
+    return constant(*Tensor::fromValues<float>({DType::Float32, shape}, values));
+  }
+  int zero(int value, DType dtype = DType::UInt8, size_t extent = 1) {
+    Tensor tensor = *Tensor::onHost({dtype, extent == 1 ? Shape{} : Shape{static_cast<int64_t>(extent)}});
+    std::ranges::fill(tensor.bytes(), static_cast<std::byte>(value));
+    return constant(tensor);
+  }
+  int real(int values, float by = 0.05f, int zeroPoint = 100) {
+    return node("DequantizeLinear", {values, scale({by}), zero(zeroPoint)});
+  }
+  int quantized(int real, float by = 0.1f, int zeroPoint = 120) {
+    return node("QuantizeLinear", {real, scale({by}), zero(zeroPoint)});
+  }
+  /// Constant weights of i8 as floats, with a scale for each index of `axis`.
+  int weights(const Shape& shape, size_t scales, int64_t axis) {
+    Tensor codes = *Tensor::onHost({DType::Int8, shape});
+    for (size_t i = 0; i < codes.sizeBytes(); ++i) codes.bytes()[i] = static_cast<std::byte>(i * 37 % 255 - 127);
+    std::vector<float> values;
+    for (size_t i = 0; i < scales; ++i) values.push_back(0.004f + 0.001f * static_cast<float>(i));
+    DequantizeParamsT params;
+    params.axis = axis;
+    return node("DequantizeLinear", {constant(codes), scale(values), zero(0, DType::Int8, scales)}, packParams(params));
+  }
+  int bias(size_t channels) {
+    std::vector<int32_t> codes;
+    for (size_t i = 0; i < channels; ++i) codes.push_back(static_cast<int32_t>(i) * 1000 - 700);
+    const Shape shape{static_cast<int64_t>(channels)};
+    return node("DequantizeLinear",
+                {constant(*Tensor::fromValues<int32_t>({DType::Int32, shape}, codes)), scale({2e-4f})});
+  }
+};
+
+struct Outcome {
+  Types nodes;
+  std::vector<int> values;  // of the first output, integers
+};
+
+Outcome runWith(const Model& model, std::vector<std::string> disabled, const std::string& backend = "cpu",
+                const std::shared_ptr<Runtime>& runtime = *createRuntime("cpu")) {
+  Outcome outcome;
+  const auto interpreter = *Interpreter::create(model, builtinOps(), {std::move(disabled)});
+  for (const ModelNode& node : interpreter->model().nodes) outcome.nodes.push_back(node.type);
+  const auto session = *interpreter->createSession({.backend = backend, .threads = 2}, runtime);
+  const std::span<std::byte> bytes = (*session->input("x")).bytes();
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 73 % 256);
+  const Status status = session->run();
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  const Tensor& y = session->outputs()[0];
+  for (const int64_t value : toInt64(y)) outcome.values.push_back(static_cast<int>(value));
+  return outcome;
+}
+
+/// The nodes after all passes. Every output must be within one step of that without passes, on every backend.
+Types afterPasses(const Model& model) {
+  Types nodes;
+  for (const char* backend : {"reference", "cpu", "vulkan"}) {
+    const auto runtime = createRuntime(backend);
+    if (!runtime && !devicesArePromised()) continue;
+    if (!runtime) ADD_FAILURE() << runtime.error().toString();
+    const Outcome before = runWith(model, {kAllPasses}, backend, *runtime),
+                  after = runWith(model, {}, backend, *runtime);
+    EXPECT_EQ(before.values.size(), after.values.size());
+    size_t apart = 0, extremes = 0;
+    for (size_t i = 0; i < before.values.size(); ++i) {
+      apart += before.values[i] != after.values[i];
+      extremes += after.values[i] == 0 || after.values[i] == 255;
+      EXPECT_LE(std::abs(before.values[i] - after.values[i]), 1) << backend << ", element " << i;
+    }
+    EXPECT_LE(apart, 1 + before.values.size() / 50) << backend << ": ties are rare";
+    EXPECT_LT(2 * extremes, before.values.size()) << "the data tell little";
+    nodes = after.nodes;
+  }
+  return nodes;
+}
+
+ParamBytes convParams() {
+  conv::ConvParamsT params;
+  params.pads = {1, 1, 1, 1};
+  return packParams(params);
+}
+
+TEST(IntegerPass, AConvolutionIsOneNode) {
+  for (const bool perChannel : {false, true}) {
+    Net net;
+    const int x = net.real(net.input({2, 3, 6, 5}));
+    const int w = net.weights({4, 3, 3, 3}, perChannel ? 4 : 1, 0);
+    net.model.outputs = {net.quantized(net.node("Conv", {x, w, net.bias(4)}, convParams()))};
+    EXPECT_EQ(afterPasses(net.model), Types{"QLinearConv"});
+  }
+  Net net;  // a bias in floats, an activation below which the integers end, and no zero point
+  const int x = net.real(net.input({1, 3, 6, 5}));
+  const int bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0.1f, -0.2f, 0.3f, 0}));
+  const int conv = net.node("Conv", {x, net.weights({4, 3, 3, 3}, 4, 0), bias}, convParams());
+  net.model.outputs = {net.node("QuantizeLinear", {net.node("Relu", {conv}), net.scale({0.02f})})};
+  Model& model = net.model;
+  EXPECT_EQ(runWith(model, {}).nodes, Types{"QLinearConv"});
+  const auto before = runWith(model, {kAllPasses}), after = runWith(model, {});
+  for (size_t i = 0; i < before.values.size(); ++i) EXPECT_LE(std::abs(before.values[i] - after.values[i]), 1);
+}
+
+TEST(IntegerPass, AGemmIsAConvolutionOfPixels) {
+  for (const bool transposed : {false, true}) {
+    Net net;
+    gemm::GemmParamsT params;
+    params.trans_b = transposed;
+    const int x = net.real(net.input({5, 12}));
+    const int w = net.weights(transposed ? Shape{7, 12} : Shape{12, 7}, 7, transposed ? 0 : 1);
+    net.model.outputs = {net.quantized(net.node("Gemm", {x, w, net.bias(7)}, packParams(params)))};
+    EXPECT_EQ(afterPasses(net.model), (Types{"Reshape", "QLinearConv", "Reshape"}));
+  }
+}
+
+TEST(IntegerPass, AProductOfMatrices) {
+  Net net;
+  const int a = net.real(net.input({2, 5, 12}));
+  net.model.outputs = {net.quantized(net.node("MatMul", {a, net.weights({12, 6}, 6, -1)}), 0.4f)};
+  EXPECT_EQ(afterPasses(net.model), Types{"QLinearMatMul"});
+  Net own;  // of two activations
+  const int x = own.input({4, 4});
+  own.model.outputs = {own.quantized(own.node("MatMul", {own.real(x), own.real(x, 0.03f, 128)}), 0.4f)};
+  EXPECT_EQ(afterPasses(own.model), Types{"QLinearMatMul"});
+}
+
+TEST(IntegerPass, PairsAndPlanes) {
+  for (const char* type : {"Add", "Mul"}) {
+    Net net;
+    const int x = net.input({2, 3, 4, 5});
+    const int pair = net.node(type, {net.real(x), net.real(x, 0.02f, 90)});
+    net.model.outputs = {net.node("QuantizeLinear", {net.node("Relu", {pair}), net.scale({0.06f}), net.zero(0)})};
+    const Outcome before = runWith(net.model, {kAllPasses}), after = runWith(net.model, {});
+    EXPECT_EQ(after.nodes, Types{fmt::format("QLinear{}", type)});
+    for (size_t i = 0; i < before.values.size(); ++i) EXPECT_LE(std::abs(before.values[i] - after.values[i]), 1);
+  }
+  Net net;
+  net.model.outputs = {net.quantized(net.node("GlobalAveragePool", {net.real(net.input({3, 5, 4, 7}))}), 0.03f)};
+  EXPECT_EQ(afterPasses(net.model), Types{"QLinearGlobalAveragePool"});
+}
+
+TEST(IntegerPass, IntegersMoveAsTheyAre) {
+  Net net;
+  pool::PoolParamsT params;
+  params.kernel_shape = {2, 2};
+  const int x = net.input({1, 2, 6, 6});
+  const int pooled = net.quantized(net.node("MaxPool", {net.real(x)}, packParams(params)), 0.05f, 100);
+  concat::ConcatParamsT axis;
+  axis.axis = 1;
+  const int twice = net.node("Concat", {net.real(pooled), net.real(pooled)}, packParams(axis));
+  net.model.outputs = {net.quantized(twice, 0.05f, 100)};
+  EXPECT_EQ(afterPasses(net.model), (Types{"MaxPool", "Concat"}));
+  Net other;  // another scale behind it
+  const int floats = other.node("MaxPool", {other.real(other.input({1, 2, 6, 6}))}, packParams(params));
+  other.model.outputs = {other.quantized(floats)};
+  EXPECT_EQ(afterPasses(other.model), (Types{"DequantizeLinear", "MaxPool", "QuantizeLinear"}));
+}
+
+/// The types that are left of a Conv between conversions, after `change`.
+Types changed(const std::function<int(Net&, int x, int w)>& change) {
+  Net net;
+  const int x = net.real(net.input({1, 3, 6, 5})), w = net.weights({4, 3, 3, 3}, 4, 0);
+  net.model.outputs.insert(net.model.outputs.begin(), change(net, x, w));
+  return runWith(net.model, {}).nodes;
+}
+bool hasConv(const Types& types) { return std::ranges::find(types, "Conv") != types.end(); }
+
+TEST(IntegerPass, OtherNodesStay) {
+  const auto conv = [](Net& net, int x, int w) { return net.node("Conv", {x, w}, convParams()); };
+  EXPECT_FALSE(hasConv(changed([&](Net& net, int x, int w) { return net.quantized(conv(net, x, w)); })));
+  // Another node reads the convolution.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
+    const int y = conv(net, x, w);
+    net.model.outputs.push_back(y);
+    return net.quantized(y);
+  })));
+  // The Relu cuts values that the integers could hold.
+  EXPECT_TRUE(hasConv(
+      changed([&](Net& net, int x, int w) { return net.quantized(net.node("Relu", {conv(net, x, w)}), 0.1f, 5); })));
+  // 16 bits.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
+    const int zero = net.constant(*Tensor::fromValues<int16_t>({DType::Int16, {}}, {0}));
+    return net.node("QuantizeLinear", {conv(net, x, w), net.scale({0.001f}), zero});
+  })));
+  // A scale that is computed.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
+    const int one = net.node("ReduceMax", {x});
+    const int scale = net.node("Squeeze", {one});
+    return net.node("QuantizeLinear", {conv(net, x, w), scale, net.zero(0)});
+  })));
+  // A bias of 2^40 steps.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
+    const int bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0, 1e9f, 0, 0}));
+    return net.quantized(net.node("Conv", {x, w, bias}, convParams()));
+  })));
+  // Scales along the wrong axis: an index of the depth has no scale in integers.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int) {
+    return net.quantized(conv(net, x, net.weights({3, 3, 3, 3}, 3, 1)));
+  })));
+}
+
+}  // namespace
+}  // namespace opkit::ops::quantize

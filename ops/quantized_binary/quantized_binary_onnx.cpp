@@ -1,0 +1,25 @@
+#include "ops/com_microsoft/com_microsoft.h"
+#include "ops/quantized_binary/quantized_binary_parts.h"
+
+namespace opkit::ops::quantized_binary {
+namespace {
+
+/// Without a zero point the type is not known yet: nodes in floats then.
+OnnxRule pair(const char* type) {
+  return [type](OnnxNode& node) {
+    std::vector<int> inputs;
+    for (size_t i = 0; i < 8; ++i) inputs.push_back(node.input(i));
+    if (inputs[2] >= 0 && inputs[5] >= 0 && inputs[7] >= 0) return node.emit(fmt::format("QLinear{}", type), inputs);
+    const int a = com_microsoft::dequantized(node, 0), b = com_microsoft::dequantized(node, 3);
+    return com_microsoft::emitQuantized(node, node.emitIntermediate(type, {a, b}), 6);
+  };
+}
+
+}  // namespace
+
+void addOnnx(OnnxRules& rules) {
+  rules.add("com.microsoft::QLinearAdd", {}, pair("Add"));
+  rules.add("com.microsoft::QLinearMul", {}, pair("Mul"));
+}
+
+}  // namespace opkit::ops::quantized_binary
