@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "engine/tensor/float_format.h"
-#include "ops/cast/cast_generated.h"
 #include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rule_parts.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/quantize/dequantize_generated.h"
 #include "ops/transpose/transpose_generated.h"
@@ -16,16 +16,6 @@ namespace {
 std::vector<int> trimmed(std::vector<int> inputs) {
   while (!inputs.empty() && inputs.back() < 0) inputs.pop_back();
   return inputs;
-}
-
-/// (x - zero point) * scale, of the inputs x, scale and zero point from `first` on.
-int dequantized(OnnxNode& node, size_t first) {
-  return node.emitIntermediate("DequantizeLinear",
-                               trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
-}
-/// Emits y in the type of the zero point that is input first + 1; its scale is input `first`.
-Status emitQuantized(OnnxNode& node, int y, size_t first) {
-  return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
 }
 
 /// Inputs: a, its scale and zero point, those of b, then scale and zero point of the output.
@@ -65,13 +55,9 @@ Status concat(OnnxNode& node) {
 
 /// The product of integers times both scales, plus the optional bias.
 Status emitScaled(OnnxNode& node, std::vector<int> product, int scaleA, int scaleB, int bias) {
-  cast::CastParamsT toFloat;
-  toFloat.to = cast::ElementType::f32;
-  const int integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(product)));
-  const int floats = node.emitIntermediate("Cast", {integers}, packParams(toFloat));
-  const int scale = node.emitIntermediate("Mul", {scaleA, scaleB});
-  if (bias < 0) return node.emit("Mul", {floats, scale});
-  return node.emit("Add", {node.emitIntermediate("Mul", {floats, scale}), bias});
+  const ScaledProduct made = scaledProduct(node, std::move(product), scaleA, scaleB);
+  if (bias < 0) return node.emit("Mul", {made.product, made.scale});
+  return node.emit("Add", {node.emitIntermediate("Mul", {made.product, made.scale}), bias});
 }
 
 /// Inputs a, b, their scales, their zero points, bias.
@@ -182,6 +168,19 @@ Status matMulBits(OnnxNode& node) {
 }
 
 }  // namespace
+
+int dequantized(OnnxNode& node, size_t first) {
+  return node.emitIntermediate("DequantizeLinear",
+                               trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
+}
+Status emitQuantized(OnnxNode& node, int y, size_t first) {
+  return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
+}
+
+ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA, int scaleB) {
+  const int integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(inputs)));
+  return {RuleParts(node).cast(integers, cast::ElementType::f32), node.emitIntermediate("Mul", {scaleA, scaleB})};
+}
 
 void addQuantisedRules(OnnxRules& rules) {
   rules.add(qualified("QLinearAdd"), {}, pairwise("Add"));
