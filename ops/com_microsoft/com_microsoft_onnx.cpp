@@ -148,6 +148,8 @@ void addOnnx(OnnxRules& rules) {
     rules.add(type, {"axis", "epsilon", "stash_type"}, simplifiedNorm);
   addQuantisedRules(rules);
   addAttentionRules(rules);
+  addGroupQueryRules(rules);
+  addRotaryRules(rules);
 }
 
 }  // namespace opkit::ops::com_microsoft
