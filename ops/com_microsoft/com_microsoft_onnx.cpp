@@ -150,6 +150,8 @@ void addOnnx(OnnxRules& rules) {
   addAttentionRules(rules);
   addGroupQueryRules(rules);
   addRotaryRules(rules);
+  addEmbeddingRules(rules);
+  addLayoutRules(rules);
 }
 
 }  // namespace opkit::ops::com_microsoft
