@@ -94,7 +94,7 @@ Status multiHead(OnnxNode& node) {
   params.scores = attention::Scores::Masked;
   Projections made{};
   if (node.input(1) < 0) {
-    OPKIT_TRY(requireAbsent(node, 2, "value without key"));
+    if (node.input(2) >= 0) return Status::invalidArgument("value needs a key, which is absent");
     made = packedQueries(node, params.q_heads);
   } else if (node.input(2) < 0) {
     OPKIT_ASSIGN(made, packedKeys(node));
@@ -157,14 +157,14 @@ Status quantised(OnnxNode& node) {
 
 Status requireAbsent(const OnnxNode& node, size_t input, const char* name) {
   if (node.input(input) < 0) return Status::ok();
-  return Status::unsupported("{}: the input {} must be absent", node.opType(), name);
+  return Status::unsupported("the input {} must be absent", name);
 }
 
 Result<int64_t> requiredHeads(const OnnxNode& node, const char* name) {
   OPKIT_ASSIGN(const int64_t heads, requiredInt(node, name));
   constexpr int64_t kMost = 1 << 20;
   if (heads >= 1 && heads <= kMost) return heads;
-  return Status::invalidArgument("{}: {} must be in [1, {}], got {}", node.opType(), name, kMost, heads);
+  return Status::invalidArgument("{} must be in [1, {}], got {}", name, kMost, heads);
 }
 
 void addAttentionRules(OnnxRules& rules) {

@@ -45,10 +45,10 @@ Status emitMaskIndex(OnnxNode& node) {
 
 Status embedLayerNorm(OnnxNode& node) {
   if ((node.input(kSegments) < 0) != (node.input(kSegmentTable) < 0))
-    return Status::invalidArgument("{}: segment_ids and segment_embedding go together, got one of them", node.opType());
+    return Status::invalidArgument("segment_ids and segment_embedding go together, got one of them");
   const int64_t maskType = node.intAttribute("mask_index_type", 1);
   if (maskType != 0 && maskType != 1)
-    return Status::invalidArgument("{}: mask_index_type must be 0 or 1, got {}", node.opType(), maskType);
+    return Status::invalidArgument("mask_index_type must be 0 or 1, got {}", maskType);
   const int sum = embeddingsOf(node);
   layer_norm::LayerNormParamsT params;
   params.epsilon = node.floatAttribute("epsilon", 1e-12f);

@@ -39,7 +39,7 @@ Status refuseOptions(const OnnxNode& node) {
     OPKIT_TRY(requireOnly(node, name, 0));
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (const std::string type = node.stringAttribute(name, "NONE"); type != "NONE")
-      return Status::unsupported("{}: {} must be NONE, got '{}'", node.opType(), name, type);
+      return Status::unsupported("{} must be NONE, got '{}'", name, type);
   constexpr const char* kNames[] = {"head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
   for (size_t i = 0; i < std::size(kNames); ++i) OPKIT_TRY(requireAbsent(node, 11 + i, kNames[i]));
   return Status::ok();
@@ -47,19 +47,16 @@ Status refuseOptions(const OnnxNode& node) {
 
 Status checkInputs(const OnnxNode& node) {
   const auto given = [&](size_t i) { return node.input(i) >= 0; };
-  if (given(kKey) != given(kValue))
-    return Status::invalidArgument("{}: key and value go together, got one of them", node.opType());
+  if (given(kKey) != given(kValue)) return Status::invalidArgument("key and value go together, got one of them");
   if (given(kPastKey) != given(kPastValue))
-    return Status::invalidArgument("{}: past_key and past_value go together, got one of them", node.opType());
+    return Status::invalidArgument("past_key and past_value go together, got one of them");
   if (!given(kLastPlaces) || !given(kTotalLength))
-    return Status::invalidArgument("{}: seqlens_k and total_sequence_length must be given", node.opType());
+    return Status::invalidArgument("seqlens_k and total_sequence_length must be given");
   if (node.intAttribute("do_rotary", 0) == 0) return Status::ok();
-  if (!given(kCosines) || !given(kSines))
-    return Status::invalidArgument("{}: do_rotary needs cos_cache and sin_cache", node.opType());
+  if (!given(kCosines) || !given(kSines)) return Status::invalidArgument("do_rotary needs cos_cache and sin_cache");
   const Tensor* cosines = node.constantInput(kCosines);
   if (!cosines || cosines->desc.shape.size() == 2) return Status::ok();
-  return Status::invalidArgument("{}: cos_cache must be [positions, pairs], got {}", node.opType(),
-                                 toString(cosines->desc.shape));
+  return Status::invalidArgument("cos_cache must be [positions, pairs], got {}", toString(cosines->desc.shape));
 }
 
 /// Queries, keys and values: three inputs, or one with all heads side by side.

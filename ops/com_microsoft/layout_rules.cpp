@@ -30,13 +30,13 @@ std::vector<int> toSecond(size_t rank) {
 Result<size_t> convRank(const OnnxNode& node) {
   if (const size_t axes = node.intsAttribute("kernel_shape").size(); axes > 0) return axes + 2;
   if (const Tensor* weights = node.constantInput(1)) return weights->desc.shape.size();
-  return Status::unsupported("{}: kernel_shape must be given where the weights are no constant", node.opType());
+  return Status::unsupported("kernel_shape must be given where the weights are no constant");
 }
 
 /// Inputs x, weights [out, in / group, ...], bias, and z, which is added. x, z and the result have their channels last.
 Status conv(OnnxNode& node) {
   OPKIT_ASSIGN(const size_t rank, convRank(node));
-  if (rank < 3) return Status::invalidArgument("{}: the weights must have rank 3 or more, got {}", node.opType(), rank);
+  if (rank < 3) return Status::invalidArgument("the weights must have rank 3 or more, got {}", rank);
   OPKIT_ASSIGN(const ParamBytes params, conv::convParams(node));
   RuleParts parts(node);
   const int x = parts.transposed(node.input(0), toSecond(rank));
@@ -50,7 +50,7 @@ Status conv(OnnxNode& node) {
 Status averagePool(OnnxNode& node) {
   OPKIT_ASSIGN(const ParamBytes params, pool::poolParams(node));
   const size_t rank = node.intsAttribute("kernel_shape").size() + 2;
-  if (rank < 3) return Status::invalidArgument("QLinearAveragePool: attribute kernel_shape is missing");
+  if (rank < 3) return Status::invalidArgument("attribute kernel_shape is missing");
   RuleParts parts(node);
   const bool isLast = node.intAttribute("channels_last", 0) != 0;
   int x = dequantized(node, 0);

@@ -54,11 +54,10 @@ Status emitByCaches(OnnxNode& node, const Angles& angles, int batch, int tokens)
 Status rotary(OnnxNode& node) {
   OPKIT_TRY(requireOnly(node, "is_packed_batching", 0));
   if (const float scale = node.floatAttribute("scale", 1); scale != 1)
-    return Status::unsupported("RotaryEmbedding: scale must be 1, got {}", scale);
+    return Status::unsupported("scale must be 1, got {}", scale);
   const int64_t heads = node.intAttribute("num_heads", 0), turned = node.intAttribute("rotary_embedding_dim", 0);
-  if (heads < 0) return Status::invalidArgument("RotaryEmbedding: num_heads must be 0 or more, got {}", heads);
-  if (turned != 0 && heads == 0)
-    return Status::invalidArgument("RotaryEmbedding: rotary_embedding_dim {} needs num_heads", turned);
+  if (heads < 0) return Status::invalidArgument("num_heads must be 0 or more, got {}", heads);
+  if (turned != 0 && heads == 0) return Status::invalidArgument("rotary_embedding_dim {} needs num_heads", turned);
   RuleParts parts(node);
   const int batch = parts.extents(node.input(kX), 0, 1), tokens = parts.extents(node.input(kX), -2, -1);
   // The second axis from the end holds the tokens in both forms.
