@@ -23,7 +23,8 @@ Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node) {
   OPKIT_ASSIGN(params.q_heads, requiredHeads(node, "num_heads"));
   params.kv_heads = params.q_heads;
   if (const float scale = node.floatAttribute("scale", 0); scale != 0) params.scale = scale;
-  if (node.intAttribute("unidirectional", 0) != 0) params.right = 0;
+  OPKIT_ASSIGN(const bool isCausal, flagOf(node, "unidirectional"));
+  if (isCausal) params.right = 0;
   return params;
 }
 
@@ -165,6 +166,12 @@ Result<int64_t> requiredHeads(const OnnxNode& node, const char* name) {
   constexpr int64_t kMost = 1 << 20;
   if (heads >= 1 && heads <= kMost) return heads;
   return Status::invalidArgument("{} must be in [1, {}], got {}", name, kMost, heads);
+}
+
+Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback) {
+  const int64_t value = node.intAttribute(name, fallback ? 1 : 0);
+  if (value == 0 || value == 1) return value == 1;
+  return Status::invalidArgument("{} must be 0 or 1, got {}", name, value);
 }
 
 void addAttentionRules(OnnxRules& rules) {

@@ -20,6 +20,9 @@ Status requireAbsent(const OnnxNode& node, size_t input, const char* name);
 /// An attribute that counts heads. InvalidArgument if it is missing, below 1 or beyond any network.
 Result<int64_t> requiredHeads(const OnnxNode& node, const char* name);
 
+/// An attribute that is 0 or 1. InvalidArgument if it has another value.
+Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback = false);
+
 /// Emits the activation that `name` names, with the parameters in order; x itself if it names none.
 Status emitActivation(OnnxNode& node, int x, const std::string& name, const std::vector<float>& values);
 

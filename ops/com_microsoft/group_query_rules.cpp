@@ -52,11 +52,7 @@ Status checkInputs(const OnnxNode& node) {
     return Status::invalidArgument("past_key and past_value go together, got one of them");
   if (!given(kLastPlaces) || !given(kTotalLength))
     return Status::invalidArgument("seqlens_k and total_sequence_length must be given");
-  if (node.intAttribute("do_rotary", 0) == 0) return Status::ok();
-  if (!given(kCosines) || !given(kSines)) return Status::invalidArgument("do_rotary needs cos_cache and sin_cache");
-  const Tensor* cosines = node.constantInput(kCosines);
-  if (!cosines || cosines->desc.shape.size() == 2) return Status::ok();
-  return Status::invalidArgument("cos_cache must be [positions, pairs], got {}", toString(cosines->desc.shape));
+  return Status::ok();
 }
 
 /// Queries, keys and values: three inputs, or one with all heads side by side.
@@ -98,13 +94,20 @@ int placesOf(OnnxNode& node, const Group& group) {
   return parts.where(group.isFirst, parts.pair("Add", first, counted), given);
 }
 
-void rotate(OnnxNode& node, Group& group) {
+Status rotate(OnnxNode& node, Group& group) {
+  if (node.input(kCosines) < 0 || node.input(kSines) < 0)
+    return Status::invalidArgument("do_rotary needs cos_cache and sin_cache");
+  const Tensor* cosines = node.constantInput(kCosines);
+  if (cosines && cosines->desc.shape.size() != 2)
+    return Status::invalidArgument("cos_cache must be [positions, pairs], got {}", toString(cosines->desc.shape));
   const Angles angles = anglesAt(node, node.input(kCosines), node.input(kSines), placesOf(node, group));
-  Rotation rotation{group.heads, 0, node.intAttribute("rotary_interleaved", 0) != 0};
-  if (const Tensor* cosines = node.constantInput(kCosines)) rotation.turned = 2 * cosines->desc.shape.back();
+  OPKIT_ASSIGN(const bool interleaved, flagOf(node, "rotary_interleaved"));
+  Rotation rotation{group.heads, 0, interleaved};
+  if (cosines) rotation.turned = 2 * cosines->desc.shape.back();
   group.q = rotated(node, group.q, angles, rotation);
   rotation.heads = group.kvHeads;
   group.k = rotated(node, group.k, angles, rotation);
+  return Status::ok();
 }
 
 /// The new tokens x in a buffer [batch, heads, max(tokens of the past buffer, total), size].
@@ -126,15 +129,19 @@ int present(OnnxNode& node, const Group& group, int x, int past) {
   return node.emitIntermediate("TensorScatter", {buffer, added, group.past}, packParams(params));
 }
 
-attention::AttentionParamsT paramsOf(const OnnxNode& node, const Group& group) {
+Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node, const Group& group) {
   attention::AttentionParamsT params;
   params.q_heads = group.heads;
   params.kv_heads = group.kvHeads;
   if (const float scale = node.floatAttribute("scale", 0); scale != 0) params.scale = scale;
   params.softcap = node.floatAttribute("softcap", 0);
-  if (node.intAttribute("causal", 1) != 0) params.right = 0;
-  // The window counts the token itself.
-  if (const int64_t window = node.intAttribute("local_window_size", -1); window > 0) params.left = window - 1;
+  OPKIT_ASSIGN(const bool isCausal, flagOf(node, "causal", true));
+  if (isCausal) params.right = 0;
+  const int64_t window = node.intAttribute("local_window_size", -1);
+  if (window == -1) return params;
+  if (window < 1 || !isCausal)
+    return Status::invalidArgument("local_window_size must be -1, or 1 or more where causal is 1, got {}", window);
+  params.left = window - 1;  // it counts the token itself
   return params;
 }
 
@@ -144,14 +151,16 @@ Status groupQuery(OnnxNode& node) {
   Group group;
   OPKIT_ASSIGN(group.heads, requiredHeads(node, "num_heads"));
   OPKIT_ASSIGN(group.kvHeads, requiredHeads(node, "kv_num_heads"));
+  OPKIT_ASSIGN(const attention::AttentionParamsT params, paramsOf(node, group));
   project(node, group);
   count(node, group);
-  if (node.intAttribute("do_rotary", 0) != 0) rotate(node, group);
+  OPKIT_ASSIGN(const bool isTurned, flagOf(node, "do_rotary"));
+  if (isTurned) OPKIT_TRY(rotate(node, group));
   const int key = present(node, group, group.k, node.input(kPastKey));
   const int value = present(node, group, group.v, node.input(kPastValue));
   const int lengths = node.emitIntermediate("Add", {group.past, group.tokens});
-  OPKIT_TRY(node.emitOutput(0, "Attention", {group.q, key, value, node.input(kBias), -1, -1, lengths},
-                            packParams(paramsOf(node, group))));
+  OPKIT_TRY(
+      node.emitOutput(0, "Attention", {group.q, key, value, node.input(kBias), -1, -1, lengths}, packParams(params)));
   OPKIT_TRY(node.emitOutput(1, "Identity", {key}));
   return node.emitOutput(2, "Identity", {value});
 }
@@ -160,8 +169,10 @@ Status groupQuery(OnnxNode& node) {
 
 void addGroupQueryRules(OnnxRules& rules) {
   rules.add(qualified("GroupQueryAttention"),
-            {"causal", "do_rotary", "k_quant_type", "kv_num_heads", "local_window_size", "num_heads", "qk_output",
-             "rotary_interleaved", "scale", "sliding_window_cache", "smooth_softmax", "softcap", "v_quant_type"},
+            // Without norms and quantised caches, qk_norm_epsilon and kv_cache_bit_width mean nothing.
+            {"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size",
+             "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale", "sliding_window_cache",
+             "smooth_softmax", "softcap", "v_quant_type"},
             groupQuery);
 }
 

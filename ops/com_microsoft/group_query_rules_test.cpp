@@ -162,6 +162,22 @@ TEST(ComMicrosoftGroupQuery, Refuses) {
   NodeCase angles = groupCase(8);
   angles.node.integer["do_rotary"] = 1;
   EXPECT_EQ(refusalOf(angles.node), "do_rotary needs cos_cache and sin_cache");
+  for (const auto& [window, causal] : {std::pair{0, 1}, {-2, 1}, {3, 0}}) {
+    NodeCase test = groupCase(7);
+    test.node.integer["local_window_size"] = window;
+    test.node.integer["causal"] = causal;
+    EXPECT_EQ(refusalOf(test.node),
+              fmt::format("local_window_size must be -1, or 1 or more where causal is 1, got {}", window));
+  }
+  NodeCase causal = groupCase(7);
+  causal.node.integer["causal"] = 2;
+  EXPECT_EQ(refusalOf(causal.node), "causal must be 0 or 1, got 2");
+  const Tensor row = tensorOf(wave({4}, 1));
+  NodeCase listed("GroupQueryAttention",
+                  {row, row, row, std::nullopt, std::nullopt, integers({1}, {0}), integers({1}, {1}), row, row});
+  listed.node.integer = {{"num_heads", 2}, {"kv_num_heads", 2}, {"do_rotary", 1}};
+  listed.node.setConstant(7, row);
+  EXPECT_EQ(refusalOf(listed.node), "cos_cache must be [positions, pairs], got [4]");
   NodeCase half = groupCase(7);
   half.node.leaveOut(2);
   EXPECT_EQ(refusalOf(half.node), "key and value go together, got one of them");

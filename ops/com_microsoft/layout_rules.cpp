@@ -52,7 +52,7 @@ Status averagePool(OnnxNode& node) {
   const size_t rank = node.intsAttribute("kernel_shape").size() + 2;
   if (rank < 3) return Status::invalidArgument("attribute kernel_shape is missing");
   RuleParts parts(node);
-  const bool isLast = node.intAttribute("channels_last", 0) != 0;
+  OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last"));
   int x = dequantized(node, 0);
   if (isLast) x = parts.transposed(x, toSecond(rank));
   int y = node.emitIntermediate("AveragePool", {x}, params);

@@ -25,7 +25,7 @@ Status emitRotation(OnnxNode& node, const Angles& angles, int64_t heads) {
   rotary_embedding::RotaryEmbeddingParamsT params;
   params.num_heads = heads;
   params.rotary_dim = node.intAttribute("rotary_embedding_dim", 0);
-  params.interleaved = node.intAttribute("interleaved", 0) != 0;
+  OPKIT_ASSIGN(params.interleaved, flagOf(node, "interleaved"));
   return node.emit("RotaryEmbedding", {node.input(kX), angles.cosines, angles.sines}, packParams(params));
 }
 
@@ -43,7 +43,7 @@ Status emitByCaches(OnnxNode& node, const Angles& angles, int batch, int tokens)
   const int heads = parts.reshaped(x, parts.where(hasHeads, whole, split));
   const int shape = parts.where(hasHeads, parts.joined({batch, tokens, pairs}), parts.joined({rows, one, pairs}));
   rotary_embedding::RotaryEmbeddingParamsT params;
-  params.interleaved = node.intAttribute("interleaved", 0) != 0;
+  OPKIT_ASSIGN(params.interleaved, flagOf(node, "interleaved"));
   const int y = node.emitIntermediate(
       "RotaryEmbedding", {heads, parts.reshaped(angles.cosines, shape), parts.reshaped(angles.sines, shape)},
       packParams(params));
