@@ -30,7 +30,8 @@ function numbersFor({dims, values, range, scale, tokens}, next) {
     return values;
   }
   if (range) return Array.from({length}, () => range[0] + Math.floor(next() * (range[1] - range[0] + 1)));
-  const isEmpty = (i) => tokens && Math.floor(i / dims[3]) % dims[2] >= tokens[Math.floor(i / elementCount(dims.slice(1)))];
+  const sampleOf = (i) => Math.floor(i / elementCount(dims.slice(1))), tokenOf = (i) => Math.floor(i / dims[3]) % dims[2];
+  const isEmpty = (i) => tokens && tokenOf(i) >= tokens[sampleOf(i)];
   return Array.from({length}, (_, i) => (2 * next() - 1) * (isEmpty(i) ? 0 : scale));
 }
 
@@ -117,7 +118,7 @@ for (const {name, folder, error} of written) {
   const isRight = states.every(({status}) => status === 'pass');
   isRight ? ++passed : ++failed;
   console.log(`${name}: ${backends.map((backend, i) => `${backend} ${states[i].status}`).join(', ')}`);
-  for (const {reason} of new Map(states.filter(({reason}) => reason).map((line) => [line.reason, line])).values()) console.log(`  ${reason}`);
+  for (const reason of new Set(states.map((line) => line.reason).filter(Boolean))) console.log(`  ${reason}`);
 }
 console.log(`${passed} cases pass, ${failed} fail, ${skipped} not judged`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -12,6 +12,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+. "$here/fetch_packages.sh"
 refuse() { echo "contrib.sh: $*" >&2; exit 2; }
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/contrib
@@ -42,22 +43,6 @@ version=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).packa
   "$here/trained_networks.json")
 manifest="{\"private\": true, \"dependencies\": {\"onnxruntime-node\": \"$version\"}}"
 
-# npm installs beside the cache; a finished folder takes its place. A folder for the same version is kept.
-if [ "$(cat "$cache/package.json" 2>/dev/null)" != "$manifest" ] || [ ! -e "$cache/complete" ]; then
-  mkdir -p "$(dirname "$cache")" 2>/dev/null || refuse "cannot make '$(dirname "$cache")'"
-  [ ! -e "$cache" ] || [ -e "$cache/complete" ] || refuse "--cache '$cache' holds something else"
-  new=$(mktemp -d "$cache.XXXXXX") || refuse "cannot write beside '$cache'"
-  trap 'rm -rf "$new"' EXIT
-  printf '%s\n' "$manifest" >"$new/package.json"
-  (cd "$new" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --fetch-retries 1 >log 2>&1) ||
-    refuse "npm cannot fetch ONNX Runtime: $(sed -n 's/^npm \(error\|ERR!\) //p' "$new/log" | head -n 3 | tr '\n' ' ')"
-  # npm writes the manifest in its own form.
-  printf '%s\n' "$manifest" >"$new/package.json"
-  touch "$new/complete"
-  rm -rf "$cache"
-  mv "$new" "$cache"
-  trap - EXIT
-fi
-
+fetchPackages "$cache" "$manifest"
 mkdir -p "$output" && touch "$output/.contrib" || refuse "cannot write '$output'"
 exec node "$here/contrib.mjs" "$(realpath "$cache")" "$(realpath "$bin")" "$(realpath "$output")" "$backends" "$filter"

@@ -112,7 +112,8 @@ function attributeProto(name, value) {
   const parts = (() => {
     if (typeof value === 'number') return [numberField(3, BigInt.asUintN(64, BigInt(value))), numberField(20, 2)];
     if (typeof value === 'string') return [bytesField(4, Buffer.from(value)), numberField(20, 3)];
-    if (Array.isArray(value)) return [...value.map((one) => numberField(8, BigInt.asUintN(64, BigInt(one)))), numberField(20, 7)];
+    if (Array.isArray(value))
+      return [...value.map((one) => numberField(8, BigInt.asUintN(64, BigInt(one)))), numberField(20, 7)];
     if (value.floats) return [...value.floats.map((one) => float32(7, one)), numberField(20, 6)];
     return [float32(2, value.float), numberField(20, 1)];
   })();
@@ -128,8 +129,8 @@ export function modelOfOneNode({op, domain, attributes, inputs, outputs, opset =
   const text = (number, string) => bytesField(number, Buffer.from(string));
   const node = Buffer.concat([
     ...inputs.map((input) => text(1, input?.name ?? '')), ...made.map(({name}) => text(kNodeOutput, name)),
-    text(kNodeType, op), ...Object.entries(attributes).map(([name, value]) => bytesField(5, attributeProto(name, value))),
-    text(7, domain)]);
+    text(kNodeType, op),
+    ...Object.entries(attributes).map(([name, value]) => bytesField(5, attributeProto(name, value))), text(7, domain)]);
   const valueInfo = ({name, type, dims}) => {
     if (!type) return text(1, name);
     const shape = dims?.map((extent) => bytesField(1, numberField(1, extent)));
@@ -142,7 +143,8 @@ export function modelOfOneNode({op, domain, attributes, inputs, outputs, opset =
     ...given.filter(({data}) => data).map((input) => bytesField(5, tensorProto(input.name, input))),
     ...given.filter(({data}) => !data).map((input) => bytesField(11, valueInfo(input))),
     ...made.filter(({name}) => name).map((output) => bytesField(kOutput, valueInfo(output)))]);
-  const domains = [['', opset], ...(domain ? [[domain, 1]] : [])].map(([name, version]) => bytesField(8, Buffer.concat([text(1, name), numberField(2, version)])));
+  const domains = [['', opset], ...(domain ? [[domain, 1]] : [])].map(
+      ([name, version]) => bytesField(8, Buffer.concat([text(1, name), numberField(2, version)])));
   return Buffer.concat([numberField(1, 8), bytesField(kGraph, graph), ...domains]);
 }
 

@@ -30,7 +30,7 @@ runs() {
   grep -qF -- "$text" "$scratch/said" || fail "$*: expected '$text', got: $(tail -n 1 "$scratch/said")"
 }
 touch "$scratch/no_network"
-runs 2 'npm cannot fetch ONNX Runtime: code ENOTFOUND' --output "$scratch/out"
+runs 2 'npm cannot fetch the packages: code ENOTFOUND' --output "$scratch/out"
 rm "$scratch/no_network"
 [ ! -e "$scratch/cache" ] || fail "a cache was left"
 runs 2 "unknown argument '--nope'" --nope
