@@ -103,7 +103,8 @@ TEST(ComMicrosoftGroupQuery, PromptsMayBePackedAndStartAtZero) {
   test.expect({attend(turned(q, cosines, sines, true, placeOf), keys, values, 0.5, visible({0, 0})), keys, values});
 }
 
-TEST(ComMicrosoftGroupQuery, OneSessionTakesPromptsAndTokens) {
+/// One token at a time, behind more and less of a buffer, in one session.
+void expectTokens(const std::string& backend) {
   // x0 to x2: new tokens; x3, x4: a buffer of 4; x5, x6: the last place and the number of tokens.
   const TensorDesc token{DType::Float32, {1, 1, 4}}, buffer{DType::Float32, {1, 1, 4, 4}};
   features::Node node("GroupQueryAttention",
@@ -114,7 +115,7 @@ TEST(ComMicrosoftGroupQuery, OneSessionTakesPromptsAndTokens) {
   ASSERT_TRUE(node.import().isOk());
   const Array pastKey = wave({1, 1, 4, 4}, 1), pastValue = wave({1, 1, 4, 4}, 2), k = wave({1, 1, 4}, 3);
   const auto interpreter = *Interpreter::create(node.model, builtinOps());
-  const auto session = *interpreter->createSession({.backend = "cpu", .threads = 1});
+  const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
   for (const int32_t total : {1, 3, 5, 4}) {
     const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
     for (const char* name : {"x0", "x1", "x2"}) set(name, tensorOf(k));
@@ -128,11 +129,14 @@ TEST(ComMicrosoftGroupQuery, OneSessionTakesPromptsAndTokens) {
     const Array keys = written(pastKey, byHeads(k, 1), {total - 1}, extent);
     const Array values = written(pastValue, byHeads(k, 1), {total - 1}, extent);
     const Array y = attend(byHeads(k, 1), keys, values, 0.5, visible({total - 1}));
-    const std::string where = fmt::format("total {}", total);
+    const std::string where = fmt::format("{}, total {}", backend, total);
     features::expectTensor(session->outputs()[0], {y.shape, y.values, 1e-4}, where);
     features::expectTensor(session->outputs()[1], {keys.shape, keys.values}, where);
     features::expectTensor(session->outputs()[2], {values.shape, values.values}, where);
   }
+}
+TEST(ComMicrosoftGroupQuery, OneSessionFollowsTheLengths) {
+  for (const std::string& backend : features::backends()) expectTokens(backend);
 }
 
 NodeCase groupCase(size_t inputs) {
