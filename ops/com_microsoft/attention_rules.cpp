@@ -36,7 +36,7 @@ int addedMask(OnnxNode& node, int mask, int keys, float hidden) {
   const int rank = parts.rankOf(mask), extents = node.emitIntermediate("Shape", {mask});
   const int ones = parts.sliced(parts.list({1, 1, 1}), parts.list({0}), parts.pair("Sub", parts.list({4}), rank), 0);
   const int batch = parts.sliced(extents, parts.list({0}), parts.list({1}), 0);
-  const int others = parts.sliced(extents, parts.list({1}), parts.list({8}), 0);
+  const int others = parts.sliced(extents, parts.list({1}), parts.list({kMostAxes}), 0);
   const int given = parts.reshaped(mask, parts.joined({batch, ones, others}));
   // A key is compared with its place where the mask has lengths, else with 0.
   const int hasLengths = parts.cast(parts.pair("Equal", rank, parts.list({1})), cast::ElementType::i64);
@@ -61,7 +61,7 @@ Projections separate(OnnxNode& node) {
   const int bias = node.input(3);
   if (bias < 0) return given;
   RuleParts parts(node);
-  const int size = parts.extents(given.q, -1, 3), twice = parts.pair("Add", size, size);
+  const int size = parts.extents(given.q, -1, kMostAxes), twice = parts.pair("Add", size, size);
   const int end = parts.extents(bias, 0, 1);
   const auto plus = [&](int x, int from, int to) { return parts.pair("Add", x, parts.sliced(bias, from, to, 0)); };
   return {plus(given.q, parts.list({0}), size), plus(given.k, size, twice), plus(given.v, twice, end)};

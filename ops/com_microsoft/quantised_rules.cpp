@@ -6,6 +6,7 @@
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/quantize/dequantize_generated.h"
+#include "ops/reduce/reduce_generated.h"
 #include "ops/transpose/transpose_generated.h"
 #include "ops/unary/unary_generated.h"
 
@@ -36,8 +37,18 @@ Status leakyRelu(OnnxNode& node) {
   return emitQuantized(node, node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params)), 3);
 }
 Status globalAveragePool(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "channels_last", 0));
-  return emitQuantized(node, node.emitIntermediate("GlobalAveragePool", {dequantized(node, 0)}), 3);
+  OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last"));
+  const int x = dequantized(node, 0);
+  if (!isLast) return emitQuantized(node, node.emitIntermediate("GlobalAveragePool", {x}), 3);
+  // [batch, places, channels], whatever the rank of x.
+  RuleParts parts(node);
+  const int batch = parts.extents(x, 0, 1), places = parts.extents(x, 1, -1),
+            channels = parts.extents(x, -1, kMostAxes);
+  const int rows = parts.reshaped(x, parts.joined({batch, parts.list({-1}), channels}));
+  reduce::ReduceParamsT params;
+  const int means = node.emitIntermediate("ReduceMean", {rows, parts.list({1})}, packParams(params));
+  const int ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {places}));
+  return emitQuantized(node, parts.reshaped(means, parts.joined({batch, ones, channels})), 3);
 }
 
 /// Inputs: scale and zero point of the output, then x, scale and zero point of each part.

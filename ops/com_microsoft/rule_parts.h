@@ -2,10 +2,15 @@
 // at resize. For one thread; holds a reference to the node.
 #pragma once
 
+#include <limits>
+
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/cast/cast_generated.h"
 
 namespace opkit::ops::com_microsoft {
+
+/// An end of `extents` behind the last axis.
+constexpr int kMostAxes = std::numeric_limits<int>::max();
 
 /// A value is the index of a tensor in the model.
 class RuleParts {

@@ -58,6 +58,7 @@ const kQuantised = [
   {name: 'QLinearMul i8', inputs: [i8([3, 40]), scaleOf(0.031), point(i8, 10), i8([3, 1]), scaleOf(0.05), point(i8, -3), scaleOf(0.07), point(i8, 9)]},
   {name: 'QLinearSigmoid', inputs: [u8([100]), scaleOf(0.05), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
   {name: 'QLinearLeakyRelu', attributes: {alpha: float(0.2)}, inputs: [i8([100]), scaleOf(0.05), point(i8, 5), scaleOf(0.04), point(i8, -20)]},
+  {name: 'QLinearGlobalAveragePool channels last', attributes: {channels_last: 1}, inputs: [i8([2, 5, 7, 3]), scaleOf(0.05), point(i8, 8), scaleOf(0.01), point(i8, -10)]},
   {name: 'QLinearGlobalAveragePool', inputs: [u8([2, 3, 5, 7]), scaleOf(0.05), point(u8, 128), scaleOf(0.01), point(u8, 100)]},
   {
     name: 'QLinearConcat', attributes: {axis: 1},
