@@ -6,6 +6,23 @@
 #include "engine/tensor/objects.h"
 
 namespace opkit {
+namespace {
+
+/// The nodes of a stage run on a backend, which has no memory for objects. Unsupported names the first that reads one.
+Status refuseObjects(const Model& stage, const OpRegistry& registry) {
+  for (const ModelNode& node : stage.nodes)
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] < 0) continue;
+      const DType dtype = stage.tensors[static_cast<size_t>(node.inputs[i])].desc.dtype;
+      const Port* port = isObject(dtype) ? portOf(registry.find(node.type)->inputs, i) : nullptr;
+      if (port)
+        return Status::unsupported("node '{}': {}: input {} '{}' must be one of {}, got {}", node.name, node.type, i,
+                                   port->name, port->dtypes.toString(), nameOf(dtype));
+    }
+  return Status::ok();
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, const OpRegistry& registry,
                                                            const InterpreterOptions& options) {
@@ -13,6 +30,7 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
   for (Stage& stage : splitIntoStages(model, registry)) {
     Step step{nullptr, std::move(stage.inputs), std::move(stage.outputs), {}};
     if (!step.outputs.empty()) {
+      OPKIT_TRY(refuseObjects(stage.model, registry));
       OPKIT_ASSIGN(step.interpreter, Interpreter::create(std::move(stage.model), registry, options));
     }
     for (size_t n : stage.control) {
