@@ -103,6 +103,27 @@ TEST(ComMicrosoftGroupQuery, PromptsMayBePackedAndStartAtZero) {
   test.expect({attend(turned(q, cosines, sines, true, placeOf), keys, values, 0.5, visible({0, 0})), keys, values});
 }
 
+TEST(ComMicrosoftGroupQuery, PlacesMayBeGivenAndAPromptTakesTheFirst) {
+  const Array pastKey = wave({2, 1, 3, 4}, 4), pastValue = wave({2, 1, 3, 4}, 5);
+  const Array cosines = wave({9, 2}, 6), sines = wave({9, 2}, 7);
+  for (const bool isPrompt : {false, true}) {
+    const int64_t tokens = isPrompt ? 2 : 1, past = isPrompt ? 0 : 3;
+    const std::vector<int64_t> given = isPrompt ? std::vector<int64_t>{4, 1, 7, 2} : std::vector<int64_t>{8, 2};
+    const auto last = static_cast<int32_t>(past + tokens - 1);
+    const Array x = wave({2, tokens, 4}, 1);
+    NodeCase test("GroupQueryAttention", {tensorOf(x), tensorOf(x), tensorOf(x), tensorOf(pastKey), tensorOf(pastValue),
+                                          integers({2}, {last, last}), integers({1}, {last + 1}), tensorOf(cosines),
+                                          tensorOf(sines), features::tensor(DType::Int64, {2, tokens}, given)});
+    test.node.integer = {{"num_heads", 1}, {"kv_num_heads", 1}, {"do_rotary", 1}};
+    const auto placeOf = [&](int64_t b, int64_t t) { return isPrompt ? 4 + t : given[static_cast<size_t>(b)]; };
+    const Array heads = byHeads(x, 1), q = turned(heads, cosines, sines, false, placeOf);
+    const int64_t extent = isPrompt ? 3 : 4;
+    const Array keys = written(pastKey, q, {past, past}, extent),
+                values = written(pastValue, heads, {past, past}, extent);
+    test.expect({attend(q, keys, values, 0.5, visible({past, past})), keys, values});
+  }
+}
+
 /// One token at a time, behind more and less of a buffer, in one session.
 void expectTokens(const std::string& backend) {
   // x0 to x2: new tokens; x3, x4: a buffer of 4; x5, x6: the last place and the number of tokens.
