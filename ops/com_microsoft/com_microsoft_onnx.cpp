@@ -14,34 +14,6 @@ int plus(OnnxNode& node, int x, size_t bias) {
   return node.input(bias) < 0 ? x : node.emitIntermediate("Add", {x, node.input(bias)});
 }
 
-/// Emits the activation that `name` names, with the parameters in order; x itself if it names none.
-Status emitActivation(OnnxNode& node, int x, const std::string& name, const std::vector<float>& values) {
-  struct Known {
-    const char *name, *type;
-    size_t parameters;
-  };
-  constexpr Known kKnown[] = {{"Relu", "Relu", 0},
-                              {"Tanh", "Tanh", 0},
-                              {"Sigmoid", "Sigmoid", 0},
-                              {"HardSwish", "HardSwish", 0},
-                              {"LeakyRelu", "LeakyRelu", 1},
-                              {"HardSigmoid", "HardSigmoid", 2},
-                              {"Clip", "Clip", 2}};
-  if (name.empty()) return node.emit("Identity", {x});
-  for (const Known& known : kKnown) {
-    if (name != known.name) continue;
-    if (!values.empty() && values.size() < known.parameters)
-      return Status::invalidArgument("activation {} takes {} parameters, found {}", name, known.parameters,
-                                     values.size());
-    unary::UnaryParamsT params;
-    if (known.parameters > 0 && !values.empty()) params.alpha = values[0];
-    if (known.parameters > 1 && !values.empty()) params.beta = values[1];
-    return node.emit(known.type, {x}, packParams(params));
-  }
-  return Status::unsupported(
-      "activation '{}' is not one of Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid, Clip", name);
-}
-
 Status biasGelu(OnnxNode& node) { return node.emit("Gelu", {plus(node, node.input(0), 1)}); }
 Status fastGelu(OnnxNode& node) { return node.emit("GeluTanh", {plus(node, node.input(0), 1)}); }
 
@@ -125,6 +97,33 @@ Status simplifiedNorm(OnnxNode& node) {
 
 }  // namespace
 
+Status emitActivation(OnnxNode& node, int x, const std::string& name, const std::vector<float>& values) {
+  struct Known {
+    const char *name, *type;
+    size_t parameters;
+  };
+  constexpr Known kKnown[] = {{"Relu", "Relu", 0},
+                              {"Tanh", "Tanh", 0},
+                              {"Sigmoid", "Sigmoid", 0},
+                              {"HardSwish", "HardSwish", 0},
+                              {"LeakyRelu", "LeakyRelu", 1},
+                              {"HardSigmoid", "HardSigmoid", 2},
+                              {"Clip", "Clip", 2}};
+  if (name.empty()) return node.emit("Identity", {x});
+  for (const Known& known : kKnown) {
+    if (name != known.name) continue;
+    if (!values.empty() && values.size() < known.parameters)
+      return Status::invalidArgument("activation {} takes {} parameters, found {}", name, known.parameters,
+                                     values.size());
+    unary::UnaryParamsT params;
+    if (known.parameters > 0 && !values.empty()) params.alpha = values[0];
+    if (known.parameters > 1 && !values.empty()) params.beta = values[1];
+    return node.emit(known.type, {x}, packParams(params));
+  }
+  return Status::unsupported(
+      "activation '{}' is not one of Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid, Clip", name);
+}
+
 std::string qualified(const char* type) { return std::string("com.microsoft::") + type; }
 
 void addOnnx(OnnxRules& rules) {
@@ -148,6 +147,11 @@ void addOnnx(OnnxRules& rules) {
        {qualified("SimplifiedLayerNormalization"), std::string("SimplifiedLayerNormalization")})
     rules.add(type, {"axis", "epsilon", "stash_type"}, simplifiedNorm);
   addQuantisedRules(rules);
+  addAttentionRules(rules);
+  addGroupQueryRules(rules);
+  addRotaryRules(rules);
+  addEmbeddingRules(rules);
+  addLayoutRules(rules);
 }
 
 }  // namespace opkit::ops::com_microsoft

@@ -131,6 +131,13 @@ TEST(ComMicrosoft, QuantisedPairsComputeInFloats) {
                 floats({}, {2}), tensor<uint8_t>(DType::UInt8, {}, {1}), tensor<uint8_t>(DType::UInt8, {3}, {4, 8, 0}),
                 floats({}, {1}), tensor<uint8_t>(DType::UInt8, {}, {0})},
                {6}, {1, 2, 3, 3, 5, 1});
+  // Two channels of 1 x 3 places, channels last: means 2 and 5 of (x - 0) / 2.
+  auto pool = nodeOf("QLinearGlobalAveragePool", {{DType::UInt8, {1, 1, 3, 2}}, scale, point, scale, point});
+  pool.integer["channels_last"] = 1;
+  expectOutput(pool,
+               {tensor<uint8_t>(DType::UInt8, {1, 1, 3, 2}, {1, 7, 3, 9, 8, 14}), floats({}, {0.5}),
+                tensor<uint8_t>(DType::UInt8, {}, {0}), floats({}, {0.25}), tensor<uint8_t>(DType::UInt8, {}, {3})},
+               {1, 1, 1, 2}, {11, 23});
   auto few = nodeOf("QLinearConcat", {scale, point, bytes});
   few.integer["axis"] = 0;
   EXPECT_NE(refusalOf(few).find("three inputs per part, found 3 inputs"), std::string::npos);

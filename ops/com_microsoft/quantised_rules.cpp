@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "engine/tensor/float_format.h"
-#include "ops/cast/cast_generated.h"
 #include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rule_parts.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/quantize/dequantize_generated.h"
 #include "ops/transpose/transpose_generated.h"
@@ -42,13 +42,9 @@ Status concat(OnnxNode& node) {
 
 /// The product of integers times both scales, plus the optional bias.
 Status emitScaled(OnnxNode& node, std::vector<int> product, int scaleA, int scaleB, int bias) {
-  cast::CastParamsT toFloat;
-  toFloat.to = cast::ElementType::f32;
-  const int integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(product)));
-  const int floats = node.emitIntermediate("Cast", {integers}, packParams(toFloat));
-  const int scale = node.emitIntermediate("Mul", {scaleA, scaleB});
-  if (bias < 0) return node.emit("Mul", {floats, scale});
-  return node.emit("Add", {node.emitIntermediate("Mul", {floats, scale}), bias});
+  const ScaledProduct made = scaledProduct(node, std::move(product), scaleA, scaleB);
+  if (bias < 0) return node.emit("Mul", {made.product, made.scale});
+  return node.emit("Add", {node.emitIntermediate("Mul", {made.product, made.scale}), bias});
 }
 
 /// Inputs a, b, their scales, their zero points, bias.
@@ -164,9 +160,13 @@ int dequantized(OnnxNode& node, size_t first) {
   return node.emitIntermediate("DequantizeLinear",
                                trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
 }
-
 Status emitQuantized(OnnxNode& node, int y, size_t first) {
   return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
+}
+
+ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA, int scaleB) {
+  const int integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(inputs)));
+  return {RuleParts(node).cast(integers, cast::ElementType::f32), node.emitIntermediate("Mul", {scaleA, scaleB})};
 }
 
 void addQuantisedRules(OnnxRules& rules) {

@@ -1,4 +1,5 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "ops/pool/pool_onnx.h"
+
 #include "engine/op/window.h"
 #include "ops/pool/global_lp_pool_generated.h"
 #include "ops/pool/pool_generated.h"
@@ -17,9 +18,8 @@ Status globalNormRule(OnnxNode& node) {
   return node.emit("GlobalLpPool", node.inputs(), packParams(params));
 }
 
-Status rule(OnnxNode& node) {
+PoolParamsT paramsOf(const OnnxNode& node, opkit::AutoPad autoPad) {
   PoolParamsT params;
-  OPKIT_ASSIGN(const opkit::AutoPad autoPad, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
   params.auto_pad = static_cast<pool::AutoPad>(autoPad);
   params.kernel_shape = node.intsAttribute("kernel_shape");
   params.strides = node.intsAttribute("strides");
@@ -28,11 +28,22 @@ Status rule(OnnxNode& node) {
   params.ceil_mode = node.intAttribute("ceil_mode", 0) != 0;
   params.count_include_pad = node.intAttribute("count_include_pad", 0) != 0;
   params.column_major = node.intAttribute("storage_order", 0) != 0;
+  return params;
+}
+
+Status rule(OnnxNode& node) {
+  OPKIT_ASSIGN(const opkit::AutoPad autoPad, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
+  PoolParamsT params = paramsOf(node, autoPad);
   if (node.opType() == "LpPool") params.p = powerOf(node);
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
 }  // namespace
+
+Result<ParamBytes> poolParams(const OnnxNode& node) {
+  OPKIT_ASSIGN(const opkit::AutoPad autoPad, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
+  return packParams(paramsOf(node, autoPad));
+}
 
 void addOnnx(OnnxRules& rules) {
   rules.add("MaxPool", {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"},

@@ -1,12 +1,27 @@
 #include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rule_parts.h"
 #include "ops/quantized_pool/quantized_pool_parts.h"
+#include "ops/reduce/reduce_generated.h"
 
 namespace opkit::ops::quantized_pool {
 namespace {
 
+/// With the channels last: [batch, places, channels], whatever the rank of x.
+Status channelsLast(OnnxNode& node) {
+  const int x = com_microsoft::dequantized(node, 0);
+  com_microsoft::RuleParts parts(node);
+  const int batch = parts.extents(x, 0, 1), places = parts.extents(x, 1, -1),
+            channels = parts.extents(x, -1, com_microsoft::kMostAxes);
+  const int rows = parts.reshaped(x, parts.joined({batch, parts.list({-1}), channels}));
+  const int means = node.emitIntermediate("ReduceMean", {rows, parts.list({1})}, packParams(reduce::ReduceParamsT()));
+  const int ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {places}));
+  return com_microsoft::emitQuantized(node, parts.reshaped(means, parts.joined({batch, ones, channels})), 3);
+}
+
 /// Without a zero point the type is not known yet: nodes in floats then.
 Status globalAveragePool(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "channels_last", 0));
+  OPKIT_ASSIGN(const bool isLast, com_microsoft::flagOf(node, "channels_last"));
+  if (isLast) return channelsLast(node);
   if (node.input(2) >= 0 && node.input(4) >= 0)
     return node.emit("QLinearGlobalAveragePool",
                      {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4)});

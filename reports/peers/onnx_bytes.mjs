@@ -1,5 +1,5 @@
-// Bytes of ONNX models (protobuf), of tensors (TensorProto) and of .npy files, as far as onnx_expect.mjs and trained.mjs
-// need them. Field numbers are those of onnx.proto.
+// Bytes of ONNX models (protobuf), of tensors (TensorProto) and of .npy files, as far as onnx_expect.mjs, trained.mjs and
+// contrib.mjs need them. Field numbers are those of onnx.proto.
 import {readFileSync, writeFileSync} from 'node:fs';
 
 const kGraph = 7, kNode = 1, kOutput = 12, kNodeOutput = 2, kNodeType = 4;
@@ -93,11 +93,59 @@ export function withEveryTensor(model) {
 
 const bytesOf = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 
-/** Writes a tensor {type, dims, data} as a TensorProto. */
-export function writeProto(path, name, {type, dims, data}) {
+function tensorProto(name, {type, dims, data}) {
   const parts = dims.map((extent) => numberField(1, extent));
   parts.push(numberField(2, typeRow(type)[0]), bytesField(8, Buffer.from(name)), bytesField(9, bytesOf(data)));
-  writeFileSync(path, Buffer.concat(parts));
+  return Buffer.concat(parts);
+}
+
+/** Writes a tensor {type, dims, data} as a TensorProto. */
+export function writeProto(path, name, tensor) { writeFileSync(path, tensorProto(name, tensor)); }
+
+/** An AttributeProto. Values: an integer, {float}, {floats}, a string or an array of integers. */
+function attributeProto(name, value) {
+  const float32 = (number, real) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeFloatLE(real);
+    return Buffer.concat([varint((number << 3) | 5), bytes]);
+  };
+  const parts = (() => {
+    if (typeof value === 'number') return [numberField(3, BigInt.asUintN(64, BigInt(value))), numberField(20, 2)];
+    if (typeof value === 'string') return [bytesField(4, Buffer.from(value)), numberField(20, 3)];
+    if (Array.isArray(value))
+      return [...value.map((one) => numberField(8, BigInt.asUintN(64, BigInt(one)))), numberField(20, 7)];
+    if (value.floats) return [...value.floats.map((one) => float32(7, one)), numberField(20, 6)];
+    return [float32(2, value.float), numberField(20, 1)];
+  })();
+  return Buffer.concat([bytesField(1, Buffer.from(name)), ...parts]);
+}
+
+/**
+ * A model of one node. `inputs` are {name, type, dims}, null where an optional one is absent; one with `data` becomes a
+ * constant. `outputs` are names, '' where one is absent, or {name, type} where ONNX Runtime cannot infer the type.
+ */
+export function modelOfOneNode({op, domain, attributes, inputs, outputs, opset = 17}) {
+  const made = outputs.map((output) => typeof output === 'string' ? {name: output} : output);
+  const text = (number, string) => bytesField(number, Buffer.from(string));
+  const node = Buffer.concat([
+    ...inputs.map((input) => text(1, input?.name ?? '')), ...made.map(({name}) => text(kNodeOutput, name)),
+    text(kNodeType, op),
+    ...Object.entries(attributes).map(([name, value]) => bytesField(5, attributeProto(name, value))), text(7, domain)]);
+  const valueInfo = ({name, type, dims}) => {
+    if (!type) return text(1, name);
+    const shape = dims?.map((extent) => bytesField(1, numberField(1, extent)));
+    const tensor = Buffer.concat([numberField(1, typeRow(type)[0]), ...(shape ? [bytesField(2, Buffer.concat(shape))] : [])]);
+    return Buffer.concat([text(1, name), bytesField(2, bytesField(1, tensor))]);
+  };
+  const given = inputs.filter(Boolean);
+  const graph = Buffer.concat([
+    bytesField(kNode, node), text(2, op),
+    ...given.filter(({data}) => data).map((input) => bytesField(5, tensorProto(input.name, input))),
+    ...given.filter(({data}) => !data).map((input) => bytesField(11, valueInfo(input))),
+    ...made.filter(({name}) => name).map((output) => bytesField(kOutput, valueInfo(output)))]);
+  const domains = [['', opset], ...(domain ? [[domain, 1]] : [])].map(
+      ([name, version]) => bytesField(8, Buffer.concat([text(1, name), numberField(2, version)])));
+  return Buffer.concat([numberField(1, 8), bytesField(kGraph, graph), ...domains]);
 }
 
 /** Writes a tensor {type, dims, data} as .npy. */
@@ -129,6 +177,17 @@ function halfValue(bits) {
   const size = exponent === 31 ? (fraction ? NaN : Infinity) :
       exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
   return bits >> 15 ? -size : size;
+}
+
+/** The bits of the f16 nearest to a number, ties to even. */
+export function halfBits(value) {
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0, size = Math.abs(value);
+  if (Number.isNaN(value)) return 0x7e00;
+  if (size >= 65520) return sign | 0x7c00;
+  const exponent = Math.max(Math.floor(Math.log2(size)), -14), step = 2 ** (exponent - 10);
+  const scaled = size / step, below = Math.floor(scaled), rest = scaled - below;
+  const steps = below + (rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? 1 : 0);
+  return sign | (steps < 1024 ? steps : ((exponent + 14) << 10) + steps);
 }
 
 /** The elements of a tensor as numbers; integers beyond 2^53 are rounded. */

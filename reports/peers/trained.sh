@@ -13,6 +13,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+. "$here/fetch_packages.sh"
 refuse() { echo "trained.sh: $*" >&2; exit 2; }
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/trained
@@ -49,21 +50,7 @@ manifest=$(node -e '
   console.log(JSON.stringify({private: true, dependencies: packages, overrides}));' "$table" 2>/dev/null) ||
   refuse "--table '$table' is no JSON file with packages and networks"
 
-# npm installs beside the cache; a finished folder takes its place. A folder for the same packages is kept.
-if [ "$(cat "$cache/package.json" 2>/dev/null)" != "$manifest" ] || [ ! -e "$cache/complete" ]; then
-  mkdir -p "$(dirname "$cache")" 2>/dev/null || refuse "cannot make '$(dirname "$cache")'"
-  [ ! -e "$cache" ] || [ -e "$cache/complete" ] || refuse "--cache '$cache' holds something else"
-  new=$(mktemp -d "$cache.XXXXXX") || refuse "cannot write beside '$cache'"
-  trap 'rm -rf "$new"' EXIT
-  printf '%s\n' "$manifest" >"$new/package.json"
-  (cd "$new" && npm install --ignore-scripts --no-audit --no-fund --no-package-lock --fetch-retries 1 >log 2>&1) ||
-    refuse "npm cannot fetch the packages: $(sed -n 's/^npm \(error\|ERR!\) //p' "$new/log" | head -n 3 | tr '\n' ' ')"
-  touch "$new/complete"
-  rm -rf "$cache"
-  mv "$new" "$cache"
-  trap - EXIT
-fi
-
+fetchPackages "$cache" "$manifest"
 mkdir -p "$output" "$(dirname "$json")" && touch "$output/.trained" || refuse "cannot write '$output'"
 IFS=, read -ra list <<<"$backends"
 exec node "$here/trained.mjs" "$(realpath "$cache")" "$(realpath "$table")" "$(realpath "$bin")" "$(realpath "$output")" \

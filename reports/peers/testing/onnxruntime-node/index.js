@@ -1,5 +1,5 @@
-// Stands in for onnxruntime-node in trained_test.sh: runs a model on OpKit's oracles, with the op-run of OPKIT_BIN. Names of
-// files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
+// Stands in for onnxruntime-node in trained_test.sh and contrib_test.sh: runs a model on OpKit's oracles, with the op-run
+// of OPKIT_BIN. Names of files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
 // `differs` gives other values, from the fourth tensor on if every tensor is an output.
 const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
@@ -42,8 +42,9 @@ class InferenceSession {
     const {readNpy, writeNpy} = await import(`${process.env.OPKIT_PEERS}/onnx_bytes.mjs`);
     const words = [this.model, '--backend', 'reference', '--output', this.folder];
     for (const [name, tensor] of Object.entries(feeds)) {
-      writeNpy(`${this.folder}/input.npy`, tensor);
-      words.push('--input', `${name}=${this.folder}/input.npy`);
+      const file = `${this.folder}/input_${words.length}.npy`;
+      writeNpy(file, tensor);
+      words.push('--input', `${name}=${file}`);
     }
     opRun(...words);
     return Object.fromEntries(this.outputNames.map((name, k) => {

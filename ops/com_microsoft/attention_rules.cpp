@@ -1,0 +1,187 @@
+// Rules of MultiHeadAttention, Attention and QAttention of com.microsoft: projections, a mask and the operator
+// Attention.
+#include "ops/attention/attention_generated.h"
+#include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rule_parts.h"
+
+namespace opkit::ops::com_microsoft {
+namespace {
+
+/// Queries, keys and values: [batch, tokens, heads * size], or keys and values as [batch, heads, tokens, size].
+struct Projections {
+  int q, k, v;
+};
+
+/// Cached keys and values, [batch, heads, tokens, size]; -1 if there are none.
+struct Past {
+  int key = -1, value = -1;
+};
+
+/// The attributes that the operators share. A scale of 0 is the default one.
+Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node) {
+  attention::AttentionParamsT params;
+  OPKIT_ASSIGN(params.q_heads, requiredHeads(node, "num_heads"));
+  params.kv_heads = params.q_heads;
+  if (const float scale = node.floatAttribute("scale", 0); scale != 0) params.scale = scale;
+  OPKIT_ASSIGN(const bool isCausal, flagOf(node, "unidirectional"));
+  if (isCausal) params.right = 0;
+  return params;
+}
+
+/// Added to the scores: 0 where a key is seen, else `hidden`; f32, [batch, 1, queries or 1, keys]. The mask is a number
+/// of keys per sample, [batch]; or positive where a key is seen, [batch, keys] or [batch, queries, keys]. `keys` is
+/// i64[1].
+int addedMask(OnnxNode& node, int mask, int keys, float hidden) {
+  RuleParts parts(node);
+  const int rank = parts.rankOf(mask), extents = node.emitIntermediate("Shape", {mask});
+  const int ones = parts.sliced(parts.list({1, 1, 1}), parts.list({0}), parts.pair("Sub", parts.list({4}), rank), 0);
+  const int batch = parts.sliced(extents, parts.list({0}), parts.list({1}), 0);
+  const int others = parts.sliced(extents, parts.list({1}), parts.list({kMostAxes}), 0);
+  const int given = parts.reshaped(mask, parts.joined({batch, ones, others}));
+  // A key is compared with its place where the mask has lengths, else with 0.
+  const int hasLengths = parts.cast(parts.pair("Equal", rank, parts.list({1})), cast::ElementType::i64);
+  const int places = parts.pair("Mul", parts.countedTo(keys), hasLengths);
+  const int isSeen = parts.pair("Greater", given, parts.cast(places, cast::ElementType::i32));
+  return parts.where(isSeen, node.addConstant("seen", 0.0f), node.addConstant("hidden", hidden));
+}
+
+/// The sum of the mask, if input `mask` is given, and of attention_bias, if that input is; -1 without both.
+int maskOf(OnnxNode& node, size_t mask, int bias, const Projections& made, const Past& past) {
+  if (node.input(mask) < 0) return bias;
+  RuleParts parts(node);
+  int keys = parts.extents(made.k, -2, -1);
+  if (past.key >= 0) keys = parts.pair("Add", keys, parts.extents(past.key, 2, 3));
+  const int added = addedMask(node, node.input(mask), keys, node.floatAttribute("mask_filter_value", -10000));
+  return bias < 0 ? added : parts.pair("Add", parts.castLike(added, bias), bias);
+}
+
+/// q, k and v of separate inputs, plus their parts of the bias [D + D + Dv].
+Projections separate(OnnxNode& node) {
+  const Projections given{node.input(0), node.input(1), node.input(2)};
+  const int bias = node.input(3);
+  if (bias < 0) return given;
+  RuleParts parts(node);
+  const int size = parts.extents(given.q, -1, kMostAxes), twice = parts.pair("Add", size, size);
+  const int end = parts.extents(bias, 0, 1);
+  const auto plus = [&](int x, int from, int to) { return parts.pair("Add", x, parts.sliced(bias, from, to, 0)); };
+  return {plus(given.q, parts.list({0}), size), plus(given.k, size, twice), plus(given.v, twice, end)};
+}
+
+/// Keys [batch, tokens, heads, 2, size], where values lie beside them.
+Result<Projections> packedKeys(OnnxNode& node) {
+  if (node.input(3) >= 0) return Status::unsupported("bias must be absent where keys and values are packed");
+  RuleParts parts(node);
+  const std::vector<int> both = parts.split(node.input(1), 3, std::vector<int64_t>{1, 1});
+  return Projections{node.input(0), parts.turned(parts.squeezed(both[0], 3)), parts.turned(parts.squeezed(both[1], 3))};
+}
+
+/// Queries [batch, tokens, heads, 3, size], where keys and values lie beside them; the bias is [3 * heads * size].
+Projections packedQueries(OnnxNode& node, int64_t heads) {
+  RuleParts parts(node);
+  std::vector<int> all = parts.split(node.input(0), 3, std::vector<int64_t>{1, 1, 1});
+  for (int& one : all) one = parts.squeezed(one, 3);
+  if (node.input(3) >= 0) {
+    const std::vector<int> biases = parts.split(node.input(3), 0, 3);
+    for (size_t i = 0; i < 3; ++i) all[i] = parts.pair("Add", all[i], parts.reshapedTo(biases[i], {heads, -1}));
+  }
+  return {parts.reshapedTo(all[0], {0, 0, -1}), parts.turned(all[1]), parts.turned(all[2])};
+}
+
+/// Inputs query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
+Status multiHead(OnnxNode& node) {
+  OPKIT_TRY(requireAbsent(node, 8, "past_sequence_length"));
+  OPKIT_TRY(requireAbsent(node, 9, "cache_indirection"));
+  OPKIT_ASSIGN(attention::AttentionParamsT params, paramsOf(node));
+  params.scores = attention::Scores::Masked;
+  Projections made{};
+  if (node.input(1) < 0) {
+    if (node.input(2) >= 0) return Status::invalidArgument("value needs a key, which is absent");
+    made = packedQueries(node, params.q_heads);
+  } else if (node.input(2) < 0) {
+    OPKIT_ASSIGN(made, packedKeys(node));
+  } else {
+    made = separate(node);
+  }
+  const Past past{node.input(6), node.input(7)};
+  const int mask = maskOf(node, 4, node.input(5), made, past);
+  return node.emit("Attention", {made.q, made.k, made.v, mask, past.key, past.value}, packParams(params));
+}
+
+/// Cuts [batch, tokens, D + D + Dv] into queries, keys and values.
+Result<Projections> cut(OnnxNode& node, int x) {
+  RuleParts parts(node);
+  const std::vector<int64_t> sizes = node.intsAttribute("qkv_hidden_sizes");
+  if (!sizes.empty() && sizes.size() != 3)
+    return Status::invalidArgument("qkv_hidden_sizes must list 3 sizes, got {}", sizes.size());
+  const std::vector<int> cuts = sizes.empty() ? parts.split(x, 2, 3) : parts.split(x, 2, sizes);
+  return Projections{cuts[0], cuts[1], cuts[2]};
+}
+
+/// The attention of projections x, whose optional mask, past [2, batch, heads, tokens, size] and attention_bias are
+/// inputs; output 1 is the past with the new tokens.
+Status emitAttention(OnnxNode& node, int x, size_t mask, size_t pastInput, int bias) {
+  OPKIT_TRY(requireOnly(node, "do_rotary", 0));
+  OPKIT_TRY(requireOnly(node, "past_present_share_buffer", 0));
+  OPKIT_ASSIGN(const attention::AttentionParamsT params, paramsOf(node));
+  OPKIT_ASSIGN(const Projections made, cut(node, x));
+  RuleParts parts(node);
+  Past past;
+  if (node.input(pastInput) >= 0) {
+    const std::vector<int> both = parts.split(node.input(pastInput), 0, std::vector<int64_t>{1, 1});
+    past = {parts.squeezed(both[0], 0), parts.squeezed(both[1], 0)};
+  }
+  const std::vector<int> inputs{made.q, made.k, made.v, maskOf(node, mask, bias, made, past), past.key, past.value};
+  if (!node.hasOutput(1)) return node.emitOutput(0, "Attention", inputs, packParams(params));
+  const std::vector<int> outputs = node.emitIntermediates("Attention", inputs, 3, packParams(params));
+  OPKIT_TRY(node.emitOutput(0, "Identity", {outputs[0]}));
+  const int present = parts.joined({parts.unsqueezed(outputs[1], 0), parts.unsqueezed(outputs[2], 0)});
+  return node.emitOutput(1, "Identity", {present});
+}
+
+/// Inputs x, weights, bias, mask_index, past, attention_bias.
+Status merged(OnnxNode& node) {
+  OPKIT_TRY(requireAbsent(node, 6, "past_sequence_length"));
+  int x = node.emitIntermediate("MatMul", {node.input(0), node.input(1)});
+  if (node.input(2) >= 0) x = node.emitIntermediate("Add", {x, node.input(2)});
+  return emitAttention(node, x, 3, 4, node.input(5));
+}
+
+/// Inputs x, weights, bias, scales of x and weights, mask_index, zero points of x and weights, past.
+Status quantised(OnnxNode& node) {
+  RuleParts parts(node);
+  const ScaledProduct made =
+      scaledProduct(node, {node.input(0), node.input(1), node.input(6), node.input(7)}, node.input(3), node.input(4));
+  return emitAttention(node, parts.pair("Add", parts.pair("Mul", made.product, made.scale), node.input(2)), 5, 8, -1);
+}
+
+}  // namespace
+
+Status requireAbsent(const OnnxNode& node, size_t input, const char* name) {
+  if (node.input(input) < 0) return Status::ok();
+  return Status::unsupported("the input {} must be absent", name);
+}
+
+Result<int64_t> requiredHeads(const OnnxNode& node, const char* name) {
+  OPKIT_ASSIGN(const int64_t heads, requiredInt(node, name));
+  constexpr int64_t kMost = 1 << 20;
+  if (heads >= 1 && heads <= kMost) return heads;
+  return Status::invalidArgument("{} must be in [1, {}], got {}", name, kMost, heads);
+}
+
+Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback) {
+  const int64_t value = node.intAttribute(name, fallback ? 1 : 0);
+  if (value == 0 || value == 1) return value == 1;
+  return Status::invalidArgument("{} must be 0 or 1, got {}", name, value);
+}
+
+void addAttentionRules(OnnxRules& rules) {
+  rules.add(qualified("MultiHeadAttention"), {"mask_filter_value", "num_heads", "scale", "unidirectional"}, multiHead);
+  const std::vector<std::string> attributes{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer",
+                                            "scale",     "unidirectional"};
+  rules.add(qualified("QAttention"), attributes, quantised);
+  std::vector<std::string> more = attributes;
+  more.emplace_back("qkv_hidden_sizes");
+  rules.add(qualified("Attention"), more, merged);
+}
+
+}  // namespace opkit::ops::com_microsoft

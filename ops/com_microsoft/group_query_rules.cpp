@@ -1,0 +1,179 @@
+// The rule of GroupQueryAttention of com.microsoft. Keys and values are written into buffers of the past, behind the
+// tokens that each sample has; the operator Attention reads the buffers and the lengths.
+#include "ops/attention/attention_generated.h"
+#include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rotary_rules.h"
+#include "ops/com_microsoft/rule_parts.h"
+#include "ops/pad/pad_generated.h"
+#include "ops/tensor_scatter/tensor_scatter_generated.h"
+
+namespace opkit::ops::com_microsoft {
+namespace {
+
+enum Input : size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kPastKey,
+  kPastValue,
+  kLastPlaces,
+  kTotalLength,
+  kCosines,
+  kSines,
+  kPositions,
+  kBias,
+};
+
+/// One node: its heads, its projections [batch, tokens, heads * size], and integers that a run gives.
+struct Group {
+  int64_t heads = 0, kvHeads = 0;
+  int q = -1, k = -1, v = -1;
+  int tokens = -1;   // new ones, i64[1]
+  int total = -1;    // tokens of the longest sample, i64[1]
+  int isFirst = -1;  // bool[1]: nothing came before the new tokens
+  int past = -1;     // tokens before the new ones, i64[batch]
+};
+
+Status refuseOptions(const OnnxNode& node) {
+  for (const char* name : {"smooth_softmax", "qk_output", "sliding_window_cache"})
+    OPKIT_TRY(requireOnly(node, name, 0));
+  for (const char* name : {"k_quant_type", "v_quant_type"})
+    if (const std::string type = node.stringAttribute(name, "NONE"); type != "NONE")
+      return Status::unsupported("{} must be NONE, got '{}'", name, type);
+  constexpr const char* kNames[] = {"head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
+  for (size_t i = 0; i < std::size(kNames); ++i) OPKIT_TRY(requireAbsent(node, 11 + i, kNames[i]));
+  return Status::ok();
+}
+
+Status checkInputs(const OnnxNode& node) {
+  const auto given = [&](size_t i) { return node.input(i) >= 0; };
+  if (given(kKey) != given(kValue)) return Status::invalidArgument("key and value go together, got one of them");
+  if (given(kPastKey) != given(kPastValue))
+    return Status::invalidArgument("past_key and past_value go together, got one of them");
+  if (!given(kLastPlaces) || !given(kTotalLength))
+    return Status::invalidArgument("seqlens_k and total_sequence_length must be given");
+  return Status::ok();
+}
+
+/// Queries, keys and values: three inputs, or one with all heads side by side.
+void project(OnnxNode& node, Group& group) {
+  group.q = node.input(kQuery);
+  group.k = node.input(kKey);
+  group.v = node.input(kValue);
+  if (group.k >= 0) return;
+  RuleParts parts(node);
+  const int64_t kv = group.kvHeads;
+  const int heads = parts.reshapedTo(group.q, {0, 0, group.heads + 2 * kv, -1});
+  const std::vector<int> cuts = parts.split(heads, 2, std::vector<int64_t>{group.heads, kv, kv});
+  const auto joined = [&](int x) { return parts.reshapedTo(x, {0, 0, -1}); };
+  group.q = joined(cuts[0]);
+  group.k = joined(cuts[1]);
+  group.v = joined(cuts[2]);
+}
+
+/// seqlens_k holds the place of each sample's last token. A first prompt starts at 0 in every sample, also if samples
+/// are padded behind.
+void count(OnnxNode& node, Group& group) {
+  RuleParts parts(node);
+  group.tokens = parts.extents(group.q, 1, 2);
+  group.total = parts.reshapedTo(parts.cast(node.input(kTotalLength), cast::ElementType::i64), {1});
+  group.isFirst = parts.pair("Equal", group.total, group.tokens);
+  const int last = parts.reshapedTo(parts.cast(node.input(kLastPlaces), cast::ElementType::i64), {-1});
+  const int before = parts.pair("Sub", last, parts.pair("Sub", group.tokens, parts.list({1})));
+  group.past = parts.where(group.isFirst, parts.list({0}), before);
+}
+
+/// Places of the new tokens, i64[batch, tokens]. A first prompt takes the first of position_ids for all.
+int placesOf(OnnxNode& node, const Group& group) {
+  RuleParts parts(node);
+  const int counted = parts.countedTo(group.tokens);
+  const int given = node.input(kPositions);
+  if (given < 0) return parts.pair("Add", parts.unsqueezed(group.past, 1), counted);
+  const int all = parts.reshapedTo(given, {-1});
+  const int first = parts.sliced(all, parts.list({0}), parts.list({1}), 0);
+  return parts.where(group.isFirst, parts.pair("Add", first, counted), given);
+}
+
+Status rotate(OnnxNode& node, Group& group) {
+  if (node.input(kCosines) < 0 || node.input(kSines) < 0)
+    return Status::invalidArgument("do_rotary needs cos_cache and sin_cache");
+  const Tensor* cosines = node.constantInput(kCosines);
+  if (cosines && cosines->desc.shape.size() != 2)
+    return Status::invalidArgument("cos_cache must be [positions, pairs], got {}", toString(cosines->desc.shape));
+  const Angles angles = anglesAt(node, node.input(kCosines), node.input(kSines), placesOf(node, group));
+  OPKIT_ASSIGN(const bool interleaved, flagOf(node, "rotary_interleaved"));
+  Rotation rotation{group.heads, 0, interleaved};
+  if (cosines) rotation.turned = 2 * cosines->desc.shape.back();
+  group.q = rotated(node, group.q, angles, rotation);
+  rotation.heads = group.kvHeads;
+  group.k = rotated(node, group.k, angles, rotation);
+  return Status::ok();
+}
+
+/// The new tokens x in a buffer [batch, heads, max(tokens of the past buffer, total), size].
+int present(OnnxNode& node, const Group& group, int x, int past) {
+  RuleParts parts(node);
+  const int added = parts.turned(parts.reshapedTo(x, {0, 0, group.kvHeads, -1}));
+  int buffer = 0;
+  if (past >= 0) {
+    const int extent = parts.extents(past, 2, 3);
+    const int missing = parts.pair("Sub", parts.pair("Max", extent, group.total), extent);
+    const int pads = parts.joined({parts.list({0, 0, 0, 0, 0, 0}), missing, parts.list({0})});
+    buffer = node.emitIntermediate("Pad", {past, pads}, packParams(pad::PadParamsT()));
+  } else {
+    const int shape = parts.joined({parts.extents(added, 0, 2), group.total, parts.extents(added, 3, 4)});
+    buffer = parts.expanded(parts.castLike(node.addConstant("zero", 0.0f), added), shape);
+  }
+  tensor_scatter::TensorScatterParamsT params;
+  params.axis = 2;
+  return node.emitIntermediate("TensorScatter", {buffer, added, group.past}, packParams(params));
+}
+
+Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node, const Group& group) {
+  attention::AttentionParamsT params;
+  params.q_heads = group.heads;
+  params.kv_heads = group.kvHeads;
+  if (const float scale = node.floatAttribute("scale", 0); scale != 0) params.scale = scale;
+  params.softcap = node.floatAttribute("softcap", 0);
+  OPKIT_ASSIGN(const bool isCausal, flagOf(node, "causal", true));
+  if (isCausal) params.right = 0;
+  const int64_t window = node.intAttribute("local_window_size", -1);
+  if (window == -1) return params;
+  if (window < 1 || !isCausal)
+    return Status::invalidArgument("local_window_size must be -1, or 1 or more where causal is 1, got {}", window);
+  params.left = window - 1;  // it counts the token itself
+  return params;
+}
+
+Status groupQuery(OnnxNode& node) {
+  OPKIT_TRY(refuseOptions(node));
+  OPKIT_TRY(checkInputs(node));
+  Group group;
+  OPKIT_ASSIGN(group.heads, requiredHeads(node, "num_heads"));
+  OPKIT_ASSIGN(group.kvHeads, requiredHeads(node, "kv_num_heads"));
+  OPKIT_ASSIGN(const attention::AttentionParamsT params, paramsOf(node, group));
+  project(node, group);
+  count(node, group);
+  OPKIT_ASSIGN(const bool isTurned, flagOf(node, "do_rotary"));
+  if (isTurned) OPKIT_TRY(rotate(node, group));
+  const int key = present(node, group, group.k, node.input(kPastKey));
+  const int value = present(node, group, group.v, node.input(kPastValue));
+  const int lengths = node.emitIntermediate("Add", {group.past, group.tokens});
+  OPKIT_TRY(
+      node.emitOutput(0, "Attention", {group.q, key, value, node.input(kBias), -1, -1, lengths}, packParams(params)));
+  OPKIT_TRY(node.emitOutput(1, "Identity", {key}));
+  return node.emitOutput(2, "Identity", {value});
+}
+
+}  // namespace
+
+void addGroupQueryRules(OnnxRules& rules) {
+  rules.add(qualified("GroupQueryAttention"),
+            // Without norms and quantised caches, qk_norm_epsilon and kv_cache_bit_width mean nothing.
+            {"causal", "do_rotary", "k_quant_type", "kv_cache_bit_width", "kv_num_heads", "local_window_size",
+             "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale", "sliding_window_cache",
+             "smooth_softmax", "softcap", "v_quant_type"},
+            groupQuery);
+}
+
+}  // namespace opkit::ops::com_microsoft

@@ -1,0 +1,276 @@
+// The rules of GroupQueryAttention and RotaryEmbedding: the networks that they make, against plain loops.
+#include "ops/com_microsoft/plain_attention.h"
+
+namespace opkit::ops::com_microsoft {
+namespace {
+
+using features::refusalOf;
+
+/// x [batch, heads, tokens, size] with pairs turned by the rows of the caches [positions, pairs] at the places of
+/// tokens.
+Array turned(const Array& x, const Array& cosines, const Array& sines, bool interleaved,
+             const std::function<int64_t(int64_t, int64_t)>& placeOf) {
+  const int64_t pairs = cosines.shape[1];
+  Array y = x;
+  for (int64_t b = 0; b < x.shape[0]; ++b)
+    for (int64_t h = 0; h < x.shape[1]; ++h)
+      for (int64_t t = 0; t < x.shape[2]; ++t)
+        for (int64_t i = 0; i < pairs; ++i) {
+          const int64_t first = interleaved ? 2 * i : i, second = interleaved ? 2 * i + 1 : i + pairs;
+          const double c = cosines.at({placeOf(b, t), i}), s = sines.at({placeOf(b, t), i});
+          y.at({b, h, t, first}) = c * x.at({b, h, t, first}) - s * x.at({b, h, t, second});
+          y.at({b, h, t, second}) = s * x.at({b, h, t, first}) + c * x.at({b, h, t, second});
+        }
+  return y;
+}
+
+/// The new tokens [batch, heads, tokens, size] in a copy of the buffer, extended to `extent` tokens with 0.
+Array written(const Array& buffer, const Array& added, const std::vector<int64_t>& places, int64_t extent) {
+  Array y({added.shape[0], added.shape[1], extent, added.shape[3]});
+  for (int64_t b = 0; b < y.shape[0]; ++b)
+    for (int64_t h = 0; h < y.shape[1]; ++h)
+      for (int64_t i = 0; i < y.shape[3]; ++i) {
+        for (int64_t t = 0; t < buffer.shape[2]; ++t) y.at({b, h, t, i}) = buffer.at({b, h, t, i});
+        for (int64_t t = 0; t < added.shape[2]; ++t)
+          y.at({b, h, places[static_cast<size_t>(b)] + t, i}) = added.at({b, h, t, i});
+      }
+  return y;
+}
+
+/// A query at a place sees this many keys up to its own; 0: all.
+Added visible(const std::vector<int64_t>& past, int64_t window = 0) {
+  return [past, window](int64_t b, int64_t, int64_t query, int64_t key) {
+    const int64_t place = past[static_cast<size_t>(b)] + query;
+    return key > place || (window > 0 && key <= place - window) ? kHidden : 0.0;
+  };
+}
+
+TEST(ComMicrosoftGroupQuery, TokensGoBehindThoseOfTheirSample) {
+  const Array q = wave({2, 1, 16}, 1), k = wave({2, 1, 8}, 2), v = wave({2, 1, 8}, 3);
+  const Array pastKey = wave({2, 2, 5, 4}, 4), pastValue = wave({2, 2, 5, 4}, 5);
+  const Array cosines = wave({9, 2}, 6), sines = wave({9, 2}, 7);
+  const std::vector<int64_t> past{5, 2};
+  NodeCase test("GroupQueryAttention", {tensorOf(q), tensorOf(k), tensorOf(v), tensorOf(pastKey), tensorOf(pastValue),
+                                        integers({2}, {5, 2}), integers({1}, {6}), tensorOf(cosines), tensorOf(sines)});
+  test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 2}, {"do_rotary", 1}, {"local_window_size", 3}};
+  test.node.number["scale"] = 2;
+  const auto placeOf = [&](int64_t b, int64_t) { return past[static_cast<size_t>(b)]; };
+  const Array keys = written(pastKey, turned(byHeads(k, 2), cosines, sines, false, placeOf), past, 6);
+  const Array values = written(pastValue, byHeads(v, 2), past, 6);
+  test.expect(
+      {attend(turned(byHeads(q, 4), cosines, sines, false, placeOf), keys, values, 2, visible(past, 3)), keys, values});
+}
+
+TEST(ComMicrosoftGroupQuery, BuffersMayBeLonger) {
+  // A buffer of 7 tokens, 3 of them used, and 2 new ones; the rest is not read.
+  const Array q = wave({1, 2, 16}, 1), k = wave({1, 2, 8}, 2), v = wave({1, 2, 8}, 3);
+  const Array pastKey = wave({1, 2, 7, 4}, 4), pastValue = wave({1, 2, 7, 4}, 5), bias = wave({1, 1, 2, 5}, 6);
+  NodeCase test("GroupQueryAttention",
+                {tensorOf(q), tensorOf(k), tensorOf(v), tensorOf(pastKey), tensorOf(pastValue), integers({1}, {4}),
+                 integers({}, {5}), std::nullopt, std::nullopt, std::nullopt, tensorOf(bias)});
+  test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 2}};
+  const Array keys = written(pastKey, byHeads(k, 2), {3}, 7), values = written(pastValue, byHeads(v, 2), {3}, 7);
+  const Added seen = visible({3});
+  test.expect({attend(byHeads(q, 4), keys, values, 0.5,
+                      [&](int64_t b, int64_t h, int64_t query, int64_t key) {
+                        const double added = seen(b, h, query, key);
+                        return added < 0 ? added : bias.at({0, 0, query, key});
+                      }),
+               keys, values});
+}
+
+TEST(ComMicrosoftGroupQuery, PromptsMayBePackedAndStartAtZero) {
+  const Array all = wave({2, 3, 4 * 6}, 1), cosines = wave({9, 1}, 6), sines = wave({9, 1}, 7);
+  // The second sample has 2 tokens and one behind them; its row of y is not compared.
+  const Array pastKey = wave({2, 1, 5, 4}, 2), pastValue = wave({2, 1, 5, 4}, 3);
+  NodeCase test("GroupQueryAttention",
+                {tensorOf(all), std::nullopt, std::nullopt, tensorOf(pastKey), tensorOf(pastValue),
+                 integers({2}, {2, 1}), integers({1}, {3}), tensorOf(cosines), tensorOf(sines)});
+  test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 1}, {"do_rotary", 1}, {"rotary_interleaved", 1}};
+  test.node.setConstant(7, tensorOf(cosines));
+  const auto placeOf = [](int64_t, int64_t t) { return t; };
+  const Array heads = byHeads(all, 6);
+  Array q({2, 4, 3, 4}), k({2, 1, 3, 4}), v({2, 1, 3, 4});
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t h = 0; h < 6; ++h)
+      for (int64_t t = 0; t < 3; ++t)
+        for (int64_t i = 0; i < 4; ++i) {
+          Array& to = h < 4 ? q : h == 4 ? k : v;
+          to.at({b, h < 4 ? h : 0, t, i}) = heads.at({b, h, t, i});
+        }
+  const Array keys = written(pastKey, turned(k, cosines, sines, true, placeOf), {0, 0}, 5);
+  const Array values = written(pastValue, v, {0, 0}, 5);
+  test.expect({attend(turned(q, cosines, sines, true, placeOf), keys, values, 0.5, visible({0, 0})), keys, values});
+}
+
+TEST(ComMicrosoftGroupQuery, PlacesMayBeGivenAndAPromptTakesTheFirst) {
+  const Array pastKey = wave({2, 1, 3, 4}, 4), pastValue = wave({2, 1, 3, 4}, 5);
+  const Array cosines = wave({9, 2}, 6), sines = wave({9, 2}, 7);
+  for (const bool isPrompt : {false, true}) {
+    const int64_t tokens = isPrompt ? 2 : 1, past = isPrompt ? 0 : 3;
+    const std::vector<int64_t> given = isPrompt ? std::vector<int64_t>{4, 1, 7, 2} : std::vector<int64_t>{8, 2};
+    const auto last = static_cast<int32_t>(past + tokens - 1);
+    const Array x = wave({2, tokens, 4}, 1);
+    NodeCase test("GroupQueryAttention", {tensorOf(x), tensorOf(x), tensorOf(x), tensorOf(pastKey), tensorOf(pastValue),
+                                          integers({2}, {last, last}), integers({1}, {last + 1}), tensorOf(cosines),
+                                          tensorOf(sines), features::tensor(DType::Int64, {2, tokens}, given)});
+    test.node.integer = {{"num_heads", 1}, {"kv_num_heads", 1}, {"do_rotary", 1}};
+    const auto placeOf = [&](int64_t b, int64_t t) { return isPrompt ? 4 + t : given[static_cast<size_t>(b)]; };
+    const Array heads = byHeads(x, 1), q = turned(heads, cosines, sines, false, placeOf);
+    const int64_t extent = isPrompt ? 3 : 4;
+    const Array keys = written(pastKey, q, {past, past}, extent),
+                values = written(pastValue, heads, {past, past}, extent);
+    test.expect({attend(q, keys, values, 0.5, visible({past, past})), keys, values});
+  }
+}
+
+/// One token at a time, behind more and less of a buffer, in one session.
+void expectTokens(const std::string& backend) {
+  // x0 to x2: new tokens; x3, x4: a buffer of 4; x5, x6: the last place and the number of tokens.
+  const TensorDesc token{DType::Float32, {1, 1, 4}}, buffer{DType::Float32, {1, 1, 4, 4}};
+  features::Node node("GroupQueryAttention",
+                      {token, token, token, buffer, buffer, {DType::Int32, {1}}, {DType::Int32, {1}}});
+  node.domain = "com.microsoft::";
+  node.usedOutputs = 3;
+  node.integer = {{"num_heads", 1}, {"kv_num_heads", 1}};
+  ASSERT_TRUE(node.import().isOk());
+  const Array pastKey = wave({1, 1, 4, 4}, 1), pastValue = wave({1, 1, 4, 4}, 2), k = wave({1, 1, 4}, 3);
+  const auto interpreter = *Interpreter::create(node.model, builtinOps());
+  const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
+  for (const int32_t total : {1, 3, 5, 4}) {
+    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
+    for (const char* name : {"x0", "x1", "x2"}) set(name, tensorOf(k));
+    set("x3", tensorOf(pastKey));
+    set("x4", tensorOf(pastValue));
+    set("x5", integers({1}, {total - 1}));
+    set("x6", integers({1}, {total}));
+    const Status ran = session->run();
+    ASSERT_TRUE(ran.isOk()) << ran.toString();
+    const int64_t extent = std::max(total, 4);
+    const Array keys = written(pastKey, byHeads(k, 1), {total - 1}, extent);
+    const Array values = written(pastValue, byHeads(k, 1), {total - 1}, extent);
+    const Array y = attend(byHeads(k, 1), keys, values, 0.5, visible({total - 1}));
+    const std::string where = fmt::format("{}, total {}", backend, total);
+    features::expectTensor(session->outputs()[0], {y.shape, y.values, 1e-4}, where);
+    features::expectTensor(session->outputs()[1], {keys.shape, keys.values}, where);
+    features::expectTensor(session->outputs()[2], {values.shape, values.values}, where);
+  }
+}
+TEST(ComMicrosoftGroupQuery, OneSessionFollowsTheLengths) {
+  for (const std::string& backend : features::backends()) expectTokens(backend);
+}
+
+NodeCase groupCase(size_t inputs) {
+  const Tensor x = tensorOf(wave({1, 1, 8}, 1)), one = integers({1}, {0});
+  std::vector<std::optional<Tensor>> given{x, x, x, std::nullopt, std::nullopt, one, integers({1}, {1})};
+  while (given.size() < inputs) given.push_back(std::nullopt);
+  if (inputs > 7) given.back() = x;
+  NodeCase test("GroupQueryAttention", given);
+  test.node.integer = {{"num_heads", 2}, {"kv_num_heads", 2}};
+  return test;
+}
+
+TEST(ComMicrosoftGroupQuery, Refuses) {
+  for (const char* name : {"smooth_softmax", "qk_output", "sliding_window_cache"}) {
+    NodeCase test = groupCase(7);
+    test.node.integer[name] = 1;
+    EXPECT_EQ(refusalOf(test.node), fmt::format("GroupQueryAttention: {} must be 0, got 1", name));
+  }
+  NodeCase quantised = groupCase(7);
+  quantised.node.text["v_quant_type"] = "PER_TENSOR";
+  EXPECT_EQ(refusalOf(quantised.node), "v_quant_type must be NONE, got 'PER_TENSOR'");
+  constexpr const char* kNames[] = {"head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
+  for (size_t i = 0; i < 5; ++i) {
+    NodeCase test = groupCase(12 + i);
+    EXPECT_EQ(refusalOf(test.node), fmt::format("the input {} must be absent", kNames[i]));
+  }
+  NodeCase angles = groupCase(8);
+  angles.node.integer["do_rotary"] = 1;
+  EXPECT_EQ(refusalOf(angles.node), "do_rotary needs cos_cache and sin_cache");
+  for (const auto& [window, causal] : {std::pair{0, 1}, {-2, 1}, {3, 0}}) {
+    NodeCase test = groupCase(7);
+    test.node.integer["local_window_size"] = window;
+    test.node.integer["causal"] = causal;
+    EXPECT_EQ(refusalOf(test.node),
+              fmt::format("local_window_size must be -1, or 1 or more where causal is 1, got {}", window));
+  }
+  NodeCase causal = groupCase(7);
+  causal.node.integer["causal"] = 2;
+  EXPECT_EQ(refusalOf(causal.node), "causal must be 0 or 1, got 2");
+  const Tensor row = tensorOf(wave({4}, 1));
+  NodeCase listed("GroupQueryAttention",
+                  {row, row, row, std::nullopt, std::nullopt, integers({1}, {0}), integers({1}, {1}), row, row});
+  listed.node.integer = {{"num_heads", 2}, {"kv_num_heads", 2}, {"do_rotary", 1}};
+  listed.node.setConstant(7, row);
+  EXPECT_EQ(refusalOf(listed.node), "cos_cache must be [positions, pairs], got [4]");
+  NodeCase half = groupCase(7);
+  half.node.leaveOut(2);
+  EXPECT_EQ(refusalOf(half.node), "key and value go together, got one of them");
+  NodeCase past = groupCase(7);
+  past.node.leaveOut(6);
+  EXPECT_EQ(refusalOf(past.node), "seqlens_k and total_sequence_length must be given");
+}
+
+TEST(ComMicrosoftGroupQuery, PlacesBeyondTheBufferAreRefused) {
+  NodeCase test = groupCase(7);
+  test.inputs[5] = integers({1}, {3});
+  test.inputs[6] = integers({1}, {2});
+  EXPECT_NE(test.runRefusal().find("indices must be in [-2, 2), got 3"), std::string::npos) << test.runRefusal();
+}
+
+/// [batch, heads, tokens, size] as [batch, tokens, heads * size].
+Array sideBySide(const Array& x) {
+  const Shape& from = x.shape;
+  Array y({from[0], from[2], from[1] * from[3]});
+  for (int64_t b = 0; b < from[0]; ++b)
+    for (int64_t h = 0; h < from[1]; ++h)
+      for (int64_t t = 0; t < from[2]; ++t)
+        for (int64_t i = 0; i < from[3]; ++i) y.at({b, t, h * from[3] + i}) = x.at({b, h, t, i});
+  return y;
+}
+
+TEST(ComMicrosoftRotary, PlacesAreAnOffsetOrAMatrix) {
+  const Array x = wave({2, 3, 12}, 1), cosines = wave({7, 2}, 2), sines = wave({7, 2}, 3);
+  const std::vector<int64_t> matrix{0, 6, 2, 5, 5, 1};
+  const Tensor offset = features::tensor<int64_t>(DType::Int64, {1}, {3});
+  const Tensor places = features::tensor(DType::Int64, {2, 3}, matrix);
+  for (const bool interleaved : {false, true})
+    for (const Tensor* given : {&offset, &places}) {
+      const auto placeOf = [&](int64_t b, int64_t t) {
+        return given == &offset ? 3 + t : matrix[static_cast<size_t>(3 * b + t)];
+      };
+      const Array y = turned(byHeads(x, 3), cosines, sines, interleaved, placeOf);
+      NodeCase packed("RotaryEmbedding", {tensorOf(x), *given, tensorOf(cosines), tensorOf(sines)});
+      packed.node.integer["interleaved"] = interleaved ? 1 : 0;
+      packed.expect({sideBySide(y)});
+      NodeCase heads("RotaryEmbedding", {tensorOf(byHeads(x, 3)), *given, tensorOf(cosines), tensorOf(sines)});
+      heads.node.integer["interleaved"] = interleaved ? 1 : 0;
+      heads.expect({y});
+    }
+}
+
+TEST(ComMicrosoftRotary, APartOfAHeadMayTurn) {
+  const Array x = wave({2, 3, 12}, 1), cosines = wave({7, 2}, 2), sines = wave({7, 2}, 3);
+  const Tensor offset = features::tensor<int64_t>(DType::Int64, {}, {2});
+  NodeCase test("RotaryEmbedding", {tensorOf(x), offset, tensorOf(cosines), tensorOf(sines)});
+  test.node.integer = {{"num_heads", 2}, {"rotary_embedding_dim", 4}};
+  test.expect({sideBySide(turned(byHeads(x, 2), cosines, sines, false, [](int64_t, int64_t t) { return 2 + t; }))});
+}
+
+TEST(ComMicrosoftRotary, Refuses) {
+  const Tensor x = tensorOf(wave({1, 1, 4}, 1)), zero = features::tensor<int64_t>(DType::Int64, {1}, {0});
+  const auto refusal = [&](const char* name, int64_t value) {
+    NodeCase test("RotaryEmbedding", {x, zero, x, x});
+    test.node.integer[name] = value;
+    return refusalOf(test.node);
+  };
+  EXPECT_EQ(refusal("is_packed_batching", 1), "RotaryEmbedding: is_packed_batching must be 0, got 1");
+  EXPECT_EQ(refusal("num_heads", -1), "num_heads must be 0 or more, got -1");
+  EXPECT_EQ(refusal("rotary_embedding_dim", 2), "rotary_embedding_dim 2 needs num_heads");
+  NodeCase scaled("RotaryEmbedding", {x, zero, x, x});
+  scaled.node.number["scale"] = 2;
+  EXPECT_EQ(refusalOf(scaled.node), "scale must be 1, got 2");
+}
+
+}  // namespace
+}  // namespace opkit::ops::com_microsoft

@@ -1,0 +1,75 @@
+// Rules of operators of com.microsoft whose channels are the last axis: NhwcConv, NhwcFusedConv; QLinearAveragePool in
+// both layouts.
+#include <numeric>
+
+#include "ops/com_microsoft/com_microsoft.h"
+#include "ops/com_microsoft/rule_parts.h"
+#include "ops/conv/conv_onnx.h"
+#include "ops/pool/pool_onnx.h"
+#include "ops/transpose/transpose_generated.h"
+
+namespace opkit::ops::com_microsoft {
+namespace {
+
+/// [0, 2, 3, ..., 1]: channels from the second axis to the end.
+std::vector<int> toLast(size_t rank) {
+  std::vector<int> perm(rank, 0);
+  std::iota(perm.begin() + 1, perm.end() - 1, 2);
+  perm.back() = 1;
+  return perm;
+}
+/// [0, last, 1, 2, ...]: channels from the end to the second axis.
+std::vector<int> toSecond(size_t rank) {
+  std::vector<int> perm(rank, 0);
+  perm[1] = static_cast<int>(rank) - 1;
+  std::iota(perm.begin() + 2, perm.end(), 1);
+  return perm;
+}
+
+/// The rank of x, from kernel_shape or the weights.
+Result<size_t> convRank(const OnnxNode& node) {
+  if (const size_t axes = node.intsAttribute("kernel_shape").size(); axes > 0) return axes + 2;
+  if (const Tensor* weights = node.constantInput(1)) return weights->desc.shape.size();
+  return Status::unsupported("kernel_shape must be given where the weights are no constant");
+}
+
+/// Inputs x, weights [out, in / group, ...], bias, and z, which is added. x, z and the result have their channels last.
+Status conv(OnnxNode& node) {
+  OPKIT_ASSIGN(const size_t rank, convRank(node));
+  if (rank < 3) return Status::invalidArgument("the weights must have rank 3 or more, got {}", rank);
+  OPKIT_ASSIGN(const ParamBytes params, conv::convParams(node));
+  RuleParts parts(node);
+  const int x = parts.transposed(node.input(0), toSecond(rank));
+  int y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, params);
+  y = parts.transposed(y, toLast(rank));
+  if (node.input(3) >= 0) y = parts.pair("Add", y, node.input(3));
+  return emitActivation(node, y, node.stringAttribute("activation", ""), node.floatsAttribute("activation_params"));
+}
+
+/// Inputs x, its scale and zero point, then scale and zero point of the output.
+Status averagePool(OnnxNode& node) {
+  OPKIT_ASSIGN(const ParamBytes params, pool::poolParams(node));
+  const size_t rank = node.intsAttribute("kernel_shape").size() + 2;
+  if (rank < 3) return Status::invalidArgument("attribute kernel_shape is missing");
+  RuleParts parts(node);
+  OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last"));
+  int x = dequantized(node, 0);
+  if (isLast) x = parts.transposed(x, toSecond(rank));
+  int y = node.emitIntermediate("AveragePool", {x}, params);
+  if (isLast) y = parts.transposed(y, toLast(rank));
+  return emitQuantized(node, y, 3);
+}
+
+}  // namespace
+
+void addLayoutRules(OnnxRules& rules) {
+  std::vector<std::string> attributes = conv::kConvAttributes;
+  rules.add(qualified("NhwcConv"), attributes, conv);
+  attributes.insert(attributes.end(), {"activation", "activation_params"});
+  rules.add(qualified("NhwcFusedConv"), attributes, conv);
+  rules.add(qualified("QLinearAveragePool"),
+            {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"},
+            averagePool);
+}
+
+}  // namespace opkit::ops::com_microsoft

@@ -1,0 +1,23 @@
+// Rotary embeddings as the rules of com.microsoft emit them. Values are tensor indices of the model.
+#pragma once
+
+#include "engine/import/onnx/onnx_rules.h"
+
+namespace opkit::ops::com_microsoft {
+
+/// Cosines and sines of tokens, [batch, tokens, pairs].
+struct Angles {
+  int cosines, sines;
+};
+/// The rows of the caches [positions, pairs] at places [batch, tokens].
+Angles anglesAt(OnnxNode& node, int cosines, int sines, int places);
+
+struct Rotation {
+  int64_t heads;
+  int64_t turned;    // elements of a head that turn; 0: all
+  bool interleaved;  // pairs are neighbours
+};
+/// x, [batch, tokens, heads * size], with its heads turned.
+int rotated(OnnxNode& node, int x, const Angles& angles, const Rotation& rotation);
+
+}  // namespace opkit::ops::com_microsoft

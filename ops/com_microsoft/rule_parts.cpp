@@ -1,0 +1,58 @@
+#include "ops/com_microsoft/rule_parts.h"
+
+#include "ops/concat/concat_generated.h"
+#include "ops/gather/gather_generated.h"
+#include "ops/shape/shape_generated.h"
+#include "ops/split/split_generated.h"
+#include "ops/transpose/transpose_generated.h"
+
+namespace opkit::ops::com_microsoft {
+
+int RuleParts::cast(int x, cast::ElementType to) {
+  cast::CastParamsT params;
+  params.to = to;
+  return node_.emitIntermediate("Cast", {x}, packParams(params));
+}
+
+int RuleParts::extents(int x, int begin, int end) {
+  shape::ShapeParamsT params;
+  params.start = begin;
+  params.end = end;
+  return node_.emitIntermediate("Shape", {x}, packParams(params));
+}
+
+int RuleParts::countedTo(int limit) { return node_.emitIntermediate("Range", {list({0}), limit, list({1})}); }
+
+int RuleParts::joined(std::vector<int> lists, int axis) {
+  concat::ConcatParamsT params;
+  params.axis = axis;
+  return node_.emitIntermediate("Concat", std::move(lists), packParams(params));
+}
+
+int RuleParts::transposed(int x, std::vector<int> perm) {
+  transpose::TransposeParamsT params;
+  params.perm = std::move(perm);
+  return node_.emitIntermediate("Transpose", {x}, packParams(params));
+}
+
+int RuleParts::gathered(int data, int indices) {
+  return node_.emitIntermediate("Gather", {data, indices}, packParams(gather::GatherParamsT()));
+}
+
+int RuleParts::sliced(int x, int begin, int end, int64_t axis) {
+  return node_.emitIntermediate("Slice", {x, begin, end, list({axis})});
+}
+
+std::vector<int> RuleParts::split(int x, int64_t axis, const std::vector<int64_t>& sizes) {
+  split::SplitParamsT params;
+  params.axis = static_cast<int>(axis);
+  return node_.emitIntermediates("Split", {x, list(sizes)}, sizes.size(), packParams(params));
+}
+
+std::vector<int> RuleParts::split(int x, int64_t axis, size_t count) {
+  split::SplitParamsT params;
+  params.axis = static_cast<int>(axis);
+  return node_.emitIntermediates("Split", {x}, count, packParams(params));
+}
+
+}  // namespace opkit::ops::com_microsoft

@@ -1,0 +1,124 @@
+// Checks the import of com.microsoft's operators against ONNX Runtime; contrib.sh fetches it and starts this.
+//   node contrib.mjs PACKAGES BIN OUTPUT BACKENDS [FILTER]
+// PACKAGES holds node_modules with onnxruntime-node. Every case of contrib_cases.mjs whose name holds FILTER becomes
+// OUTPUT/contrib/NAME in the ONNX backend-test form, with ONNX Runtime's outputs without optimisations. op-harness
+// conformance checks them on BACKENDS, separated by commas. Prints a row per case. Exit codes: 0, 1 if a case fails, 2 if
+// there is none, 3 if ONNX Runtime runs none.
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+
+import {arrayOf, elementCount, halfBits, modelOfOneNode, writeProto} from './onnx_bytes.mjs';
+import {kCases} from './contrib_cases.mjs';
+
+const [packages, bin, output, backendList, filter = ''] = process.argv.slice(2);
+const backends = backendList.split(',');
+const ort = createRequire(`${packages}/package.json`)('onnxruntime-node');
+ort.env.logLevel = 'fatal';
+
+/** Numbers in [0, 1), the same for every run: a linear congruential generator. */
+function randomNumbers(seed) {
+  let state = (seed * 7919 + 12345) % 2147483647;
+  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}
+
+/** The elements of an input, as numbers. */
+function numbersFor({dims, values, range, scale, tokens}, next) {
+  const length = elementCount(dims);
+  if (values) {
+    if (values.length !== length) throw new Error(`${values.length} values for ${length} elements`);
+    return values;
+  }
+  if (range) return Array.from({length}, () => range[0] + Math.floor(next() * (range[1] - range[0] + 1)));
+  const sampleOf = (i) => Math.floor(i / elementCount(dims.slice(1))), tokenOf = (i) => Math.floor(i / dims[3]) % dims[2];
+  const isEmpty = (i) => tokens && tokenOf(i) >= tokens[sampleOf(i)];
+  return Array.from({length}, (_, i) => (2 * next() - 1) * (isEmpty(i) ? 0 : scale));
+}
+
+/** The input as {name, type, dims, tensor}, and `data` if it is a constant. */
+function inputFor(input, k, next) {
+  if (!input) return null;
+  const {type, dims} = input;
+  const Data = arrayOf(type);
+  const convert = type === 'float16' ? halfBits : type.endsWith('int64') ? BigInt : Number;
+  const data = Data.from(numbersFor(input, next), convert);
+  return {name: `x${k}`, type, dims, tensor: {type, dims, data}, ...(input.constant && {data})};
+}
+
+/** Writes a case with ONNX Runtime's outputs to a folder. */
+async function write(test, folder) {
+  const next = randomNumbers(test.name.length + test.inputs.length);
+  const inputs = test.inputs.map((input, k) => inputFor(input, k, next));
+  const model = modelOfOneNode({
+    op: test.op ?? test.name.split(' ')[0], domain: test.domain ?? 'com.microsoft', attributes: test.attributes ?? {},
+    inputs, outputs: test.outputs ?? ['y']});
+  const set = `${folder}/test_data_set_0`;
+  mkdirSync(set, {recursive: true});
+  writeFileSync(`${folder}/model.onnx`, model);
+  writeFileSync(`${folder}/data.json`, JSON.stringify(test.bounds ?? {atol: 2e-6, rtol: 1e-4}));
+  const session = await ort.InferenceSession.create(
+      `${folder}/model.onnx`, {intraOpNumThreads: 1, graphOptimizationLevel: 'disabled', logSeverityLevel: 4});
+  const feeds = inputs.filter((input) => input && !input.data);
+  feeds.forEach(({name, tensor}, k) => writeProto(`${set}/input_${k}.pb`, name, tensor));
+  const results = await session.run(
+      Object.fromEntries(feeds.map(({name, tensor}) => [name, new ort.Tensor(tensor.type, tensor.data, tensor.dims)])));
+  session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, name, results[name]));
+}
+
+/** Writes the cases; returns {name, folder, error} of each. */
+async function writeAll(cases) {
+  const written = [];
+  for (const test of cases) {
+    const folder = test.name.replaceAll(/[^A-Za-z0-9_]+/g, '_');
+    try {
+      await write(test, `${output}/contrib/${folder}`);
+      written.push({name: test.name, folder});
+    } catch (error) {
+      rmSync(`${output}/contrib/${folder}`, {recursive: true, force: true});
+      written.push({name: test.name, folder, error: String(error.message ?? error).split('\n')[0]});
+    }
+  }
+  return written;
+}
+
+/** The lines of op-harness conformance, by folder and backend. */
+function conformance() {
+  const lines = `${output}/conformance.jsonl`;
+  spawnSync(`${bin}/op-harness`, ['conformance', `${output}/contrib`, '--backend', backends.join(','), '--json', lines],
+            {stdio: ['ignore', 'ignore', 'inherit']});
+  const found = new Map();
+  for (const text of readFileSync(lines, 'utf8').split('\n').filter(Boolean)) {
+    const line = JSON.parse(text);
+    if (line.kind === 'conformance') found.set(`${line.id.split('/').pop()} ${line.backend}`, line);
+  }
+  return found;
+}
+
+rmSync(`${output}/contrib`, {recursive: true, force: true});
+rmSync(`${output}/conformance.jsonl`, {force: true});
+const chosen = kCases.filter(({name}) => name.includes(filter));
+if (chosen.length === 0) {
+  console.error(`contrib.mjs: no case has '${filter}' in its name`);
+  process.exit(2);
+}
+const written = await writeAll(chosen);
+if (written.every(({error}) => error)) {
+  console.error(`contrib.mjs: ONNX Runtime runs no case: ${written[0].error}`);
+  process.exit(3);
+}
+const lines = conformance();
+let passed = 0, failed = 0, skipped = 0;
+for (const {name, folder, error} of written) {
+  if (error) {
+    ++skipped;
+    console.log(`${name}: not judged, ONNX Runtime: ${error}`);
+    continue;
+  }
+  const states = backends.map((backend) => lines.get(`${folder} ${backend}`) ?? {status: 'missing'});
+  const isRight = states.every(({status}) => status === 'pass');
+  isRight ? ++passed : ++failed;
+  console.log(`${name}: ${backends.map((backend, i) => `${backend} ${states[i].status}`).join(', ')}`);
+  for (const reason of new Set(states.map((line) => line.reason).filter(Boolean))) console.log(`  ${reason}`);
+}
+console.log(`${passed} cases pass, ${failed} fail, ${skipped} not judged`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Operators of com.microsoft against ONNX Runtime: fetches it from npm, builds a small model per case of
+# contrib_cases.mjs and checks every backend against ONNX Runtime's outputs. Prints a row per case.
+# Usage: reports/peers/contrib.sh [OPTION VALUE]...
+#   --cache DIR     where npm installs ONNX Runtime, kept for the next time (default: ~/.cache/opkit/contrib)
+#   --output DIR    the cases as backend tests, results; made anew (default: out/contrib)
+#   --bin DIR       OpKit's programs (default: build/release/bin)
+#   --backend LIST  backends, separated by commas (default: reference,cpu,vulkan)
+#   --filter TEXT   only cases whose name holds TEXT
+# Needs node and npm (./setup --trained), and the network the first time. Exit codes: 0, 1 if a case fails, 2 for wrong
+# arguments, 3 if ONNX Runtime runs no case.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+. "$here/fetch_packages.sh"
+refuse() { echo "contrib.sh: $*" >&2; exit 2; }
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/contrib
+output=$root/out/contrib bin=$root/build/release/bin backends=reference,cpu,vulkan filter=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
+    --cache | --output | --bin | --backend | --filter)
+      [ $# -gt 1 ] && [ -n "$2" ] || refuse "$1 expects a value"
+      case $1 in
+        --cache) cache=$2 ;;
+        --output) output=$2 ;;
+        --bin) bin=$2 ;;
+        --backend) backends=$2 ;;
+        --filter) filter=$2 ;;
+      esac
+      shift 2 ;;
+    *) refuse "unknown argument '$1'; see reports/peers/contrib.sh --help" ;;
+  esac
+done
+[[ $backends =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || refuse "--backend expects names separated by commas, got '$backends'"
+[ -x "$bin/op-harness" ] || refuse "no op-harness in '$bin': build first"
+# The folder is emptied: take no other one.
+[ ! -e "$output" ] || [ -e "$output/.contrib" ] || [ -z "$(ls -A "$output" 2>&1)" ] ||
+  refuse "--output '$output' holds something else"
+command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
+version=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).packages["onnxruntime-node"]' \
+  "$here/trained_networks.json")
+manifest="{\"private\": true, \"dependencies\": {\"onnxruntime-node\": \"$version\"}}"
+
+fetchPackages "$cache" "$manifest"
+mkdir -p "$output" && touch "$output/.contrib" || refuse "cannot write '$output'"
+exec node "$here/contrib.mjs" "$(realpath "$cache")" "$(realpath "$bin")" "$(realpath "$output")" "$backends" "$filter"

@@ -1,0 +1,269 @@
+// The cases of contrib.mjs: one node of com.microsoft each. A case is {name, op, attributes, inputs, outputs, bounds}; op is
+// the name's first word unless it is given, outputs defaults to 1, bounds is {atol, rtol}. An input is null where it is
+// absent, else {type, dims} with the fill `values`, `range` ([low, high], integers) or `scale` (of values in [-1, 1)), and
+// `constant` if it belongs to the model. With `tokens`, sample b of [batch, heads, tokens, size] is 0 from token tokens[b] on.
+
+const f32 = (dims, scale = 1) => ({type: 'float32', dims, scale});
+const f16 = (dims, scale = 1) => ({type: 'float16', dims, scale});
+const reals = (dims, values) => ({type: 'float32', dims, values});
+const u8 = (dims, low = 0, high = 255) => ({type: 'uint8', dims, range: [low, high]});
+const i8 = (dims, low = -128, high = 127) => ({type: 'int8', dims, range: [low, high]});
+const i32 = (dims, values) => ({type: 'int32', dims, values});
+const i64 = (dims, values) => ({type: 'int64', dims, values});
+const below = (dims, limit) => ({type: 'int32', dims, range: [0, limit - 1]});
+const constant = (input) => ({...input, constant: true});
+const float = (value) => ({float: value});
+const kHalf = {atol: 2e-3, rtol: 1e-2};
+
+// Scale and zero point of a quantised tensor. The scales of a case make no ties: there a product may round either way.
+const scaleOf = (value) => constant(reals([], [value]));
+const point = (make, value) => constant({...make([]), range: undefined, values: [value]});
+
+const kActivations = [
+  {name: 'Gelu', inputs: [f32([3, 7], 4)]},
+  {name: 'BiasGelu', inputs: [f32([2, 5, 9], 4), f32([9])]},
+  {name: 'FastGelu', inputs: [f32([2, 5, 9], 4), f32([9])]},
+  {name: 'FastGelu without bias', inputs: [f32([31], 4)]},
+  {name: 'QuickGelu', attributes: {alpha: float(1.3)}, inputs: [f32([4, 33], 4)]},
+  {name: 'QuickGelu f16', inputs: [f16([4, 33], 4)], bounds: kHalf},
+];
+
+const kProducts = [
+  {name: 'FusedMatMul', attributes: {alpha: float(0.25)}, inputs: [f32([2, 3, 5]), f32([5, 7])]},
+  {name: 'FusedMatMul both transposed', attributes: {transA: 1, transB: 1, alpha: float(-2)}, inputs: [f32([2, 5, 3]), f32([2, 7, 5])]},
+  {name: 'TransposeMatMul', attributes: {transB: 1}, inputs: [f32([4, 5]), f32([6, 5])]},
+  {
+    name: 'FusedGemm', attributes: {transB: 1, alpha: float(0.5), beta: float(2), activation: 'LeakyRelu', activation_alpha: float(0.1)},
+    inputs: [f32([3, 5]), f32([4, 5]), f32([4])],
+  },
+  {
+    name: 'FusedConv', attributes: {kernel_shape: [3, 3], pads: [1, 1, 1, 1], strides: [2, 2], activation: 'Relu'},
+    inputs: [f32([2, 3, 9, 7]), constant(f32([4, 3, 3, 3])), constant(f32([4]))],
+  },
+  {
+    name: 'FusedConv with a sum', attributes: {kernel_shape: [1, 1], activation: 'Clip', activation_params: {floats: [-0.5, 0.75]}},
+    inputs: [f32([1, 3, 5, 4]), constant(f32([4, 3, 1, 1])), constant(f32([4])), f32([1, 4, 5, 4])],
+  },
+];
+
+const kNorms = [
+  {name: 'SkipLayerNormalization', inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16]), f32([16]), f32([16])], outputs: ['y', '', '', 'sum']},
+  {name: 'SkipLayerNormalization without beta', attributes: {epsilon: float(0.01)}, inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16])]},
+  {name: 'SkipSimplifiedLayerNormalization', inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16]), f32([16])], outputs: ['y', '', '', 'sum']},
+  {name: 'SimplifiedLayerNormalization', domain: '', attributes: {axis: -1, epsilon: float(1e-3)}, inputs: [f32([2, 3, 16]), f32([16])]},
+];
+
+const kQuantised = [
+  {name: 'QLinearAdd', inputs: [u8([3, 40]), scaleOf(0.03), point(u8, 100), u8([40]), scaleOf(0.05), point(u8, 3), scaleOf(0.07), point(u8, 90)]},
+  {name: 'QLinearMul i8', inputs: [i8([3, 40]), scaleOf(0.031), point(i8, 10), i8([3, 1]), scaleOf(0.05), point(i8, -3), scaleOf(0.07), point(i8, 9)]},
+  {name: 'QLinearSigmoid', inputs: [u8([100]), scaleOf(0.05), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
+  {name: 'QLinearLeakyRelu', attributes: {alpha: float(0.2)}, inputs: [i8([100]), scaleOf(0.05), point(i8, 5), scaleOf(0.04), point(i8, -20)]},
+  {name: 'QLinearGlobalAveragePool channels last', attributes: {channels_last: 1}, inputs: [i8([2, 5, 7, 3]), scaleOf(0.05), point(i8, 8), scaleOf(0.01), point(i8, -10)]},
+  {name: 'QLinearGlobalAveragePool', inputs: [u8([2, 3, 5, 7]), scaleOf(0.05), point(u8, 128), scaleOf(0.01), point(u8, 100)]},
+  {
+    name: 'QLinearConcat', attributes: {axis: 1},
+    inputs: [scaleOf(0.06), point(u8, 120), u8([2, 3, 4]), scaleOf(0.05), point(u8, 128), u8([2, 5, 4]), scaleOf(0.03), point(u8, 20)],
+  },
+  {name: 'MatMulIntegerToFloat', inputs: [u8([3, 20]), constant(i8([20, 6])), scaleOf(0.02), constant(f32([6], 0.1)), point(u8, 99), point(i8, 4), f32([6])]},
+  {name: 'DynamicQuantizeMatMul', inputs: [f32([3, 20]), constant(i8([20, 6])), scaleOf(0.02), point(i8, 4), constant(f32([6]))], bounds: {atol: 1e-5, rtol: 1e-3}},
+  {
+    name: 'MatMulNBits of 4 bits', attributes: {K: 40, N: 6, bits: 4, block_size: 16},
+    inputs: [f32([2, 40]), constant(u8([6, 3, 8])), constant(f32([18], 0.1)), constant(u8([12]))],
+  },
+  {name: 'MatMulNBits of 8 bits', attributes: {K: 32, N: 5, bits: 8, block_size: 32}, inputs: [f32([2, 32]), constant(u8([5, 1, 32])), constant(f32([5], 0.1))]},
+  {
+    name: 'QLinearAveragePool', attributes: {kernel_shape: [3, 2], strides: [2, 1], pads: [1, 0, 1, 1]},
+    inputs: [u8([2, 3, 9, 7]), scaleOf(0.05), point(u8, 128), scaleOf(0.0313), point(u8, 100)],
+  },
+  {
+    name: 'QLinearAveragePool of padding too', attributes: {kernel_shape: [3, 3], pads: [1, 1, 1, 1], count_include_pad: 1},
+    inputs: [i8([1, 2, 5, 6]), scaleOf(0.05), point(i8, 12), scaleOf(0.0313), point(i8, -1)],
+  },
+  {
+    name: 'QLinearAveragePool channels last', attributes: {kernel_shape: [2, 2], strides: [2, 2], ceil_mode: 1, channels_last: 1},
+    inputs: [u8([2, 5, 7, 3]), scaleOf(0.05), point(u8, 128), scaleOf(0.0313), point(u8, 100)],
+  },
+  {
+    name: 'QLinearAveragePool of rows', attributes: {kernel_shape: [3]},
+    inputs: [u8([2, 3, 11]), scaleOf(0.05), point(u8, 128), scaleOf(0.0313), point(u8, 100)],
+  },
+];
+
+const heads = (num_heads, more = {}) => ({num_heads, ...more});
+const qkv = (batch, queries, keys, size, valueSize = size) => [f32([batch, queries, size]), f32([batch, keys, size]), f32([batch, keys, valueSize])];
+const kPresent = ['y', 'present_key', 'present_value'], kScores = [...kPresent, {name: 'qk', type: 'float32'}];
+
+const kMultiHead = [
+  {name: 'MultiHeadAttention', attributes: heads(4), inputs: qkv(2, 5, 5, 32)},
+  {name: 'MultiHeadAttention across', attributes: heads(2, {scale: float(0.3)}), inputs: qkv(2, 3, 7, 16, 24)},
+  {name: 'MultiHeadAttention bias', attributes: heads(2), inputs: [...qkv(2, 3, 7, 16, 24), f32([56])], outputs: kPresent},
+  {name: 'MultiHeadAttention causal', attributes: heads(3, {unidirectional: 1}), inputs: qkv(2, 6, 6, 24)},
+  {name: 'MultiHeadAttention mask of lengths', attributes: heads(2), inputs: [...qkv(3, 4, 7, 16), null, i32([3], [7, 1, 4])]},
+  {
+    name: 'MultiHeadAttention mask of keys', attributes: heads(2),
+    inputs: [...qkv(2, 4, 5, 16), null, i32([2, 5], [1, 1, 0, 1, 0, 0, 0, 0, 0, 1])],
+  },
+  {
+    name: 'MultiHeadAttention row without keys', attributes: heads(2, {mask_filter_value: float(-3)}),
+    inputs: [...qkv(2, 4, 3, 16), null, i32([2, 3], [0, 0, 0, 1, 0, 1])],
+  },
+  {
+    name: 'MultiHeadAttention causal with a mask of keys', attributes: heads(2, {unidirectional: 1}),
+    inputs: [...qkv(2, 4, 4, 16), null, i32([2, 4], [0, 1, 1, 1, 1, 1, 0, 1])],
+  },
+  {
+    name: 'MultiHeadAttention mask of queries and keys', attributes: heads(2),
+    inputs: [...qkv(1, 2, 3, 16), null, i32([1, 2, 3], [1, 0, 1, 0, 1, 0])],
+  },
+  {name: 'MultiHeadAttention attention_bias', attributes: heads(2), inputs: [...qkv(2, 4, 5, 16), null, null, f32([1, 2, 4, 5], 3)]},
+  {
+    name: 'MultiHeadAttention attention_bias of one head and a mask', attributes: heads(2),
+    inputs: [...qkv(2, 4, 5, 16), f32([48]), i32([2], [5, 2]), f32([2, 1, 4, 5], 3)],
+  },
+  {name: 'MultiHeadAttention past', attributes: heads(2), inputs: [...qkv(2, 1, 1, 16), null, null, null, f32([2, 2, 6, 8]), f32([2, 2, 6, 8])], outputs: kPresent},
+  {
+    name: 'MultiHeadAttention causal with past, bias and mask', attributes: heads(2, {unidirectional: 1}),
+    inputs: [...qkv(2, 3, 3, 16), f32([48]), i32([2, 7], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), null, f32([2, 2, 4, 8]), f32([2, 2, 4, 8])],
+    outputs: kPresent,
+  },
+  {name: 'MultiHeadAttention keys by heads', attributes: heads(2), inputs: [f32([2, 3, 16]), f32([2, 2, 7, 8]), f32([2, 2, 7, 8])]},
+  {name: 'MultiHeadAttention long', attributes: heads(3, {unidirectional: 1}), inputs: [...qkv(1, 130, 130, 60), null, i32([1], [97])]},
+  {name: 'MultiHeadAttention f16', attributes: heads(2), inputs: [f16([2, 3, 16]), f16([2, 5, 16]), f16([2, 5, 16])], bounds: kHalf},
+  {name: 'MultiHeadAttention scores', attributes: heads(2), inputs: qkv(2, 3, 5, 16), outputs: kScores},
+  {
+    name: 'MultiHeadAttention scores with a mask', attributes: heads(2),
+    inputs: [...qkv(2, 3, 5, 16), null, i32([2], [5, 2])], outputs: kScores,
+  },
+];
+
+const groups = (num_heads, kv_num_heads, more = {}) => ({num_heads, kv_num_heads, ...more});
+/**
+ * Inputs of GroupQueryAttention: past tokens in a buffer of `extent`, null without one, then `queries` new ones; samples
+ * have `lengths` tokens in all, at most `total`; heads of 16. ONNX Runtime clears a buffer behind its tokens, so it is 0 there.
+ */
+const grouped = (q, kv, batch, extent, queries, lengths, total, more = []) => {
+  const buffer = {...f32([batch, kv, extent, 16]), tokens: lengths.map((length) => length - queries)};
+  return [
+    f32([batch, queries, q * 16]), f32([batch, queries, kv * 16]), f32([batch, queries, kv * 16]),
+    ...(extent === null ? [null, null] : [buffer, buffer]), i32([batch], lengths.map((length) => length - 1)), i32([1], [total]), ...more];
+};
+const caches = (positions, pairs = 8) => [constant(f32([positions, pairs])), constant(f32([positions, pairs]))];
+const turned = {do_rotary: 1};
+
+const kGroupQuery = [
+  {name: 'GroupQueryAttention prompt', attributes: groups(4, 2), inputs: grouped(4, 2, 2, null, 5, [5, 5], 5), outputs: kPresent},
+  {name: 'GroupQueryAttention prompt into a buffer', attributes: groups(4, 2), inputs: grouped(4, 2, 1, 9, 5, [5], 5), outputs: kPresent},
+  {name: 'GroupQueryAttention token', attributes: groups(4, 2), inputs: grouped(4, 2, 2, 6, 1, [7, 7], 7), outputs: kPresent},
+  {name: 'GroupQueryAttention token of lengths', attributes: groups(6, 2), inputs: grouped(6, 2, 3, 7, 1, [8, 3, 5], 8), outputs: kPresent},
+  {name: 'GroupQueryAttention token into a buffer', attributes: groups(4, 4), inputs: grouped(4, 4, 2, 12, 1, [7, 4], 7), outputs: kPresent},
+  {name: 'GroupQueryAttention full buffer', attributes: groups(4, 1), inputs: grouped(4, 1, 1, 8, 1, [8], 8), outputs: kPresent},
+  {name: 'GroupQueryAttention second prompt', attributes: groups(4, 2), inputs: grouped(4, 2, 1, 6, 3, [9], 9), outputs: kPresent},
+  {name: 'GroupQueryAttention window', attributes: groups(4, 2, {local_window_size: 3}), inputs: grouped(4, 2, 1, null, 8, [8], 8), outputs: kPresent},
+  {name: 'GroupQueryAttention window of a token', attributes: groups(4, 2, {local_window_size: 3}), inputs: grouped(4, 2, 2, 8, 1, [9, 6], 9), outputs: kPresent},
+  {name: 'GroupQueryAttention softcap and scale', attributes: groups(4, 2, {softcap: float(2), scale: float(0.7)}), inputs: grouped(4, 2, 1, 4, 2, [6], 6), outputs: kPresent},
+  {name: 'GroupQueryAttention turned prompt', attributes: groups(4, 2, turned), inputs: grouped(4, 2, 2, null, 5, [5, 5], 5, caches(12)), outputs: kPresent},
+  {name: 'GroupQueryAttention turned token', attributes: groups(4, 2, turned), inputs: grouped(4, 2, 2, 10, 1, [8, 5], 8, caches(12)), outputs: kPresent},
+  {name: 'GroupQueryAttention turned in pairs', attributes: groups(4, 2, {...turned, rotary_interleaved: 1}), inputs: grouped(4, 2, 1, 4, 3, [7], 7, caches(12)), outputs: kPresent},
+  {
+    name: 'GroupQueryAttention position_ids', attributes: groups(4, 2, turned),
+    inputs: grouped(4, 2, 2, 6, 1, [7, 7], 7, [...caches(12), i64([2, 1], [3, 9])]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention position_ids of a prompt', attributes: groups(4, 2, turned),
+    inputs: grouped(4, 2, 2, null, 3, [3, 3], 3, [...caches(12), i64([2, 3], [2, 7, 1, 5, 4, 8])]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention attention_bias', attributes: groups(4, 2),
+    inputs: grouped(4, 2, 2, 6, 1, [7, 7], 7, [null, null, null, f32([2, 1, 1, 7], 3)]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention packed', attributes: groups(4, 2),
+    inputs: [f32([2, 5, 128]), null, null, null, null, i32([2], [4, 4]), i32([], [5])], outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention packed and turned', attributes: groups(4, 2, turned),
+    inputs: [f32([1, 1, 128]), null, null, f32([1, 2, 6, 16]), f32([1, 2, 6, 16]), i32([1], [6]), i32([1], [7]), ...caches(9)], outputs: kPresent,
+  },
+  {name: 'GroupQueryAttention in both directions', attributes: groups(4, 2, {causal: 0}), inputs: grouped(4, 2, 1, 4, 3, [7], 7), outputs: kPresent},
+  {name: 'GroupQueryAttention long', attributes: groups(8, 2, {...turned, local_window_size: 100}), inputs: grouped(8, 2, 1, 600, 67, [389], 389, caches(400)), outputs: kPresent},
+  {
+    name: 'GroupQueryAttention part of a head turned', attributes: groups(2, 1, turned),
+    inputs: [f32([1, 3, 64]), f32([1, 3, 32]), f32([1, 3, 32]), f32([1, 1, 2, 32]), f32([1, 1, 2, 32]), i32([1], [4]), i32([1], [5]), ...caches(6)],
+    outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention f16', attributes: groups(4, 2, turned),
+    inputs: [f16([1, 3, 64]), f16([1, 3, 32]), f16([1, 3, 32]), f16([1, 2, 4, 16]), f16([1, 2, 4, 16]), i32([1], [6]), i32([1], [7]), constant(f16([9, 8])), constant(f16([9, 8]))],
+    outputs: kPresent, bounds: kHalf,
+  },
+];
+
+const kRotary = [
+  {name: 'RotaryEmbedding', inputs: [f32([2, 5, 32]), i64([1], [0]), ...caches(9, 4)]},
+  {name: 'RotaryEmbedding offset', inputs: [f32([2, 5, 32]), i64([1], [3]), ...caches(9, 4)]},
+  {name: 'RotaryEmbedding positions', attributes: {interleaved: 1}, inputs: [f32([2, 3, 32]), i64([2, 3], [0, 5, 2, 8, 1, 1]), ...caches(9, 4)]},
+  {name: 'RotaryEmbedding by heads', inputs: [f32([2, 4, 5, 8]), i64([2, 5], [0, 1, 2, 3, 4, 8, 7, 6, 5, 4]), ...caches(9, 4)]},
+  {name: 'RotaryEmbedding part of a head', attributes: {num_heads: 2, rotary_embedding_dim: 8}, inputs: [f32([2, 3, 32]), i64([1], [2]), ...caches(9, 4)]},
+  {name: 'RotaryEmbedding caches that are no constants', inputs: [f32([1, 3, 32]), i64([1], [2]), f32([9, 8]), f32([9, 8])]},
+  {name: 'RotaryEmbedding f16', inputs: [f16([2, 3, 32]), i64([1], [2]), constant(f16([9, 8])), constant(f16([9, 8]))], bounds: kHalf},
+];
+
+const projected = (batch, tokens, from, size, more = []) =>
+    [f32([batch, tokens, from]), constant(f32([from, 3 * size], 0.5)), constant(f32([3 * size])), ...more];
+const kAttention = [
+  {name: 'Attention', attributes: heads(4), inputs: projected(2, 5, 24, 32)},
+  {name: 'Attention causal', attributes: heads(2, {unidirectional: 1, scale: float(0.5)}), inputs: projected(2, 5, 24, 16)},
+  {
+    name: 'Attention qkv_hidden_sizes', attributes: heads(2, {qkv_hidden_sizes: [16, 16, 24]}),
+    inputs: [f32([2, 5, 12]), constant(f32([12, 56])), constant(f32([56]))],
+  },
+  {name: 'Attention mask of lengths', attributes: heads(2), inputs: projected(3, 4, 12, 16, [i32([3], [4, 1, 3])])},
+  {name: 'Attention mask of keys', attributes: heads(2), inputs: projected(2, 3, 12, 16, [i32([2, 3], [1, 0, 1, 0, 1, 1])])},
+  {
+    name: 'Attention mask of queries and keys, causal', attributes: heads(2, {unidirectional: 1}),
+    inputs: projected(1, 3, 12, 16, [i32([1, 3, 3], [1, 1, 1, 1, 0, 1, 0, 1, 1])]),
+  },
+  {name: 'Attention dummy mask', attributes: heads(2), inputs: projected(2, 3, 12, 16, [i32([1, 1], [1])])},
+  {
+    name: 'Attention past', attributes: heads(2, {unidirectional: 1}),
+    inputs: projected(2, 3, 12, 16, [i32([2, 7], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), f32([2, 2, 2, 4, 8])]), outputs: ['y', 'present'],
+  },
+  {name: 'Attention present', attributes: heads(2), inputs: projected(2, 3, 12, 16), outputs: ['y', 'present']},
+  {name: 'Attention attention_bias', attributes: heads(2), inputs: projected(2, 3, 12, 16, [null, null, f32([1, 2, 3, 3], 3)])},
+];
+
+const quantisedAttention = (a, b, weightScale, more = []) =>
+    [a([2, 4, 12]), constant(b([12, 48])), constant(f32([48])), scaleOf(0.02), constant(weightScale), ...more];
+const kQuantisedAttention = [
+  {name: 'QAttention', attributes: heads(2), inputs: quantisedAttention(u8, i8, reals([], [0.01]), [null, point(u8, 120), point(i8, 3)])},
+  {
+    name: 'QAttention scales of columns', attributes: heads(2, {unidirectional: 1}),
+    inputs: quantisedAttention(u8, u8, f32([48], 0.02), [i32([2], [4, 2]), point(u8, 120), point(u8, 130)]),
+  },
+  {
+    name: 'QAttention past', attributes: heads(2, {unidirectional: 1}),
+    inputs: quantisedAttention(u8, i8, reals([], [0.01]), [i32([2, 7], [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]), point(u8, 120), point(i8, 3), f32([2, 2, 2, 3, 8])]),
+    outputs: ['y', 'present'],
+  },
+];
+
+const tables = (size) => [constant(f32([20, size])), constant(f32([9, size])), constant(f32([2, size])), constant(f32([size])), constant(f32([size]))];
+const kEmbeddings = [
+  {name: 'EmbedLayerNormalization', attributes: {epsilon: float(1e-6)}, inputs: [below([2, 5], 20), below([2, 5], 2), ...tables(12)], outputs: ['y', 'mask_index']},
+  {
+    name: 'EmbedLayerNormalization mask', inputs: [below([2, 5], 20), below([2, 5], 2), ...tables(12), i32([2, 5], [1, 1, 1, 0, 0, 1, 0, 0, 2, 0])],
+    outputs: ['y', 'mask_index', 'sum'],
+  },
+  {
+    name: 'EmbedLayerNormalization without segments',
+    inputs: [below([3, 4], 20), null, constant(f32([20, 12])), constant(f32([9, 12])), null, constant(f32([12])), constant(f32([12]))], outputs: ['y', 'mask_index'],
+  },
+  {
+    name: 'EmbedLayerNormalization position_ids',
+    inputs: [below([2, 5], 20), below([2, 5], 2), ...tables(12), null, i32([1, 5], [4, 0, 8, 1, 1])], outputs: ['y', 'mask_index'],
+  },
+];
+
+export const kCases = [
+  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
+  ...kQuantisedAttention, ...kEmbeddings];
