@@ -84,7 +84,7 @@ std::pair<int64_t, float> largest(std::vector<float>& logits) {
 int generate(Network& network, Tokens tokens, int64_t count) {
   Decoder decoder(network);
   float least = INFINITY, top = 0;
-  std::string error;
+  std::string error, text;
   std::vector<float> logits;
   const auto begin = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < count; ++i) {
@@ -93,10 +93,10 @@ int generate(Network& network, Tokens tokens, int64_t count) {
     const auto [token, margin] = largest(logits);
     least = std::min(least, margin);
     tokens = {token};
-    std::printf("%s%lld", i == 0 ? "" : " ", static_cast<long long>(token));
+    text += (i == 0 ? "" : " ") + std::to_string(token);
   }
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  std::printf("\nleast margin %.3g of logits up to %.3g; %.3g ms a token\n", static_cast<double>(least),
+  std::printf("%s\nleast margin %.3g of logits up to %.3g; %.3g ms a token\n", text.c_str(), static_cast<double>(least),
               static_cast<double>(top), elapsed.count() / static_cast<double>(count));
   return 0;
 }
