@@ -55,7 +55,7 @@ for network in "${networks[@]}"; do
   "$bin/op-convert" "zoo:$network" "$folder/decoder.onnx" >"$folder/log" || exit 2
   for prompt in "${prompts[@]}"; do
     read -ra tokens <<<"$prompt"
-    (cd "$folder" && node decoder.mjs decoder.onnx "$count" "${tokens[@]}" >theirs 2>log) ||
+    (cd "$folder" && node decoder.mjs "$folder/decoder.onnx" "$count" "${tokens[@]}" >theirs 2>log) ||
       refuse "ONNX Runtime: $(head -n 1 "$folder/log")"
     echo "zoo:$network, prompt $prompt: $count tokens, $(head -n 1 "$folder/theirs" | tr ' ' '\n' | sort -u | wc -l) different"
     printf '  %-14s %s\n' 'ONNX Runtime' "$(summary "$folder/theirs")"

@@ -1,4 +1,4 @@
-// Stands in for onnxruntime-node in trained_test.sh: runs a model on OpKit's oracles, with the op-run of OPKIT_BIN. Names of
+// Stands in for onnxruntime-node in trained_test.sh and decoder_test.sh: runs a model on OpKit's oracles, with the op-run of OPKIT_BIN. Names of
 // files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
 // `differs` gives other values, from the fourth tensor on if every tensor is an output.
 const {execFileSync} = require('node:child_process');
@@ -29,8 +29,8 @@ class InferenceSession {
       opRun(model, '--backend', 'null', '--json', `${this.folder}/facts.json`);
       const {inputs, outputs} = JSON.parse(fs.readFileSync(`${this.folder}/facts.json`)).steps[0];
       this.inputMetadata = inputs.map((text) => {
-        const [, name, shape] = /^(.*) f32\[([0-9,]*)\]$/.exec(text);
-        return {name, type: 'float32', shape: model.includes('free') ? ['batch', 3] : shape.split(',').map(Number)};
+        const [, name, type, shape] = /^(.*) (f32|i64)\[([0-9,]*)\]$/.exec(text);
+        return {name, type: type === 'f32' ? 'float32' : 'int64', shape: model.includes('free') ? ['batch', 3] : shape.split(',').map(Number)};
       });
       this.outputNames = outputs.map(({name}) => name);
     }
@@ -41,9 +41,9 @@ class InferenceSession {
     if (this.model.includes('foreign')) return {y: new Tensor('float32', Float32Array.of(1), [1])};
     const {readNpy, writeNpy} = await import(`${process.env.OPKIT_PEERS}/onnx_bytes.mjs`);
     const words = [this.model, '--backend', 'reference', '--output', this.folder];
-    for (const [name, tensor] of Object.entries(feeds)) {
-      writeNpy(`${this.folder}/input.npy`, tensor);
-      words.push('--input', `${name}=${this.folder}/input.npy`);
+    for (const [k, [name, tensor]] of Object.entries(feeds).entries()) {
+      writeNpy(`${this.folder}/input_${k}.npy`, tensor);
+      words.push('--input', `${name}=${this.folder}/input_${k}.npy`);
     }
     opRun(...words);
     return Object.fromEntries(this.outputNames.map((name, k) => {
