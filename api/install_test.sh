@@ -36,10 +36,13 @@ if cmake -S "$scratch/newer" -B "$scratch/newer/build" -DCMAKE_PREFIX_PATH="$pre
   echo "install_test: version 9.0 was found"; exit 1
 fi
 
-# The sample plugins, built outside, work with the installed programs.
+# The samples, built outside, work with the installed programs.
 cp -r "$source/docs/examples" "$scratch/examples"
 cmake -S "$scratch/examples" -B "$scratch/examples/build" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/examples.log"
 cmake --build "$scratch/examples/build" >>"$scratch/examples.log"
 "$prefix/bin/op-convert" "$scratch/model.onnx" "$scratch/model.opk" --plugin "$scratch/examples/build/libscaled_tanh.so"
 "$prefix/bin/op-run" "$scratch/model.opk" --plugin "$scratch/examples/build/libdevice_and_pass.so" --backend twin >"$scratch/twin.log"
+"$prefix/bin/op-convert" zoo:decoder "$scratch/decoder.onnx" >"$scratch/decoder.log"
+"$scratch/examples/build/generate" "$scratch/decoder.onnx" cpu 5 1 2 3 | tee "$scratch/generate.log"
+[ "$(head -n 1 "$scratch/generate.log" | wc -w)" = 5 ] || { echo "install_test: expected 5 tokens"; exit 1; }
 echo "install_test: ok"

@@ -22,9 +22,16 @@ CommandView::CommandView(const EncodedCommand& command, const Model& model, cons
     desc.dtype = backend.storageDType(desc.dtype);
     return desc;
   };
+  const size_t count = command.inputs.size();
+  inputs_.reserve(count);
+  outputs_.reserve(command.outputs.size());
+  inputList_.reserve(count);
+  contents_.reserve(count);
+  constants_.reserve(count);
+  layouts_.reserve(count);
   for (const int tensor : command.inputs) inputs_.push_back(stored(tensor));
   for (const int tensor : command.outputs) outputs_.push_back(stored(tensor));
-  for (size_t i = 0; i < command.inputs.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     const auto t = static_cast<size_t>(command.inputs[i]);
     const bool given = command.inputs[i] >= 0;
     const bool known = given && graph.contents[t].has_value();

@@ -41,6 +41,7 @@ class Scheduler {
     bool byCost = false;
     std::optional<size_t> scratchBytes = {};
   };
+  bool knowsIntegers(const EncodedCommand& command) const;
   Status addCommand(const EncodedCommand& command);
   Result<Chosen> choose(const EncodedCommand& command);
   CommandView viewOf(const EncodedCommand& command, size_t backend) const {
@@ -108,8 +109,17 @@ Result<Schedule> Scheduler::build() {
   return std::move(schedule_);
 }
 
+/// Whether values of integers that the command reads are known, so that some may be indices.
+bool Scheduler::knowsIntegers(const EncodedCommand& command) const {
+  return std::ranges::any_of(command.inputs, [&](int tensor) {
+    if (tensor < 0 || !graph_.contents[static_cast<size_t>(tensor)]) return false;
+    const DType dtype = graph_.contents[static_cast<size_t>(tensor)]->desc.dtype;
+    return dtype == DType::Int32 || dtype == DType::Int64;
+  });
+}
+
 Status Scheduler::addCommand(const EncodedCommand& command) {
-  if (command.def->loop) {
+  if (command.def->loop && knowsIntegers(command)) {  // lowering every loop would be a part of each resize
     const CommandView view = viewOf(command, 0);
     OPKIT_TRY(checkKnownIndices(view.args(), view.contents()));
   }

@@ -19,11 +19,13 @@ namespace {
 constexpr uint64_t kSeed = 1;
 
 constexpr const char* kFooter =
-    R"(MODEL is an .onnx or .opk file, or zoo:NAME (squeezenet, mobilenet_v2, resnet50, transformer).
+    R"(MODEL is an .onnx or .opk file, or zoo:NAME (squeezenet, mobilenet_v2, resnet50, transformer, ...),
+or zoo:NAME:PARAMETER=NUMBER,... to choose sizes.
 Examples:
   op-run zoo:resnet50 --backend vulkan --placement --profile
   op-run zoo:squeezenet --backend auto --placement
   op-run zoo:transformer --resize input=1x16x128 --resize input=1x64x128
+  op-run zoo:decoder:layers=4,model=256,heads=8 --backend vulkan
   op-run zoo:resnet50 --forbid reference --force Conv=opkit --placement
   op-run model.onnx --input x=input_0.pb --expect y=output_0.pb)";
 

@@ -228,7 +228,7 @@ TEST_F(ToolsTest, ConvertsAndLists) {
 TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   expectRefusal(opRun(path("missing.onnx")), "No such file");
   expectRefusal(opRun(folder_.string()), "folder");
-  expectRefusal(opRun("zoo:alexnet"), "expected one of detector");
+  expectRefusal(opRun("zoo:alexnet"), "expected one of decoder, detector");
   expectRefusal(opRun(write("empty.onnx", std::vector<uint8_t>{})), "expected an ONNX model");
   expectRefusal(opRun(write("text.onnx", std::vector<uint8_t>(300, 'x'))), "expected an ONNX model");
 

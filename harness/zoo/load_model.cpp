@@ -1,6 +1,5 @@
 #include "harness/zoo/load_model.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "engine/import/onnx/onnx_importer.h"
@@ -24,10 +23,7 @@ Result<Model> parse(const std::string& model, const OpRegistry& registry, const 
 
 /// Whether there is something to parse.
 Status checkName(const std::string& model) {
-  if (model.starts_with(kZooPrefix)) {
-    const std::string name = model.substr(kZooPrefix.size());
-    return std::ranges::count(zooNames(), name) > 0 ? Status::ok() : buildZoo(name).error();
-  }
+  if (model.starts_with(kZooPrefix)) return checkZoo(model.substr(kZooPrefix.size()));
   std::error_code error;
   const auto type = std::filesystem::status(model, error).type();
   const bool readable = type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::directory;

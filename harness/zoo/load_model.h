@@ -8,8 +8,8 @@
 
 namespace opkit {
 
-/// MODEL is zoo:NAME or the path of an .onnx or .opk file (distinguished by their first bytes), imported with the
-/// operators of this build. Messages name the path, the expected and the found content.
+/// MODEL is zoo:NAME (with parameters: harness/zoo/zoo.h) or the path of an .onnx or .opk file (distinguished by their
+/// first bytes), imported with the operators of this build. Messages name the path, the expected and the found content.
 Result<Model> loadModel(const std::string& model);
 /// The same with the operators of a program that loaded plugins.
 Result<Model> loadModel(const std::string& model, const OpRegistry& registry, const OnnxRules& rules);

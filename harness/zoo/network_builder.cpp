@@ -10,9 +10,9 @@
 namespace opkit::zoo {
 namespace {
 
-void setType(onnx::ValueInfoProto& info, const std::vector<Extent>& shape) {
+void setType(onnx::ValueInfoProto& info, const std::vector<Extent>& shape, onnx::TensorProto::DataType element) {
   onnx::TypeProto::Tensor& type = *info.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(onnx::TensorProto::FLOAT);
+  type.set_elem_type(element);
   type.mutable_shape();
   for (const Extent& extent : shape) {
     onnx::TensorShapeProto::Dimension& dimension = *type.mutable_shape()->add_dim();
@@ -44,17 +44,17 @@ void setAttribute(onnx::AttributeProto& proto, const Attribute& attribute) {
 
 NetworkBuilder::NetworkBuilder(const std::string& name, int opset, uint64_t seed, onnx::TensorProto::DataType weights)
     : graph_(*model_.mutable_graph()), weights_(weights), random_(seed) {
-  model_.set_ir_version(8);
+  model_.set_ir_version(opset < 23 ? 8 : 11);  // opset 23 came with version 11
   model_.set_producer_name("opkit zoo");
   model_.add_opset_import()->set_version(opset);
   graph_.set_name(name);
 }
 
 std::string NetworkBuilder::input(const std::string& name, const std::vector<Extent>& shape,
-                                  const std::vector<int64_t>& start) {
+                                  const std::vector<int64_t>& start, onnx::TensorProto::DataType type) {
   onnx::ValueInfoProto& info = *graph_.add_input();
   info.set_name(name);
-  setType(info, shape);
+  setType(info, shape, type);
   if (start.empty()) return name;
   onnx::StringStringEntryProto& entry = *model_.add_metadata_props();
   entry.set_key("opkit.start_shape." + name);
@@ -154,6 +154,10 @@ std::string NetworkBuilder::uniform(const std::vector<int64_t>& shape, double lo
   return addTensor(shape, uniformValues(static_cast<size_t>(elementCount(shape)), low, high));
 }
 
+std::string NetworkBuilder::reals(const std::vector<float>& values) {
+  return addTensor({static_cast<int64_t>(values.size())}, values);
+}
+
 std::string NetworkBuilder::scalar(float value) { return addTensor({}, {value}); }
 
 std::string NetworkBuilder::integers(const std::vector<int64_t>& values) {
@@ -203,16 +207,29 @@ std::string NetworkBuilder::gemm(const std::string& x, int64_t in, int64_t out) 
   return node("Gemm", {x, weight, normal({out}, 0.05)}, {{"transB", int64_t{1}}});
 }
 
-std::vector<uint8_t> NetworkBuilder::finish(const std::string& value, const std::vector<Extent>& shape) {
-  onnx::NodeProto& last = *graph_.mutable_node(graph_.node_size() - 1);
-  OPKIT_CHECK(last.output(0) == value);
-  last.set_output(0, "output");
+void NetworkBuilder::output(const std::string& name, const std::string& value, const std::vector<Extent>& shape) {
+  std::string* made = nullptr;
+  for (onnx::NodeProto& node : *graph_.mutable_node()) {
+    for (const std::string& read : node.input()) OPKIT_CHECK(read != value);
+    for (std::string& output : *node.mutable_output())
+      if (output == value) made = &output;
+  }
+  OPKIT_CHECK(made);
+  *made = name;
   onnx::ValueInfoProto& info = *graph_.add_output();
-  info.set_name("output");
-  setType(info, shape);
+  info.set_name(name);
+  setType(info, shape, onnx::TensorProto::FLOAT);
+}
+
+std::vector<uint8_t> NetworkBuilder::finish() const {
   std::vector<uint8_t> bytes(model_.ByteSizeLong());
   model_.SerializeToArray(bytes.data(), static_cast<int>(bytes.size()));
   return bytes;
+}
+
+std::vector<uint8_t> NetworkBuilder::finish(const std::string& value, const std::vector<Extent>& shape) {
+  output("output", value, shape);
+  return finish();
 }
 
 }  // namespace opkit::zoo

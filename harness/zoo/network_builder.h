@@ -29,12 +29,13 @@ struct ConvOptions {
 
 class NetworkBuilder {
  public:
-  /// `weights` is FLOAT or FLOAT16; inputs and outputs are FLOAT.
+  /// `weights` is FLOAT or FLOAT16; outputs are FLOAT, and inputs unless they say otherwise.
   NetworkBuilder(const std::string& name, int opset, uint64_t seed,
                  onnx::TensorProto::DataType weights = onnx::TensorProto::FLOAT);
 
   /// `start` is the initial shape of sessions, stored in the model's metadata.
-  std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {});
+  std::string input(const std::string& name, const std::vector<Extent>& shape, const std::vector<int64_t>& start = {},
+                    onnx::TensorProto::DataType type = onnx::TensorProto::FLOAT);
   /// A type with dots has a domain: "com.microsoft.QLinearAdd".
   std::string node(const std::string& type, const std::vector<std::string>& inputs,
                    const std::vector<Attribute>& attributes = {});
@@ -45,6 +46,8 @@ class NetworkBuilder {
   /// Weights of mean 0 and the given standard deviation.
   std::string normal(const std::vector<int64_t>& shape, double deviation);
   std::string uniform(const std::vector<int64_t>& shape, double low, double high);
+  /// A 1-D tensor of the given values.
+  std::string reals(const std::vector<float>& values);
   std::string scalar(float value);
   /// Values that are given, in FLOAT, INT32, or UINT8 and INT8 (`type`).
   std::string floats(const std::vector<int64_t>& shape, const std::vector<float>& values);
@@ -69,7 +72,10 @@ class NetworkBuilder {
   /// x [N, in] to [N, out].
   std::string gemm(const std::string& x, int64_t in, int64_t out);
 
-  /// Names the last value "output" and serialises.
+  /// Makes a value that no node reads an output of the network, under the given name.
+  void output(const std::string& name, const std::string& value, const std::vector<Extent>& shape);
+  std::vector<uint8_t> finish() const;
+  /// With one more output, "output".
   std::vector<uint8_t> finish(const std::string& value, const std::vector<Extent>& shape);
 
  private:

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/base/status.h"
+
 namespace opkit::zoo {
 
 /// SqueezeNet 1.1: convolutions, concatenations, no normalisation. Iandola et al. 2016.
@@ -31,5 +33,23 @@ std::vector<uint8_t> buildSpeech();
 /// One-stage detector over two levels of a feature pyramid: Resize, TopK, NonMaxSuppression. The number of output rows
 /// depends on the data. Lin et al. 2017, Tian et al. 2019.
 std::vector<uint8_t> buildDetector();
+
+struct DecoderSizes {
+  int64_t layers = 2;
+  int64_t model = 64;        // elements of a token's vector
+  int64_t heads = 4;         // of queries; a head has model / heads elements
+  int64_t kvHeads = 2;       // of keys and values; each serves heads / kvHeads heads of queries
+  int64_t hidden = 176;      // of the feed-forward layers
+  int64_t vocabulary = 256;  // token ids
+  int64_t context = 256;     // positions
+};
+/// InvalidArgument unless every head has an even number of elements and the weights fit into one ONNX file.
+Status checkDecoder(const DecoderSizes& sizes);
+/// Decoder-only language model with a cache: RMSNormalization, RotaryEmbedding, grouped-query Attention and SwiGLU of
+/// opset 23. Touvron et al. 2023, Ainslie et al. 2023, Su et al. 2021, Shazeer 2020.
+/// Inputs: input_ids and position_ids i64 [N, S]; for each layer L past_key_L and past_value_L f32 [N, kvHeads, P,
+/// model / heads], P may be 0. Outputs: logits [N, S, vocabulary], present_key_L and present_value_L [N, kvHeads, P +
+/// S, model / heads]. Token s sees the P cached tokens and the tokens up to s.
+std::vector<uint8_t> buildDecoder(const DecoderSizes& sizes);
 
 }  // namespace opkit::zoo

@@ -2,8 +2,11 @@
 //
 // Nothing is downloaded, so that whole networks run on any machine. Weights are scaled by fan-in and drawn with
 // integer arithmetic alone: a network has the same bytes on every platform and standard library. The batch is
-// symbolic ("N"), and so are the height and width of images (sessions start with 224x224) and the transformer's
-// sequence length ("S").
+// symbolic ("N"), and so are the height and width of images (sessions start with 224x224), the sequence length of the
+// transformer and the decoder ("S") and the decoder's cached tokens ("P").
+//
+// A network is named NAME, or NAME:PARAMETER=NUMBER,... if it has sizes to choose. The decoder has
+// layers (2), model (64), heads (4), kv_heads (2), hidden (176), vocabulary (256) and context (256).
 // Thread-safe: every call builds afresh.
 #pragma once
 
@@ -15,10 +18,13 @@
 
 namespace opkit {
 
-/// The networks of the zoo, sorted.
+/// The networks of the zoo, sorted, without parameters.
 std::vector<std::string> zooNames();
 
-/// The bytes of an ONNX model; InvalidArgument lists the known names.
+/// OK if buildZoo takes the name. InvalidArgument lists the known names, or says which parameter is wrong.
+Status checkZoo(const std::string& name);
+
+/// The bytes of an ONNX model; the errors of checkZoo.
 Result<std::vector<uint8_t>> buildZoo(const std::string& name);
 
 }  // namespace opkit

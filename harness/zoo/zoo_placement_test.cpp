@@ -1,11 +1,10 @@
 // Every network of the zoo runs on the requested backend and survives a round trip through its model file bit for bit.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "engine/runtime/session.h"
 #include "harness/zoo/load_model.h"
 #include "harness/zoo/zoo.h"
+#include "harness/zoo/zoo_test_support.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit {
@@ -24,7 +23,7 @@ TEST_P(ZooPlacement, NothingFallsBack) {
   ASSERT_TRUE(model) << model.error().toString();
   const auto session = sessionOf(*std::move(model), backend);
   ASSERT_TRUE(session) << session.error().toString();
-  std::ranges::fill((*session)->input("input")->data<float>(), 0.5f);
+  fillInputs(**session);
   const Status status = (*session)->run();  // a stage is planned once the stages before it have run
   ASSERT_TRUE(status.isOk()) << status.toString();
   const std::vector<Placement> placement = (*session)->placement();
@@ -73,8 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, ZooPlacement,
 
 Result<std::vector<std::byte>> outputOf(Model model) {
   OPKIT_ASSIGN(const auto session, sessionOf(std::move(model), "cpu"));
-  const std::span<float> x = session->input(session->inputNames()[0])->data<float>();
-  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 97) / 48.0f - 1.0f;
+  fillInputs(*session);
   OPKIT_TRY(session->run());
   const std::span<std::byte> y = session->output(session->outputNames()[0])->bytes();
   return std::vector<std::byte>(y.begin(), y.end());

@@ -150,6 +150,32 @@ TEST_F(GraphPasses, DeadCodeVanishes) {
   EXPECT_EQ(afterPasses(net.model, 0), Types{"Relu"});
 }
 
+/// exp(-x) + exp(f(x)) as two chains of nodes; the second one may be an output too.
+Model twoChains(const char* f, bool isOutput) {
+  Net net;
+  const int x = net.input({2, 3});
+  const int a = net.node("Exp", {net.node("Neg", {x})}), b = net.node("Exp", {net.node(f, {x})});
+  net.model.outputs = {net.node("Add", {a, b})};
+  if (isOutput) net.model.outputs.push_back(b);
+  return net.model;
+}
+
+TEST_F(GraphPasses, EqualNodesAreOneNode) {
+  EXPECT_EQ(afterPasses(twoChains("Neg", false), 1e-5), (Types{"Neg", "Exp", "Add"}));
+  EXPECT_EQ(afterPasses(twoChains("Neg", true), 1e-5), (Types{"Neg", "Exp", "Exp", "Add"})) << "an output has a name";
+  EXPECT_EQ(afterPasses(twoChains("Abs", false), 1e-5).size(), 5u) << "another operator";
+  Net other;
+  const int x = other.input({2, 4});
+  other.model.outputs.push_back(other.node("Sub", {x, other.node("Neg", {x})}));
+  other.model.outputs.push_back(other.node("Sub", {other.node("Neg", {other.model.outputs[0]}), x}));  // other inputs
+  cast::CastParamsT toHalf, toInteger;
+  toHalf.to = cast::ElementType::f16;
+  toInteger.to = cast::ElementType::i32;
+  for (const cast::CastParamsT& params : {toHalf, toInteger})
+    other.model.outputs.push_back(other.node("Abs", {other.node("Cast", {x}, packParams(params))}));
+  EXPECT_EQ(afterPasses(other.model, 0).size(), other.model.nodes.size());
+}
+
 /// 0.5 x (1 + erf(x / sqrt 2)), multiplied in the given order.
 Model geluModel(int order, float divisor) {
   Net net;

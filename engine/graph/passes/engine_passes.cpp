@@ -6,6 +6,7 @@ namespace opkit {
 
 void addEnginePasses(OpRegistry& registry) {
   registry.addPass(removeDeadCodePass());
+  registry.addPass(joinEqualNodesPass());
   registry.addPass(fuseRegionsPass());
   registry.addPass(viewRangesPass());
 }

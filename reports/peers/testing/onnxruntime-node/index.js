@@ -1,5 +1,5 @@
-// Stands in for onnxruntime-node in trained_test.sh and contrib_test.sh: runs a model on OpKit's oracles, with the op-run
-// of OPKIT_BIN. Names of files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
+// Stands in for onnxruntime-node in trained_test.sh, contrib_test.sh and decoder_test.sh: runs a model on OpKit's oracles,
+// with the op-run of OPKIT_BIN. Names of files choose faults: `refused` is an error, `foreign` a network that OpKit cannot import, `free` has a free extent,
 // `differs` gives other values, from the fourth tensor on if every tensor is an output.
 const {execFileSync} = require('node:child_process');
 const fs = require('node:fs');
@@ -29,8 +29,8 @@ class InferenceSession {
       opRun(model, '--backend', 'null', '--json', `${this.folder}/facts.json`);
       const {inputs, outputs} = JSON.parse(fs.readFileSync(`${this.folder}/facts.json`)).steps[0];
       this.inputMetadata = inputs.map((text) => {
-        const [, name, shape] = /^(.*) f32\[([0-9,]*)\]$/.exec(text);
-        return {name, type: 'float32', shape: model.includes('free') ? ['batch', 3] : shape.split(',').map(Number)};
+        const [, name, type, shape] = /^(.*) (f32|i64)\[([0-9,]*)\]$/.exec(text);
+        return {name, type: type === 'f32' ? 'float32' : 'int64', shape: model.includes('free') ? ['batch', 3] : shape.split(',').map(Number)};
       });
       this.outputNames = outputs.map(({name}) => name);
     }
