@@ -229,6 +229,8 @@ TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   expectRefusal(opRun(path("missing.onnx")), "No such file");
   expectRefusal(opRun(folder_.string()), "folder");
   expectRefusal(opRun("zoo:alexnet"), "expected one of decoder, detector");
+  expectRefusal(opRun("zoo:decoder:heads=3"), "decoder: model must be an even multiple of heads, got 64 and 3");
+  expectRefusal(opConvert("zoo:decoder:layer=3 " + path("d.onnx")), "decoder: no parameter is called 'layer'");
   expectRefusal(opRun(write("empty.onnx", std::vector<uint8_t>{})), "expected an ONNX model");
   expectRefusal(opRun(write("text.onnx", std::vector<uint8_t>(300, 'x'))), "expected an ONNX model");
 
