@@ -155,11 +155,13 @@ class Splitter {
 }  // namespace
 
 bool needsStages(const Model& model, const OpRegistry& registry) {
-  // Objects have no place in a backend's memory, even where a model only hands them on. No node makes such an output.
-  if (std::ranges::any_of(model.outputs, [&](int output) {
-        return isObject(model.tensors[static_cast<size_t>(output)].desc.dtype);
-      }))
-    return true;
+  // Objects have no place in a backend's memory, even where a model only hands them on.
+  const auto isHandedOn = [&](int output) {
+    const ModelTensor& tensor = model.tensors[static_cast<size_t>(output)];
+    return isObject(tensor.desc.dtype) &&
+           (tensor.constant || std::ranges::find(model.inputs, output) != model.inputs.end());
+  };
+  if (std::ranges::any_of(model.outputs, isHandedOn)) return true;
   const RunValues values(model, registry);
   return std::ranges::any_of(model.nodes, [&](const ModelNode& node) {
     const OpDef& def = *registry.find(node.type);
