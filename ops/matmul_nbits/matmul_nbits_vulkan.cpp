@@ -8,6 +8,8 @@ namespace {
 
 using Shader = shaders::MatmulNbits;
 
+constexpr int64_t kColumns = 4;  // of a team
+
 class MatMulNBitsVulkan final : public vulkan::VulkanExecution {
  public:
   MatMulNBitsVulkan(const CreateArgs& args, Backend& backend)
@@ -23,6 +25,7 @@ class MatMulNBitsVulkan final : public vulkan::VulkanExecution {
     if (y.desc.elements() == 0) return Status::ok();
     const int bits = bitsOf(weights.desc.dtype);
     const int64_t blockWords = plan.blockSize * bits / 32, words = plan.blocks * blockWords;
+    const int64_t teams = plan.rows * ((plan.columns + kColumns - 1) / kColumns);
     const Shader::Bits variant = bits == 2 ? Shader::Bits::V2 : bits == 4 ? Shader::Bits::V4 : Shader::Bits::V8;
     return encoder.dispatch<Shader>({variant},
                                     {.a = &a,
@@ -31,14 +34,14 @@ class MatMulNBitsVulkan final : public vulkan::VulkanExecution {
                                      .zeroPoints = zeroPoints ? zeroPoints : &weights,
                                      .bias = bias ? bias : &a,
                                      .y = &y},
-                                    {.rows = plan.rows * plan.columns,
+                                    {.teams = teams,
                                      .columns = plan.columns,
                                      .depth = plan.depth,
                                      .words = words,
                                      .blockWords = blockWords,
                                      .hasZeroPoints = zeroPoints != nullptr,
                                      .hasBias = bias != nullptr},
-                                    vulkan::RowWork{.rows = plan.rows * plan.columns, .extent = words});
+                                    vulkan::RowWork{.rows = teams, .extent = words}, {.byFours = plan.depth % 4 == 0});
   }
 
  private:
