@@ -1,6 +1,7 @@
 #include "scaffold/doctor.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -105,9 +106,10 @@ struct Examination {
       return std::regex_search(sources, std::regex("\\." + name + "\\b(\\[\\w+\\])? *="));
     };
     static const std::regex binding("^layout\\(binding = (\\d+)\\)[^{;]*\\{ *\\w+ (\\w+)\\[", std::regex::multiline);
-    std::set<std::string> numbers;
+    std::map<std::string, std::string> names;  // of the first binding with a number
     for (std::sregex_iterator match(text.begin(), text.end(), binding), end; match != end; ++match) {
-      const bool isView = !numbers.insert((*match)[1].str()).second;  // of a buffer that another binding names
+      const auto [first, isFirst] = names.try_emplace((*match)[1].str(), (*match)[2].str());
+      const bool isView = !isFirst && (*match)[2].str() == first->second + "4";  // the same buffer, by fours
       if (!isView && !set((*match)[2].str()))
         report(path, fmt::format("binding '{}' is set by no C++ of ops/{}", (*match)[2].str(), op));
     }

@@ -104,6 +104,14 @@ TEST_F(Doctor, BindingAndPushConstantDrift) {
   EXPECT_NE(found.find("binding 'extra' is set by no C++"), std::string::npos) << found;
 }
 
+TEST_F(Doctor, ASecondBindingOfANumberIsAViewByFours) {
+  edit("shaders/thing/thing.comp", "layout(push_constant)",
+       "layout(binding = 0) readonly buffer X4 { vec4 x4[]; };\nlayout(push_constant)");
+  EXPECT_EQ(findings(), "");
+  edit("shaders/thing/thing.comp", "vec4 x4[]", "vec4 other[]");
+  EXPECT_NE(findings().find("binding 'other' is set by no C++"), std::string::npos) << findings();
+}
+
 TEST_F(Doctor, AttributesThatNoRuleReads) {
   edit("ops/thing/thing_onnx.cpp", "rules.add(\"Thing\"", "rules.add(\"LpNormalization\"");
   EXPECT_EQ(findings(),

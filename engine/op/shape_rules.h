@@ -34,6 +34,12 @@ inline Status requireParameter(const ShapeArgs& args, size_t i, std::string_view
                                  toString(args.shape(0)), toString(args.shape(i)));
 }
 
+/// Whether input `i`, if given, holds one value, of any rank.
+inline Status requireScalar(const ShapeArgs& args, size_t i, std::string_view name) {
+  if (!args.hasInput(i) || args.input(i).elements() == 1) return Status::ok();
+  return Status::invalidArgument("{} must be a scalar, got {}", name, toString(args.shape(i)));
+}
+
 /// Whether input `i`, if given, is a list: contents that one value per axis or the like are read from.
 inline Status requireList(const ShapeArgs& args, size_t i, std::string_view name) {
   if (!args.hasInput(i) || args.shape(i).size() <= 1) return Status::ok();

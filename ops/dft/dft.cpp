@@ -157,8 +157,7 @@ Result<FourierPlan> planFourier(const FourierTransformParamsT& params, std::span
 
 Result<int64_t> scalarOr(const ShapeArgs& args, size_t i, const char* name, int64_t fallback) {
   if (!args.hasInput(i)) return fallback;
-  if (args.input(i).elements() != 1)
-    return Status::invalidArgument("{} must be a scalar, got {}", name, toString(args.shape(i)));
+  OPKIT_TRY(requireScalar(args, i, name));
   return args.integers(i)[0];
 }
 

@@ -98,8 +98,7 @@ Status checkQuantized(const ShapeArgs& args, const Roles& roles) {
   for (const int scale : {roles.aScale, roles.bScale})
     OPKIT_TRY(requireSameType(args, static_cast<size_t>(scale), "a scale", yScale));
   for (const auto& [i, name] : {std::pair{yScale, "y_scale"}, std::pair{yZeroPoint, "y_zero_point"}})
-    if (elementCount(args.shape(i)) != 1)
-      return Status::invalidArgument("{} must be a scalar, got {}", name, toString(args.shape(i)));
+    OPKIT_TRY(requireScalar(args, i, name));
   return Status::ok();
 }
 

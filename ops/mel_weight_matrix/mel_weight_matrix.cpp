@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 #include "ops/mel_weight_matrix/mel_weight_matrix_parts.h"
 
 namespace opkit::ops::mel_weight_matrix {
@@ -31,9 +32,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
     return Status::invalidArgument(
         "dtype must be one of {}, got {}", kTypes.toString(),
         isValidDType(params.dtype) ? nameOf(static_cast<DType>(params.dtype)) : std::to_string(params.dtype));
-  for (size_t i = 0; i < kInputs; ++i)
-    if (args.input(i).elements() != 1)
-      return Status::invalidArgument("{} must be a scalar, got {}", kNames[i], toString(args.shape(i)));
+  for (size_t i = 0; i < kInputs; ++i) OPKIT_TRY(requireScalar(args, i, kNames[i]));
   OPKIT_ASSIGN(const int64_t bands, integerOf(args, kBands, 0));
   OPKIT_ASSIGN(const int64_t length, integerOf(args, kLength, 1));
   OPKIT_TRY(integerOf(args, kRate, 1).error());

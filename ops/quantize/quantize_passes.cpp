@@ -8,8 +8,8 @@
 //   MaxPool, Reshape, Transpose, ...: the same operator, where the scale before it is the scale after it
 //
 // Scales and zero points are constants, types have 8 bits. A Relu or Clip before the QuantizeLinear vanishes where the
-// range of the integers clamps alike. A sum in integers is exact and is rounded once; the nodes in floats round each
-// step, so results may differ by one step of the output.
+// range of the integers clamps alike. Products deeper than 32 bits hold stay in floats. A sum in integers is exact and
+// is rounded once; the nodes in floats round each step, so results may differ by one step of the output.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -61,6 +61,8 @@ class IntegerPass {
   std::optional<Quantized> weights(int real, int64_t lineAxis);
   std::optional<Quantized> target(const ModelNode& quantize);
   std::optional<int> bias(int real, const std::string& name, const Quantized& x, const Quantized& w);
+
+  bool fits(const Quantized& weights, int64_t depth) const;
 
   const Tensor& value(int constant) const { return *edit_.constant(constant); }
   float scaleOf(const Quantized& tensor) const { return value(tensor.scale).data<float>()[0]; }
@@ -139,11 +141,21 @@ bool IntegerPass::saturates(const Clamp& clamp, const Quantized& to) const {
   return code(clamp.low) <= lowest && code(clamp.high) >= highest;
 }
 
-/// A bias as i32 in units of the products: -1 where `real` is absent, nothing where it cannot be had.
+/// Whether a sum of `depth` products of a byte with a weight, and a bias below 2^30, fits 32 bits.
+bool IntegerPass::fits(const Quantized& weights, int64_t depth) const {
+  const Tensor& zeros = value(weights.zeroPoint);
+  const bool isCentred =
+      zeros.desc.dtype == DType::Int8 && std::ranges::all_of(toInt64(zeros), [](int64_t zero) { return zero == 0; });
+  return static_cast<double>(depth) * 255 * (isCentred ? 128 : 255) < 0x1p30;
+}
+
+/// A bias per output as i32 in units of the products: -1 where `real` is absent, nothing where it cannot be had.
 std::optional<int> IntegerPass::bias(int real, const std::string& name, const Quantized& x, const Quantized& w) {
   if (real < 0) return -1;
   std::vector<double> values;
+  Shape shape;
   if (isF32(real)) {
+    shape = value(real).desc.shape;
     const std::span<const float> floats = value(real).data<float>();
     values.assign(floats.begin(), floats.end());
   } else {
@@ -155,17 +167,19 @@ std::optional<int> IntegerPass::bias(int real, const std::string& name, const Qu
                     std::ranges::any_of(toInt64(value(node->inputs[2])), [](int64_t zero) { return zero != 0; })))
       return std::nullopt;
     const std::span<const float> scales = value(node->inputs[1]).data<float>();
+    shape = stored->desc.shape;
     const std::vector<int64_t> codes = toInt64(*stored);
     if (scales.size() != 1 && scales.size() != codes.size()) return std::nullopt;
     for (size_t i = 0; i < codes.size(); ++i)
       values.push_back(static_cast<double>(codes[i]) * scales[scales.size() == 1 ? 0 : i]);
   }
+  if (!shape.empty() && shape.back() != static_cast<int64_t>(values.size())) return std::nullopt;  // per row of a Gemm
   const std::span<const float> scales = value(w.scale).data<float>();
   if (scales.size() != 1 && scales.size() != values.size()) return std::nullopt;
   std::vector<int32_t> codes;
   for (size_t i = 0; i < values.size(); ++i) {
     const double code = std::nearbyint(values[i] / (double{scaleOf(x)} * scales[scales.size() == 1 ? 0 : i]));
-    if (!(std::fabs(code) < 0x1p30)) return std::nullopt;  // sums of products would overflow
+    if (!(std::fabs(code) < 0x1p30)) return std::nullopt;  // see fits
     codes.push_back(static_cast<int32_t>(code));
   }
   auto tensor = Tensor::fromValues<int32_t>({DType::Int32, {static_cast<int64_t>(codes.size())}}, codes);
@@ -180,6 +194,8 @@ bool IntegerPass::rewriteConv(const ModelNode& conv, const Quantized& to, ModelN
   auto params = unpackParams<conv::ConvParams>(conv.params);
   const std::optional<Quantized> x = activations(conv.inputs[0]), w = weights(conv.inputs[1], 0);
   if (!x || !w || !saturates(clampOf(params), to)) return false;
+  const Shape& kernels = value(w->values).desc.shape;
+  if (!fits(*w, elementCount(kernels, 1, kernels.size()))) return false;
   const std::optional<int> offsets = bias(conv.inputs.size() > 2 ? conv.inputs[2] : -1, conv.name, *x, *w);
   if (!offsets) return false;
   params.clamp_low = -INFINITY;
@@ -190,28 +206,40 @@ bool IntegerPass::rewriteConv(const ModelNode& conv, const Quantized& to, ModelN
   return true;
 }
 
+/// A matrix of bytes with its axes exchanged.
+Result<Tensor> transposed(const Tensor& matrix) {
+  const int64_t rows = matrix.desc.shape[1], columns = matrix.desc.shape[0];
+  OPKIT_ASSIGN(Tensor turned, Tensor::onHost({matrix.desc.dtype, {rows, columns}}));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      turned.bytes()[static_cast<size_t>(i * columns + j)] = matrix.bytes()[static_cast<size_t>(j * rows + i)];
+  return turned;
+}
+
 /// x [M, K] becomes [M, K, 1, 1], weights [N, K] become [N, K, 1, 1].
 bool IntegerPass::rewriteGemm(const ModelNode& gemm, const Quantized& to, ModelNode& quantize) {
   const auto params = unpackParams<gemm::GemmParams>(gemm.params);
   const std::optional<Quantized> x = activations(gemm.inputs[0]), w = weights(gemm.inputs[1], params.trans_b ? 0 : 1);
   if (!x || !w || params.alpha != 1 || params.beta != 1 || params.trans_a || !saturates(clampOf(params), to))
     return false;
-  const Tensor stored = value(w->values);  // new constants move those of the model
-  if (stored.desc.shape.size() != 2) return false;
-  const int64_t rows = stored.desc.shape[params.trans_b ? 0 : 1], depth = stored.desc.shape[params.trans_b ? 1 : 0];
+  Tensor matrix = value(w->values);
+  if (matrix.desc.shape.size() != 2) return false;
+  const int64_t rows = matrix.desc.shape[params.trans_b ? 0 : 1], depth = matrix.desc.shape[params.trans_b ? 1 : 0];
+  if (!fits(*w, depth)) return false;
   const int real = gemm.inputs.size() > 2 ? gemm.inputs[2] : -1;
   const std::optional<int> offsets = bias(real, gemm.name, *x, *w);
   if (!offsets || (*offsets >= 0 && value(*offsets).desc.elements() != rows)) return false;
-  auto matrix = Tensor::onHost({stored.desc.dtype, {rows, depth, 1, 1}});
+  if (!params.trans_b) {
+    auto turned = transposed(matrix);
+    if (!turned) return false;
+    matrix = *std::move(turned);
+  }
+  matrix.desc.shape = {rows, depth, 1, 1};
   auto pixel = Tensor::fromValues<int64_t>({DType::Int64, {4}}, {0, 0, 1, 1});
-  auto list = Tensor::fromValues<int64_t>({DType::Int64, {2}}, {0, -1});
-  if (!matrix || !pixel || !list) return false;
-  for (int64_t n = 0; n < rows; ++n)
-    for (int64_t k = 0; k < depth; ++k)
-      matrix->bytes()[static_cast<size_t>(n * depth + k)] =
-          stored.bytes()[static_cast<size_t>(params.trans_b ? n * depth + k : k * rows + n)];
+  auto list = Tensor::fromValues<int64_t>({DType::Int64, {2}}, {0, rows});
+  if (!pixel || !list) return false;
   Quantized images = *x, kernels = *w;
-  kernels.values = edit_.addConstant(gemm.name + "/weights", *std::move(matrix));
+  kernels.values = edit_.addConstant(gemm.name + "/weights", std::move(matrix));
   images.values = edit_.addNode({.name = gemm.name + "/pixels",
                                  .type = "Reshape",
                                  .inputs = {x->values, edit_.addConstant(gemm.name + "/pixel", *std::move(pixel))}});
@@ -230,6 +258,11 @@ bool IntegerPass::rewriteMatMul(const ModelNode& product, const Quantized& to, M
   const std::optional<Quantized> a = activations(product.inputs[0]);
   std::optional<Quantized> b = activations(product.inputs[1]);
   if (!b) b = weights(product.inputs[1], -1);
+  const Tensor* stored = b ? edit_.constant(b->values) : nullptr;
+  if (stored) {
+    const Shape& shape = stored->desc.shape;
+    if (shape.size() < 2 || !fits(*b, shape[shape.size() - 2])) return false;
+  }
   if (!a || !b || !saturates(clampOf(unpackParams<matmul::MatMulParams>(product.params)), to)) return false;
   edit_.replaceNode(quantize,
                     {product.name, "QLinearMatMul", 1, quantizedInputs(*a, *b, to), quantize.outputs, {}, {}});

@@ -143,11 +143,43 @@ TEST(IntegerPass, AGemmIsAConvolutionOfPixels) {
   }
 }
 
+TEST(IntegerPass, GemmsThatAreNoConvolutions) {
+  const auto nodesOf = [](const Shape& x, const Shape& bias, DType dtype, int depth) {
+    Net net;
+    Tensor values = *Tensor::onHost({DType::Float32, bias});
+    for (size_t i = 0; i < values.data<float>().size(); ++i) values.data<float>()[i] = static_cast<float>(i);
+    Tensor codes = *Tensor::onHost({dtype, {depth, 4}});
+    std::ranges::fill(codes.bytes(), std::byte{3});
+    const int w = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0, dtype)});
+    gemm::GemmParamsT params;
+    params.beta = 1;
+    const int y = net.node("Gemm", {net.real(net.input(x)), w, net.constant(values)}, packParams(params));
+    net.model.outputs = {net.quantized(y, 50)};
+    const Outcome before = runWith(net.model, {kAllPasses}), after = runWith(net.model, {});
+    EXPECT_EQ(before.values.size(), after.values.size());
+    for (size_t i = 0; i < before.values.size(); ++i) EXPECT_LE(std::abs(before.values[i] - after.values[i]), 1);
+    return after.nodes;
+  };
+  const auto isGemm = [](const Types& types) { return std::ranges::find(types, "Gemm") != types.end(); };
+  EXPECT_FALSE(isGemm(nodesOf({4, 12}, {4}, DType::Int8, 12)));
+  EXPECT_FALSE(isGemm(nodesOf({4, 12}, {1, 4}, DType::Int8, 12)));
+  EXPECT_TRUE(isGemm(nodesOf({4, 12}, {4, 1}, DType::Int8, 12))) << "a bias for each row";
+  EXPECT_TRUE(isGemm(nodesOf({4, 12}, {4, 4}, DType::Int8, 12)));
+  EXPECT_TRUE(isGemm(nodesOf({4, 12}, {}, DType::Int8, 12)));
+  EXPECT_FALSE(isGemm(nodesOf({0, 12}, {4}, DType::Int8, 12))) << "no rows";
+  EXPECT_FALSE(isGemm(nodesOf({2, 25088}, {4}, DType::Int8, 25088)));
+  EXPECT_TRUE(isGemm(nodesOf({2, 70000}, {4}, DType::Int8, 70000))) << "sums of more than 32 bits";
+}
+
 TEST(IntegerPass, AProductOfMatrices) {
   Net net;
   const int a = net.real(net.input({2, 5, 12}));
   net.model.outputs = {net.quantized(net.node("MatMul", {a, net.weights({12, 6}, 6, -1)}), 0.4f)};
   EXPECT_EQ(afterPasses(net.model), Types{"QLinearMatMul"});
+  Net list;  // scales of the depth, not of columns
+  list.model.outputs = {
+      list.quantized(list.node("MatMul", {list.real(list.input({3, 12})), list.weights({12}, 12, 0)}), 0.4f)};
+  EXPECT_EQ(afterPasses(list.model), (Types{"DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"}));
   Net own;  // of two activations
   const int x = own.input({4, 4});
   own.model.outputs = {own.quantized(own.node("MatMul", {own.real(x), own.real(x, 0.03f, 128)}), 0.4f)};
@@ -222,6 +254,15 @@ TEST(IntegerPass, OtherNodesStay) {
   EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
     const int bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0, 1e9f, 0, 0}));
     return net.quantized(net.node("Conv", {x, w, bias}, convParams()));
+  })));
+  // 33,000 products of a byte with a weight of up to 255 need more than 32 bits.
+  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int) {
+    Tensor codes = *Tensor::onHost({DType::UInt8, {1, 3, 110, 100}});
+    std::ranges::fill(codes.bytes(), std::byte{255});
+    const int deep = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0)});
+    conv::ConvParamsT params;
+    params.pads = {60, 60, 60, 60};
+    return net.quantized(net.node("Conv", {x, deep}, packParams(params)), 100);
   })));
   // Scales along the wrong axis: an index of the depth has no scale in integers.
   EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int) {

@@ -17,8 +17,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
                                 {kBZeroPoint, "b_zero_point"},
                                 {kYScale, "y_scale"},
                                 {kYZeroPoint, "y_zero_point"}})
-    if (elementCount(args.shape(i)) != 1)
-      return Status::invalidArgument("{} must be a scalar, got {}", name, toString(args.shape(i)));
+    OPKIT_TRY(requireScalar(args, i, name));
   OPKIT_ASSIGN(Shape shape, broadcastShapes(args.shape(kA), args.shape(kB)));
   return std::vector{TensorDesc{args.input(kYZeroPoint).dtype, std::move(shape)}};
 }

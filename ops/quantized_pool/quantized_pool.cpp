@@ -17,8 +17,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
                                 {kXZeroPoint, "x_zero_point"},
                                 {kYScale, "y_scale"},
                                 {kYZeroPoint, "y_zero_point"}})
-    if (elementCount(args.shape(i)) != 1)
-      return Status::invalidArgument("{} must be a scalar, got {}", name, toString(args.shape(i)));
+    OPKIT_TRY(requireScalar(args, i, name));
   Shape shape = args.shape(kX);
   if (shape.size() < 3 || elementCount(shape, 2, shape.size()) == 0)
     return Status::invalidArgument("x must be [batch, channels, extents from 1 on...], got {}", toString(shape));

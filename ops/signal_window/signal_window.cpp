@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 #include "ops/signal_window/signal_window_oracles.h"
 #include "ops/signal_window/signal_window_parts.h"
 
@@ -17,8 +18,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
     return Status::invalidArgument(
         "dtype must be one of {}, got {}", kTypes.toString(),
         isValidDType(params.dtype) ? nameOf(static_cast<DType>(params.dtype)) : std::to_string(params.dtype));
-  if (args.input(0).elements() != 1)
-    return Status::invalidArgument("size must be a scalar, got {}", toString(args.shape(0)));
+  OPKIT_TRY(requireScalar(args, 0, "size"));
   const int64_t size = args.integers(0)[0];
   if (size < 0 || size > kMaxElements)
     return Status::invalidArgument("size must be in [0, {}], got {}", kMaxElements, size);

@@ -1,11 +1,11 @@
 // Checks and times trained networks against ONNX Runtime; trained.sh fetches them and starts this.
 //   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS BACKEND...
-// PACKAGES holds node_modules, TABLE is a table like trained_networks.json; a network's `bounds` ({atol, rtol, reason}) become its
-// data.json, which op-harness conformance reads. Every .onnx file of the table's packages becomes
+// PACKAGES holds node_modules, TABLE is a table like trained_networks.json; a network's `bounds` ({atol, rtol, reason})
+// become its data.json, which op-harness conformance reads. Every .onnx file of the table's packages becomes
 // OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
 // them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
-// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 3 if ONNX Runtime
-// runs none, 130 and 143 if interrupted.
+// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 2 if the table is
+// wrong or a package lacks a file of it, 3 if ONNX Runtime runs none, 130 and 143 if interrupted.
 import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
@@ -228,7 +228,13 @@ function planOf(ran, skipped, lines) {
 }
 
 async function main() {
-  const networks = networksOf(JSON.parse(readFileSync(tablePath, 'utf8')));
+  let networks;
+  try {
+    networks = networksOf(JSON.parse(readFileSync(tablePath, 'utf8')));
+  } catch (error) {
+    console.error(`trained: ${tablePath}: ${error.message}`);
+    return 2;
+  }
   for (const entry of readdirSync(output).filter((name) => name !== '.trained'))
     rmSync(`${output}/${entry}`, {recursive: true});
   await expectAll(networks);
