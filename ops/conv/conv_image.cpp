@@ -12,6 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::conv {
 namespace HWY_NAMESPACE {
 namespace vectors = opkit::cpu::HWY_NAMESPACE;
+namespace hn = hwy::HWY_NAMESPACE;
 
 void fillPlane(const PlaneLayout& layout, const float* channel, float padding, float* plane) {
   for (int64_t r = 0; r < layout.rows; ++r, plane += layout.rowElements) {
@@ -31,6 +32,21 @@ void fillPlane(const PlaneLayout& layout, const float* channel, float padding, f
   }
 }
 
+/// to[i] = from[i * step]
+void copyBytes(const uint8_t* HWY_RESTRICT from, int64_t step, uint8_t* HWY_RESTRICT to, int64_t count) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<uint8_t, 16> d;
+  if (step == 2)
+    for (; i + 16 < count; i += 16) {  // less than: the last vector ends with a byte between two of these
+      hn::Vec<decltype(d)> even, odd;
+      hn::LoadInterleaved2(d, from + 2 * i, even, odd);
+      hn::StoreU(even, d, to + i);
+    }
+#endif
+  for (; i < count; ++i) to[i] = from[i * step];
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace opkit::ops::conv
 HWY_AFTER_NAMESPACE();
@@ -39,6 +55,7 @@ HWY_AFTER_NAMESPACE();
 namespace opkit::ops::conv {
 
 HWY_EXPORT(fillPlane);
+HWY_EXPORT(copyBytes);
 
 PaddedImage::PaddedImage(const std::vector<WindowAxis>& axes) : height_(axes[0]), width_(axes[1]) {
   PlaneLayout& layout = layout_;
@@ -83,7 +100,7 @@ void PaddedImage::fill(const uint8_t* channel, uint8_t padding, uint8_t* plane) 
       if (layout_.step == 1)
         std::copy_n(from, group.end - group.begin, target + group.begin);
       else
-        for (int64_t i = group.begin; i < group.end; ++i) target[i] = from[(i - group.begin) * layout_.step];
+        HWY_DYNAMIC_DISPATCH(copyBytes)(from, layout_.step, target + group.begin, group.end - group.begin);
       target += layout_.groupElements;
     }
   }

@@ -17,6 +17,10 @@ constexpr int64_t kTasksPerThread = 4;
 /// Columns that a task packs together: with the usual depths they stay in the second-level cache.
 constexpr int64_t kColumnBlock = 240;
 
+bool isZero(const PerLine<int32_t>& line, int64_t count) {
+  return std::all_of(line.data, line.data + (line.step == 0 ? 1 : count), [](int32_t value) { return value == 0; });
+}
+
 }  // namespace
 
 Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, const ThreadPool& pool)
@@ -59,7 +63,7 @@ void packLeft(const Left& left, int64_t matrices, int64_t m, int64_t k, uint8_t*
 
 void packRight(const Right& right, int64_t k, int64_t n, uint8_t* target) {
   const int64_t columns = panelShape().columns;
-  for (int64_t j = 0; j < n; j += columns, target += rightPanelBytes(k)) packRightPanel(right, k, n, j, target);
+  for (int64_t j = 0; j < n; j += columns, target += rightPanelBytes(k)) packRightPanel(right, k, n, j, true, target);
 }
 
 void run(const Plan& plan, std::span<const Problem> problems, uint8_t* workspace, ThreadPool& pool) {
@@ -81,8 +85,9 @@ void run(const Plan& plan, std::span<const Problem> problems, uint8_t* workspace
     } else {
       uint8_t* panels = workspace + plan.workspacePerThread_ * static_cast<int64_t>(thread);
       block.right = panels;
+      const bool withSums = !isZero(problem.leftZeroPoint, dims.m);
       for (int64_t j = column; j < block.columnEnd; j += panelColumns, panels += panelBytes)
-        packRightPanel(problem.right, dims.k, dims.n, j, panels);
+        packRightPanel(problem.right, dims.k, dims.n, j, withSums, panels);
     }
     computeBlock(block);
   };

@@ -50,7 +50,7 @@ struct Right {
 };
 inline constexpr int64_t kGatherSlack = 64;
 
-/// One value for each row or column: data[i * step] for the i-th. Step 0 gives all the same.
+/// One value for each row or column: data[i * step] for the i-th. `step` is 1, or 0 where all have the same.
 template <class T>
 struct PerLine {
   const T* data = nullptr;

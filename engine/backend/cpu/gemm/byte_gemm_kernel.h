@@ -13,9 +13,10 @@ extern bool mayUseVnni;
 int64_t leftPanelBytes(int64_t k);
 int64_t rightPanelBytes(int64_t k);
 
-/// Packs the panel of rows [row, row + panel's) of A[m, k]; of columns [column, column + panel's) of B[k, n].
+/// Packs the panel of rows [row, row + panel's) of A[m, k]; of columns [column, column + panel's) of B[k, n]. The sums
+/// of columns are read only by products that have left zero points other than 0.
 void packLeftPanel(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target);
-void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target);
+void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, bool withSums, uint8_t* target);
 
 /// A rectangle of C that one thread computes. Both begins are multiples of the panel's.
 struct Block {

@@ -90,7 +90,7 @@ void sumColumns(const uint8_t* panel, int64_t quads, int32_t* sums) {
   for (int v = 0; v < kTileVecs; ++v) hn::StoreU(sum[v], Ints(), sums + v * kLanes);
 }
 
-void packColumns(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target) {
+void packColumns(const Right& right, int64_t k, int64_t n, int64_t column, bool withSums, uint8_t* target) {
   const int64_t columns = std::min<int64_t>(kTileColumns, n - column), quads = quadsOf(k);
   Segment segments[kTileColumns];
   int count = 0;
@@ -121,6 +121,7 @@ void packColumns(const Right& right, int64_t k, int64_t n, int64_t column, uint8
     }
     interleave(rows, flip, target + q * kTileColumns * kQuad);
   }
+  if (!withSums) return;
   auto* sums = reinterpret_cast<int32_t*>(target + quads * kTileColumns * kQuad);
   if (hasVnni()) return sumColumns<Vnni>(target, quads, sums);
   sumColumns<Widened>(target, quads, sums);
@@ -139,8 +140,8 @@ HWY_EXPORT(packColumns);
 void packLeftPanel(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
   HWY_DYNAMIC_DISPATCH(packRows)(left, m, k, row, target);
 }
-void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, uint8_t* target) {
-  HWY_DYNAMIC_DISPATCH(packColumns)(right, k, n, column, target);
+void packRightPanel(const Right& right, int64_t k, int64_t n, int64_t column, bool withSums, uint8_t* target) {
+  HWY_DYNAMIC_DISPATCH(packColumns)(right, k, n, column, withSums, target);
 }
 
 }  // namespace opkit::cpu::bytes

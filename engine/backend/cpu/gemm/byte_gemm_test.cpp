@@ -31,12 +31,20 @@ int32_t valueOf(uint8_t byte, bool isSigned) { return isSigned ? static_cast<int
 
 enum class Form { Packed, Rows, Gathered };
 
-/// One product of random operands, with zero points per row and per column, and the sums of plain loops.
+enum class ZeroPoints { Own, Shared };
+
+/// One product of random operands, and the sums of plain loops. Zero points: one per row and per column; or 0 for rows
+/// and one for all columns.
 struct Product {
-  Product(const Dims& d, bool isSignedA, bool isSignedB)
+  Product(const Dims& d, bool isSignedA, bool isSignedB, ZeroPoints zeroPoints = ZeroPoints::Own)
       : dims(d), signedA(isSignedA), signedB(isSignedB), a(randomBytes(d.m * d.k, 1)), b(randomBytes(d.k * d.n, 2)) {
     zeroA = randomZeroPoints(d.m, 3);
     zeroB = randomZeroPoints(d.n, 4);
+    if (zeroPoints == ZeroPoints::Shared) {
+      std::ranges::fill(zeroA, 0);
+      std::ranges::fill(zeroB, 77);
+      step = 0;
+    }
     for (int64_t i = 0; i < d.m; ++i)
       for (int64_t j = 0; j < d.n; ++j) expected.push_back(sumOf(i, j));
     for (int32_t& zero : zeroA) zero += leftOffset(isSignedA);
@@ -59,7 +67,7 @@ struct Product {
     Problem problem{.left = at(left),
                     .right = {.data = b.data(), .isSigned = signedB, .depthStride = dims.n},
                     .leftZeroPoint = {zeroA.data(), 1},
-                    .rightZeroPoint = {zeroB.data(), 1},
+                    .rightZeroPoint = {zeroB.data(), step},
                     .cRowStride = dims.n};
     if (form == Form::Packed) {
       packed = aligned(packedRightBytes(dims.k, dims.n));
@@ -78,6 +86,7 @@ struct Product {
 
   Dims dims;
   bool signedA, signedB;
+  int64_t step = 1;  // between zero points of columns
   std::vector<uint8_t> a, b;
   std::vector<int32_t> zeroA, zeroB, expected;
   std::vector<int64_t> offsets;
@@ -99,36 +108,67 @@ TEST_P(ByteGemm, SumsAreThoseOfPlainLoops) {
   for (const Dims& dims : kDims)
     for (const bool signedA : {false, true})
       for (const bool signedB : {false, true})
-        for (const Form form : {Form::Packed, Form::Rows, Form::Gathered}) {
-          Product product(dims, signedA, signedB);
-          std::vector<int32_t> c(product.expected.size(), -1);
-          product.run(form, pool, [&](Problem& problem) { problem.c = c.data(); });
-          ASSERT_EQ(c, product.expected) << dims.m << "x" << dims.n << "x" << dims.k << " " << signedA << signedB
-                                         << " form " << static_cast<int>(form);
-        }
+        for (const ZeroPoints zeroPoints : {ZeroPoints::Own, ZeroPoints::Shared})
+          for (const Form form : {Form::Packed, Form::Rows, Form::Gathered}) {
+            Product product(dims, signedA, signedB, zeroPoints);
+            std::vector<int32_t> c(product.expected.size(), -1);
+            product.run(form, pool, [&](Problem& problem) { problem.c = c.data(); });
+            ASSERT_EQ(c, product.expected) << dims.m << "x" << dims.n << "x" << dims.k << " " << signedA << signedB
+                                           << " form " << static_cast<int>(form);
+          }
+}
+
+/// The bytes that plain arithmetic makes of the sums.
+void expectRequantised(const Dims& dims, ZeroPoints zeroPoints, int64_t columnStep, bool isSigned, int32_t zero) {
+  ThreadPool pool(2);
+  Product product(dims, true, false, zeroPoints);
+  std::vector<float> rows(static_cast<size_t>(dims.m)), columns(static_cast<size_t>(dims.n));
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = 0.01f + 0.001f * static_cast<float>(i % 50);
+  for (size_t j = 0; j < columns.size(); ++j) columns[j] = 0.02f - 0.0001f * static_cast<float>(j % 100);
+  std::vector<int32_t> bias(rows.size(), 1000);
+  std::vector<uint8_t> y(product.expected.size());
+  product.run(Form::Rows, pool, [&](Problem& problem) {
+    problem.y = y.data();
+    problem.bias = {bias.data(), 1};
+    problem.requantization = {{rows.data(), 1}, {columns.data(), columnStep}, 0.7f, zero, isSigned};
+  });
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t n = columns.size();
+    const float multiplier = rows[i / n] * columns[columnStep == 0 ? 0 : i % n] / 0.7f;
+    const float scaled = static_cast<float>(product.expected[i] + 1000) * multiplier;
+    const double whole = std::nearbyint(static_cast<double>(scaled)) + zero;
+    ASSERT_EQ(valueOf(y[i], isSigned), std::clamp(whole, isSigned ? -128.0 : 0.0, isSigned ? 127.0 : 255.0))
+        << i << " of " << dims.m << "x" << dims.n << "x" << dims.k << ", zero point " << zero;
+  }
 }
 
 TEST_P(ByteGemm, Requantises) {
-  ThreadPool pool(2);
-  for (const bool isSigned : {false, true}) {
-    Product product({19, 101, 40}, true, false);
-    std::vector<float> rows(19), columns(101);
-    for (size_t i = 0; i < rows.size(); ++i) rows[i] = 0.01f + 0.001f * static_cast<float>(i);
-    for (size_t j = 0; j < columns.size(); ++j) columns[j] = 0.02f - 0.0001f * static_cast<float>(j);
-    std::vector<int32_t> bias(19, 1000);
-    std::vector<uint8_t> y(product.expected.size());
-    product.run(Form::Rows, pool, [&](Problem& problem) {
-      problem.y = y.data();
-      problem.bias = {bias.data(), 1};
-      problem.requantization = {{rows.data(), 1}, {columns.data(), 1}, 0.7f, 11, isSigned};
-    });
-    for (size_t i = 0; i < y.size(); ++i) {
-      const float multiplier = rows[i / 101] * columns[i % 101] / 0.7f;
-      const float scaled = static_cast<float>(product.expected[i] + 1000) * multiplier;
-      const double whole = std::nearbyint(static_cast<double>(scaled)) + 11;
-      ASSERT_EQ(valueOf(y[i], isSigned), std::clamp(whole, isSigned ? -128.0 : 0.0, isSigned ? 127.0 : 255.0)) << i;
+  for (const Dims& dims : {Dims{19, 101, 40}, Dims{13, 49, 5}, Dims{70, 1, 33}, Dims{1001, 6, 9}, Dims{5, 3, 64}})
+    for (const ZeroPoints zeroPoints : {ZeroPoints::Own, ZeroPoints::Shared})
+      for (const int64_t columnStep : {0, 1}) {
+        for (const int32_t zero : {0, 11, 255}) expectRequantised(dims, zeroPoints, columnStep, false, zero);
+        for (const int32_t zero : {-128, 0, 127}) expectRequantised(dims, zeroPoints, columnStep, true, zero);
+      }
+}
+
+/// A scale may be anything: infinite products saturate, NaN gives the least byte.
+TEST_P(ByteGemm, WildScalesSaturate) {
+  ThreadPool pool(1);
+  for (const bool isSigned : {false, true})
+    for (const int64_t n : {2, 40}) {
+      Product product({4, n, 8}, true, false, ZeroPoints::Shared);
+      const std::vector<float> rows{INFINITY, -INFINITY, NAN, 3e38f}, columns(static_cast<size_t>(n), 1.0f);
+      std::vector<uint8_t> y(product.expected.size());
+      product.run(Form::Rows, pool, [&](Problem& problem) {
+        problem.y = y.data();
+        problem.requantization = {{rows.data(), 1}, {columns.data(), 0}, 1.0f, 0, isSigned};
+      });
+      const int32_t least = isSigned ? -128 : 0, greatest = isSigned ? 127 : 255;
+      for (size_t i = 0; i < y.size(); ++i) {
+        const float scaled = static_cast<float>(product.expected[i]) * rows[i / static_cast<size_t>(n)];
+        ASSERT_EQ(valueOf(y[i], isSigned), std::isnan(scaled) || scaled < 0 ? least : scaled > 0 ? greatest : 0) << i;
+      }
     }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutVnni, ByteGemm, ::testing::Bool());

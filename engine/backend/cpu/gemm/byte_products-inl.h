@@ -82,7 +82,8 @@ struct Vnni {
   using Operand = I;
   static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
   static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
-  static HWY_INLINE I add(I sum, I left, I right) {
+  template <class V>
+  static HWY_INLINE V add(V sum, V left, V right) {
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(right.raw), "v"(left.raw));
     return sum;
   }
