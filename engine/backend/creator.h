@@ -28,6 +28,7 @@ struct DeviceCaps {
   bool storage8 = true;                  // 8-bit loads and stores in device buffers
   bool storage16 = true;                 // 16-bit loads and stores in device buffers
   bool int64 = true;                     // 64-bit integer arithmetic
+  bool byteDots = false;                 // products of four signed bytes as one instruction
   uint64_t maxTensorBytes = UINT64_MAX;  // largest range one kernel can address
   uint64_t maxTexels = 0;                // vec4s that one texel buffer holds
   uint64_t imageExtent = 0;              // texels per axis of an NC4HW4 image; 0 if images are not wanted

@@ -46,6 +46,7 @@ class StructureCheck {
       if (value.desc != tensor.desc)
         return Status::corrupt("model: constant '{}' must be {}, found {}", tensor.name, tensor.desc.toString(),
                                value.desc.toString());
+      if (value.buffer && isObject(value.desc.dtype)) continue;
       if (!value.buffer || !value.buffer->hostData() || value.offsetBytes > value.buffer->sizeBytes() ||
           value.sizeBytes() > value.buffer->sizeBytes() - value.offsetBytes)
         return Status::corrupt("model: constant '{}' has fewer bytes than {} needs", tensor.name,

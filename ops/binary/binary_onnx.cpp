@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/binary/binary_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::binary {
 namespace {
@@ -32,12 +33,15 @@ Status legacyPRelu(OnnxNode& node) {
   return node.emit("PRelu", node.inputs(), packParams(params));
 }
 
+constexpr text::StringPorts kCompared{.last = 1, .made = text::Made::Numbers};
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"}) {
     rules.add(type, {"broadcast", "axis", "consumed_inputs"}, legacyBroadcast(type), 1, 6);
-    rules.add(type, {}, passThrough(type), 7);
+    const bool takesStrings = std::string_view(type) == "Equal";
+    rules.add(type, {}, takesStrings ? text::overStrings(passThrough(type), kCompared) : passThrough(type), 7);
   }
   for (const char* type : {"LessOrEqual", "GreaterOrEqual"}) rules.add(type, {}, passThrough(type), 12);
   for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules.add(type, {}, passThrough(type), 18);

@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/concat/concat_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::concat {
 namespace {
@@ -12,6 +13,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("Concat", {"axis"}, rule); }
+void addOnnx(OnnxRules& rules) { rules.add("Concat", {"axis"}, text::overStrings(rule, {.last = SIZE_MAX})); }
 
 }  // namespace opkit::ops::concat

@@ -1,6 +1,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/gather/gather_generated.h"
 #include "ops/gather/gather_nd_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::gather {
 namespace {
@@ -20,9 +21,9 @@ Status ndRule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Gather", {"axis"}, rule);
-  rules.add("GatherElements", {"axis"}, rule);
-  rules.add("GatherND", {"batch_dims"}, ndRule);
+  rules.add("Gather", {"axis"}, text::overStrings(rule));
+  rules.add("GatherElements", {"axis"}, text::overStrings(rule));
+  rules.add("GatherND", {"batch_dims"}, text::overStrings(ndRule));
 }
 
 }  // namespace opkit::ops::gather

@@ -15,7 +15,9 @@ std::array<int64_t, 2> stepsOf(const Lines& lines) { return {lines.matrixStep, l
 class IntegerMatMulVulkan final : public vulkan::VulkanExecution {
  public:
   IntegerMatMulVulkan(const CreateArgs& args, Backend& backend)
-      : VulkanExecution(backend), roles_(rolesOf(args.def.type)) {}
+      : VulkanExecution(backend),
+        roles_(rolesOf(args.def.type)),
+        words_(args.device.byteDots ? Shader::Form::Dots : Shader::Form::Words) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Tensor &a = *deviceInput(inputs, roles_.a), &b = *deviceInput(inputs, roles_.b), &y = *outputs[0];
@@ -32,13 +34,13 @@ class IntegerMatMulVulkan final : public vulkan::VulkanExecution {
       words.push_back(static_cast<uint32_t>(product.bMatrix(i)));
     }
     OPKIT_ASSIGN(const Tensor* matrices, encoder.table(words));
-    const bool byVectors = product.depth % kTile == 0 && product.columns % kTile == 0 && product.depth > 0;
+    const bool inWords = product.depth % kTile == 0 && product.columns % kTile == 0 && product.depth > 0;
     const Shader::PushConstants push{.rows = product.rows,
                                      .columns = product.columns,
                                      .depth = product.depth,
                                      .products = product.batchCount(),
-                                     .aFlip = flipOf(a),
-                                     .bFlip = flipOf(b),
+                                     .aFlip = signFlipOf(a),
+                                     .bFlip = signFlipOf(b),
                                      .yFlip = flipOf(y),
                                      .hasAZeroPoint = aZeroPoint != nullptr,
                                      .hasBZeroPoint = bZeroPoint != nullptr,
@@ -48,7 +50,7 @@ class IntegerMatMulVulkan final : public vulkan::VulkanExecution {
                                      .bScaleSteps = stepsOf(plan.bScale)};
     const auto tiles = [](int64_t extent) { return (extent + kTile - 1) / kTile; };
     return encoder.dispatch<Shader>(
-        {roles_.isQuantized() ? Shader::Y::U8 : Shader::Y::I32, byVectors ? Shader::Vector::V4 : Shader::Vector::V1},
+        {roles_.isQuantized() ? Shader::Y::U8 : Shader::Y::I32, inWords ? words_ : Shader::Form::Bytes},
         {.a = &a,
          .b = &b,
          .aZeroPoint = aZeroPoint ? aZeroPoint : &a,
@@ -64,6 +66,7 @@ class IntegerMatMulVulkan final : public vulkan::VulkanExecution {
 
  private:
   const Roles& roles_;
+  Shader::Form words_;  // where the sizes allow words
 };
 
 Status supports(const CreateArgs& args) {
@@ -79,6 +82,7 @@ const Tensor* deviceInput(TensorList inputs, int number) {
 }
 
 int64_t flipOf(const Tensor& bytes) { return bytes.desc.dtype == DType::Int8 ? 128 : 0; }
+int64_t signFlipOf(const Tensor& bytes) { return 128 - flipOf(bytes); }
 
 Result<DeviceScales> DeviceScales::of(const Roles& roles, TensorList inputs, const Tensor& other,
                                       vulkan::Encoder& encoder) {

@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/gather/gather_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::non_zero {
 namespace {
@@ -29,7 +30,7 @@ Status compress(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("NonZero", {}, nonZero, 9);
-  rules.add("Compress", {"axis"}, compress, 9);
+  rules.add("Compress", {"axis"}, text::overStrings(compress), 9);
 }
 
 }  // namespace opkit::ops::non_zero

@@ -1,6 +1,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/reshape/flatten_generated.h"
 #include "ops/reshape/reshape_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::reshape {
 namespace {
@@ -30,12 +31,12 @@ Status axesAttribute(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Reshape", {"shape", "consumed_inputs"}, reshapeAttribute, 1, 4);
-  rules.add("Reshape", {"allowzero"}, reshapeInput, 5);
-  rules.add("Flatten", {"axis"}, flatten);
+  rules.add("Reshape", {"shape", "consumed_inputs"}, text::overStrings(reshapeAttribute), 1, 4);
+  rules.add("Reshape", {"allowzero"}, text::overStrings(reshapeInput), 5);
+  rules.add("Flatten", {"axis"}, text::overStrings(flatten));
   for (const char* type : {"Squeeze", "Unsqueeze"}) {
-    rules.add(type, {"axes"}, axesAttribute, 1, 12);
-    rules.add(type, {}, passThrough(type), 13);
+    rules.add(type, {"axes"}, text::overStrings(axesAttribute), 1, 12);
+    rules.add(type, {}, text::overStrings(passThrough(type)), 13);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/reverse_sequence/reverse_sequence_parts.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::reverse_sequence {
 namespace {
@@ -13,6 +14,8 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("ReverseSequence", {"batch_axis", "time_axis"}, rule, 10); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("ReverseSequence", {"batch_axis", "time_axis"}, text::overStrings(rule), 10);
+}
 
 }  // namespace opkit::ops::reverse_sequence

@@ -2,6 +2,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/shape/eye_like_generated.h"
 #include "ops/shape/shape_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::shape {
 namespace {
@@ -26,8 +27,8 @@ Status eyeLikeRule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Shape", {"start", "end"}, shapeRule);
-  rules.add("Size", {}, passThrough("Size"));
+  rules.add("Shape", {"start", "end"}, text::overStrings(shapeRule, {.made = text::Made::Numbers}));
+  rules.add("Size", {}, text::overStrings(passThrough("Size"), {.made = text::Made::Numbers}));
   rules.add("EyeLike", {"dtype", "k"}, eyeLikeRule, 9);
 }
 

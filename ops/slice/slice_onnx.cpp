@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::slice {
 namespace {
@@ -14,8 +15,8 @@ Status attributes(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Slice", {"starts", "ends", "axes"}, attributes, 1, 9);
-  rules.add("Slice", {}, passThrough("Slice"), 10);
+  rules.add("Slice", {"starts", "ends", "axes"}, text::overStrings(attributes), 1, 9);
+  rules.add("Slice", {}, text::overStrings(passThrough("Slice")), 10);
 }
 
 }  // namespace opkit::ops::slice

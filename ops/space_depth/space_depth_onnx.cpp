@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/space_depth/space_depth_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::space_depth {
 namespace {
@@ -15,8 +16,8 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("DepthToSpace", {"blocksize", "mode"}, rule);
-  rules.add("SpaceToDepth", {"blocksize"}, rule);
+  rules.add("DepthToSpace", {"blocksize", "mode"}, text::overStrings(rule));
+  rules.add("SpaceToDepth", {"blocksize"}, text::overStrings(rule));
 }
 
 }  // namespace opkit::ops::space_depth

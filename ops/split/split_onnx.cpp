@@ -1,5 +1,6 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/split/split_generated.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::split {
 namespace {
@@ -19,8 +20,8 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Split", {"axis", "split"}, rule, 2, 12);
-  rules.add("Split", {"axis", "num_outputs"}, rule, 13);
+  rules.add("Split", {"axis", "split"}, text::overStrings(rule), 2, 12);
+  rules.add("Split", {"axis", "num_outputs"}, text::overStrings(rule), 13);
 }
 
 }  // namespace opkit::ops::split

@@ -164,6 +164,16 @@ void define(OpRegistry& registry) {
                 .inputs = {x},
                 .outputs = {numbers},
                 .control = runFromString});
+  registry.add({.type = "EncodeStrings",
+                .summary = "a sorted dictionary of strings, and their places in it",
+                .inputs = {{"x", x.dtypes, Port::Kind::Variadic}},
+                .outputs = {{"dictionary", x.dtypes}, {"place", DTypeSet(DType::Int64), Port::Kind::Variadic}},
+                .control = runEncode});
+  registry.add({.type = "DecodeStrings",
+                .summary = "the strings at places of a dictionary",
+                .inputs = {{"place", DTypeSet(DType::Int64)}, {"dictionary", x.dtypes}},
+                .outputs = {y},
+                .control = runDecode});
 }
 
 }  // namespace opkit::ops::text

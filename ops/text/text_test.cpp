@@ -102,5 +102,27 @@ TEST(Text, NumbersReadBackAsTheSame) {
   EXPECT_EQ(call("StringConcat", {x, x}).error().message(), "StringConcat: input 0 'a' must be one of string, got f32");
 }
 
+TEST(Text, EncodesStringsAsPlacesInASortedDictionary) {
+  const auto codes = call("EncodeStrings",
+                          {stringTensor({2, 1}, {"b", "a"}), stringTensor({0}, {}), stringTensor({3}, {"", "b", "é"})});
+  ASSERT_TRUE(codes) << codes.error().toString();
+  EXPECT_EQ(stringsOf((*codes)[0]), (Strings{"", "a", "b", "é"}));
+  EXPECT_EQ((*codes)[1].desc.shape, (Shape{2, 1}));
+  EXPECT_EQ(toInt64((*codes)[1]), (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ((*codes)[2].desc.shape, Shape{0});
+  EXPECT_EQ(toInt64((*codes)[3]), (std::vector<int64_t>{0, 2, 3}));
+}
+
+TEST(Text, DecodesPlaces) {
+  const Tensor places = *Tensor::fromValues<int64_t>({DType::Int64, {1, 2}}, {1, 0}),
+               words = stringTensor({2}, {"a", "b"});
+  const auto strings = call("DecodeStrings", {places, words});
+  ASSERT_TRUE(strings) << strings.error().toString();
+  EXPECT_EQ((*strings)[0].desc.shape, (Shape{1, 2}));
+  EXPECT_EQ(stringsOf((*strings)[0]), (Strings{"b", "a"}));
+  EXPECT_EQ(call("DecodeStrings", {places, stringTensor({1}, {"a"})}).error().message(),
+            "DecodeStrings: places must be in [0, 1), got 1");
+}
+
 }  // namespace
 }  // namespace opkit::ops::text

@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::tile {
 namespace {
@@ -12,7 +13,7 @@ Status oldTile(OnnxNode&) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Tile", {}, oldTile, 1, 5);
-  rules.add("Tile", {}, passThrough("Tile"), 6);
+  rules.add("Tile", {}, text::overStrings(passThrough("Tile")), 6);
 }
 
 }  // namespace opkit::ops::tile

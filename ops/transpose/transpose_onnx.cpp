@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/text/over_strings.h"
 #include "ops/transpose/transpose_generated.h"
 
 namespace opkit::ops::transpose {
@@ -12,6 +13,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("Transpose", {"perm"}, rule); }
+void addOnnx(OnnxRules& rules) { rules.add("Transpose", {"perm"}, text::overStrings(rule)); }
 
 }  // namespace opkit::ops::transpose

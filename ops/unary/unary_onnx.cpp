@@ -37,6 +37,14 @@ Status gelu(OnnxNode& node) {
   return node.emit(approximate == "none" ? "Gelu" : "GeluTanh", node.inputs());
 }
 
+/// Swish of the gate times the value.
+Status swiGlu(OnnxNode& node) {
+  UnaryParamsT params;
+  params.alpha = node.floatAttribute("alpha", 1.0f);
+  const int gate = node.emitIntermediates("Swish", {node.input(0)}, 1, packParams(params))[0];
+  return node.emit("Mul", {gate, node.input(1)});
+}
+
 /// Opset 6 to 10: the limits are attributes.
 Status clipAttributes(OnnxNode& node) {
   UnaryParamsT params;
@@ -84,6 +92,7 @@ void addOnnx(OnnxRules& rules) {
   addWithAttributes(rules, "Shrink", {"lambd", 0.5f}, {"bias", 0.0f});
   rules.add("IsInf", {"detect_negative", "detect_positive"}, isInf);
   rules.add("Gelu", {"approximate"}, gelu);
+  rules.add("SwiGLU", {"alpha"}, swiGlu);
   rules.add("Clip", {"min", "max", "consumed_inputs"}, clipAttributes, 1, 10);
   rules.add("Clip", {}, clipInputs, 11);
 }

@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/text/over_strings.h"
 #include "ops/unique/unique_parts.h"
 
 namespace opkit::ops::unique {
@@ -20,6 +21,8 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("Unique", {"axis", "sorted"}, rule, 11); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("Unique", {"axis", "sorted"}, text::overStrings(rule, {.made = text::Made::FirstStrings}), 11);
+}
 
 }  // namespace opkit::ops::unique

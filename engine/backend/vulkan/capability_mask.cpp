@@ -8,7 +8,8 @@ namespace opkit::vulkan {
 namespace {
 
 constexpr const char* kKnown =
-    "no-fp16, no-fp64, no-int8, no-int16, no-int64, no-storage8, no-storage16, no-image-robustness, subgroup=N, "
+    "no-fp16, no-fp64, no-int8, no-int16, no-int64, no-storage8, no-storage16, no-byte-dots, no-image-robustness, "
+    "subgroup=N, "
     "shared=BYTES, workgroup=N, groups=N, buffer=BYTES, texels=N, image=N, loops=N";
 
 bool* featureOf(const std::string& name, PhysicalDevice& device) {
@@ -19,6 +20,7 @@ bool* featureOf(const std::string& name, PhysicalDevice& device) {
   if (name == "no-int64") return &device.int64;
   if (name == "no-storage8") return &device.storage8;
   if (name == "no-storage16") return &device.storage16;
+  if (name == "no-byte-dots") return &device.byteDots;
   if (name == "no-image-robustness") return &device.imageRobustness;
   return nullptr;
 }
@@ -77,10 +79,12 @@ Status applyItem(const std::string& item, PhysicalDevice& device) {
 }  // namespace
 
 std::vector<std::string> singleMasks() {
-  return {"no-fp16",     "no-fp64",     "no-int8",      "no-int16",
-          "no-int64",    "no-storage8", "no-storage16", "no-image-robustness",
-          "subgroup=1",  "shared=64",   "workgroup=32", "groups=2",
-          "buffer=1024", "texels=16",   "image=16",     "loops=64"};
+  return {"no-fp16",      "no-fp64",      "no-int8",
+          "no-int16",     "no-int64",     "no-storage8",
+          "no-storage16", "no-byte-dots", "no-image-robustness",
+          "subgroup=1",   "shared=64",    "workgroup=32",
+          "groups=2",     "buffer=1024",  "texels=16",
+          "image=16",     "loops=64"};
 }
 
 Status applyMask(const std::string& mask, PhysicalDevice& device) {

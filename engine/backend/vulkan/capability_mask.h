@@ -7,10 +7,11 @@
 namespace opkit::vulkan {
 
 /// Applies "no-fp16,subgroup=4,shared=16k,workgroup=128" to the properties that a driver reports. Features are fp16,
-/// fp64, int8, int16, int64, storage8 and storage16; limits (with k and m for KiB and MiB) are subgroup (invocations),
-/// shared (bytes of work group memory), workgroup (invocations), groups (along each axis), buffer (bytes of one storage
-/// buffer), texels (of one texel buffer), image (texels along each axis) and loops (iterations of one invocation). A
-/// limit is only ever lowered. InvalidArgument names the item and lists the known ones.
+/// fp64, int8, int16, int64, storage8, storage16, byte-dots (products of four bytes as one instruction) and
+/// image-robustness; limits (with k and m for KiB and MiB) are subgroup (invocations), shared (bytes of work group
+/// memory), workgroup (invocations), groups (along each axis), buffer (bytes of one storage buffer), texels (of one
+/// texel buffer), image (texels along each axis) and loops (iterations of one invocation). A limit is only ever
+/// lowered. InvalidArgument names the item and lists the known ones.
 Status applyMask(const std::string& mask, PhysicalDevice& device);
 
 /// One mask per feature or limit, each low enough to affect some case of some operator.

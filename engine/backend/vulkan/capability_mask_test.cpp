@@ -12,7 +12,7 @@ namespace {
 
 PhysicalDevice largeDevice() {
   PhysicalDevice device;
-  device.float16 = device.storage16 = true;
+  device.float16 = device.storage16 = device.byteDots = true;
   device.subgroupSize = 32;
   device.properties.limits.maxComputeSharedMemorySize = 65536;
   device.properties.limits.maxComputeWorkGroupInvocations = 1024;
@@ -35,6 +35,9 @@ TEST(CapabilityMask, TakesAwayAndOnlyLowers) {
   EXPECT_EQ(device.loopIterations, 64u);
   ASSERT_TRUE(applyMask("loops=1k", device).isOk());
   EXPECT_EQ(device.loopIterations, 64u);
+  EXPECT_TRUE(device.byteDots);
+  ASSERT_TRUE(applyMask("no-byte-dots", device).isOk());
+  EXPECT_FALSE(device.byteDots);
   ASSERT_TRUE(applyMask("shared=1m", device).isOk());
   EXPECT_EQ(device.properties.limits.maxComputeSharedMemorySize, 16384u);
 }

@@ -29,6 +29,8 @@ Status createHandle(const PhysicalDevice& physical, VkDevice* handle) {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR, nullptr, VK_TRUE};
   VkPhysicalDeviceImageRobustnessFeatures robustness{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES,
                                                      nullptr, VK_TRUE};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dots{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES, nullptr, VK_TRUE};
   std::vector<const char*> extensions;
   const auto add = [&](bool wanted, const char* extension, auto& feature) {
     if (!wanted) return;
@@ -38,6 +40,7 @@ Status createHandle(const PhysicalDevice& physical, VkDevice* handle) {
   };
   add(physical.pipelineStatistics, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, statistics);
   add(physical.imageRobustness, VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, robustness);
+  add(physical.byteDots, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, dots);
   const VkDeviceQueueCreateInfo queue = queueInfo(physical);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, &features};
   info.queueCreateInfoCount = 1;

@@ -24,7 +24,8 @@ Status requireCapability(const PhysicalDevice& physical, uint32_t capability, co
                         {22, physical.int16, "shaderInt16"},
                         {39, physical.int8, "shaderInt8"},
                         {4433, physical.storage16, "storageBuffer16BitAccess"},
-                        {4448, physical.storage8, "storageBuffer8BitAccess"}};
+                        {4448, physical.storage8, "storageBuffer8BitAccess"},
+                        {6019, physical.byteDots, "shaderIntegerDotProduct"}};
   for (const Need& need : needs)
     if (need.capability == capability && !need.present)
       return Status::unsupportedByDevice("vulkan: shader {} needs {}, which {} lacks", shader, need.feature,

@@ -56,6 +56,8 @@ void readFeatures(PhysicalDevice& device) {
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
   VkPhysicalDeviceImageRobustnessFeatures robustness{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_ROBUSTNESS_FEATURES};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dots{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
   const auto ask = [&](const char* extension, auto& feature) {
     if (!hasExtension(device.handle, extension)) return;
     feature.pNext = features12.pNext;
@@ -63,10 +65,12 @@ void readFeatures(PhysicalDevice& device) {
   };
   ask(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME, statistics);
   ask(VK_EXT_IMAGE_ROBUSTNESS_EXTENSION_NAME, robustness);
+  ask(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME, dots);
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features11};
   vkGetPhysicalDeviceFeatures2(device.handle, &features);
   device.pipelineStatistics = statistics.pipelineExecutableInfo;
   device.imageRobustness = robustness.robustImageAccess;
+  device.byteDots = dots.shaderIntegerDotProduct;
   device.storage8 = features12.storageBuffer8BitAccess;
   device.storage16 = features11.storageBuffer16BitAccess;
   device.int8 = features12.shaderInt8;

@@ -37,6 +37,7 @@ struct PhysicalDevice {
   bool int64 = false;
   bool float16 = false;
   bool float64 = false;
+  bool byteDots = false;            // VK_KHR_shader_integer_dot_product
   bool imageRobustness = false;     // VK_EXT_image_robustness: a load outside an image gives zero
   bool pipelineStatistics = false;  // VK_KHR_pipeline_executable_properties
 };

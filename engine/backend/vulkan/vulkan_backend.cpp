@@ -24,6 +24,7 @@ DeviceCaps capsOf(const PhysicalDevice& physical) {
   return {.storage8 = physical.storage8,
           .storage16 = physical.storage16,
           .int64 = physical.int64,
+          .byteDots = physical.byteDots,
           .maxTensorBytes = std::min<uint64_t>(limits.maxStorageBufferRange, physical.maxAllocationBytes),
           .maxTexels = limits.maxTexelBufferElements,
           .workGroup = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]),

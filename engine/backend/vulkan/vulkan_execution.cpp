@@ -109,7 +109,8 @@ Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tenso
   const std::string key = fmt::format("{} {}{}", form, nameOf(dtype), guard > 0 ? " guarded" : "");
   OPKIT_ASSIGN(auto packed, backend.constants().get<Tensor>(constant, key, [&]() -> Result<Tensor> {
     OPKIT_ASSIGN(const Tensor host, pack());
-    return uploadGuarded(backend, host, {{dtype, host.desc.shape}, nullptr, 0, 0}, guard);
+    const DType stored = backend.storageDType(host.desc.dtype);
+    return uploadGuarded(backend, host, {{stored, host.desc.shape}, nullptr, 0, 0}, guard);
   }));
   if (guard > 0) static_cast<VulkanBackend&>(backend).watchGuards(packed);
   return packed;

@@ -247,7 +247,7 @@ Status requireLoops(const CreateArgs& args, int64_t passes);
 Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> tensors);
 
 /// The device copy of a host constant packed by `pack`: packed and uploaded once, shared through `backend`'s store.
-/// `form` names the packing and everything it depends on. For create or onEncode.
+/// `form` names the packing and everything it depends on; its dtype may be another one. For create or onEncode.
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
                                                    const std::function<Result<Tensor>()>& pack);
 
