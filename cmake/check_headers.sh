@@ -23,7 +23,8 @@ if [ -n "$since" ]; then
   [ ${#headers[@]} -gt 0 ] || { echo "check_headers: no header to check changed"; exit 0; }
 fi
 # The definitions of the tree's targets, and those that headers of tests expect.
-flags="-std=c++20 -fsyntax-only -I. -I$build/generated -DFMT_SHARED -DHWY_SHARED_DEFINE -DOPKIT_HAS_VULKAN -DOPKIT_SOURCE_DIR=\"\" -DOPKIT_VALIDATION_TESTS=0 -DOPKIT_FAULTY=\"\" -DOPKIT_SAMPLES=\"\""
+images=$(pkg-config --cflags-only-I libpng libopenjp2 2>/dev/null || true)
+flags="-std=c++20 -fsyntax-only -I. -I$build/generated $images -DFMT_SHARED -DHWY_SHARED_DEFINE -DOPKIT_HAS_VULKAN -DOPKIT_SOURCE_DIR=\"\" -DOPKIT_VALIDATION_TESTS=0 -DOPKIT_FAULTY=\"\" -DOPKIT_SAMPLES=\"\""
 alone() {
   g++ $1 -x c++ -include "$2" /dev/null || echo "check_headers: $2 does not compile alone"
 }

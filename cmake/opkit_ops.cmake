@@ -3,6 +3,7 @@
 #   <op>.fbs            parameters; flatc makes <op>_generated.h, and k<Op>Schema appears in <op>_schema.h
 #   <op>_cpu.cpp        `void addCpu(OpRegistry&)`
 #   <op>_onednn.cpp     `void addOnednn(OpRegistry&)`; only where the build found oneDNN
+#   *_codec.cpp         compiled only where the build found the libraries of images
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
@@ -72,6 +73,8 @@ function(opkit_discover_ops root sources headers)
       elseif(name MATCHES "_vulkan\\.cpp$" AND NOT OPKIT_VULKAN)
         continue()
       elseif(name MATCHES "_onednn\\.cpp$" AND NOT OPKIT_ONEDNN)
+        continue()
+      elseif(name MATCHES "_codec\\.cpp$" AND NOT OPKIT_IMAGES)
         continue()
       elseif(name MATCHES "\\.fbs$")
         opkit_fbs(${file} ops/${op} found_headers)
