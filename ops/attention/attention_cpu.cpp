@@ -29,6 +29,13 @@ void addTo(const float* x, float* y, int64_t count) { cpu::addTo(x, y, count); }
 void addTo(const double* x, double* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] += x[i];
 }
+void transpose(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow) {
+  cpu::transpose(x, xRow, rows, columns, y, yRow);
+}
+void transpose(const double* x, int64_t xRow, int64_t rows, int64_t columns, double* y, int64_t yRow) {
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = 0; i < rows; ++i) y[j * yRow + i] = x[i * xRow + j];
+}
 void tanhOf(float* x, int64_t count) { unary::vectorMapOf("Tanh")(x, x, count, 0, 0); }
 void tanhOf(double* x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] = std::tanh(x[i]);
@@ -136,14 +143,11 @@ class Task {
 
   /// Keys are laid out in panels [size, kPanel], which stay in L1 while the queries pass by.
   void multiplyPanels(const T* k, int64_t count) {
-    constexpr int64_t kPanel = 256 / sizeof(T), kRun = 16;
+    constexpr int64_t kPanel = 256 / sizeof(T);
     const int64_t size = plan_.q.size, step = plan_.k.tokenStride;
     for (int64_t first = 0; first < count; first += kPanel) {
       const int64_t columns = std::min(kPanel, count - first);
-      for (int64_t run = 0; run < columns; run += kRun)
-        for (int64_t d = 0; d < size; ++d)
-          for (int64_t j = run; j < std::min(run + kRun, columns); ++j)
-            space_.keys[d * kPanel + j] = k[(first + j) * step + d];
+      transpose(k + first * step, step, columns, size, space_.keys, kPanel);
       cpu::multiplySmall({rows_, columns, size, size, 1, kPanel, kKeys, -INFINITY, INFINITY}, space_.queries,
                          space_.keys, space_.scores + first);
     }

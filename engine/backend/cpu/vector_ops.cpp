@@ -177,6 +177,32 @@ HWY_INLINE void multiplyAll(const SmallProduct& p, const T* a, const T* b, T* y)
   for (; row + 4 <= p.rows; row += 4) multiplyRows<4>(p, a + row * p.aRow, b, y + row * p.yRow);
   for (; row < p.rows; ++row) multiplyRows<1>(p, a + row * p.aRow, b, y + row * p.yRow);
 }
+void transposeFloats(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<float, 4> d;
+  for (; i + 4 <= rows; i += 4) {
+    int64_t j = 0;
+    for (; j + 4 <= columns; j += 4) {
+      const float* from = x + i * xRow + j;
+      float* to = y + j * yRow + i;
+      const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + xRow), c = hn::LoadU(d, from + 2 * xRow),
+                 e = hn::LoadU(d, from + 3 * xRow);
+      const auto lowEven = hn::InterleaveLower(d, a, c), lowOdd = hn::InterleaveLower(d, b, e);
+      const auto highEven = hn::InterleaveUpper(d, a, c), highOdd = hn::InterleaveUpper(d, b, e);
+      hn::StoreU(hn::InterleaveLower(d, lowEven, lowOdd), d, to);
+      hn::StoreU(hn::InterleaveUpper(d, lowEven, lowOdd), d, to + yRow);
+      hn::StoreU(hn::InterleaveLower(d, highEven, highOdd), d, to + 2 * yRow);
+      hn::StoreU(hn::InterleaveUpper(d, highEven, highOdd), d, to + 3 * yRow);
+    }
+    for (; j < columns; ++j)
+      for (int64_t r = i; r < i + 4; ++r) y[j * yRow + r] = x[r * xRow + j];
+  }
+#endif
+  for (; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) y[j * yRow + i] = x[i * xRow + j];
+}
+
 void multiplyFloats(const SmallProduct& p, const float* a, const float* b, float* y) { multiplyAll(p, a, b, y); }
 void multiplyDoubles(const SmallProduct& p, const double* a, const double* b, double* y) { multiplyAll(p, a, b, y); }
 
@@ -322,6 +348,9 @@ FORWARD(void, addAbsoluteTo, addAbsolute, (const float* x, float* y, int64_t cou
 FORWARD(void, addSquareTo, addSquare, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, maxTo, maxInto, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, minTo, minInto, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, transpose, transposeFloats,
+        (const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow),
+        (x, xRow, rows, columns, y, yRow))
 FORWARD(void, multiplySmall, multiplyFloats, (const SmallProduct& product, const float* a, const float* b, float* y),
         (product, a, b, y))
 FORWARD(void, multiplySmall, multiplyDoubles,

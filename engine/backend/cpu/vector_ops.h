@@ -38,6 +38,9 @@ struct SmallProduct {
 void multiplySmall(const SmallProduct& product, const float* a, const float* b, float* y);
 void multiplySmall(const SmallProduct& product, const double* a, const double* b, double* y);
 
+/// y[j * yRow + i] = x[i * xRow + j] for `rows` of i, `columns` of j.
+void transpose(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow);
+
 /// Clamps y to [low, high].
 void clampTo(float low, float high, float* y, int64_t count);
 /// y = (x - centre) * factor + constant. Not x * factor + another constant: for x near a large centre, that would

@@ -146,5 +146,19 @@ TEST(Parallel, RunsWalkBroadcastLoopsFromAnywhere) {
   }
 }
 
+TEST(VectorOps, TransposesBlocksAndTheirEdges) {
+  for (const int64_t rows : {1, 4, 7, 16})
+    for (const int64_t columns : {1, 3, 8, 13}) {
+      const int64_t xRow = columns + 2, yRow = rows + 3;
+      std::vector<float> x(static_cast<size_t>(rows * xRow)), y(static_cast<size_t>(columns * yRow), -1.0f);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+      transpose(x.data(), xRow, rows, columns, y.data(), yRow);
+      for (int64_t j = 0; j < columns; ++j)
+        for (int64_t i = 0; i < yRow; ++i)
+          ASSERT_EQ(y[static_cast<size_t>(j * yRow + i)], i < rows ? static_cast<float>(i * xRow + j) : -1.0f)
+              << rows << " x " << columns;
+    }
+}
+
 }  // namespace
 }  // namespace opkit::cpu
