@@ -107,6 +107,15 @@ TEST(ConvertedDTypes, ARangeOfHalves) {
   expectValues("Range", {{scalar, {1}}, {scalar, {5}}, {scalar, {1.5}}}, {DType::Float16, {3}}, {1, 2.5, 4});
 }
 
+TEST(ConvertedDTypes, AProductOfHalvesWithCodes) {
+  const TensorDesc codes{DType::UInt4, {1, 32}};
+  for (const DType dtype : {DType::Float16, kBrain})
+    expectValues(
+        "MatMulNBits",
+        {{{dtype, {1, 32}}, std::vector<double>(32, 1)}, {codes, std::vector<double>(32, 9)}, {{dtype, {1, 1}}, {0.5}}},
+        {dtype, {1, 1}}, {16}, true);
+}
+
 TEST(ConvertedDTypes, OtherDTypesAreRefusedAsBefore) {
   Model model;
   const int x = model.addInput("x", {DType::Float8E5M2, {2}});

@@ -1,17 +1,19 @@
 // Checks the import of com.microsoft's operators against ONNX Runtime; contrib.sh fetches it and starts this.
-//   node contrib.mjs PACKAGES BIN OUTPUT BACKENDS [FILTER]
+//   node contrib.mjs PACKAGES BIN OUTPUT BACKENDS ROUNDS [FILTER]
 // PACKAGES holds node_modules with onnxruntime-node. Every case of contrib_cases.mjs whose name holds FILTER becomes
 // OUTPUT/contrib/NAME in the ONNX backend-test form, with ONNX Runtime's outputs without optimisations. op-harness
-// conformance checks them on BACKENDS, separated by commas. Prints a row per case. Exit codes: 0, 1 if a case fails, 2 if
-// there is none, 3 if ONNX Runtime runs none.
+// conformance checks them on BACKENDS, separated by commas. Prints a row per case. With ROUNDS other than 0 the cases are
+// those of typical sizes, with a FILTER all; the CPU and ONNX Runtime, optimised, take turns of 25 runs on one thread. Exit
+// codes: 0, 1 if a case fails, 2 if there is none, 3 if ONNX Runtime runs none.
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
 import {arrayOf, elementCount, halfBits, modelOfOneNode, writeProto} from './onnx_bytes.mjs';
-import {kCases} from './contrib_cases.mjs';
+import {kCases, kTypical} from './contrib_cases.mjs';
 
-const [packages, bin, output, backendList, filter = ''] = process.argv.slice(2);
+const [packages, bin, output, backendList, rounds, filter = ''] = process.argv.slice(2);
+const kRuns = 25;  // of a turn
 const backends = backendList.split(',');
 const ort = createRequire(`${packages}/package.json`)('onnxruntime-node');
 ort.env.logLevel = 'fatal';
@@ -51,7 +53,7 @@ async function write(test, folder) {
   const inputs = test.inputs.map((input, k) => inputFor(input, k, next));
   const model = modelOfOneNode({
     op: test.op ?? test.name.split(' ')[0], domain: test.domain ?? 'com.microsoft', attributes: test.attributes ?? {},
-    inputs, outputs: test.outputs ?? ['y']});
+    inputs, outputs: test.outputs ?? ['y'], opset: test.opset});
   const set = `${folder}/test_data_set_0`;
   mkdirSync(set, {recursive: true});
   writeFileSync(`${folder}/model.onnx`, model);
@@ -63,6 +65,7 @@ async function write(test, folder) {
   const results = await session.run(
       Object.fromEntries(feeds.map(({name, tensor}) => [name, new ort.Tensor(tensor.type, tensor.data, tensor.dims)])));
   session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, name, results[name]));
+  return feeds;
 }
 
 /** Writes the cases; returns {name, folder, error} of each. */
@@ -71,8 +74,8 @@ async function writeAll(cases) {
   for (const test of cases) {
     const folder = test.name.replaceAll(/[^A-Za-z0-9_]+/g, '_');
     try {
-      await write(test, `${output}/contrib/${folder}`);
-      written.push({name: test.name, folder});
+      const feeds = await write(test, `${output}/contrib/${folder}`);
+      written.push({name: test.name, folder, feeds});
     } catch (error) {
       rmSync(`${output}/contrib/${folder}`, {recursive: true, force: true});
       written.push({name: test.name, folder, error: String(error.message ?? error).split('\n')[0]});
@@ -94,9 +97,35 @@ function conformance() {
   return found;
 }
 
+/** The least time of a run in ms: {theirs, ours}. */
+async function leastTimes({folder, feeds}) {
+  const model = `${output}/contrib/${folder}/model.onnx`, facts = `${output}/times.json`;
+  const session = await ort.InferenceSession.create(
+      model, {intraOpNumThreads: 1, interOpNumThreads: 1, graphOptimizationLevel: 'all', logSeverityLevel: 4});
+  const tensors = Object.fromEntries(
+      feeds.map(({name, tensor}) => [name, new ort.Tensor(tensor.type, tensor.data, tensor.dims)]));
+  const inputs = feeds.flatMap(({name}, k) => ['--input', `${name}=${output}/contrib/${folder}/test_data_set_0/input_${k}.pb`]);
+  const least = {theirs: Infinity, ours: Infinity};
+  for (let round = 0; round < Number(rounds); ++round) {
+    for (let run = 0; run < kRuns; ++run) {
+      const begin = performance.now();
+      await session.run(tensors);
+      least.theirs = Math.min(least.theirs, performance.now() - begin);
+    }
+    const {status} = spawnSync(
+        `${bin}/op-run`, [model, ...inputs, '--threads', '1', '--repeat', String(kRuns), '--json', facts], {stdio: ['ignore', 'ignore', 'inherit']});
+    if (status !== 0) throw new Error(`op-run ends with ${status}`);
+    least.ours = Math.min(least.ours, ...JSON.parse(readFileSync(facts, 'utf8')).steps[0].runNs.map((ns) => ns / 1e6));
+  }
+  rmSync(facts);
+  return least;
+}
+
 rmSync(`${output}/contrib`, {recursive: true, force: true});
 rmSync(`${output}/conformance.jsonl`, {force: true});
-const chosen = kCases.filter(({name}) => name.includes(filter));
+const isTimed = rounds !== '0';
+const all = isTimed ? [...(filter ? kCases : []), ...kTypical] : kCases;
+const chosen = all.filter(({name}) => name.includes(filter));
 if (chosen.length === 0) {
   console.error(`contrib.mjs: no case has '${filter}' in its name`);
   process.exit(2);
@@ -108,7 +137,8 @@ if (written.every(({error}) => error)) {
 }
 const lines = conformance();
 let passed = 0, failed = 0, skipped = 0;
-for (const {name, folder, error} of written) {
+for (const test of written) {
+  const {name, folder, error} = test;
   if (error) {
     ++skipped;
     console.log(`${name}: not judged, ONNX Runtime: ${error}`);
@@ -117,7 +147,12 @@ for (const {name, folder, error} of written) {
   const states = backends.map((backend) => lines.get(`${folder} ${backend}`) ?? {status: 'missing'});
   const isRight = states.every(({status}) => status === 'pass');
   isRight ? ++passed : ++failed;
-  console.log(`${name}: ${backends.map((backend, i) => `${backend} ${states[i].status}`).join(', ')}`);
+  let times = '';
+  if (isTimed && isRight) {
+    const {theirs, ours} = await leastTimes(test);
+    times = `; ${ours.toPrecision(3)} ms, ONNX Runtime ${theirs.toPrecision(3)} ms, ratio ${(ours / theirs).toFixed(2)}`;
+  }
+  console.log(`${name}: ${backends.map((backend, i) => `${backend} ${states[i].status}`).join(', ')}${times}`);
   for (const reason of new Set(states.map((line) => line.reason).filter(Boolean))) console.log(`  ${reason}`);
 }
 console.log(`${passed} cases pass, ${failed} fail, ${skipped} not judged`);

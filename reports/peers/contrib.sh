@@ -7,6 +7,8 @@
 #   --bin DIR       OpKit's programs (default: build/release/bin)
 #   --backend LIST  backends, separated by commas (default: reference,cpu,vulkan)
 #   --filter TEXT   only cases whose name holds TEXT
+#   --times ROUNDS  the cases of typical sizes in place of the others, or those of both that --filter chooses; those that
+#                   are right on the CPU are timed there, on one thread, in turns with ONNX Runtime
 # Needs node and npm (./setup --trained), and the network the first time. Exit codes: 0, 1 if a case fails, 2 for wrong
 # arguments, 3 if ONNX Runtime runs no case.
 set -euo pipefail
@@ -16,11 +18,11 @@ root=$(cd "$here/../.." && pwd)
 refuse() { echo "contrib.sh: $*" >&2; exit 2; }
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/contrib
-output=$root/out/contrib bin=$root/build/release/bin backends=reference,cpu,vulkan filter=
+output=$root/out/contrib bin=$root/build/release/bin backends=reference,cpu,vulkan filter= rounds=0
 while [ $# -gt 0 ]; do
   case $1 in
-    -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
-    --cache | --output | --bin | --backend | --filter)
+    -h | --help) sed -n '2,14s/^# //p' "$0"; exit 0 ;;
+    --cache | --output | --bin | --backend | --filter | --times)
       [ $# -gt 1 ] && [ -n "$2" ] || refuse "$1 expects a value"
       case $1 in
         --cache) cache=$2 ;;
@@ -28,12 +30,14 @@ while [ $# -gt 0 ]; do
         --bin) bin=$2 ;;
         --backend) backends=$2 ;;
         --filter) filter=$2 ;;
+        --times) rounds=$2 ;;
       esac
       shift 2 ;;
     *) refuse "unknown argument '$1'; see reports/peers/contrib.sh --help" ;;
   esac
 done
 [[ $backends =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || refuse "--backend expects names separated by commas, got '$backends'"
+[[ $rounds =~ ^(0|[1-9][0-9]{0,3})$ ]] || refuse "--times expects a number up to 9999, got '$rounds'"
 [ -x "$bin/op-harness" ] || refuse "no op-harness in '$bin': build first"
 # The folder is emptied: take no other one.
 [ ! -e "$output" ] || [ -e "$output/.contrib" ] || [ -z "$(ls -A "$output" 2>&1)" ] ||
@@ -45,4 +49,4 @@ manifest="{\"private\": true, \"dependencies\": {\"onnxruntime-node\": \"$versio
 
 fetchPackages "$cache" "$manifest"
 mkdir -p "$output" && touch "$output/.contrib" || refuse "cannot write '$output'"
-exec node "$here/contrib.mjs" "$(realpath "$cache")" "$(realpath "$bin")" "$(realpath "$output")" "$backends" "$filter"
+exec node "$here/contrib.mjs" "$(realpath "$cache")" "$(realpath "$bin")" "$(realpath "$output")" "$backends" "$rounds" "$filter"

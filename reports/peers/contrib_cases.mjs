@@ -264,6 +264,43 @@ const kEmbeddings = [
   },
 ];
 
+// Typical sizes, for times: the bounds say that the same is computed.
+const quantisedConv = (name, x, w, attributes) => ({
+  name: `QLinearConv ${name}`, domain: '', attributes, bounds: {atol: 0, rtol: 0},
+  inputs: [
+    u8(x), scaleOf(0.02), point(u8, 128), constant(i8(w)), constant(reals([w[0]], Array.from({length: w[0]}, (_, i) => 0.003 + 0.00001 * i))),
+    constant({...i8([w[0]]), range: [0, 0]}), scaleOf(0.9), point(u8, 120), constant({type: 'int32', dims: [w[0]], range: [-9000, 9000]})],
+});
+const fourBits = (rows, depth, columns) => ({
+  name: `MatMulNBits ${rows} x ${depth} x ${columns}`, attributes: {K: depth, N: columns, bits: 4, block_size: 32}, bounds: {atol: 1e-2, rtol: 1e-3},
+  inputs: [f32([rows, depth]), constant(u8([columns, depth / 32, 16])), constant(f32([columns * depth / 32], 0.05))],
+});
+const lstm = (steps, batch, size, hidden, directions) => ({
+  name: `LSTM ${steps} x ${batch} x ${size} to ${directions} x ${hidden}`, domain: '', outputs: ['y', 'h', 'c'], bounds: {atol: 1e-4, rtol: 1e-3},
+  attributes: {hidden_size: hidden, direction: directions === 2 ? 'bidirectional' : 'forward'},
+  inputs: [f32([steps, batch, size]), constant(f32([directions, 4 * hidden, size], 0.1)), constant(f32([directions, 4 * hidden, hidden], 0.1)),
+           constant(f32([directions, 8 * hidden], 0.1))],
+});
+const attention = (batch, heads, queries, keys, size, kvHeads = heads) => ({
+  name: `Attention ${batch} x ${heads} x ${queries} x ${size}, ${keys} keys of ${kvHeads} heads`, domain: '', opset: 23, bounds: {atol: 1e-4, rtol: 1e-3},
+  inputs: [f32([batch, heads, queries, size]), f32([batch, kvHeads, keys, size]), f32([batch, kvHeads, keys, size])],
+});
+const padded = (pad, stride = 1, group = 1) => ({pads: [pad, pad, pad, pad], strides: [stride, stride], group});
+
+export const kTypical = [
+  quantisedConv('3x3, 64, 56x56', [1, 64, 56, 56], [64, 64, 3, 3], padded(1)),
+  quantisedConv('3x3, 256, 14x14', [1, 256, 14, 14], [256, 256, 3, 3], padded(1)),
+  quantisedConv('3x3, 512, 7x7', [1, 512, 7, 7], [512, 512, 3, 3], padded(1)),
+  quantisedConv('1x1, 256 to 64, 56x56', [1, 256, 56, 56], [64, 256, 1, 1], padded(0)),
+  quantisedConv('1x1, 64 to 256, 56x56', [1, 64, 56, 56], [256, 64, 1, 1], padded(0)),
+  quantisedConv('1x1, 1024 to 256, 14x14', [1, 1024, 14, 14], [256, 1024, 1, 1], padded(0)),
+  quantisedConv('7x7, 3 to 64, 224x224, stride 2', [1, 3, 224, 224], [64, 3, 7, 7], padded(3, 2)),
+  quantisedConv('depthwise 3x3, 96, 112x112', [1, 96, 112, 112], [96, 1, 3, 3], padded(1, 1, 96)),
+  fourBits(1, 2048, 2048), fourBits(16, 2048, 2048), fourBits(1, 4096, 4096), fourBits(128, 2048, 2048),
+  lstm(64, 1, 256, 256, 1), lstm(64, 8, 128, 256, 2), lstm(100, 1, 64, 64, 2),
+  attention(1, 12, 384, 384, 64), attention(8, 12, 128, 128, 64), attention(1, 32, 1, 1024, 128, 8), attention(1, 8, 1024, 1024, 64),
+];
+
 export const kCases = [
   ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
   ...kQuantisedAttention, ...kEmbeddings];

@@ -40,6 +40,9 @@ runs 2 'holds something else' --output "$scratch/registry"
 runs 2 "no case has 'nothing of this kind' in its name" --filter 'nothing of this kind' --output "$scratch/out"
 runs 0 '2 cases pass, 0 fail, 0 not judged' --output "$scratch/out"
 grep -qx "FusedMatMul: ${backends//,/ pass, } pass" "$scratch/said" || fail "a case has no row"
+runs 2 "--times expects a number up to 9999, got 'often'" --times often
+runs 0 '2 cases pass, 0 fail, 0 not judged' --times 2 --output "$scratch/out"
+grep -qE "^FusedMatMul: .* pass; [0-9.e-]+ ms, ONNX Runtime [0-9.]+ ms, ratio [0-9.]+$" "$scratch/said" || fail "a case has no times"
 # The name of the folder chooses the stand-in's faults.
 runs 1 '0 cases pass, 2 fail, 0 not judged' --output "$scratch/differs"
 runs 3 'ONNX Runtime runs no case: this network is refused' --output "$scratch/refused"
