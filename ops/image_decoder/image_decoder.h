@@ -17,7 +17,7 @@ Status checkCodecs();
 Status checkExtents(int64_t height, int64_t width);
 /// u8 [height, width, 3] of zeros, after checkExtents.
 Result<Tensor> newImage(int64_t height, int64_t width);
-/// What a stream that cannot be decoded gives: u8 [0, 0, 3].
+/// u8 [0, 0, 3], the result for a stream that cannot be decoded.
 Result<Tensor> noImage();
 
 /// By the first bytes; noImage for any other format. The others are noImage for a broken or cut stream.

@@ -183,8 +183,9 @@ TEST(ImageDecoder, ReadsPnm) {
   expectImage(bytesOf("P4\n3 2\n\x40\xC0"), {2, 3, 3}, gray({255, 0, 255, 0, 0, 255}));
   expectImage(bytesOf("P5 2 1 127\n\x40\x7F"), {1, 2, 3}, gray({129, 255}));
   expectImage(bytesOf("P6 1 1 65535\n\x01\x02\x80\x10\xFF\xFF"), {1, 1, 3}, {1, 128, 255});
-  for (const char* broken : {"P1", "P2 2 1 255 1", "P2 2 1 0 1 1", "P2 -2 1 255 1 1", "P6 1 1 255\n12", "P6 1 1 255",
-                             "P3 1 1 255 1 x 2", "P7 1 1 255 1", "P1 2 1 0 2", "P2 99999999999999999999 1 255 1"})
+  for (const char* broken :
+       {"P1", "P2 2 1 255 1", "P2 2 1 0 1 1", "P2 -2 1 255 1 1", "P6 1 1 255\n12", "P6 1 1 255", "P3 1 1 255 1 x 2",
+        "P3 50000 60000 255 1 2 3", "P7 1 1 255 1", "P1 2 1 0 2", "P2 99999999999999999999 1 255 1"})
     expectNone(bytesOf(broken));
 }
 
@@ -279,8 +280,7 @@ TEST(ImageDecoder, RefusesWhatIsNoStreamOrTooLarge) {
       "ImageDecoder: an image may have at most 1073741824 bytes of RGB, got 60000 x 50000 pixels";
   Bytes png = encodePng(60000, 50000, {}, {});
   std::ranges::copy(std::string_view("\0\0\0\0IDAT", 8), std::back_inserter(png));
-  for (const Bytes& stream :
-       {png, bytesOf("P3 50000 60000 255 1 2 3"), encodeBmp(60000, 50000, {.bits = 8, .compression = 1}, {})})
+  for (const Bytes& stream : {png, encodeBmp(60000, 50000, {.bits = 8, .compression = 1}, {})})
     EXPECT_EQ(call(streamOf(stream)).error().message(), tooLarge);
 }
 

@@ -17,11 +17,8 @@ class Pnm {
     const std::optional<int64_t> most = isBits() ? 1 : number();
     if (!width || !height || !most || *width < 1 || *height < 1 || *most < 1 || *most > 65535) return noImage();
     most_ = *most;
-    if (!isText()) {
-      if (at_ >= stream_.size() || !isSpace(stream_[at_++])) return noImage();
-      const int64_t rowBytes = isBits() ? (*width + 7) / 8 : *width * samples() * sampleBytes();
-      if (*height > static_cast<int64_t>(stream_.size() - at_) / rowBytes) return noImage();
-    }
+    if (!isText() && (at_ >= stream_.size() || !isSpace(stream_[at_++]))) return noImage();
+    if (*height > static_cast<int64_t>(stream_.size() - at_) / rowBytes(*width)) return noImage();
     OPKIT_ASSIGN(Tensor image, newImage(*height, *width));
     uint8_t* pixel = image.data<uint8_t>().data();
     for (int64_t y = 0; y < *height; ++y) {
@@ -33,7 +30,7 @@ class Pnm {
         }
         if (samples() == 1) pixel[1] = pixel[2] = pixel[0];
       }
-      if (kind_ == 4) at_ += static_cast<size_t>((*width + 7) / 8);
+      if (kind_ == 4) at_ += static_cast<size_t>(rowBytes(*width));
     }
     return image;
   }
@@ -43,6 +40,11 @@ class Pnm {
   bool isBits() const { return kind_ == 1 || kind_ == 4; }
   int64_t samples() const { return kind_ == 3 || kind_ == 6 ? 3 : 1; }
   int64_t sampleBytes() const { return most_ > 255 ? 2 : 1; }
+  /// Of text the least: one character for each sample.
+  int64_t rowBytes(int64_t width) const {
+    if (kind_ == 4) return (width + 7) / 8;
+    return width * samples() * (isText() ? 1 : sampleBytes());
+  }
 
   /// Bit 1 is black. Samples beyond the largest count as the largest.
   uint8_t scaled(int64_t value) const {

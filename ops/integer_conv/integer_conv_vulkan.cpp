@@ -48,7 +48,7 @@ int64_t pixelWords(const conv::ConvPlan& plan) {
   return plan.batch * plan.groups * quadsOf(plan.groupInputs) * plan.inputPositions();
 }
 
-/// What integer_conv_weights.comp writes.
+/// The words that integer_conv_weights.comp writes, for constant weights.
 Result<Tensor> layOutOnHost(const conv::ConvPlan& plan, const Tensor& w) {
   const int64_t taps = plan.kernelTaps(), depth = plan.groupInputs * taps, blocks = quadsOf(plan.groupOutputs);
   const int64_t blockWords = weightWords(plan) / (plan.groups * blocks);
@@ -194,10 +194,11 @@ Status supports(const CreateArgs& args) {
   const integer_matmul::Roles& roles = integer_matmul::rolesOf(args.def.type);
   const Shape &w = args.input(static_cast<size_t>(roles.a)).shape, &x = args.input(static_cast<size_t>(roles.b)).shape;
   OPKIT_ASSIGN(const conv::ConvPlan plan, conv::planConv(args.params<conv::ConvParams>(), x, w, nullptr));
-  const auto most = static_cast<double>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX));
-  if (4.0 * static_cast<double>(std::max(pixelWords(plan), weightWords(plan))) > most)
-    return Status::unsupportedByDevice(
-        "{}: the input in words of four channels exceeds the device limit of {} bytes per buffer", args.def.type, most);
+  const auto most = static_cast<int64_t>(std::min<uint64_t>(args.device.maxTensorBytes, UINT32_MAX));
+  const int64_t words = std::max(pixelWords(plan), weightWords(plan));
+  if (words > most / 4)
+    return Status::unsupportedByDevice("{}: {} words of four bytes exceed the device limit of {} bytes per buffer",
+                                       args.def.type, words, most);
   const auto tap = [&](size_t axis) { return axis < w.size() ? w[axis] : int64_t{1}; };
   return vulkan::requireLoops(args, vulkan::loopPasses({quadsOf(w[1]), tap(2), tap(3), tap(4)}));
 }

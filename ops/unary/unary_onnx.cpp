@@ -41,7 +41,7 @@ Status gelu(OnnxNode& node) {
 Status swiGlu(OnnxNode& node) {
   UnaryParamsT params;
   params.alpha = node.floatAttribute("alpha", 1.0f);
-  const int gate = node.emitIntermediates("Swish", {node.input(0)}, 1, packParams(params))[0];
+  const int gate = node.emitIntermediate("Swish", {node.input(0)}, packParams(params));
   return node.emit("Mul", {gate, node.input(1)});
 }
 

@@ -17,7 +17,7 @@ namespace opkit::cpu::bytes {
 namespace HWY_NAMESPACE {
 PanelShape panelShapeOf() { return {tileRows(), kTileColumns}; }
 
-/// What the rows of a tile add to sums and scale them by, computed once for many tiles.
+/// The terms and scales of each row of sums, computed once for many tiles.
 struct Rows {
   static constexpr int64_t kMost = 504;  // a multiple of the rows of every tile
   static constexpr int64_t kPadded = 512;
