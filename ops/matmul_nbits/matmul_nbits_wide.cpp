@@ -46,46 +46,87 @@ HWY_INLINE float zeroOf(const Weights& weights, int64_t block) {
   return static_cast<float>((weights.zeroPoints[bit / 8] >> (bit % 8)) & ((1 << kBits) - 1));
 }
 
-/// Calls take(w) for the vectors of row n of the weights, with the phase of each, in the order of `arrange`.
-template <int kBits, class D, class Take>
+/// The value of each code of a block; of a table in one register where there is one for all codes.
+template <int kBits, class D>
+class Decoder {
+ public:
+  using Ints = hn::Rebind<int32_t, D>;
+
+  HWY_INLINE void start(D d, float scale, float zero) {
+    scale_ = hn::Set(d, scale);
+    zero_ = hn::Set(d, zero);
+    if constexpr (kHasTable) scale_ = valuesOf(d, hn::Iota(Ints(), 0));
+  }
+  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<Ints> codes) const {
+    if constexpr (kHasTable) return hn::TableLookupLanes(scale_, hn::IndicesFromVec(d, codes));
+    return valuesOf(d, codes);
+  }
+
+ private:
+  static constexpr bool kHasTable = kBits <= 4 && hn::MaxLanes(D()) >= 16;
+  HWY_INLINE hn::Vec<D> valuesOf(D d, hn::Vec<Ints> codes) const {
+    return hn::Mul(hn::Sub(hn::ConvertTo(d, codes), zero_), scale_);
+  }
+  hn::Vec<D> scale_, zero_;  // the table instead of the scale
+};
+
+/// Calls take(w) for the vectors of rows n to n + kColumns of the weights, one of each row at a time, in the
+/// order of `arrange`.
+template <int kBits, int kColumns, class D, class Take>
 HWY_INLINE void forEachVector(D d, const Weights& weights, int64_t n, const Take& take) {
   using Ints = hn::Rebind<int32_t, D>;
   using Bytes = hn::Rebind<uint8_t, D>;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), rowBytes = weights.blocks * weights.blockBytes;
   const auto mask = hn::Set(Ints(), (1 << kBits) - 1);
-  const uint8_t* codes = weights.codes + n * weights.blocks * weights.blockBytes;
+  const uint8_t* codes = weights.codes + n * rowBytes;
   for (int64_t b = 0; b < weights.blocks; ++b) {
-    const auto scale = hn::Set(d, weights.scales[n * weights.blocks + b]);
-    const auto zero = hn::Set(d, zeroOf<kBits>(weights, n * weights.blocks + b));
+    Decoder<kBits, D> decoders[kColumns];
+#pragma GCC unroll 4
+    for (int column = 0; column < kColumns; ++column) {
+      const int64_t block = (n + column) * weights.blocks + b;
+      decoders[column].start(d, weights.scales[block], zeroOf<kBits>(weights, block));
+    }
     for (int64_t c = 0; c < weights.blockBytes; c += lanes, codes += lanes) {
-      auto words = hn::PromoteTo(Ints(), hn::LoadU(Bytes(), codes));
+      hn::Vec<Ints> words[kColumns];
+      hn::Vec<D> w[kColumns];
+#pragma GCC unroll 4
+      for (int column = 0; column < kColumns; ++column)
+        words[column] = hn::PromoteTo(Ints(), hn::LoadU(Bytes(), codes + column * rowBytes));
 #pragma GCC unroll 4
       for (int phase = 0; phase < 8 / kBits; ++phase) {
-        const auto code = kBits == 8 ? words : hn::And(words, mask);
-        take(hn::Mul(hn::Sub(hn::ConvertTo(d, code), zero), scale), phase);
-        words = hn::ShiftRight<kBits>(words);
+#pragma GCC unroll 4
+        for (int column = 0; column < kColumns; ++column) {
+          w[column] = decoders[column](d, kBits == 8 ? words[column] : hn::And(words[column], mask));
+          words[column] = hn::ShiftRight<kBits>(words[column]);
+        }
+        take(w);
       }
     }
   }
 }
 
-/// The sums of kRows rows with row n. Two sums per row, for codes at even and odd places of a byte, hide the latency.
-template <int kBits, int kRows, class D>
-HWY_INLINE void dotRows(D d, const Weights& weights, const float* a, int64_t aStride, int64_t n, float* sums) {
+/// sums[r][c]: row r of a with row n + c of the weights. One vector of sums for each: several columns hide the latency.
+template <int kBits, int kRows, int kColumns, class D>
+HWY_INLINE void dotTile(D d, const Weights& weights, const float* a, int64_t n, float (*sums)[kColumns]) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  hn::Vec<D> even[kRows], odd[kRows];
+  const int64_t aStride = weights.blocks * weights.blockBytes * (8 / kBits);
+  hn::Vec<D> parts[kRows][kColumns];
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) even[r] = odd[r] = hn::Zero(d);
-  forEachVector<kBits>(d, weights, n, [&](auto w, int phase) HWY_ATTR {
+  for (int r = 0; r < kRows; ++r)
+    for (auto& part : parts[r]) part = hn::Zero(d);
+  forEachVector<kBits, kColumns>(d, weights, n, [&](const hn::Vec<D>* w) HWY_ATTR {
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      auto& sum = phase % 2 == 0 ? even[r] : odd[r];
-      sum = hn::MulAdd(hn::LoadU(d, a + r * aStride), w, sum);
+      const auto left = hn::LoadU(d, a + r * aStride);
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns; ++c) parts[r][c] = hn::MulAdd(left, w[c], parts[r][c]);
     }
     a += lanes;
   });
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) sums[r] = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
+  for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) sums[r][c] = hn::GetLane(hn::SumOfLanes(d, parts[r][c]));
 }
 
 struct Job {
@@ -97,14 +138,20 @@ struct Job {
   int64_t stride;
 };
 
+template <int kBits, int kRows, int kColumns, class D>
+HWY_INLINE void tileOf(D d, const Job& job, int64_t n) {
+  float sums[kRows][kColumns];
+  dotTile<kBits, kRows, kColumns>(d, job.weights, job.a, n, sums);
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < kColumns; ++c) job.y[r * job.stride + n + c] = sums[r][c] + (job.bias ? job.bias[n + c] : 0.0f);
+}
+
 template <int kBits, int kRows, class D>
 HWY_INLINE void columnsOf(D d, const Job& job) {
-  const int64_t aStride = job.weights.blocks * job.weights.blockBytes * (8 / kBits);
-  float sums[kRows];
-  for (int64_t n = job.begin; n < job.end; ++n) {
-    dotRows<kBits, kRows>(d, job.weights, job.a, aStride, n, sums);
-    for (int r = 0; r < kRows; ++r) job.y[r * job.stride + n] = sums[r] + (job.bias ? job.bias[n] : 0.0f);
-  }
+  constexpr int kColumns = kRows * 4 <= 2 * kMostRows ? 4 : 2;  // with the sums, as many as there are registers for
+  int64_t n = job.begin;
+  for (; n + kColumns <= job.end; n += kColumns) tileOf<kBits, kRows, kColumns>(d, job, n);
+  for (; n < job.end; ++n) tileOf<kBits, kRows, 1>(d, job, n);
 }
 
 template <int kBits, class D>
@@ -136,8 +183,8 @@ template <int kBits, class D>
 HWY_INLINE void widenOf(D d, const Weights& weights, int64_t begin, int64_t end, float* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t n = begin; n < end; ++n)
-    forEachVector<kBits>(d, weights, n, [&](auto w, int) HWY_ATTR {
-      hn::StoreU(w, d, to);
+    forEachVector<kBits, 1>(d, weights, n, [&](const hn::Vec<D>* w) HWY_ATTR {
+      hn::StoreU(*w, d, to);
       to += lanes;
     });
 }

@@ -21,11 +21,13 @@ struct Max {
   HWY_INLINE FloatVec operator()(FloatVec y, FloatVec x) const {
     return choose(hn::Or(hn::Gt(x, y), hn::IsNaN(x)), x, y);
   }
+  static HWY_INLINE float ofLanes(FloatVec x) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), x)); }
 };
 struct Min {
   HWY_INLINE FloatVec operator()(FloatVec y, FloatVec x) const {
     return choose(hn::Or(hn::Lt(x, y), hn::IsNaN(x)), x, y);
   }
+  static HWY_INLINE float ofLanes(FloatVec x) { return hn::GetLane(hn::MinOfLanes(FloatTag(), x)); }
 };
 struct Add {
   HWY_INLINE FloatVec operator()(FloatVec a, FloatVec b) const { return hn::Add(a, b); }
@@ -49,12 +51,8 @@ HWY_INLINE float fold(const float* x, int64_t count, float start, Join join) {
     HWY_UNROLL(4) for (int v = 0; v < 4; ++v) part[v] = join(part[v], load(x + i + v * kLanes));
   for (; i + kLanes <= count; i += kLanes) part[0] = join(part[0], load(x + i));
   if (i < count) part[1] = join(part[1], loadPart(x + i, count - i, start));
-  HWY_ALIGN float lanes[2 * kLanes] = {};
-  hn::Store(join(join(part[0], part[1]), join(part[2], part[3])), FloatTag(), lanes);
-  // Halves are joined in whole vectors: the upper lanes of the loaded vector are not used.
-  for (int64_t width = kLanes / 2; width > 0; width /= 2)
-    hn::Store(join(hn::Load(FloatTag(), lanes), hn::LoadU(FloatTag(), lanes + width)), FloatTag(), lanes);
-  return lanes[0];
+  const FloatVec all = join(join(part[0], part[1]), join(part[2], part[3]));
+  return hn::AllFalse(FloatTag(), hn::IsNaN(all)) ? Join::ofLanes(all) : NAN;
 }
 float largest(const float* x, int64_t n) { return fold(x, n, -INFINITY, Max()); }
 float smallest(const float* x, int64_t n) { return fold(x, n, INFINITY, Min()); }
@@ -147,12 +145,17 @@ HWY_INLINE void multiplyColumns(D d, const SmallProduct& p, const T* a, const T*
       HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) sums[row][v] = hn::MulAdd(left, right[v], sums[row][v]);
     }
   }
-  const auto low = hn::Set(d, static_cast<T>(p.low)), high = hn::Set(d, static_cast<T>(p.high));
-  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) {
-    HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
-      const auto sum = hn::IfThenElse(hn::Lt(sums[row][v], low), low, sums[row][v]);
-      hn::StoreU(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, y + row * p.yRow + v * kWidth);
+  if (p.low > -INFINITY || p.high < INFINITY) {
+    const auto low = hn::Set(d, static_cast<T>(p.low)), high = hn::Set(d, static_cast<T>(p.high));
+    HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) {
+      HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
+        const auto sum = hn::IfThenElse(hn::Lt(sums[row][v], low), low, sums[row][v]);
+        sums[row][v] = hn::IfThenElse(hn::Gt(sum, high), high, sum);
+      }
     }
+  }
+  HWY_UNROLL(4) for (int row = 0; row < kRows; ++row) {
+    HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[row][v], d, y + row * p.yRow + v * kWidth);
   }
 }
 
@@ -247,17 +250,12 @@ float expRow(const float* x, float shift, float* y, int64_t n) {
     total = hn::Add(total, e);
     if (y) store(e, y + i);
   }
-  HWY_ALIGN float lanes[kLanes];
-  float rest = 0;
   if (i < n) {
     const FloatVec e = exp(hn::Sub(loadPart(x + i, n - i, shift), by));
     if (y) storePart(e, y + i, n - i);
-    hn::Store(e, FloatTag(), lanes);
-    for (int64_t lane = 0; lane < n - i; ++lane) rest += lanes[lane];
+    total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(FloatTag(), static_cast<size_t>(n - i)), e));
   }
-  hn::Store(total, FloatTag(), lanes);
-  for (const float lane : lanes) rest += lane;
-  return rest;
+  return hn::GetLane(hn::SumOfLanes(FloatTag(), total));
 }
 
 void expColumns(const float* x, const float* shift, float* y, float* sum, int64_t n) {
