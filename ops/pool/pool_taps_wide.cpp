@@ -1,14 +1,18 @@
 #include "ops/pool/pool_taps_wide.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/pool/pool_taps_wide.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
+#include "hwy/highway.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::pool::taps {
 namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 /// Strides of 1 and 2 as constants.
 #define WITH_STRIDE(function, stride, ...)              \
@@ -41,6 +45,22 @@ void largestRun(const T* __restrict x, T* __restrict best, int64_t count, Stride
     best[o] = (value > old) | (value != value) ? value : old;
   }
 }
+#if HWY_TARGET != HWY_SCALAR
+/// Bytes with a stride of 2, which compilers turn into slow vectors. Vectors may overlap: a tap may be joined twice.
+/// The last output is joined alone, since a vector for it would read a byte behind its tap.
+template <class T>
+requires(sizeof(T) == 1) void largestRun(const T* __restrict x, T* __restrict best, int64_t count, Two) {
+  const hn::FixedTag<T, 16> d;
+  if (count <= 16) return largestRun(x, best, count, int64_t{2});
+  for (int64_t next = 0; next < count - 1; next += 16) {
+    const int64_t o = std::min(next, count - 17);
+    hn::Vec<decltype(d)> even, odd;
+    hn::LoadInterleaved2(d, x + 2 * o, even, odd);
+    hn::StoreU(hn::Max(even, hn::LoadU(d, best + o)), d, best + o);
+  }
+  largestRun(x + 2 * (count - 1), best + count - 1, 1, One());
+}
+#endif
 struct Itself {
   double operator()(double value) const { return value; }
 };
