@@ -2,7 +2,6 @@
 // partial.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -47,7 +46,7 @@ Counted count(const std::string& path) {
 }
 
 void expectKept(const std::string& command, const std::string& record, int signal) {
-  const std::string path = fresh(fmt::format("interrupted_{}.jsonl", getpid()));  // tests run side by side
+  const std::string path = fresh("interrupted.jsonl");
   const Ran ran = runUntil(command + " --json " + path, path, "\"record\":\"" + record + "\"", signal);
   EXPECT_EQ(ran.code, 128 + signal) << command << "\n" << ran.text;
   expectPart(ran, "interrupted: ");

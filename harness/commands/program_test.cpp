@@ -1,6 +1,5 @@
 // op-harness as a user runs it: exit codes, one-line errors, results that can be read back.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -123,7 +122,7 @@ std::vector<std::string> caseLines(const std::string& path) {
 }
 
 std::vector<std::string> checkLines(const std::string& arguments) {
-  const std::string path = testing::TempDir() + fmt::format("lines_{}.jsonl", getpid());
+  const std::string path = testing::TempDir() + "lines.jsonl";
   std::remove(path.c_str());
   const Ran ran = run("check --backend cpu --op Relu,LeakyRelu,Trilu " + arguments + " --json " + path);
   EXPECT_EQ(ran.code, 0) << ran.text;

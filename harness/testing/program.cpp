@@ -41,7 +41,7 @@ void waitFor(const std::function<bool()>& condition) {
 }  // namespace
 
 Ran runUntil(const std::string& arguments, const std::string& file, const std::string& part, int signal) {
-  const std::string log = fileWith("interrupted_" + std::to_string(getpid()) + ".log", "");  // tests run side by side
+  const std::string log = fileWith("interrupted.log", "");
   const std::string command = "exec " + std::string(OPKIT_OP_HARNESS) + " " + arguments + " >" + log + " 2>&1";
   const pid_t child = fork();
   if (child == 0) {

@@ -1,6 +1,5 @@
 // The memory that a model with external weights takes while it is loaded, planned and run on the CPU.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -96,7 +95,7 @@ TEST(ExternalWeights, ThePeakIsWithinAFifthOfTheirSize) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers take memory of their own";
 #endif
-  const fs::path folder = fs::path(testing::TempDir()) / fmt::format("external_weights.{}", ::getpid());
+  const fs::path folder = fs::path(testing::TempDir()) / "external_weights";
   fs::remove_all(folder);
   fs::create_directories(folder);
   const int64_t outer = weightMib() * 256;

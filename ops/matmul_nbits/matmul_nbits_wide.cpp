@@ -46,7 +46,7 @@ HWY_INLINE float zeroOf(const Weights& weights, int64_t block) {
   return static_cast<float>((weights.zeroPoints[bit / 8] >> (bit % 8)) & ((1 << kBits) - 1));
 }
 
-/// The value of each code of a block; of a table in one register where there is one for all codes.
+/// Turns the codes of a block into floats: by a table in one register if its lanes hold all codes, else by arithmetic.
 template <int kBits, class D>
 class Decoder {
  public:
@@ -55,10 +55,10 @@ class Decoder {
   HWY_INLINE void start(D d, float scale, float zero) {
     scale_ = hn::Set(d, scale);
     zero_ = hn::Set(d, zero);
-    if constexpr (kHasTable) scale_ = valuesOf(d, hn::Iota(Ints(), 0));
+    if constexpr (kHasTable) table_ = valuesOf(d, hn::Iota(Ints(), 0));
   }
   HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<Ints> codes) const {
-    if constexpr (kHasTable) return hn::TableLookupLanes(scale_, hn::IndicesFromVec(d, codes));
+    if constexpr (kHasTable) return hn::TableLookupLanes(table_, hn::IndicesFromVec(d, codes));
     return valuesOf(d, codes);
   }
 
@@ -67,7 +67,7 @@ class Decoder {
   HWY_INLINE hn::Vec<D> valuesOf(D d, hn::Vec<Ints> codes) const {
     return hn::Mul(hn::Sub(hn::ConvertTo(d, codes), zero_), scale_);
   }
-  hn::Vec<D> scale_, zero_;  // the table instead of the scale
+  hn::Vec<D> scale_, zero_, table_;
 };
 
 /// Calls take(w) for the vectors of rows n to n + kColumns of the weights, one of each row at a time, in the
