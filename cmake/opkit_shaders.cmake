@@ -10,7 +10,7 @@ function(opkit_shader path name out)
   set(stem ${PROJECT_BINARY_DIR}/generated/shaders/${name})
   add_custom_command(
     OUTPUT ${stem}.h ${stem}.cpp
-    COMMAND opkit-shader-build ${path} --name ${name}
+    COMMAND ${OPKIT_LAUNCHER} $<TARGET_FILE:opkit-shader-build> ${path} --name ${name}
             --include ${PROJECT_SOURCE_DIR}/shaders/include --include ${PROJECT_SOURCE_DIR}
             --header ${stem}.h --source ${stem}.cpp --depfile ${stem}.d
     DEPENDS ${path} opkit-shader-build

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # One copy of the tree for all tests that add to it: copied and built once, used by the tests in turn; each checks that
 # it leaves every byte unchanged. As a program it makes or removes the copy; tests source it.
-#   cmake/scratch_tree.sh make SOURCE-ROOT SCRATCH-DIR VULKAN(ON|OFF) WERROR(ON|OFF)
+#   cmake/scratch_tree.sh make SOURCE-ROOT BUILD-DIR SCRATCH-DIR VULKAN(ON|OFF) WERROR(ON|OFF)
 #   cmake/scratch_tree.sh end SCRATCH-DIR
 #   source cmake/scratch_tree.sh; scratch_enter SCRATCH-DIR; ...; scratch_unchanged
 #   source cmake/scratch_tree.sh; scratch_copy SOURCE-ROOT SCRATCH-DIR; ...; scratch_unchanged     for text alone
-# The copy is configured like the preset `release`, with the flags of the build around it, so that ccache has its objects.
+# The copy is configured like the preset `release`, with the flags of the build around it. It borrows the objects of that
+# build, so that nothing is compiled a second time (cmake/borrow_outputs.sh).
 set -euo pipefail
 export OPKIT_CACHE_DIR=off
 scratch_fail() { echo "scratch tree: $*" >&2; exit 1; }
@@ -32,11 +33,38 @@ scratch_copy() {
   scratch_listing >"$scratch.listing"
 }
 
+# borrow_dependencies BUILD FOLDER: the dependencies of each output of BUILD as files in Make's form, with the paths of the
+# copy. The name of a file is the path of its output with % for /.
+borrow_dependencies() {
+  mkdir -p "$2"
+  ninja -C "$1" -t deps | awk -v folder="$2/" -v old="$(realpath "$1/../..")/" -v new="$scratch/" '
+    /^[^ ]/ {
+      output = $1; sub(/:$/, "", output)
+      name = output; gsub("/", "%", name)
+      file = index($0, "(VALID)") ? folder name : ""
+      if (file) printf "%s:", output >file
+      next
+    }
+    NF == 0 { if (file) { print "" >file; close(file) } file = ""; next }
+    file { path = $1; if (index(path, old) == 1) path = new substr(path, length(old) + 1); printf " \\\n  %s", path >file }'
+}
+
+# Borrows only if the build around it is as new as the headers and shaders that were copied; borrow_outputs.sh looks at the
+# source of each object.
 scratch_make() {
-  scratch_copy "$1" "$2"
-  local vulkan=$3 werror=$4
-  cmake --preset release -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" -DOPKIT_WERROR="$werror" >/dev/null
-  cmake --build --preset release --target op-harness op-scaffold op-report | tail -n 3
+  local build=$2 vulkan=$4 werror=$5 targets=(op-harness op-scaffold op-report) borrowed=
+  scratch_copy "$1" "$3"
+  scratch=$(pwd)
+  if [ -e "$build/bin/op-harness" ] && [ -z "$(find api engine harness ops reports scaffold shaders -newer "$build/bin/op-harness" \
+    \( -name '*.h' -o -name '*.comp' -o -name '*.glsl' -o -name '*.fbs' \) -print -quit)" ]; then
+    borrowed=$scratch.borrowed
+    borrow_dependencies "$build" "$borrowed"
+  fi
+  cmake --preset release -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" -DOPKIT_WERROR="$werror" \
+    -DOPKIT_LAUNCHER="$scratch/cmake/borrow_outputs.sh" >/dev/null
+  env ${borrowed:+OPKIT_BORROW="$build" OPKIT_BORROW_DEPS="$borrowed"} \
+    cmake --build --preset release --target "${targets[@]}" | tail -n 3
+  rm -rf "$scratch.borrowed"
 }
 
 # Enters the copy in its original state, removing leftovers of failed tests.
@@ -75,7 +103,7 @@ scratch_build() {
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   case ${1:-} in
     make) shift; scratch_make "$@" ;;
-    end) rm -rf "$2" "$2.listing" ;;
+    end) rm -rf "$2" "$2.listing" "$2.borrowed" ;;
     *) scratch_fail "expected make or end, got '${1:-}'" ;;
   esac
 fi

@@ -3,14 +3,14 @@
 # Prints the manifest that --driver of every program takes. The first run needs the archive, later ones do not.
 # Usage: cmake/unpack_driver.sh [--folder DIR] [--archive URL] [--suite NAME]
 #   --folder DIR   where packages are unpacked (default: build/drivers)
-#   --archive URL  the Debian archive (default: http://deb.debian.org/debian)
+#   --archive URL  the Debian archive (default: the first that the system's apt has)
 #   --suite NAME   the suite (default: bookworm-backports)
 set -euo pipefail
 
 packages=(mesa-vulkan-drivers libdrm2)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 folder=$(dirname "$0")/../build/drivers
-archive=http://deb.debian.org/debian
+archive=
 suite=bookworm-backports
 
 fail() { echo "unpack_driver: $*" >&2; exit 2; }
@@ -35,6 +35,8 @@ privateApt() {
 }
 
 fetch() {
+  archive=${archive:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | head -n 1)}
+  [ -n "$archive" ] || fail "the system's apt names no archive; pass one with --archive"
   mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/packages" "$folder/root"
   : >"$folder/log"
   echo "deb [signed-by=$keyring] $archive $suite main" >"$folder/apt/sources.list"

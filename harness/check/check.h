@@ -90,7 +90,8 @@ class Checker {
   bool takesAnyMemory() const { return backend_ == "cpu" || backend_ == "reference"; }
   SessionConfig guarded() const;
   CaseResult emptyResult(const Case& c) const;
-  CaseResult checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, Fresh& fresh);
+  CaseResult checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, bool brief,
+                       Fresh& fresh);
   void checkValidation(uint64_t messagesBefore, CaseResult& result) const;
   void checkTrust(const PreparedCase& c, CaseResult& result) const;
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);

@@ -49,10 +49,11 @@ PreparedCase prepareCase(const Case& c, const OpRegistry& registry) {
   return prepared;
 }
 
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry) {
+PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief) {
   PreparedGroup prepared;
+  prepared.brief = brief;
   for (const Case& c : group.cases) prepared.cases.push_back(prepareCase(c, registry));
-  if (group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
+  if (brief || group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
   for (const Case& stop : walkStops(group.cases[0])) {
     PreparedCase one = prepareCase(stop, registry);
     if (one.status.isOk()) prepared.stops.push_back(std::move(one));

@@ -19,6 +19,7 @@ struct PreparedCase {
 struct PreparedGroup {
   std::vector<PreparedCase> cases;
   bool coldCaches = false;          // `caches` runs on this group
+  bool brief = false;               // only the sub-checks of one Session: no other modes, kernels or shapes
   std::vector<PreparedCase> stops;  // further shapes for the walks of a group of one case; not reported
 };
 
@@ -27,6 +28,7 @@ struct PreparedGroup {
 std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 
 PreparedCase prepareCase(const Case& c, const OpRegistry& registry);
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry);
+/// A brief group gets no further shapes.
+PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief = false);
 
 }  // namespace opkit::harness

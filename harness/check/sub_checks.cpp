@@ -29,6 +29,11 @@ const std::vector<std::string>& subChecksOf(const std::string& backend) {
   return backend == "vulkan" ? device : host;
 }
 
+void skipOpen(CaseResult& result, const std::string& why) {
+  for (const std::string& name : subChecksOf(result.backend))
+    if (!isAccounted(result, name)) result.skip(name, why);
+}
+
 void accountForSubChecks(CaseResult& result) {
   const bool ended = result.status != CaseStatus::Pass && result.status != CaseStatus::Unproved;
   for (const std::string& name : subChecksOf(result.backend)) {

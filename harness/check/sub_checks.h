@@ -12,6 +12,9 @@ namespace opkit::harness {
 /// accuracy, exact and specials, count as one: "accuracy".
 const std::vector<std::string>& subChecksOf(const std::string& backend);
 
+/// Notes every sub-check that neither ran nor is noted.
+void skipOpen(CaseResult& result, const std::string& why);
+
 /// Notes the rest of the sub-checks of a case that ended early, and fails a case that passed although one is silent:
 /// neither executed nor noted with the reason why not.
 void accountForSubChecks(CaseResult& result);

@@ -9,6 +9,7 @@
 #include "harness/commands/check_account.h"
 #include "harness/commands/check_job.h"
 #include "harness/commands/check_rerun.h"
+#include "harness/commands/check_sample.h"
 #include "harness/commands/check_totals.h"
 #include "harness/commands/expectation_options.h"
 #include "harness/commands/second_opinion.h"
@@ -33,6 +34,7 @@ struct CheckArguments {
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
   size_t memoryMiB = 8192;
+  bool sample = false;
   bool verbose = false;
   bool annotations = false;
   bool subChecks = false;
@@ -47,9 +49,7 @@ class CheckRun {
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
-    std::vector<CheckUnit> units;
-    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
-    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
+    OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
     reruns_.emplace(CheckJob(registry_, catalogue_, options_.backend, &expectations_), limits(),
                     writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
@@ -70,12 +70,21 @@ class CheckRun {
   }
 
  private:
+  Result<std::vector<CheckUnit>> allUnits() const {
+    if (options_.sample) return sampleUnits(catalogue_, registry_, options_.backend, limits());
+    std::vector<CheckUnit> units;
+    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
+    return units;
+  }
+
   /// One line per case, or per error case, and backend.
   RunPlan planOf(const std::vector<CheckUnit>& units) const {
     RunPlan planned;
     for (const std::string& backend : options_.backend.backends)
       for (const CheckUnit& unit : units)
-        planned[backend] += unit.error ? 1 : catalogue_.groups[unit.group].cases.size();
+        if (!unit.backend || *unit.backend == backend)
+          planned[backend] += unit.error || unit.only ? 1 : catalogue_.groups[unit.group].cases.size();
     return planned;
   }
 
@@ -84,7 +93,7 @@ class CheckRun {
   Status runUnits(const std::vector<CheckUnit>& units) {
     std::vector<CheckUnit> broken;
     OPKIT_TRY(runIsolatedUnits(units, [&](size_t i, const JobOutcome& outcome) {
-      if (units[i].error)
+      if (units[i].error || units[i].only)
         recordCrash(units[i], outcome, "");
       else
         addSingles(units[i], outcome, broken);
@@ -365,7 +374,7 @@ class CheckRun {
   bool isWhole() const {
     const CaseOptions& asked = options_.cases;
     return asked.ops.empty() && asked.filter.empty() && asked.id.empty() && asked.casesFile.empty() && !asked.seed &&
-           asked.reach && options_.shard.isWhole();
+           asked.reach && options_.shard.isWhole() && !options_.sample;
   }
 
   void recordStaleLines() {
@@ -415,6 +424,9 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_flag_callback(
       "--written", [options] { options->cases.reach = false; },
       "Only the cases of case files, without those that are drawn from them for places where faults hide");
+  command->add_flag(
+      "--sample", options->sample,
+      "Of the cases of each operator those that together run each kernel with each dtype, on each backend");
   command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--jobs", options->jobs, "Worker processes")

@@ -113,7 +113,7 @@ std::vector<CaseResult> CheckJob::checkGroup(Checker& checker, const CheckUnit& 
   for (const Case& c : group.cases)
     if (!left.emplace_back(skipped(checker, c, c.id()))) rest.cases.push_back(c);
   const auto prepared = [&](const CaseGroup& chosen) {
-    PreparedGroup made = prepareGroup(chosen, registry_);
+    PreparedGroup made = prepareGroup(chosen, registry_, unit.brief);
     made.coldCaches = coldCaches_.contains(unit.group);
     return made;
   };

@@ -27,6 +27,7 @@ struct CheckUnit {
   std::optional<size_t> error;         // an error case instead of a group
   std::optional<size_t> only;          // this case of the group alone
   std::optional<std::string> backend;  // this backend alone
+  bool brief = false;                  // without the sub-checks of other modes and shapes (PreparedGroup)
 };
 
 class CheckJob {

@@ -88,7 +88,7 @@ if [ -d "$copy/build" ]; then  # the sources of today over the build of before
   mv "$copy.build" "$copy/build"
   scratch_settle
 else
-  scratch_make "$root" "$copy" "$vulkan" OFF
+  scratch_make "$root" "$root/build/release" "$copy" "$vulkan" OFF
 fi
 cd "$copy"
 harness=build/release/bin/op-harness

@@ -4,7 +4,7 @@
 # no partial document; every refusal is one line.
 #
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
-#   --full       every command with ten moments and every hostile value, for nights; else a fifth of the commands, drawn
+#   --full       every command with ten moments and every hostile value, for nights; else a 28th of the commands, drawn
 #                by the seed, with two moments and the telling values
 #   --seed N     of the moments (default: drawn, and printed)
 #   --only TEXT  commands whose name contains TEXT
@@ -48,7 +48,7 @@ row[op-run]='%zoo:transformer --repeat 20 --output @/outputs --json @/run.json -
 row[op-convert]='%zoo:transformer %@/model.onnx --json @/convert.json'
 row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
-row[op-harness check]='--op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
+row[op-harness check]='--written --op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness replay]="%$scratch/failure.opcase"
 row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/results.jsonl"
 row[op-harness shaders]='--op Relu --json @/shaders.json'
@@ -338,7 +338,7 @@ makeNightlyTree
 row[nightly]='' names+=(nightly)
 cd "$scratch/home"
 turn=$seed
-chosen() { $full || [ -n "$only" ] || ((turn++ % 5 == 0)); }
+chosen() { $full || [ -n "$only" ] || ((turn++ % 28 == 0)); }
 for name in "${names[@]}"; do
   [[ $name == *"$only"* ]] && chosen || continue
   # Each of its many options is a night of 25 steps: up to 18 minutes in all.

@@ -13,13 +13,13 @@ using Kind = AccessSite::Kind;
 bool isMemory(const AccessSite& site) { return site.space == Space::Buffer || site.space == Space::Texel; }
 
 /// The bytes of one subgroup access: address of each lane, all of the same size.
-struct Access {
+struct TracedAccess {
   std::vector<uint64_t> addresses;
   uint32_t bytes = 0;
 };
 
 /// Distinct bytes and sectors.
-void countMemory(Access& access, AccessCounts& counts) {
+void countMemory(TracedAccess& access, AccessCounts& counts) {
   std::ranges::sort(access.addresses);
   uint64_t end = 0, sectorsEnd = 0;
   for (const uint64_t first : access.addresses) {
@@ -35,7 +35,7 @@ void countMemory(Access& access, AccessCounts& counts) {
 
 /// Passes of shared memory: the lanes are served in phases of at most 128 bytes; a phase takes as many passes as the
 /// busiest bank has distinct words.
-void countBanks(const Access& access, AccessCounts& counts) {
+void countBanks(const TracedAccess& access, AccessCounts& counts) {
   const size_t lanes = std::max<size_t>(kBanks * kBankBytes / std::max(access.bytes, kBankBytes), 1);
   for (size_t first = 0; first < access.addresses.size(); first += lanes) {
     std::set<uint64_t> words;
@@ -111,7 +111,7 @@ class SiteCounter {
   uint32_t width_;
   TracedBinding binding_;
   std::vector<size_t> starts_;
-  Access access_;
+  TracedAccess access_;
 };
 
 /// Distinct tensors, whole.

@@ -1,0 +1,59 @@
+# The parts of the full night, in the order of a first round: name, estimated minutes on two cores, command. Sourced by
+# parts.sh. $out is the folder of the part, $day the number of the day. Parts that build come before those that use it.
+
+# Every case, drawn ones too, on both backends.
+harness check 8 11 'check --backend cpu,vulkan --expectations reports/expectations'
+harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend cpu,vulkan'
+
+# The written cases on devices that differ.
+driver='--driver "$(./setup --drivers)" --expectations reports/expectations'
+harness driver 6 10 "check --written --backend vulkan $driver"
+for class in discrete integrated software; do
+  harness "class-$class" 6 11 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
+done
+for width in 128 512; do harness "width-$width" 6 10 "check --written --backend vulkan --vector-width $width"; done
+drawn='shuf -n 2 --random-source=<(yes $day) | paste -sd,'  # two of the lines, by the day
+mask="--mask \"\$(\$bin/op-harness list --masks | $drawn)\""
+harness mask 6 10 "check --written --backend vulkan $mask"
+harness sync 6 11 'check --written --backend vulkan --validation sync'
+
+# Models and data of others.
+for backend in reference cpu vulkan; do
+  harness "onnx-$backend" 1 8 "conformance --backend $backend --expectations reports/expectations"
+done
+models='decoder detector mobilenet_v1_fp16 mobilenet_v2 resnet50 squeezenet transformer unet vit'
+part models 11 "for name in $models; do \$bin/op-harness model zoo:\$name --backend vulkan --json \$out/results.jsonl; done"
+
+# Times, and what kernels ask of a GPU.
+harness bench 2 10 'bench --backend cpu,vulkan --samples 5'
+harness roof 2 10 'bench --roof --floor 0.05 --threads 1'
+harness roof-large 2 10 'bench --roof --size large --threads 1'
+harness access 2 10 'shaders --access --goals'
+
+# Faults that must be found, processes that are killed.
+part planted 10 'OPKIT_PLANTED=all build/release/harness/planted_test'
+part mutate-sources 12 'harness/mutate/mutate_sources.sh --count 4'
+part mutate-kernels 12 "\$bin/op-harness mutate --op \"\$(\$bin/op-harness list | cut -d' ' -f1 | $drawn)\" --json \$out/results.jsonl"
+part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
+
+# The tests that ./test leaves out, by label, and the whole of those that it shortens. (The cases of the label night-ops are
+# those of the parts `check`.)
+tests='ctest --test-dir build/release --output-on-failure --no-tests=error'
+part tests-units 12 "$tests -j2 -L '^night-units$'"
+part tests-programs 12 "$tests -j2 -L '^night-programs$'"
+part tests-scaffold 12 "OPKIT_KINDS=all $tests -L '^night-scaffold$'"
+part ops-page 12 "OPKIT_OPS_PAGE=all $tests -R '^ops_page$'"
+part machines 10 "./setup --machines && OPKIT_REQUIRE_MACHINES=1 $tests -L '^machines$'"
+
+# Every source and header.
+part headers 8 'cmake/check_headers.sh build/release'
+tidy() { part "tidy-$1" 12 "cmake/run_clang_tidy.sh --all build/release '^($2)'"; }  # name, pattern of paths
+tidy engine-backend engine/backend
+tidy engine 'engine/([^b]|base)'
+tidy ops-a-c 'ops/[a-c]'
+tidy ops-d-l 'ops/[d-l]'
+tidy ops-m-q 'ops/[m-q]'
+tidy ops-r-z 'ops/[r-z]'
+tidy harness harness
+tidy others 'api|docs|fuzz|reports|scaffold'
+for ((i = 1; i <= 6; ++i)); do part "sanitizers-$i" 12 "cmake/run_sanitizers.sh --part $((i - 1))"; done
