@@ -29,4 +29,4 @@ if(OPKIT_VULKAN)
 endif()
 add_test(NAME scaffold_plugin COMMAND ${PROJECT_SOURCE_DIR}/scaffold/testing/plugin.sh ${PROJECT_BINARY_DIR}
                                       ${PROJECT_BINARY_DIR}/scratch/plugins ${OPKIT_VULKAN})
-set_tests_properties(scaffold_plugin PROPERTIES TIMEOUT 600 LABELS scaffold)
+set_tests_properties(scaffold_plugin PROPERTIES TIMEOUT 600 LABELS night-scaffold)

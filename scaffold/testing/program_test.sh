@@ -141,7 +141,7 @@ done < <("$scaffold" kinds | sed -n 's/^\([a-z]\+\) .*/\1/p')
 while read -r example; do
   (eval "\"$scaffold\" ${example#op-scaffold } --dry-run") | git apply --check || fail "does not work: $example"
 done < <("$scaffold" kinds | grep -o 'op-scaffold new .*')
-"$scaffold" kinds | grep -q 'brings inputs data:any, indices:index; attributes axis:int=0$' ||
+"$scaffold" kinds | grep >/dev/null 'brings inputs data:any, indices:index; attributes axis:int=0$' ||
   fail "kinds does not name the inputs and attributes of kind gather"
 
 # With --force another kind replaces the first one completely.
