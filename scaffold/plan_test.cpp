@@ -1,11 +1,14 @@
 #include "scaffold/plan.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <thread>
@@ -118,37 +121,55 @@ TEST(PlanNew, RowsOfOneFamilyComeAndGoInAnyOrder) {
   EXPECT_EQ(scratch.snapshot(), before);
 }
 
-TEST(Apply, IsAllOrNothingHoweverItIsInterrupted) {
-  constexpr size_t kFiles = 200;
+constexpr size_t kFiles = 200, kGate = 100;
+enum class Moment { BeforeTheFirstFile, Midway, AfterTheLastFile };
+
+/// Once the file before the gate is staged, the writer waits at the gate, which is a pipe: only then comes the
+/// interrupt.
+void interruptAtTheGate(const std::string& before, const std::string& gate) {
+  while (!std::filesystem::exists(before)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(getpid(), SIGINT);
+  std::ifstream reader(gate);  // opens the gate
+  reader.get();
+}
+
+/// Applies a plan of kFiles files in a process of its own that is interrupted at a moment; its exit code.
+int exitOfInterrupted(const ScratchTree& scratch, Moment moment) {
+  const auto path = [](size_t i) { return fmt::format("ops/{}/{}.cpp", i == kGate ? "gate" : "made", i); };
+  const auto staged = [&](size_t i) { return fmt::format("{}/{}.op-scaffold-new", scratch.root(), path(i)); };
   Plan plan;
-  for (size_t i = 0; i < kFiles; ++i) plan.push_back({fmt::format("ops/made/{}.cpp", i), std::nullopt, "text"});
-  std::set<size_t> seen;
-  for (int round = 0; round < 20; ++round) {
+  for (size_t i = 0; i < kFiles; ++i) plan.push_back({path(i), std::nullopt, "text"});
+  if (moment == Moment::Midway) {
+    std::filesystem::create_directories(scratch.root() + "/ops/gate");
+    EXPECT_EQ(mkfifo(staged(kGate).c_str(), 0600), 0);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    std::fclose(stderr);
+    catchInterrupts("op-scaffold");
+    const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
+    if (moment == Moment::BeforeTheFirstFile) kill(getpid(), SIGINT);
+    std::thread gateKeeper;
+    if (moment == Moment::Midway) gateKeeper = std::thread(interruptAtTheGate, staged(kGate - 1), staged(kGate));
+    const Status status = scratch.tree().apply(plan);
+    if (moment == Moment::AfterTheLastFile) kill(getpid(), SIGINT);
+    _exit(interrupted() ? 128 + SIGINT : status.isOk() ? 0 : 1);
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_TRUE(WIFEXITED(state)) << state;
+  return WEXITSTATUS(state);
+}
+
+TEST(Apply, IsAllOrNothingHoweverItIsInterrupted) {
+  for (const auto& [moment, expected] :
+       {std::pair{Moment::BeforeTheFirstFile, size_t{0}}, {Moment::Midway, 0}, {Moment::AfterTheLastFile, kFiles}}) {
     const ScratchTree scratch;
     const size_t before = scratch.snapshot().size();
-    const pid_t child = fork();
-    if (child == 0) {
-      std::fclose(stderr);
-      catchInterrupts("op-scaffold");
-      std::thread([round] {  // while files are written, and for the last rounds when all is done
-        std::this_thread::sleep_for(std::chrono::microseconds(round < 18 ? 300 * round : 200000));
-        kill(getpid(), SIGINT);
-      })
-          .detach();
-      const Status status = scratch.tree().apply(plan);
-      _exit(interrupted() ? 128 + SIGINT : status.isOk() ? 0 : 1);
-    }
-    int state = 0;
-    waitpid(child, &state, 0);
-    EXPECT_TRUE(WIFEXITED(state) && (WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == 130)) << state;
-    const size_t made = scratch.snapshot().size() - before;
-    EXPECT_TRUE(made == 0 || made == kFiles) << made << " files";
-    if (made == 0) {
-      EXPECT_FALSE(std::filesystem::exists(scratch.root() + "/ops/made"));
-    }
-    seen.insert(made);
+    EXPECT_EQ(exitOfInterrupted(scratch, moment), 128 + SIGINT);
+    EXPECT_EQ(scratch.snapshot().size() - before, expected) << static_cast<int>(moment);
+    EXPECT_EQ(std::filesystem::exists(scratch.root() + "/ops/made"), expected > 0) << static_cast<int>(moment);
   }
-  EXPECT_EQ(seen.size(), 2u) << "no round was interrupted in time, or all were";
 }
 
 TEST(PlanNew, RefusesNamesThatAreTaken) {
