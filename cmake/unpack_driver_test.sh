@@ -32,10 +32,4 @@ mkdir "$scratch/unpacked"
 touch "$scratch/unpacked/mesa.json"
 printed=$("$script" --folder "$scratch/unpacked" --archive http://127.0.0.1:9)
 [ "$printed" = "$scratch/unpacked/mesa.json" ] || { echo "expected the manifest's path, got '$printed'"; failed=1; }
-
-# Packages come through the system's own configuration: no file names a host of an archive.
-if git -C "$(dirname "$script")" grep -InE 'deb[.]debian[.]org|registry[.]npmjs[.]org' -- :/ 2>/dev/null; then
-  echo "expected no host of an archive in the tree"
-  failed=1
-fi
 exit $failed

@@ -84,7 +84,7 @@ run_part() {
   export out=out/parts/$name bin day
   rm -rf "$out"
   mkdir -p "$out"
-  commit=$(git rev-parse --short HEAD)$([ -z "$(git status --porcelain --untracked-files=no)" ] || echo +)
+  commit=$(git rev-parse --short HEAD)$([ -z "$(git status --porcelain --untracked-files=no -- . ':!reports/nights.md')" ] || echo +)
   echo "nightly: part $name, about ${minutes[$name]} minutes; log: $out/log"
   timeout -k 20 "$limit" bash -euo pipefail -c "${commands[$name]}" </dev/null >"$out/log" 2>&1 || code=$?
   case $code in

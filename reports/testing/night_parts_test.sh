@@ -40,9 +40,9 @@ expect "after plain" "$(reports/night/parts.sh --next)" broken
 run --run broken && fail "a broken part ends with 0"
 grep -q 'about-to-fail' "$scratch/out" || fail "a broken part: the end of its log is not printed"
 grep -q 'again: ./nightly --full --part broken' "$scratch/out" || fail "a broken part: no command to repeat it"
-tail -n 1 reports/nights.md | grep -q '| broken | red: exit code 7 |' || fail "broken: $(tail -n 1 reports/nights.md)"
+tail -n 1 reports/nights.md | grep >/dev/null '| broken | red: exit code 7 |' || fail "broken: $(tail -n 1 reports/nights.md)"
 run --run slow && fail "a part that is cut ends with 0"
-tail -n 1 reports/nights.md | grep -q '| slow | red: cut after ' || fail "slow: $(tail -n 1 reports/nights.md)"
+tail -n 1 reports/nights.md | grep >/dev/null '| slow | red: cut after ' || fail "slow: $(tail -n 1 reports/nights.md)"
 expect "first parts of all kinds come first" "$(reports/night/parts.sh --next)" both-1
 run --run next && run --run next || fail "both: $(cat "$scratch/out")"
 expect "all have run: the oldest" "$(reports/night/parts.sh --next)" plain
