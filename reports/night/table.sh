@@ -7,7 +7,7 @@ harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend
 
 # The written cases on devices that differ.
 driver='--driver "$(./setup --drivers)" --expectations reports/expectations'
-harness driver 6 10 "check --written --backend vulkan $driver"
+harness driver 12 10 "check --written --backend vulkan $driver"
 for class in discrete integrated software; do
   harness "class-$class" 6 11 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
 done
