@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds tests with sanitizers and runs them; any report fails.
-# Usage: cmake/run_sanitizers.sh --all        the whole suite, with the address and undefined-behaviour sanitizers and
+# Usage: cmake/run_sanitizers.sh --all        the tests of a day, with the address and undefined-behaviour sanitizers and
 #                                             with the thread sanitizer
 #        cmake/run_sanitizers.sh --part N     one part of it, the N-th modulo the number of parts
-#        cmake/run_sanitizers.sh --day        the program that reads data of others, of 55 sources, as CI does
+#        cmake/run_sanitizers.sh --day        the program that reads data of others, of 51 sources, as CI does
 set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=(
