@@ -6,7 +6,7 @@
 #   source cmake/scratch_tree.sh; scratch_enter SCRATCH-DIR; ...; scratch_unchanged
 #   source cmake/scratch_tree.sh; scratch_copy SOURCE-ROOT SCRATCH-DIR; ...; scratch_unchanged     for text alone
 # The copy is configured like the preset `release`, with the flags of the build around it. It borrows the objects of that
-# build, so that nothing is compiled a second time (cmake/borrow_outputs.sh).
+# build, so that nothing is compiled a second time (cmake/borrow_outputs.cpp).
 set -euo pipefail
 export OPKIT_CACHE_DIR=off
 scratch_fail() { echo "scratch tree: $*" >&2; exit 1; }
@@ -49,7 +49,7 @@ borrow_dependencies() {
     file { path = $1; if (index(path, old) == 1) path = new substr(path, length(old) + 1); printf " \\\n  %s", path >file }'
 }
 
-# Borrows only if the build around it is as new as the headers and shaders that were copied; borrow_outputs.sh looks at the
+# Borrows only if the build around it is as new as the headers and shaders that were copied; borrow_outputs looks at the
 # source of each object.
 scratch_make() {
   local build=$2 vulkan=$4 werror=$5 targets=(op-harness op-scaffold op-report) borrowed=
@@ -61,7 +61,7 @@ scratch_make() {
     borrow_dependencies "$build" "$borrowed"
   fi
   cmake --preset release -DOPKIT_TESTS=OFF -DOPKIT_VULKAN="$vulkan" -DOPKIT_WERROR="$werror" \
-    -DOPKIT_LAUNCHER="$scratch/cmake/borrow_outputs.sh" >/dev/null
+    -DOPKIT_LAUNCHER="$build/borrow_outputs" >/dev/null
   env ${borrowed:+OPKIT_BORROW="$build" OPKIT_BORROW_DEPS="$borrowed"} \
     cmake --build --preset release --target "${targets[@]}" | tail -n 3
   rm -rf "$scratch.borrowed"

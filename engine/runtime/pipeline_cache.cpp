@@ -29,24 +29,29 @@ bool PipelineCache::isCurrent(std::span<const Tensor> inputs) const {
   return hasCurrent_ && pipelines_.front()->fits(inputs);
 }
 
-Status PipelineCache::resize(std::span<const Tensor> inputs) {
+Status PipelineCache::plan(std::span<const Tensor> inputs) {
   const auto known =
       std::ranges::find_if(pipelines_, [&](const std::unique_ptr<Pipeline>& each) { return each->fits(inputs); });
   hasCurrent_ = false;
   if (known == pipelines_.end()) {
     if (fixed_) return Status::invalidArgument("the session keeps the shapes of its first resize (ResizeMode::Fixed)");
-    OPKIT_TRY(plan(inputs));
+    OPKIT_TRY(add(inputs));
     ++planned_;
   } else {
     pipelines_.splice(pipelines_.begin(), pipelines_, known);
     ++found_;
   }
+  return Status::ok();
+}
+
+Status PipelineCache::resize(std::span<const Tensor> inputs) {
+  OPKIT_TRY(plan(inputs));
   OPKIT_TRY(bindCurrent());
   hasCurrent_ = true;
   return Status::ok();
 }
 
-Status PipelineCache::plan(std::span<const Tensor> inputs) {
+Status PipelineCache::add(std::span<const Tensor> inputs) {
   const bool large = parts_.config.memory == MemoryHint::Normal;
   const size_t kept = large ? std::max<size_t>(parts_.config.planCacheSize, 1) : 1;
   ExecutionCache executions;

@@ -20,6 +20,10 @@ class PipelineCache {
 
   /// True if current() was planned for exactly these input shapes and the contents that shapes depend on.
   bool isCurrent(std::span<const Tensor> inputs) const;
+  /// Makes planned() a pipeline for these inputs, without memory and recordings. There is no current one until resize.
+  Status plan(std::span<const Tensor> inputs);
+  /// REQUIRES a plan that succeeded.
+  const Pipeline& planned() const { return *pipelines_.front(); }
   /// Makes current() a pipeline for these inputs. After an error there is no current pipeline.
   Status resize(std::span<const Tensor> inputs);
   /// REQUIRES a resize that succeeded.
@@ -36,7 +40,7 @@ class PipelineCache {
 
  private:
   explicit PipelineCache(const Interpreter& interpreter, const SessionConfig& config);
-  Status plan(std::span<const Tensor> inputs);
+  Status add(std::span<const Tensor> inputs);
   Status bindCurrent();
   Status checkLimit(const Pipeline& pipeline) const;
   void giveUpPlaces();

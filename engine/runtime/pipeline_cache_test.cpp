@@ -240,6 +240,24 @@ TEST(PipelineCache, LowMemoryKeepsNoPackedCopiesAndOnePlan) {
   EXPECT_EQ(session->statistics().plansKept, 1u);
 }
 
+TEST(PipelineCache, APlannedPlacementIsThatOfTheResizeAndTakesNoMemory) {
+  auto session = sessionOf(interpreterOf(plusModel()), {});
+  expectRun(*session, {2, 3}, 1);
+  ASSERT_TRUE(session->resizeInput("x", {4, 3}).isOk());
+  const auto allocations = session->counters().allocations;
+  const auto planned = session->plannedPlacement();
+  ASSERT_TRUE(planned) << planned.error().message();
+  EXPECT_EQ(session->counters().allocations, allocations);
+  EXPECT_TRUE(session->placement().empty());  // of a resize
+  ASSERT_TRUE(session->resize().isOk());
+  EXPECT_EQ(session->statistics().plansMade, 2u);
+  const auto placed = session->placement();
+  ASSERT_EQ(planned->size(), placed.size());
+  for (size_t i = 0; i < placed.size(); ++i)
+    EXPECT_EQ((*planned)[i].kernel + (*planned)[i].outputs, placed[i].kernel + placed[i].outputs);
+  expectRun(*session, {4, 3}, 2);
+}
+
 TEST(PipelineCache, DeferredResizesHappenAtTheNextRun) {
   auto session = sessionOf(interpreterOf(plusModel()), {.resizeMode = ResizeMode::Defer});
   ASSERT_TRUE(session->resizeInput("x", {5, 5}).isOk());

@@ -477,6 +477,23 @@ std::vector<Placement> Session::placement() const {
   return pipelines_->hasCurrent() ? pipelines_->current().placement() : std::vector<Placement>();
 }
 
+Result<std::vector<Placement>> Session::plannedPlacement() {
+  OPKIT_TRY(lost_);
+  std::vector<Placement> rows;
+  const Status status = remember(guarded([&]() -> Status {
+    if (staged_) {
+      OPKIT_TRY(resizeFirstStage());
+      rows = staged_->placement();
+    } else {
+      OPKIT_TRY(pipelines_->plan(inputs_));
+      rows = pipelines_->planned().placement();
+    }
+    return Status::ok();
+  }));
+  if (!status.isOk()) return status;
+  return rows;
+}
+
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
   if (staged_) {

@@ -262,6 +262,9 @@ class Session {
   const SessionConfig& config() const { return config_; }
   /// One row per command in execution order. Valid after resize.
   std::vector<Placement> placement() const;
+  /// The rows for the current inputs without a resize: kernels are chosen, but there is no memory, nothing is packed
+  /// and no device code is compiled. A model of several stages is resized up to the end of the first.
+  Result<std::vector<Placement>> plannedPlacement();
   SessionStatistics statistics() const;
   /// Counters summed over the session's backends.
   BackendCounters counters() const;

@@ -1,5 +1,6 @@
 #include "harness/cases/case_file.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_rules.h"
@@ -391,9 +392,13 @@ Result<Catalogue> parseCaseFile(const std::string& fileName, const std::string& 
   return catalogue;
 }
 
-Result<Catalogue> builtinCatalogue(const OpRegistry& registry) {
+Result<Catalogue> builtinCatalogue(const OpRegistry& registry, const std::vector<std::string>& ops) {
+  const auto isNamedIn = [](std::string_view text) {
+    return [text](const std::string& op) { return text.find("\"" + op + "\"") != std::string_view::npos; };
+  };
   Catalogue catalogue;
   for (const EmbeddedFile& file : builtinCaseFiles()) {
+    if (!ops.empty() && std::ranges::none_of(ops, isNamedIn(file.text))) continue;
     OPKIT_ASSIGN(Catalogue one, parseCaseFile(std::string(file.name), std::string(file.text), registry));
     catalogue.append(std::move(one));
   }

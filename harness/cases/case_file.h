@@ -47,8 +47,8 @@ struct EmbeddedFile {
 };
 /// The case files of ops/, embedded by the build.
 std::span<const EmbeddedFile> builtinCaseFiles();
-/// All of them, expanded.
-Result<Catalogue> builtinCatalogue(const OpRegistry& registry);
+/// Those that name one of `ops`, or all if there are none, expanded.
+Result<Catalogue> builtinCatalogue(const OpRegistry& registry, const std::vector<std::string>& ops = {});
 
 /// Narrows a catalogue. Empty fields let everything through.
 struct CaseFilter {

@@ -209,6 +209,23 @@ TEST(CaseFile, BuiltInFilesAreSound) {
     }
 }
 
+// --op reads only the files that name the operator.
+TEST(CaseFile, ChosenOperatorsHaveTheCasesOfTheWholeCatalogue) {
+  const OpRegistry& registry = ops::builtinOps();
+  const auto idsOf = [&](const std::vector<std::string>& read, const std::vector<std::string>& ops) {
+    const auto catalogue = builtinCatalogue(registry, read);
+    const auto chosen = applyFilter(*catalogue, {.ops = ops}, registry);
+    std::vector<std::string> ids = {fmt::format("{} errors", chosen->errors.size())};
+    for (const CaseGroup& group : chosen->groups)
+      for (const Case& c : group.cases) ids.push_back(fmt::format("{} {}", c.id(), c.departures.size()));
+    for (const CaseGroup& group : chosen->sized) ids.push_back(group.cases.front().id());
+    return ids;
+  };
+  for (const std::vector<std::string>& ops :
+       std::vector<std::vector<std::string>>{{"Relu"}, {"Sin", "ReduceMax"}, {"If"}})
+    EXPECT_EQ(idsOf(ops, ops), idsOf({}, ops)) << ops.front();
+}
+
 TEST(CaseRules, EveryCaseFileMeetsThem) {
   for (const EmbeddedFile& file : builtinCaseFiles())
     for (const BrokenRule& broken : brokenCaseRules(file.text))

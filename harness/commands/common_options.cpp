@@ -189,7 +189,8 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
   CaseFilter filter{options.ops, options.filter, options.id, options.seed};
   Catalogue catalogue;
   if (options.casesFile.empty()) {
-    OPKIT_ASSIGN(catalogue, builtinCatalogue(registry));
+    const Result<Case> wanted = parseCaseId(options.id);  // an error is told by applyFilter
+    OPKIT_ASSIGN(catalogue, builtinCatalogue(registry, wanted ? std::vector{wanted->op} : options.ops));
     OPKIT_TRY(appendPluginCases(catalogue, registry));
   } else {
     OPKIT_ASSIGN(const auto bytes, readFile(options.casesFile));

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <string_view>
 
 namespace opkit::harness {
 namespace {
@@ -24,7 +26,9 @@ bool isSource(const fs::path& path) {
 
 uint64_t hashOf(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string_view bytes = text.view();
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
@@ -38,7 +42,7 @@ std::vector<SourceFile> sourcesOf(const std::string& root) {
     for (fs::recursive_directory_iterator at(fs::path(root) / folder, error), end; !error && at != end;
          at.increment(error))
       if (isSource(at->path()) && at->is_regular_file(error))
-        files.push_back({fs::relative(at->path(), root, error).generic_string(), hashOf(at->path())});
+        files.push_back({at->path().lexically_relative(root).generic_string(), hashOf(at->path())});
   std::ranges::sort(files, {}, &SourceFile::path);
   return files;
 }

@@ -338,7 +338,11 @@ makeNightlyTree
 row[nightly]='' names+=(nightly)
 cd "$scratch/home"
 turn=$seed
-chosen() { $full || [ -n "$only" ] || ((turn++ % 28 == 0)); }
+# By day the choice ends after ten seconds; the first one always runs.
+chosen() {
+  $full || [ -n "$only" ] && return
+  ((turn++ % 28 == 0)) && { [ "$runs" = 0 ] || [ "$SECONDS" -lt 10 ]; }
+}
 for name in "${names[@]}"; do
   [[ $name == *"$only"* ]] && chosen || continue
   # Each of its many options is a night of 25 steps: up to 18 minutes in all.
