@@ -139,6 +139,10 @@ TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
   EXPECT_EQ(said, "op-report: " + nowhere() + ": cannot be read; expected a file of JSON lines\n");
   EXPECT_EQ(run("build " + file("{\"record\":\"case\"") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find(":1: expected a line of JSON"), std::string::npos) << said;
+  EXPECT_EQ(run("build " + file(std::string("SQLite\0\x1b[31m\r\n{}\n", 16)) + " --output " + page_, &said), 2);
+  EXPECT_TRUE(said.ends_with(R"(found 'SQLite\x00\x1b[31m\x0d')"
+                             "\n"))
+      << said;
   EXPECT_EQ(run("build " + file(R"({"record":"run","schema":9})") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find("expected schema 1 to 2, found 9"), std::string::npos) << said;
   EXPECT_EQ(run("build " + file(R"({"record":"case","kind":"check"})") + " --output " + page_, &said), 2);

@@ -23,10 +23,22 @@
 namespace opkit::cli {
 namespace {
 
-int fail(const CLI::App& app, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
+/// One line without control characters: messages quote files, which may be anything.
+std::string printable(const std::string& message) {
+  std::string line;
+  for (const char c : message)
+    if (c == '\n')
+      line += ' ';
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      line += fmt::format("\\x{:02x}", c);
+    else
+      line += c;
+  return line;
+}
+
+int fail(const CLI::App& app, const std::string& message) {
   // Not fmt::print, which throws: if stderr cannot be written, the error cannot be reported anyway.
-  std::fputs(fmt::format("{}: {}\n", app.get_name(), message).c_str(), stderr);
+  std::fputs(fmt::format("{}: {}\n", app.get_name(), printable(message)).c_str(), stderr);
   return kBadInput;
 }
 
