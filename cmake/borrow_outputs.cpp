@@ -48,7 +48,9 @@ std::string valueOf(const char* variable) {
 std::string rootOf(const std::string& path) { return path.substr(0, path.rfind(kBuild) + 1); }
 
 Command parse(char** words, const std::string& here) {
-  const auto relative = [&](std::string path) { return path.starts_with(here) ? path.substr(here.size()) : path; };
+  const auto relative = [&](const std::string& path) {
+    return path.starts_with(here) ? path.substr(here.size()) : path;
+  };
   Command command;
   std::string_view previous;
   for (; *words; previous = *words++) {
