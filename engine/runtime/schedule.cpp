@@ -429,33 +429,66 @@ Result<size_t> BackendSet::fallback() {
 
 namespace {
 
-/// The values of the ports that the shape rule reads; with their sizes, so that [1], [2, 3] is not [1, 2], [3].
-std::vector<uint8_t> plannedValues(const CreateArgs& args) {
-  std::vector<uint8_t> values;
-  for (size_t i = 0; i < args.inputs.size(); ++i) {
-    const Port* port = portOf(args.def.inputs, i);
-    if (!port || !port->contents || !args.constant(i)) continue;
-    const auto bytes = args.constant(i)->bytes();
-    const uint64_t head[] = {i, bytes.size()};
-    const auto append = [&values](std::span<const std::byte> part) {
-      const auto* first = reinterpret_cast<const uint8_t*>(part.data());
-      values.insert(values.end(), first, first + part.size());
-    };
-    append(std::as_bytes(std::span(head)));
-    append(bytes);
-  }
-  return values;
+constexpr size_t kSmallBytes = 256;
+
+/// True for constants that an Entry keeps as bytes: those of ports that the shape rule reads, and small ones, which a
+/// composite operator makes anew at each resize.
+bool isKeptByValue(const CreateArgs& args, size_t i) {
+  const Tensor& constant = *args.constant(i);
+  if (isObject(constant.desc.dtype)) return false;
+  const Port* port = portOf(args.def.inputs, i);
+  return (port && port->contents) || constant.sizeBytes() <= kSmallBytes;
+}
+
+void append(std::vector<uint8_t>& values, std::span<const std::byte> part) {
+  const auto* first = reinterpret_cast<const uint8_t*>(part.data());
+  values.insert(values.end(), first, first + part.size());
 }
 
 }  // namespace
 
+std::vector<uint8_t> ExecutionCache::valuesOf(const CreateArgs& args) {
+  std::vector<uint8_t> values;
+  const auto addDType = [&](const TensorDesc* desc) {
+    values.push_back(desc ? static_cast<uint8_t>(desc->dtype) : uint8_t{0xFF});
+  };
+  for (const TensorDesc* input : args.inputs) addDType(input);
+  for (const TensorDesc& output : args.outputs) addDType(&output);
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!args.constant(i)) continue;
+    const Tensor& constant = *args.constant(i);
+    // With input, rank and extents, so that [1], [2, 3] is not [1, 2], [3].
+    const uint64_t head[] = {i, constant.desc.shape.size()};
+    append(values, std::as_bytes(std::span(head)));
+    append(values, std::as_bytes(std::span(constant.desc.shape)));
+    if (isKeptByValue(args, i)) append(values, constant.bytes());
+  }
+  return values;
+}
+
+std::vector<ExecutionCache::Held> ExecutionCache::constantsOf(const CreateArgs& args) {
+  std::vector<Held> held;
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    if (const Tensor* constant = args.constant(i); constant && !isKeptByValue(args, i))
+      held.push_back({i, constant->buffer, constant->offsetBytes});
+  return held;
+}
+
+bool ExecutionCache::same(std::span<const Held> a, std::span<const Held> b) {
+  return std::ranges::equal(a, b, [](const Held& one, const Held& other) {
+    return one.input == other.input && one.offsetBytes == other.offsetBytes && !one.buffer.owner_before(other.buffer) &&
+           !other.buffer.owner_before(one.buffer);
+  });
+}
+
 Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
                                        const Creator* creator, const CreateArgs* args) {
   Entry& entry = entries_[{command.node, command.ordinal, backendIndex, creator}];
-  // The parts of a decomposed node may change with its shapes; a node's own parameters never do.
+  // An ordinal is another part of a composite node at other shapes.
   const ParamBytes params = command.ownParams.value_or(ParamBytes());
-  std::vector<uint8_t> values = creator ? plannedValues(*args) : std::vector<uint8_t>();
-  if (!entry.execution || entry.params != params || entry.values != values) {
+  std::vector<uint8_t> values = creator ? valuesOf(*args) : std::vector<uint8_t>();
+  std::vector<Held> constants = creator ? constantsOf(*args) : std::vector<Held>();
+  if (!entry.execution || entry.params != params || entry.values != values || !same(entry.constants, constants)) {
     entry.execution.reset();
     if (creator) {
       OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
@@ -464,6 +497,7 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
     }
     entry.params = params;
     entry.values = std::move(values);
+    entry.constants = std::move(constants);
     ++created_;
     ++backend.counters().executionsCreated;
   }

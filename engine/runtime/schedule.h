@@ -91,8 +91,9 @@ class BackendSet {
   std::shared_ptr<Runtime> cpuRuntime_;  // shared like the above
 };
 
-/// The Executions of one pipeline, by (node, output ordinal, backend, Creator); a pipeline for other shapes inherits
-/// them.
+/// The Executions of one pipeline, by (node, output ordinal, backend, Creator). The parts of a composite node move with
+/// its shapes, so an entry also knows what its Execution was made for: parameters, types and constants; a pipeline for
+/// other shapes inherits them.
 class ExecutionCache {
  public:
   /// The cached Execution if the same Creator made it, else a new one.
@@ -110,11 +111,21 @@ class ExecutionCache {
     const Creator* creator;  // null for rasters
     auto operator<=>(const Key&) const = default;
   };
+  /// A large constant, by the memory that holds it.
+  struct Held {
+    size_t input;
+    std::weak_ptr<Buffer> buffer;  // no address: memory may be used again
+    size_t offsetBytes;
+  };
   struct Entry {
     ParamBytes params;            // of a part of a decomposed node
-    std::vector<uint8_t> values;  // of the inputs whose values the plan depends on
+    std::vector<uint8_t> values;  // operands by type; planned values and small constants by value
+    std::vector<Held> constants;  // the other constants
     std::unique_ptr<Execution> execution;
   };
+  static std::vector<uint8_t> valuesOf(const CreateArgs& args);
+  static std::vector<Held> constantsOf(const CreateArgs& args);
+  static bool same(std::span<const Held> a, std::span<const Held> b);
   std::map<Key, Entry> entries_;
   std::map<std::tuple<int, size_t, Layout>, std::unique_ptr<Execution>> conversions_;
   size_t created_ = 0;

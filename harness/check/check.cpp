@@ -269,6 +269,7 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   const uint64_t messages = validationMessages();
   if (!group.brief) {
     checkWalks(**interpreter, group, fresh, results);
+    checkConstants(group, fresh, results);
     checkCaches(**interpreter, group, fresh, results);
   }
   if (validationMessages() > messages) checkValidation(messages, results.front());

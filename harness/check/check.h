@@ -25,6 +25,9 @@
 //   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
 //   resize      the same walk on one Session, which creates and allocates nothing new when it returns to a shape. A
 //               group of one case walks through variations of it, which must pass the sub-checks above
+//   constants   (composite operators) with all inputs but one as constants, a walk over five shapes or more gives the
+//   bits
+//               of fresh Sessions, with four plans kept and with one
 //   clone       a clone of the Session gives the same bits
 //   caches      (Vulkan) a Runtime with empty caches gives the bits of a warm one
 //   validation  (Vulkan, under validation layers) the layers reported no message
@@ -116,6 +119,7 @@ class Checker {
   void addFurtherStops(Interpreter& interpreter, const PreparedGroup& group, Walk& walk, CaseResult& owner);
   void checkWalks(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
                   std::vector<CaseResult>& results);
+  void checkConstants(const PreparedGroup& group, const std::vector<Fresh>& fresh, std::vector<CaseResult>& results);
   void recordKernelWalk(const Walk& walk, std::vector<CaseResult>& results);
   void recordWalk(const char* name, const Walk& walk, const std::vector<StopVerdict>& verdicts);
   void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,

@@ -1,7 +1,9 @@
 // Checker: walks through the shapes of a group and back.
 #include <map>
+#include <utility>
 
 #include "harness/check/checker_parts.h"
+#include "harness/check/constant_walk.h"
 #include "harness/check/walk.h"
 
 namespace opkit::harness {
@@ -70,6 +72,24 @@ void Checker::recordKernelWalk(const Walk& walk, std::vector<CaseResult>& result
       skipAll(result, {"reuse"}, verdicts.error().message());
     else
       result.check("reuse", verdicts.error());
+}
+
+/// One case of a group walks: the others differ from it in shapes alone.
+void Checker::checkConstants(const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                             std::vector<CaseResult>& results) {
+  const OpDef& def = *registry_.find(group.cases.front().description.op);
+  bool done = false;
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (!fresh[i].ran) continue;
+    if (!def.decompose)
+      skipAll(results[i], {"constants"}, "the operator is not composite");
+    else if (def.unordered)
+      skipAll(results[i], {"constants"}, "its results have no order");
+    else if (std::exchange(done, true))
+      skipAll(results[i], {"constants"}, "another case of its group walks");
+    else
+      checkOrSkip(results[i], "constants", walkConstants(group.cases[i], registry_, backend_, runtime_));
+  }
 }
 
 /// Each case gets the first failure among its stops.
