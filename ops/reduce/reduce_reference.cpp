@@ -84,7 +84,20 @@ int64_t truncate(double value, bool isUnsigned) {
   return value < -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
 }
 
+/// The least value of an integer type, or the greatest.
+int64_t limitOf(DType dtype, bool greatest) {
+  if (dtype == DType::Bool) return greatest;
+  int64_t limit = 0;
+  visitDType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_integral_v<T>) limit = static_cast<int64_t>(greatest ? Limits::max() : Limits::lowest());
+  });
+  return limit;
+}
+
 /// Integers: sums and products wrap; Mean, L2 and the logarithms are truncated.
+/// Max and Min of nothing are the limits of the type (ONNX ReduceMax: "the minimum value of the data type").
 int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
   const uint64_t flip = dtype == DType::UInt64 ? uint64_t{1} << 63 : 0;  // orders uint64 as int64
   const auto order = [&](int64_t x) { return static_cast<int64_t>(static_cast<uint64_t>(x) ^ flip); };
@@ -95,7 +108,7 @@ int64_t foldInteger(Kind kind, const std::vector<int64_t>& xs, DType dtype) {
     return truncate(fold(kind, wide).value, flip != 0);
   }
   if (kind == Kind::Max || kind == Kind::Min) {
-    int64_t best = xs.empty() ? 0 : xs[0];
+    int64_t best = xs.empty() ? limitOf(dtype, kind == Kind::Min) : xs[0];
     for (const int64_t x : xs)
       if (kind == Kind::Max ? order(x) > order(best) : order(x) < order(best)) best = x;
     return best;

@@ -61,7 +61,7 @@ class Running {
   }
   T result(int64_t count) const {
     if constexpr (kKind == Kind::Max || kKind == Kind::Min)
-      return count > 0 || kIsReal ? value_ : T(0);
+      return value_;
     else if constexpr (kKind == Kind::L2)
       return rounded(std::sqrt(value_));
     else if constexpr (kKind == Kind::LogSum)

@@ -76,7 +76,7 @@ ARITH element(Fold fold, uint i) {
 
 /// This invocation's elements, of `extent` in all.
 Part foldOwn(uint how, Fold fold, uint extent, ARITH shift) {
-  Part part = Part(start(how, extent > 0 ? element(fold, 0u) : ARITH(0)), ARITH(0));
+  Part part = Part(start(how, extent > 0 ? element(fold, 0u) : ARITH(0), extent), ARITH(0));
   EACH_OF_ROW(i, extent) part = join(how, part, Part(term(how, element(fold, i), shift), ARITH(0))); END_OF_ROW
   return part;
 }

@@ -60,13 +60,30 @@ ARITH term(uint how, ARITH value, ARITH shift) {
   return value;
 }
 
-/// The neutral element.
-ARITH start(uint how, ARITH first) {
+#if defined(STORAGE_I8)
+const ARITH kLeast = -128, kGreatest = 127;
+#elif defined(STORAGE_I16)
+const ARITH kLeast = -32768, kGreatest = 32767;
+#elif defined(STORAGE_I32)
+const ARITH kLeast = int(0x80000000), kGreatest = 0x7FFFFFFF;
+#elif defined(STORAGE_I64)
+const ARITH kLeast = ARITH(1) << 63, kGreatest = ~kLeast;
+#elif defined(STORAGE_U8)
+const ARITH kLeast = 0, kGreatest = 255;
+#elif defined(STORAGE_U16)
+const ARITH kLeast = 0, kGreatest = 65535;
+#elif !IS_FLOAT
+const ARITH kLeast = ARITH(0), kGreatest = ~ARITH(0);
+#endif
+
+/// The neutral element of a fold of `count` elements; Max and Min of integers begin at the first one.
+ARITH start(uint how, ARITH first, uint count) {
 #if IS_FLOAT
   if (how == kMax) return -kInfinite;
   if (how == kMin) return kInfinite;
 #else
-  if (how == kMax || how == kMin) return first;
+  if (how == kMax) return count > 0u ? first : kLeast;
+  if (how == kMin) return count > 0u ? first : kGreatest;
 #endif
   return how == kProd ? ARITH(1) : ARITH(0);
 }

@@ -44,7 +44,7 @@ Part partAt(uint i, uint index, ARITH shift) {
 
 /// This invocation's parts, of `parts` in all.
 Part foldOwn(uint index, uint parts, ARITH shift) {
-  Part whole = Part(start(function, parts > 0u ? partSums[index] : ARITH(0)), ARITH(0));
+  Part whole = Part(start(function, parts > 0u ? partSums[index] : ARITH(0), parts), ARITH(0));
   EACH_OF_ROW(i, parts) whole = joinParts(whole, partAt(i, index, shift)); END_OF_ROW
   return whole;
 }
