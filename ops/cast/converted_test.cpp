@@ -4,19 +4,12 @@
 #include "engine/backend/device_test_support.h"
 #include "engine/runtime/session.h"
 #include "engine/tensor/float_format.h"
+#include "engine/testing/test_backends.h"
 #include "ops/builtin_ops.h"
 #include "ops/layer_norm/layer_norm_generated.h"
 
 namespace opkit::ops::cast {
 namespace {
-
-std::vector<std::string> backends() {
-#ifdef OPKIT_HAS_VULKAN
-  return {"reference", "cpu", "vulkan"};
-#else
-  return {"reference", "cpu"};
-#endif
-}
 
 double brain(double value) { return decode(formatOf(DType::BFloat16), encode(formatOf(DType::BFloat16), value)); }
 
@@ -37,7 +30,7 @@ void expectValues(const std::string& type, const std::vector<std::pair<TensorDes
                                                    : model.addInput(fmt::format("x{}", indices.size()), desc));
   }
   model.outputs = model.addNode(type, "node", indices);
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto interpreter = Interpreter::create(model, builtinOps());
     ASSERT_TRUE(interpreter) << interpreter.error().toString();
     const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
@@ -78,7 +71,7 @@ TEST(ConvertedDTypes, OutputsOfAFixedTypeKeepIt) {
   Model model;
   const int x = model.addInput("x", {kBrain, {1, 2}}), scale = model.addInput("scale", {kBrain, {2}});
   model.outputs = model.addNode("LayerNormalization", "node", {x, scale}, packParams(params), 2);
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
     ASSERT_TRUE(session) << session.error().toString();

@@ -6,18 +6,11 @@
 
 #include "engine/backend/device_test_support.h"
 #include "engine/runtime/session.h"
+#include "engine/testing/test_backends.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::ops::reduce {
 namespace {
-
-std::vector<std::string> backends() {
-#ifdef OPKIT_HAS_VULKAN
-  return {"reference", "cpu", "vulkan"};
-#else
-  return {"reference", "cpu"};
-#endif
-}
 
 /// Every byte of `type` over DTYPE[2,0,3] along axis 1, on every backend, is that of `expected`.
 template <class T>
@@ -26,7 +19,7 @@ void expectOfNothing(const std::string& type, DType dtype, T expected) {
   const int x = model.addInput("x", {dtype, {2, 0, 3}});
   const int axes = model.addConstant("axes", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {1}));
   model.outputs = model.addNode(type, "node", {x, axes});
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto interpreter = Interpreter::create(model, builtinOps());
     ASSERT_TRUE(interpreter) << interpreter.error().toString();
     const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});

@@ -5,6 +5,7 @@
 
 #include "engine/backend/device_test_support.h"
 #include "engine/runtime/session.h"
+#include "engine/testing/test_backends.h"
 #include "ops/builtin_ops.h"
 #include "ops/sequence/join_generated.h"
 #include "ops/sequence/sequence_generated.h"
@@ -13,14 +14,6 @@ namespace opkit::ops::sequence {
 namespace {
 
 using Values = std::vector<float>;
-
-std::vector<std::string> backends() {
-#ifdef OPKIT_HAS_VULKAN
-  return {"reference", "cpu", "vulkan"};
-#else
-  return {"reference", "cpu"};
-#endif
-}
 
 Tensor floats(const Shape& shape, const Values& values) {
   return *Tensor::fromValues<float>({DType::Float32, shape}, values);
@@ -137,7 +130,7 @@ Model loopModel() {
 }
 
 TEST(Sequence, ALoopInsertsCopiesOnEveryBackend) {
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto interpreter = *Interpreter::create(loopModel(), builtinOps());
     auto session = interpreter->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
@@ -167,7 +160,7 @@ TEST(Sequence, AMapRunsItsBodyForEachPosition) {
   const int scale = model.addInput("scale", {DType::Float32, {1}});
   model.outputs = model.addNode("SequenceMap", "map", {sequence, scale});
   model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto interpreter = *Interpreter::create(model, builtinOps());
     auto session = interpreter->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
@@ -185,7 +178,7 @@ TEST(Sequence, AModelMayHandObjectsOn) {
   Model model;
   model.outputs = {model.addInput("sequence", {DType::Sequence, {kDynamic}}),
                    model.addInput("words", {DType::String, {kDynamic}})};
-  for (const std::string& backend : backends()) {
+  for (const std::string& backend : testBackends()) {
     const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
     *(*session)->input("sequence") = kPair;
