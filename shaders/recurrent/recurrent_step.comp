@@ -214,6 +214,7 @@ void loadWalked() {
     const uint batch = min(firstRow() + i / push.hidden, push.batches - 1u);
     walked[i] = states[base + stateRow(batch) * push.hidden + i % push.hidden];
   }
+  memoryBarrierBuffer();  // the second step stores where this loop loads
   barrier();
 }
 
