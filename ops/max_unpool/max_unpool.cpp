@@ -1,5 +1,4 @@
-// MaxUnpool as parts: zeros, into which the elements are scattered as into a vector; behind them, zeros up to the
-// extents that the output shall have.
+// MaxUnpool as parts: zeros, into which the elements are scattered as into a vector.
 #include "engine/op/decomposition.h"
 #include "engine/op/op_registry.h"
 #include "engine/op/shape_rules.h"
@@ -24,8 +23,20 @@ Result<std::vector<int64_t>> valuesOf(const char* name, std::vector<int64_t> giv
   return given;
 }
 
-/// The extents that were pooled, if windows covered them wholly. The indices count in a tensor of this shape.
-Result<Shape> pooledShape(const ShapeArgs& args) {
+/// The listed extents: the indices count in a tensor of this shape. Pooling may leave elements at the end unread, or
+/// read beyond it, so spatial extents are free.
+Result<Shape> listedShape(const ShapeArgs& args) {
+  OPKIT_TRY(requireList(args, 2, "output_shape"));
+  const Shape &x = args.shape(0), wanted = args.integers(2);
+  if (wanted.size() != x.size() || wanted[0] != x[0] || wanted[1] != x[1])
+    return Status::invalidArgument("output_shape must be [{}, {}, ...] of rank {}, got {}", x[0], x[1], x.size(),
+                                   toString(wanted));
+  OPKIT_TRY(checkShape(wanted));
+  return wanted;
+}
+
+/// The listed extents, or those that were pooled if windows covered them wholly.
+Result<Shape> outputShape(const ShapeArgs& args) {
   const auto params = args.params<MaxUnpoolParams>();
   Shape shape = args.shape(0);
   if (shape.size() < 3)
@@ -35,6 +46,7 @@ Result<Shape> pooledShape(const ShapeArgs& args) {
   OPKIT_ASSIGN(const auto kernel, valuesOf("kernel_shape", params.kernel_shape, axes, 1, 1));
   OPKIT_ASSIGN(const auto strides, valuesOf("strides", params.strides, axes, 1, 1));
   OPKIT_ASSIGN(const auto pads, valuesOf("pads", params.pads, 2 * axes, 0, 0));
+  if (args.hasInput(2)) return listedShape(args);
   for (size_t d = 0; d < axes; ++d) {
     int64_t& extent = shape[d + 2];
     extent = extent == 0 ? 0 : (extent - 1) * strides[d] + kernel[d] - pads[d] - pads[d + axes];
@@ -46,21 +58,10 @@ Result<Shape> pooledShape(const ShapeArgs& args) {
 }
 
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
-  OPKIT_ASSIGN(Shape shape, pooledShape(args));
+  OPKIT_ASSIGN(Shape shape, outputShape(args));
   if (args.shape(1) != args.shape(0))
     return Status::invalidArgument("indices must be {} like the input, got {}", toString(args.shape(0)),
                                    toString(args.shape(1)));
-  if (args.hasInput(2)) {
-    OPKIT_TRY(requireList(args, 2, "output_shape"));
-    const Shape wanted = args.integers(2);
-    bool fits = wanted.size() == shape.size() && wanted[0] == shape[0] && wanted[1] == shape[1];
-    for (size_t d = 2; fits && d < shape.size(); ++d) fits = wanted[d] >= shape[d];
-    if (!fits)
-      return Status::invalidArgument("output_shape must be at least {} with its batch and channels, got {}",
-                                     toString(shape), toString(wanted));
-    OPKIT_TRY(checkShape(wanted));
-    shape = wanted;
-  }
   return std::vector{TensorDesc{args.input(0).dtype, std::move(shape)}};
 }
 
@@ -72,11 +73,10 @@ Result<Value> reshaped(Decomposition& parts, Value x, const Shape& shape) {
 }
 
 Status decompose(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
-  OPKIT_ASSIGN(const Shape shape, pooledShape(args));
-  const Shape& whole = outputs[0].shape;
+  const Shape& shape = outputs[0].shape;
   OPKIT_ASSIGN(Tensor zero, Tensor::onHost({args.input(0).dtype, {1}}));
-  if (elementCount(shape) == 0) {  // nothing to scatter
-    OPKIT_ASSIGN(const Value extents, listOf(parts, whole));
+  if (args.input(0).elements() == 0) {  // nothing to scatter
+    OPKIT_ASSIGN(const Value extents, listOf(parts, shape));
     parts.setOutput(0, parts.add("Expand", {parts.constant(std::move(zero)), extents}));
     return Status::ok();
   }
@@ -84,13 +84,7 @@ Status decompose(const ShapeArgs& args, std::span<const TensorDesc> outputs, Dec
   OPKIT_ASSIGN(const Value x, reshaped(parts, parts.input(0), {args.input(0).elements()}));
   OPKIT_ASSIGN(const Value indices, reshaped(parts, parts.input(1), {args.input(1).elements()}));
   const Value zeros = parts.add("Expand", {parts.constant(std::move(zero)), length});
-  OPKIT_ASSIGN(Value y, reshaped(parts, parts.add("ScatterElements", {zeros, indices, x}), shape));
-  if (shape != whole) {
-    std::vector<int64_t> pads(shape.size());
-    for (size_t d = 0; d < shape.size(); ++d) pads.push_back(whole[d] - shape[d]);
-    OPKIT_ASSIGN(const Value list, listOf(parts, pads));
-    y = parts.add("Pad", {y, list});
-  }
+  OPKIT_ASSIGN(const Value y, reshaped(parts, parts.add("ScatterElements", {zeros, indices, x}), shape));
   parts.setOutput(0, y);
   return Status::ok();
 }

@@ -4,17 +4,20 @@
 namespace opkit::ops::slice {
 namespace {
 
-/// The positions that x[start:end:step] takes along an axis, as Python lists them.
+/// The positions that x[start:end:step] takes along an axis. ONNX clamps a start to [0, extent] for a positive step and
+/// to [0, extent - 1] for a negative one, where Python would take nothing from a start before the axis; an end to
+/// [0, extent] and to [-1, extent - 1].
 std::vector<int64_t> positionsOf(int64_t start, int64_t end, int64_t step, int64_t extent) {
+  std::vector<int64_t> positions;
+  if (extent == 0) return positions;
   const bool forward = step > 0;
-  const int64_t first = forward ? 0 : -1, last = forward ? extent : extent - 1;  // of what Python clamps to
-  const auto place = [&](int64_t at) {
+  const int64_t last = forward ? extent : extent - 1;
+  const auto place = [&](int64_t at, int64_t first) {
     if (at < 0) at += extent;
     return at < first ? first : at > last ? last : at;
   };
-  std::vector<int64_t> positions;
-  const int64_t stop = place(end);
-  for (int64_t at = place(start); forward ? at < stop : at > stop; at += step) {
+  const int64_t stop = place(end, forward ? 0 : -1);
+  for (int64_t at = place(start, 0); forward ? at < stop : at > stop; at += step) {
     positions.push_back(at);
     if (step >= extent || step <= -extent) break;  // the next would be outside, and might overflow
   }
