@@ -1,4 +1,10 @@
 // Shared by the files of Attention: where heads, tokens and mask elements lie, and which keys a query sees.
+//
+// The rule of hidden keys, for every kernel and the oracle. A key is hidden from a query by a mask of bool that is
+// false, a mask of another type that is -infinity, the window, the lengths, or a mask that has no such key. A finite
+// mask hides nothing. A hidden key contributes nothing, whatever its key and value hold, NaN and infinity too: kernels
+// select its score, for NaN + -infinity is NaN, and leave out its value, for 0 * NaN is NaN. A row without a visible
+// key is 0.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // FusedAttention on the CPU, f32 and f64. A task takes up to kRows queries that share a head of keys, and walks blocks
 // of keys: products, then exponentials by the largest score so far, then products with the values; what was summed is
-// scaled anew when a larger score appears. Blocks, and so results, do not depend on threads.
+// scaled anew when a larger score appears. Blocks, and so results, do not depend on threads. If a sum is not finite,
+// the task walks its keys again and leaves out hidden values one by one (attention.h has the rule).
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
@@ -86,14 +87,20 @@ class Task {
       if (ranges_[r].begin >= ranges_[r].end) continue;
       all = {std::min(all.begin, ranges_[r].begin), std::max(all.end, ranges_[r].end)};
     }
-    std::fill_n(space_.largest, rows_, static_cast<T>(-INFINITY));
-    std::fill_n(space_.total, rows_, T{0});
-    std::fill_n(space_.sums, rows_ * values, T{0});
-    for (int64_t key = all.begin; key < all.end; key += kKeys) addBlock(key, std::min(kKeys, all.end - key));
+    walk(all, false);
+    const auto isFinite = [](T sum) { return std::isfinite(sum); };
+    if (!std::all_of(space_.sums, space_.sums + rows_ * values, isFinite)) walk(all, true);
     for (int64_t r = 0; r < rows_; ++r) store(r);
   }
 
  private:
+  void walk(KeyRange all, bool isCareful) {
+    std::fill_n(space_.largest, rows_, static_cast<T>(-INFINITY));
+    std::fill_n(space_.total, rows_, T{0});
+    std::fill_n(space_.sums, rows_ * plan_.v.size, T{0});
+    for (int64_t key = all.begin; key < all.end; key += kKeys) addBlock(key, std::min(kKeys, all.end - key), isCareful);
+  }
+
   const T* elements(size_t input) const { return inputs_[input]->data<T>().data(); }
   int64_t headOf(int64_t r) const { return kvHead_ * plan_.group + (firstRow_ + r) / plan_.q.tokens; }
   int64_t tokenOf(int64_t r) const { return (firstRow_ + r) % plan_.q.tokens; }
@@ -112,7 +119,7 @@ class Task {
     return range;
   }
 
-  void addBlock(int64_t key, int64_t count) {
+  void addBlock(int64_t key, int64_t count, bool isCareful) {
     multiplyKeys(key, count);
     for (int64_t r = 0; r < rows_; ++r) {
       T* row = space_.scores + r * kKeys;
@@ -121,9 +128,37 @@ class Task {
     }
     const int64_t values = plan_.v.size;
     const T* v = elements(kV) + batch_ * plan_.v.batchStride + kvHead_ * plan_.v.headStride + key * plan_.v.tokenStride;
-    cpu::multiplySmall({rows_, values, count, kKeys, 1, plan_.v.tokenStride, values, -INFINITY, INFINITY},
-                       space_.scores, v, space_.products);
+    if (isCareful)
+      multiplySeen(key, count, v);
+    else
+      cpu::multiplySmall({rows_, values, count, kKeys, 1, plan_.v.tokenStride, values, -INFINITY, INFINITY},
+                         space_.scores, v, space_.products);
     addTo(space_.products, space_.sums, rows_ * values);
+  }
+
+  /// The products of a block's weights and values, without the values that are hidden from a row.
+  void multiplySeen(int64_t key, int64_t count, const T* v) {
+    const int64_t values = plan_.v.size;
+    std::fill_n(space_.products, rows_ * values, T{0});
+    for (int64_t r = 0; r < rows_; ++r)
+      for (int64_t j = 0; j < count; ++j) {
+        if (isHidden(r, key + j)) continue;
+        const T weight = space_.scores[r * kKeys + j];
+        for (int64_t d = 0; d < values; ++d) space_.products[r * values + d] += weight * v[j * plan_.v.tokenStride + d];
+      }
+  }
+
+  int64_t maskAt(int64_t r, int64_t key) const {
+    const MaskStrides& mask = *plan_.mask;
+    return batch_ * mask.batch + headOf(r) * mask.head + tokenOf(r) * mask.query + key * mask.key;
+  }
+
+  bool isHidden(int64_t r, int64_t key) const {
+    if (key < ranges_[r].begin || key >= ranges_[r].end) return true;
+    if (!plan_.mask) return false;
+    const int64_t at = maskAt(r, key);
+    if (inputs_[kMask]->desc.dtype == DType::Bool) return inputs_[kMask]->data<uint8_t>().data()[at] == 0;
+    return elements(kMask)[at] == static_cast<T>(-INFINITY);
   }
 
   /// Scores [rows, count] of a block of keys.
@@ -170,13 +205,16 @@ class Task {
 
   void applyMask(int64_t r, int64_t key, T* row, int64_t count) const {
     const MaskStrides& mask = *plan_.mask;
-    const int64_t first = batch_ * mask.batch + headOf(r) * mask.head + tokenOf(r) * mask.query + key * mask.key;
+    const int64_t first = maskAt(r, key);
     if (inputs_[kMask]->desc.dtype == DType::Bool) {
       const uint8_t* seen = inputs_[kMask]->data<uint8_t>().data() + first;
       for (int64_t j = 0; j < count; ++j) row[j] = seen[j * mask.key] ? row[j] : static_cast<T>(-INFINITY);
     } else {
       const T* added = elements(kMask) + first;
-      for (int64_t j = 0; j < count; ++j) row[j] += added[j * mask.key];
+      for (int64_t j = 0; j < count; ++j) {
+        const T more = added[j * mask.key];
+        row[j] = more == static_cast<T>(-INFINITY) ? more : row[j] + more;
+      }
     }
   }
 

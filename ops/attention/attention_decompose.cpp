@@ -1,5 +1,5 @@
 // Attention made of parts: past and new keys and values are concatenated, then FusedAttention runs. If the model asks
-// for the scores, they are stored: products, softcap, mask, Softmax and products.
+// for the scores, they are made beside it: products, softcap, mask and Softmax.
 #include <cmath>
 #include <numeric>
 
@@ -85,7 +85,6 @@ class Parts {
     OPKIT_ASSIGN(const Value value, withPast(kInV, kInPastValue, node_.v, isStored || outputs > kOutValue));
     if (outputs > kOutKey) parts_.setOutput(kOutKey, key);
     if (outputs > kOutValue) parts_.setOutput(kOutValue, value);
-    if (isStored) return buildStored(key, value);
     const bool isPacked = node_.past == 0;  // FusedAttention reads heads where they lie
     Value mask = Decomposition::kAbsent;
     if (args_.hasInput(kInMask)) mask = maskAs(type_);
@@ -94,7 +93,7 @@ class Parts {
     parts_.setOutput(
         kOutY, parts_.add("FusedAttention", {parts_.input(kInQ), isPacked ? parts_.input(kInK) : key, v, mask, lengths},
                           packParams(fusedParams(node_))));
-    return Status::ok();
+    return isStored ? storeScores(key) : Status::ok();
   }
 
  private:
@@ -176,10 +175,12 @@ class Parts {
     if (args_.hasInput(kInMask)) {
       const bool isBool = args_.input(kInMask).dtype == DType::Bool;
       OPKIT_ASSIGN(const Value mask, wholeMask(isBool));
-      if (!isBool)
+      Value isSeen = mask;
+      if (!isBool) {
         scores = parts_.add("Add", {scores, mask});
-      else
-        condition = condition == Decomposition::kAbsent ? mask : parts_.add("And", {condition, mask});
+        isSeen = parts_.add("Not", {parts_.add("Equal", {mask, lowest})});
+      }
+      condition = condition == Decomposition::kAbsent ? isSeen : parts_.add("And", {condition, isSeen});
     }
     return condition == Decomposition::kAbsent ? scores : parts_.add("Where", {condition, scores, lowest});
   }
@@ -206,25 +207,12 @@ class Parts {
     return parts_.add("Where", {isEmpty, zero, parts_.add("Softmax", {scores})});
   }
 
-  Result<Value> weighted(Value weights, Value value) {
-    AttentionValuesParamsT params;
-    params.to = static_cast<ValuesType>(computed());
-    Value y = parts_.add("AttentionValues", {weights, value}, packParams(params));
-    if (args_.shape(kInQ).size() == 3) {
-      const Value turned = transposed(parts_, y, {0, 2, 1, 3});
-      OPKIT_ASSIGN(y, reshaped(parts_, turned, {node_.q.batch, node_.q.tokens, node_.q.heads * node_.v.size}));
-    }
-    return castTo(parts_, y, computed(), type_);
-  }
-
-  Status buildStored(Value key, Value value) {
+  Status storeScores(Value key) {
     Value stages[4];
     stages[0] = products(key);
     OPKIT_ASSIGN(stages[1], capped(stages[0]));
     OPKIT_ASSIGN(stages[2], masked(stages[1]));
     OPKIT_ASSIGN(stages[3], probabilities(stages[2]));
-    OPKIT_ASSIGN(const Value y, weighted(stages[3], value));
-    parts_.setOutput(kOutY, y);
     parts_.setOutput(kOutScores, castTo(parts_, stages[static_cast<size_t>(node_.params.scores)], computed(), type_));
     return Status::ok();
   }

@@ -64,7 +64,8 @@ struct Oracle {
     return left < 0 || key >= position - left;
   }
 
-  /// Adds the mask's element to a score; removes the score where a mask of bool is false or has no such key.
+  /// Adds the mask's element to a score; removes the score where a mask of bool is false, another is -infinity, or the
+  /// mask has no such key.
   void applyMask(const Coordinates& at, Score& score) const {
     const int64_t keys = mask->shape().back();
     if (keys != 1 && at[3] >= keys) {
@@ -77,6 +78,7 @@ struct Oracle {
       return;
     }
     const double added = mask->isReal() ? mask->real[element] : static_cast<double>(mask->integer[element]);
+    score.isSeen = score.isSeen && added != -INFINITY;
     score.masked += added;
     if (std::isfinite(added)) score.doubt += std::fabs(added);
   }
@@ -138,7 +140,7 @@ void storeRow(const OracleArgs& args, const Oracle& node, const std::vector<Scor
     // A score's error moves weight towards its value or away from it.
     for (size_t j = 0; j < scores.size(); ++j) {
       const double value = values[j][static_cast<size_t>(d)];
-      if (scores[j].weight > 0)
+      if (scores[j].isSeen && scores[j].weight > 0)
         magnitude += scores[j].weight * (std::fabs(value) + scores[j].doubt * std::fabs(value - sum));
     }
     y.magnitude[element] = magnitude;

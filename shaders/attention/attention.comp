@@ -82,6 +82,7 @@ shared vec4 parts[LANES * UNITS];         // of the largest scores, and of the t
 shared vec4 largestFound[UNITS];
 shared float keyTile[tileElements];       // [keys, kStep + 1]
 shared ivec2 ranges[kRows];
+shared int hidingBlock;                   // the first key of the last block in which a key is hidden from a row
 
 #define lane gl_LocalInvocationIndex
 
@@ -115,6 +116,7 @@ void loadQueries() {
     queries[d * UNITS + r / 4u][r % 4u] = value * push.scale;
   }
   if (lane < kRows) ranges[lane] = rangeOf(min(firstRow + lane, push.rows - 1u));
+  if (lane == 0u) hidingBlock = -1;
 }
 
 void stageKeys(uint base, uint count, uint firstSize) {
@@ -164,7 +166,7 @@ void multiply(uint base, uint count, out vec4 score[EACH * UNITS]) {
   }
 }
 
-/// Softcap, mask and window of one score.
+/// Softcap, mask and window of one score. The score of a hidden key is selected, not added to: it may be NaN.
 float adjusted(float score, uint row, int key, ivec2 range) {
   if (key < range.x || key >= range.y || row >= push.rows) return kNone;
   if (push.softcap > 0.0) score = push.softcap * mathTanh(score / push.softcap);
@@ -174,7 +176,8 @@ float adjusted(float score, uint row, int key, ivec2 range) {
 #if BOOLS
   return uint(mask[at]) != 0u ? score : kNone;
 #else
-  return score + LOAD(mask, at);
+  const float added = LOAD(mask, at);
+  return added == kNone ? kNone : score + added;
 #endif
 }
 
@@ -185,7 +188,9 @@ void adjust(int key, uint count, inout vec4 score[EACH * UNITS]) {
   for (uint own = lane; own < count; own += LANES)
     for (uint r = 0u; r < kRows; ++r) {
       const uint at = own * UNITS + r / 4u;
-      weights[at][r % 4u] = adjusted(weights[at][r % 4u], firstRow + r, key + int(own), ranges[r]);
+      const float score = adjusted(weights[at][r % 4u], firstRow + r, key + int(own), ranges[r]);
+      weights[at][r % 4u] = score;
+      if (score == kNone && firstRow + r < push.rows) hidingBlock = key;
     }
   [[unroll]] for (uint e = 0u; e < uint(EACH); ++e)
     [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) score[e * UNITS + u] = weights[(lane + e * LANES) * UNITS + u];
@@ -216,6 +221,29 @@ void findLargest(vec4 score[EACH * UNITS], out vec4 largest[UNITS]) {
 
 /// e^(x - largest) by components; 0 for no score, also where no row has one.
 vec4 weightOf(vec4 x, vec4 largest) { return mix(exp(x - largest), vec4(0.0), equal(x, vec4(kNone))); }
+
+/// Adds WIDTH columns of the values from element `from` on over part of a block.
+void addValues(uint from, uint part, uint count, inout COLUMNS sum[kRows]) {
+  for (uint j = part; j < count; j += uint(LANES) / lanesOfColumns) {
+    const COLUMNS value = LOAD_COLUMNS(v, from + j * push.vStrides[2]);
+    [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) {
+      const vec4 weight = weights[j * UNITS + u];
+      [[unroll]] for (uint r = 0u; r < 4u; ++r) sum[4u * u + r] += weight[r] * value;
+    }
+  }
+}
+
+/// The same in a block that has hidden keys, whose weight is negative: their values may be NaN and are left out.
+void addSeenValues(uint from, uint part, uint count, inout COLUMNS sum[kRows]) {
+  for (uint j = part; j < count; j += uint(LANES) / lanesOfColumns) {
+    const COLUMNS value = LOAD_COLUMNS(v, from + j * push.vStrides[2]);
+    [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) {
+      const vec4 weight = weights[j * UNITS + u];
+      [[unroll]] for (uint r = 0u; r < 4u; ++r)
+        if (!(weight[r] < 0.0)) sum[4u * u + r] += weight[r] * value;
+    }
+  }
+}
 
 /// Sums of the parts of a block's keys, and of the totals, in a fixed order: those of an invocation's columns remain in
 /// the first `lanesOfColumns` invocations.
@@ -293,6 +321,7 @@ void main() {
       if (lane + e * LANES >= count)
         [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) score[e * UNITS + u] = vec4(kNone);
     findLargest(score, found);
+    const float ofHidden = hidingBlock == key ? -1.0 : 0.0;
     [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) {
       const vec4 before = largest[u];
       largest[u] = max(before, found[u]);
@@ -300,7 +329,7 @@ void main() {
       total[u] *= factor;
       [[unroll]] for (uint e = 0u; e < uint(EACH); ++e) {
         const vec4 weight = weightOf(score[e * UNITS + u], largest[u]);
-        weights[(lane + e * LANES) * UNITS + u] = weight;
+        weights[(lane + e * LANES) * UNITS + u] = mix(weight, vec4(ofHidden), equal(score[e * UNITS + u], vec4(kNone)));
         total[u] += weight;  // of this invocation's keys
       }
       [[unroll]] for (uint r = 0u; r < 4u; ++r) sum[4u * u + r] *= factor[r];
@@ -308,13 +337,10 @@ void main() {
     barrier();
     if (column < push.values) {
       const uint from = batch * push.vStrides[0] + kvHead * push.vStrides[1] + uint(key) * push.vStrides[2] + column;
-      for (uint j = part; j < count; j += uint(LANES) / lanesOfColumns) {
-        const COLUMNS value = LOAD_COLUMNS(v, from + j * push.vStrides[2]);
-        [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) {
-          const vec4 weight = weights[j * UNITS + u];
-          [[unroll]] for (uint r = 0u; r < 4u; ++r) sum[4u * u + r] += weight[r] * value;
-        }
-      }
+      if (hidingBlock == key)
+        addSeenValues(from, part, count, sum);
+      else
+        addValues(from, part, count, sum);
     }
     barrier();
   }
