@@ -18,7 +18,10 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
     for (size_t n : stage.control) {
       Control control{n, {}};
       for (const Subgraph& subgraph : model.nodes[n].subgraphs) {
-        auto interpreter = Interpreter::create(subgraph.model, registry, options);
+        Model body = subgraph.model;
+        for (const int input : body.inputs)  // values decide: graph passes must not believe the description
+          std::ranges::fill(body.tensors[static_cast<size_t>(input)].desc.shape, kDynamic);
+        auto interpreter = Interpreter::create(std::move(body), registry, options);
         if (!interpreter)
           return interpreter.error().withContext(fmt::format("'{}' of node '{}'", subgraph.name, model.nodes[n].name));
         control.subgraphs.push_back(*std::move(interpreter));

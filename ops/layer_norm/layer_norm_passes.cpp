@@ -2,11 +2,19 @@
 // over the last axis by one LayerNormalization.
 //
 //   d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(d * d or Pow(d, 2)) + epsilon) * scale + bias
+//
+// Assumes:
+//   scale and bias are [n] with n > 1, and the last extent of x is known to be n: neither broadcasts the other
+//   epsilon and the exponent have one element and at most the one axis that x has for certain, so they raise no rank
+//   epsilon is a float exactly: the parameter of LayerNormalization holds no double
+//   the arithmetic has no parameters: no axis of old broadcasting, no clamp
+//   nothing else reads what lies between, and none of it is an output of the model
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/layer_norm/layer_norm_generated.h"
 #include "ops/reduce/reduce_generated.h"
+#include "ops/shape/known_extents.h"
 
 namespace opkit::ops::layer_norm {
 namespace {
@@ -21,12 +29,22 @@ int averaged(const ModelEdit& edit, const ModelNode& mean) {
   return last && params.keep_dims ? mean.inputs[0] : -1;
 }
 
-/// The node that makes `tensor`, if it has this type, no parameters, and `readers` readers in all.
+/// The node that makes `tensor`, if it has this type, no parameters (but for ReduceMean), and `readers` readers in all.
 ModelNode* part(const ModelEdit& edit, int tensor, std::string_view type, size_t readers, Parts& parts) {
   ModelNode* node = edit.producer(tensor, type);
   if (!node || edit.isOutput(tensor) || edit.readerCount(tensor) != readers) return nullptr;
+  if (type != "ReduceMean" && !node->params.empty()) return nullptr;
   parts.push_back(node);
   return node;
+}
+
+/// A constant of one element that raises no rank and that a float holds.
+std::optional<float> exactScalar(const ModelEdit& edit, int tensor) {
+  const std::optional<float> value = edit.scalar(tensor);
+  if (!value || edit.constant(tensor)->desc.shape.size() > 1) return std::nullopt;
+  const Tensor& constant = *edit.constant(tensor);
+  const bool isExact = constant.desc.dtype != DType::Float64 || constant.data<double>()[0] == double{*value};
+  return isExact ? value : std::nullopt;
 }
 
 struct Normalised {
@@ -40,13 +58,14 @@ std::optional<Normalised> normalised(const ModelEdit& edit, const ModelNode& div
   ModelNode* root = part(edit, division.inputs[1], "Sqrt", 1, parts);
   ModelNode* add = root ? part(edit, root->inputs[0], "Add", 1, parts) : nullptr;
   if (!add) return std::nullopt;
-  const size_t at = edit.scalar(add->inputs[0]) ? 0 : 1;
-  const std::optional<float> epsilon = edit.scalar(add->inputs[at]);
+  const size_t at = exactScalar(edit, add->inputs[0]) ? 0 : 1;
+  const std::optional<float> epsilon = exactScalar(edit, add->inputs[at]);
   ModelNode* variance = epsilon ? part(edit, add->inputs[1 - at], "ReduceMean", 1, parts) : nullptr;
   const int squareValue = variance ? averaged(edit, *variance) : -1;
   ModelNode* square = edit.producer(squareValue);
-  if (!square || !edit.isOnlyReader(squareValue) || square->inputs[0] != centred) return std::nullopt;
-  const bool isSquare = (square->type == "Pow" && edit.isScalar(square->inputs[1], 2)) ||
+  if (!square || !edit.isOnlyReader(squareValue) || square->inputs[0] != centred || !square->params.empty())
+    return std::nullopt;
+  const bool isSquare = (square->type == "Pow" && exactScalar(edit, square->inputs[1]) == 2.0f) ||
                         (square->type == "Mul" && square->inputs[1] == centred);
   if (!isSquare) return std::nullopt;
   parts.push_back(square);
@@ -64,8 +83,14 @@ bool isPerPosition(const ModelEdit& edit, int tensor) {
   return value && value->desc.shape.size() == 1 && value->desc.elements() > 1;
 }
 
+/// x has one position per value of `scale` and of `bias`: nothing broadcasts.
+bool fits(const ModelEdit& edit, const shape::KnownExtents& extents, int x, int scale, int bias) {
+  const int64_t positions = edit.constant(scale)->desc.elements();
+  return extents.extent(x) == positions && edit.constant(bias)->desc.elements() == positions;
+}
+
 /// `bias` is Add(Mul(Div, scale), bias).
-bool fuse(ModelEdit& edit, ModelNode& bias) {
+bool fuse(ModelEdit& edit, const shape::KnownExtents& extents, ModelNode& bias) {
   Parts parts;
   for (size_t i = 0; i < 2; ++i) {
     parts.clear();
@@ -76,7 +101,7 @@ bool fuse(ModelEdit& edit, ModelNode& bias) {
       ModelNode* division = part(edit, scale->inputs[k], "Div", 1, parts);
       if (!division || !isPerPosition(edit, scale->inputs[1 - k])) continue;
       const std::optional<Normalised> found = normalised(edit, *division, parts);
-      if (!found) continue;
+      if (!found || !fits(edit, extents, found->x, scale->inputs[1 - k], bias.inputs[1 - i])) continue;
       LayerNormParamsT params;
       params.epsilon = found->epsilon;
       const ModelNode norm{bias.name,    "LayerNormalization", 1, {found->x, scale->inputs[1 - k], bias.inputs[1 - i]},
@@ -89,10 +114,11 @@ bool fuse(ModelEdit& edit, ModelNode& bias) {
   return false;
 }
 
-Result<size_t> fuseLayerNorm(Model& model, const OpRegistry&) {
+Result<size_t> fuseLayerNorm(Model& model, const OpRegistry& registry) {
   ModelEdit edit(model);
+  const shape::KnownExtents extents(model, registry);
   for (ModelNode& node : model.nodes)
-    if (node.type == "Add" && !edit.isRemoved(node) && node.params.empty() && fuse(edit, node)) edit.count();
+    if (node.type == "Add" && !edit.isRemoved(node) && node.params.empty() && fuse(edit, extents, node)) edit.count();
   return edit.finish();
 }
 

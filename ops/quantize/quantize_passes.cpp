@@ -8,8 +8,13 @@
 //   MaxPool, Reshape, Transpose, ...: the same operator, where the scale before it is the scale after it
 //
 // Scales and zero points are constants, types have 8 bits. A Relu or Clip before the QuantizeLinear vanishes where the
-// range of the integers clamps alike. Products deeper than 32 bits hold stay in floats. A sum in integers is exact and
-// is rounded once; the nodes in floats round each step, so results may differ by one step of the output.
+// range of the integers clamps alike. A sum in integers is exact and is rounded once; the nodes in floats round each
+// step, so results may differ by one step of the output.
+//
+// Assumes, and leaves the nodes in floats otherwise:
+//   the depth of a product is known and its sum fits 32 bits: QLinearMatMul and QLinearConv are specified to wrap
+//   there. QLinearGlobalAveragePool is not; its kernel sees to long sums a bias in units of the products is within half
+//   a step of the output of what it was nothing else reads what lies between, and none of it is an output of the model
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -22,6 +27,7 @@
 #include "ops/matmul/matmul_generated.h"
 #include "ops/quantize/dequantize_generated.h"
 #include "ops/quantize/quantize_generated.h"
+#include "ops/shape/known_extents.h"
 #include "ops/unary/fuse_clamp.h"
 
 namespace opkit::ops::quantize {
@@ -39,7 +45,8 @@ struct Quantized {
 
 class IntegerPass {
  public:
-  IntegerPass(Model& model, const OpRegistry& registry) : model_(model), registry_(registry), edit_(model) {}
+  IntegerPass(Model& model, const OpRegistry& registry)
+      : model_(model), registry_(registry), edit_(model), extents_(model, registry) {}
 
   Result<size_t> run() {
     for (ModelNode& node : model_.nodes)
@@ -60,7 +67,8 @@ class IntegerPass {
   std::optional<Quantized> activations(int real);
   std::optional<Quantized> weights(int real, int64_t lineAxis);
   std::optional<Quantized> target(const ModelNode& quantize);
-  std::optional<int> bias(int real, const std::string& name, const Quantized& x, const Quantized& w);
+  std::optional<int> bias(int real, const std::string& name, const Quantized& x, const Quantized& w,
+                          const Quantized& to);
 
   bool fits(const Quantized& weights, int64_t depth) const;
 
@@ -78,6 +86,7 @@ class IntegerPass {
   Model& model_;
   const OpRegistry& registry_;
   ModelEdit edit_;
+  const shape::KnownExtents extents_;
 };
 
 /// The zero point of a quantising node: its input 2, or 0 in `dtype`. -1 unless it is a constant of 8 bits.
@@ -150,7 +159,8 @@ bool IntegerPass::fits(const Quantized& weights, int64_t depth) const {
 }
 
 /// A bias per output as i32 in units of the products: -1 where `real` is absent, nothing where it cannot be had.
-std::optional<int> IntegerPass::bias(int real, const std::string& name, const Quantized& x, const Quantized& w) {
+std::optional<int> IntegerPass::bias(int real, const std::string& name, const Quantized& x, const Quantized& w,
+                                     const Quantized& to) {
   if (real < 0) return -1;
   std::vector<double> values;
   Shape shape;
@@ -178,8 +188,10 @@ std::optional<int> IntegerPass::bias(int real, const std::string& name, const Qu
   if (scales.size() != 1 && scales.size() != values.size()) return std::nullopt;
   std::vector<int32_t> codes;
   for (size_t i = 0; i < values.size(); ++i) {
-    const double code = std::nearbyint(values[i] / (double{scaleOf(x)} * scales[scales.size() == 1 ? 0 : i]));
-    if (!(std::fabs(code) < 0x1p30)) return std::nullopt;  // see fits
+    const double unit = double{scaleOf(x)} * scales[scales.size() == 1 ? 0 : i];
+    const double code = std::nearbyint(values[i] / unit);
+    if (!(std::fabs(code) < 0x1p30)) return std::nullopt;                                 // see fits
+    if (!(std::fabs(values[i] - code * unit) <= 0.5 * scaleOf(to))) return std::nullopt;  // the unit is too coarse
     codes.push_back(static_cast<int32_t>(code));
   }
   auto tensor = Tensor::fromValues<int32_t>({DType::Int32, {static_cast<int64_t>(codes.size())}}, codes);
@@ -196,7 +208,7 @@ bool IntegerPass::rewriteConv(const ModelNode& conv, const Quantized& to, ModelN
   if (!x || !w || !saturates(clampOf(params), to)) return false;
   const Shape& kernels = value(w->values).desc.shape;
   if (!fits(*w, elementCount(kernels, 1, kernels.size()))) return false;
-  const std::optional<int> offsets = bias(conv.inputs.size() > 2 ? conv.inputs[2] : -1, conv.name, *x, *w);
+  const std::optional<int> offsets = bias(conv.inputs.size() > 2 ? conv.inputs[2] : -1, conv.name, *x, *w, to);
   if (!offsets) return false;
   params.clamp_low = -INFINITY;
   params.clamp_high = INFINITY;
@@ -227,7 +239,7 @@ bool IntegerPass::rewriteGemm(const ModelNode& gemm, const Quantized& to, ModelN
   const int64_t rows = matrix.desc.shape[params.trans_b ? 0 : 1], depth = matrix.desc.shape[params.trans_b ? 1 : 0];
   if (!fits(*w, depth)) return false;
   const int real = gemm.inputs.size() > 2 ? gemm.inputs[2] : -1;
-  const std::optional<int> offsets = bias(real, gemm.name, *x, *w);
+  const std::optional<int> offsets = bias(real, gemm.name, *x, *w, to);
   if (!offsets || (*offsets >= 0 && value(*offsets).desc.elements() != rows)) return false;
   if (!params.trans_b) {
     auto turned = transposed(matrix);
@@ -258,12 +270,13 @@ bool IntegerPass::rewriteMatMul(const ModelNode& product, const Quantized& to, M
   const std::optional<Quantized> a = activations(product.inputs[0]);
   std::optional<Quantized> b = activations(product.inputs[1]);
   if (!b) b = weights(product.inputs[1], -1);
-  const Tensor* stored = b ? edit_.constant(b->values) : nullptr;
-  if (stored) {
-    const Shape& shape = stored->desc.shape;
-    if (shape.size() < 2 || !fits(*b, shape[shape.size() - 2])) return false;
-  }
-  if (!a || !b || !saturates(clampOf(unpackParams<matmul::MatMulParams>(product.params)), to)) return false;
+  const bool isVector = b && edit_.constant(b->values) && value(b->values).desc.shape.size() < 2;
+  if (!a || !b || isVector) return false;
+  // Either operand tells the depth; that of `a` is its last extent even if it is a vector.
+  int64_t depth = extents_.extent(product.inputs[0]);
+  if (depth == kDynamic) depth = extents_.extent(product.inputs[1], 1);
+  if (depth == kDynamic || !fits(*b, depth)) return false;
+  if (!saturates(clampOf(unpackParams<matmul::MatMulParams>(product.params)), to)) return false;
   edit_.replaceNode(quantize,
                     {product.name, "QLinearMatMul", 1, quantizedInputs(*a, *b, to), quantize.outputs, {}, {}});
   return true;

@@ -270,5 +270,103 @@ TEST(IntegerPass, OtherNodesStay) {
   })));
 }
 
+bool has(const Types& types, std::string_view type) { return std::ranges::find(types, type) != types.end(); }
+
+/// Whether the pass took over a Conv whose bias lies between two units of its products.
+bool isConvertedWithBias(float bias, float xScale, float wScale, float yScale) {
+  Net net;
+  Tensor codes = *Tensor::onHost({DType::UInt8, {1, 1, 1, 1}});
+  codes.bytes()[0] = std::byte{2};
+  const int w = net.node("DequantizeLinear", {net.constant(codes), net.scale({wScale}), net.zero(0)});
+  const int offset = net.constant(*Tensor::fromValues<float>({DType::Float32, {1}}, {bias}));
+  const int conv = net.node("Conv", {net.real(net.input({1, 1, 1, 3}), xScale, 73), w, offset});
+  net.model.outputs = {net.quantized(conv, yScale, 128)};
+  const Outcome after = runWith(net.model, {});
+  for (size_t i = 0; i < 3; ++i) {
+    const double x = (static_cast<double>(i * 73) - 73) * xScale;
+    const double code = std::nearbyint((x * 2 * wScale + bias) / yScale) + 128;
+    EXPECT_LE(std::fabs(std::clamp(code, 0.0, 255.0) - after.values[i]), 1) << bias << ", " << xScale << ", " << yScale;
+  }
+  return !has(after.nodes, "Conv");
+}
+
+/// Scales in powers of 2, so that the test's sums are exact.
+TEST(IntegerPass, ABiasIsWithinHalfAStepOfTheOutput) {
+  EXPECT_FALSE(isConvertedWithBias(2, 1, 4, 0.25f)) << "half a unit is eight steps";
+  EXPECT_TRUE(isConvertedWithBias(4, 1, 4, 0.25f)) << "a whole unit";
+  EXPECT_TRUE(isConvertedWithBias(2, 1, 4, 4)) << "half a unit is half a step";
+  size_t converted = 0, count = 0;
+  for (const float xScale : {0.25f, 1.0f, 4.0f})
+    for (const float wScale : {0.5f, 2.0f})
+      for (const float yScale : {0.125f, 1.0f, 16.0f})
+        for (const float bias : {0.4375f, -1.5f, 3.0f, 8.0f}) {
+          converted += isConvertedWithBias(bias, xScale, wScale, yScale);
+          ++count;
+        }
+  EXPECT_GT(converted, count / 4);
+  EXPECT_LT(converted, count);
+}
+
+/// a [depth] times b [depth], both of 255 at run time and of u8 with zero point `zero`, as products of `shapes`.
+struct LongProduct {
+  Shape a, b;
+  int zero = 0;
+  bool isOpen = false;
+  bool isConverted = false;
+};
+
+void expectLongProduct(const LongProduct& product) {
+  Net net;
+  Shape declared = product.a;
+  if (product.isOpen) std::ranges::fill(declared, kDynamic);
+  const int a = net.model.addInput("a", {DType::UInt8, declared}),
+            b = net.model.addInput("b", {DType::UInt8, product.b});
+  const int64_t depth = product.a.back();
+  const float yScale = std::exp2(std::ceil(std::log2(static_cast<float>(depth) * 65025 / 250)));
+  const int y = net.node("MatMul", {net.real(a, 1, product.zero), net.real(b, 1, product.zero)});
+  net.model.outputs = {net.quantized(y, yScale, 0)};
+  const double sum = static_cast<double>(depth) * (255 - product.zero) * (255 - product.zero);
+  const auto interpreter = *Interpreter::create(net.model, builtinOps());
+  bool isConverted = true;
+  for (const ModelNode& node : interpreter->model().nodes) isConverted = isConverted && node.type != "MatMul";
+  EXPECT_EQ(isConverted, product.isConverted) << toString(product.a) << " x " << toString(product.b);
+  const auto session = *interpreter->createSession({.backend = "cpu", .threads = 2});
+  ASSERT_TRUE(session->resizeInput("a", product.a).isOk());
+  for (const char* name : {"a", "b"}) std::ranges::fill(session->input(name)->bytes(), std::byte{255});
+  const Status status = session->run();
+  ASSERT_TRUE(status.isOk()) << status.toString();
+  for (const int64_t value : toInt64(session->outputs()[0]))
+    EXPECT_LE(std::fabs(static_cast<double>(value) - sum / yScale), 1) << toString(product.a);
+}
+
+TEST(IntegerPass, ProductsOfRunTimeOperandsHaveAKnownDepth) {
+  const LongProduct products[] = {{{1, 33026}, {33026, 1}},
+                                  {{2, 33026}, {33026}},
+                                  {{33026}, {33026, 2}},
+                                  {{2, 1, 40000}, {40000, 2}},
+                                  {{1, 70000}, {2, 70000, 1}},
+                                  {{1, 33026}, {33026, 1}, 128},
+                                  {.a = {1, 33026}, .b = {33026}, .isOpen = true},
+                                  {.a = {2, 12}, .b = {12}, .isOpen = true},
+                                  {.a = {2, 12}, .b = {12, 3}, .isOpen = true, .isConverted = true},
+                                  {.a = {2, 16512}, .b = {16512, 1}, .isConverted = true},
+                                  {.a = {2, 16513}, .b = {16513, 1}}};
+  for (const LongProduct& product : products) expectLongProduct(product);
+}
+
+/// Planes of 255: the mean is 255 whatever their size, and one more byte than 32 bits hold wraps their sum.
+TEST(IntegerPass, MeansOfLongPlanes) {
+  for (const Shape& shape : {Shape{1, 1, 8421505}, Shape{1, 1, 5, 7}}) {
+    Net net;
+    net.model.outputs = {net.quantized(net.node("GlobalAveragePool", {net.real(net.input(shape), 0.5f, 0)}), 1, 0)};
+    const auto interpreter = *Interpreter::create(net.model, builtinOps());
+    const auto session = *interpreter->createSession({.backend = "cpu", .threads = 2});
+    std::ranges::fill(session->input("x")->bytes(), std::byte{254});
+    const Status status = session->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    EXPECT_NEAR(static_cast<double>(toInt64(session->outputs()[0])[0]), 127, 1) << toString(shape);
+  }
+}
+
 }  // namespace
 }  // namespace opkit::ops::quantize

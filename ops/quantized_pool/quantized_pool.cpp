@@ -1,4 +1,5 @@
-// QLinearGlobalAveragePool as parts: the planes as rows of a matrix, times a column of ones with the scale 1 / n.
+// QLinearGlobalAveragePool as parts: the planes as rows of a matrix, times a column of ones with the scale 1 / n. The
+// sums of that product wrap at 32 bits, so planes of more elements than they hold are averaged as floats.
 #include "engine/op/op_registry.h"
 #include "engine/op/shape_rules.h"
 #include "ops/parts.h"
@@ -25,9 +26,23 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{args.input(kYZeroPoint).dtype, shape}};
 }
 
+/// Of so many elements, each less a zero point at most 255, a sum may pass 2^31 - 1.
+constexpr int64_t kLongPlane = ((int64_t{1} << 31) - 1) / 255 + 1;
+
+/// The same mean through f32.
+void decomposeInFloats(Decomposition& parts) {
+  const Value x = parts.add("DequantizeLinear", {parts.input(kX), parts.input(kXScale), parts.input(kXZeroPoint)});
+  const Value mean = parts.add("GlobalAveragePool", {x});
+  parts.setOutput(0, parts.add("QuantizeLinear", {mean, parts.input(kYScale), parts.input(kYZeroPoint)}));
+}
+
 Status decompose(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
   const Shape& shape = args.shape(kX);
   const int64_t rows = shape[0] * shape[1], count = elementCount(shape, 2, shape.size());
+  if (count >= kLongPlane) {
+    decomposeInFloats(parts);
+    return Status::ok();
+  }
   OPKIT_ASSIGN(Tensor ones, Tensor::onHost({DType::UInt8, {count, 1}}));
   std::ranges::fill(ones.bytes(), std::byte{1});
   OPKIT_ASSIGN(Tensor zero, Tensor::onHost({DType::UInt8, {}}));
