@@ -1,5 +1,6 @@
 // fuse-binary-clamp: merges a Relu or Clip into the kernel of the arithmetic on two floating operands before it. After
 // lowering, since models do not say which tensors are floats before shapes are known.
+// Assumes: what ops/unary/fuse_clamp.h says; the clamp reads the very tensor of floats, not a view of it.
 #include "engine/graph/encoder.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"

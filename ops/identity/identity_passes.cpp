@@ -1,4 +1,7 @@
 // remove-identities: removes Identity, and Dropout with an unread mask.
+//
+// Assumes: Dropout is that of inference (training has nodes of its own, ops/random). A copy between an input and an
+// output of the model, or between two outputs, keeps both names and stays.
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"

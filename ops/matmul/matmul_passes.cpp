@@ -1,4 +1,5 @@
 // fuse-matmul-clamp: merges a Relu or Clip into the MatMul before it.
+// Assumes: what ops/unary/fuse_clamp.h says; a constant in floats proves the type.
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/matmul/matmul_generated.h"

@@ -1,4 +1,7 @@
 // The shared half of the passes fuse-*-clamp: Relu and Clip after an operator become the clamp of its parameters.
+//
+// Assume: bounds are parameters, the minimum not above the maximum; the result is in floats (NaN stays NaN in both);
+// nothing else reads the result before the clamp, and it is no output of the model.
 #pragma once
 
 #include "engine/graph/model_edit.h"
