@@ -36,7 +36,7 @@ uint64_t keyOfName(const std::string& name) {
   return hash;
 }
 
-/// The importer names a node without a name after its first output, which no other node has.
+/// The importer names a node without a name after its first output, and numbers nodes of one name, in all subgraphs.
 uint64_t keyOf(const OnnxNode& node) {
   if (!node.hasAttribute("seed")) return keyOfName(node.opType() + "/" + node.name());
   if (node.opType() == "Dropout") return static_cast<uint64_t>(node.intAttribute("seed", 0));

@@ -7,7 +7,8 @@ namespace opkit::ops::random {
 
 /// The key that belongs to a name: a hash of 64 bits.
 uint64_t keyOfName(const std::string& name);
-/// The key of a node's stream: the bits of its seed, or else a hash of its name, which differs from node to node.
+/// The key of a node's stream: the bits of its seed, or else a hash of its name, which the importer makes unique in
+/// the file.
 uint64_t keyOf(const OnnxNode& node);
 
 /// Dropout to opset 6: is_test decides whether it trains.

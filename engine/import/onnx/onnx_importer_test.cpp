@@ -136,6 +136,48 @@ Builder simple() {
   return builder;
 }
 
+/// Names of the nodes of a model.
+std::vector<std::string> nodeNames(const Model& model) {
+  std::vector<std::string> names;
+  for (const ModelNode& node : model.nodes) names.push_back(node.name);
+  return names;
+}
+
+TEST(OnnxImporter, NodesThatShareANameGetDifferentOnes) {
+  Builder builder;
+  builder.input("x");
+  builder.node("Any", {"x"}, {"a"}).set_name("n");
+  builder.node("Any", {"a"}, {"b"}).set_name("n");
+  builder.node("Any", {"b"}, {"n"});
+  builder.node("Any", {"n"}, {"c"}).set_name("n_2");
+  builder.output("c");
+  const auto model = builder.import();
+  ASSERT_TRUE(model) << model.error().toString();
+  EXPECT_EQ(nodeNames(*model), (std::vector<std::string>{"n", "n_2", "n_3", "n_2_2"}));
+}
+
+/// Subgraphs may use each other's names of values, after which nodes without a name are called.
+TEST(OnnxImporter, NodesOfSubgraphsGetNamesOfTheirOwn) {
+  Builder builder;
+  builder.input("x");
+  for (const char* output : {"y", "z"}) {
+    AttributeProto& attribute = *builder.node("Calls", {"x"}, {output}).add_attribute();
+    attribute.set_name("body");
+    attribute.set_type(AttributeProto::GRAPH);
+    onnx::GraphProto& body = *attribute.mutable_g();
+    body.add_input()->set_name("t");
+    onnx::NodeProto& inner = *body.add_node();
+    inner.set_op_type("Any");
+    inner.add_input("t");
+    inner.add_output("u");
+    body.add_output()->set_name("u");
+    builder.output(output);
+  }
+  const auto model = builder.import();
+  ASSERT_TRUE(model) << model.error().toString();
+  EXPECT_EQ(nodeNames(*model), (std::vector<std::string>{"u", "y", "u_2", "z"}));
+}
+
 TEST(OnnxImporter, ImportsInputsNodesAndOutputs) {
   const Result<Model> model = simple().import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();

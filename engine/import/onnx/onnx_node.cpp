@@ -41,6 +41,13 @@ std::string ImportContext::uniqueName(const std::string& base) {
   return name;
 }
 
+std::string ImportContext::uniqueNodeName(const std::string& base) {
+  if (outer_) return outer_->uniqueNodeName(base);
+  std::string name = base;
+  for (int number = 2; !nodeNames_.insert(name).second; ++number) name = fmt::format("{}_{}", base, number);
+  return name;
+}
+
 void ImportContext::setConstant(int index, Tensor value) {
   ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
   tensor.desc = value.desc;
@@ -79,6 +86,7 @@ ImportNode::ImportNode(const onnx::NodeProto& proto, std::string opType, int ops
     outputs_.push_back(output.empty() ? -1 : context.find(output));
     if (name_.empty()) name_ = output;
   }
+  name_ = context.uniqueNodeName(name_);
   while (!inputs_.empty() && proto.input(static_cast<int>(inputs_.size()) - 1).empty()) inputs_.pop_back();
   while (!outputs_.empty() && outputs_.back() == -1) outputs_.pop_back();
 }

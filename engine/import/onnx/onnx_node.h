@@ -3,6 +3,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/import/onnx/onnx_proto.h"
 #include "engine/import/onnx/onnx_rules.h"
@@ -36,6 +37,8 @@ class ImportContext {
   const std::vector<Capture>& captures() const { return captures_; }
   /// `base`, or `base` with a number that makes it unique in the model; the name is reserved.
   std::string uniqueName(const std::string& base);
+  /// The same for a node, in all graphs of the file: ONNX lets nodes share a name.
+  std::string uniqueNodeName(const std::string& base);
   /// Marks a declared tensor as a constant.
   void setConstant(int index, Tensor value);
   /// Null when the tensor is not a constant. The pointer stays valid while the import runs.
@@ -49,7 +52,8 @@ class ImportContext {
   ImportContext* outer_;
   std::vector<Capture> captures_;
   std::unordered_map<std::string, int> byName_;
-  std::map<int, Tensor> constants_;  // a map: rules keep pointers while constants are added
+  std::unordered_set<std::string> nodeNames_;  // of the outermost context
+  std::map<int, Tensor> constants_;            // a map: rules keep pointers while constants are added
 };
 
 /// Imports one subgraph of a node; its captures are still tensors of the graph around it.
