@@ -13,7 +13,14 @@ struct Axis {
   Rounding rounding;
   int64_t inputs, outputs;
 
-  double position(int64_t o) const { return (static_cast<double>(o) + shift) * multiplier / divisor + offset - origin; }
+  /// Each step in Real: Nearest takes float, as ONNX Runtime does. Output 1 of a scale of 1/3 lies at 3 there, and at
+  /// 2.9999999 in double.
+  template <class Real>
+  double position(int64_t o) const {
+    const auto in = [](double value) { return static_cast<Real>(value); };
+    const Real scaled = (static_cast<Real>(o) + in(shift)) * in(multiplier) / in(divisor);
+    return static_cast<double>(scaled + in(offset)-in(origin));
+  }
   double last() const { return static_cast<double>(inputs - 1); }
 };
 
@@ -97,7 +104,8 @@ Taps tapsOf(const ResampleParamsT& params, const Axis& axis) {
   Taps table{.inputs = axis.inputs, .outputs = axis.outputs, .count = 1, .list = {}};
   std::vector<std::vector<Tap>> all;
   for (int64_t o = 0; o < axis.outputs; ++o) {
-    all.push_back(tapsAt(params, axis, axis.position(o)));
+    const bool isNearest = params.mode == ResampleMode::Nearest;
+    all.push_back(tapsAt(params, axis, isNearest ? axis.position<float>(o) : axis.position<double>(o)));
     table.count = std::max(table.count, static_cast<int64_t>(all.back().size()));
   }
   for (const std::vector<Tap>& taps : all) appendTo(table.list, taps, table.count);

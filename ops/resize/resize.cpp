@@ -20,7 +20,8 @@ struct Axis {
   int64_t inputs = 0;
   int64_t outputs = 0;
   double scale = 1;
-  double start = 0, end = 1;  // of the region, in units of the axis
+  std::optional<double> wanted = std::nullopt;  // outputs before rounding; by default inputs times scale
+  double start = 0, end = 1;                    // of the region, in units of the axis
 };
 
 /// Whether the optional list is there; ONNX-11 writes an absent one as an empty list.
@@ -88,6 +89,7 @@ Status applySizes(const ShapeArgs& args, AspectPolicy policy, std::vector<Axis>&
     if (axis.inputs == 0 && sizes[k] > 0)
       return Status::invalidArgument("axis {} of extent 0 cannot be resized to {}", axis.d, sizes[k]);
     axis.outputs = sizes[k];
+    axis.wanted = static_cast<double>(sizes[k]);
     axis.scale = axis.inputs == 0 ? 1 : static_cast<double>(sizes[k]) / static_cast<double>(axis.inputs);
     if (axis.inputs == 0) continue;
     const bool replaces = policy == AspectPolicy::NotLarger ? axis.scale < common : axis.scale > common;
@@ -96,6 +98,7 @@ Status applySizes(const ShapeArgs& args, AspectPolicy policy, std::vector<Axis>&
   if (policy == AspectPolicy::Stretch || common < 0) return Status::ok();
   for (Axis& axis : axes) {
     axis.scale = common;
+    axis.wanted.reset();
     axis.outputs = static_cast<int64_t>(std::floor(common * static_cast<double>(axis.inputs) + 0.5));
   }
   return Status::ok();
@@ -145,21 +148,24 @@ struct Position {
 
 Position evenly(double first, double distance, double steps) { return {0, distance, steps, first, 0}; }
 
+/// Real is the type in which Resample computes positions.
+template <class Real>
 Position positionOf(CoordinateMode mode, const Axis& axis) {
-  const auto inputs = static_cast<double>(axis.inputs), outputs = static_cast<double>(axis.outputs);
-  const double wanted = inputs * axis.scale;  // outputs before rounding
+  const auto inputs = static_cast<Real>(axis.inputs), outputs = static_cast<Real>(axis.outputs);
+  const auto scale = static_cast<Real>(axis.scale);
+  const Real wanted = axis.wanted ? static_cast<Real>(*axis.wanted) : inputs * scale;
   switch (mode) {
-    case CoordinateMode::HalfPixel: return {0.5, 1, axis.scale, 0, 0.5};
-    case CoordinateMode::HalfPixelSymmetric: return {0.5, 1, axis.scale, inputs / 2 * (1 - outputs / wanted), 0.5};
-    case CoordinateMode::PytorchHalfPixel:
-      return axis.outputs > 1 ? Position{0.5, 1, axis.scale, 0, 0.5} : evenly(0, 0, 1);
+    case CoordinateMode::HalfPixel: return {0.5, 1, scale, 0, 0.5};
+    case CoordinateMode::HalfPixelSymmetric: return {0.5, 1, scale, inputs / 2 * (1 - outputs / (scale * inputs)), 0.5};
+    case CoordinateMode::PytorchHalfPixel: return axis.outputs > 1 ? Position{0.5, 1, scale, 0, 0.5} : evenly(0, 0, 1);
     case CoordinateMode::AlignCorners: return wanted == 1 ? evenly(0, 0, 1) : evenly(0, inputs - 1, wanted - 1);
-    case CoordinateMode::Asymmetric: return {0, 1, axis.scale, 0, 0};
-    case CoordinateMode::TfHalfPixelForNn: return {0.5, 1, axis.scale, 0, 0};
+    case CoordinateMode::Asymmetric: return {0, 1, scale, 0, 0};
+    case CoordinateMode::TfHalfPixelForNn: return {0.5, 1, scale, 0, 0};
     case CoordinateMode::TfCropAndResize: break;
   }
-  if (axis.outputs <= 1) return evenly(0.5 * (axis.start + axis.end) * (inputs - 1), 0, 1);
-  return evenly(axis.start * (inputs - 1), (axis.end - axis.start) * (inputs - 1), outputs - 1);
+  const auto start = static_cast<Real>(axis.start), end = static_cast<Real>(axis.end);
+  if (axis.outputs <= 1) return evenly(Real(0.5) * (start + end) * (inputs - 1), 0, 1);
+  return evenly(start * (inputs - 1), (end - start) * (inputs - 1), outputs - 1);
 }
 
 Rounding roundingOf(NearestMode mode, const Axis& axis) {
@@ -183,7 +189,8 @@ Status decompose(const ShapeArgs& args, std::span<const TensorDesc>, Decompositi
   made.extrapolate = params.coordinate_mode == CoordinateMode::TfCropAndResize;
   made.extrapolation_value = params.extrapolation_value;
   for (const Axis& axis : axes) {
-    const Position position = axis.outputs > 0 ? positionOf(params.coordinate_mode, axis) : evenly(0, 0, 1);
+    const auto positionIn = params.mode == ResizeMode::Nearest ? positionOf<float> : positionOf<double>;
+    const Position position = axis.outputs > 0 ? positionIn(params.coordinate_mode, axis) : evenly(0, 0, 1);
     made.axes.push_back(static_cast<int64_t>(axis.d));
     made.outputs.push_back(axis.outputs);
     made.shifts.push_back(position.shift);

@@ -151,23 +151,24 @@ std::vector<AxisReading> untouched(const Shape& shape) {
   return axes;
 }
 
-/// The coordinate transformations as the ONNX page writes them.
-double original(CoordinateMode mode, double x, double inputs, double outputs, double scale, double start, double end) {
-  const double wanted = scale * inputs;
+/// The coordinate transformations as the ONNX page writes them, rounded to Real at each step.
+template <class Real>
+Real original(CoordinateMode mode, Real x, Real inputs, Real outputs, Real scale, bool isSized, Real start, Real end) {
+  const Real wanted = isSized ? outputs : scale * inputs, half = Real(0.5);
   switch (mode) {
-    case CoordinateMode::HalfPixel: return (x + 0.5) / scale - 0.5;
+    case CoordinateMode::HalfPixel: return (x + half) / scale - half;
     case CoordinateMode::HalfPixelSymmetric: {
-      const double adjustment = outputs / wanted, center = inputs / 2;
-      return center * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+      const Real adjustment = outputs / (scale * inputs), center = inputs / 2;
+      return center * (1 - adjustment) + (x + half) / scale - half;
     }
-    case CoordinateMode::PytorchHalfPixel: return outputs > 1 ? (x + 0.5) / scale - 0.5 : 0;
+    case CoordinateMode::PytorchHalfPixel: return outputs > 1 ? (x + half) / scale - half : 0;
     case CoordinateMode::AlignCorners: return wanted == 1 ? 0 : x * (inputs - 1) / (wanted - 1);
     case CoordinateMode::Asymmetric: return x / scale;
-    case CoordinateMode::TfHalfPixelForNn: return (x + 0.5) / scale;
+    case CoordinateMode::TfHalfPixelForNn: return (x + half) / scale;
     case CoordinateMode::TfCropAndResize: break;
   }
-  if (outputs <= 1) return 0.5 * (start + end) * (inputs - 1);
-  const double reach = (inputs - 1) * (end - start);
+  if (outputs <= 1) return half * (start + end) * (inputs - 1);
+  const Real reach = (inputs - 1) * (end - start);
   return start * (inputs - 1) + x * reach / (outputs - 1);
 }
 
@@ -194,11 +195,14 @@ Status resampleReference(const OracleArgs& args) {
   for (size_t k = 0; k < params.axes.size(); ++k) {
     AxisReading& axis = axes[axisFromFront(params.axes[k], shape.size())];
     axis = {{}, params.stretches[k], params.roundings[k]};
-    for (int64_t o = 0; o < params.outputs[k]; ++o) {
-      const double moved = params.shifts[k] + static_cast<double>(o);
-      const double scaled = moved * params.multipliers[k] / params.divisors[k];
-      axis.positions.push_back(scaled + params.offsets[k] - params.origins[k]);
-    }
+    const auto place = [&]<class Real>(Real o) {
+      const Real moved = static_cast<Real>(params.shifts[k]) + o;
+      const Real scaled = moved * static_cast<Real>(params.multipliers[k]) / static_cast<Real>(params.divisors[k]);
+      return static_cast<double>(scaled + static_cast<Real>(params.offsets[k]) - static_cast<Real>(params.origins[k]));
+    };
+    for (int64_t o = 0; o < params.outputs[k]; ++o)
+      axis.positions.push_back(params.mode == ResampleMode::Nearest ? place(static_cast<float>(o))
+                                                                    : place(static_cast<double>(o)));
   }
   return read(args,
               {params.mode, params.exclude_outside, static_cast<double>(params.cubic_coeff_a), params.extrapolate,
@@ -214,6 +218,8 @@ Status resizeReference(const OracleArgs& args) {
   if (listed.empty())
     for (size_t d = 0; d < from.size(); ++d) listed.push_back(d);
   const std::vector<double> scales = scalesOf(args, params, listed);
+  const bool hasScales = args.hasInput(2) && !args.input(2).real.empty();
+  const bool isSized = !hasScales && params.aspect_policy == AspectPolicy::Stretch;
   const bool crops = params.coordinate_mode == CoordinateMode::TfCropAndResize;
   std::vector<AxisReading> axes = untouched(from);
   for (size_t k = 0; k < listed.size(); ++k) {
@@ -227,9 +233,14 @@ Status resizeReference(const OracleArgs& args) {
                : rounds == NearestMode::Ceil || (rounds == NearestMode::FloorUpCeilDown && scales[k] < 1)
                    ? Rounding::Ceil
                    : Rounding::Floor};
+    const auto place = [&]<class Real>(Real o) {
+      return static_cast<double>(original<Real>(params.coordinate_mode, o, static_cast<Real>(from[d]),
+                                                static_cast<Real>(to[d]), static_cast<Real>(scales[k]), isSized,
+                                                static_cast<Real>(start), static_cast<Real>(end)));
+    };
     for (int64_t o = 0; o < to[d]; ++o)
-      axes[d].positions.push_back(original(params.coordinate_mode, static_cast<double>(o), static_cast<double>(from[d]),
-                                           static_cast<double>(to[d]), scales[k], start, end));
+      axes[d].positions.push_back(params.mode == ResizeMode::Nearest ? place(static_cast<float>(o))
+                                                                     : place(static_cast<double>(o)));
   }
   return read(args,
               {static_cast<ResampleMode>(params.mode), params.exclude_outside,
