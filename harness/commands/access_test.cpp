@@ -150,7 +150,7 @@ TEST(ProgramAccess, SanitizeIsPartOfACheck) {
   const Ran ran = run(check + "race,bounds,init --backend vulkan");
   EXPECT_EQ(ran.code, 0) << ran.text;
   expectPart(ran, "sanitize");
-  expectOneLine(run(check + "races --backend vulkan"), "--sanitize: expected race, bounds and init");
+  expectOneLine(run(check + "races --backend vulkan"), "--sanitize: expected race, bounds, init and loops");
   expectOneLine(run(check + "race --backend cpu"), "--sanitize is for the backend vulkan");
 }
 

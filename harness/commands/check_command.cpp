@@ -443,7 +443,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::outputFolder());
   command
       ->add_option("--sanitize", options->backend.sanitize,
-                   "Trace every access of the shaders of small cases and look for race,bounds,init")
+                   "Trace the shaders of small cases and look for race,bounds,init,loops")
       ->type_name("PARTS");
   options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")

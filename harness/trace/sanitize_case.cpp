@@ -1,6 +1,7 @@
 #include "harness/trace/sanitize_case.h"
 
 #include "harness/shaders/shader_workshop.h"
+#include "harness/trace/loop_check.h"
 
 namespace opkit::harness {
 namespace {
@@ -12,6 +13,12 @@ constexpr size_t kMostNamed = 3;  // faults in the message
 Status sanitizeCase(const PreparedCase& at, const OpRegistry& registry,
                     const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const SanitizerParts& parts,
                     ShaderWorkshop* workshop) {
+  if (parts.loops) {
+    const Status limits = checkLoopLimits(at, registry, runtime);
+    if (!limits.isOk() && (!parts.watchesAccesses() || limits.code() != StatusCode::Unsupported))
+      return limits.withContext("loops");
+  }
+  if (!parts.watchesAccesses()) return Status::ok();
   TraceOptions options;
   if (workshop)
     options.source = [workshop](const vulkan::ShaderCode& code) {

@@ -4,6 +4,7 @@
 #include <spirv_cross/spirv.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
 #include <unordered_map>
@@ -280,19 +281,17 @@ class DispatchSanitizer {
 
 Result<SanitizerParts> SanitizerParts::parse(const std::string& text) {
   SanitizerParts parts;
+  const std::map<std::string, bool*> known = {
+      {"race", &parts.race}, {"bounds", &parts.bounds}, {"init", &parts.init}, {"loops", &parts.loops}};
+  const Status wrong =
+      Status::invalidArgument("expected race, bounds, init and loops, separated by commas, got '{}'", text);
+  if (text.empty()) return wrong;
   std::istringstream names(text);
   for (std::string name; std::getline(names, name, ',');) {
-    if (name == "race")
-      parts.race = true;
-    else if (name == "bounds")
-      parts.bounds = true;
-    else if (name == "init")
-      parts.init = true;
-    else
-      return Status::invalidArgument("expected race, bounds and init, separated by commas, got '{}'", text);
+    const auto part = known.find(name);
+    if (part == known.end()) return wrong;
+    *part->second = true;
   }
-  if (!parts.race && !parts.bounds && !parts.init)
-    return Status::invalidArgument("expected race, bounds and init, separated by commas, got '{}'", text);
   return parts;
 }
 

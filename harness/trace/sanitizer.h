@@ -8,6 +8,7 @@
 //   since
 //           the engine uses images only with VK_EXT_image_robustness, where it gives zero
 //   init    a read of shared memory or of a buffer that nothing wrote before
+//   loops   a kernel makes more passes of loops than it declares to the device (harness/trace/loop_check.h)
 //
 // A barrier orders buffers only if its semantics say so (memoryBarrierBuffer). Images are checked for bounds only.
 #pragma once
@@ -20,8 +21,11 @@ struct SanitizerParts {
   bool race = false;
   bool bounds = false;
   bool init = false;
+  bool loops = false;
 
-  /// "race,bounds,init" or a part of it; InvalidArgument names what it expects.
+  bool watchesAccesses() const { return race || bounds || init; }
+
+  /// "race,bounds,init,loops" or a part of it; InvalidArgument names what it expects.
   static Result<SanitizerParts> parse(const std::string& text);
 };
 

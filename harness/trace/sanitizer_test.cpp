@@ -186,7 +186,8 @@ TEST(Sanitizer, PartsAreParsed) {
   ASSERT_TRUE(parts.error().isOk());
   EXPECT_TRUE(parts->race && parts->init && !parts->bounds);
   for (const char* wrong : {"", "races", "race,,init", "race;init"})
-    EXPECT_NE(SanitizerParts::parse(wrong).error().message().find("expected race, bounds and init"), std::string::npos)
+    EXPECT_NE(SanitizerParts::parse(wrong).error().message().find("expected race, bounds, init and loops"),
+              std::string::npos)
         << wrong;
 }
 

@@ -120,8 +120,11 @@ Status supports(const CreateArgs& args) {
   const int64_t adjusting = vulkan::loopPasses({kKeys / kLanes, kMostRows}), folding = 16;
   const int64_t walk = 2 * plan.q.size + adjusting + folding + vulkan::loopPasses({kKeys * work.columnLanes / kLanes});
   const int64_t loading = vulkan::loopPasses({(kMostRows * plan.q.size + kLanes - 1) / kLanes});
+  // At the end each row's sums are folded, lane by lane, and the totals over the team.
+  const int64_t end = vulkan::loopPasses({kMostRows, kLanes / static_cast<int64_t>(work.columnLanes)}) + folding;
+  const int64_t blocks = (plan.k.tokens + kKeys - 1) / kKeys;
   return vulkan::requireLoops(args,
-                              vulkan::loopPasses({(plan.k.tokens + kKeys - 1) / kKeys, walk}) + loading + 2 * kLanes);
+                              vulkan::loopPasses({blocks, walk}) + loading + vulkan::loopPasses({kMostRows}) + end);
 }
 
 }  // namespace

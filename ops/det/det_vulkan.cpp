@@ -53,7 +53,11 @@ class DetVulkan final : public vulkan::VulkanExecution {
 Status supports(const CreateArgs& args) {
   OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.input(0).dtype));
   const int64_t n = extentOf(args.input(0));
-  return vulkan::requireLoops(args, vulkan::loopPasses({n, n, (n + kGroup - 1) / kGroup}));
+  const int64_t team = Teams::of(n, args.device.sharedBytes).team, share = (n + team - 1) / team;
+  const int64_t loading = n * n / team + 2, folding = team + 1;
+  // Of each column: the search for a pivot, the swap and the elimination.
+  const int64_t column = 2 * vulkan::loopPasses({share}) + folding + vulkan::loopPasses({n, share});
+  return vulkan::requireLoops(args, loading + vulkan::loopPasses({n, column}));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ constexpr int64_t kGroupNumbers = 1024;  // that short rows fill together
 constexpr uint32_t kSoftwareGroup = 16;
 constexpr uint32_t kMostGroup = 256;
 constexpr size_t kMostRadices = 8;  // of one pass: 32 bits
+constexpr int64_t kMostRadix = 15;  // four bits
+constexpr int64_t kMostSums = 4;    // radices from 7 on in a tile: 7^5 numbers do not fit
 
 /// A table of complex numbers as words of the device.
 class NumberTable {
@@ -279,7 +281,8 @@ Status supports(const CreateArgs& args) {
   OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.input(0).dtype));
   // Loading, passes and storing: each a walk over the tile.
   const int64_t walk = int64_t{args.device.sharedBytes} / 16 / kSoftwareGroup;
-  return vulkan::requireLoops(args, vulkan::loopPasses({walk}) * static_cast<int64_t>(kMostRadices + 2));
+  const int64_t sums = walk * kMostSums * (kMostRadix + 1);
+  return vulkan::requireLoops(args, vulkan::loopPasses({walk}) * static_cast<int64_t>(kMostRadices + 2) + sums);
 }
 
 }  // namespace

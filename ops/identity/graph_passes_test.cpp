@@ -5,6 +5,7 @@
 
 #include "engine/graph/pass.h"
 #include "engine/runtime/session.h"
+#include "ops/batch_norm/batch_norm_generated.h"
 #include "ops/builtin_ops.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/conv/conv_generated.h"
@@ -193,6 +194,27 @@ Model geluModel(int order, float divisor) {
 TEST_F(GraphPasses, ErfGeluIsOneOperator) {
   for (const int order : {0, 1, 2}) EXPECT_EQ(afterPasses(geluModel(order, 1.41421356f), 5e-6), Types{"Gelu"}) << order;
   EXPECT_EQ(afterPasses(geluModel(0, 1.5f), 5e-6).size(), 5u);  // some other function
+}
+
+/// The scalars of a GELU in f64, with the digits that f32 holds or all, and of any rank.
+TEST_F(GraphPasses, ScalarsOfAGeluAreExactAndRaiseNoRank) {
+  const auto nodesOf = [](double root, const Shape& shape, DType dtype) {
+    Net net;
+    const auto constant = [&](double value) {
+      const Tensor tensor = *Tensor::onHost({dtype, shape});
+      convertElements(*Tensor::fromValues<double>({DType::Float64, shape}, {value}), tensor);
+      return net.constant(tensor);
+    };
+    const int x = net.model.addInput("x", {dtype, {3}});
+    const int scaled = net.node("Div", {x, constant(root)});
+    const int gate = net.node("Add", {net.node("Erf", {scaled}), constant(1)});
+    net.model.outputs = {net.node("Mul", {net.node("Mul", {x, gate}), constant(0.5)})};
+    return (*Interpreter::create(net.model, builtinOps()))->model().nodes.size();
+  };
+  EXPECT_EQ(nodesOf(M_SQRT2, {}, DType::Float64), 1u);
+  EXPECT_EQ(nodesOf(1.41421354, {}, DType::Float64), 5u);
+  EXPECT_EQ(nodesOf(M_SQRT2, {}, DType::Float16), 1u);
+  EXPECT_EQ(nodesOf(M_SQRT2, {1, 1}, DType::Float32), 5u);
 }
 
 Model layerNormModel(bool power, bool extraReader) {

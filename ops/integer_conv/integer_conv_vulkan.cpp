@@ -200,7 +200,10 @@ Status supports(const CreateArgs& args) {
     return Status::unsupportedByDevice("{}: {} words of four bytes exceed the device limit of {} bytes per buffer",
                                        args.def.type, words, most);
   const auto tap = [&](size_t axis) { return axis < w.size() ? w[axis] : int64_t{1}; };
-  return vulkan::requireLoops(args, vulkan::loopPasses({quadsOf(w[1]), tap(2), tap(3), tap(4)}));
+  // Each row of taps first looks at the rows of its positions.
+  const int64_t rows = quadsOf(w[1]) * tap(2) * tap(3) * vulkan::loopPasses({kPositions});
+  const int64_t sums = vulkan::loopPasses({quadsOf(w[1]), tap(2), tap(3), tap(4)}) + rows;
+  return vulkan::requireLoops(args, 1 + sums + vulkan::loopPasses({kPositions, kChannels + kPositions}));
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ class IntegerMatMulVulkan final : public vulkan::VulkanExecution {
 
 Status supports(const CreateArgs& args) {
   const Roles& roles = rolesOf(args.def.type);
-  return vulkan::requireLoops(args, vulkan::loopPasses({args.input(static_cast<size_t>(roles.a)).shape.back()}));
+  const int64_t depth = args.input(static_cast<size_t>(roles.a)).shape.back();
+  return vulkan::requireLoops(args, vulkan::loopPasses({depth}) + vulkan::loopPasses({kTile, 2 * kTile}));
 }
 
 }  // namespace

@@ -10,7 +10,13 @@ using Shader = shaders::LayerNorm;
 
 // Rows without elements are not dispatched.
 vulkan::RowWork workOf(const NormRows& rows) {
-  return {.rows = rows.extent > 0 ? rows.rows : 0, .extent = rows.extent, .passes = 3};
+  // Of each pass the steps of EACH_OF_ROW count too: compilers do not unroll a body of this size.
+  constexpr int64_t kPasses = 3;
+  return {.rows = rows.extent > 0 ? rows.rows : 0,
+          .extent = rows.extent,
+          .passes = kPasses,
+          .tileRun = 1,
+          .tilePasses = kPasses};
 }
 
 // Statistics that are not requested are bound to y and not written.

@@ -13,6 +13,7 @@ enum Stage : uint32_t { kCount, kWrite };  // of the shader
 constexpr int64_t kMostParts = 512;  // every part reads the counts of all
 constexpr int64_t kLeastLength = 1024;
 constexpr int64_t kAlignment = 32;  // elements: parts begin at a sector
+constexpr int64_t kRun = 5;         // of the shader: elements of an invocation in a tile
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -37,15 +38,18 @@ class NonZeroVulkan final : public vulkan::VulkanExecution {
     OPKIT_ASSIGN(const Tensor* counts, encoder.scratch({DType::UInt32, {parts}}));
     const Shader::Bindings tensors{
         .x = inputs[0], .shape = table, .counts = counts, .indices = outputs[0], .count = outputs[1]};
-    const vulkan::RowWork work{.rows = parts, .extent = length, .elementBytes = static_cast<int64_t>(sizeOf(x.dtype))};
+    const auto rank = static_cast<int64_t>(x.shape.size());
+    const vulkan::RowWork work{
+        .rows = parts,
+        .extent = length,
+        .elementBytes = static_cast<int64_t>(sizeOf(x.dtype)),
+        .tileRun = kRun,
+        .tilePasses = 3 * (kRun + 1) + vulkan::kScanPasses + vulkan::loopPasses({kRun, rank}) + kRun * (rank + 1)};
     for (const Stage stage : {kCount, kWrite})
-      OPKIT_TRY(encoder.dispatch<Shader>({*Shader::wordOfBytes(sizeOf(x.dtype))}, tensors,
-                                         {.elements = elements,
-                                          .parts = parts,
-                                          .partLength = length,
-                                          .rank = static_cast<int64_t>(x.shape.size()),
-                                          .mask = maskOf(x.dtype)},
-                                         work, {.stage = stage}));
+      OPKIT_TRY(encoder.dispatch<Shader>(
+          {*Shader::wordOfBytes(sizeOf(x.dtype))}, tensors,
+          {.elements = elements, .parts = parts, .partLength = length, .rank = rank, .mask = maskOf(x.dtype)}, work,
+          {.stage = stage}));
     return Status::ok();
   }
 };

@@ -151,15 +151,24 @@ Status supportsNearest(const CreateArgs& args) {
   return supportsAxes(args, planResample(params, args.input(0).shape));
 }
 
+/// Of the loops of an invocation of resample.comp.
+int64_t passesOf(const Spread& spread) {
+  constexpr int64_t kSearch = 9;  // for a kept sum of a row, and to keep one more
+  int64_t walks = 1;
+  for (size_t d = 0; d < kAxes - kPlane; ++d) walks *= spread.axes[d].count;
+  const int64_t rows = spread.axes[kAxes - kPlane].count, columns = spread.axes.back().count;
+  const int64_t ofPlane = rows * (columns + 2 + kSearch) + 1;
+  const int64_t ofRow = walks * (ofPlane + static_cast<int64_t>(kAxes) + 1) + 1;
+  const int64_t beginning = 5 * static_cast<int64_t>(kAxes);  // places, taps along the last axis, no kept row
+  return beginning + spread.rowsEach * (ofRow + static_cast<int64_t>(kAxes) + 1) + 1;
+}
+
 Status supportsSums(const CreateArgs& args) {
   OPKIT_TRY(vulkan::requireStorage<Sums>(args, args.input(0).dtype));
   const ResamplePlan plan = planResample(args.params<ResampleParams>(), args.input(0).shape);
   OPKIT_TRY(supportsAxes(args, plan));
   const Spread spread = spreadOf(plan);
-  int64_t walks = 1;
-  for (size_t d = 0; d < kAxes - kPlane; ++d) walks *= spread.axes[d].count;
-  const int64_t rows = spread.axes[kAxes - kPlane].count, columns = spread.axes.back().count;
-  return vulkan::requireLoops(args, vulkan::loopPasses({spread.rowsEach, walks, rows, columns}));
+  return vulkan::requireLoops(args, passesOf(spread));
 }
 
 }  // namespace

@@ -1,4 +1,9 @@
 // fuse-gelu: x * 0.5 * (1 + erf(x / sqrt 2)), multiplied in any order, is Gelu(x).
+//
+// Assumes:
+//   the constants have rank 0: one of higher rank might raise the rank of the result
+//   they are as exact as their type: sqrt 2 in f64 has more digits than in f32
+//   the arithmetic has no parameters; nothing else reads what lies between, and none of it is an output of the model
 #include <cmath>
 
 #include "engine/graph/model_edit.h"
@@ -8,9 +13,10 @@
 namespace opkit::ops::unary {
 namespace {
 
-/// A scalar of rank 0: one of higher rank might raise the rank of the result.
 bool isPlainScalar(const ModelEdit& edit, int tensor, double value) {
-  return edit.isScalar(tensor, value) && edit.constant(tensor)->desc.shape.empty();
+  if (!edit.isScalar(tensor, value) || !edit.constant(tensor)->desc.shape.empty()) return false;
+  const Tensor& constant = *edit.constant(tensor);
+  return constant.desc.dtype != DType::Float64 || std::fabs(constant.data<double>()[0] - value) < 1e-12;
 }
 
 /// The other input of a node with this scalar as one input; -1 if neither is the scalar.

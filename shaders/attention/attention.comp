@@ -190,7 +190,7 @@ void adjust(int key, uint count, inout vec4 score[EACH * UNITS]) {
       const uint at = own * UNITS + r / 4u;
       const float score = adjusted(weights[at][r % 4u], firstRow + r, key + int(own), ranges[r]);
       weights[at][r % 4u] = score;
-      if (score == kNone && firstRow + r < push.rows) hidingBlock = key;
+      if (score == kNone && firstRow + r < push.rows) atomicMax(hidingBlock, key);
     }
   [[unroll]] for (uint e = 0u; e < uint(EACH); ++e)
     [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) score[e * UNITS + u] = weights[(lane + e * LANES) * UNITS + u];

@@ -127,7 +127,8 @@ int64_t RowTeam::iterations(const RowWork& work) const {
   const int64_t fold = size > 1 ? std::bit_width(size) : 0;
   // Rows are loaded into shared memory and stored from there by all invocations of the group.
   const int64_t moves = keeps == Keeps::Nothing ? 0 : 2 * (ceilDiv(tileElements, localSize) + 2);
-  return work.passes * (share + 1 + blocks + 1 + fold) + moves;
+  const int64_t tiles = work.tileRun == 0 ? 0 : ceilDiv(work.extent, size * work.tileRun);
+  return work.passes * (share + 1 + blocks + 1 + fold) + moves + tiles * (work.tilePasses + 1) + 1;
 }
 
 RowTeam RowTeam::of(const RowWork& work, const DeviceCaps& device) {

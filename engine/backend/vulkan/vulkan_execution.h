@@ -46,6 +46,8 @@ struct RowWork {
   int64_t distance = 1;  // between neighbouring elements of a row; that many neighbouring rows are neighbours in memory
   int64_t elementBytes = 4;  // of the tensor
   int64_t keptBytes = 0;     // of an element that the shader keeps in shared memory (KEEP_ROWS); 0 if it keeps none
+  int64_t tileRun = 0;       // elements of an invocation in a tile, for a shader that walks a row once more by tiles
+  int64_t tilePasses = 0;    // of the loops of an invocation in a tile
 
   /// Rows of a kernel with one output element per input element: empty rows need no work.
   static RowWork over(const Rows& rows, int64_t passes) {
@@ -58,6 +60,9 @@ struct RowWork {
     return work;
   }
 };
+
+/// Passes of TEAM_SCAN of rows.glsl, the scan of a team.
+constexpr int64_t kScanPasses = 11;
 
 /// Number of invocations that process one row together. One is enough if rows are short or many. For a single long row,
 /// one invocation would leave the device idle, and devices with a loop limit would cut it off.

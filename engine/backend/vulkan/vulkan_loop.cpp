@@ -43,8 +43,13 @@ bool widen(LoopRegion& loop) {
 }
 
 RowWork runningSumsOf(const LoopRegion& loop) {
-  // An invocation takes kRun neighbouring terms at a time (loop_running_sum.comp); the steps of a row are half as long.
-  return {.rows = elementCount(loop.iterations), .extent = loop.size[0], .distance = loop.operands[0].strides[0]};
+  constexpr int64_t kRun = 8;  // of loop_running_sum.comp, which walks a run twice and scans a team in between
+  return {.rows = elementCount(loop.iterations),
+          .extent = loop.size[0],
+          .passes = 0,
+          .distance = loop.operands[0].strides[0],
+          .tileRun = kRun,
+          .tilePasses = loopPasses({kRun}) * 2 + kScanPasses};
 }
 
 class VulkanLoop final : public VulkanExecution {

@@ -3,6 +3,7 @@
 // A missing loader, driver or device is Unsupported; the message says which one and what to install. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -47,7 +48,9 @@ class VulkanRuntime final : public Runtime,
   PipelineCache& pipelines() { return *pipelines_; }
   /// Iterations of all loops of one invocation together; UINT64_MAX if there is no limit. The mask's limit if that is
   /// lower.
-  uint64_t loopIterations() const { return loopIterations_; }
+  uint64_t loopIterations() const { return std::min(loopIterations_, loopsAllowed_); }
+  /// Backends made from now on see at most this many; UINT64_MAX ends that.
+  void limitLoops(uint64_t most) { loopsAllowed_ = most; }
   TuningCache& tuning() override { return *tuning_; }
   /// Estimates that decide where nothing was measured; null without any.
   const TuningCache* guesses() const { return guesses_.get(); }
@@ -71,7 +74,8 @@ class VulkanRuntime final : public Runtime,
   std::unique_ptr<TuningCache> tuning_;
   std::unique_ptr<const TuningCache> guesses_;
   ChoiceListener choiceListener_;
-  uint64_t loopIterations_ = UINT64_MAX;
+  uint64_t loopIterations_ = UINT64_MAX;  // measured
+  uint64_t loopsAllowed_ = UINT64_MAX;
 };
 
 /// The key of files of guesses: they serve every device of the class, with the shaders of this build.
