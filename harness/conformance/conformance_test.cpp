@@ -97,6 +97,41 @@ TEST_F(ConformanceTest, BoundsMayStandBesideTheModel) {
   }
 }
 
+/// Appends a constant to the graph: parts of one message that follow each other are merged.
+void addWeights(const fs::path& model, int64_t count) {
+  const Tensor weights = *Tensor::onHost({DType::Float32, {count}});
+  const std::vector<uint8_t> tensor = *tensorToProto(weights);
+  std::vector<uint8_t> bytes = *readFile(model.string());
+  const auto append = [&](uint8_t field, size_t size) {
+    bytes.push_back(static_cast<uint8_t>(field << 3 | 2));
+    for (; size >= 128; size >>= 7) bytes.push_back(static_cast<uint8_t>(size | 128));
+    bytes.push_back(static_cast<uint8_t>(size));
+  };
+  const std::string name = fmt::format("{} weights", count);
+  const size_t named = tensor.size() + 2 + name.size(), lengthOfNamed = named < 1 << 14 ? 2 : 3;
+  append(7, 1 + lengthOfNamed + named);  // graph
+  append(5, named);                      // initializer
+  bytes.insert(bytes.end(), tensor.begin(), tensor.end());
+  append(8, name.size());
+  bytes.insert(bytes.end(), name.begin(), name.end());
+  ASSERT_TRUE(writeFile(model.string(), bytes).isOk());
+}
+
+TEST_F(ConformanceTest, OfANetworkTheLargestElementBoundsTheErrorNearZero) {
+  const auto moveZeroTo = [&](float value) {
+    rewriteOutput([&](std::span<float> y) { *std::ranges::min_element(y) = value; });
+  };
+  const fs::path model = root_ / "node" / "test_relu" / "model.onnx";
+  moveZeroTo(5e-6f);
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+  addWeights(model, 4000);
+  EXPECT_EQ(run().status, CaseStatus::Fail) << "too few weights";
+  addWeights(model, 65536);
+  EXPECT_EQ(run().status, CaseStatus::Pass);
+  moveZeroTo(1e-4f);  // the largest is about 2.5
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
 TEST_F(ConformanceTest, NanInTheDataIsNotAPass) {
   rewriteOutput([](std::span<float> y) { y[0] = std::numeric_limits<float>::quiet_NaN(); });
   EXPECT_EQ(run().status, CaseStatus::Fail);
