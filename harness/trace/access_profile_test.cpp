@@ -113,6 +113,12 @@ GlslDispatch tiledTranspose(int pitch) {
       {2, 2, 1}};
 }
 
+TEST_F(AccessProfileTest, TracesThatTakeTooMuchMemoryAreRefused) {
+  const auto refused = rig_->run(tiledTranspose(33), size_t{1} << 26);  // records of 16 bytes
+  EXPECT_EQ(refused.error().code(), StatusCode::Unsupported);
+  EXPECT_EQ(refused.error().message(), "the traces of 1 dispatches take more than 640 MiB");
+}
+
 TEST_F(AccessProfileTest, TiledTranspose) {
   const DispatchProfile p = profile(tiledTranspose(33));
   EXPECT_EQ(p.reads.sectors, 128 * 4);

@@ -9,6 +9,8 @@
 namespace opkit::harness {
 namespace {
 
+constexpr size_t kMostBytes = size_t{640} << 20;  // of the traces of a session: less than a worker may take
+
 uint64_t hashOf(std::span<const uint32_t> words) { return XXH3_64bits(words.data(), words.size_bytes()); }
 
 uint64_t count(const vulkan::Groups& groups) { return uint64_t{groups.x} * groups.y * groups.z; }
@@ -53,6 +55,9 @@ Result<const vulkan::VulkanBuffer*> ShaderTracer::bufferFor(const vulkan::Traced
   if (code == latest_.end()) return Status::internal("{}: was not instrumented", dispatch.code.name);
   Recorded made;
   const size_t bytes = sizeof(TraceHeader) + capacity_ * sizeof(TraceRecord);
+  if ((recorded_.size() + 1) * bytes > kMostBytes)
+    return Status::unsupported("the traces of {} dispatches take more than {} MiB", recorded_.size() + 1,
+                               kMostBytes >> 20);
   OPKIT_ASSIGN(made.buffer, vulkan::VulkanBuffer::create(device, bytes, vulkan::MemoryUse::Staging));
   made.header() = {.wanted = 0, .capacity = static_cast<uint32_t>(capacity_), .stride = 1, .phase = 0};
   made.trace.shader = dispatch.code.name;

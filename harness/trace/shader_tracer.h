@@ -49,7 +49,8 @@ class ShaderTracer final : public vulkan::DispatchTracer {
   /// SPIR-V with debug information of a shader variant; an empty span if there is none.
   using DebugSource = std::function<std::span<const uint32_t>(const vulkan::ShaderCode& code)>;
 
-  /// Room for `records` records of each dispatch, 16 bytes each.
+  /// Room for `records` records of each dispatch, 16 bytes each. Dispatches whose traces together exceed 640 MiB are
+  /// Unsupported.
   explicit ShaderTracer(size_t records, DebugSource source = nullptr)
       : capacity_(records), source_(std::move(source)) {}
 
