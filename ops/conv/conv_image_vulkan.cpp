@@ -116,17 +116,14 @@ class DenseImageConv final : public ImageConv {
     const std::string name =
         fmt::format("conv_image {} {} of {}x{} taps {} at {}", nameOf(outputs[0]->desc.dtype), plan.batch,
                     plan.groupOutputs, plan.groupInputs, plan.kernelTaps(), plan.outputPositions());
-    if (name != chosenFor_) {  // once per resize
-      const auto standard =
-          std::find(std::begin(kBlocks), std::end(kBlocks), blocksFor(ceilDivide(plan.groupOutputs, 4)));
-      const vulkan::Alternatives blocks{name, std::size(kBlocks), static_cast<size_t>(standard - std::begin(kBlocks)),
-                                        [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
-                                          return encode(plan, kBlocks[choice], in, out, trial);
-                                        }};
-      OPKIT_ASSIGN(choice_, encoder.choose(blocks, inputs, outputs));
-      chosenFor_ = name;
-    }
-    return encode(plan, kBlocks[choice_], inputs, outputs, encoder);
+    const auto standard =
+        std::find(std::begin(kBlocks), std::end(kBlocks), blocksFor(ceilDivide(plan.groupOutputs, 4)));
+    const vulkan::Alternatives blocks{name, std::size(kBlocks), static_cast<size_t>(standard - std::begin(kBlocks)),
+                                      [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
+                                        return encode(plan, kBlocks[choice], in, out, trial);
+                                      }};
+    OPKIT_ASSIGN(const size_t choice, encoder.choose(blocks, inputs, outputs));
+    return encode(plan, kBlocks[choice], inputs, outputs, encoder);
   }
 
  private:
@@ -156,9 +153,6 @@ class DenseImageConv final : public ImageConv {
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},
                                    push, groups, {.localSizeX = localSize, .padded = reachesOutside(plan)});
   }
-
-  size_t choice_ = 0;
-  std::string chosenFor_;
 };
 
 class DepthwiseImageConv final : public ImageConv {

@@ -62,10 +62,10 @@ class ConvSharedVulkan final : public vulkan::VulkanExecution {
     const ProductSize size = sizeOf(plan);
     const std::string kind =
         fmt::format("conv_shared {} {}", nameOf(outputs[0]->desc.dtype), toString(inputs[1]->desc.shape));
-    return tiles_.encode(kind, size, inputs, outputs, encoder,
-                         [&](const ProductTile& tile, TensorList in, TensorList out, vulkan::Encoder& target) {
-                           return multiply(plan, size, tile, in, out, target);
-                         });
+    return gemm::encodeTuned(kind, size, inputs, outputs, encoder,
+                             [&](const ProductTile& tile, TensorList in, TensorList out, vulkan::Encoder& target) {
+                               return multiply(plan, size, tile, in, out, target);
+                             });
   }
 
   Status multiply(const ConvPlan& plan, const ProductSize& size, const ProductTile& tile, TensorList inputs,
@@ -121,7 +121,6 @@ class ConvSharedVulkan final : public vulkan::VulkanExecution {
 
   ConvParamsT params_;
   gemm::SharedProduct product_;
-  gemm::TunedTile tiles_;
 };
 
 Status supports(const CreateArgs& args) {

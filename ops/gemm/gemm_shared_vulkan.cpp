@@ -114,10 +114,10 @@ Status SharedProduct::encode(const ProductSize& size, const std::vector<SharedPa
   if (isThin(size)) return encodeThin(size, parts, end, inputs, outputs, encoder);
   const std::string kind =
       fmt::format("gemm_shared {}{}", nameOf(outputs[0]->desc.dtype), hasVectors(size, parts.front()) ? " by 4" : "");
-  return tile_.encode(kind, size, inputs, outputs, encoder,
-                      [&](const ProductTile& tile, TensorList in, TensorList out, vulkan::Encoder& target) {
-                        return multiply(tile, size, parts, end, in, out, target);
-                      });
+  return encodeTuned(kind, size, inputs, outputs, encoder,
+                     [&](const ProductTile& tile, TensorList in, TensorList out, vulkan::Encoder& target) {
+                       return multiply(tile, size, parts, end, in, out, target);
+                     });
 }
 
 }  // namespace opkit::ops::gemm

@@ -55,7 +55,6 @@ class SharedProduct {
                 TensorList outputs, vulkan::Encoder& encoder);
 
  private:
-  TunedTile tile_;
 };
 
 }  // namespace opkit::ops::gemm

@@ -138,18 +138,15 @@ void GemmTiles::useTile(uint32_t tile) {
 Status GemmTiles::encodeTuned(const std::string& shapes, int64_t rows, TensorList inputs, TensorList outputs,
                               vulkan::Encoder& encoder, const Encode& encode) {
   const std::string name = fmt::format("gemm_tiles {} {}", nameOf(outputs[0]->desc.dtype), shapes);
-  if (name != tunedAs_) {  // once per resize: scratch is measured first, and must not change afterwards
-    const auto standard = std::find(std::begin(kTiles), std::end(kTiles), tileFor(rows)) - std::begin(kTiles);
-    const vulkan::Alternatives tiles{name, std::size(kTiles), static_cast<size_t>(standard),
-                                     [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
-                                       GemmTiles copy = *this;
-                                       copy.useTile(kTiles[choice]);
-                                       return encode(copy, in, out, trial);
-                                     }};
-    OPKIT_ASSIGN(const size_t choice, encoder.choose(tiles, inputs, outputs));
-    useTile(kTiles[choice]);
-    tunedAs_ = name;
-  }
+  const auto standard = std::find(std::begin(kTiles), std::end(kTiles), tileFor(rows)) - std::begin(kTiles);
+  const vulkan::Alternatives tiles{name, std::size(kTiles), static_cast<size_t>(standard),
+                                   [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
+                                     GemmTiles copy = *this;
+                                     copy.useTile(kTiles[choice]);
+                                     return encode(copy, in, out, trial);
+                                   }};
+  OPKIT_ASSIGN(const size_t choice, encoder.choose(tiles, inputs, outputs));
+  useTile(kTiles[choice]);
   return encode(*this, inputs, outputs, encoder);
 }
 

@@ -96,7 +96,6 @@ class GemmTiles {
 
   Backend& backend_;
   uint32_t tile_ = 0;                      // 0: tileFor
-  std::string tunedAs_;                    // the shape for which tile_ was chosen
   std::optional<Tensor> constantWeights_;  // host
   std::optional<Tensor> constantPositions_;
   std::shared_ptr<const Tensor> packedWeights_;  // on the device; shared by all products with these constants

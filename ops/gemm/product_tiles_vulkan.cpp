@@ -86,20 +86,17 @@ Result<const Tensor*> ProductSlices::scratch(const Tensor& y, vulkan::Encoder& e
   return encoder.scratch({DType::Float32, {count, y.desc.elements()}});
 }
 
-Status TunedTile::encode(const std::string& kind, const ProductSize& size, TensorList inputs, TensorList outputs,
-                         vulkan::Encoder& encoder, const Encode& encode) {
+Status encodeTuned(const std::string& kind, const ProductSize& size, TensorList inputs, TensorList outputs,
+                   vulkan::Encoder& encoder,
+                   const std::function<Status(const ProductTile&, TensorList, TensorList, vulkan::Encoder&)>& encode) {
   const std::vector<ProductTile> tiles = productTilesOf(size, encoder.caps());
-  const std::string exact = fmt::format("{} {}", kind, size.toString());
-  if (exact != chosenFor_) {  // once per resize: scratch is measured first, and must not change afterwards
-    const vulkan::Alternatives alternatives{fmt::format("{} {}", kind, size.shapeClass()), tiles.size(),
-                                            standardTile(tiles, size, encoder.caps()),
-                                            [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
-                                              return encode(tiles[choice], in, out, trial);
-                                            }};
-    OPKIT_ASSIGN(choice_, encoder.choose(alternatives, inputs, outputs));
-    chosenFor_ = exact;
-  }
-  return encode(tiles[choice_], inputs, outputs, encoder);
+  const vulkan::Alternatives alternatives{fmt::format("{} {}", kind, size.shapeClass()), tiles.size(),
+                                          standardTile(tiles, size, encoder.caps()),
+                                          [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
+                                            return encode(tiles[choice], in, out, trial);
+                                          }};
+  OPKIT_ASSIGN(const size_t choice, encoder.choose(alternatives, inputs, outputs));
+  return encode(tiles[choice], inputs, outputs, encoder);
 }
 
 size_t standardTile(const std::vector<ProductTile>& tiles, const ProductSize& size, const DeviceCaps& device) {

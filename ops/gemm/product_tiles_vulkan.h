@@ -61,19 +61,11 @@ struct ProductSlices {
 /// Index into `tiles` of the one with the least estimated time. REQUIRES that there is one.
 size_t standardTile(const std::vector<ProductTile>& tiles, const ProductSize& size, const DeviceCaps& device);
 
-/// The tile of one Execution: measured, from the tuning cache, or standardTile.
-class TunedTile {
- public:
-  using Encode = std::function<Status(const ProductTile&, TensorList, TensorList, vulkan::Encoder&)>;
-  /// Records the product with the chosen tile. `kind` names the kernel and everything beside the size that affects
-  /// speed.
-  Status encode(const std::string& kind, const ProductSize& size, TensorList inputs, TensorList outputs,
-                vulkan::Encoder& encoder, const Encode& encode);
-
- private:
-  size_t choice_ = 0;
-  std::string chosenFor_;
-};
+/// Records a product with the tile that is measured, from the tuning cache, or standardTile. `kind` names the kernel
+/// and everything beside the size that affects speed.
+Status encodeTuned(const std::string& kind, const ProductSize& size, TensorList inputs, TensorList outputs,
+                   vulkan::Encoder& encoder,
+                   const std::function<Status(const ProductTile&, TensorList, TensorList, vulkan::Encoder&)>& encode);
 
 /// OK if the device's class computes products of this size through shared memory, within the limits of its loops.
 Status requireProductTiles(const CreateArgs& args, const ProductSize& size);

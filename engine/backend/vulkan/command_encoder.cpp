@@ -54,6 +54,14 @@ void ScratchMemory::restart(size_t alignment, const Tensor& memory, size_t guard
   alignment_ = alignment;
   guardBytes_ = (guardBytes + alignment - 1) / alignment * alignment;
   usedBytes_ = 0;
+  chosen_ = 0;
+}
+
+Result<size_t> ScratchMemory::nextChoice() {
+  if (chosen_ == choices_.size())
+    return Status::internal("vulkan: a kernel chose {} alternatives when it was measured and more when it was recorded",
+                            choices_.size());
+  return choices_[chosen_++];
 }
 
 Result<const Tensor*> ScratchMemory::take(TensorDesc desc) {
@@ -89,7 +97,9 @@ Result<const Tensor*> MeasuringEncoder::report(int64_t words, DataReport) {
 
 Result<size_t> MeasuringEncoder::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
   if (work_ && alternatives.count > 1) work_->offersAlternatives = true;
-  return backend_.tuner().choose(alternatives, inputs, outputs);
+  OPKIT_ASSIGN(const size_t choice, backend_.tuner().choose(alternatives, inputs, outputs));
+  scratch_.noteChoice(choice);
+  return choice;
 }
 
 Status MeasuringEncoder::dispatchRaw(const ShaderCode& code, std::span<const Tensor* const> tensors,
@@ -137,10 +147,6 @@ Result<const Tensor*> CommandEncoder::report(int64_t words, DataReport explain) 
   OPKIT_ASSIGN(const Tensor* tensor, reports_.add(backend_.sharedDevice(), words, std::move(explain)));
   if (DispatchTracer* tracer = backend_.runtime().pipelines().tracer()) tracer->onWrite(*tensor);
   return tensor;
-}
-
-Result<size_t> CommandEncoder::choose(const Alternatives& alternatives, TensorList inputs, TensorList outputs) {
-  return backend_.tuner().choose(alternatives, inputs, outputs);
 }
 
 }  // namespace opkit::vulkan

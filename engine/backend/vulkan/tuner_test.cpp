@@ -27,6 +27,25 @@ class TeamReader final : public VulkanExecution {
   uint32_t last = 0;
 };
 
+/// Alternative `c` takes c + 1 words of scratch memory.
+class Chooser final : public VulkanExecution {
+ public:
+  using VulkanExecution::VulkanExecution;
+
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
+    const auto encode = [](size_t choice, TensorList in, TensorList out, Encoder& trial) {
+      using Shader = shaders::Affine;
+      OPKIT_TRY(trial.scratch({DType::Float32, {static_cast<int64_t>(choice + 1) * 64}}).error());
+      const auto count = static_cast<uint32_t>(out[0]->desc.elements());
+      return trial.dispatch<Shader>({*Shader::storageOf(out[0]->desc.dtype)}, {.x = in[0], .y = out[0]},
+                                    {.count = count, .amount = static_cast<float>(choice)}, Items{count},
+                                    {.factor = 1});
+    };
+    OPKIT_ASSIGN(const size_t choice, encoder.choose({"chooser", 3, 0, encode}, inputs, outputs));
+    return encode(choice, inputs, outputs, encoder);
+  }
+};
+
 class TunerTest : public VulkanTest {
  protected:
   void open(const std::string& deviceClass, const std::string& guesses = "") {
@@ -121,6 +140,34 @@ TEST_F(TunerTest, TheCacheDecidesForEveryShapeOfTheClass) {
   entry.ns.pop_back();  // of another build's table
   cache().put(name, entry);
   EXPECT_EQ(encode(*backend, later, 1000), 256u);
+}
+
+// Another session of the Runtime may measure between the plan of this one and its recording, and before it is bound
+// again.
+TEST_F(TunerTest, AnEntryThatComesAfterThePlanDoesNotChangeIt) {
+  open("discrete");
+  for (const RecordMode record : {RecordMode::Direct, RecordMode::Indirect}) {
+    const auto backend = makeBackend({.record = record});
+    Chooser chooser(*backend);
+    const Tensor x = upload(*backend, {DType::Float32, {4}}, std::vector<float>(4, 1.0f));
+    const Tensor y = makeTensor(*backend, {DType::Float32, {4}});
+    const std::vector<const Tensor*> in = {&x}, out = {&y};
+    cache().put("chooser", {1, {3.0, 1.0, 2.0}});
+    const Result<size_t> bytes = chooser.scratchBytes(in, out);
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    Tensor scratch{{DType::UInt8, {static_cast<int64_t>(*bytes)}}, *backend->allocate(*bytes)};
+    chooser.setScratch(scratch);
+    for (const size_t later : {0u, 2u}) {
+      cache().put("chooser", {later, {3.0, 1.0, 2.0}});
+      EXPECT_OK(backend->onResizeBegin());
+      EXPECT_OK(backend->beginSegment(0));
+      EXPECT_OK(chooser.onResize(in, out));
+      EXPECT_OK(backend->endSegment(0));
+      EXPECT_OK(runSteps(*backend, {{&chooser, in, out}}));
+      EXPECT_EQ(download<float>(*backend, y, DType::Float32)[0], 2.0f) << "the alternative that was measured";
+    }
+    EXPECT_EQ(*chooser.scratchBytes(in, out), *bytes + 64 * sizeof(float)) << "the next plan takes the new one";
+  }
 }
 
 TEST_F(TunerTest, GuessesDecideUntilSomethingIsMeasured) {
