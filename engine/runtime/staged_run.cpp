@@ -226,8 +226,22 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
     for (Control& control : step.control)
       OPKIT_TRY(runControl(control).withContext(fmt::format("node '{}'", control.node->name)));
   }
+  return ownOutputs(inputs);
+}
+
+/// The model's outputs. One that is an input, a constant or another output is copied: whoever writes to one of them
+/// must not change the others.
+Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs) const {
+  std::set<const Buffer*> taken;
+  for (const Tensor& input : inputs) taken.insert(input.buffer.get());
+  for (const ModelTensor& tensor : model_.tensors)
+    if (tensor.constant) taken.insert(tensor.constant->buffer.get());
   std::vector<Tensor> outputs;
-  for (int output : model_.outputs) outputs.push_back(values_[static_cast<size_t>(output)]);
+  for (int output : model_.outputs) {
+    outputs.push_back(values_[static_cast<size_t>(output)]);
+    if (taken.insert(outputs.back().buffer.get()).second) continue;
+    OPKIT_ASSIGN(outputs.back(), copyOf(outputs.back()));
+  }
   return outputs;
 }
 

@@ -64,6 +64,7 @@ class StagedRun {
   StagedRun(const Model& model, const SessionConfig& config);
   void start(std::span<const Tensor> inputs);
   Status bind(Step& step);
+  Result<std::vector<Tensor>> ownOutputs(std::span<const Tensor> inputs) const;
   Status runPart(Session& session, const std::string& prefix);
   Status runControl(Control& control);
   Status evaluate(Control& control);

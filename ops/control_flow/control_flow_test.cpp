@@ -80,6 +80,30 @@ TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
   }
 }
 
+// An output that is an input, a constant or another output: a caller may write to it, and read it after filling inputs.
+TEST(ControlFlow, OutputsHaveMemoryOfTheirOwn) {
+  Model model = ifModel();
+  const int constant = model.addConstant("constant", floats({2}, {5, 6}));
+  model.outputs = {model.outputs[0], model.inputs[1], constant, model.outputs[0], model.inputs[1]};
+  for (const std::string& backend : backends()) {
+    auto session = sessionOf(model, {.backend = backend});
+    ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
+    for (int run = 0; run < 2; ++run) {
+      session->input("condition")->data<uint8_t>()[0] = 1;
+      convertElements(floats({1, 2}, {1, -2}), *session->input("x"));
+      const Status status = session->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      const std::vector<std::vector<float>> expected = {{0, 4}, {1, -2}, {5, 6}, {0, 4}, {1, -2}};
+      session->input("x")->data<float>()[0] = 9;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const std::span<float> values = session->outputs()[i].data<float>();
+        EXPECT_EQ(std::vector<float>(values.begin(), values.end()), expected[i]) << backend << " output " << i;
+        std::ranges::fill(values, -1.0f);
+      }
+    }
+  }
+}
+
 /// Doubles `carried` while it is below `limit`, at most `trips` times; returns it and all its values.
 Model loopModel() {
   Model model;
