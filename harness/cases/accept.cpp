@@ -1,6 +1,7 @@
 #include "harness/cases/accept.h"
 
 #include <cmath>
+#include <limits>
 
 #include "harness/cases/data.h"
 #include "harness/check/prepared.h"
@@ -38,6 +39,20 @@ Status checkNormal(const PreparedCase& c) {
   return Status::ok();
 }
 
+/// Where the terms of a result exceed the type in which kernels compute, their order decides between the result,
+/// infinity and NaN.
+Status checkIntermediates(const PreparedCase& c) {
+  constexpr double kScaled = 1024;  // what kernels may multiply terms by, and divide out later
+  for (const OracleTensor& output : c.expected) {
+    const double largest = output.desc.dtype == DType::Float64 ? std::numeric_limits<double>::max()
+                                                               : double{std::numeric_limits<float>::max()};
+    for (const double terms : output.magnitude)
+      if (std::isfinite(terms) && terms > largest / kScaled)
+        return Status::invalidArgument("the terms of an expected value exceed the type of the computation");
+  }
+  return Status::ok();
+}
+
 /// Sums of the exact lane are compared bit by bit. A mean or a logarithm rounds, even of whole numbers.
 Status checkExactSums(const OpDef& def, const PreparedCase& c) {
   if (c.description.lane != Lane::Exact) return Status::ok();
@@ -60,6 +75,7 @@ Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, 
   const PreparedCase prepared = prepareCase(c, registry);
   OPKIT_TRY(prepared.status);
   OPKIT_TRY(checkNormal(prepared));
+  OPKIT_TRY(checkIntermediates(prepared));
   OPKIT_TRY(checkExactSums(def, prepared));
   OPKIT_TRY(checkZeros(def, prepared));
   OPKIT_TRY(checkSensitivity(def, prepared));

@@ -72,6 +72,19 @@ TEST(Fuzz, ExactSumsAreOfValuesThatNeedNoRounding) {
             "an expected value of the exact lane needs a rounding");
 }
 
+TEST(Fuzz, TermsFitIntoTheTypeOfTheComputation) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto of = [&](const std::string& range) {
+    const auto c = parseCaseId(R"(LinearRecurrence{"kv_heads":3,"q_heads":3,"rule":"Delta"}/)"
+                               "f32[2,5,24],f32[2,5,24],f32[2,5,15],-,-,f32[2,5,3]/designed/seed=3/data=[" +
+                               range + "," + range + "," + range + R"(,null,null,{"range":[0,1]}])");
+    EXPECT_TRUE(c) << c.error().message();
+    return acceptDrawn(*registry.find(c->op), registry, *c, {}).message();
+  };
+  EXPECT_EQ(of(R"({"range":[-1,1]})"), "");
+  EXPECT_EQ(of(R"({"range":[-1e6,1e6]})"), "the terms of an expected value exceed the type of the computation");
+}
+
 TEST(Fuzz, EveryOperatorIsDrawnFor) {
   const auto all = fuzzCatalogue({}, {}, ops::builtinOps(), {{}, 1, 7, ""});
   ASSERT_TRUE(all) << all.error().message();

@@ -228,19 +228,22 @@ std::vector<Case> wholeIntegers(const Case& c, const OpDef& def, const Examples&
   return {varied};
 }
 
-/// Turn 0 is a million, turn 1 a millionth.
+/// Turn 0 is a million, or a thousand where products of many factors would overflow; turn 1 is a millionth.
 std::vector<Case> magnitudes(const Case& c, const OpDef& def, const Examples&, size_t turn, Rng&) {
-  const double most = turn == 0 ? 1e6 : 1e-6;
-  const double least = def.domain.low < 0 ? -most : most / 16;
-  Case varied = c;
-  bool any = false;
+  std::vector<size_t> changes;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     if (!c.inputs[i] || !isData(c, def, i) || hasForm(c, i) || !isFloat(c.inputs[i]->dtype)) continue;
     if (c.inputs[i]->dtype == DType::Float16) return {};  // it ends at 65,504, and 1e-6 is a denormal
-    setForm(varied, i, Json{{"range", {least, most}}}.dump());
-    any = true;
+    changes.push_back(i);
   }
-  return any ? std::vector{varied} : std::vector<Case>();
+  std::vector<Case> candidates;
+  for (const double most : turn == 0 ? std::vector{1e6, 1e3} : std::vector{1e-6}) {
+    const double least = def.domain.low < 0 ? -most : most / 16;
+    Case varied = c;
+    for (const size_t i : changes) setForm(varied, i, Json{{"range", {least, most}}}.dump());
+    if (!changes.empty()) candidates.push_back(std::move(varied));
+  }
+  return candidates;
 }
 
 /// Values of each attribute in the operator's cases, so that they are likely to be valid.
