@@ -1,7 +1,5 @@
 #include "engine/graph/model_edit.h"
 
-#include <cmath>
-
 namespace opkit {
 
 ModelEdit::ModelEdit(Model& model)
@@ -62,13 +60,6 @@ std::optional<float> ModelEdit::scalar(int tensor) const {
   if (value->desc.dtype == DType::Float16) return toFloat(value->data<Half>()[0]);
   if (value->desc.dtype == DType::Float64) return static_cast<float>(value->data<double>()[0]);
   return std::nullopt;
-}
-
-bool ModelEdit::isScalar(int tensor, double value) const {
-  const std::optional<float> found = scalar(tensor);
-  if (!found) return false;
-  const bool half = model_.tensors[static_cast<size_t>(tensor)].desc.dtype == DType::Float16;
-  return std::fabs(*found - value) <= std::fabs(value) * (half ? 1e-3 : 1e-6);
 }
 
 std::string ModelEdit::uniqueName(const std::string& name) {

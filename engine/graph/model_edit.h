@@ -38,7 +38,6 @@ class ModelEdit {
   const Tensor* constant(int tensor) const;
   /// The single element of a constant of a floating type, which may be of any rank.
   std::optional<float> scalar(int tensor) const;
-  bool isScalar(int tensor, double value) const;  // within a float's rounding
   int addConstant(const std::string& name, Tensor value);
   /// A node with one output, which is returned. Only a later pass sees it as a producer and as a reader.
   int addNode(ModelNode node);

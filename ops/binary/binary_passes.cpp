@@ -1,6 +1,10 @@
 // fuse-binary-clamp: merges a Relu or Clip into the kernel of the arithmetic on two floating operands before it. After
 // lowering, since models do not say which tensors are floats before shapes are known.
-// Assumes: what ops/unary/fuse_clamp.h says; the clamp reads the very tensor of floats, not a view of it.
+//
+// Assumes what ops/unary/fuse_clamp.h says, and leaves the activation otherwise:
+// - Nothing else reads a view of the tensor either (readers_).
+// - The clamp reads the very tensor: a view may have another shape. Its elements are floats, and what makes it is
+//   arithmetic, whose kernels clamp on every backend (fuse).
 #include "engine/graph/encoder.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
@@ -45,9 +49,10 @@ class ClampFusion {
     EncodedCommand& source = graph_.commands[static_cast<size_t>(producer_[tensor])];
     if (!isArithmetic(*source.def)) return false;
     auto params = unpackParams<BinaryParams>(source.params(model_));
-    const Clamp both = unary::composed(clampOf(params), *clamp);
-    params.clamp_low = both.low;
-    params.clamp_high = both.high;
+    const std::optional<Clamp> both = unary::composed(clampOf(params), *clamp);
+    if (!both) return false;
+    params.clamp_low = both->low;
+    params.clamp_high = both->high;
     source.ownParams = packParams(params);
     source.outputs = command.outputs;
     source.flops += command.flops;

@@ -1,5 +1,5 @@
 // fuse-conv-clamp: merges a Relu or Clip into the Conv before it.
-// Assumes: what ops/unary/fuse_clamp.h says; Conv takes floats only.
+// Assumes: what ops/unary/fuse_clamp.h says; Conv takes floats only (its ports).
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv_generated.h"

@@ -1,5 +1,5 @@
 // fuse-gemm-clamp: merges a Relu or Clip into the Gemm before it.
-// Assumes: what ops/unary/fuse_clamp.h says; Gemm takes floats only.
+// Assumes: what ops/unary/fuse_clamp.h says; Gemm takes floats only (its ports).
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/gemm/gemm_generated.h"

@@ -4,108 +4,36 @@
 #include <cmath>
 
 #include "engine/graph/pass.h"
-#include "engine/runtime/session.h"
-#include "ops/batch_norm/batch_norm_generated.h"
-#include "ops/builtin_ops.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/conv/conv_generated.h"
+#include "ops/pass_test_support.h"
 #include "ops/unary/unary_generated.h"
 
 namespace opkit::ops {
 namespace {
 
-std::vector<std::string> backends() {
-#ifdef OPKIT_HAS_VULKAN
-  return {"cpu", "vulkan"};
-#else
-  return {"cpu"};
-#endif
-}
-
-/// A model under construction, with constants named by number.
-struct Net {
-  Model model;
-  int count = 0;
-
-  int input(const Shape& shape) { return model.addInput("x", {DType::Float32, shape}); }
-  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
-  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
-    return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
-  }
-};
-
-/// Has one Runtime per backend for all tests, so that compiled pipelines are kept.
-class GraphPasses : public ::testing::Test {
- protected:
-  static std::shared_ptr<Runtime> runtimeOf(const std::string& backend) {
-    std::shared_ptr<Runtime>& runtime = runtimes_[backend];
-    if (!runtime) runtime = *createRuntime(backend);
-    return runtime;
-  }
-  static void TearDownTestSuite() { runtimes_.clear(); }
-
-  struct Outcome {
-    std::vector<std::string> nodes;  // types after the passes
-    std::vector<std::string> outputs;
-    std::vector<float> values;          // of the first output
-    std::vector<std::string> commands;  // types of the commands that ran
-  };
-  static Outcome runWith(const Model& model, const std::string& backend, std::vector<std::string> disabled);
-  /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their size.
-  static std::vector<std::string> afterPasses(const Model& model, double tolerance);
-  static std::vector<std::string> afterBinaryFusion(const Net& net);
-
- private:
-  static inline std::map<std::string, std::shared_ptr<Runtime>> runtimes_;  // shared: as they are returned
+struct Net : PassNet {
+  int input(const Shape& shape) { return PassNet::input(drawnTensor(shape, -3, 3, 7)); }
 };
 
 Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
-  Tensor tensor = *Tensor::onHost({DType::Float32, shape});
-  for (float& value : tensor.data<float>()) {
-    seed = seed * 1664525u + 1013904223u;
-    value = low + (high - low) * static_cast<float>(seed >> 8) / 16777216.0f;
+  return drawnTensor(shape, low, high, seed);
+}
+Tensor scalar(float value) { return tensorOf({}, {value}); }
+
+class GraphPasses : public PassTest {
+ protected:
+  /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their largest element.
+  static Types afterPasses(const Model& model, double tolerance) {
+    PassNet net{model, {}};
+    for (const int input : model.inputs) {
+      const ModelTensor& tensor = model.tensors[static_cast<size_t>(input)];
+      net.inputs.emplace(tensor.name, drawnTensor(tensor.desc.shape, -3, 3, 7));
+    }
+    return expectMeaning(net, tolerance).nodes;
   }
-  return tensor;
-}
-
-Tensor scalar(float value) { return *Tensor::fromValues<float>({DType::Float32, {}}, {value}); }
-
-GraphPasses::Outcome GraphPasses::runWith(const Model& model, const std::string& backend,
-                                          std::vector<std::string> disabled) {
-  Outcome outcome;
-  const auto interpreter = Interpreter::create(model, builtinOps(), {std::move(disabled)});
-  EXPECT_TRUE(interpreter) << interpreter.error().toString();
-  for (const ModelNode& node : (*interpreter)->model().nodes) outcome.nodes.push_back(node.type);
-  const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1}, runtimeOf(backend));
-  EXPECT_TRUE(session) << session.error().toString();
-  const Tensor x = values((*session)->input("x")->desc.shape, -3, 3, 7);
-  convertElements(x, *(*session)->input("x"));
-  const Status status = (*session)->run();
-  EXPECT_TRUE(status.isOk()) << status.toString();
-  outcome.outputs = (*session)->outputNames();
-  for (const Placement& row : (*session)->placement())
-    if (row.type != "Copy" && row.type != "Convert") outcome.commands.push_back(row.type);
-  const std::span<float> y = (*session)->output(outcome.outputs[0])->data<float>();
-  outcome.values.assign(y.begin(), y.end());
-  return outcome;
-}
-
-std::vector<std::string> GraphPasses::afterPasses(const Model& model, double tolerance) {
-  std::vector<std::string> nodes;
-  for (const std::string& backend : backends()) {
-    const Outcome before = runWith(model, backend, {kAllPasses});
-    const Outcome after = runWith(model, backend, {});
-    EXPECT_EQ(before.nodes.size(), model.nodes.size());
-    EXPECT_EQ(before.outputs, after.outputs);
-    EXPECT_EQ(before.values.size(), after.values.size());
-    for (size_t i = 0; i < before.values.size(); ++i)
-      EXPECT_NEAR(before.values[i], after.values[i], tolerance * (1 + std::fabs(before.values[i]))) << backend;
-    nodes = after.nodes;
-  }
-  return nodes;
-}
-
-using Types = std::vector<std::string>;
+  static Types afterBinaryFusion(const PassNet& net);
+};
 
 TEST_F(GraphPasses, BatchNormalizationGoesIntoConv) {
   Net net;
@@ -276,11 +204,12 @@ TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
 }
 
 /// The commands that run with the pass; results must equal those without it.
-std::vector<std::string> GraphPasses::afterBinaryFusion(const Net& net) {
-  std::vector<std::string> commands;
+Types GraphPasses::afterBinaryFusion(const PassNet& net) {
+  Types commands;
   for (const std::string& backend : backends()) {
-    const Outcome plain = runWith(net.model, backend, {"fuse-binary-clamp"});
-    const Outcome fused = runWith(net.model, backend, {});
+    const Outcome plain = runWith(net, backend, {"fuse-binary-clamp"});
+    const Outcome fused = runWith(net, backend, {});
+    EXPECT_TRUE(fused.status.isOk()) << fused.status.toString();
     EXPECT_EQ(plain.outputs, fused.outputs);
     EXPECT_EQ(plain.values, fused.values) << backend;
     EXPECT_GE(plain.commands.size(), fused.commands.size());

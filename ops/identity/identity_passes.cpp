@@ -1,7 +1,10 @@
 // remove-identities: removes Identity, and Dropout with an unread mask.
 //
-// Assumes: Dropout is that of inference (training has nodes of its own, ops/random). A copy between an input and an
-// output of the model, or between two outputs, keeps both names and stays.
+// Assumes, and leaves the node otherwise:
+// - Dropout is that of inference (training has nodes of its own, ops/random); `kept` is a constant of one element, as
+//   the shape rule wants it; nobody reads the mask (isIdentity).
+// - One of the two names may vanish: a copy from an input, a constant or an output of the model to an output stays, and
+//   so does one from control flow to an output (bypass).
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
@@ -11,8 +14,10 @@ namespace {
 
 bool isIdentity(const ModelEdit& edit, const ModelNode& node) {
   if (node.type == "Identity") return true;
+  if (node.type != "Dropout") return false;
+  const Tensor* kept = edit.constant(node.inputs[1]);
   const bool maskRead = node.outputs.size() > 1 && node.outputs[1] >= 0 && edit.readerCount(node.outputs[1]) > 0;
-  return node.type == "Dropout" && !maskRead;
+  return !maskRead && kept && kept->desc.elements() == 1;
 }
 
 /// Replaces the node by its source; false if the copy is needed because both names must be kept.

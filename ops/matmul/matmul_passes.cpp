@@ -1,5 +1,6 @@
 // fuse-matmul-clamp: merges a Relu or Clip into the MatMul before it.
-// Assumes: what ops/unary/fuse_clamp.h says; a constant in floats proves the type.
+// Assumes: what ops/unary/fuse_clamp.h says; the product is in floats, which a constant operand in floats proves, since
+// the shape rule wants one type (fuseClamp).
 #include "engine/graph/pass.h"
 #include "engine/op/op_registry.h"
 #include "ops/matmul/matmul_generated.h"

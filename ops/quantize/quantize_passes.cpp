@@ -12,9 +12,10 @@
 // step, so results may differ by one step of the output.
 //
 // Assumes, and leaves the nodes in floats otherwise:
-//   the depth of a product is known and its sum fits 32 bits: QLinearMatMul and QLinearConv are specified to wrap
-//   there. QLinearGlobalAveragePool is not; its kernel sees to long sums a bias in units of the products is within half
-//   a step of the output of what it was nothing else reads what lies between, and none of it is an output of the model
+// - The depth of a product is known and its sum fits 32 bits (fits): QLinearMatMul and QLinearConv are specified to
+//   wrap there. QLinearGlobalAveragePool is not; its kernel sees to long sums.
+// - A bias in units of the products is within half a step of the output of what it was (bias).
+// - Nothing else reads what lies between, and none of it is an output of the model (rewrite).
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -19,8 +19,9 @@ std::optional<Clamp> clampOfNode(std::string_view type, const ParamBytes& paramB
   return clamp;
 }
 
-Clamp composed(const Clamp& inner, const Clamp& outer) {
-  return {std::clamp(inner.low, outer.low, outer.high), std::clamp(inner.high, outer.low, outer.high)};
+std::optional<Clamp> composed(const Clamp& inner, const Clamp& outer) {
+  if (!inner.check().isOk()) return std::nullopt;
+  return Clamp{std::clamp(inner.low, outer.low, outer.high), std::clamp(inner.high, outer.low, outer.high)};
 }
 
 }  // namespace opkit::ops::unary

@@ -1,9 +1,12 @@
 // fuse-gelu: x * 0.5 * (1 + erf(x / sqrt 2)), multiplied in any order, is Gelu(x).
 //
-// Assumes:
-//   the constants have rank 0: one of higher rank might raise the rank of the result
-//   they are as exact as their type: sqrt 2 in f64 has more digits than in f32
-//   the arithmetic has no parameters; nothing else reads what lies between, and none of it is an output of the model
+// Assumes, and leaves the nodes otherwise:
+// - The constants have rank 0: one of higher rank might raise the rank of the result (isPlainScalar).
+// - 1 and 0.5 are exact: 1 + erf is near 0 for negative x, where any other sum is not. The root is that of its type or,
+//   but for f16, a neighbour of it (isPlainScalar).
+// - x is the same tensor in the product and in erf (geluArgument).
+// - The arithmetic has no parameters: no clamp, no axis of old broadcasting (argumentOfErfPlusOne, collectFactors).
+// - Nothing else reads what lies between, and none of it is an output of the model (likewise).
 #include <cmath>
 
 #include "engine/graph/model_edit.h"
@@ -13,10 +16,17 @@
 namespace opkit::ops::unary {
 namespace {
 
+/// How far a root in this type may be from the number, as a share of it; f64 has 1e-12 for constants of few digits.
+double roundingOf(DType dtype) { return dtype == DType::Float16 ? 0x1p-11 : dtype == DType::Float32 ? 0x1p-23 : 1e-12; }
+
+/// A constant of rank 0 with this value; a root may be rounded.
 bool isPlainScalar(const ModelEdit& edit, int tensor, double value) {
-  if (!edit.isScalar(tensor, value) || !edit.constant(tensor)->desc.shape.empty()) return false;
+  const std::optional<float> found = edit.scalar(tensor);
+  if (!found || !edit.constant(tensor)->desc.shape.empty()) return false;
   const Tensor& constant = *edit.constant(tensor);
-  return constant.desc.dtype != DType::Float64 || std::fabs(constant.data<double>()[0] - value) < 1e-12;
+  const double exact = constant.desc.dtype == DType::Float64 ? constant.data<double>()[0] : double{*found};
+  const bool isRoot = value == M_SQRT2 || value == M_SQRT1_2;
+  return std::fabs(exact - value) <= (isRoot ? value * roundingOf(constant.desc.dtype) : 0);
 }
 
 /// The other input of a node with this scalar as one input; -1 if neither is the scalar.

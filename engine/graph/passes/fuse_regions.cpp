@@ -4,6 +4,14 @@
 // regions that wrote it (region_compose.h). All readers must agree, and none may end up with many more regions than
 // the two rasters had, since a region costs a dispatch. Order matters: writers come first, so chains of any length
 // fold in one sweep.
+//
+// Assumes, and leaves a raster otherwise:
+// - All readers of its tensor are rasters, and it is no output of the model, also not through a view (visit, fuse).
+// - Regions of one list write no element twice (REQUIRED of RegionList); composed ones then do not either.
+// - Elements that no region writes are filled alike by both rasters (mergeFill); no fill is an element of the tensor
+//   (fuse).
+// - A view has the type, the elements and the order of its source, which is no constant (becomesView).
+// - It runs before view-ranges: tensors begin where their memory begins (run).
 #include "engine/graph/encoder.h"
 #include "engine/graph/passes/engine_passes.h"
 #include "engine/graph/passes/region_compose.h"
@@ -28,6 +36,7 @@ class RegionFusion {
   }
 
   size_t run() {
+    OPKIT_CHECK(std::ranges::all_of(graph_.aliasOffset, [](int64_t offset) { return offset == 0; }));
     for (size_t c = 0; c < graph_.commands.size(); ++c)
       if (graph_.commands[c].regions) visit(c);
     std::vector<EncodedCommand> alive;

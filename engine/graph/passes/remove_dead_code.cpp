@@ -1,3 +1,10 @@
+// remove-dead-code: nodes whose outputs nobody reads, and constants nobody reads.
+//
+// Assumes:
+// - A run of a node has no effect but its outputs.
+// - Readers are nodes, outputs of the model, and subgraphs, whose captures are inputs of their node (ModelEdit).
+// - A node stays whole if one of its outputs is read (removeDeadCode).
+// - Nodes come after what they read (validateModel), so one sweep from the end is enough.
 #include "engine/graph/model_edit.h"
 #include "engine/graph/passes/engine_passes.h"
 

@@ -3,6 +3,13 @@
 //
 // Runs after fuse-regions: copies merged into other copies are gone by then, and the remaining ones have readers that
 // need a tensor. A view keeps its whole source alive; a copy would free the rest.
+//
+// Assumes, and copies otherwise:
+// - The raster has one region, a run of elements of its source in their order and of their type (viewOffset).
+// - The source is no constant, and the run is not empty (makeView).
+// - The run begins where the backend and the host may bind memory, at a whole byte (mayBegin). A device never stores
+//   elements wider than the host, so an aligned offset on it is one on the host.
+// - Kernels that work in place see every reader of the memory (reusableInput in engine/runtime/schedule.cpp).
 #include "engine/graph/encoder.h"
 #include "engine/graph/passes/engine_passes.h"
 
