@@ -8,6 +8,7 @@
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
 #   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
+#   <op>_hidden.cpp     `HiddenElements hidden(const OracleArgs&)`, where a card names it (engine/op/hidden.h)
 #   anything else .cpp  compiled along; *_vulkan.cpp only with Vulkan
 # The build writes the header <op>_parts.h. It declares the functions that the folder has, and includes the operator's
 # contract and the parameters. An operator needs its own header only for other declarations that its files share. The
@@ -82,6 +83,9 @@ function(opkit_discover_ops root sources headers)
         string(APPEND parts_includes "#include \"ops/${op}/${stem}_generated.h\"\n#include \"ops/${op}/${stem}_schema.h\"\n")
       elseif(name STREQUAL "${op}_reference.cpp")
         string(APPEND parts "Status reference(const OracleArgs&);\n")
+      elseif(name STREQUAL "${op}_hidden.cpp")
+        string(PREPEND parts_includes "#include \"engine/op/hidden.h\"\n")
+        string(APPEND parts "HiddenElements hidden(const OracleArgs&);\n")
       elseif(name STREQUAL "${op}_cpu.cpp")
         string(APPEND parts "void addCpu(OpRegistry&);\n")
         string(APPEND op_calls "  ${op}::addCpu(registry);\n")
@@ -113,6 +117,7 @@ namespace opkit {\nclass OnnxRules;\nclass OpRegistry;\n}  // namespace opkit\n$
 #include \"ops/builtin_ops.h\"
 
 #include \"engine/graph/passes/engine_passes.h\"
+#include \"engine/op/hidden.h\"
 ${declarations}
 namespace opkit::ops {
 namespace {

@@ -3,6 +3,7 @@
 // thread-safe.
 #pragma once
 
+#include "engine/op/hidden.h"
 #include "engine/op/oracle_elements.h"
 #include "engine/op/window.h"
 
@@ -53,6 +54,32 @@ void forEachWindow(int64_t planes, const std::vector<WindowAxis>& axes, Body&& b
   forEachCoordinates(outputs, [&](size_t i, const Coordinates& at) {
     body(i, static_cast<size_t>(at[0] * planeElements), windowOf(axes, std::span(at).subspan(1)));
   });
+}
+
+/// The positions along an axis that some window reads.
+inline std::vector<bool> positionsRead(const WindowAxis& axis) {
+  std::vector<bool> read(static_cast<size_t>(axis.input));
+  for (int64_t output = 0; output < axis.output; ++output)
+    for (int64_t tap = 0; tap < axis.kernel; ++tap) {
+      const int64_t at = tapPosition(axis, output, tap);
+      if (at >= 0 && at < axis.input) read[static_cast<size_t>(at)] = true;
+    }
+  return read;
+}
+
+/// The elements of input 0, whose last axes are those of the windows, that no window reads: between windows whose
+/// stride is longer than they are, and behind the last one.
+inline HiddenElements hiddenBetweenWindows(const OracleArgs& args, const std::vector<WindowAxis>& axes) {
+  HiddenElements hidden(args.inputs.size());
+  std::vector<std::vector<bool>> read;
+  for (const WindowAxis& axis : axes) read.push_back(positionsRead(axis));
+  const Shape& shape = args.input(0).shape();
+  hidden[0].resize(static_cast<size_t>(elementCount(shape)));
+  forEachCoordinates(shape, [&](size_t i, const Coordinates& at) {
+    for (size_t d = 0; d < read.size(); ++d)
+      if (!read[d][static_cast<size_t>(at[shape.size() - read.size() + d])]) hidden[0][i] = true;
+  });
+  return hidden;
 }
 
 }  // namespace opkit

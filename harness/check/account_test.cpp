@@ -8,6 +8,7 @@
 #include "harness/check/check.h"
 #include "harness/check/sub_checks.h"
 #include "harness/testing/broken_kernels.h"
+#include "harness/testing/function_kernel.h"
 #include "ops/builtin_ops.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/vulkan_execution.h"
@@ -16,45 +17,6 @@
 
 namespace opkit::harness {
 namespace {
-
-std::vector<CaseResult> checkEntry(const OpRegistry& registry, const std::string& backend, const std::string& entry) {
-  const auto runtime = createRuntime(backend, {});
-  const auto catalogue = parseCaseFile("test", R"({"cases": [)" + entry + "]}", ops::builtinOps());
-  EXPECT_TRUE(runtime && catalogue);
-  if (!runtime || !catalogue) return {};
-  Checker checker(registry, backend, *runtime);
-  checker.setRuntimeOptions({});
-  return checker.checkGroup(prepareGroup(catalogue->groups.front(), ops::builtinOps()));
-}
-
-/// A kernel of the CPU made of one function.
-class FunctionKernel final : public Execution {
- public:
-  using Run = std::function<Status(TensorList inputs, TensorList outputs, Backend& backend)>;
-  FunctionKernel(Run run, Backend& backend) : run_(std::move(run)), backend_(backend) {}
-  Status onResize(TensorList, TensorList) override { return Status::ok(); }
-  Status onExecute(TensorList inputs, TensorList outputs) override {
-    ++backend_.counters().dispatches;
-    return run_(inputs, outputs, backend_);
-  }
-
- private:
-  Run run_;
-  Backend& backend_;
-};
-
-/// `make` gives each Execution its function.
-OpRegistry withKernel(const std::string& op, const std::function<FunctionKernel::Run()>& make) {
-  OpRegistry registry = ops::builtinOps();
-  registry.addFirstCreator(
-      "cpu", op,
-      {.provider = "broken",
-       .supports = [](const CreateArgs&) { return Status::ok(); },
-       .create = [make](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         return std::unique_ptr<Execution>(std::make_unique<FunctionKernel>(make(), backend));
-       }});
-  return registry;
-}
 
 /// Its results of 0xFF are left to the poison, which has the same bytes.
 TEST(SubChecks, UnwrittenBytesThatEqualThePoisonAreSeen) {

@@ -19,6 +19,9 @@
 //               bounds
 //   shapes      a model with fixed shapes gives the bits of one with free extents
 //   batch       the first element of a batch gives the same bits alone and among others
+//   hidden      (operators whose oracle names hidden elements) with infinity or NaN in the elements that a mask, a
+//               length or an index hides, a fresh Session gives the same bits (operators that sum: is within the
+//               bounds); with NaN, all that `providers` and `variants` run are within the bounds
 //   inputs      a run changed no input
 //   aliased     the output in the memory of an input that the card allows gives the same bits
 //   offsets     (host) tensors behind unaligned addresses give the same bits
@@ -112,7 +115,8 @@ class Checker {
                     std::shared_ptr<Runtime> runtime);
   void checkRounded(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
-  void checkProviders(const PreparedCase& c, CaseResult& result);
+  void checkFilled(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  Status judgeProviders(const PreparedCase& c, const CaseResult& result, std::vector<std::string>& departures);
   Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, bool& departed);
   void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   struct Walk;

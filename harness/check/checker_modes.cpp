@@ -4,6 +4,7 @@
 
 #include "harness/cases/rng.h"
 #include "harness/check/checker_parts.h"
+#include "harness/check/hidden_check.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/rounding_check.h"
 #include "harness/check/verdict.h"
@@ -37,6 +38,7 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   checkRounded(c, result, fresh);
   if (sanitizer_) checkOrSkip(result, "sanitize", sanitizer_(c));
   checkVariants(interpreter, c, result, fresh);
+  checkFilled(c, result, fresh);
   if (onHost())
     result.check("threads", checkThreads(interpreter, c, fresh));
   else
@@ -45,7 +47,7 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   if (onHost() && !takesAnyMemory())
     return skipAll(result, {"pages", "heap", "providers"}, "the backend's kernels take its own memory only");
   if (onHost()) checkKernel(c, result, fresh);
-  checkProviders(c, result);
+  checkOrSkip(result, "providers", judgeProviders(c, result, result.departures));
 }
 
 void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
@@ -65,6 +67,19 @@ void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, Cas
     checkOrSkip(result, "offsets", checkOffsets(context));
   else
     skipAll(result, {"offsets"}, "the backend's kernels take its own memory only");
+}
+
+/// Hidden elements that are filled, for each kernel.
+void Checker::checkFilled(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  if (result.provider == "folded") return skipAll(result, {"hidden"}, kFolded);
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  const auto judgeKernels = [&](const PreparedCase& filled) {
+    std::vector<std::string> departures;
+    const bool any = !onHost() || takesAnyMemory();
+    const Status status = any ? judgeProviders(filled, result, departures) : Status::ok();
+    return status.code() == StatusCode::Unsupported ? Status::ok() : status;
+  };
+  checkOrSkip(result, "hidden", checkHidden(context, deviceVariants_ ? &*deviceVariants_ : nullptr, judgeKernels));
 }
 
 /// An f16 result against the f32 kernel's.
@@ -96,22 +111,24 @@ void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh
     result.check("pages", again.withContext("between guard pages"));
 }
 
-void Checker::checkProviders(const PreparedCase& c, CaseResult& result) {
-  const auto backend = runtime_->createBackend(registry_, {.threads = 1});
-  if (!backend) return result.check("providers", backend.error());
+/// The worst of the kernels that did not run; Unsupported if there are none.
+Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, std::vector<std::string>& departures) {
+  OPKIT_ASSIGN(const auto backend, runtime_->createBackend(registry_, {.threads = 1}));
   std::set<std::pair<std::string, std::string>> others;
-  for (const Creator& creator : (*backend)->creators(*registry_.find(c.description.op)))
+  for (const Creator& creator : backend->creators(*registry_.find(c.description.op)))
     if (creator.provider != "reference") others.emplace(creator.provider, creator.kernel);
   others.erase({result.provider, result.kernel});
-  if (others.empty()) return skipAll(result, {"providers"}, "the operator has no other kernel");
+  if (others.empty()) return Status::unsupported("the operator has no other kernel");
   Status worst;
   for (const auto& [provider, kernel] : others) {
     bool departed = false;
     const Status status = checkProvider(c, provider, kernel, departed);
-    if (departed) result.departures.push_back(provider);
-    if (worst.isOk()) worst = status.withContext(kernel.empty() ? provider : provider + "/" + kernel);
+    if (departed) departures.push_back(provider);
+    const std::string name = kernel.empty() ? provider : provider + "/" + kernel;
+    const bool ended = status.code() == StatusCode::Unsupported;  // it accepted the case
+    if (worst.isOk()) worst = ended ? Status::internal("{}: {}", name, status.message()) : status.withContext(name);
   }
-  result.check("providers", worst);
+  return worst;
 }
 
 /// Checks that the provider is within the bound, or departs from it as declared in the case file.

@@ -16,23 +16,6 @@ Status sameAsFresh(const VariantContext& context, const std::vector<Tensor>& got
   return sameResult(cardOf(context), context.at, fresh, got);
 }
 
-/// `alternatives`, if given, becomes the number among which a kernel chose.
-Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
-                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at,
-                                       size_t* alternatives = nullptr) {
-  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
-  OPKIT_TRY(feed(*session, at.description, at.inputs));
-  OPKIT_TRY(session->run());
-  if (alternatives) *alternatives = session->counters().alternatives;
-  for (const Placement& row : session->placement()) {
-    if (!row.fellBack) continue;
-    const bool byDevice = std::ranges::any_of(row.refusals, [](const Refusal& refusal) { return refusal.byDevice; });
-    if (byDevice) return std::vector<Tensor>();
-    return Status::internal("fell back to {}", row.backend);
-  }
-  return copyOutputs(*session);
-}
-
 /// A kernel run by hand; Unsupported if none accepts the case that way.
 Status runRig(const VariantContext& context, const RigOptions& options) {
   const PreparedCase& at = context.at;
@@ -65,12 +48,6 @@ bool beginsLike(const OracleTensor& first, const OracleTensor& whole) {
          std::equal(first.integer.begin(), first.integer.end(), whole.integer.begin());
 }
 
-/// One row may be summed by another team or another tile than many.
-bool sums(const OpDef& def) {
-  return def.numeric == NumericClass::Products || def.numeric == NumericClass::Sum ||
-         def.numeric == NumericClass::Softmax || def.numeric == NumericClass::Norm;
-}
-
 /// The case for the first element of the batch alone, if the oracle gives it the same values.
 std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def) {
   if (whole.expected.empty() || whole.expected.front().shape().empty()) return std::nullopt;
@@ -97,6 +74,26 @@ std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def)
 }
 
 }  // namespace
+
+bool sums(const OpDef& def) {
+  return def.numeric == NumericClass::Products || def.numeric == NumericClass::Sum ||
+         def.numeric == NumericClass::Softmax || def.numeric == NumericClass::Norm;
+}
+
+Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
+                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at, size_t* alternatives) {
+  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
+  OPKIT_TRY(feed(*session, at.description, at.inputs));
+  OPKIT_TRY(session->run());
+  if (alternatives) *alternatives = session->counters().alternatives;
+  for (const Placement& row : session->placement()) {
+    if (!row.fellBack) continue;
+    const bool byDevice = std::ranges::any_of(row.refusals, [](const Refusal& refusal) { return refusal.byDevice; });
+    if (byDevice) return std::vector<Tensor>();
+    return Status::internal("fell back to {}", row.backend);
+  }
+  return copyOutputs(*session);
+}
 
 Result<std::shared_ptr<Runtime>> DeviceVariants::inClass(const std::string& deviceClass) {
   std::shared_ptr<Runtime>& runtime = classes_[deviceClass];

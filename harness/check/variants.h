@@ -15,6 +15,15 @@ struct VariantContext {
   size_t alternatives = 0;             // among which the kernel chose there
 };
 
+/// Another team, tile or order may add the terms of an element, with other roundings.
+bool sums(const OpDef& def);
+
+/// The outputs of a new Session; none if the device refused a kernel. Internal if it fell back for another reason.
+/// `alternatives`, if given, becomes the number among which a kernel chose.
+Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
+                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at,
+                                       size_t* alternatives = nullptr);
+
 /// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
 /// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class.
 class DeviceVariants {

@@ -128,7 +128,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Norm,
                 .inferShapes = fusedRule,
                 .flops = fusedFlops,
-                .oracle = fusedReference});
+                .oracle = hiding(fusedReference, fusedHidden)});
   registry.add({.type = "Attention",
                 .summary = "scaled dot-product attention with mask, window, cache of keys and values, and scores",
                 .params = paramsSchema<AttentionParams>(kAttentionSchema),
@@ -144,7 +144,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = attentionRule,
                 .decompose = decomposeAttention,
                 .flops = attentionFlops,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
   registry.add({.type = "AttentionScores",
                 .summary = "scaled products of queries and keys per head",
                 .params = paramsSchema<AttentionScoresParams>(kAttentionScoresSchema),

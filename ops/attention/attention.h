@@ -54,6 +54,8 @@ Status fusedReference(const OracleArgs& args);
 Status scoresReference(const OracleArgs& args);
 Status valuesReference(const OracleArgs& args);
 
+HiddenElements fusedHidden(const OracleArgs& args);
+
 // AttentionScores and AttentionValues, the two products with a stored matrix between them.
 Result<std::vector<TensorDesc>> scoresRule(const ShapeArgs& args);
 Status decomposeScores(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts);

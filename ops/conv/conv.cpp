@@ -86,7 +86,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Products,
                 .inferShapes = shapeRule,
                 .flops = flops,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::conv

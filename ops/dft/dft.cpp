@@ -176,7 +176,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Norm,
                 .inferShapes = transformRule,
                 .flops = transformFlops,
-                .oracle = transformReference});
+                .oracle = hiding(transformReference, transformHidden)});
   registry.add({.type = "DFT",
                 .summary = "the discrete Fourier transform along an axis, or its inverse",
                 .params = paramsSchema<DftParams>(kDftSchema),
@@ -188,7 +188,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = dftRule,
                 .decompose = decomposeDft,
                 .flops = dftFlops,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::dft

@@ -1,7 +1,7 @@
-// The oracles of DFT and FourierTransform, and their parts that the oracle of STFT uses.
+// The oracles of DFT and FourierTransform and their hidden elements, and the parts that STFT uses.
 #pragma once
 
-#include "engine/op/oracle.h"
+#include "engine/op/hidden.h"
 
 namespace opkit::ops::dft {
 
@@ -15,5 +15,14 @@ struct TransformFacts {
 /// Frames of a signal [batch, samples, parts], `step` samples apart, times the values of input `window` if it is there.
 Status framesReference(const OracleArgs& args, const TransformFacts& facts, int64_t step, size_t window);
 Status transformReference(const OracleArgs& args);
+
+/// The transform that a node of FourierTransform asks for.
+TransformFacts transformFacts(const OracleArgs& args);
+/// The axis of a node of DFT, and its transform.
+std::pair<size_t, TransformFacts> dftFacts(const OracleArgs& args);
+
+/// Samples in no frame.
+HiddenElements framesHidden(const OracleArgs& args, const TransformFacts& facts, int64_t step);
+HiddenElements transformHidden(const OracleArgs& args);
 
 }  // namespace opkit::ops::dft

@@ -115,26 +115,38 @@ Status framesReference(const OracleArgs& args, const TransformFacts& facts, int6
   return Status::ok();
 }
 
-Status transformReference(const OracleArgs& args) {
+TransformFacts transformFacts(const OracleArgs& args) {
   const auto params = args.params<FourierTransformParams>();
   const Shape& shape = args.input(0).shape();
   TransformFacts facts{params.length, params.inverse, params.onesided};
+  if (facts.length > 0) return facts;
   if (params.frame_step > 0) {
-    if (facts.length == 0) facts.length = args.hasInput(1) ? args.input(1).elements() : shape[1];
-    return framesReference(args, facts, params.frame_step, 1);
+    facts.length = args.hasInput(1) ? args.input(1).elements() : shape[1];
+    return facts;
   }
-  const auto axis = static_cast<size_t>(params.axis);
-  if (facts.length == 0) facts.length = facts.onesided && facts.inverse ? 2 * shape[axis] - 2 : shape[axis];
-  return transformAxis(args, axis, facts);
+  const int64_t extent = shape[static_cast<size_t>(params.axis)];
+  facts.length = facts.onesided && facts.inverse ? 2 * extent - 2 : extent;
+  return facts;
 }
 
-Status reference(const OracleArgs& args) {
+std::pair<size_t, TransformFacts> dftFacts(const OracleArgs& args) {
   const auto params = args.params<DftParams>();
   const Shape& shape = args.input(0).shape();
   const size_t axis = axisFromFront(args.hasInput(2) ? args.input(2).integer[0] : params.axis, shape.size());
   const int64_t own = params.inverse && params.onesided ? 2 * shape[axis] - 2 : shape[axis];
-  return transformAxis(args, axis,
-                       {args.hasInput(1) ? args.input(1).integer[0] : own, params.inverse, params.onesided});
+  return {axis, {args.hasInput(1) ? args.input(1).integer[0] : own, params.inverse, params.onesided}};
+}
+
+Status transformReference(const OracleArgs& args) {
+  const auto params = args.params<FourierTransformParams>();
+  const TransformFacts facts = transformFacts(args);
+  if (params.frame_step > 0) return framesReference(args, facts, params.frame_step, 1);
+  return transformAxis(args, static_cast<size_t>(params.axis), facts);
+}
+
+Status reference(const OracleArgs& args) {
+  const auto [axis, facts] = dftFacts(args);
+  return transformAxis(args, axis, facts);
 }
 
 }  // namespace opkit::ops::dft

@@ -146,7 +146,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = nllShapeRule,
                 .decompose = nllParts,
                 .flops = [](const ShapeArgs& args, auto) { return 2.0 * args.input(1).elements(); },
-                .oracle = nllReference});
+                .oracle = hiding(nllReference, nllHidden)});
   registry.add({.type = "SoftmaxCrossEntropyLoss",
                 .summary = "the loss of samples whose class scores are given",
                 .params = paramsSchema<NllLossParams>(kNllLossSchema),
@@ -156,7 +156,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = shapeRule,
                 .decompose = crossEntropyParts,
                 .flops = [](const ShapeArgs& args, auto) { return 5.0 * args.input(0).elements(); },
-                .oracle = crossEntropyReference});
+                .oracle = hiding(crossEntropyReference, crossEntropyHidden)});
 }
 
 }  // namespace opkit::ops::nll_loss

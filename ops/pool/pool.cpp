@@ -81,7 +81,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Exact,
                 .inferShapes = shapeRule,
                 .flops = flops,
-                .oracle = maxPoolReference});
+                .oracle = hiding(maxPoolReference, hidden)});
   registry.add({.type = "AveragePool",
                 .summary = "the mean of each window",
                 .params = paramsSchema<PoolParams>(kPoolSchema),
@@ -90,7 +90,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Sum,
                 .inferShapes = shapeRule,
                 .flops = flops,
-                .oracle = averagePoolReference});
+                .oracle = hiding(averagePoolReference, hidden)});
   registry.add({.type = "GlobalMaxPool",
                 .summary = "the largest element of each channel",
                 .inputs = {{"x", kFloats}},
@@ -115,7 +115,7 @@ void define(OpRegistry& registry) {
                 .numeric = NumericClass::Sum,
                 .inferShapes = normShapeRule,
                 .flops = normFlops,
-                .oracle = lpPoolReference});
+                .oracle = hiding(lpPoolReference, hidden)});
   registry.add({.type = "GlobalLpPool",
                 .summary = "the p-norm of each channel",
                 .params = paramsSchema<GlobalLpPoolParams>(kGlobalLpPoolSchema),

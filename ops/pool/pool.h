@@ -1,6 +1,7 @@
 // Shared by the files of MaxPool, AveragePool, LpPool and their global forms.
 #pragma once
 
+#include "engine/op/hidden.h"
 #include "engine/op/op_def.h"
 #include "engine/op/window.h"
 #include "ops/pool/global_lp_pool_generated.h"
@@ -29,6 +30,8 @@ Status globalMaxPoolReference(const OracleArgs& args);
 Status globalAveragePoolReference(const OracleArgs& args);
 Status lpPoolReference(const OracleArgs& args);
 Status globalLpPoolReference(const OracleArgs& args);
+/// Of MaxPool, AveragePool and LpPool.
+HiddenElements hidden(const OracleArgs& args);
 
 /// The shape rules of LpPool and GlobalLpPool, the cost of the one and the parts of the other.
 Result<std::vector<TensorDesc>> normShapeRule(const ShapeArgs& args);

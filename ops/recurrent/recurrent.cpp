@@ -124,7 +124,7 @@ OpDef wholeCard(Cell cell, const char* type, const char* summary, OracleFn oracl
     return stepsFlops(args, kR + 1) + 2.0 * static_cast<double>(args.shape(0)[0] * args.shape(0)[1]) *
                                           static_cast<double>(elementCount(args.shape(1)));
   };
-  card.oracle = std::move(oracle);
+  card.oracle = hiding(std::move(oracle), hidden);
   return card;
 }
 
@@ -136,7 +136,7 @@ OpDef stepsCard(Cell cell, const char* type, const char* summary, OracleFn oracl
   for (Port& port : tailOf(cell, kComputed)) card.inputs.push_back(std::move(port));
   card.inferShapes = [cell](const ShapeArgs& args) { return stepsRule(args, cell); };
   card.flops = [](const ShapeArgs& args, auto) { return stepsFlops(args, kR); };
-  card.oracle = std::move(oracle);
+  card.oracle = hiding(std::move(oracle), stepsHidden);
   return card;
 }
 

@@ -52,7 +52,7 @@ void define(OpRegistry& registry) {
        .inferShapes = elementsShapeRule,
        .loop = elementsLoop,
        .flops = flopsOf,
-       .oracle = elementsReference});
+       .oracle = hiding(elementsReference, elementsHidden)});
   registry.add({.type = "ScatterND",
                 .summary = "a copy of the data with slices, chosen by tuples of indices, written or combined",
                 .params = paramsSchema<ScatterNdParams>(kScatterNdSchema),
@@ -62,7 +62,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = ndShapeRule,
                 .loop = ndLoop,
                 .flops = flopsOf,
-                .oracle = ndReference});
+                .oracle = hiding(ndReference, ndHidden)});
 }
 
 }  // namespace opkit::ops::scatter

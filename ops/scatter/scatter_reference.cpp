@@ -3,12 +3,14 @@
 #include "ops/scatter/scatter.h"
 
 namespace opkit::ops::scatter {
+namespace {
+
+using Places = Result<std::vector<int64_t>>;  // of the data, one per update
 
 /// The update at `at` goes to the same coordinates, but for the axis, where the index stands.
-Status elementsReference(const OracleArgs& args) {
-  const auto params = args.params<ScatterParams>();
+Places elementPlaces(const OracleArgs& args) {
   const OracleTensor &data = args.input(0), &indices = args.input(1);
-  const size_t axis = axisFromFront(params.axis, data.shape().size());
+  const size_t axis = axisFromFront(args.params<ScatterParams>().axis, data.shape().size());
   std::vector<int64_t> places;
   Status status;
   forEachCoordinates(indices.shape(), [&](size_t i, Coordinates& at) {
@@ -21,11 +23,11 @@ Status elementsReference(const OracleArgs& args) {
     places.push_back(static_cast<int64_t>(elementAt(data.shape(), at)));
   });
   OPKIT_TRY(status);
-  return scatterAt(static_cast<Combine>(params.reduction), places, args);
+  return places;
 }
 
 /// The coordinates of an update are those of its tuple, then those inside its slice.
-Status ndReference(const OracleArgs& args) {
+Places ndPlaces(const OracleArgs& args) {
   const OracleTensor &data = args.input(0), &indices = args.input(1);
   const auto tupleAxes = static_cast<ptrdiff_t>(indices.shape().size()) - 1;
   std::vector<int64_t> places;
@@ -45,7 +47,43 @@ Status ndReference(const OracleArgs& args) {
     places.push_back(static_cast<int64_t>(elementAt(data.shape(), to)));
   });
   OPKIT_TRY(status);
+  return places;
+}
+
+/// Where updates replace: data that some update replaces, and updates that a later one replaces.
+HiddenElements replaced(const OracleArgs& args, const Places& places) {
+  HiddenElements hidden(args.inputs.size());
+  if (!places) return hidden;
+  hidden[0].resize(static_cast<size_t>(args.input(0).elements()));
+  hidden[2].resize(places->size());
+  for (size_t update = places->size(); update-- > 0;) {
+    const auto place = static_cast<size_t>((*places)[update]);
+    hidden[2][update] = hidden[0][place];
+    hidden[0][place] = true;
+  }
+  return hidden;
+}
+
+}  // namespace
+
+Status elementsReference(const OracleArgs& args) {
+  OPKIT_ASSIGN(const std::vector<int64_t> places, elementPlaces(args));
+  return scatterAt(static_cast<Combine>(args.params<ScatterParams>().reduction), places, args);
+}
+
+Status ndReference(const OracleArgs& args) {
+  OPKIT_ASSIGN(const std::vector<int64_t> places, ndPlaces(args));
   return scatterAt(static_cast<Combine>(args.params<ScatterNdParams>().reduction), places, args);
+}
+
+HiddenElements elementsHidden(const OracleArgs& args) {
+  const bool replaces = args.params<ScatterParams>().reduction == ScatterReduction::None;
+  return replaces ? replaced(args, elementPlaces(args)) : HiddenElements(args.inputs.size());
+}
+
+HiddenElements ndHidden(const OracleArgs& args) {
+  const bool replaces = args.params<ScatterNdParams>().reduction == ScatterNdReduction::None;
+  return replaces ? replaced(args, ndPlaces(args)) : HiddenElements(args.inputs.size());
 }
 
 }  // namespace opkit::ops::scatter

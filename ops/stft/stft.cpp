@@ -61,7 +61,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = shapeRule,
                 .decompose = decompose,
                 .flops = flops,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::stft

@@ -114,7 +114,7 @@ void define(OpRegistry& registry) {
                 .inferShapes = shapeRule,
                 .decompose = decompose,
                 .flops = [](const ShapeArgs&, auto) { return 0.0; },
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::tensor_scatter

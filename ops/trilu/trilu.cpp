@@ -22,7 +22,7 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x"}, {"k", DTypeSet{DType::Int64}, Port::Kind::Optional}},
                 .outputs = {{"y"}},
                 .inferShapes = shapeRule,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::trilu

@@ -23,7 +23,7 @@ void define(OpRegistry& registry) {
                 .outputs = {{"z"}},
                 .inPlace = {0, 1, 2},
                 .inferShapes = shapeRule,
-                .oracle = reference});
+                .oracle = hiding(reference, hidden)});
 }
 
 }  // namespace opkit::ops::where
