@@ -21,7 +21,7 @@ struct Candidate {
   double rank = 0;  // lower is better
 };
 
-int64_t elementsOf(const Case& c) {
+int64_t largestInput(const Case& c) {
   int64_t most = 0;
   for (const auto& input : c.inputs)
     if (input) most = std::max(most, input->elements());
@@ -35,7 +35,7 @@ std::vector<Candidate> candidatesOf(const std::string& op, const Catalogue& cata
     const std::vector<Case>& cases = catalogue.groups[g].cases;
     if (cases.front().op != op) continue;
     for (size_t i = 0; i < cases.size(); ++i) {
-      const int64_t elements = elementsOf(cases[i]);
+      const int64_t elements = largestInput(cases[i]);
       const double distance = std::abs(std::log2((static_cast<double>(elements) + 1) / kBestElements));
       all.push_back({{g, i}, elements, distance + (cases[i].lane == Lane::Specials ? 100 : 0)});
     }

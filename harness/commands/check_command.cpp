@@ -1,4 +1,5 @@
 #include <limits>
+#include <map>
 #include <thread>
 
 #include "engine/base/interrupt.h"
@@ -22,6 +23,8 @@ namespace {
 
 // Blocks printed per operator and backend; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
+// A worker keeps pipelines, compiled shaders and packed weights of what it checked.
+constexpr size_t kLargestWorker = size_t{640} << 20;
 // Failing groups that run again, unless their failures are written as expectations.
 constexpr size_t kMostReruns = 50;
 
@@ -34,6 +37,7 @@ struct CheckArguments {
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
   size_t memoryMiB = 8192;
+  size_t slowest = 0;
   bool sample = false;
   bool verbose = false;
   bool annotations = false;
@@ -166,8 +170,11 @@ class CheckRun {
   }
 
   IsolationLimits limits() const {
-    return {options_.jobs, options_.timeoutSeconds, options_.memoryMiB << 20,
-            [this] { return !file_.status().isOk(); }};
+    return {.workers = options_.jobs,
+            .timeoutSeconds = options_.timeoutSeconds,
+            .memoryBytes = options_.memoryMiB << 20,
+            .replaceBytes = kLargestWorker,
+            .stop = [this] { return !file_.status().isOk(); }};
   }
 
   std::string labelOf(const CheckUnit& unit) const {
@@ -240,6 +247,7 @@ class CheckRun {
     const bool failed = isUnexpectedFailure(one);
     if (failed && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
     file_.write(one);
+    noteDuration(one);
     account_.add(one);
     totals_.add(one);
     if (writer_) writer_->add(one);
@@ -256,6 +264,18 @@ class CheckRun {
     const bool isOfAnOperator = one.status != CaseStatus::Unexpected || !one.op.empty();
     if (options_.annotations && isFailure(one.status) && isOfAnOperator)
       fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
+  }
+
+  void noteDuration(const CaseRecord& one) {
+    if (options_.slowest == 0) return;
+    slowest_.emplace(one.durationNs, fmt::format("{} on {}", one.id, one.backend));
+    if (slowest_.size() > options_.slowest) slowest_.erase(slowest_.begin());
+  }
+
+  void printSlowest() const {
+    if (!slowest_.empty()) fmt::print("slowest:\n");
+    for (auto one = slowest_.rbegin(); one != slowest_.rend(); ++one)
+      fmt::print("  {:>9}  {}\n", cli::formatNs(one->first), one->second);
   }
 
   /// Says whether the case also fails on the default driver and at the default vector width.
@@ -350,6 +370,7 @@ class CheckRun {
     totals_.print(isOld_);
     bool failed = totals_.failures() > 0;
     account_.printSummary();
+    printSlowest();
     fmt::print("{} dispatches\n", dispatches_);
     if (!missing.empty()) {
       fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
@@ -395,6 +416,7 @@ class CheckRun {
 
   const CheckArguments& options_;
   const OpRegistry& registry_;
+  std::multimap<double, std::string> slowest_;  // by nanoseconds
   Catalogue catalogue_;
   ResultFile file_;
   CheckAccount account_;
@@ -427,6 +449,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_flag(
       "--sample", options->sample,
       "Of the cases of each operator those that together run each kernel with each dtype, on each backend");
+  command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
+      ->check(cli::wholeNumber(1, 100000));
   command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
       ->check(cli::wholeNumber(0, kMostDrawn));
   command->add_option("--jobs", options->jobs, "Worker processes")

@@ -1,5 +1,6 @@
 #include "harness/commands/check_job.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -128,6 +129,15 @@ std::vector<CaseResult> CheckJob::checkGroup(Checker& checker, const CheckUnit& 
   return results;
 }
 
+/// Spreads the time of a unit over its results in proportion to their own: expected values and walks through the group
+/// take longest for the largest cases.
+static void spread(double elapsedNs, std::vector<CaseResult>& results) {
+  double own = 0;
+  for (const CaseResult& result : results) own += result.durationNs;
+  for (CaseResult& result : results)
+    if (own > 0) result.durationNs *= std::max(elapsedNs / own, 1.0);
+}
+
 JobReports CheckJob::run(const CheckUnit& unit) {
   JobReports job;
   if (checkers_.empty())
@@ -145,8 +155,11 @@ JobReports CheckJob::run(const CheckUnit& unit) {
   for (Checker& checker : checkers_) {
     if (unit.backend && checker.backend() != *unit.backend) continue;
     const uint64_t dispatches = checker.dispatches();
-    add(job, unit.error ? std::vector{checkError(checker, catalogue_.errors[*unit.error])}
-                        : checkGroup(checker, unit, group, whole));
+    const auto start = std::chrono::steady_clock::now();
+    auto results = unit.error ? std::vector{checkError(checker, catalogue_.errors[*unit.error])}
+                              : checkGroup(checker, unit, group, whole);
+    spread(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count(), results);
+    add(job, results);
     job.dispatches += checker.dispatches() - dispatches;
   }
   return job;

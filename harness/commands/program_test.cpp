@@ -79,6 +79,17 @@ TEST(Program, CheckPassesAndFails) {
   EXPECT_NE(failed.text.find("repeat"), std::string::npos);
 }
 
+TEST(Program, TheSlowestCasesComeFirst) {
+  const std::string cases =
+      fileWith("sizes.json", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"], ["f32[3000000]"], ["f32[33]"]]}]})");
+  const std::string text = run("check --backend cpu --slowest 2 --cases " + cases).text;
+  const size_t from = text.find("slowest:\n"), large = text.find("Relu/f32[3000000]/normal/seed=7 on cpu\n", from);
+  ASSERT_NE(large, std::string::npos) << text;
+  EXPECT_EQ(std::ranges::count(text.substr(from, large - from), '\n'), 1) << "first";
+  EXPECT_EQ(text.find(" on cpu", text.find(" on cpu", large + 40) + 1), std::string::npos) << "two of three:" << text;
+  EXPECT_EQ(run("check --backend cpu --slowest 0 --cases " + cases).code, 2);
+}
+
 TEST(Program, ResultsFollowTheSchema) {
   const std::string cases = fileWith("two.json", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"], ["f32[33]"]]}]})");
   const std::string path = testing::TempDir() + "results.jsonl";

@@ -57,6 +57,14 @@ size_t dataBytes() {
   return kibibytes << 10;
 }
 
+/// Memory of another process that is in use; 0 if unknown.
+size_t residentBytes(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/statm");
+  size_t all = 0, resident = 0;
+  status >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
 /// Memory inherited from the parent is not counted. Neither is address space: drivers and sanitizers reserve far more
 /// than they use.
 void limitMemory(size_t bytes) {
@@ -175,6 +183,7 @@ class Pool {
     ++finished_;
     const size_t job = worker.job;
     if (outcome.kind != JobOutcome::Kind::Answered) worker.job = 0;
+    if (worker.pid >= 0 && limits_.replaceBytes > 0 && residentBytes(worker.pid) > limits_.replaceBytes) stop(worker);
     done_(job, outcome);
     return assign(worker);
   }

@@ -19,9 +19,10 @@ struct JobOutcome {
 
 struct IsolationLimits {
   size_t workers = 1;
-  double timeoutSeconds = 300;                        // of one job
-  size_t memoryBytes = 0;                             // limit of memory that a worker may add; 0 is unlimited
-  std::function<bool()> stop = nullptr;               // true: no further job is handed out, running ones are ended
+  double timeoutSeconds = 300;           // of one job
+  size_t memoryBytes = 0;                // limit of memory that a worker may add; 0 is unlimited
+  size_t replaceBytes = 0;               // a worker that holds more than this after a job is replaced; 0: never
+  std::function<bool()> stop = nullptr;  // true: no further job is handed out, running ones are ended
   std::function<double(size_t)> timeoutOf = nullptr;  // limits of a job, if they differ
 };
 

@@ -55,6 +55,24 @@ TEST(IsolatedJobs, WhatAJobThrowsIsItsOutcome) {
   EXPECT_EQ(outcomes.at(3).answer, "Internal: unexpected: two lines");
 }
 
+TEST(IsolatedJobs, AWorkerThatHoldsTooMuchIsReplaced) {
+  std::map<size_t, std::string> workers;
+  static std::vector<char> held;
+  const auto job = [](size_t i) {
+    if (i == 2) held.assign(size_t{300} << 20, 'x');
+    return std::to_string(getpid());
+  };
+  const Status status = runIsolated(5, {.workers = 1, .timeoutSeconds = 20, .replaceBytes = size_t{200} << 20}, job,
+                                    [&](size_t i, const JobOutcome& outcome) {
+                                      EXPECT_EQ(outcome.kind, Kind::Answered);
+                                      workers[i] = outcome.answer;
+                                    });
+  EXPECT_TRUE(status.isOk()) << status.message();
+  EXPECT_EQ(workers[0], workers[2]);
+  EXPECT_NE(workers[2], workers[3]);
+  EXPECT_EQ(workers[3], workers[4]);
+}
+
 TEST(IsolatedJobs, AHangCostsOneJob) {
   const auto outcomes = runAll(4, 2, [](size_t i) -> std::string {
     while (i == 1) pause();
