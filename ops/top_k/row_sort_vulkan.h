@@ -8,6 +8,9 @@ namespace opkit::ops::top_k {
 
 enum Kind : uint32_t { kUnsigned, kSigned, kFloat, kHalf };  // of the bits, as in top_k_rank.glsl
 
+/// Passes that the loops of an invocation of top_k_sort.comp make, at most: 55 steps over a tile of 1,024.
+inline constexpr int64_t kSortPasses = 400;
+
 Kind kindOf(DType dtype);
 /// The least power of two that is at least `least`.
 int64_t powerOfTwo(int64_t least);

@@ -33,7 +33,8 @@ class TopKVulkan final : public vulkan::VulkanExecution {
 }  // namespace
 
 void addVulkan(OpRegistry& registry) {
-  registry.addCreator("vulkan", "TopK", vulkan::creatorOf<TopKVulkan>(vulkan::takeAll));
+  const auto supports = [](const CreateArgs& args) { return vulkan::requireLoops(args, kSortPasses); };
+  registry.addCreator("vulkan", "TopK", vulkan::creatorOf<TopKVulkan>(supports));
 }
 
 }  // namespace opkit::ops::top_k

@@ -21,6 +21,15 @@ constexpr int64_t kLeastLength = 1024;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// The parts of a scan over the slices, as rows. Equal slices are compared to their last element.
+vulkan::RowWork partsOf(const Rows& rows) {
+  const int64_t length = std::max(ceilDiv(rows.extent, kMostParts), kLeastLength);
+  return {.rows = ceilDiv(rows.extent, length),
+          .extent = length,
+          .tileRun = 1,
+          .tilePasses = vulkan::loopPasses({rows.outer * rows.inner}) + vulkan::kScanPasses};
+}
+
 class UniqueVulkan final : public vulkan::VulkanExecution {
  public:
   UniqueVulkan(const CreateArgs& args, Backend& backend)
@@ -96,10 +105,8 @@ class UniqueVulkan final : public vulkan::VulkanExecution {
   Status number(const Tensor& x, const Rows& rows, const Tensor* places, const Lists& lists, TensorList outputs,
                 Encoder& encoder) const {
     using Number = shaders::UniqueNumber;
-    const int64_t length = std::max(ceilDiv(rows.extent, kMostParts), kLeastLength);
-    const int64_t parts = ceilDiv(rows.extent, length);
-    OPKIT_ASSIGN(const Tensor* counts, encoder.scratch({DType::UInt32, {parts}}));
-    const vulkan::RowWork work{.rows = parts, .extent = length};
+    const vulkan::RowWork work = partsOf(rows);
+    OPKIT_ASSIGN(const Tensor* counts, encoder.scratch({DType::UInt32, {work.rows}}));
     for (const Stage stage : {kCountHeads, kWriteHeads, kCountFirsts, kWriteFirsts}) {
       if (params_.sorted && stage >= kCountFirsts) break;
       OPKIT_TRY(encoder.dispatch<Number>({*Number::wordOfBytes(sizeOf(x.desc.dtype))},
@@ -114,8 +121,8 @@ class UniqueVulkan final : public vulkan::VulkanExecution {
                                          {.slices = rows.extent,
                                           .elements = rows.outer * rows.inner,
                                           .inner = rows.inner,
-                                          .parts = parts,
-                                          .partLength = length},
+                                          .parts = work.rows,
+                                          .partLength = work.extent},
                                          work, {.kind = top_k::kindOf(x.desc.dtype), .stage = stage}));
     }
     return Status::ok();
@@ -126,7 +133,8 @@ class UniqueVulkan final : public vulkan::VulkanExecution {
 
 Status supports(const CreateArgs& args) {
   const Rows rows = slicesOf(args.params<UniqueParams>(), args.input(0).shape);
-  return vulkan::requireLoops(args, rows.outer * rows.inner + 1);
+  OPKIT_TRY(vulkan::requireLoops(args, std::max(top_k::kSortPasses, rows.outer * rows.inner + 1)));
+  return vulkan::RowTeam::of(partsOf(rows), args.device).check(partsOf(rows), args.device, "Unique");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ harness driver 12 10 "check --written --backend vulkan $driver"
 for class in discrete integrated software; do
   harness "class-$class" 6 11 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
 done
+harness loops 6 9 'check --written --backend vulkan --sanitize=loops'
 for width in 128 512; do harness "width-$width" 6 10 "check --written --backend vulkan --vector-width $width"; done
 drawn='shuf -n 2 --random-source=<(yes $day) | paste -sd,'  # two of the lines, by the day
 mask="--mask \"\$(\$bin/op-harness list --masks | $drawn)\""
