@@ -60,7 +60,7 @@ Checker::Checker(const OpRegistry& registry, std::string backend, std::shared_pt
 
 void Checker::setRuntimeOptions(const RuntimeOptions& options) {
   runtimeOptions_ = options;
-  if (backend_ == "vulkan") deviceVariants_.emplace(options);
+  if (backend_ == "vulkan") deviceVariants_.emplace();
 }
 
 SessionConfig Checker::guarded() const {

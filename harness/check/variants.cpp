@@ -1,6 +1,9 @@
 #include "harness/check/variants.h"
 
 #include "engine/backend/class_variations.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#endif
 #include "harness/check/kernel_rig.h"
 #include "harness/check/verdict.h"
 
@@ -95,13 +98,15 @@ Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionCo
   return copyOutputs(*session);
 }
 
-Result<std::shared_ptr<Runtime>> DeviceVariants::inClass(const std::string& deviceClass) {
-  std::shared_ptr<Runtime>& runtime = classes_[deviceClass];
-  if (runtime) return runtime;
-  RuntimeOptions options = options_;
-  options.deviceClass = deviceClass;
-  OPKIT_ASSIGN(runtime, createRuntime("vulkan", options));
-  return runtime;
+/// REQUIRES the same Runtime each time.
+std::shared_ptr<Runtime> DeviceVariants::inClass(const std::shared_ptr<Runtime>& runtime,
+                                                 const DeviceClass& deviceClass) {
+  std::shared_ptr<Runtime>& found = classes_[&deviceClass];
+#ifdef OPKIT_HAS_VULKAN
+  const auto own = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(runtime);
+  if (!found && own) found = own->inClass(deviceClass);
+#endif
+  return found ? found : runtime;
 }
 
 Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const VariantContext& context) {
@@ -109,7 +114,7 @@ Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const Va
   const DeviceClass& own = *backend->caps().deviceClass;
   std::vector<Variant> variants;
   for (const DeviceClass& other : deviceClasses()) {
-    OPKIT_ASSIGN(const auto runtime, inClass(other.name));
+    const auto runtime = inClass(context.runtime, other);
     const Storage storage = other.prefersImages ? Storage::Buffer : Storage::Image;
     if (std::string_view(other.name) != own.name)
       variants.push_back({fmt::format("device class {}", other.name), runtime, {.backend = context.backend}});

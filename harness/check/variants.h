@@ -25,11 +25,9 @@ Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionCo
                                        size_t* alternatives = nullptr);
 
 /// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
-/// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class.
+/// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class; they share pipelines.
 class DeviceVariants {
  public:
-  explicit DeviceVariants(const RuntimeOptions& options) : options_(options) {}
-
   /// Internal names the first variant that is wrong, or that fell back although the first choice did not.
   Status check(Interpreter& interpreter, const VariantContext& context);
 
@@ -43,10 +41,9 @@ class DeviceVariants {
   static Status judge(const VariantContext& context, const std::string& name,
                       const Result<std::vector<Tensor>>& outputs);
   static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
-  Result<std::shared_ptr<Runtime>> inClass(const std::string& deviceClass);
+  std::shared_ptr<Runtime> inClass(const std::shared_ptr<Runtime>& runtime, const DeviceClass& deviceClass);
 
-  RuntimeOptions options_;
-  std::map<std::string, std::shared_ptr<Runtime>> classes_;
+  std::map<const DeviceClass*, std::shared_ptr<Runtime>> classes_;
 };
 
 /// The model with fixed shapes gives the bits of the model with free extents.

@@ -82,7 +82,7 @@ Result<const Tensor*> ScratchMemory::take(TensorDesc desc) {
 
 Status MeasuringEncoder::fillZero(const Tensor& tensor) { return zeroTail(tensor, *this).error(); }
 
-size_t MeasuringEncoder::shortestRunBytes() const { return opkit::vulkan::shortestRunBytes(backend_.device()); }
+size_t MeasuringEncoder::shortestRunBytes() const { return caps().deviceClass->shortestRunBytes; }
 
 uint64_t MeasuringEncoder::maxBindingBytes() const {
   return opkit::vulkan::maxBindingBytes(backend_.device().physical());

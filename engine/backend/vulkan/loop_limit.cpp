@@ -29,7 +29,12 @@ Result<uint64_t> measure(const std::shared_ptr<Device>& device, PipelineCache& p
 
   BackendCounters counters;
   ImageSet images(device);
-  const RecordingContext context{device, &pipelines, std::move(pool), &counters, false, &images};
+  const RecordingContext context{.device = device,
+                                 .deviceClass = device->physical().deviceClass,
+                                 .pipelines = &pipelines,
+                                 .pool = std::move(pool),
+                                 .counters = &counters,
+                                 .images = &images};
   OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context));
   OPKIT_TRY(recording->dispatch(Shader::code({}), tensors, push, {}, {1, 1, 1}));
   OPKIT_TRY(recording->finish(fence.get()));

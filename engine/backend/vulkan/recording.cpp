@@ -321,8 +321,6 @@ Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t fir
   return Status::ok();
 }
 
-size_t shortestRunBytes(const Device& device) { return device.physical().deviceClass->shortestRunBytes; }
-
 Status Recording::finish(VkFence fence) {
   // Results become visible to the host and to later submissions.
   const VkMemoryBarrier visible{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites,

@@ -22,15 +22,13 @@ struct TracedDispatch;
 /// State shared by the recordings of one Backend. Borrowed; outlives them.
 struct RecordingContext {
   std::shared_ptr<Device> device;
+  const DeviceClass* deviceClass = nullptr;
   PipelineCache* pipelines = nullptr;
   std::shared_ptr<CommandPool> pool;
   BackendCounters* counters = nullptr;
   bool timestamps = false;
   ImageSet* images = nullptr;  // of the plan that is recorded
 };
-
-/// See Encoder::shortestRunBytes.
-size_t shortestRunBytes(const Device& device);
 
 class Recording {
  public:
@@ -49,7 +47,8 @@ class Recording {
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs);
   /// See Encoder::copyChannels.
   Status copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel);
-  size_t shortestRunBytes() const { return opkit::vulkan::shortestRunBytes(*context_.device); }
+  /// See Encoder::shortestRunBytes.
+  size_t shortestRunBytes() const { return context_.deviceClass->shortestRunBytes; }
   HazardTracker& hazards() { return hazards_; }
   VkCommandBuffer commands() const { return commands_.handle(); }
 

@@ -80,6 +80,21 @@ TEST_F(TunerTest, WithoutMeasurementsTheClassDecides) {
   EXPECT_EQ(cache().size(), 0u);
 }
 
+TEST_F(TunerTest, ARuntimeOfAnotherClassSharesPipelines) {
+  open("software");
+  const auto own = makeBackend();
+  TeamReader first(*own);
+  encode(*own, first);
+  EXPECT_GT(own->counters().pipelinesCreated, 0u);
+  const std::string name = runtime_->device().name;
+  runtime_ = static_cast<VulkanRuntime&>(*runtime_).inClass(**deviceClassNamed("discrete"));
+  EXPECT_EQ(runtime_->device().name, name + " as discrete");
+  const auto other = makeBackend();
+  TeamReader second(*other);
+  EXPECT_EQ(encode(*other, second), (*deviceClassNamed("discrete"))->largestTeam);
+  EXPECT_EQ(other->counters().pipelinesCreated, 0u);
+}
+
 TEST_F(TunerTest, ASoftwareDeviceIsNotTuned) {
   open("software");
   const auto backend = makeBackend({.tune = true});

@@ -19,7 +19,7 @@ constexpr size_t kStagingBytes = size_t{16} << 20;
 // Vector loads of up to 16 bytes never straddle a tensor, and tensors do not share cache lines.
 constexpr size_t kMinAlignment = 64;
 
-DeviceCaps capsOf(const PhysicalDevice& physical) {
+DeviceCaps capsOf(const PhysicalDevice& physical, const DeviceClass& deviceClass) {
   const VkPhysicalDeviceLimits& limits = physical.properties.limits;
   return {.storage8 = physical.storage8,
           .storage16 = physical.storage16,
@@ -29,7 +29,7 @@ DeviceCaps capsOf(const PhysicalDevice& physical) {
           .maxTexels = limits.maxTexelBufferElements,
           .workGroup = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]),
           .sharedBytes = limits.maxComputeSharedMemorySize,
-          .deviceClass = physical.deviceClass};
+          .deviceClass = &deviceClass};
 }
 
 /// Elements [first, first + count) of a tensor as a flat tensor.
@@ -54,7 +54,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
                                    runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
       tuner_(*this, config.tune, config.alternative) {
-  const DeviceCaps own = capsOf(runtime_->vulkanDevice()->physical());
+  const DeviceCaps own = capsOf(runtime_->vulkanDevice()->physical(), runtime_->deviceClass());
   for (const ClassVariation& variation : variationsOf(*own.deviceClass)) {
     varied_.push_back(own);
     varied_.back().loopIterations = runtime_->loopIterations();
@@ -68,8 +68,12 @@ VulkanBackend::~VulkanBackend() { runtime_->saveCaches(); }
 Status VulkanBackend::start() {
   const std::shared_ptr<Device>& device = runtime_->vulkanDevice();
   OPKIT_ASSIGN(std::shared_ptr<CommandPool> pool, CommandPool::create(device));
-  context_ = {device, &runtime_->pipelines(), std::move(pool), &counters(),
-              config_.deviceTimestamps && device->physical().timestampBits > 0};
+  context_ = {.device = device,
+              .deviceClass = &runtime_->deviceClass(),
+              .pipelines = &runtime_->pipelines(),
+              .pool = std::move(pool),
+              .counters = &counters(),
+              .timestamps = config_.deviceTimestamps && device->physical().timestampBits > 0};
   OPKIT_ASSIGN(fence_, createFence(*device));
   OPKIT_TRY(startImages());
   if (device->physical().unified) return Status::ok();
@@ -81,7 +85,7 @@ Status VulkanBackend::start() {
 Status VulkanBackend::startImages() {
   const std::shared_ptr<Device>& device = context_.device;
   if (config_.storage == Storage::Buffer ||
-      (config_.storage == Storage::Auto && !device->physical().deviceClass->prefersImages))
+      (config_.storage == Storage::Auto && !runtime_->deviceClass().prefersImages))
     return Status::ok();
   if (!device->physical().imageRobustness) {  // kernels load outside images, where padding is
     if (config_.storage == Storage::Auto) return Status::ok();

@@ -21,15 +21,21 @@ std::string cacheKey(const PhysicalDevice& physical) {
                      physical.info.driver, kShaderHash);
 }
 
+/// The device's, saying in which class it is used if that is not its own.
+DeviceInfo infoIn(const DeviceClass& deviceClass, const PhysicalDevice& device) {
+  DeviceInfo info = device.info;
+  if (device.deviceClass != &deviceClass) info.name += fmt::format(" as {}", deviceClass.name);
+  return info;
+}
+
 /// True if `wanted`, or else OPKIT_DEVICE_CLASS, selects another class than the device's own.
 Result<bool> forceClass(const std::string& wanted, PhysicalDevice& device) {
   const char* fromEnvironment = std::getenv("OPKIT_DEVICE_CLASS");
   const std::string name = wanted.empty() && fromEnvironment ? fromEnvironment : wanted;
   if (name.empty()) return false;
-  const DeviceClass* own = device.deviceClass;
-  OPKIT_ASSIGN(device.deviceClass, deviceClassNamed(name));
-  if (device.deviceClass != own) device.info.name += fmt::format(" as {}", name);
-  return device.deviceClass != own;
+  OPKIT_ASSIGN(const DeviceClass* const forced, deviceClassNamed(name));
+  device.info = infoIn(*forced, device);
+  return std::exchange(device.deviceClass, forced) != forced;
 }
 
 std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder, const Device& device,
@@ -40,10 +46,23 @@ std::filesystem::path fileIn(const std::optional<std::filesystem::path>& folder,
 }  // namespace
 
 VulkanRuntime::VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder)
-    : device_(std::move(device)) {
+    : device_(std::move(device)), deviceClass_(device_->physical().deviceClass), info_(device_->physical().info) {
   const std::string key = cacheKey(device_->physical());
-  pipelines_ = std::make_unique<PipelineCache>(device_, fileIn(cacheFolder, *device_, ".pipelines"), key);
+  pipelines_ = std::make_shared<PipelineCache>(device_, fileIn(cacheFolder, *device_, ".pipelines"), key);
   tuning_ = std::make_unique<TuningCache>(fileIn(cacheFolder, *device_, ".tuning"), key);
+}
+
+VulkanRuntime::VulkanRuntime(const VulkanRuntime& like, const DeviceClass& deviceClass)
+    : device_(like.device_),
+      deviceClass_(&deviceClass),
+      info_(infoIn(deviceClass, device_->physical())),
+      pipelines_(like.pipelines_),
+      tuning_(std::make_unique<TuningCache>(std::filesystem::path(), cacheKey(device_->physical()))),
+      loopIterations_(like.loopIterations_),
+      loopsAllowed_(like.loopsAllowed_) {}
+
+std::shared_ptr<VulkanRuntime> VulkanRuntime::inClass(const DeviceClass& deviceClass) const {
+  return std::shared_ptr<VulkanRuntime>(new VulkanRuntime(*this, deviceClass));
 }
 
 Status VulkanRuntime::measureLimits(const std::optional<std::filesystem::path>& cacheFolder) {
@@ -56,7 +75,7 @@ Status VulkanRuntime::measureLimits(const std::optional<std::filesystem::path>& 
 }
 
 Status VulkanRuntime::readGuesses(const std::filesystem::path& file) {
-  const DeviceClass& own = *device_->physical().deviceClass;
+  const DeviceClass& own = *deviceClass_;
   if (!std::filesystem::is_regular_file(file)) return Status::invalidArgument("guesses: no file {}", file.string());
   auto guesses = std::make_unique<const TuningCache>(file, guessKey(own), false);
   if (guesses->size() == 0)
@@ -73,7 +92,7 @@ void VulkanRuntime::saveCaches() {
     if (!status.isOk()) warnAboutCache(status.message());
 }
 
-const DeviceInfo& VulkanRuntime::device() const { return device_->physical().info; }
+const DeviceInfo& VulkanRuntime::device() const { return info_; }
 
 void VulkanRuntime::setShaderSource(ShaderSource source) { pipelines_->setSource(std::move(source)); }
 

@@ -37,6 +37,9 @@ class VulkanRuntime final : public Runtime,
  public:
   /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime is destroyed.
   VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
+  /// A Runtime on the same device that chooses kernels for another class. Shares pipelines, shader source and tracer;
+  /// has measurements of its own, which no file keeps.
+  std::shared_ptr<VulkanRuntime> inClass(const DeviceClass& deviceClass) const;
   /// REQUIRED before the first Backend: measures limits that only a running shader can show (loop_limit.h).
   Status measureLimits(const std::optional<std::filesystem::path>& cacheFolder);
   ~VulkanRuntime() override;
@@ -45,6 +48,7 @@ class VulkanRuntime final : public Runtime,
   Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override;
 
   const std::shared_ptr<Device>& vulkanDevice() const { return device_; }
+  const DeviceClass& deviceClass() const { return *deviceClass_; }
   PipelineCache& pipelines() { return *pipelines_; }
   /// Iterations of all loops of one invocation together; UINT64_MAX if there is no limit. The mask's limit if that is
   /// lower.
@@ -69,8 +73,12 @@ class VulkanRuntime final : public Runtime,
   const ChoiceListener& choiceListener() const { return choiceListener_; }
 
  private:
+  VulkanRuntime(const VulkanRuntime& like, const DeviceClass& deviceClass);
+
   std::shared_ptr<Device> device_;  // shared: buffers keep it too
-  std::unique_ptr<PipelineCache> pipelines_;
+  const DeviceClass* deviceClass_;
+  DeviceInfo info_;
+  std::shared_ptr<PipelineCache> pipelines_;  // shared with Runtimes of other classes
   std::unique_ptr<TuningCache> tuning_;
   std::unique_ptr<const TuningCache> guesses_;
   ChoiceListener choiceListener_;
