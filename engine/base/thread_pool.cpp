@@ -20,12 +20,12 @@ namespace {
 /// Polls `condition` before a thread sleeps: for about ten microseconds, roughly the cost of sleeping.
 constexpr int kSpins = 2000;
 // Of a hostile loop: the turns in which threads wait for each other, after how many instructions one stops midway
-// (kFewestSteps, doubled each time with probability 1/2, at most kMostDoublings times), and the longest wait. A step is
-// a trap of the kernel: long stops are rare, because they would take most of the time.
+// (kFewestSteps, doubled each time with probability 1/2, at most kMostDoublings times, and up to as many again), and
+// the longest wait. A step is a trap of the kernel: long stops are rare, because they would take most of the time.
 constexpr size_t kTurns = 3;
-constexpr size_t kFewestSteps = 24;
-constexpr int kMostDoublings = 6;
-constexpr size_t kMostStops = 12;  // loops of one pool that have them
+constexpr size_t kFewestSteps = 16;
+constexpr int kMostDoublings = 5;
+constexpr size_t kMostStops = 6;  // loops of one pool that have them
 constexpr std::chrono::milliseconds kPatience{200};
 constexpr int kYields = 4;  // then naps: yields of many waiting threads slow the one that they wait for
 constexpr std::chrono::microseconds kNap{50};
@@ -158,7 +158,8 @@ class ThreadPool::Workers {
       body();
     } else {
       const int doublings = std::min(std::countr_zero(orders_ >> (8 + turn)), kMostDoublings);
-      pauseMidway(kFewestSteps << doublings, body, [&] {
+      const size_t least = kFewestSteps << doublings, more = static_cast<size_t>(orders_ >> (20 + 5 * turn)) % least;
+      pauseMidway(least + more, body, [&] {
         stopped_ = turn + 1;
         await([&] { return finished_ >= before + members - 1; });
       });

@@ -96,6 +96,29 @@ TEST(ThreadPool, AHostilePoolShowsSharedScratchEveryTime) {
   }
 }
 
+/// Each body adds to a sum that all share, by a load, a little other work, and a store.
+TEST(ThreadPool, AHostilePoolStopsInAShortWindow) {
+  if (!canPauseMidway()) GTEST_SKIP() << "threads cannot be stopped midway here";
+  size_t found = 0;
+  for (size_t attempt = 0; attempt < 20; ++attempt) {
+    ThreadPool pool(3 + attempt % 3, ThreadManner::Hostile);
+    bool isWrong = false;
+    for (int round = 0; round < 4; ++round) {
+      std::atomic<int> sum = 0;
+      pool.parallelFor(8, [&](size_t, size_t) {
+        [[maybe_unused]] volatile int work = 0;
+        const int read = sum.load(std::memory_order_relaxed);
+        for (int i = 0; i < 2; ++i) work = i;
+        sum.store(read + 1, std::memory_order_relaxed);
+        for (int i = 0; i < 100; ++i) work = i;
+      });
+      isWrong = isWrong || sum != 8;
+    }
+    found += isWrong;
+  }
+  EXPECT_GE(found, 10u) << "of 20";
+}
+
 TEST(ThreadPool, ZeroTakesOnePerCore) { EXPECT_GE(ThreadPool(0).threadCount(), 1u); }
 
 TEST(ThreadPool, WhatABodyThrowsReachesTheCaller) {
