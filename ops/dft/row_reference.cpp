@@ -1,6 +1,7 @@
 #include "ops/dft/row_reference.h"
 
 #include <cmath>
+#include <map>
 #include <numbers>
 
 namespace opkit::ops::dft {
@@ -20,15 +21,23 @@ Number rootOf(int64_t k, int64_t n) {
   return root;
 }
 
-NumberRow rootsOf(int64_t n) {
-  NumberRow roots;
-  for (int64_t k = 0; k < n; ++k) roots.push_back(rootOf(k, n));
-  return roots;
-}
+/// The roots of each length, made once for all parts of a row.
+class RootTable {
+ public:
+  const NumberRow& of(int64_t n) {
+    NumberRow& roots = tables_[n];
+    if (roots.empty())
+      for (int64_t k = 0; k < n; ++k) roots.push_back(rootOf(k, n));
+    return roots;
+  }
 
-NumberRow directSums(const NumberRow& x) {
+ private:
+  std::map<int64_t, NumberRow> tables_;
+};
+
+NumberRow directSums(const NumberRow& x, RootTable& table) {
   const auto n = static_cast<int64_t>(x.size());
-  const NumberRow roots = rootsOf(n);
+  const NumberRow& roots = table.of(n);
   NumberRow y(x.size());
   for (int64_t k = 0; k < n; ++k)
     for (int64_t j = 0; j < n; ++j)
@@ -63,23 +72,23 @@ int64_t generatorOf(int64_t n) {
   }
 }
 
-NumberRow splitSums(const NumberRow& x);
+NumberRow splitSums(const NumberRow& x, RootTable& table);
 
 /// Inverse transform of the products of both spectra: a cyclic convolution.
-NumberRow convolved(const NumberRow& a, const NumberRow& b) {
-  const NumberRow first = splitSums(a), second = splitSums(b);
+NumberRow convolved(const NumberRow& a, const NumberRow& b, RootTable& table) {
+  const NumberRow first = splitSums(a, table), second = splitSums(b, table);
   NumberRow product(a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     const Number value = times(first[i], second[i]);
     product[i] = {value.re, -value.im};
   }
-  NumberRow y = splitSums(product);
+  NumberRow y = splitSums(product, table);
   const auto count = static_cast<long double>(a.size());
   for (Number& value : y) value = {value.re / count, -value.im / count};
   return y;
 }
 
-NumberRow primeSums(const NumberRow& x) {
+NumberRow primeSums(const NumberRow& x, RootTable& table) {
   const auto n = static_cast<int64_t>(x.size());
   const int64_t g = generatorOf(n), inverse = powerModulo(g, n - 2, n);
   NumberRow values, roots;
@@ -89,7 +98,7 @@ NumberRow primeSums(const NumberRow& x) {
     roots.push_back(rootOf(down, n));
     places.push_back(static_cast<size_t>(down));
   }
-  const NumberRow sums = convolved(values, roots);
+  const NumberRow sums = convolved(values, roots, table);
   NumberRow y(x.size(), x[0]);
   for (const Number& value : x) y[0] = plus(y[0], value);
   y[0] = {y[0].re - x[0].re, y[0].im - x[0].im};
@@ -98,18 +107,18 @@ NumberRow primeSums(const NumberRow& x) {
 }
 
 /// By the least prime factor p: p transforms of every p-th element, and sums of p terms.
-NumberRow splitSums(const NumberRow& x) {
+NumberRow splitSums(const NumberRow& x, RootTable& table) {
   const auto n = static_cast<int64_t>(x.size());
-  if (n <= kDirectPart) return directSums(x);
+  if (n <= kDirectPart) return directSums(x, table);
   const int64_t p = leastFactor(n), part = n / p;
-  if (p == n) return primeSums(x);
+  if (p == n) return primeSums(x, table);
   std::vector<NumberRow> parts;
   for (int64_t j = 0; j < p; ++j) {
     NumberRow every;
     for (int64_t i = 0; i < part; ++i) every.push_back(x[static_cast<size_t>(i * p + j)]);
-    parts.push_back(splitSums(every));
+    parts.push_back(splitSums(every, table));
   }
-  const NumberRow roots = rootsOf(n);
+  const NumberRow& roots = table.of(n);
   NumberRow y(x.size());
   for (int64_t k = 0; k < n; ++k)
     for (int64_t j = 0; j < p; ++j) {
@@ -122,7 +131,8 @@ NumberRow splitSums(const NumberRow& x) {
 }  // namespace
 
 NumberRow transformedRow(const NumberRow& x) {
-  return static_cast<int64_t>(x.size()) <= kDirect ? directSums(x) : splitSums(x);
+  RootTable table;
+  return static_cast<int64_t>(x.size()) <= kDirect ? directSums(x, table) : splitSums(x, table);
 }
 
 }  // namespace opkit::ops::dft

@@ -1,5 +1,6 @@
 // Each weight by itself, in long double: how far its row is from the corners of its band.
 #include <cmath>
+#include <vector>
 
 #include "engine/op/oracle_elements.h"
 #include "ops/mel_weight_matrix/mel_weight_matrix_parts.h"
@@ -31,10 +32,12 @@ Real weightAt(int64_t row, int64_t first, int64_t peak, int64_t last) {
 
 Status reference(const OracleArgs& args) {
   OracleTensor& y = args.output();
-  const int64_t corners = args.input(0).integer[0] + 2;
+  const int64_t count = args.input(0).integer[0] + 2;
+  std::vector<int64_t> corners;
+  for (int64_t i = 0; i < count; ++i) corners.push_back(cornerAt(args, i, count));
   forEachCoordinates(y.shape(), [&](size_t i, const Coordinates& at) {
-    const Real weight = weightAt(at[0], cornerAt(args, at[1], corners), cornerAt(args, at[1] + 1, corners),
-                                 cornerAt(args, at[1] + 2, corners));
+    const auto band = corners.begin() + at[1];
+    const Real weight = weightAt(at[0], band[0], band[1], band[2]);
     if (y.isReal())
       y.real[i] = static_cast<double>(weight);
     else
