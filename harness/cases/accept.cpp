@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "harness/cases/costs.h"
 #include "harness/cases/data.h"
 #include "harness/check/prepared.h"
 #include "harness/check/trust.h"
@@ -25,6 +26,12 @@ Status checkCost(const OpDef& def, const Case& c, const HostInputs& inputs, cons
     if (output.elements() > limits.elements) return Status::unsupported("too large");
   if (def.flops && def.flops(args, outputs) > limits.flops) return Status::unsupported("too slow");
   return Status::ok();
+}
+
+bool isTooLarge(const Case& c, const DrawLimits& limits) {
+  int64_t elements = 0;
+  for (const auto& input : c.inputs) elements += input ? std::min(input->elements(), limits.elements + 1) : 0;
+  return elements > limits.elements;
 }
 
 /// Expected values below the normal range are rounded to few bits or none: bounds relative to them mean nothing.
@@ -66,10 +73,18 @@ Status checkExactSums(const OpDef& def, const PreparedCase& c) {
 
 }  // namespace
 
+double estimatedSeconds(const Case& c, const OpDef& def) {
+  if (isTooLarge(c, {})) return std::numeric_limits<double>::infinity();
+  const CaseWork work = workOf(c, def);
+  double most = 0;
+  for (const char* backend : {"cpu", "vulkan"})
+    most = std::max(most, CaseCosts::builtin().seconds(c.op, work, backend));
+  return most;
+}
+
 Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, const DrawLimits& limits) {
-  int64_t elements = 0;
-  for (const auto& input : c.inputs) elements += input ? std::min(input->elements(), limits.elements + 1) : 0;
-  if (elements > limits.elements) return Status::unsupported("too large");
+  if (isTooLarge(c, limits)) return Status::unsupported("too large");
+  if (estimatedSeconds(c, def) > limits.seconds) return Status::unsupported("too slow");
   OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, def));
   OPKIT_TRY(checkCost(def, c, inputs, limits));
   const PreparedCase prepared = prepareCase(c, registry);

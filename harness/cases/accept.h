@@ -9,7 +9,11 @@ namespace opkit::harness {
 struct DrawLimits {
   int64_t elements = 400'000;  // of all inputs together, and of each output
   double flops = 3e7;          // of the oracle, which computes in double
+  double seconds = 0.1;        // of check on each backend, by harness/cases/costs.h
 };
+
+/// Of check on the dearer of the built-in backends; infinity for a case with too many elements.
+double estimatedSeconds(const Case& c, const OpDef& def);
 
 /// OK, or the reason why the card or the oracle refuses the case, or why the case is too large or vacuous.
 Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, const DrawLimits& limits);

@@ -44,6 +44,7 @@ struct Case {
   CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;
+  std::string costly;       // why `check` may take over a second for it
   std::string slow;         // why the kernel may stay below the floor of `bench --roof`
   double efficiency = 0;    // of memory accesses, at least (harness/trace); 0: not stated
   double requests = 0;      // bytes requested over bytes of inputs and outputs, at most; 0: not stated

@@ -131,6 +131,7 @@ Result<Case> readBase(const Json& entry) {
   base.bench = entry.value("bench", false);
   OPKIT_ASSIGN(base.size, readString(entry, "size"));
   OPKIT_ASSIGN(base.slow, readString(entry, "slow"));
+  OPKIT_ASSIGN(base.costly, readString(entry, "costly"));
   if (entry.contains("slow") && (base.slow.empty() || base.size.empty()))
     return Status::invalidArgument("\"slow\" must be the reason why an entry with a \"size\" stays below the floor");
   if (entry.contains("size") && base.size != "typical" && base.size != "large")
@@ -230,10 +231,11 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 }
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(entry, {"name",    "op",       "params",   "inputs",     "lanes",      "data",   "constant",
-                              "outputs", "fallback", "unproved", "loops",      "boundScale", "reason", "seed",
-                              "bench",   "size",     "slow",     "efficiency", "requests",   "banks",  "uncoalesced"},
-                      true));
+  OPKIT_TRY(checkKeys(
+      entry, {"name",     "op",       "params",     "inputs",     "lanes",  "data",       "constant", "outputs",
+              "fallback", "unproved", "loops",      "boundScale", "reason", "seed",       "bench",    "size",
+              "slow",     "costly",   "efficiency", "requests",   "banks",  "uncoalesced"},
+      true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
   if (!def) return Status::invalidArgument("unknown operator \"{}\"", base.op);

@@ -239,25 +239,26 @@ void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high) {
   fillNormal(tensor, rng, {low, high});
 }
 
+Result<Tensor> makeInput(const Case& c, const OpDef& def, size_t index) {
+  OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(*c.inputs[index]));
+  Rng rng(seedOf(c, index));
+  if (index < c.data.size() && !c.data[index].empty())
+    fillForm(tensor, rng, Json::parse(c.data[index]));
+  else if (c.lane == Lane::Exact)
+    fillExact(tensor, rng);
+  else if (c.lane == Lane::Specials)
+    fillSpecials(tensor, rng, def);
+  else
+    fillNormal(tensor, rng, def.domain);
+  return tensor;
+}
+
 Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def) {
-  std::vector<std::optional<Tensor>> tensors;
-  for (size_t i = 0; i < c.inputs.size(); ++i) {
-    if (!c.inputs[i]) {
-      tensors.emplace_back(std::nullopt);
-      continue;
+  std::vector<std::optional<Tensor>> tensors(c.inputs.size());
+  for (size_t i = 0; i < c.inputs.size(); ++i)
+    if (c.inputs[i]) {
+      OPKIT_ASSIGN(tensors[i], makeInput(c, def, i));
     }
-    OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(*c.inputs[i]));
-    Rng rng(seedOf(c, i));
-    if (i < c.data.size() && !c.data[i].empty())
-      fillForm(tensor, rng, Json::parse(c.data[i]));
-    else if (c.lane == Lane::Exact)
-      fillExact(tensor, rng);
-    else if (c.lane == Lane::Specials)
-      fillSpecials(tensor, rng, def);
-    else
-      fillNormal(tensor, rng, def.domain);
-    tensors.push_back(std::move(tensor));
-  }
   return tensors;
 }
 

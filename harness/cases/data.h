@@ -10,6 +10,8 @@
 
 namespace opkit::harness {
 
+/// Host tensor for input `index`, which is not absent. OutOfMemory if too large.
+Result<Tensor> makeInput(const Case& c, const OpDef& def, size_t index);
 /// Host tensors for every input of the case; nullopt for an absent input. OutOfMemory if too large.
 Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def);
 

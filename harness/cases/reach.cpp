@@ -2,6 +2,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -17,7 +18,10 @@ namespace {
 using Json = nlohmann::json;
 using Examples = std::vector<const Case*>;
 
-constexpr size_t kTries = 24;  // examples per place and turn
+constexpr size_t kTries = 24;          // examples per place and turn
+constexpr size_t kSlowTries = 8;       // slow candidates, the cheapest of which is taken
+constexpr double kSlowest = 10;        // seconds of a draw at a place that has no cheaper one
+constexpr double kTypicalDraw = 0.06;  // estimated seconds of a draw on the built-in backends together
 
 template <class List>
 auto pick(const List& list, Rng& rng) {
@@ -320,14 +324,28 @@ std::span<const Place> places() { return kPlaces; }
 std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, const Examples& examples,
                            const OpRegistry& registry, Rng& rng, bool newSeed) {
   const Examples rich = withoutPoor(examples);
+  std::multimap<double, Case> slow;  // by seconds
+  const auto cheapestSlow = [&]() -> std::optional<Case> {
+    for (auto& [seconds, c] : slow)
+      if (acceptDrawn(def, registry, c, {.seconds = seconds}).isOk()) return std::move(c);
+    slow.clear();
+    return std::nullopt;
+  };
   for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt) {
     for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
       markDrawn(c, std::string("drawn for ") + place.name);
       if (newSeed) c.seed = rng.next() % kSeeds;
-      if (acceptDrawn(def, registry, c, {}).isOk()) return c;
+      const double seconds = estimatedSeconds(c, def);
+      if (seconds > DrawLimits().seconds) {
+        if (seconds < kSlowest) slow.emplace(seconds, std::move(c));
+      } else if (acceptDrawn(def, registry, c, {}).isOk()) {
+        return c;
+      }
     }
+    if (slow.size() >= kSlowTries)
+      if (auto c = cheapestSlow()) return c;
   }
-  return std::nullopt;
+  return cheapestSlow();
 }
 
 /// True if a candidate of the draw matches the filter. Much cheaper than to check whether candidates are accepted.
@@ -349,8 +367,31 @@ std::map<std::string, Examples> examplesOf(const Catalogue& base) {
   return examples;
 }
 
+/// All draws for one operator at one place.
+struct Spot {
+  size_t first = 0, count = 0;  // of the draws
+  uint64_t hash = 0;
+};
+
+static std::vector<Spot> spotsOf(const std::deque<Draw>& draws) {
+  std::vector<Spot> spots;
+  for (size_t i = 0; i < draws.size(); ++i) {
+    const bool isNew = i == 0 || draws[i].def != draws[i - 1].def || draws[i].place != draws[i - 1].place;
+    if (isNew) spots.push_back({i, 0, hashText(draws[i].def->type + draws[i].place->name)});
+    ++spots.back().count;
+  }
+  return spots;
+}
+
+/// As many as fit, others the next day.
+static void keepDay(const DrawsOfDay& of, std::vector<Spot>& spots) {
+  const size_t fit = std::max<size_t>(static_cast<size_t>(of.seconds / kTypicalDraw), 1);
+  const size_t days = (spots.size() + fit - 1) / fit;
+  std::erase_if(spots, [&](const Spot& spot) { return spot.hash % days != of.day % days; });
+}
+
 Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
-                                 uint64_t seed, const std::string& filter) {
+                                 uint64_t seed, const std::string& filter, const std::optional<DrawsOfDay>& ofDay) {
   const auto examples = examplesOf(base);
   std::deque<Draw> draws;
   for (const OpDef* def : registry.all()) {
@@ -364,17 +405,27 @@ Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, con
         draws.push_back({def, &place, i / 2, i % 2 == 0 ? floats : all,
                          fmt::format("reach/{}/{}/{}/{}", def->type, place.name, i, seed), std::nullopt});
   }
-  ThreadPool(0, ThreadManner::Sleeps).parallelFor(draws.size(), [&](size_t i, size_t) {
-    Draw& draw = draws[i];
-    Rng rng(hashText(draw.text));
-    if (!filter.empty() && !mayMatch(draw, filter, rng)) return;
-    draw.found = drawAt(*draw.place, draw.turn, *draw.def, *draw.examples, registry, rng);
+  std::vector<Spot> spots = spotsOf(draws);
+  const size_t all = spots.size();
+  if (ofDay && all > 0) keepDay(*ofDay, spots);
+  ThreadPool(0, ThreadManner::Sleeps).parallelFor(spots.size(), [&](size_t s, size_t) {
+    const Spot& spot = spots[s];
+    for (size_t k = 0; k < spot.count; ++k) {
+      Draw& draw = draws[spot.first + (k + (ofDay ? ofDay->day + spot.hash : 0)) % spot.count];
+      Rng rng(hashText(draw.text));
+      if (!filter.empty() && !mayMatch(draw, filter, rng)) continue;
+      draw.found = drawAt(*draw.place, draw.turn, *draw.def, *draw.examples, registry, rng);
+      if (ofDay && draw.found) break;
+    }
   });
   std::vector<CaseGroup> groups;
   std::set<std::string> seen;
   for (Draw& draw : draws)
     if (draw.found && seen.insert(draw.found->id()).second) groups.push_back({{*std::move(draw.found)}});
   base.notes.push_back(fmt::format("{} cases were drawn for places that the written ones do not reach", groups.size()));
+  if (ofDay)
+    base.notes.back() +=
+        fmt::format(": at most one of the day for an operator and a kind of place, {} of {}", spots.size(), all);
   OPKIT_TRY(addDrawn(std::move(groups), base));
   return base;
 }

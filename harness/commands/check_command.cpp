@@ -1,3 +1,4 @@
+#include <chrono>
 #include <limits>
 #include <map>
 #include <thread>
@@ -5,6 +6,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "harness/cases/case_rules.h"
+#include "harness/check/day_set.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
@@ -37,6 +39,8 @@ struct CheckArguments {
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
   size_t memoryMiB = 8192;
+  std::string budget;  // seconds, "none", or empty: the default
+  std::optional<uint64_t> day;
   size_t slowest = 0;
   bool sample = false;
   bool verbose = false;
@@ -44,15 +48,32 @@ struct CheckArguments {
   bool subChecks = false;
 };
 
+/// A run that names operators, cases or a part of the cases has none by default.
+std::optional<DayBudget> budgetOf(const CheckArguments& options) {
+  const CaseOptions& asked = options.cases;
+  const bool isPart = !asked.ops.empty() || !asked.filter.empty() || !asked.id.empty() || !asked.casesFile.empty() ||
+                      asked.fuzz > 0 || !asked.reach || options.sample || !options.shard.isWhole() ||
+                      !options.backend.sanitize.empty();
+  if (options.budget == "none" || (options.budget.empty() && isPart)) return std::nullopt;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto today = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::days>(now).count());
+  DayBudget budget{.day = options.day.value_or(today)};
+  if (!options.budget.empty()) budget.seconds = std::stod(options.budget);
+  return budget;
+}
+
 class CheckRun {
  public:
-  CheckRun(const CheckArguments& options, const OpRegistry& registry) : options_(options), registry_(registry) {}
+  CheckRun(const CheckArguments& options, const OpRegistry& registry)
+      : options_(options), registry_(registry), budget_(budgetOf(options)) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
-    OPKIT_ASSIGN(catalogue_, loadCases(options_.cases, registry_));
+    CaseOptions cases = options_.cases;
+    if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
+    OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
     reruns_.emplace(CheckJob(registry_, catalogue_, options_.backend, &expectations_), limits(),
@@ -74,10 +95,15 @@ class CheckRun {
   }
 
  private:
-  Result<std::vector<CheckUnit>> allUnits() const {
+  Result<std::vector<CheckUnit>> allUnits() {
     if (options_.sample) return sampleUnits(catalogue_, registry_, options_.backend, limits());
     std::vector<CheckUnit> units;
-    for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+    if (budget_) {
+      day_ = daySet(catalogue_, registry_, *budget_);
+      for (const size_t group : day_->groups) units.push_back({.group = group});
+    } else {
+      for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+    }
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     return units;
   }
@@ -174,7 +200,16 @@ class CheckRun {
             .timeoutSeconds = options_.timeoutSeconds,
             .memoryBytes = options_.memoryMiB << 20,
             .replaceBytes = kLargestWorker,
-            .stop = [this] { return !file_.status().isOk(); }};
+            .stop = [this] { return !file_.status().isOk() || isCut(); }};
+  }
+
+  /// The clock ends a run whose estimates were far too low for the machine.
+  bool isCut() const {
+    if (!budget_) return false;
+    constexpr double kPatience = 3;
+    const double most = kPatience * budget_->seconds * DayBudget::kCores /
+                        std::min(static_cast<double>(options_.jobs), DayBudget::kCores);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > most;
   }
 
   std::string labelOf(const CheckUnit& unit) const {
@@ -273,7 +308,8 @@ class CheckRun {
   }
 
   void printSlowest() const {
-    if (!slowest_.empty()) fmt::print("slowest:\n");
+    if (slowest_.empty()) return;
+    fmt::print("slowest:\n");
     for (auto one = slowest_.rbegin(); one != slowest_.rend(); ++one)
       fmt::print("  {:>9}  {}\n", cli::formatNs(one->first), one->second);
   }
@@ -330,7 +366,7 @@ class CheckRun {
   void recordKernelsThatNeverRan() {
     const CaseOptions& asked = options_.cases;
     if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.isWhole()) return;
-    if (interrupted() || !options_.backend.simd.empty()) return;
+    if (interrupted() || !options_.backend.simd.empty() || (day_ && day_->days > 1)) return;
     for (const OpDef* def : registry_.all()) {
       const CheckTally* const tally = totals_.find(def->type, "cpu");
       if (!tally || tally->count.contains(CaseStatus::Skip)) continue;
@@ -358,8 +394,11 @@ class CheckRun {
     if (options_.subChecks) account_.printSubChecks();
     account_.addTo(file_.summary());
     OPKIT_TRY(file_.close());
+    const bool isShort = unitsDone_ < unitsTotal_;
     const std::string missing =
-        interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_) : "";
+        interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_)
+        : isShort     ? fmt::format("cut by the clock: {} of {} groups were checked", unitsDone_, unitsTotal_)
+                      : "";
     if (!options_.junit.empty()) {
       const std::string xml = junitXml(records_, blocks_, missing);
       OPKIT_TRY(
@@ -372,9 +411,11 @@ class CheckRun {
     account_.printSummary();
     printSlowest();
     fmt::print("{} dispatches\n", dispatches_);
+    if (day_) fmt::print("{}\n", day_->toString(*budget_));
     if (!missing.empty()) {
       fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
-      return cli::kCheckFailed;  // runProgram replaces it by the signal's code
+      // runProgram replaces it by the signal's code
+      return interrupted() || failed ? cli::kCheckFailed : cli::kNothingRan;
     }
     // Backends on which nothing ran have proved nothing, whatever their cases say.
     if (dispatches_ == 0 && !totals_.onlyErrors()) {
@@ -395,7 +436,7 @@ class CheckRun {
   bool isWhole() const {
     const CaseOptions& asked = options_.cases;
     return asked.ops.empty() && asked.filter.empty() && asked.id.empty() && asked.casesFile.empty() && !asked.seed &&
-           asked.reach && options_.shard.isWhole() && !options_.sample;
+           asked.reach && options_.shard.isWhole() && !options_.sample && !day_;
   }
 
   void recordStaleLines() {
@@ -416,6 +457,9 @@ class CheckRun {
 
   const CheckArguments& options_;
   const OpRegistry& registry_;
+  const std::optional<DayBudget> budget_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<DaySet> day_;
   std::multimap<double, std::string> slowest_;  // by nanoseconds
   Catalogue catalogue_;
   ResultFile file_;
@@ -446,9 +490,16 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_flag_callback(
       "--written", [options] { options->cases.reach = false; },
       "Only the cases of case files, without those that are drawn from them for places where faults hide");
-  command->add_flag(
+  CLI::Option* const sample = command->add_flag(
       "--sample", options->sample,
       "Of the cases of each operator those that together run each kernel with each dtype, on each backend");
+  command
+      ->add_option("--budget", options->budget,
+                   "Seconds on two cores, by estimates, for a core, draws, and a part of the other cases that changes "
+                   "with the day; none: all cases (default 180; none for a part of the cases)")
+      ->check(cli::seconds() | CLI::IsMember({"none"}))
+      ->excludes(sample);
+  command->add_option("--day", options->day, "Another day's part of the cases, by its number (default today)");
   command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
       ->check(cli::wholeNumber(1, 100000));
   command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")

@@ -11,6 +11,7 @@
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
+#include "harness/cases/reach.h"
 #include "harness/run/results.h"
 #include "harness/run/shard.h"
 
@@ -27,6 +28,7 @@ struct CommandContext {
 cli::Plugins& plugins();
 
 void addListCommand(CLI::App& app, CommandContext& context);
+void addCostsCommand(CLI::App& app, CommandContext& context);
 void addDevicesCommand(CLI::App& app, CommandContext& context);
 void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
@@ -95,7 +97,8 @@ struct CaseOptions {
   std::string casesFile;
   std::optional<uint64_t> seed;
   bool reach = false;  // further cases at the places of harness/cases/reach.h
-  size_t fuzz = 0;     // further cases per operator, drawn from the cards
+  std::optional<DrawsOfDay> drawsOfDay;
+  size_t fuzz = 0;  // further cases per operator, drawn from the cards
 
   void add(CLI::App& command);
 };

@@ -198,7 +198,8 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
   }
   const Catalogue written = options.fuzz ? catalogue : Catalogue{};
   if (options.reach && options.casesFile.empty() && options.id.empty()) {
-    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, options.filter));
+    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, options.filter,
+                                           options.drawsOfDay));
   }
   OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), filter, registry));
   if (options.fuzz == 0) return catalogue;

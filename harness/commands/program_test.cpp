@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "engine/base/where.h"
 #include "engine/testing/nowhere.h"
@@ -88,6 +90,33 @@ TEST(Program, TheSlowestCasesComeFirst) {
   EXPECT_EQ(std::ranges::count(text.substr(from, large - from), '\n'), 1) << "first";
   EXPECT_EQ(text.find(" on cpu", text.find(" on cpu", large + 40) + 1), std::string::npos) << "two of three:" << text;
   EXPECT_EQ(run("check --backend cpu --slowest 0 --cases " + cases).code, 2);
+}
+
+TEST(Program, TheBudgetTakesAPartThatFollowsFromTheDay) {
+  const std::string check = "check --backend cpu --op Softmax,Relu,ReduceSum,Conv --budget 3 --verbose";
+  const auto idsOf = [](const std::string& text) {
+    std::multiset<std::string> ids;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("pass ")) ids.insert(line.substr(0, line.find(" on cpu")));
+    return ids;
+  };
+  const Ran first = run(check + " --day 7 --jobs 1"), again = run(check + " --day 7"), other = run(check + " --day 8");
+  EXPECT_EQ(first.code, 0) << first.text;
+  EXPECT_NE(first.text.find("\nday 7: "), std::string::npos) << first.text;
+  EXPECT_GT(idsOf(first.text).size(), 5u);
+  EXPECT_EQ(idsOf(first.text), idsOf(again.text));
+  EXPECT_NE(idsOf(first.text), idsOf(other.text));
+  const Ran all = run("check --backend cpu --op Softmax,Relu,ReduceSum,Conv --written --verbose");
+  EXPECT_GT(idsOf(all.text).size(), 2 * idsOf(first.text).size()) << "no budget by default for some operators";
+}
+
+TEST(Program, TheClockCutsARunBeyondThreeBudgets) {
+  const Ran cut = run("check --backend cpu --op Softmax --budget 0.001 --jobs 1");
+  EXPECT_EQ(cut.code, 3) << cut.text;
+  EXPECT_NE(cut.text.find("cut by the clock: "), std::string::npos) << cut.text;
+  EXPECT_EQ(run("check --op Relu --budget soon").code, 2);
+  EXPECT_EQ(run("check --op Relu --budget 0").code, 2);
 }
 
 TEST(Program, ResultsFollowTheSchema) {

@@ -2,7 +2,7 @@
 # parts.sh. $out is the folder of the part, $day the number of the day. Parts that build come before those that use it.
 
 # Every case, drawn ones too, on both backends.
-harness check 8 11 'check --backend cpu,vulkan --expectations reports/expectations'
+harness check 2 12 'check --backend cpu,vulkan --expectations reports/expectations'
 harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend cpu,vulkan'
 
 # The written cases on devices that differ.

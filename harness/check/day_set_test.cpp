@@ -1,0 +1,67 @@
+#include "harness/check/day_set.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/cases/costs.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+const double kDay = DayBudget().coreSeconds();
+
+class DaySetTest : public testing::Test {
+ protected:
+  DaySet of(double seconds, uint64_t day) { return daySet(catalogue_, registry_, {seconds, day}); }
+
+  const OpRegistry registry_ = ops::builtinOps();
+  const Catalogue catalogue_ = *builtinCatalogue(registry_);
+};
+
+TEST_F(DaySetTest, EveryGroupHasItsDay) {
+  const DaySet first = of(180, 0);
+  ASSERT_GT(first.days, 1u);
+  EXPECT_EQ(first.coreDays, 1u) << "too much for one day: run `op-harness costs` again";
+  std::set<size_t> seen;
+  double seconds = 0;
+  for (uint64_t day = 100; day < 100 + first.days; ++day) {
+    const DaySet set = of(180, day);
+    EXPECT_EQ(set.days, first.days);
+    EXPECT_LE(set.seconds, 1.3 * kDay) << "day " << day;
+    seconds += set.seconds;
+    seen.insert(set.groups.begin(), set.groups.end());
+  }
+  EXPECT_EQ(seen.size(), catalogue_.groups.size());
+  EXPECT_LE(seconds / static_cast<double>(first.days), 1.05 * kDay) << "on average";
+}
+
+TEST_F(DaySetTest, TheSetFollowsFromTheDay) {
+  EXPECT_EQ(of(180, 7).groups, of(180, 7).groups);
+  EXPECT_NE(of(180, 7).groups, of(180, 8).groups);
+}
+
+TEST_F(DaySetTest, ASmallBudgetTakesAPartOfTheCore) {
+  const DaySet set = of(10, 7);
+  EXPECT_GT(set.coreDays, 2u);
+  EXPECT_LE(set.seconds, 2 * DayBudget{.seconds = 10}.coreSeconds());
+  EXPECT_GT(set.groups.size(), 0u);
+}
+
+TEST_F(DaySetTest, ALargeBudgetTakesAll) {
+  const DaySet set = of(1e6, 3);
+  EXPECT_EQ(set.days, 1u);
+  EXPECT_EQ(set.groups.size(), catalogue_.groups.size());
+  EXPECT_EQ(set.toString({1e6, 3}), fmt::format("all {} written cases fit the budget of 1000000 s", set.allCases));
+}
+
+TEST_F(DaySetTest, EveryOperatorIsInEveryDay) {
+  std::set<std::string> today, all;
+  for (const size_t group : of(180, 5).groups) today.insert(catalogue_.groups[group].cases.front().op);
+  for (const CaseGroup& group : catalogue_.groups) all.insert(group.cases.front().op);
+  EXPECT_EQ(today, all) << "run `op-harness costs` again";
+}
+
+}  // namespace
+}  // namespace opkit::harness
