@@ -64,7 +64,10 @@ void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const s
 
 uint64_t loopLimitOf(const Placement& row) {
   uint64_t limit = 0;
-  for (const Refusal& refusal : row.refusals) limit = std::max(limit, refusal.loopLimit);
+  for (const Refusal& refusal : row.refusals) {
+    if (refusal.byDevice && refusal.loopLimit == 0) return 0;
+    limit = std::max(limit, refusal.loopLimit);
+  }
   return limit;
 }
 

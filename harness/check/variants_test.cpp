@@ -7,6 +7,7 @@
 
 #include "engine/backend/device_test_support.h"
 #include "harness/check/check.h"
+#include "harness/check/placement_check.h"
 #include "ops/builtin_ops.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/testing/broken_kernels.h"
@@ -25,6 +26,15 @@ CaseResult checkRelu(const OpRegistry& registry, const std::string& backend, con
   Checker checker(registry, backend, *runtime);
   checker.setRuntimeOptions({});
   return checker.checkGroup(prepareGroup(catalogue->groups.front(), registry)).front();
+}
+
+TEST(Placement, ALimitOfLoopsCountsIfNothingElseRefuses) {
+  Placement row;
+  EXPECT_EQ(loopLimitOf(row), 0u);
+  row.refusals = {{"opkit", "volumes only"}, {"opkit", "the device ends loops", true, 65535}};
+  EXPECT_EQ(loopLimitOf(row), 65535u);
+  row.refusals.push_back({"opkit", "3 work groups along y, the device allows 2", true});
+  EXPECT_EQ(loopLimitOf(row), 0u) << "another kernel with short loops";
 }
 
 enum class Fault { Nothing, ChangesInput, ClearsOutputFirst, ReadsAlignedAddress, OtherBitsInBatches };

@@ -76,6 +76,7 @@ Result<std::vector<StopVerdict>> walkKernel(const std::vector<Stop>& stops, cons
     const Stop& stop = stops[i];
     if (!rig->accepts(stop.at->inputs).isOk()) continue;  // a shape of another kernel
     auto ran = rig->run(stop.at->inputs);
+    if (!ran && ran.error().isByDevice()) continue;  // the device refuses a conversion; a session runs another kernel
     Status status = ran.error();
     if (ran) {
       // A rig makes the first output of a raster only.
