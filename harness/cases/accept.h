@@ -15,6 +15,9 @@ struct DrawLimits {
 /// Of check on the dearer of the built-in backends; infinity for a case with too many elements.
 double estimatedSeconds(const Case& c, const OpDef& def);
 
+/// A drawn case that takes longer on a backend is checked briefly there (kBrief).
+inline constexpr double kLongDraw = 1;
+
 /// OK, or the reason why the card or the oracle refuses the case, or why the case is too large or vacuous.
 Status acceptDrawn(const OpDef& def, const OpRegistry& registry, const Case& c, const DrawLimits& limits);
 

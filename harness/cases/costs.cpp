@@ -32,7 +32,12 @@ void addOutputs(const Case& c, const OpDef& def, CaseWork& work) {
   const ShapeArgs args{*params, descs, contents, std::max<size_t>(c.outputs, 1)};
   const auto outputs = inferShapes(def, args);
   if (!outputs) return;
-  for (const TensorDesc& output : *outputs) work.elements += static_cast<double>(output.elements()) * 1e-6;
+  for (const TensorDesc& output : *outputs) {
+    const auto elements = static_cast<double>(output.elements());
+    work.elements += elements * 1e-6;
+    if (elements > 0)
+      work.rows += elements / static_cast<double>(output.shape.empty() ? 1 : output.shape.back()) * 1e-4;
+  }
   if (def.flops) work.flops = def.flops(args, *outputs) * 1e-9;
 }
 

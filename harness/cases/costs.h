@@ -19,13 +19,15 @@ namespace opkit::harness {
 
 /// The sizes that decide what a case costs.
 struct CaseWork {
-  static constexpr size_t kParts = 4;
+  static constexpr size_t kParts = 5;
   double cases = 1;
   double elements = 0;  // of all inputs and outputs, in millions
   double flops = 0;     // by the card, in billions
   double steps = 0;     // the longest extent, in ten thousands: recurrences and loops walk it
 
-  std::array<double, kParts> parts() const { return {cases, elements, flops, steps}; }
+  double rows = 0;  // of the outputs, in ten thousands: kernels often give each a work group
+
+  std::array<double, kParts> parts() const { return {cases, elements, flops, steps, rows}; }
 };
 
 /// Of a case whose shapes the card accepts; else of its inputs.
@@ -42,8 +44,8 @@ struct RecordedCost {
 
 class CaseCosts {
  public:
-  /// Lines "operator backend cases elements flops steps most", separated by tabs, "*" for operators without a line; and
-  /// lines "core hash" with 16 hexadecimal digits. InvalidArgument names the first wrong line.
+  /// Lines "operator backend cases elements flops steps rows most", separated by tabs, "*" for operators without a
+  /// line; and lines "core hash" with 16 hexadecimal digits. InvalidArgument names the first wrong line.
   static Result<CaseCosts> parse(const std::string& text);
   /// Of costs.tsv.
   static const CaseCosts& builtin();

@@ -19,14 +19,15 @@ TEST(Costs, WorkCountsInputsAndOutputs) {
   EXPECT_NEAR(product.elements, 0.02 + 0.01 + 0.005, 1e-9);
   EXPECT_NEAR(product.flops, 2e-9 * 100 * 200 * 50, 1e-12);
   EXPECT_NEAR(product.steps, 0.02, 1e-9);
+  EXPECT_NEAR(product.rows, 0.01, 1e-9);
   EXPECT_NEAR(work(R"(Reshape/f32[6,5],i64[2]/designed/seed=7/data=[null,{"values":[3,10]}])").elements, 62e-6, 1e-9);
 }
 
 TEST(Costs, RatesAreFoundAgain) {
-  const CostRates rates = {0.01, 2, 0, 0.5};
+  const CostRates rates = {0.01, 2, 0, 0.5, 0.25};
   std::vector<CostSample> samples;
   for (int i = 0; i < 40; ++i) {
-    CostSample sample{{1, 0.01 * (i % 7), 0.03 * (i % 5), 0.2 * (i % 3)}, 0};
+    CostSample sample{{1, 0.01 * (i % 7), 0.03 * (i % 5), 0.2 * (i % 3), 0.3 * (i % 11)}, 0};
     const auto parts = sample.work.parts();
     for (size_t p = 0; p < parts.size(); ++p) sample.seconds += rates[p] * parts[p];
     samples.push_back(sample);
@@ -36,17 +37,18 @@ TEST(Costs, RatesAreFoundAgain) {
 }
 
 TEST(Costs, AWrongLineIsNamed) {
-  EXPECT_EQ(CaseCosts::parse("# text\n\nRelu\tcpu\t1\t2\t3\t4").error().message(),
-            "line 3: expected an operator, a backend and 5 numbers, got 'Relu\tcpu\t1\t2\t3\t4'");
+  EXPECT_EQ(CaseCosts::parse("# text\n\nRelu\tcpu\t1\t2\t3\t4\t5").error().message(),
+            "line 3: expected an operator, a backend and 6 numbers, got 'Relu\tcpu\t1\t2\t3\t4\t5'");
   EXPECT_EQ(CaseCosts::parse("core\t12x").error().message(), "line 1: expected core and a hash, got 'core\t12x'");
 }
 
 TEST(Costs, EstimatesEndAtWhatWasRecorded) {
-  const auto costs = CaseCosts::parse("*\tcpu\t1\t0\t0\t0\t7\nRelu\tcpu\t1\t2\t3\t4\t50\ncore\t00000000000000ff\n");
+  const auto costs =
+      CaseCosts::parse("*\tcpu\t1\t0\t0\t0\t0\t7\nRelu\tcpu\t1\t2\t3\t4\t5\t50\ncore\t00000000000000ff\n");
   ASSERT_TRUE(costs) << costs.error().message();
-  EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1, 1, 1}, "cpu"), 10);
-  EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1e6, 1, 1}, "cpu"), 50);
-  EXPECT_DOUBLE_EQ(costs->seconds("Gelu", {1, 1, 1, 1}, "cpu"), 1) << "as others";
+  EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1, 1, 1, 1}, "cpu"), 15);
+  EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1e6, 1, 1, 1}, "cpu"), 50);
+  EXPECT_DOUBLE_EQ(costs->seconds("Gelu", {1, 1, 1, 1, 1}, "cpu"), 1) << "as others";
   EXPECT_TRUE(costs->knows("Relu"));
   EXPECT_FALSE(costs->knows("Gelu"));
   EXPECT_TRUE(costs->isCore(255));

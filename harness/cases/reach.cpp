@@ -1,6 +1,7 @@
 #include "harness/cases/reach.h"
 
 #include <array>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <memory>
@@ -20,7 +21,6 @@ using Examples = std::vector<const Case*>;
 
 constexpr size_t kTries = 24;          // examples per place and turn
 constexpr size_t kSlowTries = 8;       // slow candidates, the cheapest of which is taken
-constexpr double kSlowest = 10;        // seconds of a draw at a place that has no cheaper one
 constexpr double kTypicalDraw = 0.06;  // estimated seconds of a draw on the built-in backends together
 
 template <class List>
@@ -337,7 +337,7 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
       if (newSeed) c.seed = rng.next() % kSeeds;
       const double seconds = estimatedSeconds(c, def);
       if (seconds > DrawLimits().seconds) {
-        if (seconds < kSlowest) slow.emplace(seconds, std::move(c));
+        if (std::isfinite(seconds)) slow.emplace(seconds, std::move(c));
       } else if (acceptDrawn(def, registry, c, {}).isOk()) {
         return c;
       }

@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "engine/base/thread_pool.h"
+#include "harness/cases/accept.h"
 #include "harness/cases/costs.h"
 #include "harness/cases/rng.h"
 
 namespace opkit::harness {
 namespace {
 
+constexpr double kBriefShare = 0.2;   // of the time of a drawn case, if it is checked briefly
 constexpr double kLeastShare = 0.05;  // of the groups that rotate, whatever the core and the draws take
 
 enum Kind : size_t { Core, Drawn, Rotates };
@@ -27,7 +29,10 @@ GroupCost costOf(const CaseGroup& group, const OpRegistry& registry) {
   for (const Case& c : group.cases) {
     if (!def) break;
     const CaseWork work = workOf(c, *def);
-    for (const char* backend : {"cpu", "vulkan"}) cost.seconds += costs.seconds(c.op, work, backend);
+    for (const char* backend : {"cpu", "vulkan"}) {
+      const double seconds = costs.seconds(c.op, work, backend);
+      cost.seconds += c.anyFallback && seconds > kLongDraw ? seconds * kBriefShare : seconds;
+    }
   }
   if (group.cases.front().anyFallback)
     cost.kind = Drawn;

@@ -30,8 +30,8 @@ Status checkCounters(const Session& session, const BackendCounters& before, cons
 /// allocated.
 Status checkNothingNew(const BackendCounters& before, const BackendCounters& after, bool planWasKept);
 
-/// The device's limit of loop iterations if a kernel would have run without it and the device refuses no other for another
-/// reason, else 0.
+/// The device's limit of loop iterations if a kernel would have run without it and the device refuses no other for
+/// another reason, else 0.
 uint64_t loopLimitOf(const Placement& row);
 
 /// The refusals of one row as one line.

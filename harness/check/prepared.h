@@ -19,7 +19,7 @@ struct PreparedCase {
 struct PreparedGroup {
   std::vector<PreparedCase> cases;
   bool coldCaches = false;          // `caches` runs on this group
-  bool brief = false;               // only the sub-checks of one Session: no other modes, kernels or shapes
+  bool brief = false;               // only the sub-checks of one Session: no other modes, kernels or shapes; see kBrief
   std::vector<PreparedCase> stops;  // further shapes for the walks of a group of one case; not reported
 };
 
@@ -28,6 +28,10 @@ struct PreparedGroup {
 std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 
 PreparedCase prepareCase(const Case& c, const OpRegistry& registry);
+/// Why a brief group has no other sub-checks.
+inline constexpr const char* kBrief =
+    "a brief check: another dtype of a sample's kernel, or a drawn case that takes over a second";
+
 /// A brief group gets no further shapes.
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief = false);
 

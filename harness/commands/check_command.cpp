@@ -5,7 +5,9 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
+#include "harness/cases/accept.h"
 #include "harness/cases/case_rules.h"
+#include "harness/cases/costs.h"
 #include "harness/check/day_set.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
@@ -100,12 +102,26 @@ class CheckRun {
     std::vector<CheckUnit> units;
     if (budget_) {
       day_ = daySet(catalogue_, registry_, *budget_);
-      for (const size_t group : day_->groups) units.push_back({.group = group});
+      for (const size_t group : day_->groups) addUnits(group, units);
     } else {
-      for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i});
+      for (size_t i = 0; i < catalogue_.groups.size(); ++i) addUnits(i, units);
     }
     for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
     return units;
+  }
+
+  /// A long draw is brief on the backends on which it is long.
+  void addUnits(size_t group, std::vector<CheckUnit>& units) const {
+    const Case& c = catalogue_.groups[group].cases.front();
+    const OpDef* const def = registry_.find(c.op);
+    if (!c.anyFallback || !def || estimatedSeconds(c, *def) <= kLongDraw) {
+      units.push_back({.group = group});
+      return;
+    }
+    for (const std::string& backend : options_.backend.backends) {
+      const bool isLong = CaseCosts::builtin().seconds(c.op, workOf(c, *def), backend) > kLongDraw;
+      units.push_back({.group = group, .backend = backend, .brief = isLong});
+    }
   }
 
   /// One line per case, or per error case, and backend.
@@ -164,7 +180,8 @@ class CheckRun {
     crashed_.emplace_back(unit, outcome);
     for (const std::string& backend : options_.backend.backends)
       for (size_t i = 0; i < catalogue_.groups[unit.group].cases.size(); ++i)
-        broken.push_back({.group = unit.group, .only = i, .backend = backend});
+        if (!unit.backend || *unit.backend == backend)
+          broken.push_back({.group = unit.group, .only = i, .backend = backend, .brief = unit.brief});
   }
 
   Status runIsolatedUnits(const std::vector<CheckUnit>& units,

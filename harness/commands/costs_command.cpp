@@ -1,5 +1,6 @@
 #include "harness/cases/costs.h"
 #include "harness/cases/rng.h"
+#include "harness/check/prepared.h"
 #include "harness/commands/commands.h"
 #include "reports/results/reader.h"
 
@@ -10,13 +11,17 @@ constexpr size_t kFewest = 4;  // samples of an operator with rates of its own
 
 using Samples = std::map<std::pair<std::string, std::string>, std::vector<CostSample>>;  // by operator and backend
 
+bool isBrief(const CaseRecord& record) {
+  return std::ranges::any_of(record.notRun, [](const auto& one) { return one.second == kBrief; });
+}
+
 /// Results of the cases that ran; "*" has those of all operators.
 Samples samplesOf(const std::vector<const CaseRecord*>& records, const OpRegistry& registry) {
   Samples samples;
   for (const CaseRecord* record : records) {
     const OpDef* def = registry.find(record->op);
     const Result<Case> c = parseCaseId(record->id);
-    if (!def || !c || record->durationNs <= 0) continue;
+    if (!def || !c || record->durationNs <= 0 || isBrief(*record)) continue;
     const CostSample sample{workOf(*c, *def), record->durationNs * 1e-9};
     for (const std::string& op : {record->op, std::string("*")}) samples[{op, record->backend}].push_back(sample);
   }
@@ -60,7 +65,8 @@ Result<int> fit(const std::vector<std::string>& files) {
   const Samples samples = samplesOf(results.ofKind("check"), registry);
   if (samples.empty()) return nothingRan("the files hold no results of check");
   fmt::print(
-      "# Seconds of `op-harness check` per case, million elements, billion FLOPs and ten thousand steps, and the most; "
+      "# Seconds of `op-harness check` per case, million elements, billion FLOPs, ten thousand steps and "
+      "rows, and the most; "
       "see costs.h.\n"
       "# Written by `op-harness costs`.\n");
   for (const auto& [key, list] : samples) {

@@ -320,5 +320,16 @@ TEST_F(ProgramVulkan, WatchAnswersForNoSourceThatItWasNotBuiltOf) {
   EXPECT_EQ(ran.text.find("ok"), std::string::npos) << ran.text;
 }
 
+TEST(Program, ALongDrawIsCheckedBrieflyWhereItIsLong) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const Ran ran =
+      run("check --backend cpu,vulkan --op LSTMSteps --filter 'drawn for more than 65,536' --verbose --jobs 1");
+  ASSERT_EQ(ran.code, 0) << ran.text;
+  const size_t cpu = ran.text.find(" on cpu "), vulkan = ran.text.find(" on vulkan ");
+  ASSERT_LT(cpu, vulkan) << ran.text;
+  EXPECT_LT(ran.text.find(" threads ", cpu), vulkan) << "all sub-checks: " << ran.text;
+  EXPECT_NE(ran.text.find("not run  variants: a brief check", vulkan), std::string::npos) << ran.text;
+}
+
 }  // namespace
 }  // namespace opkit::harness
