@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "harness/cases/data.h"
+#include "harness/cases/rng.h"
 
 namespace opkit::harness {
 
@@ -55,6 +56,12 @@ CaseWork workOf(const Case& c, const OpDef& def) {
   }
   addOutputs(c, def, work);
   return work;
+}
+
+uint64_t hashOf(const CaseGroup& group) {
+  Case first = group.cases.front();
+  first.seed = kDefaultSeed;
+  return hashText(first.id());
 }
 
 Result<CaseCosts> CaseCosts::parse(const std::string& text) {

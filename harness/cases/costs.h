@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/op/op_def.h"
-#include "harness/cases/case.h"
+#include "harness/cases/case_file.h"
 
 namespace opkit::harness {
 
@@ -32,6 +32,9 @@ struct CaseWork {
 
 /// Of a case whose shapes the card accepts; else of its inputs.
 CaseWork workOf(const Case& c, const OpDef& def);
+
+/// Of the id of the group's first case, whatever the seed of its data.
+uint64_t hashOf(const CaseGroup& group);
 
 /// Seconds per part of CaseWork.
 using CostRates = std::array<double, CaseWork::kParts>;
@@ -53,8 +56,8 @@ class CaseCosts {
   double seconds(const std::string& op, const CaseWork& work, const std::string& backend) const;
   /// True if the operator has rates of its own on some backend.
   bool knows(const std::string& op) const;
-  /// By hashText of the id of the group's first case.
-  bool isCore(uint64_t idHash) const { return core_.contains(idHash); }
+  /// By hashOf.
+  bool isCore(uint64_t groupHash) const { return core_.contains(groupHash); }
 
  private:
   std::map<std::pair<std::string, std::string>, RecordedCost> costs_;  // by operator and backend

@@ -7,7 +7,6 @@
 #include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/costs.h"
-#include "harness/cases/rng.h"
 
 namespace opkit::harness {
 namespace {
@@ -25,7 +24,7 @@ struct GroupCost {
 GroupCost costOf(const CaseGroup& group, const OpRegistry& registry) {
   const CaseCosts& costs = CaseCosts::builtin();
   const OpDef* const def = registry.find(group.cases.front().op);
-  GroupCost cost{.hash = hashText(group.cases.front().id())};
+  GroupCost cost{.hash = hashOf(group)};
   for (const Case& c : group.cases) {
     if (!def) break;
     const CaseWork work = workOf(c, *def);

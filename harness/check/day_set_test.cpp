@@ -42,6 +42,12 @@ TEST_F(DaySetTest, TheSetFollowsFromTheDay) {
   EXPECT_NE(of(180, 7).groups, of(180, 8).groups);
 }
 
+TEST_F(DaySetTest, AnotherSeedOfTheDataHasTheSameSet) {
+  const auto seeded = applyFilter(catalogue_, {.seed = 11}, registry_);
+  ASSERT_TRUE(seeded);
+  EXPECT_EQ(daySet(*seeded, registry_, {180, 7}).groups, of(180, 7).groups);
+}
+
 TEST_F(DaySetTest, ASmallBudgetTakesAPartOfTheCore) {
   const DaySet set = of(10, 7);
   EXPECT_GT(set.coreDays, 2u);

@@ -1,5 +1,4 @@
 #include "harness/cases/costs.h"
-#include "harness/cases/rng.h"
 #include "harness/check/prepared.h"
 #include "harness/commands/commands.h"
 #include "reports/results/reader.h"
@@ -49,7 +48,7 @@ std::vector<uint64_t> coreOf(const std::vector<const CaseRecord*>& records, cons
           offer.brings.push_back(numbers.emplace(kernel + " " + part, numbers.size()).first->second);
       }
     if (offer.brings.empty()) continue;
-    hashes.push_back(hashText(group.cases.front().id()));
+    hashes.push_back(hashOf(group));
     offers.push_back(std::move(offer));
   }
   for (const size_t i : cheapestCover(offers)) core.push_back(hashes[i]);
