@@ -73,17 +73,17 @@ Result<CaseCosts> CaseCosts::parse(const std::string& text) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream words(line);
     std::string op, backend;
-    if (line.starts_with("core\t")) {
+    words >> op >> backend;
+    if (op == "core" || op == "brief") {
       uint64_t hash = 0;
-      const char* const end = line.data() + line.size();
-      const auto [at, error] = std::from_chars(line.data() + 5, end, hash, 16);
-      if (error != std::errc() || at != end)
-        return Status::invalidArgument("line {}: expected core and a hash, got '{}'", number, line);
-      costs.core_.insert(hash);
+      const char* const end = backend.data() + backend.size();
+      const auto [at, error] = std::from_chars(backend.data(), end, hash, 16);
+      if (error != std::errc() || at != end || !(words >> std::ws).eof())
+        return Status::invalidArgument("line {}: expected {} and a hash, got '{}'", number, op, line);
+      (op == "core" ? costs.core_ : costs.briefCore_).insert(hash);
       continue;
     }
     RecordedCost cost;
-    words >> op >> backend;
     for (double& rate : cost.rates) words >> rate;
     if (!(words >> cost.most) || !(words >> std::ws).eof())
       return Status::invalidArgument("line {}: expected an operator, a backend and {} numbers, got '{}'", number,

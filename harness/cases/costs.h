@@ -2,8 +2,8 @@
 //
 // The estimate is linear in the size of the case, with rates of its operator on each backend: seconds of one core, on a
 // software device. It is at most what was recorded for the operator. `op-harness costs` fits the rates to recorded
-// results and finds the core: the cheapest groups of cases that together run every kernel with every dtype and every
-// sub-check of every kernel. costs.tsv keeps both.
+// results and finds the core: the cheapest groups of cases that together run every sub-check of every kernel, and,
+// checked briefly, every kernel with every dtype. costs.tsv keeps both.
 #pragma once
 
 #include <array>
@@ -48,7 +48,8 @@ struct RecordedCost {
 class CaseCosts {
  public:
   /// Lines "operator backend cases elements flops steps rows most", separated by tabs, "*" for operators without a
-  /// line; and lines "core hash" with 16 hexadecimal digits. InvalidArgument names the first wrong line.
+  /// line; and lines "core hash" and "brief hash" with 16 hexadecimal digits. InvalidArgument names the first wrong
+  /// line.
   static Result<CaseCosts> parse(const std::string& text);
   /// Of costs.tsv.
   static const CaseCosts& builtin();
@@ -58,10 +59,12 @@ class CaseCosts {
   bool knows(const std::string& op) const;
   /// By hashOf.
   bool isCore(uint64_t groupHash) const { return core_.contains(groupHash); }
+  /// Of the core, but for what a brief check does.
+  bool isBriefCore(uint64_t groupHash) const { return briefCore_.contains(groupHash); }
 
  private:
   std::map<std::pair<std::string, std::string>, RecordedCost> costs_;  // by operator and backend
-  std::set<uint64_t> core_;
+  std::set<uint64_t> core_, briefCore_;
 };
 
 /// A recorded duration.

@@ -40,11 +40,12 @@ TEST(Costs, AWrongLineIsNamed) {
   EXPECT_EQ(CaseCosts::parse("# text\n\nRelu\tcpu\t1\t2\t3\t4\t5").error().message(),
             "line 3: expected an operator, a backend and 6 numbers, got 'Relu\tcpu\t1\t2\t3\t4\t5'");
   EXPECT_EQ(CaseCosts::parse("core\t12x").error().message(), "line 1: expected core and a hash, got 'core\t12x'");
+  EXPECT_EQ(CaseCosts::parse("brief\t12 3").error().message(), "line 1: expected brief and a hash, got 'brief\t12 3'");
 }
 
 TEST(Costs, EstimatesEndAtWhatWasRecorded) {
   const auto costs =
-      CaseCosts::parse("*\tcpu\t1\t0\t0\t0\t0\t7\nRelu\tcpu\t1\t2\t3\t4\t5\t50\ncore\t00000000000000ff\n");
+      CaseCosts::parse("*\tcpu\t1\t0\t0\t0\t0\t7\nRelu\tcpu\t1\t2\t3\t4\t5\t50\ncore\t00000000000000ff\nbrief\tfe\n");
   ASSERT_TRUE(costs) << costs.error().message();
   EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1, 1, 1, 1}, "cpu"), 15);
   EXPECT_DOUBLE_EQ(costs->seconds("Relu", {1, 1e6, 1, 1, 1}, "cpu"), 50);
@@ -53,6 +54,8 @@ TEST(Costs, EstimatesEndAtWhatWasRecorded) {
   EXPECT_FALSE(costs->knows("Gelu"));
   EXPECT_TRUE(costs->isCore(255));
   EXPECT_FALSE(costs->isCore(254));
+  EXPECT_TRUE(costs->isBriefCore(254));
+  EXPECT_FALSE(costs->isBriefCore(255));
 }
 
 TEST(Costs, AWrittenCaseOverASecondSaysWhy) {

@@ -1,6 +1,7 @@
 // The harness's own test: kernels broken on purpose must be caught, each by its own sub-check.
 #include "harness/check/check.h"
 #include "harness/check/placement_check.h"
+#include "harness/check/sub_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -307,6 +308,22 @@ TEST(Check, ADepartureIsNotRequiredOfOtherData) {
                                   .checkGroup(prepareGroup(catalogue->groups[0], registry))
                                   .front();
     EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  }
+}
+
+TEST(Check, ABriefCheckStaysInOneSession) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto catalogue = parseCaseFile("test", kCases, registry);
+  ASSERT_TRUE(catalogue);
+  for (const bool brief : {true, false}) {
+    const auto results =
+        Checker(registry, "cpu", *createRuntime("cpu")).checkGroup(prepareGroup(catalogue->groups[0], registry, brief));
+    ASSERT_FALSE(results.empty());
+    EXPECT_EQ(results[0].status, CaseStatus::Pass) << results[0].reason;
+    std::set<std::string> inOne, others;
+    for (const SubCheck& sub : results[0].subChecks) (isOfOneSession(sub.name) ? inOne : others).insert(sub.name);
+    EXPECT_EQ(others.empty(), brief) << fmt::format("{}", fmt::join(others, " "));
+    EXPECT_TRUE(inOne.contains("accuracy") && inOne.contains("canary") && inOne.contains("clone"));
   }
 }
 

@@ -11,20 +11,22 @@
 namespace opkit::harness {
 namespace {
 
-constexpr double kBriefShare = 0.2;   // of the time of a drawn case, if it is checked briefly
+constexpr double kBriefShare = 0.2;   // of the time of a case, if it is checked briefly
 constexpr double kLeastShare = 0.05;  // of the groups that rotate, whatever the core and the draws take
 
-enum Kind : size_t { Core, Drawn, Rotates };
+enum Kind : size_t { Core, BriefCore, Drawn, Rotates };
 struct GroupCost {
   Kind kind = Rotates;
   uint64_t hash = 0;
+  double cases = 0;
   double seconds = 0;
+  double briefSeconds() const { return seconds * kBriefShare; }
 };
 
 GroupCost costOf(const CaseGroup& group, const OpRegistry& registry) {
   const CaseCosts& costs = CaseCosts::builtin();
   const OpDef* const def = registry.find(group.cases.front().op);
-  GroupCost cost{.hash = hashOf(group)};
+  GroupCost cost{.hash = hashOf(group), .cases = static_cast<double>(group.cases.size())};
   for (const Case& c : group.cases) {
     if (!def) break;
     const CaseWork work = workOf(c, *def);
@@ -37,6 +39,8 @@ GroupCost costOf(const CaseGroup& group, const OpRegistry& registry) {
     cost.kind = Drawn;
   else if (costs.isCore(cost.hash) || !costs.knows(group.cases.front().op))
     cost.kind = Core;
+  else if (costs.isBriefCore(cost.hash))
+    cost.kind = BriefCore;
   return cost;
 }
 
@@ -45,6 +49,29 @@ size_t daysFor(double seconds, double secondsOfDay) {
   return std::max<size_t>(static_cast<size_t>(std::ceil(seconds / secondsOfDay)), 1);
 }
 
+/// Days between two brief checks of a group.
+struct BriefPace {
+  double scale = 1;
+
+  size_t daysOf(const GroupCost& cost) const { return daysFor(std::sqrt(cost.briefSeconds() / cost.cases), scale); }
+};
+
+/// The fastest pace that takes at most `secondsOfDay`.
+BriefPace paceFor(const std::vector<GroupCost>& costs, double secondsOfDay) {
+  constexpr int kHalvings = 40;
+  double slow = 1e-6, fast = 1e3;
+  for (int i = 0; i < kHalvings; ++i) {
+    const BriefPace pace{std::sqrt(slow * fast)};
+    double seconds = 0;
+    for (const GroupCost& cost : costs)
+      if (cost.kind == Rotates) seconds += cost.briefSeconds() / static_cast<double>(pace.daysOf(cost));
+    (seconds > secondsOfDay ? fast : slow) = pace.scale;
+  }
+  return {slow};
+}
+
+bool isDay(uint64_t hash, size_t days, uint64_t day) { return hash % days == day % days; }
+
 }  // namespace
 
 DaySet daySet(const Catalogue& catalogue, const OpRegistry& registry, const DayBudget& budget) {
@@ -52,23 +79,37 @@ DaySet daySet(const Catalogue& catalogue, const OpRegistry& registry, const DayB
   ThreadPool(0, ThreadManner::Sleeps).parallelFor(costs.size(), [&](size_t i, size_t) {
     costs[i] = costOf(catalogue.groups[i], registry);
   });
-  std::array<double, 3> all{};
+  std::array<double, 4> all{};
   for (const GroupCost& group : costs) all[group.kind] += group.seconds;
   DaySet set;
-  const double most = budget.coreSeconds();
-  set.coreDays = daysFor(all[Core], most * DayBudget::kCoreShare);
-  const double left = most - all[Drawn] - all[Core] / static_cast<double>(set.coreDays);
-  set.days = daysFor(all[Rotates], std::max(left, most * kLeastShare));
-  const std::array<size_t, 3> days = {set.coreDays, 1, set.days};
-  for (const Kind kind : {Core, Drawn, Rotates})
+  const double most = budget.coreSeconds(), core = all[Core] + all[BriefCore] * kBriefShare;
+  set.coreDays = daysFor(core, most * DayBudget::kCoreShare);
+  const double left = std::max(most - all[Drawn] - core / static_cast<double>(set.coreDays), most * kLeastShare);
+  set.days = daysFor(all[BriefCore] + all[Rotates], left * DayBudget::kWholeShare);
+  const BriefPace pace = paceFor(costs, left * (1 - DayBudget::kWholeShare));
+  const auto isWhole = [&](const GroupCost& cost) {
+    const bool isToday = isDay(cost.hash, cost.kind == Core ? set.coreDays : set.days, budget.day);
+    return cost.kind == Drawn || isToday;
+  };
+  const auto isBrief = [&](const GroupCost& cost) {
+    if (cost.kind == BriefCore) return isDay(cost.hash, set.coreDays, budget.day);
+    return cost.kind == Rotates && isDay(cost.hash >> 24, pace.daysOf(cost), budget.day);
+  };
+  for (const Kind kind : {Core, BriefCore, Drawn, Rotates})
     for (size_t g = 0; g < costs.size(); ++g) {
-      if (costs[g].kind != kind) continue;
+      const GroupCost& cost = costs[g];
+      if (cost.kind != kind) continue;
       const size_t written = kind == Drawn ? 0 : catalogue.groups[g].cases.size();
       set.allCases += written;
-      if (costs[g].hash % days[kind] != budget.day % days[kind]) continue;
-      set.groups.push_back(g);
-      set.cases += written;
-      set.seconds += costs[g].seconds;
+      if (isWhole(cost)) {
+        set.groups.push_back(g);
+        set.cases += written;
+        set.seconds += cost.seconds;
+      } else if (isBrief(cost)) {
+        set.brief.push_back(g);
+        set.briefCases += written;
+        set.seconds += cost.briefSeconds();
+      }
     }
   return set;
 }
@@ -76,9 +117,12 @@ DaySet daySet(const Catalogue& catalogue, const OpRegistry& registry, const DayB
 std::string DaySet::toString(const DayBudget& budget) const {
   if (days == 1 && coreDays == 1)
     return fmt::format("all {} written cases fit the budget of {} s", allCases, budget.seconds);
-  return fmt::format("day {}: {} of {} written cases ({:.0f} %), all within {} days; estimated {:.0f} s on {} cores",
-                     budget.day, cases, allCases, 100.0 * static_cast<double>(cases) / static_cast<double>(allCases),
-                     days, seconds / DayBudget::kCores / DayBudget::kYield, DayBudget::kCores);
+  const auto share = [&](size_t part) { return 100.0 * static_cast<double>(part) / static_cast<double>(allCases); };
+  return fmt::format(
+      "day {}: {} of {} written cases in whole ({:.0f} %), {} briefly ({:.0f} %); all in whole within {} days; "
+      "estimated {:.0f} s on {} cores",
+      budget.day, cases, allCases, share(cases), briefCases, share(briefCases), days,
+      seconds / DayBudget::kCores / DayBudget::kYield, DayBudget::kCores);
 }
 
 }  // namespace opkit::harness

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "harness/cases/costs.h"
@@ -42,6 +43,19 @@ TEST_F(DaySetTest, TheSetFollowsFromTheDay) {
   EXPECT_NE(of(180, 7).groups, of(180, 8).groups);
 }
 
+TEST_F(DaySetTest, FurtherGroupsAreBriefAndRotate) {
+  std::set<size_t> seen;
+  for (uint64_t day = 20; day < 24; ++day) {
+    const DaySet set = of(180, day);
+    EXPECT_GT(set.briefCases, set.cases);
+    for (const size_t group : set.brief) EXPECT_EQ(std::ranges::count(set.groups, group), 0) << "twice a day";
+    EXPECT_EQ(std::set(set.brief.begin(), set.brief.end()).size(), set.brief.size());
+    const size_t before = seen.size();
+    seen.insert(set.brief.begin(), set.brief.end());
+    EXPECT_GT(seen.size(), before) << "day " << day << " brought nothing new";
+  }
+}
+
 TEST_F(DaySetTest, AnotherSeedOfTheDataHasTheSameSet) {
   const auto seeded = applyFilter(catalogue_, {.seed = 11}, registry_);
   ASSERT_TRUE(seeded);
@@ -64,7 +78,9 @@ TEST_F(DaySetTest, ALargeBudgetTakesAll) {
 
 TEST_F(DaySetTest, EveryOperatorIsInEveryDay) {
   std::set<std::string> today, all;
-  for (const size_t group : of(180, 5).groups) today.insert(catalogue_.groups[group].cases.front().op);
+  const DaySet set = of(180, 5);
+  for (const auto& groups : {set.groups, set.brief})
+    for (const size_t group : groups) today.insert(catalogue_.groups[group].cases.front().op);
   for (const CaseGroup& group : catalogue_.groups) all.insert(group.cases.front().op);
   EXPECT_EQ(today, all) << "run `op-harness costs` again";
 }

@@ -30,7 +30,8 @@ std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 PreparedCase prepareCase(const Case& c, const OpRegistry& registry);
 /// Why a brief group has no other sub-checks.
 inline constexpr const char* kBrief =
-    "a brief check: another dtype of a sample's kernel, or a drawn case that takes over a second";
+    "a brief check: by --brief, of a case between its whole checks, a further dtype of a sample's kernel, or a draw of "
+    "over a second";
 
 /// A brief group gets no further shapes.
 PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief = false);

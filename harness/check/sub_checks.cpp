@@ -1,5 +1,7 @@
 #include "harness/check/sub_checks.h"
 
+#include <set>
+
 namespace opkit::harness {
 namespace {
 
@@ -27,6 +29,13 @@ const std::vector<std::string>& subChecksOf(const std::string& backend) {
       with(common, {"recording", "providers", "variants", "caches", "validation"});
   static const std::vector<std::string> host = with(common, {"threads", "pages", "heap", "providers", "offsets"});
   return backend == "vulkan" ? device : host;
+}
+
+bool isOfOneSession(const std::string& subCheck) {
+  static const std::set<std::string> names = {"session",      "run",      "oracle", "placement",
+                                              "independence", "counters", "canary", "poison",
+                                              "accuracy",     "repeat",   "clone",  "validation"};
+  return names.contains(commonName(subCheck));
 }
 
 void skipOpen(CaseResult& result, const std::string& why) {

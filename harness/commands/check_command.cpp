@@ -45,6 +45,7 @@ struct CheckArguments {
   std::optional<uint64_t> day;
   size_t slowest = 0;
   bool sample = false;
+  bool brief = false;
   bool verbose = false;
   bool annotations = false;
   bool subChecks = false;
@@ -54,7 +55,7 @@ struct CheckArguments {
 std::optional<DayBudget> budgetOf(const CheckArguments& options) {
   const CaseOptions& asked = options.cases;
   const bool isPart = !asked.ops.empty() || !asked.filter.empty() || !asked.id.empty() || !asked.casesFile.empty() ||
-                      asked.fuzz > 0 || !asked.reach || options.sample || !options.shard.isWhole() ||
+                      asked.fuzz > 0 || !asked.reach || options.sample || !options.shard.isWhole() || options.brief ||
                       !options.backend.sanitize.empty();
   if (options.budget == "none" || (options.budget.empty() && isPart)) return std::nullopt;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -103,6 +104,9 @@ class CheckRun {
     if (budget_) {
       day_ = daySet(catalogue_, registry_, *budget_);
       for (const size_t group : day_->groups) addUnits(group, units);
+      for (const size_t group : day_->brief) units.push_back({.group = group, .brief = true});
+    } else if (options_.brief) {
+      for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i, .brief = true});
     } else {
       for (size_t i = 0; i < catalogue_.groups.size(); ++i) addUnits(i, units);
     }
@@ -510,12 +514,17 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   CLI::Option* const sample = command->add_flag(
       "--sample", options->sample,
       "Of the cases of each operator those that together run each kernel with each dtype, on each backend");
+  CLI::Option* const brief = command->add_flag(
+      "--brief", options->brief,
+      "Only what one Session shows: values, guards, unwritten elements, a second run, a clone; a fifth of the time");
+  brief->excludes(sample);
   command
       ->add_option("--budget", options->budget,
                    "Seconds on two cores, by estimates, for a core, draws, and a part of the other cases that changes "
                    "with the day; none: all cases (default 180; none for a part of the cases)")
       ->check(cli::seconds() | CLI::IsMember({"none"}))
-      ->excludes(sample);
+      ->excludes(sample)
+      ->excludes(brief);
   command->add_option("--day", options->day, "Another day's part of the cases, by its number (default today)");
   command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
       ->check(cli::wholeNumber(1, 100000));

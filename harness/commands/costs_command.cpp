@@ -1,5 +1,6 @@
 #include "harness/cases/costs.h"
 #include "harness/check/prepared.h"
+#include "harness/check/sub_checks.h"
 #include "harness/commands/commands.h"
 #include "reports/results/reader.h"
 
@@ -27,15 +28,30 @@ Samples samplesOf(const std::vector<const CaseRecord*>& records, const OpRegistr
   return samples;
 }
 
-/// Hashes of the core's groups. Draws are not in it: they change with the written cases.
-std::vector<uint64_t> coreOf(const std::vector<const CaseRecord*>& records, const Catalogue& catalogue) {
+/// True for a dtype and for the sub-checks of a brief check.
+bool isOfBrief(const std::string& part) { return part.starts_with("dtype ") || isOfOneSession(part); }
+
+/// Hashes of groups.
+struct Core {
+  std::vector<uint64_t> whole, brief;
+};
+
+std::vector<uint64_t> hashesOf(const std::vector<size_t>& chosen, const std::vector<uint64_t>& hashes) {
+  std::vector<uint64_t> all;
+  for (const size_t i : chosen) all.push_back(hashes[i]);
+  std::ranges::sort(all);
+  return all;
+}
+
+/// Draws are not in it: they change with the written cases.
+Core coreOf(const std::vector<const CaseRecord*>& records, const Catalogue& catalogue) {
   std::map<std::string, std::vector<const CaseRecord*>> byId;
   for (const CaseRecord* record : records) byId[record->id].push_back(record);
   std::map<std::string, size_t> numbers;  // of "backend operator provider/kernel" with a dtype or a sub-check
-  std::vector<Offer> offers;
-  std::vector<uint64_t> hashes, core;
+  std::vector<Offer> offers, briefOffers;
+  std::vector<uint64_t> hashes;
   for (const CaseGroup& group : catalogue.groups) {
-    Offer offer;
+    Offer offer, brief;
     for (const Case& c : group.cases)
       for (const CaseRecord* record : byId[c.id()]) {
         offer.seconds += record->durationNs * 1e-9;
@@ -43,17 +59,21 @@ std::vector<uint64_t> coreOf(const std::vector<const CaseRecord*>& records, cons
         const std::string kernel =
             fmt::format("{} {} {}/{}", record->backend, record->op, record->provider, record->kernel);
         std::vector<std::string> parts = record->checks;
-        parts.push_back(record->dtype);
+        parts.push_back("dtype " + record->dtype);
         for (const std::string& part : parts)
-          offer.brings.push_back(numbers.emplace(kernel + " " + part, numbers.size()).first->second);
+          (isOfBrief(part) ? brief : offer)
+              .brings.push_back(numbers.emplace(kernel + " " + part, numbers.size()).first->second);
       }
-    if (offer.brings.empty()) continue;
+    brief.seconds = offer.seconds;
     hashes.push_back(hashOf(group));
     offers.push_back(std::move(offer));
+    briefOffers.push_back(std::move(brief));
   }
-  for (const size_t i : cheapestCover(offers)) core.push_back(hashes[i]);
-  std::ranges::sort(core);
-  return core;
+  const std::vector<size_t> whole = cheapestCover(offers);
+  std::set<size_t> brought;
+  for (const size_t i : whole) brought.insert(briefOffers[i].brings.begin(), briefOffers[i].brings.end());
+  for (Offer& offer : briefOffers) std::erase_if(offer.brings, [&](size_t item) { return brought.contains(item); });
+  return {hashesOf(whole, hashes), hashesOf(cheapestCover(briefOffers), hashes)};
 }
 
 Result<int> fit(const std::vector<std::string>& files) {
@@ -74,7 +94,9 @@ Result<int> fit(const std::vector<std::string>& files) {
     for (const double rate : fitRates(list)) fmt::print("\t{:.3g}", rate);
     fmt::print("\t{:.3g}\n", std::ranges::max_element(list, {}, &CostSample::seconds)->seconds);
   }
-  for (const uint64_t hash : coreOf(results.ofKind("check"), catalogue)) fmt::print("core\t{:016x}\n", hash);
+  const Core core = coreOf(results.ofKind("check"), catalogue);
+  for (const uint64_t hash : core.whole) fmt::print("core\t{:016x}\n", hash);
+  for (const uint64_t hash : core.brief) fmt::print("brief\t{:016x}\n", hash);
   return cli::kSuccess;
 }
 

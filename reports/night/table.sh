@@ -5,18 +5,23 @@
 harness check 2 12 'check --backend cpu,vulkan --expectations reports/expectations'
 harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend cpu,vulkan'
 
-# The written cases on devices that differ.
-driver='--driver "$(./setup --drivers)" --expectations reports/expectations'
-harness driver 12 10 "check --written --backend vulkan $driver"
+# Devices that differ: a set of the day, so that a few nights see all cases. The second driver takes thirteen times as long.
+day_set() { part "$1" "$2" "\$bin/op-harness check --backend vulkan --json \$out/results.jsonl $3"; }  # name, minutes, options
+harness driver 2 12 'check --written --brief --backend vulkan --driver "$(./setup --drivers)" --expectations reports/expectations'
+for class in discrete integrated software; do day_set "class-$class" 10 "--budget 600 --device-class $class"; done
+for width in 128 512; do day_set "width-$width" 10 "--budget 600 --vector-width $width"; done
+day_set sync 10 '--budget 300 --validation sync'
+# Each mask; pairs by the day.
+drawn='shuf -n 2 --random-source=<(yes $day) | paste -sd,'  # two of the lines, by the day
+masked='--backend vulkan --json $out/results.jsonl'
+part masks 12 "for mask in \$(\$bin/op-harness list --masks); do \$bin/op-harness check --budget 40 --mask \$mask $masked; done"
+part mask-pairs 12 "for n in 1 2 3 4; do \$bin/op-harness check --budget 150 --mask \"\$(\$bin/op-harness list --masks |
+  shuf -n 2 --random-source=<(yes \$day\$n) | paste -sd,)\" $masked; done"
+# The traces of all shaders of small cases.
 for class in discrete integrated software; do
-  harness "class-$class" 6 11 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
+  harness "sanitize-$class" 6 12 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
 done
 harness loops 6 9 'check --written --backend vulkan --sanitize=loops'
-for width in 128 512; do harness "width-$width" 6 10 "check --written --backend vulkan --vector-width $width"; done
-drawn='shuf -n 2 --random-source=<(yes $day) | paste -sd,'  # two of the lines, by the day
-mask="--mask \"\$(\$bin/op-harness list --masks | $drawn)\""
-harness mask 6 10 "check --written --backend vulkan $mask"
-harness sync 6 11 'check --written --backend vulkan --validation sync'
 
 # Models and data of others.
 for backend in reference cpu vulkan; do
