@@ -82,19 +82,39 @@ bool copy(const std::string& from, const std::string& to) {
   return fs::copy_file(from, to, error) && !error;
 }
 
-/// True if the lender compiled the same source: a written one that is not newer than its object, or a generated one
-/// with the same text. Joined sources are lists of paths.
+/// True if a written source is not newer than the lender's object.
+bool isOld(const std::string& source, const std::string& object) {
+  std::error_code error;
+  const auto written = fs::last_write_time(source, error);
+  return !error && written <= fs::last_write_time(object, error) && !error;
+}
+
+/// The written sources in a joined one, which is a list of includes with absolute paths.
+std::vector<std::string> joinedSources(const std::string& text, const Builds& builds) {
+  std::vector<std::string> sources;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find('"'), last = line.rfind('"');
+    if (!line.starts_with("#include") || first == last) continue;
+    const std::string path = line.substr(first + 1, last - first - 1);
+    if (!path.starts_with(builds.here)) sources.push_back(path);
+  }
+  return sources;
+}
+
+/// True if the lender compiled the same source: a written one that is not newer than its object, a list of such
+/// sources, or a generated one with the same text.
 bool isSameSource(const Command& command, const Builds& builds) {
   const std::string& source = command.source;
+  const std::string object = builds.lender + (command.outputs.empty() ? "" : command.outputs.front());
   if (source.empty()) return true;
-  std::error_code error;
-  if (source.starts_with("/")) {
-    const auto written = fs::last_write_time(source, error);
-    return !error && written <= fs::last_write_time(builds.lender + command.outputs.front(), error) && !error;
-  }
-  auto mine = read(builds.here + source);
-  if (mine && source.find("/Unity/") != std::string::npos) mine = replaced(*mine, builds.hereRoot, builds.lenderRoot);
-  return mine && mine == read(builds.lender + source);
+  if (source.starts_with("/")) return isOld(source, object);
+  const auto mine = read(builds.here + source);
+  if (!mine) return false;
+  if (source.find("/Unity/") == std::string::npos) return mine == read(builds.lender + source);
+  return replaced(*mine, builds.hereRoot, builds.lenderRoot) == read(builds.lender + source) &&
+         std::ranges::all_of(joinedSources(*mine, builds),
+                             [&](const std::string& each) { return isOld(each, object); });
 }
 
 /// Compilers of C++ hand their dependencies to ninja, the compiler of shaders leaves a file.

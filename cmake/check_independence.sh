@@ -75,13 +75,15 @@ shared_files() {
 
 # Rules 2 and 3: the symbols of the objects. Cards name the oracle; they have no kernels.
 objects_of() {
-  local source
+  local source joined
   while IFS= read -r source; do
     case $source in
-      ops/*) echo "$build/ops/CMakeFiles/opkit_ops.dir/${source#ops/}.o" ;;
+      ops/*)
+        joined=$(grep -lsF "/$source\"" "$build"/ops/CMakeFiles/opkit_ops.dir/Unity/unity_{reference,hidden}_*.cxx) || true
+        echo "${joined:-$build/ops/CMakeFiles/opkit_ops.dir/${source#ops/}}.o" ;;
       engine/*) echo "$build/engine/CMakeFiles/opkit_engine.dir/${source#engine/}.o" ;;
     esac
-  done | while IFS= read -r object; do [ ! -e "$object" ] || echo "$object"; done
+  done | sort -u | while IFS= read -r object; do [ ! -e "$object" ] || echo "$object"; done
 }
 symbols() {  # nm option, objects: lines "function TAB source"
   local option=$1

@@ -52,6 +52,13 @@ expect 'ops/thing/thing_table.h:1: ROW(Twice, x + x) -- included by ops/thing/th
 clean
 sed -i 's/2 \* x/reference(x)/' ops/thing/thing_cpu.cpp
 expect 'ops/thing/thing_cpu.cpp calls opkit::reference of the oracle ops/thing/thing_reference.cpp'
+# The same, if several oracles were compiled as one source.
+objects=build/ops/CMakeFiles/opkit_ops.dir
+mkdir -p "$objects/Unity"
+echo "#include \"$work/ops/thing/thing_reference.cpp\"" >"$objects/Unity/unity_reference_3_cxx.cxx"
+g++ -I. -c "$objects/Unity/unity_reference_3_cxx.cxx" -o "$objects/Unity/unity_reference_3_cxx.cxx.o"
+expect 'ops/thing/thing_cpu.cpp calls opkit::reference of the oracle ops/Unity/unity_reference_3_cxx.cxx'
+rm -r "$objects/Unity"
 
 clean
 sed -i 's/2 \* x/planned(x)/' ops/thing/thing_cpu.cpp

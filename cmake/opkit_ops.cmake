@@ -50,6 +50,23 @@ function(opkit_fbs fbs folder headers)
   set(${headers} ${${headers}} ${output} PARENT_SCOPE)
 endfunction()
 
+# opkit_join_descriptions(target sources...): compiles as one source what describes an operator: <op>.cpp, <op>_onnx.cpp and
+# <op>_passes.cpp; and the oracles of several operators. Kernels, and what records them, are compiled alone.
+function(opkit_join_descriptions target)
+  foreach(file ${ARGN})
+    get_filename_component(folder ${file} DIRECTORY)
+    get_filename_component(op ${folder} NAME)
+    get_filename_component(name ${file} NAME_WE)
+    if(name STREQUAL op OR name MATCHES "_(onnx|passes)$")
+      opkit_join(${target} ${op} ${file})
+    elseif(name STREQUAL "${op}_reference" OR name STREQUAL "${op}_hidden")
+      string(REPLACE "${op}_" "" kind ${name})
+      opkit_bucket(${op} 12 bucket)
+      opkit_join(${target} ${kind}_${bucket} ${file})
+    endif()
+  endforeach()
+endfunction()
+
 # opkit_discover_ops(root sources-var headers-var): sources and generated headers of every folder of root.
 function(opkit_discover_ops root sources headers)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/*)

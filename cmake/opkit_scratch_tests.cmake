@@ -8,6 +8,8 @@ endif()
 set(scratch ${PROJECT_BINARY_DIR}/scratch/tree)
 add_executable(borrow_outputs ${PROJECT_SOURCE_DIR}/cmake/borrow_outputs.cpp)
 target_link_libraries(borrow_outputs PRIVATE opkit_flags)
+add_test(NAME borrow_outputs COMMAND ${PROJECT_SOURCE_DIR}/cmake/borrow_outputs_test.sh $<TARGET_FILE:borrow_outputs>)
+set_tests_properties(borrow_outputs PROPERTIES LABELS docs)
 add_test(NAME scratch_make COMMAND ${PROJECT_SOURCE_DIR}/cmake/scratch_tree.sh make ${PROJECT_SOURCE_DIR}
                                    ${PROJECT_BINARY_DIR} ${scratch} ${OPKIT_VULKAN} ${OPKIT_WERROR})
 add_test(NAME scratch_end COMMAND ${PROJECT_SOURCE_DIR}/cmake/scratch_tree.sh end ${scratch})

@@ -5,8 +5,18 @@
 #
 #   opkit_discover_shaders(${PROJECT_SOURCE_DIR}/shaders opkit_ops)
 
-# opkit_shader(path name out-var): the rule for one shader; `name` is "softmax/softmax".
+# opkit_shader(path name out-var): the rule for one shader; `name` is "softmax/softmax". The stem is the C++ name, so it is
+# unique in the tree, shaders of tests included.
 function(opkit_shader path name out)
+  # Two stems that differ only in underscores or case would make the same C++ name.
+  get_filename_component(stem ${path} NAME_WE)
+  string(REPLACE "_" "" key ${stem})
+  string(TOLOWER ${key} key)
+  get_property(owner GLOBAL PROPERTY OPKIT_SHADER_${key})
+  if(owner)
+    message(FATAL_ERROR "${path}: the stem is taken by ${owner}; expected unique stems, rename one")
+  endif()
+  set_property(GLOBAL PROPERTY OPKIT_SHADER_${key} ${path})
   set(stem ${PROJECT_BINARY_DIR}/generated/shaders/${name})
   add_custom_command(
     OUTPUT ${stem}.h ${stem}.cpp
@@ -25,17 +35,8 @@ function(opkit_discover_shaders root target)
     file(GLOB paths CONFIGURE_DEPENDS ${root}/*/*.comp)
     set(sources "")
     foreach(path ${paths})
-      get_filename_component(stem ${path} NAME_WE)
       file(RELATIVE_PATH name ${root} ${path})
       string(REGEX REPLACE "\\.comp$" "" name ${name})
-      # Two stems that differ only in underscores or case would make the same C++ name.
-      string(REPLACE "_" "" key ${stem})
-      string(TOLOWER ${key} key)
-      if(DEFINED owner_${key})
-        message(FATAL_ERROR "shaders/${name}.comp: the stem is taken by shaders/${owner_${key}}.comp; "
-                            "expected unique stems, rename one")
-      endif()
-      set(owner_${key} ${name})
       get_filename_component(folder ${name} DIRECTORY)
       file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated/shaders/${folder})
       opkit_shader(${path} ${name} sources)
@@ -46,6 +47,11 @@ function(opkit_discover_shaders root target)
     set(hash ${PROJECT_BINARY_DIR}/generated/shaders/shader_hash.cpp)
     opkit_source_hash(${hash} engine/backend/vulkan/shader_hash.h opkit::vulkan kShaderHash ${compiled})
     opkit_library(opkit_shaders ${sources} ${hash})
+    foreach(source ${compiled})
+      file(RELATIVE_PATH name ${PROJECT_BINARY_DIR} ${source})
+      opkit_bucket(${name} 12 bucket)
+      opkit_join(opkit_shaders shaders_${bucket} ${source})
+    endforeach()
     target_link_libraries(opkit_shaders PUBLIC fmt::fmt)
   endif()
   target_link_libraries(${target} PUBLIC opkit_shaders)

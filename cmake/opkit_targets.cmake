@@ -51,7 +51,7 @@ endfunction()
 
 # opkit_compile_lightly(target batch): for programs, their libraries and tests, whose own speed does not matter. Compiles
 # `batch` sources as one, which parses CLI11, JSON and GoogleTest once, with little optimisation. Not for operators and
-# kernels: they must be fast, and people rebuild them one by one. -DOPKIT_JOINED=OFF compiles every source alone.
+# kernels: they must be fast. -DOPKIT_JOINED=OFF compiles every source alone.
 option(OPKIT_JOINED "Compile several sources of a program, its library or a test as one" ON)
 function(opkit_compile_lightly target batch)
   # With little optimisation GCC 12 reports these inside std::string and std::variant.
@@ -66,6 +66,24 @@ function(opkit_compile_lightly target batch)
       set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endif()
+endfunction()
+
+# opkit_join(target group files...): compiles the files as one source. Headers and templates take most of the time of a small
+# source. A source in two groups stays in the last.
+function(opkit_join target group)
+  if(NOT OPKIT_JOINED OR NOT ARGN)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+endfunction()
+
+# opkit_bucket(text count out-var): a number below count that follows from the text alone, so that a new file moves no other.
+function(opkit_bucket text count number)
+  string(MD5 hash ${text})
+  string(SUBSTRING ${hash} 0 4 digits)
+  math(EXPR bucket "0x${digits} % ${count}")
+  set(${number} ${bucket} PARENT_SCOPE)
 endfunction()
 
 # opkit_source_hash(output header namespace constant files...): the rule for a source that defines a hash of the files;

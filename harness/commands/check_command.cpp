@@ -224,12 +224,14 @@ class CheckRun {
             .stop = [this] { return !file_.status().isOk() || isCut(); }};
   }
 
-  /// The clock ends a run whose estimates were far too low for the machine.
+  /// The clock ends a run whose estimates were far too low for the machine. Compiling shaders for another device class
+  /// or with an empty cache takes minutes, whatever the budget.
   bool isCut() const {
     if (!budget_) return false;
-    constexpr double kPatience = 3;
-    const double most = kPatience * budget_->seconds * DayBudget::kCores /
-                        std::min(static_cast<double>(options_.jobs), DayBudget::kCores);
+    constexpr double kPatience = 3, kPatienceWithCompiling = 15, kCompiling = 600;
+    const double seconds =
+        std::max(kPatience * budget_->seconds, std::min(kPatienceWithCompiling * budget_->seconds, kCompiling));
+    const double most = seconds * DayBudget::kCores / std::min(static_cast<double>(options_.jobs), DayBudget::kCores);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > most;
   }
 

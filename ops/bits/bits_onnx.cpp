@@ -13,7 +13,7 @@ ParamBytes typeParams(DType to) {
 }
 
 /// A bool takes its byte and becomes 1 where that is not zero.
-Status bitCastRule(OnnxNode& node) {
+Status bitCastOnnx(OnnxNode& node) {
   OPKIT_ASSIGN(const int64_t number, requiredInt(node, "to"));
   OPKIT_ASSIGN(const DType to, dtypeFromOnnx(number));
   if (to != DType::Bool) return node.emit("BitCast", {node.input(0)}, typeParams(to));
@@ -25,7 +25,7 @@ Status bitCastRule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("BitwiseNot", {}, passThrough("BitwiseNot"), 18);
-  rules.add("BitCast", {"to"}, bitCastRule, 26);
+  rules.add("BitCast", {"to"}, bitCastOnnx, 26);
 }
 
 }  // namespace opkit::ops::bits

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "ops/conv/conv.h"
 #include "ops/gemm/product_tiles_vulkan.h"
 #include "shaders/conv/conv_depthwise_shared.h"
@@ -17,7 +18,6 @@ constexpr int64_t kWeights = 512;
 constexpr int64_t kGroup = 128;
 constexpr int64_t kBanks = 32;  // of shared memory, 4 bytes wide
 
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// The least number from `least` on that leaves `rest` when divided by the number of banks.
 int64_t inBank(int64_t least, int64_t rest) { return least + ((rest - least) % kBanks + kBanks) % kBanks; }
 
@@ -52,8 +52,8 @@ Tile tileWith(int64_t planes, int64_t rows, int64_t columns, const std::vector<W
 int64_t planesOf(const ConvPlan& plan) { return plan.batch * plan.groups * plan.groupOutputs; }
 
 int64_t groupsOf(const Tile& tile, const ConvPlan& plan, const std::vector<WindowAxis>& axes) {
-  return ceilDivide(axes[0].output, tile.rows) * ceilDivide(axes[1].output, tile.columns) *
-         ceilDivide(planesOf(plan), tile.planes);
+  return ceilDiv(axes[0].output, tile.rows) * ceilDiv(axes[1].output, tile.columns) *
+         ceilDiv(planesOf(plan), tile.planes);
 }
 
 // In arbitrary units: elements read and written, idle compute units and idle invocations.
@@ -142,7 +142,7 @@ Status supports(const CreateArgs& args) {
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
   return vulkan::requireLoops(
       args, 2 * vulkan::loopPasses({kPatch / kGroup + 1}) + vulkan::loopPasses({kWeights / kGroup}) +
-                vulkan::loopPasses({ceilDivide(tile->outputs(), kGroup) + 1, axes[0].kernel, axes[1].kernel}));
+                vulkan::loopPasses({ceilDiv(tile->outputs(), kGroup) + 1, axes[0].kernel, axes[1].kernel}));
 }
 
 }  // namespace

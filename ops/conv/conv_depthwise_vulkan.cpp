@@ -1,6 +1,7 @@
 #include "ops/conv/conv_depthwise_vulkan.h"
 
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "ops/conv/conv.h"
 #include "ops/gemm/gemm_tiles_vulkan.h"
 #include "shaders/conv/conv_depthwise.h"
@@ -13,11 +14,10 @@ using Shader = shaders::ConvDepthwise;
 constexpr int64_t kMaxGroups = 65535;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The weights with every channel's taps padded to whole vec4s.
 Result<Tensor> padTaps(const Tensor& weights, int64_t channels, int64_t taps) {
-  const int64_t padded = ceilDivide(taps, 4) * 4;
+  const int64_t padded = ceilDiv(taps, 4) * 4;
   OPKIT_ASSIGN(Tensor result, Tensor::onHost({weights.desc.dtype, {channels, padded}}));
   const auto size = static_cast<int64_t>(sizeOf(weights.desc.dtype));
   for (int64_t c = 0; c < channels; ++c)
@@ -54,7 +54,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
         caps_.deviceClass->prefersTexels && elements > 0 && elements % 4 == 0 && elements / 4 <= caps_.maxTexels;
     uint32_t localSize = 8;
     while (localSize < 64 && localSize < push.outputs[1]) localSize *= 2;
-    const vulkan::Groups groups{u32(ceilDivide(push.outputs[1], localSize)),
+    const vulkan::Groups groups{u32(ceilDiv(push.outputs[1], localSize)),
                                 gemm::GemmTiles::groupsToFill(caps_, push.outputs[0]),
                                 u32(std::min<int64_t>(push.planes, kMaxGroups))};
     return encoder.dispatch<Shader>(
@@ -68,7 +68,7 @@ class ConvDepthwiseVulkan final : public vulkan::VulkanExecution {
     Shader::PushConstants push{.planes = plan.batch * channels,
                                .channels = channels,
                                .multiplier = plan.groupOutputs,
-                               .taps4 = ceilDivide(plan.kernelTaps(), 4),
+                               .taps4 = ceilDiv(plan.kernelTaps(), 4),
                                .hasBias = hasBias ? 1u : 0u};
     packWindow(padWindowRank(plan.axes, 2), push);
     return push;
@@ -91,10 +91,9 @@ Status supports(const CreateArgs& args) {
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
   const int64_t planes = std::max<int64_t>(plan.batch * plan.groups * plan.groupOutputs, 1);
   const int64_t rows = std::max<int64_t>(axes[0].output, 1);
-  return vulkan::requireLoops(
-      args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                ceilDivide(rows, gemm::GemmTiles::groupsToFill(args.device, rows)), axes[0].kernel,
-                                axes[1].kernel}));
+  return vulkan::requireLoops(args, vulkan::loopPasses({ceilDiv(planes, std::min(planes, kMaxGroups)),
+                                                        ceilDiv(rows, gemm::GemmTiles::groupsToFill(args.device, rows)),
+                                                        axes[0].kernel, axes[1].kernel}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ops/conv/conv_image_vulkan.h"
 
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "ops/conv/conv.h"
 #include "shaders/conv/conv_depthwise_image.h"
 #include "shaders/conv/conv_image.h"
@@ -14,7 +15,6 @@ using Depthwise = shaders::ConvDepthwiseImage;
 constexpr int64_t kMaxGroups = 65535;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// True if some tap of some output lies outside the input.
 bool reachesOutside(const ConvPlan& plan) {
@@ -33,7 +33,7 @@ int64_t blocksFor(int64_t outputBlocks) { return outputBlocks >= 3 ? 4 : outputB
 /// channel].
 template <class T>
 void packDense(const ConvPlan& plan, int64_t blocks, std::span<const T> from, std::span<T> to) {
-  const int64_t taps = plan.kernelTaps(), inputBlocks = ceilDivide(plan.groupInputs, 4);
+  const int64_t taps = plan.kernelTaps(), inputBlocks = ceilDiv(plan.groupInputs, 4);
   size_t at = 0;
   for (int64_t tile = 0; tile * blocks * 4 < plan.groupOutputs; ++tile)
     for (int64_t tap = 0; tap < taps; ++tap)
@@ -116,8 +116,7 @@ class DenseImageConv final : public ImageConv {
     const std::string name =
         fmt::format("conv_image {} {} of {}x{} taps {} at {}", nameOf(outputs[0]->desc.dtype), plan.batch,
                     plan.groupOutputs, plan.groupInputs, plan.kernelTaps(), plan.outputPositions());
-    const auto standard =
-        std::find(std::begin(kBlocks), std::end(kBlocks), blocksFor(ceilDivide(plan.groupOutputs, 4)));
+    const auto standard = std::find(std::begin(kBlocks), std::end(kBlocks), blocksFor(ceilDiv(plan.groupOutputs, 4)));
     const vulkan::Alternatives blocks{name, std::size(kBlocks), static_cast<size_t>(standard - std::begin(kBlocks)),
                                       [&](size_t choice, TensorList in, TensorList out, vulkan::Encoder& trial) {
                                         return encode(plan, kBlocks[choice], in, out, trial);
@@ -128,8 +127,8 @@ class DenseImageConv final : public ImageConv {
 
  private:
   Status encode(const ConvPlan& plan, int64_t blocks, TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
-    const int64_t outputBlocks = ceilDivide(plan.groupOutputs, 4);
-    const int64_t tiles = ceilDivide(outputBlocks, blocks), inputBlocks = ceilDivide(plan.groupInputs, 4);
+    const int64_t outputBlocks = ceilDiv(plan.groupOutputs, 4);
+    const int64_t tiles = ceilDiv(outputBlocks, blocks), inputBlocks = ceilDiv(plan.groupInputs, 4);
     const int64_t elements = tiles * plan.kernelTaps() * inputBlocks * blocks * 16;
     OPKIT_ASSIGN(const auto weights,
                  vulkan::packConstant(backend_, hostWeights_,
@@ -148,8 +147,8 @@ class DenseImageConv final : public ImageConv {
                                                          : Dense::Blocks::V4,
                                  .read = texels ? Dense::Read::Texel : Dense::Read::Ssbo};
     const uint32_t localSize = encoder.caps().deviceClass->tileGroup;
-    const int64_t positions = int64_t{push.outputs[0]} * ceilDivide(push.outputs[1], 4);
-    const vulkan::Groups groups{u32(ceilDivide(positions, localSize)), u32(tiles), u32(plan.batch)};
+    const int64_t positions = int64_t{push.outputs[0]} * ceilDiv(push.outputs[1], 4);
+    const vulkan::Groups groups{u32(ceilDiv(positions, localSize)), u32(tiles), u32(plan.batch)};
     return encoder.dispatch<Dense>(variant, {.x = inputs[0], .w = weights.get(), .bias = bias.get(), .y = outputs[0]},
                                    push, groups, {.localSizeX = localSize, .padded = reachesOutside(plan)});
   }
@@ -161,7 +160,7 @@ class DepthwiseImageConv final : public ImageConv {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     OPKIT_ASSIGN(const ConvPlan plan, this->plan(inputs));
-    const int64_t blocks = ceilDivide(plan.groups, 4), elements = blocks * plan.kernelTaps() * 4;
+    const int64_t blocks = ceilDiv(plan.groups, 4), elements = blocks * plan.kernelTaps() * 4;
     OPKIT_ASSIGN(const auto weights,
                  vulkan::packConstant(backend_, hostWeights_,
                                       fmt::format("depthwise image {}", toString(hostWeights_.desc.shape)), [&] {
@@ -202,9 +201,8 @@ Status supportsDense(const CreateArgs& args) {
   if (plan.groups != 1) return Status::unsupported("Conv: the image kernel takes 1 group, got {}", plan.groups);
   constexpr int64_t kColumns = 4;  // stored by one invocation, in a loop
   const std::vector<WindowAxis> axes = padWindowRank(plan.axes, 2);
-  return vulkan::requireLoops(args,
-                              vulkan::loopPasses({axes[0].kernel, axes[1].kernel, ceilDivide(plan.groupInputs, 4)}) +
-                                  vulkan::loopPasses({kColumns}));
+  return vulkan::requireLoops(args, vulkan::loopPasses({axes[0].kernel, axes[1].kernel, ceilDiv(plan.groupInputs, 4)}) +
+                                        vulkan::loopPasses({kColumns}));
 }
 
 Status supportsDepthwise(const CreateArgs& args) {

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "engine/base/divide.h"
 #include "shaders/gemm/gemm_thin.h"
 
 namespace opkit::ops::gemm {
@@ -13,8 +14,6 @@ constexpr int64_t kMostVectors = 8;
 constexpr int64_t kThinShared = 2048;  // kShared of gemm_thin.comp
 constexpr int64_t kRowsOfGroup = 32;   // along the depth: kBlock; else kTeam, times VECTOR
 constexpr int64_t kLeastSliceDepth = 48;
-
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // The operands as matrix and vectors.
 struct Thin {
@@ -39,7 +38,7 @@ struct Thin {
   uint32_t vectors() const { return std::bit_ceil(static_cast<uint32_t>(count)); }
   // Of k, which all invocations of a team or of a work group take part in.
   int64_t step() const { return alongDepth && byVectors ? 64 : 16; }
-  int64_t blocks() const { return ceilDivide(rows, kRowsOfGroup * (byVectors && !alongDepth ? 4 : 1)); }
+  int64_t blocks() const { return ceilDiv(rows, kRowsOfGroup * (byVectors && !alongDepth ? 4 : 1)); }
 };
 
 Shader::PushConstants pushOf(const Thin& thin, const ProductSize& size, const SharedPart& part, const ProductEnd& end,
@@ -83,9 +82,9 @@ bool isThin(const ProductSize& size) {
 
 ProductSlices thinSlices(const ProductSize& size, const SharedPart& part, const DeviceCaps& device) {
   const Thin thin(size, part);
-  const int64_t missing = ceilDivide(device.deviceClass->groupsToFill, thin.blocks() * size.matrices);
+  const int64_t missing = ceilDiv(device.deviceClass->groupsToFill, thin.blocks() * size.matrices);
   const int64_t wanted = std::max<int64_t>(std::min(missing, size.depth / kLeastSliceDepth), 1);
-  const int64_t slices = std::max(wanted, ceilDivide(size.depth, kThinShared / thin.vectors()));
+  const int64_t slices = std::max(wanted, ceilDiv(size.depth, kThinShared / thin.vectors()));
   return ProductSlices::cut(size.depth, slices, true, thin.step());
 }
 

@@ -1,5 +1,6 @@
 #include "ops/gemm/gemm_tiles_vulkan.h"
 
+#include "engine/base/divide.h"
 #include "shaders/gemm/gemm_expand.h"
 #include "shaders/gemm/gemm_pack.h"
 
@@ -11,13 +12,12 @@ constexpr int64_t kMaxGroups = 65535;
 constexpr uint32_t kMaxLocalSize = 128;  // every device allows it
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // An empty buffer cannot be bound, so an operand without elements (a product over no terms) gets one vec4.
 int64_t atLeastOneVec4(int64_t elements) { return std::max<int64_t>(elements, 4); }
 
 int64_t packedElements(const WeightLayout& layout, uint32_t tile) {
-  return layout.matrices * ceilDivide(layout.rows, tile) * tile * layout.channels * layout.kernelHeight *
+  return layout.matrices * ceilDiv(layout.rows, tile) * tile * layout.channels * layout.kernelHeight *
          layout.kernelWidth;
 }
 
@@ -92,12 +92,12 @@ bool PositionLayout::isInPlace() const {
 uint32_t GemmTiles::tileFor(int64_t rows) {
   if (rows <= 4) return kTiles[0];
   // A larger tile reads less, but the last tile may be mostly padding.
-  return rows > 48 || ceilDivide(rows, kTiles[2]) * kTiles[2] == ceilDivide(rows, kTiles[1]) * kTiles[1] ? kTiles[2]
-                                                                                                         : kTiles[1];
+  return rows > 48 || ceilDiv(rows, kTiles[2]) * kTiles[2] == ceilDiv(rows, kTiles[1]) * kTiles[1] ? kTiles[2]
+                                                                                                   : kTiles[1];
 }
 
 uint32_t GemmTiles::groupsToFill(const DeviceCaps& caps, int64_t rows) {
-  return u32(std::min(ceilDivide(rows, caps.deviceClass->rowsPerGroup), kMaxGroups));
+  return u32(std::min(ceilDiv(rows, caps.deviceClass->rowsPerGroup), kMaxGroups));
 }
 
 Status GemmTiles::supports(const CreateArgs& args, const WeightLayout& w, const PositionLayout& x) {
@@ -119,9 +119,9 @@ Status GemmTiles::requireLoops(const CreateArgs& args, const WeightLayout& w, co
       args, vulkan::loopPasses({w.kernelHeight, w.channels * w.kernelWidth}) + vulkan::loopPasses({kColumns})));
   if (x.isInPlace() || x.elements() == 0) return Status::ok();
   const int64_t planes = x.images * x.channels;
-  return vulkan::requireLoops(
-      args, vulkan::loopPasses({ceilDivide(planes, std::min(planes, kMaxGroups)),
-                                ceilDivide(x.rows, groupsToFill(args.device, x.rows)), x.kernelWidth}));
+  return vulkan::requireLoops(args,
+                              vulkan::loopPasses({ceilDiv(planes, std::min(planes, kMaxGroups)),
+                                                  ceilDiv(x.rows, groupsToFill(args.device, x.rows)), x.kernelWidth}));
 }
 
 int64_t GemmTiles::packedVec4s(const WeightLayout& layout) const {
@@ -166,7 +166,7 @@ Result<const Tensor*> GemmTiles::weights(const WeightLayout& layout, const Tenso
   OPKIT_TRY(encoder.dispatch<Pack>({*Pack::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = packed},
                                    {.count = packedElements(layout, tile),
                                     .tile = tile,
-                                    .tiles = ceilDivide(layout.rows, tile),
+                                    .tiles = ceilDiv(layout.rows, tile),
                                     .rows = layout.rows,
                                     .channels = layout.channels,
                                     .kernelHeight = layout.kernelHeight,
@@ -196,7 +196,7 @@ Result<const Tensor*> GemmTiles::positions(const PositionLayout& layout, const T
   OPKIT_ASSIGN(const Tensor* laidOut, encoder.scratch({source->desc.dtype, {elements}}));
   const int64_t planes = layout.images * layout.channels;
   const uint32_t localSize = laneCount(layout.pitch());
-  const vulkan::Groups groups{u32(ceilDivide(layout.pitch(), localSize)), groupsToFill(backend_.caps(), layout.rows),
+  const vulkan::Groups groups{u32(ceilDiv(layout.pitch(), localSize)), groupsToFill(backend_.caps(), layout.rows),
                               u32(std::min(planes, kMaxGroups))};
   OPKIT_TRY(encoder.dispatch<Expand>({*Expand::wordOfBytes(sizeOf(source->desc.dtype))}, {.x = source, .y = laidOut},
                                      {.planes = planes,
@@ -232,12 +232,12 @@ Status GemmTiles::multiply(const Tensor& x, const Tensor& w, const Tensor* bias,
                                                     : Shader::Tile::V16,
                                 .read = texels ? Shader::Read::Texel : Shader::Read::Ssbo};
   uint32_t localSize = caps.deviceClass->tileGroup;
-  while (ceilDivide(push.positions4, localSize) > kMaxGroups && localSize < kMaxLocalSize) localSize *= 2;
+  while (ceilDiv(push.positions4, localSize) > kMaxGroups && localSize < kMaxLocalSize) localSize *= 2;
   push.hasBias = bias ? 1 : 0;
   const int64_t total = images * push.groups;
   for (int64_t first = 0; first < total; first += kMaxGroups) {
     push.firstImage = first;
-    const vulkan::Groups groups{u32(ceilDivide(push.rows, tile)), u32(ceilDivide(push.positions4, localSize)),
+    const vulkan::Groups groups{u32(ceilDiv(push.rows, tile)), u32(ceilDiv(push.positions4, localSize)),
                                 u32(std::min(kMaxGroups, total - first))};
     OPKIT_TRY(encoder.dispatch<Shader>(variant, {.x = &x, .w = &w, .bias = bias ? bias : &x, .y = &y}, push, groups,
                                        {.localSizeX = localSize}));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/base/divide.h"
+
 namespace opkit::ops::gemm {
 namespace {
 
@@ -17,10 +19,8 @@ constexpr int64_t kMostSliceDepth = 4096;  // the error of a sum in order grows 
 constexpr int64_t kMostSlices = 64;        // for the sake of work groups
 constexpr int64_t kMaxGroupsX = 65535;
 
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Iterations of the loop over steps and of the loop over k in each, and their tests.
-int64_t passesOf(int64_t depth) { return vulkan::loopPasses({ceilDivide(depth, kStep), kStep}); }
+int64_t passesOf(int64_t depth) { return vulkan::loopPasses({ceilDiv(depth, kStep), kStep}); }
 
 int64_t deepestSlice(const DeviceCaps& device) {
   int64_t depth = kMostSliceDepth;
@@ -63,20 +63,20 @@ std::vector<ProductTile> productTilesOf(const ProductSize& size, const DeviceCap
 }
 
 ProductSlices ProductSlices::of(const ProductSize& size, const ProductTile& tile, const DeviceCaps& device) {
-  const int64_t missing = ceilDivide(device.deviceClass->groupsToFill, std::max<int64_t>(tile.tiles(size), 1));
+  const int64_t missing = ceilDiv(device.deviceClass->groupsToFill, std::max<int64_t>(tile.tiles(size), 1));
   const int64_t sums = size.results() * static_cast<int64_t>(sizeof(float));
   const auto memory =
       static_cast<int64_t>(std::min<uint64_t>(device.maxTensorBytes, INT32_MAX)) / std::max<int64_t>(sums, 1);
   int64_t slices = std::min({missing, size.depth / kLeastSliceDepth, kMostSlices, memory});
-  slices = std::max({slices, ceilDivide(size.depth, deepestSlice(device)), int64_t{1}});
+  slices = std::max({slices, ceilDiv(size.depth, deepestSlice(device)), int64_t{1}});
   const ProductSlices even = cut(size.depth, slices, false);
   return slices == missing && even.count < slices ? cut(size.depth, slices, true) : even;
 }
 
 ProductSlices ProductSlices::cut(int64_t depth, int64_t slices, bool atLeast, int64_t step) {
-  const int64_t share = ceilDivide(depth, slices);
-  const int64_t steps = std::max<int64_t>(atLeast && slices > 1 ? share / step : ceilDivide(share, step), 1);
-  return {std::max<int64_t>(ceilDivide(depth, steps * step), 1), steps * step};
+  const int64_t share = ceilDiv(depth, slices);
+  const int64_t steps = std::max<int64_t>(atLeast && slices > 1 ? share / step : ceilDiv(share, step), 1);
+  return {std::max<int64_t>(ceilDiv(depth, steps * step), 1), steps * step};
 }
 
 int64_t ProductSlices::loopPasses() const { return std::max(passesOf(depth), vulkan::loopPasses({count})); }
@@ -123,7 +123,7 @@ Status requireProductTiles(const CreateArgs& args, const ProductSize& size) {
 
 vulkan::Groups spreadGroups(int64_t count, int64_t layers) {
   const int64_t x = std::min(count, kMaxGroupsX);
-  return {static_cast<uint32_t>(x), static_cast<uint32_t>(ceilDivide(count, x)), static_cast<uint32_t>(layers)};
+  return {static_cast<uint32_t>(x), static_cast<uint32_t>(ceilDiv(count, x)), static_cast<uint32_t>(layers)};
 }
 
 vulkan::Groups productGroups(const ProductTile& tile, const ProductSize& size, int64_t layers) {

@@ -1,4 +1,5 @@
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "engine/op/op_registry.h"
 #include "ops/non_zero/non_zero_parts.h"
 #include "shaders/non_zero/non_zero.h"
@@ -14,8 +15,6 @@ constexpr int64_t kMostParts = 512;  // every part reads the counts of all
 constexpr int64_t kLeastLength = 1024;
 constexpr int64_t kAlignment = 32;  // elements: parts begin at a sector
 constexpr int64_t kRun = 5;         // of the shader: elements of an invocation in a tile
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The bits of an element's highest word that tell whether it is zero.
 uint32_t maskOf(DType dtype) {

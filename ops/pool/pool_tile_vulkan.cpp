@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/device_class.h"
+#include "engine/base/divide.h"
 
 namespace opkit::ops::pool {
 namespace {
@@ -15,8 +16,6 @@ constexpr int64_t kFewestColumns = 32;     // of a block that does not have whol
 constexpr int64_t kStep = 512;             // elements of shared memory: few sizes, so that few pipelines are made
 constexpr uint32_t kMostBytes = 24 << 10;  // of shared memory, so that several groups run beside each other
 constexpr int64_t kMostOutputs = 4096;     // of a group
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Input positions that the windows of `outputs` neighbours cover.
 int64_t spanOf(const WindowAxis& axis, int64_t outputs) {

@@ -7,14 +7,14 @@
 namespace opkit::ops::shape {
 namespace {
 
-Status shapeRule(OnnxNode& node) {
+Status shapeOnnx(OnnxNode& node) {
   ShapeParamsT params;
   params.start = static_cast<int>(node.intAttribute("start", params.start));
   params.end = static_cast<int>(node.intAttribute("end", params.end));
   return node.emit("Shape", node.inputs(), packParams(params));
 }
 
-Status eyeLikeRule(OnnxNode& node) {
+Status eyeLikeOnnx(OnnxNode& node) {
   EyeLikeParamsT params;
   params.k = static_cast<int>(node.intAttribute("k", 0));
   if (node.hasAttribute("dtype")) {
@@ -27,9 +27,9 @@ Status eyeLikeRule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Shape", {"start", "end"}, text::overStrings(shapeRule, {.made = text::Made::Numbers}));
+  rules.add("Shape", {"start", "end"}, text::overStrings(shapeOnnx, {.made = text::Made::Numbers}));
   rules.add("Size", {}, text::overStrings(passThrough("Size"), {.made = text::Made::Numbers}));
-  rules.add("EyeLike", {"dtype", "k"}, eyeLikeRule, 9);
+  rules.add("EyeLike", {"dtype", "k"}, eyeLikeOnnx, 9);
 }
 
 }  // namespace opkit::ops::shape

@@ -1,6 +1,7 @@
 // TreeEnsemble on Vulkan. One dispatch walks the trees: each row and group of trees has an invocation, which folds the
 // votes of its trees. A second one folds the groups.
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "engine/op/op_registry.h"
 #include "ops/tree_ensemble/tree_ensemble.h"
 #include "ops/tree_ensemble/tree_ensemble_parts.h"
@@ -15,8 +16,6 @@ using Fold = shaders::TreeEnsembleFold;
 
 constexpr int64_t kInvocations = 64;        // of a work group of both shaders
 constexpr int64_t kMostPartials = 1 << 25;  // elements of scratch memory
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Passes of the loops of an invocation that walks `trees` trees.
 int64_t walkPasses(const ForestShape& forest, int64_t targets, int64_t trees, int64_t depth) {

@@ -1,6 +1,7 @@
 // Unique on Vulkan: elements are sorted as TopK sorts rows, slices of several elements by a network that compares them.
 // Two scans number what differs from its neighbour and, unsorted, what comes first.
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 #include "engine/op/op_registry.h"
 #include "ops/top_k/row_sort_vulkan.h"
 #include "ops/unique/unique.h"
@@ -18,8 +19,6 @@ enum Stage : uint32_t { kCountHeads, kWriteHeads, kCountFirsts, kWriteFirsts }; 
 
 constexpr int64_t kMostParts = 512;  // every part reads the counts of all
 constexpr int64_t kLeastLength = 1024;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The parts of a scan over the slices, as rows. Equal slices are compared to their last element.
 vulkan::RowWork partsOf(const Rows& rows) {

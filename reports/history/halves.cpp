@@ -9,7 +9,7 @@
 namespace opkit::reports {
 namespace {
 
-constexpr size_t kLeastRuns = 4;
+constexpr size_t kLeastValues = 4;
 
 /// The values at even or odd places.
 std::vector<double> halfOf(std::span<const double> values, size_t first) {
@@ -24,7 +24,7 @@ bool isTime(const Series& series) { return !std::ranges::count(exactMetrics(), s
 std::span<const double> newestRuns(const Series& series, size_t nights) {
   if (!isTime(series) || series.points.empty() || series.points.back().night + 1 != nights) return {};
   const std::span<const double> values = series.at(series.points.back());
-  const bool usable = values.size() >= kLeastRuns && std::ranges::all_of(values, [](double v) { return v > 0; });
+  const bool usable = values.size() >= kLeastValues && std::ranges::all_of(values, [](double v) { return v > 0; });
   return usable ? values : std::span<const double>{};
 }
 

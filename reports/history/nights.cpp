@@ -10,11 +10,11 @@ namespace {
 constexpr int kRows = 30;  // nights on the page
 
 /// The worst outcome of each subject in one night.
-struct Judged {
+struct JudgedNight {
   CaseStatus status = CaseStatus::Pass;
   std::string reason, repro;
 };
-using Judgements = std::map<int64_t, Judged>;
+using Judgements = std::map<int64_t, JudgedNight>;
 
 int rank(CaseStatus status) { return rankOf(status).value_or(-1); }
 

@@ -24,8 +24,8 @@ struct Sample {
   double value = 0;
 };
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Digits of the bits' digest as a number: equal for equal digests, and exact in a double.

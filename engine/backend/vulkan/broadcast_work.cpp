@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/base/divide.h"
+
 namespace opkit::vulkan {
 namespace {
-
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The values behind as many of `filler` as make kMaxLoops.
 std::array<int64_t, BroadcastWork::kMaxLoops> lastOf(const std::vector<int64_t>& values, int64_t filler) {
@@ -47,8 +47,8 @@ BroadcastWork BroadcastWork::of(const Loops& loops, const DeviceCaps& device, bo
   for (const auto& strides : loops.strides) work.strides.push_back(lastOf(strides, 0));
   if (rank > 1 && work.width > 1) work.rows = rowsPerItem(loops, work.count / work.width);
   work.rowCount = work.sizes[row];
-  work.sizes[inner] = ceilDivide(work.sizes[inner], work.width);
-  work.sizes[row] = ceilDivide(work.sizes[row], work.rows);
+  work.sizes[inner] = ceilDiv(work.sizes[inner], work.width);
+  work.sizes[row] = ceilDiv(work.sizes[row], work.rows);
   for (auto& strides : work.strides) {
     strides[inner] *= work.width;
     strides[row] *= work.rows;

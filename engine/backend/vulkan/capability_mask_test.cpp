@@ -5,7 +5,7 @@
 
 #include "engine/backend/vulkan/spirv_facts.h"
 #include "shaders/testing/affine.h"
-#include "shaders/testing/fold.h"
+#include "shaders/testing/group_sum.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -76,7 +76,7 @@ TEST(SpirvFacts, ReadsAShader) {
 }
 
 TEST(SpirvFacts, SharedArraysOfTheSizeOfAGroupFollowItsConstant) {
-  const ShaderCode& code = shaders::Fold::code({});  // shared float[gl_WorkGroupSize.x]
+  const ShaderCode& code = shaders::GroupSum::code({});  // shared float[gl_WorkGroupSize.x]
   const std::vector<uint32_t> constants = {96};
   const SpirvFacts facts = factsOf(code.spirv, constants);
   EXPECT_EQ(facts.localSize[0], 96u);

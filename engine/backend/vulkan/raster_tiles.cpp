@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engine/backend/device_class.h"
+#include "engine/base/divide.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -14,8 +15,6 @@ constexpr int64_t kPreferredArea = 1024;  // words; four for each of 256 invocat
 constexpr int64_t kGapShare = 16;         // gaps take up to this part of a tile
 
 using Extents = std::vector<int64_t>;
-
-int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Dimensions by ascending distance, without those that repeat.
 std::vector<size_t> nearestFirst(const std::vector<int64_t>& strides) {
@@ -54,7 +53,7 @@ struct Side {
   /// Enlarges the box until its run has `target` words, in at most TilePlan::kBoxRank dimensions.
   void grow(int64_t target, Extents& box) const {
     walk([&](size_t d, int64_t run) {
-      const int64_t wanted = ceilDivide(target, run);
+      const int64_t wanted = ceilDiv(target, run);
       const bool isFull = std::ranges::count_if(box, [](int64_t e) { return e > 1; }) == TilePlan::kBoxRank;
       if (wanted > box[d] && (box[d] > 1 || !isFull)) box[d] = size[d] <= wanted + wanted / 2 ? size[d] : wanted;
       return box[d];
@@ -71,7 +70,7 @@ Extents flatBox(const Region& region, int64_t lanes) {
   Extents box(region.size.size(), 1);
   int64_t covered = 1;
   for (size_t d = box.size(); d-- > 0 && covered < lanes; covered *= box[d])
-    box[d] = std::min(region.size[d], ceilDivide(lanes, covered));
+    box[d] = std::min(region.size[d], ceilDiv(lanes, covered));
   return box;
 }
 
@@ -198,7 +197,7 @@ int64_t TilePlan::area() const { return std::accumulate(box.begin(), box.end(), 
 int64_t TilePlan::groups() const {
   int64_t count = 1;
   for (size_t d = 0; d < kRank; ++d)
-    count *= d < kRank - kBoxRank ? region.size[d] : ceilDivide(region.size[d], box[d - (kRank - kBoxRank)]);
+    count *= d < kRank - kBoxRank ? region.size[d] : ceilDiv(region.size[d], box[d - (kRank - kBoxRank)]);
   return count;
 }
 
@@ -206,7 +205,7 @@ double TilePlan::bankPasses() const {
   const std::vector<int64_t> stored = storedOrder(*this);
   const int64_t passes = passesOver(area(), [&](int64_t i) { return slotOf(i); }) +
                          passesOver(area(), [&](int64_t i) { return slotOf(stored[static_cast<size_t>(i)]); });
-  return static_cast<double>(passes) / static_cast<double>(2 * ceilDivide(area(), kBanks));
+  return static_cast<double>(passes) / static_cast<double>(2 * ceilDiv(area(), kBanks));
 }
 
 int64_t sourceRun(const Region& region, int64_t lanes) {

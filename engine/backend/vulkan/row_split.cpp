@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/backend/device_class.h"
+#include "engine/base/divide.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -11,8 +12,6 @@ constexpr int64_t kLeastElements = 1024;  // of a work group
 constexpr int64_t kLeastLength = 256;     // of a part, whose result is written and read again
 constexpr int64_t kAlignment = 32;        // elements: parts begin at a sector
 constexpr int64_t kFewGroups = 4;         // times fewer than fill the device: worth a second dispatch
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

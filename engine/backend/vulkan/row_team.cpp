@@ -3,6 +3,7 @@
 
 #include "engine/backend/device_class.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/base/divide.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -12,7 +13,6 @@ constexpr uint32_t kFoldBytes = 8 << 10;  // of shared memory: the parts of fold
 constexpr int64_t kBlockElements = 2048;  // of a group that keeps short rows
 constexpr uint32_t kSectorBytes = 32;     // of memory: what one access reads at least
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 uint32_t powerOfTwoFrom(int64_t value) {
   return static_cast<uint32_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(value, 1 << 30))));
 }

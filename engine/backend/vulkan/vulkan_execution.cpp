@@ -2,14 +2,13 @@
 
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
+#include "engine/base/divide.h"
 
 namespace opkit::vulkan {
 namespace {
 
 // Every device allows this many groups along each axis (Vulkan specification, required limits).
 constexpr int64_t kMaxGroups = 65535;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 

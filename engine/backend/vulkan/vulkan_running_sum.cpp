@@ -5,6 +5,7 @@
 
 #include "engine/backend/device_class.h"
 #include "engine/backend/vulkan/row_split.h"
+#include "engine/base/divide.h"
 #include "shaders/loop/loop_running_sum_rows.h"
 
 namespace opkit::vulkan {
@@ -17,8 +18,6 @@ constexpr uint32_t kScanBytes = 8 << 10;  // of shared memory: the scan beside t
 constexpr int64_t kMostParts = 256;       // each reads the sums of those before it
 constexpr int64_t kFewGroups = 4;         // times fewer than fill the device: worth a second dispatch
 enum Stage : uint32_t { kWhole, kSums, kParts };
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Whether both views are [rows / inner, terms, inner] of a whole tensor, forwards or backwards.
 bool coversRows(const LoopRegion& loop) {

@@ -39,7 +39,7 @@ struct Scatter {
 };
 
 /// The dtype whose arithmetic combines: bools are the bytes 0 and 1.
-DType arithmeticOf(DType dtype) { return dtype == DType::Bool ? DType::UInt8 : dtype; }
+DType combinedAs(DType dtype) { return dtype == DType::Bool ? DType::UInt8 : dtype; }
 
 /// `slots`: as many as items, or more, which are filled up.
 Status place(const Scatter& s, Place::Keep keep, const Tensor* places, int64_t slots, const std::string& type,
@@ -98,7 +98,7 @@ Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type
   OPKIT_TRY(place(s, Place::Keep::All, places, slots, type, encoder));
   OPKIT_TRY(sort(places, slots, encoder));
   return encoder.dispatch<Shader>(
-      {*Shader::storageOf(arithmeticOf(s.output.desc.dtype))},
+      {*Shader::storageOf(combinedAs(s.output.desc.dtype))},
       {.table = s.table, .base = &s.base, .x = &s.updates, .places = places, .y = &s.output},
       {.count = count, .items = s.items, .sourceOffset = s.loop.operands[0].offset, .block = s.block}, Items{count},
       {.rank = s.rank, .combine = static_cast<uint32_t>(s.loop.combine)});
@@ -109,7 +109,7 @@ Status encodeCombine(const Scatter& s, Encoder& encoder, const std::string& type
 Status supportsScatter(const LoopRegion& loop, const CreateArgs& args) {
   OPKIT_TRY(checkTerms(loop, args));
   if (loop.combine == Combine::Replace) return Status::ok();
-  OPKIT_TRY(requireStorage<shaders::LoopCombine>(args, arithmeticOf(args.outputs[0].dtype)));
+  OPKIT_TRY(requireStorage<shaders::LoopCombine>(args, combinedAs(args.outputs[0].dtype)));
   // The search for the first of an element's updates, then all of them if they meet there.
   constexpr int64_t kSearch = 33;
   return requireLoops(args, loopPasses({kSearch}) + loopPasses({elementCount(loop.iterations)}));

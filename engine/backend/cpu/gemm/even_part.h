@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace opkit::cpu {
+#include "engine/base/divide.h"
 
-inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-inline int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
+namespace opkit::cpu {
 
 /// The extent of equal parts of `extent` that have at most `limit`, a multiple of `unit`.
 inline int64_t evenPart(int64_t extent, int64_t limit, int64_t unit) {

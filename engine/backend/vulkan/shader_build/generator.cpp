@@ -248,27 +248,25 @@ std::string headerText(const Shader& shader, const Interface& interface) {
          "  static const vulkan::ShaderCode& code(const Variant& variant);\n};\n\n}  // namespace opkit::shaders\n";
 }
 
+/// The tables are local to the one function, so that many sources can be compiled as one.
 std::string sourceText(const Shader& shader, const Interface& interface) {
-  const std::string name = structName(shader);
   std::string text = fmt::format(
       "// Generated from shaders/{0}.comp.\n#include \"shaders/{0}.h\"\n\n"
-      "namespace opkit::shaders {{\nnamespace {{\n\n",
-      shader.name);
+      "namespace opkit::shaders {{\n\nconst vulkan::ShaderCode& {1}::code({2}const Variant& variant) {{\n",
+      shader.name, structName(shader), shader.axes.empty() ? "[[maybe_unused]] " : "");
   for (size_t v = 0; v < shader.variants.size(); ++v)
-    text += fmt::format("constexpr uint32_t kSpirv{}[] = {{{}}};\n", v, wordsText(shader.variants[v].spirv));
+    text += fmt::format("  static constexpr uint32_t kSpirv{}[] = {{{}}};\n", v, wordsText(shader.variants[v].spirv));
   for (size_t v = 0; v < shader.variants.size(); ++v)
-    text += fmt::format("constexpr std::array<vulkan::Access, {}> kAccess{}{{{}}};\n", interface.access.size(), v,
-                        accessText(shader.variants[v], interface));
-  text += fmt::format("constexpr vulkan::ShaderCode kCodes[] = {{\n");
+    text += fmt::format("  static constexpr std::array<vulkan::Access, {}> kAccess{}{{{}}};\n", interface.access.size(),
+                        v, accessText(shader.variants[v], interface));
+  text += "  static constexpr vulkan::ShaderCode kCodes[] = {\n";
   for (size_t v = 0; v < shader.variants.size(); ++v) {
     const Reflection& reflection = shader.variants[v].reflection;
-    text += fmt::format("    {{\"{}\", kSpirv{}, kAccess{}, {}, {}, {{{}}}, {{{}}}}},\n",
+    text += fmt::format("      {{\"{}\", kSpirv{}, kAccess{}, {}, {}, {{{}}}, {{{}}}}},\n",
                         label(shader, shader.variants[v]), v, v, interface.pushBytes, interface.constants.size(),
                         fmt::join(reflection.localSize, ", "), fmt::join(reflection.localSizeConstants, ", "));
   }
-  text += fmt::format("}};\n\n}}  // namespace\n\nconst vulkan::ShaderCode& {}::code({}const Variant& variant) {{\n",
-                      name, shader.axes.empty() ? "[[maybe_unused]] " : "");
-  text += "  size_t index = 0;\n";
+  text += "  };\n  size_t index = 0;\n";
   for (const Axis& axis : shader.axes)
     text += fmt::format("  index = index * {} + static_cast<size_t>(variant.{});\n", axis.values.size(),
                         lowerCamel(axis.name));
