@@ -68,7 +68,13 @@ struct Pass {
   uint32_t radices = 0;
 };
 
-/// Splits `size`, which is smooth, into passes of at most `most` points; one if it fits into `whole`.
+/// Numbers that half a tile holds.
+int64_t capacityOf(const DeviceCaps& caps, bool isDouble) {
+  return int64_t{caps.sharedBytes} / (isDouble ? 32 : 16) - kMostColumns;
+}
+
+/// Splits `size`, which is smooth, into passes of at most `most` points; one if it fits into `whole`. `most` is at least
+/// kMostRadix.
 std::vector<Pass> passesOf(int64_t size, int64_t whole, int64_t most) {
   const std::vector<int> radices = radicesOf(size);
   const size_t least = size <= whole ? 1 : 2;
@@ -142,7 +148,7 @@ class TransformVulkan final : public vulkan::VulkanExecution {
 
   void planNumbers(DType dtype, const DeviceCaps& caps) {
     isDouble_ = dtype == DType::Float64;
-    capacity_ = int64_t{caps.sharedBytes} / (isDouble_ ? 32 : 16) - kMostColumns;
+    capacity_ = capacityOf(caps, isDouble_);
     const bool even = plan_.length % 2 == 0;
     const bool fits = even && convolutionSize(plan_.length / 2) <= capacity_;
     halvesIn_ = fits && plan_.isRealIn() && !plan_.inverse;
@@ -279,6 +285,9 @@ class TransformVulkan final : public vulkan::VulkanExecution {
 
 Status supports(const CreateArgs& args) {
   OPKIT_TRY(vulkan::requireStorage<Shader>(args, args.input(0).dtype));
+  if (capacityOf(args.device, args.input(0).dtype == DType::Float64) < kMostRadix * kLeastColumns)
+    return Status::unsupportedByDevice("vulkan: FourierTransform needs more than the {} bytes that a work group shares",
+                                       args.device.sharedBytes);
   // Loading, passes and storing: each a walk over the tile.
   const int64_t walk = int64_t{args.device.sharedBytes} / 16 / kSoftwareGroup;
   const int64_t sums = walk * kMostSums * (kMostRadix + 1);
