@@ -6,8 +6,7 @@
 //
 // Comes before other Highway headers. No include guard: Highway's own guards control each inclusion.
 
-// Vectors of unknown length cannot be kept in arrays. Processors with SSSE3 and no SSE4 (before 2008) take the scalar
-// form.
+// Vectors of unknown length cannot be kept in arrays. Processors with SSSE3 and no SSE4 take the scalar form.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV | HWY_SSSE3)
 #include <hwy/foreach_target.h>
 // foreach_target.h must come first.
