@@ -73,8 +73,8 @@ int64_t capacityOf(const DeviceCaps& caps, bool isDouble) {
   return int64_t{caps.sharedBytes} / (isDouble ? 32 : 16) - kMostColumns;
 }
 
-/// Splits `size`, which is smooth, into passes of at most `most` points; one if it fits into `whole`. `most` is at least
-/// kMostRadix.
+/// Splits `size`, which is smooth, into passes of at most `most` points; one if it fits into `whole`. `most` is at
+/// least kMostRadix.
 std::vector<Pass> passesOf(int64_t size, int64_t whole, int64_t most) {
   const std::vector<int> radices = radicesOf(size);
   const size_t least = size <= whole ? 1 : 2;
