@@ -50,18 +50,30 @@ function(opkit_fbs fbs folder headers)
   set(${headers} ${${headers}} ${output} PARENT_SCOPE)
 endfunction()
 
-# opkit_join_descriptions(target sources...): compiles as one source what describes an operator: <op>.cpp, <op>_onnx.cpp and
-# <op>_passes.cpp; and the oracles of several operators. Kernels, and what records them, are compiled alone.
-function(opkit_join_descriptions target)
+# opkit_join_sources(target sources...): compiles in groups of several operators what describes them (<op>.cpp, _onnx, _passes),
+# their oracles, their Vulkan recordings and their other helpers: headers and templates take most of the time of a small
+# source. Of Vulkan recordings and helpers a group holds one per folder, since these like to give the same names. Kernels
+# are compiled alone: their loops are edited most, and files with foreach_target.h include themselves.
+function(opkit_join_sources target)
   foreach(file ${ARGN})
     get_filename_component(folder ${file} DIRECTORY)
     get_filename_component(op ${folder} NAME)
     get_filename_component(name ${file} NAME_WE)
+    file(STRINGS ${file} repeated REGEX "foreach_target\\.h" LIMIT_COUNT 1)
     if(name STREQUAL op OR name MATCHES "_(onnx|passes)$")
-      opkit_join(${target} ${op} ${file})
-    elseif(name STREQUAL "${op}_reference" OR name STREQUAL "${op}_hidden")
-      string(REPLACE "${op}_" "" kind ${name})
+      opkit_bucket(${op} 28 bucket)
+      opkit_join(${target} describe_${bucket} ${file})
+    elseif(name MATCHES "_(reference|hidden)$")
       opkit_bucket(${op} 12 bucket)
+      opkit_join(${target} ${CMAKE_MATCH_1}_${bucket} ${file})
+    elseif(NOT repeated AND NOT name MATCHES "_(cpu|onednn|codec|wide)$")
+      set(kind parts)
+      if(name MATCHES "_vulkan$")
+        set(kind vulkan)
+      endif()
+      opkit_bucket(${op} 12 bucket)
+      math(EXPR bucket "(${bucket} + 0${${kind}_of_${op}}) % 12")
+      math(EXPR ${kind}_of_${op} "0${${kind}_of_${op}} + 1")
       opkit_join(${target} ${kind}_${bucket} ${file})
     endif()
   endforeach()

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace opkit {
 
@@ -91,30 +91,59 @@ class [[nodiscard]] Status {
   std::unique_ptr<State> state_;
 };
 
-/// A T, or the Status of the failure. Member names follow std::expected.
+/// A T, or the Status of the failure. Member names follow std::expected. Not a std::variant: it costs each source that
+/// returns some T about 60 more functions to compile.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}       // NOLINT(google-explicit-constructor)
-  Result(Status error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)), hasValue_(true) {}        // NOLINT(google-explicit-constructor)
+  Result(Status error) : error_(std::move(error)), hasValue_(false) {}  // NOLINT(google-explicit-constructor)
+  Result(const Result& other) : hasValue_(other.hasValue_) { construct(other); }
+  Result(Result&& other) noexcept : hasValue_(other.hasValue_) { construct(std::move(other)); }
+  Result& operator=(Result other) noexcept {
+    destroy();
+    hasValue_ = other.hasValue_;
+    construct(std::move(other));
+    return *this;
+  }
+  ~Result() { destroy(); }
 
-  bool has_value() const { return state_.index() == 0; }
-  explicit operator bool() const { return has_value(); }
+  bool has_value() const { return hasValue_; }
+  explicit operator bool() const { return hasValue_; }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
+  /// REQUIRES has_value().
+  T& value() & { return value_; }
+  const T& value() const& { return value_; }
+  T&& value() && { return std::move(value_); }
+  T& operator*() & { return value_; }
+  const T& operator*() const& { return value_; }
+  T&& operator*() && { return std::move(value_); }
+  T* operator->() { return &value_; }
+  const T* operator->() const { return &value_; }
 
   /// The failure, or OK when there is a value.
-  Status error() const { return has_value() ? Status::ok() : std::get<1>(state_); }
+  Status error() const { return hasValue_ ? Status::ok() : error_; }
 
  private:
-  std::variant<T, Status> state_;
+  template <class Other>
+  void construct(Other&& other) {
+    if (hasValue_)
+      new (&value_) T(std::forward<Other>(other).value_);
+    else
+      new (&error_) Status(std::forward<Other>(other).error_);
+  }
+  void destroy() {
+    if (hasValue_)
+      value_.~T();
+    else
+      error_.~Status();
+  }
+
+  union {
+    T value_;
+    Status error_;
+  };
+  bool hasValue_;
 };
 
 }  // namespace opkit
