@@ -6,7 +6,7 @@
 //
 // A pipeline cuts its commands into segments: runs of consecutive commands on one backend. At resize it calls
 // onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run it calls per segment
-// onExecuteBegin, onExecute of each Execution, onExecuteEnd; then download() sees the results.
+// onExecute of each Execution, then onExecuteEnd; then download() sees the results.
 //
 // A session keeps several plans (one per set of input shapes), each with its own Executions. selectPlan selects the
 // plan for the calls above; the recordings of the other plans stay valid.
@@ -125,7 +125,6 @@ class Backend {
   virtual Status onResizeBegin() { return Status::ok(); }
   virtual Status beginSegment(size_t) { return Status::ok(); }
   virtual Status endSegment(size_t) { return Status::ok(); }
-  virtual Status onExecuteBegin(size_t) { return Status::ok(); }
   virtual Status onExecuteEnd(size_t) { return Status::ok(); }
 
   /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in onResize

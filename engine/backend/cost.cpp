@@ -50,7 +50,6 @@ class Trial {
   /// Nanoseconds of the command, and including everything around it.
   Status run(double& runNs, double& restNs) {
     const double start = nowNs();
-    OPKIT_TRY(backend_.onExecuteBegin(0));
     for (Conversion& each : conversions_) OPKIT_TRY(each.execution->onExecute(each.from, each.to));
     OPKIT_TRY(execution_->onExecute(inputs_, outputs_));
     OPKIT_TRY(backend_.onExecuteEnd(0));

@@ -100,15 +100,6 @@ void Pipeline::unbind() {
     if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
 }
 
-void Pipeline::forgetPlanning() {
-  const std::set<int> outputs(model_.outputs.begin(), model_.outputs.end());
-  for (const Slot& slot : schedule_.slots) {
-    // Values that no output refers to are on their backends by now.
-    if (slot.kind == Slot::Kind::Constant && !outputs.contains(slot.tensor))
-      graph_.contents[static_cast<size_t>(slot.tensor)].reset();
-  }
-}
-
 /// Slots may have been added; addresses of existing slots stay valid until the next call.
 void Pipeline::linkTensors() {
   const auto list = [&](const std::vector<int>& slots) {
@@ -263,7 +254,6 @@ Status Pipeline::runSegments() {
       continue;
     }
     Backend& backend = backends_.at(step.backend);
-    if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.onExecuteBegin(step.segment));
     if (isStoppedBy(before_, step)) return Status::ok();
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
       return status.withContext(describe(step));

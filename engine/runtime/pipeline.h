@@ -21,8 +21,8 @@ struct PipelineParts {
   SessionConfig config;
   std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are returned as shared_ptr
   std::unique_ptr<Backend> reference = nullptr;
-  std::unique_ptr<GraphEncoder> encoder = nullptr;  // null once the session's shapes are fixed
-  std::vector<int> watched = {};                    // inputs whose contents shapes depend on, as positions
+  std::unique_ptr<GraphEncoder> encoder = nullptr;
+  std::vector<int> watched = {};  // inputs whose contents shapes depend on, as positions
   BackendSet backends = {};
   std::vector<std::shared_ptr<Buffer>> arenas = {};  // per backend; shared with the tensors placed there
 };
@@ -58,8 +58,6 @@ class Pipeline {
   Status bind();
   /// Gives up memory and recordings, until the next bind().
   void unbind();
-  /// Frees data that only plan() needs. Only run() may follow.
-  void forgetPlanning();
   ExecutionCache releaseExecutions() { return std::move(executions_); }
 
   /// Descriptions of the outputs.

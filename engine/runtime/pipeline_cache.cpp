@@ -34,7 +34,6 @@ Status PipelineCache::plan(std::span<const Tensor> inputs) {
       std::ranges::find_if(pipelines_, [&](const std::unique_ptr<Pipeline>& each) { return each->fits(inputs); });
   hasCurrent_ = false;
   if (known == pipelines_.end()) {
-    if (fixed_) return Status::invalidArgument("the session keeps the shapes of its first resize (ResizeMode::Fixed)");
     OPKIT_TRY(add(inputs));
     ++planned_;
   } else {
@@ -103,12 +102,6 @@ size_t PipelineCache::constantBytes() const {
   size_t bytes = 0;
   for (size_t b = 0; b < parts_.backends.size(); ++b) bytes += parts_.backends.at(b).constants().bytes();
   return bytes;
-}
-
-void PipelineCache::fix() {
-  fixed_ = true;
-  parts_.encoder.reset();
-  for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) pipeline->forgetPlanning();
 }
 
 bool PipelineCache::runsStepwise() const {

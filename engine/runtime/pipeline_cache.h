@@ -29,8 +29,6 @@ class PipelineCache {
   /// REQUIRES a resize that succeeded.
   Pipeline& current() { return *pipelines_.front(); }
   bool hasCurrent() const { return hasCurrent_; }
-  /// Frees data that only another resize needs. Later calls of resize() for new shapes return InvalidArgument.
-  void fix();
 
   /// True if each command has completed after its step, so that its results can be read.
   bool runsStepwise() const;
@@ -49,7 +47,6 @@ class PipelineCache {
   PipelineParts parts_;
   std::list<std::unique_ptr<Pipeline>> pipelines_;  // the current one first
   bool hasCurrent_ = false;
-  bool fixed_ = false;
   size_t nextId_ = 0;
   size_t planned_ = 0;
   size_t found_ = 0;

@@ -258,26 +258,6 @@ TEST(PipelineCache, APlannedPlacementIsThatOfTheResizeAndTakesNoMemory) {
   expectRun(*session, {4, 3}, 2);
 }
 
-TEST(PipelineCache, DeferredResizesHappenAtTheNextRun) {
-  auto session = sessionOf(interpreterOf(plusModel()), {.resizeMode = ResizeMode::Defer});
-  ASSERT_TRUE(session->resizeInput("x", {5, 5}).isOk());
-  EXPECT_TRUE(session->resize().isOk());
-  EXPECT_EQ(session->statistics().plansMade, 0u);
-  EXPECT_TRUE(session->placement().empty());
-  expectRun(*session, {2, 3}, 1);
-  EXPECT_EQ(session->statistics().plansMade, 1u);
-}
-
-TEST(PipelineCache, FixedShapesStay) {
-  auto session = sessionOf(interpreterOf(plusModel()), {.resizeMode = ResizeMode::Fixed});
-  expectRun(*session, {2, 3}, 1);
-  expectRun(*session, {2, 3}, 2);
-  const Status refused = run(*session, {4, 3}, 3);
-  EXPECT_EQ(refused.code(), StatusCode::InvalidArgument);
-  EXPECT_NE(refused.message().find("keeps the shapes of its first resize"), std::string::npos) << refused.message();
-  expectRun(*session, {2, 3}, 4);
-}
-
 TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
   Model model;
   const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});

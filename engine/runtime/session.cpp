@@ -267,7 +267,6 @@ Status Session::remember(Status status) {
 
 Status Session::resize() {
   if (!lost_.isOk()) return lost_;
-  if (config_.resizeMode == ResizeMode::Defer) return Status::ok();
   return remember(guarded([this] { return resizeNow(); }));
 }
 
@@ -297,7 +296,6 @@ Status Session::resizeNow() {
   const Stopwatch watch;
   OPKIT_TRY(pipelines_->resize(inputs_));
   OPKIT_TRY(fitOutputs());
-  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
   ++statistics_.resizes;
   statistics_.lastResizeNs = watch.elapsedNs();
   if (onCpu_ && !preparation_) prepareMove();
@@ -346,7 +344,6 @@ Status Session::moveOver() {
     return finished->status;
   }
   pipelines_ = std::move(finished->pipelines);
-  if (config_.resizeMode == ResizeMode::Fixed) pipelines_->fix();
   return fitOutputs();
 }
 

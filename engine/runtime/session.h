@@ -26,13 +26,6 @@
 
 namespace opkit {
 
-/// When and how often a session plans for new shapes.
-enum class ResizeMode {
-  Direct,  // in Session::resize
-  Defer,   // in the next run; resize only requests it
-  Fixed,   // once: planning memory is freed afterwards, and a resize to other shapes is an error
-};
-
 struct InterpreterOptions {
   std::vector<std::string> disabledPasses = {};  // graph passes by name; "all" is every one
 };
@@ -53,8 +46,7 @@ struct SessionConfig {
   bool placeByCost = false;
   bool profile = false;  // time every command on the host and, if it has a clock, on the device
   Storage storage = Storage::Auto;
-  bool tune = false;  // at resize, time kernel choices that the tuning cache lacks
-  ResizeMode resizeMode = ResizeMode::Direct;
+  bool tune = false;                  // at resize, time kernel choices that the tuning cache lacks
   bool startOnCpu = false;            // run on the CPU while another thread prepares `backend`
   size_t planCacheSize = 4;           // sets of shapes whose plans are kept, at least 1
   size_t memoryLimitBytes = 0;        // of arenas and constants on the session's devices; 0 is none

@@ -165,11 +165,9 @@ StagedRun::StagedRun(const Model& model, const SessionConfig& config)
 StagedRun::~StagedRun() = default;
 
 Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpreter, const StagePlan& plan,
-                                                     const SessionConfig& outerConfig,
+                                                     const SessionConfig& config,
                                                      const std::shared_ptr<Runtime>& runtime) {
   const Model& model = interpreter.model();
-  SessionConfig config = outerConfig;
-  config.resizeMode = ResizeMode::Direct;  // shapes inside may differ from run to run
   std::unique_ptr<StagedRun> staged(new StagedRun(model, config));
   for (const StagePlan::Step& planned : plan.steps) {
     Step step{nullptr, planned.inputs, planned.outputs, {}};

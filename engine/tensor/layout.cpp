@@ -12,7 +12,6 @@ constexpr int64_t kBlock = 4;
 const char* nameOf(Layout layout) {
   switch (layout) {
     case Layout::NCHW: return "NCHW";
-    case Layout::NHWC: return "NHWC";
     case Layout::NC4HW4: return "NC4HW4";
   }
   OPKIT_CHECK(!"unknown layout");
@@ -30,11 +29,6 @@ LayoutView::LayoutView(const Shape& shape, Layout layout) {
       batchStride = channels * spatial;
       blockStride = spatial;
       spatialStride = 1;
-      break;
-    case Layout::NHWC:
-      batchStride = channels * spatial;
-      blockStride = 1;
-      spatialStride = channels;
       break;
     case Layout::NC4HW4:
       block = kBlock;

@@ -12,11 +12,10 @@ namespace opkit {
 
 enum class Layout : uint8_t {
   NCHW,    // row-major in the order of the shape; the only layout of tensors of rank 0 and 1
-  NHWC,    // [batch, spatial..., channels]
   NC4HW4,  // [batch, ceil(channels / 4), spatial..., 4]; channels beyond the last are zero
 };
 
-/// "NCHW", "NHWC", "NC4HW4".
+/// "NCHW", "NC4HW4".
 const char* nameOf(Layout layout);
 
 /// How many elements the layout stores for a tensor of `shape`, padding included.

@@ -120,7 +120,6 @@ Result<DevicePeaks> measurePeaks(const OpRegistry& registry, SessionConfig confi
   config.profile = true;
   config.placeByCost = config.startOnCpu = config.poison = config.keepTensors = false;
   config.guardBytes = config.memoryLimitBytes = 0;
-  config.resizeMode = ResizeMode::Direct;
   DevicePeaks peaks;
   OPKIT_ASSIGN(peaks.flopsPerNs, bestFlopsPerNs(registry, config, runtime));
   for (const int64_t elements : kSums) {

@@ -72,11 +72,10 @@ void addCopyTests(std::vector<Test>& tests) {
   for (const DType dtype : kEveryDType)
     tests.push_back({"copies", fmt::format("copies.{}", opkit::nameOf(dtype)), "host to device and back, bit for bit",
                      [dtype](const Context& context) { return everyShape(context, dtype, Layout::NCHW); }});
-  for (const Layout layout : {Layout::NHWC, Layout::NC4HW4})
-    for (const DType dtype : {DType::Float32, DType::Float16, DType::UInt8})
-      tests.push_back({"copies", fmt::format("copies.{}.{}", opkit::nameOf(layout), opkit::nameOf(dtype)),
-                       "the copy converts the layout both ways",
-                       [=](const Context& context) { return everyShape(context, dtype, layout); }});
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::UInt8})
+    tests.push_back({"copies", fmt::format("copies.NC4HW4.{}", opkit::nameOf(dtype)),
+                     "the copy converts the layout both ways",
+                     [dtype](const Context& context) { return everyShape(context, dtype, Layout::NC4HW4); }});
   tests.push_back({"copies", "copies.odd_sizes", "0 to 70 elements of 1, 2 and 4 bytes, and a scalar", oddSizes});
   tests.push_back({"copies", "copies.large", "12 MiB", large});
   tests.push_back({"copies", "copies.f32_through_f16", "the copy converts floats", converts});

@@ -43,7 +43,6 @@ Status runRaster(Backend& backend, RasterExecution& raster, const RegionList& li
   OPKIT_TRY(backend.beginSegment(0));
   OPKIT_TRY(raster.onResize({&in, 1}, {&out, 1}));
   OPKIT_TRY(backend.endSegment(0));
-  OPKIT_TRY(backend.onExecuteBegin(0));
   OPKIT_TRY(raster.onExecute({&in, 1}, {&out, 1}));
   OPKIT_TRY(backend.onExecuteEnd(0));
   OPKIT_ASSIGN(const Tensor expected, expectedOf(list, host, desc));

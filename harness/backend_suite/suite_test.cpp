@@ -95,7 +95,7 @@ TEST(Suite, FindsWhatIsWrong) {
                                      {Defect::NeverRefuses, "buffers.out_of_memory"},
                                      {Defect::DropsLastByte, "copies.u8"},
                                      {Defect::IgnoresOffset, "buffers.alignment"},
-                                     {Defect::IgnoresLayout, "copies.NHWC.f32"},
+                                     {Defect::IgnoresLayout, "copies.NC4HW4.f32"},
                                      {Defect::CountsNothing, "copies.counted"},
                                      {Defect::ZeroSize, "buffers.zero_bytes"}}) {
     const Context context{kindNamed("null"), std::make_shared<FaultyRuntime>(defect), ops::builtinOps()};

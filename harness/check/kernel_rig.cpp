@@ -206,7 +206,6 @@ Status KernelRig::execute(const Stage& stage, RigRun& run) {
   OPKIT_TRY(resizeAlone(*backend_, *execution_, stage.inputs, stage.outputs));
   OPKIT_TRY(backend_->endSegment(0));
   run.resizeNs = nowNs() - start;
-  OPKIT_TRY(backend_->onExecuteBegin(0));
   for (const Stage::Conversion& conversion : stage.conversions)
     OPKIT_TRY(conversion.execution->onExecute({&conversion.from, 1}, {&conversion.to, 1}));
   const uint64_t before = heapCount();

@@ -160,8 +160,7 @@ Status DeviceVariants::checkAlternatives(Interpreter& interpreter, const Variant
 Status checkFixedShapes(const VariantContext& context) {
   const PreparedCase& at = context.at;
   OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(at.description, context.registry, at.inputs, 1, true));
-  const SessionConfig config{.backend = context.backend, .resizeMode = ResizeMode::Fixed};
-  OPKIT_ASSIGN(const auto outputs, runSession(*interpreter, config, context.runtime, at));
+  OPKIT_ASSIGN(const auto outputs, runSession(*interpreter, {.backend = context.backend}, context.runtime, at));
   return outputs.empty() ? Status::ok() : sameResult(cardOf(context), at, context.outputs, outputs);
 }
 

@@ -49,7 +49,6 @@ Result<std::vector<float>> run(Runtime& runtime, Function function, const std::v
   OPKIT_TRY(backend->beginSegment(0));
   OPKIT_TRY(resizeAlone(*backend, probe, {&from, 1}, {&to, 1}));
   OPKIT_TRY(backend->endSegment(0));
-  OPKIT_TRY(backend->onExecuteBegin(0));
   OPKIT_TRY(probe.onExecute({&from, 1}, {&to, 1}));
   OPKIT_TRY(backend->onExecuteEnd(0));
   OPKIT_TRY(backend->download(y, host));

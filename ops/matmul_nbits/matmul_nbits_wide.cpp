@@ -172,6 +172,19 @@ HWY_INLINE void rowsOf(D d, const Job& job, int64_t rows) {
   }
 }
 
+/// Blocks of few bytes are rare: four rows at a time and single ones, in place of a form for each number.
+template <int kBits>
+HWY_INLINE void rowsOf(Short d, Job job, int64_t rows) {
+  const int64_t aStride = job.weights.blocks * job.weights.blockBytes * (8 / kBits);
+  for (int64_t taken = 0; rows > 0; rows -= taken, job.a += taken * aStride, job.y += taken * job.stride) {
+    taken = rows >= 4 ? 4 : 1;
+    if (taken == 4)
+      columnsOf<kBits, 4>(d, job);
+    else
+      columnsOf<kBits, 1>(d, job);
+  }
+}
+
 template <class D>
 HWY_INLINE void productOf(D d, const Job& job, int64_t rows) {
   if (job.weights.bits == 2) return rowsOf<2>(d, job, rows);

@@ -5,6 +5,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/row_kernel.h"
+#include "engine/base/divide.h"
 #include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/reduce_views.h"
 
@@ -134,6 +135,89 @@ class Running {
   [[no_unique_address]] std::conditional_t<kKind == Kind::LogSumExp, double, Nothing> largest_ = lowest();
 };
 
+template <class R, class T>
+R foldRun(const T* x, int64_t count) {
+  R parts[kParts];
+  int64_t i = 0;
+  for (; i + kParts <= count; i += kParts)
+    for (int64_t k = 0; k < kParts; ++k) parts[k].take(x[i + k]);
+  for (; i < count; ++i) parts[0].take(x[i]);
+  for (int64_t k = 1; k < kParts; ++k) parts[0].join(parts[k]);
+  return parts[0];
+}
+/// Small integers, first in 32 bits.
+template <class R, class T>
+R sumRun(const T* x, int64_t count) {
+  constexpr int64_t kBlock = 4096;
+  R running;
+  for (int64_t first = 0; first < count; first += kBlock) {
+    int32_t sum = 0;
+    for (int64_t i = first; i < std::min(first + kBlock, count); ++i) sum += x[i];
+    running.addSum(sum);
+  }
+  return running;
+}
+
+/// All elements of one output.
+template <class T, Kind kKind>
+T foldRow(const Loops& loops, const T* x) {
+  using R = Running<T, kKind>;
+  const size_t rank = loops.size.size();
+  const int64_t work = elementCount(loops.size);
+  if constexpr (std::is_same_v<T, float> && kKind == Kind::LogSumExp)
+    if (rank == 1 && loops.strides[0][0] == 1) return logSumExpOf(x, work);
+  R running;
+  if (rank == 0) {
+    running.take(*x);
+    return running.result(work);
+  }
+  const int64_t length = loops.size.back(), stride = loops.strides[0].back(), rows = length == 0 ? 0 : work / length;
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* from = x + offsetOf(loops, rank - 1, row);
+    if (stride != 1 || !R::kMayReorder)
+      for (int64_t i = 0; i < length; ++i) running.take(from[i * stride]);
+    else if constexpr (kKind == Kind::Mean && sizeof(T) <= 2)
+      running.join(sumRun<R>(from, length));
+    else
+      running.join(foldRun<R>(from, length));
+  }
+  return running.result(work);
+}
+
+/// At most kColumns outputs that lie side by side.
+template <class T, Kind kKind>
+void foldColumns(const Loops& loops, const T* x, T* y, int64_t columns) {
+  const int64_t work = elementCount(loops.size);
+  const auto rowAt = [&](int64_t row) { return x + offsetOf(loops, loops.size.size(), row); };
+  if constexpr (std::is_same_v<T, float> && kKind == Kind::LogSumExp) {
+    LogSumExpColumns exponents(columns);
+    for (int64_t row = 0; row < work; ++row) exponents.findLargest(rowAt(row));
+    for (int64_t row = 0; row < work; ++row) exponents.add(rowAt(row));
+    return exponents.result(y);
+  }
+  Running<T, kKind> running[kColumns];
+  for (int64_t row = 0; row < work; ++row) {
+    const T* from = rowAt(row);
+    for (int64_t c = 0; c < columns; ++c) running[c].take(from[c]);
+  }
+  for (int64_t c = 0; c < columns; ++c) y[c] = running[c].result(work);
+}
+
+/// The two ways to fold, for one kind. Threads and outputs are divided once for all kinds, since the compiler makes
+/// code for each pair of kind and type.
+template <class T>
+struct Folds {
+  T (*row)(const Loops&, const T*) = nullptr;
+  void (*columns)(const Loops&, const T*, T*, int64_t) = nullptr;
+};
+template <class T>
+Folds<T> foldsOf(Kind kind) {
+#define REDUCE(id, Name, numericClass) \
+  if (kind == Kind::Name) return {foldRow<T, Kind::Name>, foldColumns<T, Kind::Name>};
+#include "ops/reduce/reduce_table.h"
+  return {};
+}
+
 class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
  public:
   ScalarReduce(Kind kind, const CreateArgs& args, Backend& backend)
@@ -161,90 +245,26 @@ class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
  private:
   template <class T>
   void foldAll(const T* x, T* y) const {
-#define REDUCE(id, Name, numericClass) \
-  if (kind_ == Kind::Name) foldKind<Running<T, Kind::Name>>(x, y);
-#include "ops/reduce/reduce_table.h"
-  }
-  template <class R, class T>
-  void foldKind(const T* x, T* y) const {
+    const Folds<T> folds = foldsOf<T>(kind_);
     const Loops &kept = view_->kept, &folded = view_->reduced;
     const size_t rank = kept.size.size();
     const int64_t work = elementCount(folded.size), outputs = elementCount(kept.size);
     if (outputs == 0) return;
-    const bool sideBySide = rank > 0 && kept.strides[0].back() == 1 && work > 0;
-    [[maybe_unused]] const bool isRun = folded.size.size() == 1 && folded.strides[0][0] == 1;
-    if constexpr (std::is_same_v<R, Running<float, Kind::LogSumExp>>)
-      if (isRun)
-        return cpu::parallelRows(pool_, outputs, work * 4,
-                                 [&](int64_t row) { y[row] = logSumExpOf(x + offsetOf(kept, rank, row), work); });
-    if (!sideBySide)
-      return cpu::parallelRows(pool_, outputs, work,
-                               [&](int64_t row) { y[row] = foldRow<R>(x + offsetOf(kept, rank, row)).result(work); });
-    const int64_t columns = kept.size.back(), blocks = (columns + kColumns - 1) / kColumns;
-    cpu::parallelRows(pool_, outputs / columns * blocks, work * kColumns, [&](int64_t index) {
+    const int64_t cost = work * (kind_ == Kind::LogSumExp ? 4 : 1);
+    if (rank == 0 || kept.strides[0].back() != 1 || work == 0 || isRun<T>(folded))
+      return cpu::parallelRows(pool_, outputs, cost,
+                               [&](int64_t row) { y[row] = folds.row(folded, x + offsetOf(kept, rank, row)); });
+    const int64_t columns = kept.size.back(), blocks = ceilDiv(columns, kColumns);
+    cpu::parallelRows(pool_, outputs / columns * blocks, cost * kColumns, [&](int64_t index) {
       const int64_t outer = index / blocks, column = index % blocks * kColumns;
-      foldColumns<R>(x + offsetOf(kept, rank - 1, outer) + column, y + outer * columns + column,
-                     std::min(kColumns, columns - column));
+      folds.columns(folded, x + offsetOf(kept, rank - 1, outer) + column, y + outer * columns + column,
+                    std::min(kColumns, columns - column));
     });
   }
-
-  /// All elements of one output.
-  template <class R, class T>
-  R foldRow(const T* x) const {
-    const Loops& loops = view_->reduced;
-    const size_t rank = loops.size.size();
-    R running;
-    if (rank == 0) running.take(*x);
-    if (rank == 0) return running;
-    const int64_t length = loops.size.back(), stride = loops.strides[0].back(), rows = elementCount(loops.size);
-    for (int64_t row = 0; row < (length == 0 ? 0 : rows / length); ++row) {
-      const T* from = x + offsetOf(loops, rank - 1, row);
-      if (stride == 1 && R::kMayReorder)
-        running.join(foldRun<R>(from, length));
-      else
-        for (int64_t i = 0; i < length; ++i) running.take(from[i * stride]);
-    }
-    return running;
-  }
-  template <class R, class T>
-  static R foldRun(const T* x, int64_t count) {
-    if constexpr (std::is_same_v<R, Running<T, Kind::Mean>> && sizeof(T) <= 2) return sumRun<R>(x, count);
-    R parts[kParts];
-    int64_t i = 0;
-    for (; i + kParts <= count; i += kParts)
-      for (int64_t k = 0; k < kParts; ++k) parts[k].take(x[i + k]);
-    for (; i < count; ++i) parts[0].take(x[i]);
-    for (int64_t k = 1; k < kParts; ++k) parts[0].join(parts[k]);
-    return parts[0];
-  }
-  /// Small integers, first in 32 bits.
-  template <class R, class T>
-  static R sumRun(const T* x, int64_t count) {
-    constexpr int64_t kBlock = 4096;
-    R running;
-    for (int64_t first = 0; first < count; first += kBlock) {
-      int32_t sum = 0;
-      for (int64_t i = first; i < std::min(first + kBlock, count); ++i) sum += x[i];
-      running.addSum(sum);
-    }
-    return running;
-  }
-  template <class R, class T>
-  void foldColumns(const T* x, T* y, int64_t columns) const {
-    const Loops& loops = view_->reduced;
-    const int64_t work = elementCount(loops.size);
-    if constexpr (std::is_same_v<R, Running<float, Kind::LogSumExp>>) {
-      LogSumExpColumns exponents(columns);
-      for (int64_t row = 0; row < work; ++row) exponents.findLargest(x + offsetOf(loops, loops.size.size(), row));
-      for (int64_t row = 0; row < work; ++row) exponents.add(x + offsetOf(loops, loops.size.size(), row));
-      return exponents.result(y);
-    }
-    R running[kColumns];
-    for (int64_t row = 0; row < work; ++row) {
-      const T* from = x + offsetOf(loops, loops.size.size(), row);
-      for (int64_t c = 0; c < columns; ++c) running[c].take(from[c]);
-    }
-    for (int64_t c = 0; c < columns; ++c) y[c] = running[c].result(work);
+  /// Whether LogSumExp takes the elements of an output in their order, at once.
+  template <class T>
+  bool isRun(const Loops& folded) const {
+    return std::is_same_v<T, float> && kind_ == Kind::LogSumExp && folded.size.size() == 1 && folded.strides[0][0] == 1;
   }
 
   Kind kind_;

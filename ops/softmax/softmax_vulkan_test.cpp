@@ -29,7 +29,6 @@ Status runOnDevice(Backend& backend, const SoftmaxParamsT& params, const Tensor&
   OPKIT_TRY(backend.beginSegment(0));
   OPKIT_TRY(resizeAlone(backend, *execution, {&in, 1}, {&out, 1}));
   OPKIT_TRY(backend.endSegment(0));
-  OPKIT_TRY(backend.onExecuteBegin(0));
   OPKIT_TRY(execution->onExecute({&in, 1}, {&out, 1}));
   OPKIT_TRY(backend.onExecuteEnd(0));
   return backend.download(deviceY, y);

@@ -49,7 +49,6 @@ part tests-units 12 "$tests -j2 -L '^night-units$'"
 part tests-programs 12 "$tests -j2 -L '^night-programs$'"
 part tests-scaffold 12 "OPKIT_KINDS=all $tests -L '^night-scaffold$'"
 part ops-page 12 "OPKIT_OPS_PAGE=all $tests -R '^ops_page$'"
-part machines 10 "./setup --machines && OPKIT_REQUIRE_MACHINES=1 $tests -L '^machines$'"
 
 # Every source and header.
 part headers 8 'cmake/check_headers.sh build/release'

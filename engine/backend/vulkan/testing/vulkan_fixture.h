@@ -45,7 +45,6 @@ inline Status resizeSteps(Backend& backend, const std::vector<Step>& steps, size
 }
 
 inline Status runSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
-  OPKIT_TRY(backend.onExecuteBegin(segment));
   for (const Step& step : steps) OPKIT_TRY(step.execution->onExecute(step.inputs, step.outputs));
   return backend.onExecuteEnd(segment);
 }
