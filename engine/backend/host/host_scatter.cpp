@@ -74,26 +74,15 @@ void restrict(Part& part, const Axis& axis, int64_t begin, int64_t end) {
   part.iterations = elementCount(part.outer.size);
 }
 
-/// Elements of i64 or i32. One test per index costs less than a second form of every loop.
-struct Indices {
-  const int64_t* wide = nullptr;
-  const int32_t* narrow = nullptr;
-  int64_t operator[](int64_t i) const { return wide ? wide[i] : narrow[i]; }
-};
-Indices indicesOf(const Tensor& tensor) {
-  if (tensor.desc.dtype == DType::Int64) return {.wide = tensor.data<int64_t>().data()};
-  return {.narrow = reinterpret_cast<const int32_t*>(tensor.bytes().data())};
-}
-
-/// The iterations of a part in order, from elements of type From. Targets are of type To: From, or float where halves
-/// are summed.
-template <class From, class To>
+/// The iterations of a part in order, from elements of type From, with indices of one type. Targets are of type To:
+/// From, or float where halves are summed.
+template <class From, class To, class Index>
 struct ScatterLoop {
   const LoopRegion& loop;
   const Part& part;
   const From* from;
   To* to;
-  const Indices indices;
+  const Index* indices;
 
   /// False when an index was out of range.
   bool run() const {
@@ -171,10 +160,15 @@ struct Work {
     const Tensor& updates = *inputs[static_cast<size_t>(loop.operands[0].source)];
     const From* from = reinterpret_cast<const From*>(updates.bytes().data()) + loop.operands[0].offset;
     To* to = target + loop.target.offset;
-    const Indices indices = indicesOf(*inputs[static_cast<size_t>(loop.indices.source)]);
+    const Tensor& indices = *inputs[static_cast<size_t>(loop.indices.source)];
     std::atomic<bool> ok = true;
     const auto one = [&](size_t i, size_t) {
-      if (!ScatterLoop<From, To>{loop, parts[i], from, to, indices}.run()) ok = false;
+      const int32_t* narrow = loop.indices.terms.empty() ? nullptr : reinterpret_cast<int32_t*>(indices.bytes().data());
+      const bool fine =
+          indices.desc.dtype == DType::Int64
+              ? ScatterLoop<From, To, int64_t>{loop, parts[i], from, to, indices.data<int64_t>().data()}.run()
+              : ScatterLoop<From, To, int32_t>{loop, parts[i], from, to, narrow}.run();
+      if (!fine) ok = false;
     };
     pool.parallelFor(parts.size(), std::ref(one));  // a std::function of a reference: no allocation
     return ok;
