@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An oracle, and what a card says is hidden, shares no expression with what is compared with it. Three rules, one line per violation:
 #   1. No file with expressions is included by an oracle and by a kernel, lowering or shader.
-#   2. No kernel calls an oracle.
+#   2. No kernel calls an oracle, no oracle a kernel.
 #   3. No function is called by both.
 # cmake/shared_with_oracles.txt lists the exceptions to rules 1 and 3, each with its reason. An entry that is not needed
 # is a violation too.
@@ -74,17 +74,15 @@ shared_files() {
 }
 
 # Rules 2 and 3: the symbols of the objects. Cards name the oracle; they have no kernels.
-objects_of() {
-  local source joined
-  while IFS= read -r source; do
-    case $source in
-      ops/*)
-        joined=$(grep -lsF "/$source\"" "$build"/ops/CMakeFiles/opkit_ops.dir/Unity/unity_{reference,hidden}_*.cxx) || true
-        echo "${joined:-$build/ops/CMakeFiles/opkit_ops.dir/${source#ops/}}.o" ;;
-      engine/*) echo "$build/engine/CMakeFiles/opkit_engine.dir/${source#engine/}.o" ;;
-    esac
-  done | sort -u | while IFS= read -r object; do [ ! -e "$object" ] || echo "$object"; done
-}
+awk -v root="$root/" '/^build [^ ]*\.o: CXX_COMPILER/ {  # lines "source TAB object" of the build; of a joined source, that of its group
+  object = $2
+  sub(/:$/, "", object)
+  if ($4 !~ /\/Unity\//) { print substr($4, length(root) + 1) "\t" object; next }
+  while ((getline line < $4) > 0)
+    if (split(line, quoted, "\"") == 3) print substr(quoted[2], length(root) + 1) "\t" object
+  close($4)
+}' "$build/build.ninja" | grep -E "CMakeFiles/opkit_(ops|engine|foundation)\.dir/" | sort -u >"$work/compiled" || true
+objects_of() { sort -u | join -t $'\t' -o 2.2 - "$work/compiled" | sort -u | sed "s|^|$build/|"; }
 symbols() {  # nm option, objects: lines "function TAB source"
   local option=$1
   shift
@@ -108,8 +106,12 @@ mapfile -t oracle_objects < <(objects_of <"$work/oracles")
 mapfile -t kernel_objects < <(without_cards <"$work/kernels" | objects_of)
 [ ${#oracle_objects[@]} -gt 0 ] && [ ${#kernel_objects[@]} -gt 0 ] ||
   { echo "check_independence: $build holds no objects of oracles and kernels; build it first" >&2; exit 2; }
+for object in "${oracle_objects[@]}" "${kernel_objects[@]}"; do
+  [ -e "$object" ] || { echo "check_independence: $object is missing; build it first" >&2; exit 2; }
+done
 symbols --defined-only "${oracle_objects[@]}" >"$work/oracle_has"
 symbols --undefined-only "${oracle_objects[@]}" >"$work/oracle_calls"
+symbols --defined-only "${kernel_objects[@]}" >"$work/kernel_has"
 symbols --undefined-only "${kernel_objects[@]}" >"$work/kernel_calls"
 
 bad=0
@@ -132,6 +134,9 @@ done < <(shared_files)
 while IFS=$'\t' read -r function oracle kernel; do
   violation "$kernel calls $function of the oracle $oracle"
 done < <(join -t $'\t' "$work/oracle_has" "$work/kernel_calls" | sort -u)
+while IFS=$'\t' read -r function kernel oracle; do
+  violation "the oracle $oracle calls $function of $kernel"
+done < <(join -t $'\t' "$work/kernel_has" "$work/oracle_calls" | sort -u)
 while IFS=$'\t' read -r function oracle kernel; do
   is_excepted "$function" || violation "$function is called by $oracle and by $kernel"
 done < <(join -t $'\t' "$work/oracle_calls" "$work/kernel_calls" | awk -F'\t' '!seen[$1]++')

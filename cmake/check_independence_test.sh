@@ -4,7 +4,8 @@ set -euo pipefail
 check=$(cd "$(dirname "$0")" && pwd)/check_independence.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/{cmake,engine/op,shaders/thing,ops/thing,build/generated,build/ops/CMakeFiles/opkit_ops.dir/thing}
+objects=build/ops/CMakeFiles/opkit_ops.dir  # as CMake names what it makes
+mkdir -p "$work"/{cmake,engine/op,shaders/thing,ops/thing,build/generated,$objects/thing,$objects/Unity}
 cd "$work"
 fail() { echo "check_independence_test: $*" >&2; exit 1; }
 
@@ -23,7 +24,15 @@ int opkit::shape(int x) { return reference(x); }' >ops/thing/thing.cpp
   rm -f ops/thing/thing_table.h
 }
 compile() {
-  for source in ops/thing/*.cpp; do g++ -I. -c "$source" -o "build/ops/CMakeFiles/opkit_ops.dir/${source#ops/}.o"; done
+  local source object
+  : >build/build.ninja
+  for source in "$work"/ops/thing/*.cpp "$work/$objects"/Unity/*.cxx; do
+    [ -e "$source" ] && ! grep -qsF "\"$source\"" "$objects"/Unity/*.cxx || continue
+    object=$objects/thing/${source##*/}.o
+    case $source in *.cxx) object=${source#"$work/"}.o ;; esac
+    g++ -I. -c "$source" -o "$object"
+    echo "build ${object#build/}: CXX_COMPILER__opkit_ops_Release $source" >>build/build.ninja
+  done
 }
 expect() {  # the one line, or none
   local found code=0
@@ -52,13 +61,27 @@ expect 'ops/thing/thing_table.h:1: ROW(Twice, x + x) -- included by ops/thing/th
 clean
 sed -i 's/2 \* x/reference(x)/' ops/thing/thing_cpu.cpp
 expect 'ops/thing/thing_cpu.cpp calls opkit::reference of the oracle ops/thing/thing_reference.cpp'
-# The same, if several oracles were compiled as one source.
-objects=build/ops/CMakeFiles/opkit_ops.dir
-mkdir -p "$objects/Unity"
-echo "#include \"$work/ops/thing/thing_reference.cpp\"" >"$objects/Unity/unity_reference_3_cxx.cxx"
-g++ -I. -c "$objects/Unity/unity_reference_3_cxx.cxx" -o "$objects/Unity/unity_reference_3_cxx.cxx.o"
+# The same, if oracles were compiled as one source.
+echo "#include \"$work/ops/thing/thing_reference.cpp\"" >$objects/Unity/unity_reference_3_cxx.cxx
 expect 'ops/thing/thing_cpu.cpp calls opkit::reference of the oracle ops/Unity/unity_reference_3_cxx.cxx'
-rm -r "$objects/Unity"
+rm $objects/Unity/*
+# The same, if kernels were.
+clean
+compile
+sed -i 's/2 \* x/reference(x)/' ops/thing/thing_cpu.cpp
+echo "#include \"$work/ops/thing/thing_cpu.cpp\"" >$objects/Unity/unity_parts_0_cxx.cxx
+expect 'ops/Unity/unity_parts_0_cxx.cxx calls opkit::reference of the oracle ops/thing/thing_reference.cpp'
+rm $objects/Unity/*
+
+clean
+sed -i 's/x + x/kernel(x)/' ops/thing/thing_reference.cpp
+expect 'the oracle ops/thing/thing_reference.cpp calls opkit::kernel of ops/thing/thing_cpu.cpp'
+
+clean
+compile
+rm $objects/thing/thing_cpu.cpp.o
+"$check" . build 2>errors && fail "a missing object passes"
+grep -q "thing_cpu.cpp.o is missing" errors || fail "expected the missing object, got '$(cat errors)'"
 
 clean
 sed -i 's/2 \* x/planned(x)/' ops/thing/thing_cpu.cpp

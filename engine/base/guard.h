@@ -1,8 +1,8 @@
 // guarded: the boundary where exceptions of the standard library become a Status of one line.
 //
-// OpKit itself throws nothing, but the standard library does: for memory, threads, files and text. Every function
-// called from outside (the public header, the C ABI, main, the body of a thread or worker) runs its work inside
-// guarded(). Thread-safe.
+// The standard library throws for memory, threads, files and text; OpKit only where a failed Result is read. Every
+// function called from outside (the public header, the C ABI, main, the body of a thread or worker) runs its work
+// inside guarded(). Thread-safe.
 #pragma once
 
 #include <functional>

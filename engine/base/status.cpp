@@ -1,5 +1,7 @@
 #include "engine/base/status.h"
 
+#include <stdexcept>
+
 namespace opkit {
 
 const char* nameOf(StatusCode code) {
@@ -29,5 +31,7 @@ Status Status::withContext(const std::string& context) const {
   if (state_) status.state_->message = fmt::format("{}: {}", context, state_->message);
   return status;
 }
+
+void throwNoValue(const Status& error) { throw std::logic_error("a failed Result has no value: " + error.toString()); }
 
 }  // namespace opkit

@@ -91,6 +91,9 @@ class [[nodiscard]] Status {
   std::unique_ptr<State> state_;
 };
 
+/// Throws std::logic_error: the program read a value where there is this failure. guarded() makes it an Internal error.
+[[noreturn]] void throwNoValue(const Status& error);
+
 /// A T, or the Status of the failure. Member names follow std::expected. Not a std::variant: it costs each source that
 /// returns some T about 60 more functions to compile.
 template <class T>
@@ -111,20 +114,28 @@ class [[nodiscard]] Result {
   bool has_value() const { return hasValue_; }
   explicit operator bool() const { return hasValue_; }
 
-  /// REQUIRES has_value().
-  T& value() & { return value_; }
-  const T& value() const& { return value_; }
-  T&& value() && { return std::move(value_); }
-  T& operator*() & { return value_; }
-  const T& operator*() const& { return value_; }
-  T&& operator*() && { return std::move(value_); }
-  T* operator->() { return &value_; }
-  const T* operator->() const { return &value_; }
+  /// REQUIRES has_value(); throws std::logic_error otherwise.
+  T& value() & { return checked().value_; }
+  const T& value() const& { return checked().value_; }
+  T&& value() && { return std::move(checked().value_); }
+  T& operator*() & { return checked().value_; }
+  const T& operator*() const& { return checked().value_; }
+  T&& operator*() && { return std::move(checked().value_); }
+  T* operator->() { return &checked().value_; }
+  const T* operator->() const { return &checked().value_; }
 
   /// The failure, or OK when there is a value.
   Status error() const { return hasValue_ ? Status::ok() : error_; }
 
  private:
+  Result& checked() {
+    if (!hasValue_) [[unlikely]] throwNoValue(error_);
+    return *this;
+  }
+  const Result& checked() const {
+    if (!hasValue_) [[unlikely]] throwNoValue(error_);
+    return *this;
+  }
   template <class Other>
   void construct(Other&& other) {
     if (hasValue_)

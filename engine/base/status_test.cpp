@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
+
+#include "engine/base/guard.h"
+
 namespace opkit {
 namespace {
 
@@ -52,6 +57,21 @@ TEST(Result, MacrosReturnTheFirstFailure) {
   EXPECT_TRUE(quarter(12, &result).isOk());
   EXPECT_EQ(result, 3);
   EXPECT_EQ(quarter(6, &result).message(), "half: expected an even number, got 3");
+}
+
+TEST(Result, TheValueOfAFailureIsNeverRead) {
+  Result<std::string> failed = Status::invalidArgument("a name is missing");
+  const Result<std::string>& same = failed;
+  EXPECT_THROW(failed.value(), std::logic_error);
+  EXPECT_THROW(same.value(), std::logic_error);
+  EXPECT_THROW(*failed, std::logic_error);
+  EXPECT_THROW(*same, std::logic_error);
+  EXPECT_THROW(failed->size(), std::logic_error);
+  EXPECT_THROW(same->size(), std::logic_error);
+  EXPECT_THROW(*std::move(failed), std::logic_error);
+  const Status status = guarded([&] { return Status::invalidArgument("{}", same->size()); });
+  EXPECT_EQ(status.code(), StatusCode::Internal);
+  EXPECT_NE(status.message().find("InvalidArgument: a name is missing"), std::string::npos) << status.message();
 }
 
 }  // namespace
