@@ -9,7 +9,7 @@ namespace {
 
 struct OpsArguments {
   std::vector<std::string> results;
-  std::string output, check;
+  std::string output, check, update;
 };
 
 int nothingExecuted(const Results& results) {
@@ -34,18 +34,34 @@ std::vector<std::string> backendsOfBuild() {
   return names;
 }
 
+Result<int> writePage(const std::string& file, const OpsTable& table) {
+  const std::string page = renderOpsPage(table);
+  if (file.empty()) {
+    fmt::print("{}", page);
+    return cli::kSuccess;
+  }
+  OPKIT_TRY(writeFile(file, {reinterpret_cast<const uint8_t*>(page.data()), page.size()}));
+  fmt::print("{}: {} operators\n", file, table.operators.size());
+  return cli::kSuccess;
+}
+
+Result<OpsTable> readPage(const std::string& file) {
+  OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(file));
+  auto page = parseOpsPage(std::string(bytes.begin(), bytes.end()));
+  if (!page) return page.error().withContext(file);
+  return page;
+}
+
+/// Writes the page of the results, or their rows into the page to update.
 Result<int> write(const OpsArguments& options, const OpRegistry& registry) {
   Results results;
   OPKIT_ASSIGN(const OpsTable table, readTable(options, registry, results));
   if (table.ran() == 0) return nothingExecuted(results);
-  const std::string page = renderOpsPage(table);
-  if (options.output.empty()) {
-    fmt::print("{}", page);
-    return cli::kSuccess;
-  }
-  OPKIT_TRY(writeFile(options.output, {reinterpret_cast<const uint8_t*>(page.data()), page.size()}));
-  fmt::print("{}: {} operators\n", options.output, table.operators.size());
-  return cli::kSuccess;
+  if (options.update.empty()) return writePage(options.output, table);
+  OPKIT_ASSIGN(OpsTable page, readPage(options.update));
+  auto updated = updatedOpsTable(std::move(page), table);
+  if (!updated) return updated.error().withContext(options.update);
+  return writePage(options.update, *updated);
 }
 
 /// Prints one line per difference; returns their number.
@@ -56,24 +72,22 @@ size_t print(const OpsDifferences& found) {
 }
 
 Result<int> check(const OpsArguments& options, const OpRegistry& registry) {
-  OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(options.check));
-  const auto page = parseOpsPage(std::string(bytes.begin(), bytes.end()));
-  if (!page) return page.error().withContext(options.check);
-  size_t differences = print(compareWithBuild(*page, tableOfBuild(registry, backendsOfBuild())));
+  OPKIT_ASSIGN(const OpsTable page, readPage(options.check));
+  size_t differences = print(compareWithBuild(page, tableOfBuild(registry, backendsOfBuild())));
   size_t ran = 0;
   if (!options.results.empty()) {
     Results results;
     OPKIT_ASSIGN(const OpsTable table, readTable(options, registry, results));
     ran = table.ran();
     if (ran == 0) return nothingExecuted(results);
-    differences += print(compareWithRun(*page, table));
+    differences += print(compareWithRun(page, table));
   }
   if (differences > 0) {
     fmt::print("{}: {} difference{}; write it anew (docs/harness.md, The page of operators)\n", options.check,
                differences, differences == 1 ? "" : "s");
     return cli::kCheckFailed;
   }
-  fmt::print("{}: {} operators agree with this build{}\n", options.check, page->operators.size(),
+  fmt::print("{}: {} operators agree with this build{}\n", options.check, page.operators.size(),
              ran > 0 ? fmt::format(", and with {} cases", ran) : "");
   return cli::kSuccess;
 }
@@ -86,13 +100,19 @@ void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& p
   command->add_option("results", options->results, "Files that op-harness wrote with --json");
   CLI::Option* output =
       command->add_option("--output", options->output, "The page to write (default: stdout)")->check(cli::outputFile());
+  CLI::Option* update = command
+                            ->add_option("--update", options->update,
+                                         "The page in which to replace the rows of the operators of the results")
+                            ->excludes(output);
   command
       ->add_option("--check", options->check,
                    "Compare this page with the build and, if there are results, with these; 1 if it is stale")
-      ->excludes(output);
+      ->excludes(output)
+      ->excludes(update);
   command->footer(
       "The page has operator x dtype x backend: kernels, error class, margin and rate.\n"
-      "Examples:\n  op-report ops check.jsonl bench.jsonl --output docs/ops.md\n  op-report ops --check docs/ops.md");
+      "Examples:\n  op-report ops check.jsonl bench.jsonl --output docs/ops.md\n  op-report ops --check docs/ops.md\n"
+      "  op-report ops relu.jsonl --update docs/ops.md");
   command->callback([options, &context, &plugins] {
     context.run = [options, &plugins]() -> Result<int> {
       if (!options->check.empty()) return check(*options, plugins.registry());

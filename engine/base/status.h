@@ -129,11 +129,11 @@ class [[nodiscard]] Result {
 
  private:
   Result& checked() {
-    if (!hasValue_) [[unlikely]] throwNoValue(error_);
+    if (!hasValue_) throwNoValue(error_);
     return *this;
   }
   const Result& checked() const {
-    if (!hasValue_) [[unlikely]] throwNoValue(error_);
+    if (!hasValue_) throwNoValue(error_);
     return *this;
   }
   template <class Other>

@@ -146,7 +146,7 @@ TEST(OpsPage, ShowsKernelsMarginsRatesAndRefusals) {
         "(some refused) | 0.38 |  |",
         "|  |  | f64 | opkit/scalar | 0.5 |  | refused |  |  |",
         "| vulkan | f64 | the kernel has no f64 variant | all | Wave |",
-        "| vulkan | f32 | takes 2 axes | 1 of 2 | Wave |", "| cpu | opkit | Total |",
+        "| vulkan | f32 | takes 2 axes | some | Wave (1 of 2) |", "| cpu | opkit | Total |",
         "| vulkan | opkit/image | Wave |"})
     expectHas(page, expected);
   EXPECT_EQ(page.find("INCOMPLETE"), std::string::npos);
@@ -199,6 +199,102 @@ TEST(OpsPage, SurvivesTheRoundTrip) {
   EXPECT_EQ(compareWithRun(page, run).lines, Lines());
   EXPECT_EQ(compareWithRun(page, run).notes, Lines());
   EXPECT_EQ(page.operators.at("Wave").kernels("vulkan"), (std::set<std::string>{"opkit", "opkit/image"}));
+}
+
+TEST(OpsPage, AParsedPageIsWrittenAsItWas) {
+  const std::string cut = replaced(goodText(), R"("started")", R"("planned":{"cpu":40},"started")");
+  for (const std::string& text : {goodText(), cut}) {
+    const std::string page = renderOpsPage(tableOf(text));
+    EXPECT_EQ(renderOpsPage(parsed(page)), page);
+  }
+}
+
+/// The good page, updated by a run.
+Result<std::string> updatedBy(const std::string& text, const OpRegistry& registry = registryOf({{}, kSum})) {
+  OPKIT_ASSIGN(const OpsTable table,
+               updatedOpsTable(parsed(renderOpsPage(tableOf(goodText()))), tableOf(text, registry)));
+  return renderOpsPage(table);
+}
+/// A run of Total on both backends.
+std::string totalText() {
+  std::string text = headText("a", "check --op Total") + CaseText{.op = "Total", .kernel = ""}.text();
+  text += CaseText{.op = "Total", .backend = "vulkan", .kernel = "", .margin = "0.75"}.text();
+  return text + CaseText{.op = "Total",
+                         .backend = "vulkan",
+                         .dtype = "f64",
+                         .kernel = "",
+                         .status = "unsupported",
+                         .reason = "Total: no f64"}
+                    .text();
+}
+
+TEST(OpsPage, AnUpdateChangesTheRowsOfTheRunsOperators) {
+  const std::string page = renderOpsPage(tableOf(goodText()));
+  const auto updated = updatedBy(totalText());
+  ASSERT_TRUE(updated) << updated.error().message();
+  std::string expected =
+      replaced(page, "| [Total](../ops/totals/totals.md) | Sum | f32, f64 | – |  |  | – |  |  |\n",
+               "| [Total](../ops/totals/totals.md) | Sum | f32 | opkit | 0.25 |  | opkit | 0.75 |  |\n"
+               "|  |  | f64 | – |  |  | refused |  |  |\n");
+  expected = replaced(expected, "| vulkan | f64 | the kernel",
+                      "| vulkan | f64 | no f64 | all | Total |\n| vulkan | f64 | the kernel");
+  expected =
+      replaced(expected, "| 2026-01-31 |\n",
+               "| 2026-01-31 |\n| `op-harness check --op Total`: the rows of Total | 0123456789ab | 2026-01-31 |\n");
+  for (const char* backend : {"cpu", "vulkan"})
+    expected = replaced(expected, fmt::format("| {} | opkit | Total |\n", backend), "");
+  EXPECT_EQ(*updated, expected);
+}
+
+TEST(OpsPage, AnUpdateKeepsARateOfTheSameKernels) {
+  const auto rowOf = [](const std::string& kernel) {
+    const auto page = updatedBy(headText("a", "check --op Wave") + CaseText{.kernel = kernel, .margin = "0.5"}.text() +
+                                CaseText{.backend = "vulkan", .kernel = "", .margin = "0.5"}.text());
+    const size_t begin = page ? page->find("| [Wave]") : std::string::npos;
+    return begin == std::string::npos ? page.error().message() : page->substr(begin, page->find('\n', begin) - begin);
+  };
+  expectHas(rowOf("scalar"), "| opkit/scalar | 0.5 |  | opkit | 0.5 |  |");
+  const auto both = updatedBy(goodText());
+  ASSERT_TRUE(both);
+  expectHas(*both, "| 0.25 | 8 GB/s |");
+  const auto untimed = updatedBy(headText() + CaseText{}.text() + CaseText{.kernel = "scalar"}.text() +
+                                 CaseText{.backend = "vulkan", .kernel = ""}.text());
+  ASSERT_TRUE(untimed);
+  expectHas(*untimed, "| opkit/scalar, opkit/vector | 0.25 | 8 GB/s |");
+  // Also of dtypes that were timed, though no case has them.
+  const std::string timed = totalText() + CaseText{.op = "Total",
+                                                   .dtype = "f64",
+                                                   .kind = "bench",
+                                                   .more = R"(,"bytes":1e6,"times":{"executeWall":{"median":1e6}})"}
+                                              .text();
+  const auto page = updatedOpsTable(parsed(renderOpsPage(tableOf(timed))), tableOf(totalText()));
+  ASSERT_TRUE(page) << page.error().message();
+  expectHas(renderOpsPage(*page), "|  |  | f64 | – |  | 1 GB/s | refused |  |  |");
+}
+
+TEST(OpsPage, AnUpdateNamesAnotherDeviceAndDropsOperatorsOfOtherBuilds) {
+  const auto other = updatedBy(replaced(totalText(), "CPU (AVX3)", "CPU (AVX2)"));
+  ASSERT_TRUE(other) << other.error().message();
+  expectHas(*other, "`op-harness check --op Total`, on CPU (AVX2): the rows of Total |");
+  const auto alone = updatedBy(totalText(), registryOf({kSum}));
+  ASSERT_TRUE(alone) << alone.error().message();
+  EXPECT_EQ(alone->find("Wave"), std::string::npos) << *alone;
+}
+
+TEST(OpsPage, AnUpdateOfAnotherConfigurationIsRefused) {
+  const auto errorOf = [](const std::string& text) {
+    const auto page = updatedBy(text);
+    return page ? "none" : page.error().message();
+  };
+  EXPECT_EQ(errorOf(totalText()), "none");
+  EXPECT_EQ(errorOf(headText() + CaseText{.op = "Total", .kernel = ""}.text()),
+            "the page shows cpu, vulkan (software), the results have cpu");
+  EXPECT_EQ(errorOf(replaced(totalText(), R"(,"software":true)", "")),
+            "the page shows cpu, vulkan (software), the results have cpu, vulkan");
+  EXPECT_EQ(errorOf(replaced(totalText(), "--op Total", "--simd AVX2")),
+            "the page shows the device options '', the results have '--simd AVX2'");
+  expectHas(errorOf(replaced(totalText(), R"("started")", R"("planned":{"cpu":4},"started")")),
+            "the results do not hold all cases: INCOMPLETE: ");
 }
 
 TEST(OpsPage, NamesOfDTypesSurviveTheRoundTrip) {
@@ -342,6 +438,10 @@ TEST(OpsPage, APageOfAnotherFormIsRefusedWithItsLine) {
   expectHas(errorOf(replaced(page, "[Wave]", "[Total]")), "operator Total is there twice");
   expectHas(errorOf(replaced(page, "[Total](../ops/totals/totals.md)", "")), "expected the name of an operator");
   expectHas(errorOf(replaced(page, "| opkit/image | Wave |", "| opkit/image | Wade |")), "operator Wade has no row");
+  expectHas(errorOf(replaced(page, "| some | Wave (1 of 2) |", "| 1 of 2 | Wave |")),
+            "expected all or some refused cases, found '1 of 2'");
+  expectHas(errorOf(replaced(page, "Wave (1 of 2)", "Wave (2 of 2)")), "expected an operator like 'Pow (2 of 9)'");
+  expectHas(errorOf(replaced(page, "8 GB/s", "8 MB/s")), "expected a rate like");
 }
 
 TEST(OpsPage, ErrorClassesHaveTheNamesOfTheirPage) {
@@ -377,6 +477,20 @@ TEST_F(OpsCommand, WritesAPageThatAgreesWithItsBuildAndItsRun) {
   }
 }
 
+TEST_F(OpsCommand, UpdatesAPageInPlace) {
+  std::string said;
+  const std::string run1 = results();
+  ASSERT_EQ(run("ops " + run1 + " --output " + page_, &said), 0) << said;
+  const std::string before = contents(page_);
+  ASSERT_EQ(run("ops " + run1 + " --update " + page_, &said), 0) << said;
+  EXPECT_EQ(contents(page_),
+            replaced(before, "2026-01-31 |\n",
+                     "2026-01-31 |\n| `op-harness check --written`: the rows of Relu | 0123456789ab | 2026-01-31 |\n"));
+  const std::string after = contents(page_);
+  EXPECT_EQ(run("ops " + results("unsupported") + " --update " + page_, &said), 3) << said;
+  EXPECT_EQ(contents(page_), after);
+}
+
 TEST_F(OpsCommand, BadInputIsOneLine) {
   std::string said;
   const auto expectLine = [&](const std::string& arguments, int code, const std::string& part) {
@@ -395,6 +509,9 @@ TEST_F(OpsCommand, BadInputIsOneLine) {
   expectLine(results() + " --output " + nowhere("a/b.md"), 2, nowhere("a/b.md"));
   expectLine("--check " + nowhere("ops.md"), 2, nowhere("ops.md"));
   expectLine("--check " + file("# Operators\n"), 2, "found no table of operators");
+  expectLine(results() + " --update " + nowhere("ops.md"), 2, nowhere("ops.md"));
+  expectLine(results() + output + " --update " + file(""), 2, "--update");
+  expectLine("--update " + file(""), 2, "ops: expected result files or --check; got neither");
   expectLine(results() + output + " --check " + file(""), 2, "--check");
 }
 

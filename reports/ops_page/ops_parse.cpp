@@ -1,4 +1,7 @@
+#include <cstdio>
+#include <cstdlib>
 #include <sstream>
+#include <string_view>
 
 #include "reports/ops_page/ops_page.h"
 #include "reports/ops_page/ops_words.h"
@@ -20,6 +23,20 @@ Cells cellsOf(const std::string& line) {
     begin = end + 3;
   }
   return cells;
+}
+
+/// Both rates of "7.1–38 GB/s"; {0, 0} if there is none.
+Result<std::pair<double, double>> ratesOf(const std::string& text) {
+  if (text.empty()) return std::pair(0.0, 0.0);
+  char* end = nullptr;
+  const double low = std::strtod(text.c_str(), &end);
+  const std::string dash = "–";
+  double high = low;
+  if (std::string_view(end).starts_with(dash)) high = std::strtod(end + dash.size(), &end);
+  const std::string_view unit(end);
+  if (!(low > 0) || high < low || (unit != " GB/s" && unit != " GFLOP/s"))
+    return Status::invalidArgument("expected a rate like '3.1 GB/s' or '7–38 GFLOP/s', found '{}'", text);
+  return std::pair(low, high);
 }
 
 /// The kernels, and whether cases ran or were refused, of "opkit/vector, opkit (some refused)".
@@ -56,10 +73,12 @@ class PageParser {
   }
 
  private:
-  enum class In { Text, Devices, Operators, Idle };
+  enum class In { Text, Devices, Runs, Operators, Refusals, Idle };
 
   Status read(const std::string& line) {
     if (line.starts_with("|---")) return Status::ok();
+    if (line.starts_with(words::kStrong) && line.ends_with(words::kStrong) && line.size() > 4)
+      table_.missing = line.substr(2, line.size() - 4);
     const Cells cells = cellsOf(line);
     if (cells.empty()) {
       in_ = In::Text;
@@ -67,17 +86,25 @@ class PageParser {
       return Status::ok();
     }
     if (heading_.empty()) return begin(cells);
-    if (in_ == In::Text) return Status::ok();  // a table for readers only
     if (cells.size() != heading_.size())
       return Status::invalidArgument("expected {} cells, found {}", heading_.size(), cells.size());
-    if (in_ == In::Devices) return addDevice(cells);
-    return in_ == In::Operators ? addRow(cells) : addIdle(cells);
+    switch (in_) {
+      case In::Text: break;  // a table for readers only
+      case In::Devices: return addDevice(cells);
+      case In::Runs: table_.runs.push_back({cells[0], cells[1], cells[2]}); break;
+      case In::Operators: return addRow(cells);
+      case In::Refusals: return addRefusal(cells);
+      case In::Idle: return addIdle(cells);
+    }
+    return Status::ok();
   }
 
   /// The first row of a table says what the table holds.
   Status begin(const Cells& cells) {
     heading_ = cells;
-    if (cells.size() < 2) return Status::ok();
+    if (cells.size() < 3) return Status::ok();
+    if (cells[0] == words::kRun) in_ = In::Runs;
+    if (cells[0] == words::kBackend && cells[1] == words::kDTypes && cells.size() == 5) in_ = In::Refusals;
     if (cells[0] == words::kBackend && cells[1] == words::kDevice) in_ = In::Devices;
     if (cells[0] == words::kBackend && cells[1] == words::kKernel) in_ = In::Idle;
     if (cells[0] == words::kOperator && cells[1] == words::kErrorClass) in_ = In::Operators;
@@ -89,7 +116,8 @@ class PageParser {
 
   Status addDevice(const Cells& cells) {
     if (cells.size() < 6) return Status::invalidArgument("expected a device, found {} cells", cells.size());
-    table_.devices.push_back({cells[0], cells[1], cells[2], cells[3] == words::kSoftware});
+    table_.devices.push_back(
+        {cells[0], cells[1], cells[2], cells[3] == words::kSoftware, cells.back().starts_with(words::kRoofRates)});
     table_.options = cells[4] == "none" ? "" : cells[4];
     table_.build = cells[5];
     return Status::ok();
@@ -108,9 +136,34 @@ class PageParser {
       entry_->folder = folder;
     }
     if (!entry_) return Status::invalidArgument("expected the name of an operator in the first row");
-    for (const std::string& dtype : words::split(cells[2]))
-      for (size_t i = 0; i < table_.devices.size(); ++i)
-        entry_->cells[dtype][table_.devices[i].backend] = pageCell(cells[3 + 3 * i], cells[4 + 3 * i]);
+    const std::vector<std::string> dtypes = words::split(cells[2]);
+    for (size_t i = 0; i < table_.devices.size(); ++i) {
+      OPKIT_ASSIGN(const auto rates, ratesOf(cells[5 + 3 * i]));
+      for (const std::string& dtype : dtypes) {
+        OpsCell& cell = entry_->cells[dtype][table_.devices[i].backend];
+        cell = pageCell(cells[3 + 3 * i], cells[4 + 3 * i]);
+        cell.rate = dtype == dtypes.back() ? rates.second : rates.first;
+      }
+    }
+    return Status::ok();
+  }
+
+  Status addRefusal(const Cells& cells) {
+    const bool isPart = cells[3] == words::kSome;
+    if (!isPart && cells[3] != words::kAll)
+      return Status::invalidArgument("expected {} or {} refused cases, found '{}'", words::kAll, words::kSome,
+                                     cells[3]);
+    for (std::string op : words::split(cells[4])) {
+      OpsRefusal refusal{cells[0], op, cells[1], cells[2], 1, 1};
+      if (isPart) {
+        const size_t open = op.find(" (");
+        if (open == std::string::npos ||
+            std::sscanf(op.c_str() + open, " (%zu of %zu)", &refusal.refused, &refusal.of) != 2 || !refusal.isPart())
+          return Status::invalidArgument("expected an operator like 'Pow (2 of 9)', found '{}'", op);
+        refusal.op = op.substr(0, open);
+      }
+      table_.refusals.push_back(refusal);
+    }
     return Status::ok();
   }
 

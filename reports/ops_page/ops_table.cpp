@@ -7,6 +7,7 @@
 #include "engine/op/main_input.h"
 #include "engine/op/numeric_names.h"
 #include "reports/history/adder.h"
+#include "reports/ops_page/ops_words.h"
 
 namespace opkit::reports {
 namespace {
@@ -48,6 +49,16 @@ std::string shortReason(const CaseRecord& record) {
   if (const size_t last = text.rfind("; " + prefix); last != std::string::npos) text = text.substr(last + 2);
   if (text.starts_with(prefix)) text = text.substr(prefix.size());
   return text.substr(0, std::min(text.find(", got "), text.find(", the kernel needs ")));
+}
+
+/// "op-harness check --written": without the file of the results, which says nothing.
+std::string commandOf(const RunRecord& run) {
+  std::string text = run.command;
+  if (const size_t begin = text.find(" --json"); begin != std::string::npos) {
+    const size_t end = text.find(' ', begin + 8);
+    text.erase(begin, end == std::string::npos ? end : end - begin);
+  }
+  return "op-harness " + text;
 }
 
 /// Fills a table from results, line by line.
@@ -126,8 +137,14 @@ class TableFiller {
   OpsCell& cellOf(const CaseRecord& record) {
     if (used_.insert(record.run).second)
       for (const Run& run : results_.runs)
-        if (run.facts.run == record.run) table_.runs.push_back(run.facts);
+        if (run.facts.run == record.run) addRun(run.facts);
     return table_.operators[record.op].cells[record.dtype.empty() ? kNoDType : record.dtype][record.backend];
+  }
+
+  void addRun(const RunRecord& run) {
+    const OpsRun shown{"`" + commandOf(run) + "`", run.commit.substr(0, 12) + (run.dirty ? ", with local changes" : ""),
+                       run.started.substr(0, 10)};
+    if (std::ranges::find(table_.runs, shown) == table_.runs.end()) table_.runs.push_back(shown);
   }
 
   void addCase(const CaseRecord& record) {
@@ -178,14 +195,27 @@ class TableFiller {
     }
   }
 
-  /// Of each cell the reason of most of its cases.
+  /// Of each cell the reason of most of its cases; dtypes with the same reason are one refusal.
   void addRefusals() {
+    struct Counts {
+      std::vector<std::string> dtypes;
+      size_t refused = 0, of = 0;
+    };
+    std::map<std::tuple<std::string, std::string, std::string, bool>, Counts> refusals;
     for (const auto& [key, counts] : reasons_) {
       const auto& [op, dtype, backend] = key;
+      const std::string shown = dtype.empty() ? kNoDType : dtype;
       const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
-      const OpsCell& cell = table_.operators[op].cells[dtype.empty() ? kNoDType : dtype][backend];
-      table_.refusals.push_back(
-          {backend, op, dtype.empty() ? kNoDType : dtype, most->first, cell.refused, cell.ran + cell.refused});
+      const OpsCell& cell = table_.operators[op].cells[shown][backend];
+      Counts& sum = refusals[{backend, op, most->first, cell.ran > 0}];
+      sum.dtypes.push_back(shown);
+      sum.refused += cell.refused;
+      sum.of += cell.ran + cell.refused;
+    }
+    for (const auto& [key, sum] : refusals) {
+      const auto& [backend, op, reason, isPart] = key;
+      const std::string dtypes = words::join(words::sorted(sum.dtypes));
+      table_.refusals.push_back({backend, op, dtypes, reason, isPart ? sum.refused : 1, isPart ? sum.of : 1});
     }
   }
 

@@ -43,17 +43,26 @@ struct OpsDevice {
   bool isSame(const OpsDevice& other) const { return name == other.name && driver == other.driver; }
 };
 
-/// Cases that a backend does not run, as their files declare.
+/// Cases of an operator that a backend does not run, as their files declare. If some of them run, a row has one dtype
+/// or several with such counts together.
 struct OpsRefusal {
-  std::string backend, op, dtype, reason;
-  size_t refused = 0, of = 0;
+  std::string backend, op, dtypes, reason;
+  size_t refused = 0, of = 0;  // a page does not say these if all are refused: 1 of 1
+  bool isPart() const { return refused < of; }
+};
+
+/// A run that figures come from.
+struct OpsRun {
+  std::string command;  // "`op-harness check --written`"; in an updated page with the operators
+  std::string commit, started;
+  bool operator==(const OpsRun&) const = default;
 };
 
 struct OpsTable {
   std::vector<OpsDevice> devices;  // one per backend, the order of the columns
   std::string options;             // of the device: "--simd AVX2"; empty for none
   std::string build;               // of the program that checked: "GNU 12.2.0, Release"
-  std::vector<RunRecord> runs;     // that the figures come from
+  std::vector<OpsRun> runs;        // that the figures come from
   std::string missing;             // see Results::missing()
   std::map<std::string, OpsEntry> operators;
   std::vector<OpsRefusal> refusals;

@@ -22,6 +22,12 @@ inline constexpr const char* kNoCase = "–";
 inline constexpr const char* kRefused = "refused";
 inline constexpr const char* kSomeRefused = " (some refused)";
 inline constexpr const char* kSomeFailed = " (some failed)";
+inline constexpr const char* kDTypes = "dtypes";
+inline const std::string kStrong = "**";  // around a line about missing cases
+inline constexpr const char* kRun = "run";
+inline constexpr const char* kRoofRates = "kernel alone, one thread";
+inline constexpr const char* kAll = "all";
+inline constexpr const char* kSome = "some";
 inline constexpr const char* kAllIntegers = "integers";
 
 /// Every dtype in the order of the page: floats, bool, integers.

@@ -17,3 +17,10 @@ rm -f "$results"
 "$bin/op-harness" check --written --jobs 2 --backend "$backends" "${operators[@]}" --json "$results" >"$3/check.log" ||
   { cat "$3/check.log"; exit 1; }
 "$bin/op-report" ops "$results" --check "$page"
+# An update with this run leaves the page as it is, but for rows of the run's operators and the line that names them.
+cp "$page" "$3/ops.md"
+"$bin/op-report" ops "$results" --update "$3/ops.md" >/dev/null
+"$bin/op-report" ops "$results" --check "$3/ops.md" >/dev/null
+changed=$(diff "$page" "$3/ops.md" | grep '^[<>]' || true)
+[ "${OPKIT_OPS_PAGE:-}" = all ] || [ "$(wc -l <<<"$changed")" -le 30 ] ||
+  { echo "ops_page: --update changed more than the rows of five operators:"; echo "$changed"; exit 1; }
