@@ -279,14 +279,14 @@ options() {
 # same results.
 makeNightlyTree() {
   local tree=$scratch/tree program
-  mkdir -p "$tree/build/release/bin" "$tree/harness/testing" "$tree/stubs"
+  mkdir -p "$tree/build/release/bin" "$tree/stubs"
   cp "$source/nightly" "$tree/"
-  for program in setup harness/testing/hostile_test.sh stubs/cmake; do printf '#!/bin/sh\n' >"$tree/$program"; done
+  for program in setup stubs/cmake; do printf '#!/bin/sh\n' >"$tree/$program"; done
   # The results are the last argument of every step.
   printf '#!/bin/sh\nfor last; do :; done\nexec %q check --written --op Relu --backend cpu --json "$last"\n' "$bin/op-harness" \
     >"$tree/build/release/bin/op-harness"
   printf '#!/bin/sh\nexec %q "$@"\n' "$bin/op-report" >"$tree/build/release/bin/op-report"
-  chmod +x "$tree"/setup "$tree"/harness/testing/hostile_test.sh "$tree"/stubs/cmake "$tree"/build/release/bin/*
+  chmod +x "$tree"/setup "$tree"/stubs/cmake "$tree"/build/release/bin/*
 }
 
 # Options of the program precede the command.

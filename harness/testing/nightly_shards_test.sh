@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The shards of ./nightly, merged, are the whole night but for times; --quick and --full run; the last three lines say
-# what matters. Usage: harness/testing/nightly_shards_test.sh SOURCE BIN SCRATCH
+# The shards of ./nightly, merged, are the whole night but for times; the last three lines say what matters.
+# Usage: harness/testing/nightly_shards_test.sh SOURCE BIN SCRATCH
 set -uo pipefail
 source=$1 bin=$2 scratch=$3
 . "$source/harness/testing/nightly_tree.sh"
@@ -36,11 +36,8 @@ sed '$d' out/nightly/shard-2-of-2/results.jsonl >cut.jsonl
 [ $code = 1 ] && grep -q '^INCOMPLETE: ' "$scratch/cut" || fail "a shard that was cut: expected 1 and INCOMPLETE, got $code"
 
 cp tools/short build/release/bin/op-harness
-night quick --quick
-night quick_shard --quick --shard 2/3 --night some-name
-grep -q '== op-harness check --written --backend cpu,vulkan --shard=' "$scratch/quick" || fail "--quick: it does not take a part"
-grep -qE -- '--shard=(3|4)/6' "$scratch/quick_shard" || fail "--quick --shard 2/3: not a third of a half"
-night full --full --bench-runs 4
-grep -q '^A/A: ' "$scratch/full" || fail "--full: no A/A"
-grep -q '== op-harness mutate' "$scratch/full" && grep -q 'fuzz 40 --seed [1-9]' "$scratch/full" || fail "--full: a step is missing"
+night runs --bench-runs 4 --night some-name
+grep -q '^A/A: ' "$scratch/runs" || fail "--bench-runs 4: no A/A"
+grep -qE '== op-harness conformance --backend vulkan --shard=[1-4]/4' "$scratch/runs" || fail "conformance takes no quarter"
+[ "$(grep -c '== op-harness model zoo:' "$scratch/runs")" = 5 ] || fail "not five networks"
 exit $bad

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ./nightly, interrupted: the signal's exit code, one line, a page that says INCOMPLETE, nothing left running. Uses the
-# tree of this build; setup and build are skipped, and a quick night draws no cases.
+# tree of this build; setup and build are skipped.
 # Usage: harness/testing/nightly_test.sh SOURCE BIN SCRATCH
 set -uo pipefail
 source=$1 bin=$2 scratch=$3
@@ -19,7 +19,7 @@ results=$scratch/out/nightly/results.jsonl page=$scratch/out/nightly/index.html 
 interrupt() {  # signal, expected code
   rm -rf "$scratch/out"
   # A script's background commands ignore INT unless told otherwise.
-  PATH=$scratch/tools:$PATH setsid env --default-signal=INT "$scratch/nightly" --quick >"$log" 2>&1 &
+  PATH=$scratch/tools:$PATH setsid env --default-signal=INT "$scratch/nightly" >"$log" 2>&1 &
   local nightly=$! code=0
   for ((i = 0; i < 3000; i++)); do
     grep -q '"record":"case"' "$results" 2>/dev/null && break
@@ -37,7 +37,7 @@ interrupt() {  # signal, expected code
   [ $bad = 0 ] || cat "$log"
 }
 for bad_argument in '--bench-runs 0' '--bench-runs x' '--history /no/such/folder/file' '--networks /no/such' '--nope' \
-  '--shard 3/2' '--shard 0/2' '--shard 1' '--merge /no/such' '--quick --full' '--night a/b' '--output /dev/null' \
+  '--shard 3/2' '--shard 0/2' '--shard 1' '--merge /no/such' '--quick' '--full --night x' '--night a/b' '--output /dev/null' \
   '--shard 1/2 --merge nightly'; do
   code=0
   "$scratch/nightly" $bad_argument >"$log" 2>&1 || code=$?

@@ -4,9 +4,9 @@
 nightlyTree() {
   local source=$1 bin=$2 tree=$3 operators=$4 nothing
   rm -rf "$tree"
-  mkdir -p "$tree/build/release/bin" "$tree/build/release/harness" "$tree/harness/testing" "$tree/tools"
+  mkdir -p "$tree/build/release/bin" "$tree/tools"
   cp "$source/nightly" "$tree/"
-  for nothing in setup tools/cmake harness/testing/hostile_test.sh build/release/harness/planted_test; do
+  for nothing in setup tools/cmake; do
     printf '#!/bin/sh\n' >"$tree/$nothing"
     chmod +x "$tree/$nothing"
   done
@@ -17,7 +17,6 @@ shift
 case \$command in
   check) exec '$bin/op-harness' check --written --op $operators "\$@" ;;
   bench) exec '$bin/op-harness' bench --op $operators "\$@" ;;
-  shaders) exec '$bin/op-harness' shaders --op $operators "\$@" ;;
   conformance) exec '$bin/op-harness' conformance --filter relu "\$@" ;;
   model) shift; exec '$bin/op-harness' model zoo:transformer "\$@" ;;
   *) exec '$bin/op-harness' \$command "\$@" ;;

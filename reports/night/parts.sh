@@ -2,6 +2,7 @@
 # The full night in parts of at most 12 minutes on two cores, for machines that have no whole night. The parts together are
 # everything that ./test leaves out and that ./nightly takes.
 # Usage: ./nightly --full --parts             lists the parts: estimated minutes, last run, verdict
+#        ./nightly --full                     builds, runs every part, one after another
 #        ./nightly --full --part NAME|next    builds, runs one part, adds a line to reports/nights.md; `next` is the part
 #                                             that ran longest ago
 #        reports/night/parts.sh --stale DAYS  prints the parts that have no line of the last DAYS days
@@ -109,6 +110,11 @@ case "${1:-}" in
   --check) is_known "${2:-}" || [ "${2:-}" = next ] || refuse "--part expects a name of ./nightly --full --parts, got '${2:-}'" ;;
   --run)
     name=${2:-}
+    if [ "$name" = all ]; then
+      bad=0
+      for name in "${names[@]}"; do run_part "$name" || bad=1; done
+      exit $bad
+    fi
     [ "$name" != next ] || name=$(next)
     is_known "$name" || refuse "--part expects a name of ./nightly --full --parts, got '$name'"
     run_part "$name" ;;
