@@ -144,7 +144,7 @@ TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
                              "\n"))
       << said;
   EXPECT_EQ(run("build " + file(R"({"record":"run","schema":9})") + " --output " + page_, &said), 2);
-  EXPECT_NE(said.find("expected schema 1 to 2, found 9"), std::string::npos) << said;
+  EXPECT_NE(said.find("expected schema 1 to 3, found 9"), std::string::npos) << said;
   EXPECT_EQ(run("build " + file(R"({"record":"case","kind":"check"})") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find("lacks the field 'id'"), std::string::npos) << said;
   EXPECT_EQ(run("", &said), 2);

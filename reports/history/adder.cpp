@@ -1,10 +1,12 @@
 #include "reports/history/adder.h"
 
-#include <xxhash.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "reports/history/keys.h"
+#include "reports/results/common.h"
 
 namespace opkit::reports {
 namespace {
@@ -17,8 +19,6 @@ std::string nightOf(const Run& run) { return run.night.empty() ? run.facts.start
 std::string machineOf(const RunRecord& facts, const DeviceRecord& device) {
   return device.software || device.uuid.empty() ? fmt::format("{}, {} cores", facts.cpu, facts.cores) : "";
 }
-
-uint64_t hashOf(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::string optionsOf(const RunRecord& facts, const CaseRecord& record) {
   const std::string options = deviceOptions(facts.command);
@@ -61,14 +61,26 @@ Status Adder::prepare() {
        "SELECT id FROM device WHERE backend = ? AND name = ? AND driver = ? AND uuid = ? AND machine = ?"},
       {&insertDevice_, "INSERT INTO device (backend, name, driver, uuid, machine, software) VALUES (?, ?, ?, ?, ?, ?)"},
       {&calibrate_, "INSERT OR REPLACE INTO calibration VALUES (?, ?, ?, ?, ?, ?)"},
-      {&findSubject_, "SELECT id FROM subject WHERE kind = ? AND case_id = ? AND device = ? AND options = ?"},
-      {&insertSubject_, "INSERT INTO subject (kind, case_id, device, options, op, dtype) VALUES (?, ?, ?, ?, ?, ?)"},
-      {&findOutcome_, "SELECT id FROM outcome WHERE subject = ? AND content = ?"},
+      {&findItem_, "SELECT id FROM item WHERE hash = ? AND kind = ? AND case_id = ?"},
+      {&insertItem_, "INSERT INTO item (hash, kind, case_id, op, dtype) VALUES (?, ?, ?, ?, ?)"},
+      {&findSubject_, "SELECT id FROM subject WHERE item = ? AND device = ? AND options = ?"},
+      {&insertSubject_, "INSERT INTO subject (item, device, options) VALUES (?, ?, ?)"},
+      {&findConclusion_,
+       "SELECT id FROM conclusion WHERE provider = ? AND kernel = ? AND status = ? AND failed_check = ? AND reason = "
+       "?"},
+      {&insertConclusion_,
+       "INSERT INTO conclusion (provider, kernel, status, failed_check, reason) VALUES (?, ?, ?, ?, ?)"},
+      {&findCommand_, "SELECT id FROM command WHERE text = ?"},
+      {&insertCommand_, "INSERT INTO command (text) VALUES (?)"},
+      {&findOutcome_,
+       "SELECT variant FROM outcome WHERE subject = ? AND conclusion = ? AND margin IS ? AND max_ulp IS ? AND max_abs "
+       "IS ? AND nmse IS ? AND bits IS ? AND shader IS ? AND shader_bytes IS ? AND arena_bytes IS ? AND allocations IS "
+       "? AND dispatches IS ?"},
+      {&nextVariant_, "SELECT ifnull(max(variant) + 1, 0) FROM outcome WHERE subject = ?"},
       {&insertOutcome_,
-       "INSERT INTO outcome (subject, content, provider, kernel, status, failed_check, reason, margin, max_ulp, "
-       "max_abs, nmse, bits, shader, shader_bytes, arena_bytes, allocations, dispatches, repro) "
-       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-      {&see_, "INSERT OR IGNORE INTO seen VALUES (?, ?)"},
+       "INSERT INTO outcome (subject, conclusion, margin, max_ulp, max_abs, nmse, bits, shader, shader_bytes, "
+       "arena_bytes, allocations, dispatches, variant, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&see_, "INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?)"},
       {&findSeries_, "SELECT id FROM series WHERE subject = ? AND provider = ? AND metric = ?"},
       {&insertSeries_, "INSERT INTO series (subject, provider, metric) VALUES (?, ?, ?)"},
       {&value_, "INSERT OR REPLACE INTO value VALUES (?, ?, ?)"},
@@ -175,31 +187,52 @@ Result<int64_t> Adder::deviceOf(const RunRecords& records, const CaseRecord& rec
 }
 
 Status Adder::addCase(int64_t run, const RunRecords& records, const CaseRecord& c) {
-  OPKIT_ASSIGN(const int64_t device, deviceOf(records, c));
-  const std::string options = optionsOf(records.run->facts, c);
-  findSubject_.bind(c.kind, c.id, device, options);
-  insertSubject_.bind(c.kind, c.id, device, options, c.op, c.dtype);
-  OPKIT_ASSIGN(const int64_t subject, idOf(findSubject_, insertSubject_));
-  OPKIT_ASSIGN(const int64_t outcome, addOutcome(subject, c));
-  OPKIT_TRY(see_.bind(run, outcome).run());
+  OPKIT_ASSIGN(const int64_t subject, addSubject(records, c));
+  OPKIT_ASSIGN(const int64_t variant, addOutcome(subject, c));
+  OPKIT_TRY(see_.bind(run, subject, variant, static_cast<int64_t>(std::round(c.durationNs / 1e3))).run());
   return addTimes(run, subject, c);
 }
 
+Result<int64_t> Adder::addSubject(const RunRecords& records, const CaseRecord& c) {
+  const int64_t hash = itemHash(c.kind, c.id);
+  findItem_.bind(hash, c.kind, c.id);
+  insertItem_.bind(hash, c.kind, c.id, c.op, c.dtype);
+  OPKIT_ASSIGN(const int64_t item, idOf(findItem_, insertItem_));
+  OPKIT_ASSIGN(const int64_t device, deviceOf(records, c));
+  const std::string options = optionsOf(records.run->facts, c);
+  findSubject_.bind(item, device, options);
+  insertSubject_.bind(item, device, options);
+  return idOf(findSubject_, insertSubject_);
+}
+
 Result<int64_t> Adder::addOutcome(int64_t subject, const CaseRecord& c) {
+  const std::string status = nameOf(c.status), form = reproForm(c.repro, c.id);
+  findConclusion_.bind(c.provider, c.kernel, status, c.failedCheck, c.reason);
+  insertConclusion_.bind(c.provider, c.kernel, status, c.failedCheck, c.reason);
+  OPKIT_ASSIGN(const int64_t conclusion, idOf(findConclusion_, insertConclusion_));
   const AccuracyRecord none, &a = c.accuracy ? *c.accuracy : none;
-  const std::string status = nameOf(c.status);
   const auto given = [&](double value) { return c.accuracy ? std::optional(value) : std::nullopt; };
   const auto counted = [](uint64_t value) { return value > 0 ? std::optional(value) : std::nullopt; };
-  // The repro names paths of a machine: that of the first run with this outcome is kept.
-  const uint64_t content =
-      hashOf(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", c.provider, c.kernel, status,
-                         c.failedCheck, c.reason, a.margin, a.maxUlp, a.maxAbs, a.nmse, c.digest, c.shader,
-                         c.shaderBytes, c.arenaBytes.value_or(0), c.allocations.value_or(0), c.dispatches));
-  findOutcome_.bind(subject, content);
-  insertOutcome_.bind(subject, content, c.provider, c.kernel, status, c.failedCheck, c.reason, given(a.margin),
-                      given(a.maxUlp), given(a.maxAbs), given(a.nmse), c.digest, c.shader, counted(c.shaderBytes),
-                      c.arenaBytes, c.allocations, counted(c.dispatches), c.repro);
-  return idOf(findOutcome_, insertOutcome_);
+  const auto bind = [&](Statement& statement, auto... last) {
+    statement.bind(subject, conclusion, given(a.margin), given(a.maxUlp), given(a.maxAbs), given(a.nmse),
+                   bitsOf(c.digest), bitsOf(c.shader), counted(c.shaderBytes), c.arenaBytes, c.allocations,
+                   counted(c.dispatches), last...);
+  };
+  bind(findOutcome_);
+  OPKIT_ASSIGN(const bool known, findOutcome_.step());
+  const int64_t found = known ? findOutcome_.integer(0) : 0;
+  findOutcome_.reset();
+  if (known) return found;
+  // The command names paths of a machine: that of the first run with this outcome is kept.
+  findCommand_.bind(form);
+  insertCommand_.bind(form);
+  OPKIT_ASSIGN(const int64_t command, idOf(findCommand_, insertCommand_));
+  OPKIT_TRY(nextVariant_.bind(subject).step().error());
+  const int64_t variant = nextVariant_.integer(0);
+  nextVariant_.reset();
+  bind(insertOutcome_, variant, command);
+  OPKIT_TRY(insertOutcome_.run());
+  return variant;
 }
 
 Status Adder::addTimes(int64_t run, int64_t subject, const CaseRecord& c) {
@@ -225,8 +258,13 @@ Status Adder::addMutants(int64_t run, const RunRecords& records) {
 }
 
 Status Adder::keepLines(int64_t run, const Run& source) {
-  OPKIT_ASSIGN(const std::string text, compressed(source.lines));
-  return lines_.bind(run, source.lines.size(), Blob{text}).run();
+  std::string lines;
+  for (size_t line = 0, begin = 0, end = 0; line < source.plain.size(); ++line, begin = end) {
+    end = source.lines.find('\n', begin) + 1;
+    if (!source.plain[line]) lines += source.lines.substr(begin, end - begin);
+  }
+  OPKIT_ASSIGN(const std::string text, compressed(lines));
+  return lines_.bind(run, lines.size(), Blob{text}).run();
 }
 
 }  // namespace opkit::reports

@@ -28,6 +28,8 @@ class Adder {
   Status addCalibration(int64_t run, int64_t device, const DeviceRecord& record);
   Result<int64_t> deviceOf(const RunRecords& records, const CaseRecord& record);
   Status addCase(int64_t run, const RunRecords& records, const CaseRecord& record);
+  Result<int64_t> addSubject(const RunRecords& records, const CaseRecord& record);
+  /// Returns its variant.
   Result<int64_t> addOutcome(int64_t subject, const CaseRecord& record);
   Status addTimes(int64_t run, int64_t subject, const CaseRecord& record);
   Status addMutants(int64_t run, const RunRecords& records);
@@ -36,7 +38,9 @@ class Adder {
   const Database& database_;
   std::map<std::string, int64_t> devices_;  // of the run, by backend
   Statement findRun_, insertRun_, growRun_, findNight_, insertNight_, findEnvironment_, insertEnvironment_;
-  Statement findDevice_, insertDevice_, calibrate_, findSubject_, insertSubject_, findOutcome_, insertOutcome_, see_;
+  Statement findDevice_, insertDevice_, calibrate_, findItem_, insertItem_, findSubject_, insertSubject_;
+  Statement findConclusion_, insertConclusion_, findCommand_, insertCommand_, findOutcome_, nextVariant_,
+      insertOutcome_, see_;
   Statement findSeries_, insertSeries_, value_, mutation_, lines_;
 };
 

@@ -158,7 +158,7 @@ TEST_F(HistoryTest, BadResultsAreRefusedAndNothingIsAdded) {
     const std::string cut = good.substr(0, good.size() - 20);
     expectRefused(add + file(good) + " " + file(RunText{.id = "x"}.text() + cut),
                   ":10: expected a line of JSON, found");
-    expectRefused(add + file(good + R"({"record":"run","schema":3})"), ":6: expected schema 1 to 2, found 3");
+    expectRefused(add + file(good + R"({"record":"run","schema":4})"), ":6: expected schema 1 to 3, found 4");
     expectRefused(add + file(R"({"record":"plan","runs":1})"), "expected results of op-harness, found no run");
     expectRefused(add + folder_ + "/none.jsonl", "/none.jsonl: cannot be read");
     expectRefused(add + folder_, "cannot be read; expected a file");
@@ -168,6 +168,115 @@ TEST_F(HistoryTest, BadResultsAreRefusedAndNothingIsAdded) {
   }
   expectRefused(add + file(RunText{.executeNs = 2}.text()),
                 "run a (bench) is known with other content: expected the 5 lines of then, found 5; nothing was added");
+}
+
+/// Rows of the columns, each as "a|b|c".
+std::vector<std::string> rowsOf(const std::string& path, const std::string& sql, int columns) {
+  const auto database = Database::open(path, Database::Mode::Read);
+  EXPECT_TRUE(database) << database.error().message();
+  auto statement = database->prepare(sql);
+  EXPECT_TRUE(statement) << statement.error().message();
+  std::vector<std::string> rows;
+  while (*statement->step()) {
+    std::string row;
+    for (int i = 0; i < columns; ++i) row += (i ? "|" : "") + statement->text(i);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+TEST_F(HistoryTest, AHistoryOfVersion1IsReadAndThenContinued) {
+  ASSERT_TRUE(Database::open(history_, Database::Mode::Write)
+                  ->execute(contents(std::string(OPKIT_SOURCE_DIR) + "/reports/testing/history1.sql"))
+                  .isOk());
+  constexpr const char* kOutcomes =
+      "SELECT run, kind, case_id, backend, device, options, op, dtype, provider, kernel, status, reason, margin, "
+      "max_abs, bits, shader, shader_bytes, arena_bytes, allocations, dispatches, repro FROM results ORDER BY 1, 3, 4";
+  constexpr const char* kTimes = "SELECT run, case_id, provider, metric, ns FROM times ORDER BY 1, 2, 3, 4";
+  const auto outcomes = rowsOf(history_, kOutcomes, 21), times = rowsOf(history_, kTimes, 5);
+  ASSERT_EQ(outcomes.size(), 9u);
+  const std::string before = contents(history_), page = folder_ + "/page.html";
+  std::string said;
+  ASSERT_EQ(run("build --history " + history_ + " --output " + page, &said), 0) << said;
+  EXPECT_NE(said.find("GREEN: 8 cases executed of 9 recorded"), std::string::npos) << said;
+  ASSERT_EQ(run("history --history " + history_ + " --op Softmax --metric margin", &said), 0) << said;
+  EXPECT_NE(said.find("1 series, 1 nights"), std::string::npos) << said;
+  EXPECT_EQ(series({.op = "Sign", .metrics = {"executeWall"}}).size(), 2u);
+  EXPECT_TRUE(contents(history_) == before) << "a reader does not write";
+  ASSERT_EQ(add(RunText{.id = "b", .started = "2027-01-02T00:00:00Z", .kind = "check"}.text()), 0);
+  EXPECT_EQ(rowsOf(history_, "PRAGMA user_version", 1), std::vector<std::string>{"2"});
+  EXPECT_EQ(rowsOf(history_, "PRAGMA integrity_check", 1), std::vector<std::string>{"ok"});
+  auto after = rowsOf(history_, kOutcomes, 21);
+  std::erase_if(after, [](const std::string& row) { return row.starts_with("b|"); });
+  EXPECT_EQ(after, outcomes);
+  EXPECT_GT(times.size(), 10u);
+  EXPECT_EQ(rowsOf(history_, "SELECT * FROM times WHERE run = 'b'", 1).size(), 2u);
+  auto timesAfter = rowsOf(history_, kTimes, 5);
+  std::erase_if(timesAfter, [](const std::string& row) { return row.starts_with("b|"); });
+  EXPECT_EQ(timesAfter, times);
+}
+
+TEST_F(HistoryTest, PlainPassesAreKeptAsRowsAlone) {
+  const RunText passes{
+      .id = "a", .command = "check", .kind = "check", .cases = 3000, .timed = false, .durationNs = 2500};
+  ASSERT_EQ(add(passes.text()), 0);
+  EXPECT_LT(std::stoul(rowsOf(history_, "SELECT bytes FROM lines", 1).at(0)), 1000u);
+  EXPECT_LT(std::filesystem::file_size(history_), 3000u * 200);
+  EXPECT_EQ(rowsOf(history_, "SELECT margin, us, bits, repro FROM results WHERE case_id = 'Relu/f32[7]'", 4),
+            std::vector<std::string>{"0.25|3|aa00000000000000|op-harness check --case 'Relu/f32[7]'"});
+  std::string said;
+  ASSERT_EQ(run("build --history " + history_ + " --output " + folder_ + "/page.html", &said), 0) << said;
+  EXPECT_NE(said.find("GREEN: 3000 cases executed of 3000 recorded"), std::string::npos) << said;
+  RunText failure = passes;
+  failure.id = "b", failure.started = "2026-01-02T00:00:00Z", failure.commit = "c2", failure.status = "fail";
+  const std::string text = failure.text();  // stopped before its end
+  ASSERT_EQ(add(text.substr(0, text.find("Relu/f32[20]"))), 2) << "a line was cut";
+  ASSERT_EQ(add(text.substr(0, text.rfind('\n', text.find("Relu/f32[20]")) + 1)), 0);
+  ASSERT_EQ(run("build --history " + history_ + " --output " + folder_ + "/page.html", &said), 0) << said;
+  EXPECT_NE(said.find("20 of 3000 planned cases"), std::string::npos) << said;
+  EXPECT_EQ(rowsOf(history_,
+                   "SELECT max(commit_id) FILTER (WHERE status = 'pass'), min(commit_id) FILTER (WHERE status = "
+                   "'fail') FROM results WHERE case_id = 'Relu/f32[7]'",
+                   2),
+            std::vector<std::string>{"c1|c2"})
+      << "the last good and the first bad commit";
+}
+
+TEST_F(HistoryTest, AFoldedSeriesStandsForThoseThatNeverDiffered) {
+  const auto night = [&](int number, const std::string& driver, const std::string& digest) {
+    const std::string day = fmt::format("2026-01-{:02}T00:00:00Z", number);
+    std::string text = RunText{.id = fmt::format("{}", number),
+                               .started = day,
+                               .kind = "check",
+                               .driver = driver,
+                               .cases = 3,
+                               .timed = false}
+                           .text();
+    const size_t line = text.find("Relu/f32[1]");
+    return text.replace(text.find("aa00000000000000", line), 16, digest);
+  };
+  const auto count = [&](bool fold, const std::string& metric) {
+    std::map<std::string, size_t> counts;
+    for (const Series& one : series({.fold = fold}))
+      if (one.key.metric != "status" && (metric.empty() || one.key.metric == metric))
+        counts[one.key.caseId] += one.alike;
+    return counts;
+  };
+  using Counts = std::map<std::string, size_t>;
+  const Counts all = {{"Relu/f32[0]", 5}, {"Relu/f32[1]", 5}, {"Relu/f32[2]", 5}};
+  ASSERT_EQ(add(night(1, "driver 1", "aa00000000000000") + night(2, "driver 1", "aa00000000000000")), 0);
+  EXPECT_EQ(series().size(), 18u) << "status, margin, maxUlp, maxAbs, nmse, bits";
+  EXPECT_EQ(series({.fold = true}).size(), 3u);
+  EXPECT_EQ(count(true, ""), all);
+  EXPECT_EQ(count(false, ""), all);
+  ASSERT_EQ(add(night(3, "driver 2", "aa00000000000000")), 0);
+  EXPECT_EQ(count(true, "bits"), Counts()) << "the same under two drivers";
+  ASSERT_EQ(add(night(4, "driver 2", "bb00000000000000")), 0);
+  EXPECT_EQ(count(true, "bits"), (Counts{{"Relu/f32[1]", 2}})) << "a series for each driver";
+  std::string said;
+  EXPECT_EQ(run("judge --history " + history_, &said), 0) << said;
+  EXPECT_NE(said.find("15 series: 0 worse, 0 better, 15 same"), std::string::npos) << said;
+  EXPECT_NE(said.find("bits changed, error did not"), std::string::npos) << said;
 }
 
 TEST_F(HistoryTest, OtherFilesAreNoHistories) {
@@ -187,8 +296,8 @@ TEST_F(HistoryTest, OtherFilesAreNoHistories) {
   };
   make("CREATE TABLE cats (name TEXT)");
   refused("found an SQLite file of another program");
-  make(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = 2; CREATE TABLE run (id INTEGER)", 0x4F504B54));
-  refused("expected a history of version 1, found 2");
+  make(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = 3; CREATE TABLE run (id INTEGER)", 0x4F504B54));
+  refused("expected a history of version 1 or 2, found 3");
   std::filesystem::remove(history_);
   expectRefused("history --history " + history_, "cannot be read; expected a history of `op-report add`");
   std::filesystem::create_directory(history_);

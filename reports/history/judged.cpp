@@ -25,13 +25,21 @@ detect::MetricKind kindOf(const std::string& metric) {
 
 /// Places with two drivers in one night.
 std::set<Place> placesOfSeveralDrivers(const std::vector<Series>& all) {
-  std::map<std::pair<Place, uint32_t>, std::string> driverOf;
+  std::map<Place, std::map<std::string, std::set<uint32_t>>> nights;  // by driver
+  for (const Series& series : all) {
+    std::set<uint32_t>& own = nights[placeOf(series.key)][series.key.driver];
+    for (const Point& point : series.points) own.insert(point.night);
+  }
   std::set<Place> several;
-  for (const Series& series : all)
-    for (const Point& point : series.points) {
-      const auto [found, isNew] = driverOf.try_emplace({placeOf(series.key), point.night}, series.key.driver);
-      if (!isNew && found->second != series.key.driver) several.insert(placeOf(series.key));
+  for (const auto& [place, byDriver] : nights) {
+    size_t sum = 0;
+    std::set<uint32_t> together;
+    for (const auto& [driver, own] : byDriver) {
+      sum += own.size();
+      together.insert(own.begin(), own.end());
     }
+    if (sum > together.size()) several.insert(place);
+  }
   return several;
 }
 
@@ -61,9 +69,15 @@ class Joiner {
       measured.index = static_cast<uint32_t>(history.timelines.size());
       history.timelines.push_back(std::move(timeline));
     }
-    for (auto& [key, parts] : parts_) history.series.push_back(join(parts));
+    for (auto& [key, parts] : parts_) {
+      history.series.push_back(join(parts));
+      alike_.push_back(parts.front()->alike);
+    }
     return history;
   }
+
+  /// Of each joined series, the number of series for which it stands.
+  const std::vector<size_t>& alike() const { return alike_; }
 
  private:
   using TimelineKey = std::pair<Place, std::string>;  // a driver only where a night has several
@@ -111,6 +125,7 @@ class Joiner {
   const std::vector<Night>& nights_;
   const std::vector<Environment>& environments_;
   const std::set<Place> several_;
+  std::vector<size_t> alike_;
   std::map<TimelineKey, Measured> timelines_;
   std::map<std::tuple<TimelineKey, std::string, std::string, std::string, std::string>, std::vector<const Series*>>
       parts_;
@@ -189,19 +204,24 @@ std::string Judged::summary() const {
 Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) {
   OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   std::vector<Environment> environments;
-  OPKIT_ASSIGN(std::vector<Series> all, store.series({}, environments));
+  OPKIT_ASSIGN(std::vector<Series> all, store.series({.fold = true}, environments));
   std::erase_if(all, [](const Series& series) { return series.key.metric == "status"; });
-  const detect::History history = Joiner(nights, environments, all).joined();
+  Joiner joiner(nights, environments, all);
+  const detect::History history = joiner.joined();
   const detect::Judgement judgement = detect::judge(history, settings);
   Judged judged;
   judged.halves = compareHalves(nights, all);
   if (!nights.empty()) judged.night = nights.back().name;
-  for (const detect::SeriesVerdict& verdict : judgement.series) {
-    judged.better += verdict.verdict == detect::Verdict::Better;
-    judged.worse += verdict.verdict == detect::Verdict::Worse;
-    judged.same += verdict.verdict == detect::Verdict::Same;
-    judged.insufficient += verdict.verdict == detect::Verdict::InsufficientData;
-  }
+  const auto countOf = [&](detect::Verdict verdict) {
+    size_t count = 0;
+    for (size_t i = 0; i < judgement.series.size(); ++i)
+      count += judgement.series[i].verdict == verdict ? joiner.alike()[i] : 0;
+    return count;
+  };
+  judged.better = countOf(detect::Verdict::Better);
+  judged.worse = countOf(detect::Verdict::Worse);
+  judged.same = countOf(detect::Verdict::Same);
+  judged.insufficient = countOf(detect::Verdict::InsufficientData);
   for (const detect::Finding& finding : judgement.findings)
     judged.findings.push_back(describe(finding, history, judgement));
   std::stable_sort(judged.findings.begin(), judged.findings.end(), [](const JudgedFinding& a, const JudgedFinding& b) {

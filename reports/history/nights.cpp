@@ -12,16 +12,18 @@ constexpr int kRows = 30;  // nights on the page
 /// The worst outcome of each subject in one night.
 struct JudgedNight {
   CaseStatus status = CaseStatus::Pass;
-  std::string reason, repro;
+  int64_t variant = 0;
 };
 using Judgements = std::map<int64_t, JudgedNight>;
 
 int rank(CaseStatus status) { return rankOf(status).value_or(-1); }
 
 Result<Judgements> judgementsOf(const Database& database, int64_t night) {
-  OPKIT_ASSIGN(Statement rows,
-               database.prepare("SELECT DISTINCT subject, status, reason, repro FROM seen JOIN outcome ON outcome.id = "
-                                "seen.outcome JOIN run ON run.id = seen.run WHERE run.night = ?"));
+  OPKIT_ASSIGN(
+      Statement rows,
+      database.prepare("SELECT DISTINCT subject, status, variant FROM seen JOIN outcome USING (subject, variant) JOIN "
+                       "conclusion ON conclusion.id = outcome.conclusion JOIN run ON run.id = seen.run WHERE "
+                       "run.night = ?"));
   rows.bind(night);
   Judgements judgements;
   while (true) {
@@ -29,24 +31,24 @@ Result<Judgements> judgementsOf(const Database& database, int64_t night) {
     if (!more) return judgements;
     const CaseStatus status = statusFromName(rows.text(1)).value_or(CaseStatus::Fail);
     const auto [found, isNew] = judgements.try_emplace(rows.integer(0));
-    if (isNew || rank(status) > rank(found->second.status)) found->second = {status, rows.text(2), rows.text(3)};
+    if (isNew || rank(status) > rank(found->second.status)) found->second = {status, rows.integer(2)};
   }
 }
 
 Status addChanges(const Database& database, int64_t before, int64_t after, Nights& nights) {
   OPKIT_ASSIGN(const Judgements old, judgementsOf(database, before));
   OPKIT_ASSIGN(const Judgements now, judgementsOf(database, after));
-  OPKIT_ASSIGN(Statement names,
-               database.prepare("SELECT case_id, kind, backend FROM subject JOIN device ON device.id = "
-                                "subject.device WHERE subject.id = ?"));
+  OPKIT_ASSIGN(
+      Statement names,
+      database.prepare("SELECT case_id, kind, backend, reason, repro FROM outcomes WHERE subject = ? AND variant = ?"));
   for (const auto& [subject, judged] : now) {
     const auto was = old.find(subject);
     if (was == old.end() || !isNews(was->second.status, judged.status)) continue;
-    OPKIT_TRY(names.bind(subject).step().error());
+    OPKIT_TRY(names.bind(subject, judged.variant).step().error());
     const CaseStatus from = was->second.status;
     const bool worse = rank(judged.status) > std::max(rank(from), 0) || (rank(judged.status) < 0 && rank(from) == 0);
     nights.changes.push_back({names.text(0), names.text(1), names.text(2), nameOf(from), nameOf(judged.status),
-                              judged.reason, judged.repro, worse});
+                              names.text(3), names.text(4), worse});
     names.reset();
   }
   return Status::ok();
@@ -62,8 +64,10 @@ Result<Nights> readNights(const std::string& path) {
       database.prepare(fmt::format(
           "SELECT night.id, name, commit_id, dirty, (SELECT count(*) FROM run WHERE night = night.id), "
           "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run WHERE run.night = night.id), "
-          "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run JOIN outcome ON outcome.id = seen.outcome "
-          "WHERE run.night = night.id AND status IN ('fail', 'crash', 'hang', 'fallback', 'mistrusted', 'unexpected')) "
+          "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run JOIN outcome USING (subject, variant) JOIN "
+          "conclusion "
+          "ON conclusion.id = outcome.conclusion WHERE run.night = night.id AND status IN ('fail', 'crash', 'hang', "
+          "'fallback', 'mistrusted', 'unexpected')) "
           "FROM (SELECT night.*, min(run.at) AS at FROM night JOIN run ON run.night = night.id GROUP BY night.id) "
           "AS night ORDER BY at DESC, name DESC, commit_id DESC, dirty DESC LIMIT {}",
           kRows)));

@@ -1,17 +1,16 @@
 // Store::series: values by series and night, in two passes over the tables in the order of their keys.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <thread>
 
 #include "reports/detect/student.h"
+#include "reports/history/outcomes.h"
 #include "reports/history/store.h"
 
 namespace opkit::reports {
 namespace {
 
-constexpr size_t kMetrics = 10;
 constexpr size_t kManySeries = 1000;  // for which threads pay
 constexpr size_t kMostThreads = 4;
 constexpr const char* kRange = "SELECT series, run, value FROM value WHERE series BETWEEN ? AND ?";
@@ -26,11 +25,6 @@ struct Sample {
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Digits of the bits' digest as a number: equal for equal digests, and exact in a double.
-double numberOfBits(const std::string& digest) {
-  return digest.size() < 13 ? NAN : static_cast<double>(std::strtoull(digest.substr(0, 13).c_str(), nullptr, 16));
 }
 
 class Loader {
@@ -114,9 +108,11 @@ class Loader {
   }
 
   Status readSubjects() {
+    std::map<std::array<std::string, 5>, size_t> places;
+    std::map<std::pair<int64_t, size_t>, size_t> groups;
     return each(
-        "SELECT subject.id, kind, case_id, op, dtype, options, device.id, backend, name, uuid, machine, driver "
-        "FROM subject JOIN device ON device.id = subject.device",
+        "SELECT subject.id, kind, case_id, op, dtype, options, device.id, backend, name, uuid, machine, driver, item "
+        "FROM subject JOIN item ON item.id = subject.item JOIN device ON device.id = subject.device",
         [&](Statement& row) {
           const auto id = static_cast<size_t>(row.integer(0));
           if (subjects_.size() <= id) subjects_.resize(id + 1);
@@ -126,6 +122,9 @@ class Loader {
           key.options = row.text(5), key.backend = row.text(7), key.device = row.text(8);
           key.uuid = row.text(9), key.machine = row.text(10), key.driver = row.text(11);
           subject.device = row.integer(6);
+          const auto place =
+              places.try_emplace({key.backend, key.device, key.uuid, key.machine, key.options}, id).first;
+          subject.group = groups.try_emplace({row.integer(12), place->second}, groups.size()).first->second;
           subject.wanted = (filter_.op.empty() || filter_.op == key.op) &&
                            (filter_.backend.empty() || filter_.backend == key.backend) &&
                            (filter_.kind.empty() || filter_.kind == key.kind) &&
@@ -220,54 +219,42 @@ class Loader {
   }
 
   Status readExact() {
-    struct Outcome {
-      uint32_t subject = 0;
-      std::array<double, kMetrics> values{};
-      std::string provider;
-    };
-    std::vector<Outcome> outcomes;
-    OPKIT_TRY(
-        each("SELECT id, subject, provider, status, margin, max_ulp, max_abs, nmse, shader_bytes, arena_bytes, "
-             "allocations, dispatches, bits FROM outcome",
-             [&](Statement& row) {
-               const auto id = static_cast<size_t>(row.integer(0));
-               if (outcomes.size() <= id) outcomes.resize(id + 1);
-               Outcome& outcome = outcomes[id];
-               outcome.subject = static_cast<uint32_t>(row.integer(1));
-               outcome.provider = row.text(2);
-               const auto status = statusFromName(row.text(3));
-               const auto rank = status ? rankOf(*status) : std::nullopt;
-               outcome.values[0] = rank ? *rank : NAN;
-               for (int i = 1; i < 9; ++i)
-                 outcome.values[static_cast<size_t>(i)] = row.isNull(i + 3) ? NAN : row.real(i + 3);
-               outcome.values[9] = numberOfBits(row.text(12));
-               if (status == CaseStatus::Flake)  // known to come and go: its errors are no news
-                 for (const size_t metric : {1, 2, 3, 4, 9}) outcome.values[metric] = NAN;
-             }));
+    OPKIT_ASSIGN(const Outcomes outcomes, Outcomes::read(database_, subjects_.size()));
+    std::vector<size_t> groups;
+    for (const Subject& subject : subjects_) groups.push_back(subject.group);
+    const std::vector<Folded> folded = filter_.fold ? outcomes.fold(groups) : std::vector<Folded>(groups.size());
     struct Seen {
       uint32_t subject = 0, outcome = 0, run = 0;
     };
     std::vector<Seen> seen;
-    OPKIT_TRY(each("SELECT run, outcome FROM seen", [&](Statement& row) {
-      const auto outcome = static_cast<uint32_t>(row.integer(1));
-      if (outcome >= outcomes.size() || static_cast<size_t>(row.integer(0)) >= runs_.size()) return;  // added meanwhile
-      const uint32_t subject = outcomes[outcome].subject;
-      if (isWanted(subject)) seen.push_back({subject, outcome, static_cast<uint32_t>(row.integer(0))});
+    OPKIT_TRY(each("SELECT run, subject, variant FROM seen", [&](Statement& row) {
+      const auto subject = static_cast<uint32_t>(row.integer(1));
+      if (!isWanted(subject)) return;
+      const size_t outcome = outcomes.indexOf(subject, static_cast<size_t>(row.integer(2)));
+      seen.push_back({subject, static_cast<uint32_t>(outcome), static_cast<uint32_t>(row.integer(0))});
     }));
     std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.subject < b.subject; });
-    for (size_t metric = 0; metric < kMetrics; ++metric) {
+    for (size_t metric = 0; metric < kExactMetrics; ++metric) {
       const std::string& name = exactMetrics()[metric];
       if (!contains(filter_.metrics, name)) continue;
       for (size_t begin = 0, end = 0; begin < seen.size(); begin = end) {
+        const uint32_t subject = seen[begin].subject;
+        const auto isOther = [&](const Seen& one) { return one.subject != subject; };
+        end = static_cast<size_t>(std::find_if(seen.begin() + static_cast<std::ptrdiff_t>(begin), seen.end(), isOther) -
+                                  seen.begin());
+        if (folded[subject].alike > 0 && folded[subject].metric != metric) continue;
         std::map<std::string, std::vector<Sample>> byProvider;
-        for (end = begin; end < seen.size() && seen[end].subject == seen[begin].subject; ++end) {
-          const Outcome& outcome = outcomes[seen[end].outcome];
+        for (size_t i = begin; i < end; ++i) {
+          const Outcome& outcome = outcomes[seen[i].outcome];
           if (std::isnan(outcome.values[metric])) continue;
           byProvider[metric == 0 ? std::string() : outcome.provider].push_back(
-              {runs_[seen[end].run], seen[end].run, outcome.values[metric]});
+              {runs_[seen[i].run], seen[i].run, outcome.values[metric]});
         }
-        for (auto& [provider, samples] : byProvider)
-          keep({seen[begin].subject, seriesOf(seen[begin].subject, provider, name, samples)});
+        for (auto& [provider, samples] : byProvider) {
+          Found found{subject, seriesOf(subject, provider, name, samples)};
+          found.series.alike = std::max<size_t>(folded[subject].alike, 1);
+          keep(std::move(found));
+        }
       }
     }
     return Status::ok();
@@ -315,6 +302,7 @@ class Loader {
   struct Subject {
     SeriesKey key;
     int64_t device = 0;
+    size_t group = 0;  // of subjects that differ in the driver alone
     bool wanted = false;
   };
 

@@ -69,6 +69,11 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
 Database::~Database() { sqlite3_close(handle_); }
 Database::Database(Database&& other) noexcept
     : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+Database& Database::operator=(Database&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
 
 Status Database::execute(const std::string& sql) const {
   return sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK ? Status::ok() : failure();
@@ -80,6 +85,25 @@ Result<Statement> Database::prepare(const std::string& sql) const {
                                       &statement, nullptr);
   if (code != SQLITE_OK) return failure();
   return Statement(this, statement);
+}
+
+Status Database::define(const char* name, int arguments,
+                        void (*function)(sqlite3_context*, int, sqlite3_value**)) const {
+  const int code = sqlite3_create_function_v2(handle_, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                              function, nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status::ok() : failure();
+}
+
+Result<Database> Database::copy() const {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
+  Database database(path_, handle);
+  if (code != SQLITE_OK) return database.failure();
+  sqlite3_backup* backup = sqlite3_backup_init(handle, "main", handle_, "main");
+  if (!backup) return database.failure();
+  sqlite3_backup_step(backup, -1);
+  if (sqlite3_backup_finish(backup) != SQLITE_OK) return database.failure();
+  return database;
 }
 
 Status Database::failure() const {

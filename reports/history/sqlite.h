@@ -77,11 +77,15 @@ class Database {
   static Result<Database> open(const std::string& path, Mode mode);
   ~Database();
   Database(Database&& other) noexcept;
-  Database& operator=(Database&&) = delete;
+  Database& operator=(Database&& other) noexcept;
 
   /// Statements without parameters and rows, separated by semicolons.
   Status execute(const std::string& sql) const;
   Result<Statement> prepare(const std::string& sql) const;
+  /// Adds a function of SQL to this connection.
+  Status define(const char* name, int arguments, void (*function)(sqlite3_context*, int, sqlite3_value**)) const;
+  /// A copy in memory that keeps the path; changes to it do not reach the file.
+  Result<Database> copy() const;
   int64_t lastId() const { return sqlite3_last_insert_rowid(handle_); }
   const std::string& path() const { return path_; }
   /// The last error, as a Status that names the file.

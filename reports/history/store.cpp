@@ -4,17 +4,19 @@
 
 #include <ctime>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "engine/base/interrupt.h"
 #include "reports/history/adder.h"
+#include "reports/history/migrate.h"
 #include "reports/history_schema.h"
 
 namespace opkit::reports {
 namespace {
 
 constexpr int64_t kApplication = 0x4F504B54;
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 constexpr int kKeptNights = 2;  // whose lines are kept
 
 Result<int64_t> pragma(const Database& database, const char* name) {
@@ -96,6 +98,23 @@ Result<std::string> expanded(std::string_view bytes, size_t size) {
   return text;
 }
 
+/// The columns that Store::addPlainPasses selects.
+CaseRecord passOf(const Statement& row) {
+  CaseRecord one;
+  one.kind = row.text(0), one.id = row.text(1), one.op = row.text(2), one.dtype = row.text(3);
+  one.backend = row.text(4), one.device = row.text(5), one.provider = row.text(6), one.kernel = row.text(7);
+  if (!row.isNull(8)) {
+    AccuracyRecord& errors = one.accuracy.emplace();
+    errors.margin = row.real(8), errors.maxUlp = row.real(9), errors.maxAbs = row.real(10), errors.nmse = row.real(11);
+  }
+  one.digest = row.text(12), one.shader = row.text(13);
+  const auto count = [&](int column) { return static_cast<size_t>(row.integer(column)); };
+  one.shaderBytes = count(14), one.arenaBytes = count(15), one.allocations = count(16), one.dispatches = count(17);
+  one.durationNs = 1e3 * static_cast<double>(row.integer(18));
+  one.repro = row.text(19);
+  return one;
+}
+
 }  // namespace
 
 Status Store::prepare(Database::Mode mode) {
@@ -105,14 +124,20 @@ Status Store::prepare(Database::Mode mode) {
   OPKIT_ASSIGN(const int64_t changes, pragma(database_, "schema_version"));
   if (application == 0 && version == 0 && changes == 0) {
     if (mode == Database::Mode::Read) return Status::invalidArgument("{}: the history is empty", path);
+    OPKIT_TRY(database_.execute(kHistorySchema));
     return database_.execute(
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};{}", kApplication, kVersion, kHistorySchema));
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplication, kVersion));
   }
   if (application != kApplication)
     return Status::corrupt("{}: expected a history of `op-report add`, found an SQLite file of another program", path);
-  if (version != kVersion)
-    return Status::unsupported("{}: expected a history of version {}, found {}", path, kVersion, version);
-  return Status::ok();
+  if (version == kVersion) return Status::ok();
+  if (version < 1 || version > kVersion)
+    return Status::unsupported("{}: expected a history of version 1 or {}, found {}", path, kVersion, version);
+  if (mode == Database::Mode::Read) {
+    OPKIT_ASSIGN(database_, database_.copy());
+  }
+  OPKIT_TRY(migrateFromVersion1(database_));
+  return database_.execute(fmt::format("PRAGMA user_version = {}", kVersion));
 }
 
 Result<Store> Store::open(const std::string& path, Database::Mode mode) {
@@ -182,7 +207,35 @@ Result<Results> Store::newest() const {
   Results results;
   std::istringstream stream(text);
   OPKIT_TRY(readResults(stream, database_.path(), results, {}));
+  OPKIT_TRY(addPlainPasses(results));
   return results;
+}
+
+/// Lines of plain passes are not kept: the tables have what the page shows.
+Status Store::addPlainPasses(Results& results) const {
+  const auto keyOf = [](const CaseRecord& one) { return one.kind + "\n" + one.backend + "\n" + one.id; };
+  OPKIT_ASSIGN(Statement rows,
+               database_.prepare("SELECT kind, case_id, op, dtype, backend, device, provider, kernel, margin, max_ulp, "
+                                 "max_abs, nmse, bits, shader, shader_bytes, arena_bytes, allocations, dispatches, us, "
+                                 "repro FROM results WHERE run = ? AND status = 'pass'"));
+  OPKIT_ASSIGN(Statement written, database_.prepare("SELECT written FROM run WHERE name = ?"));
+  for (Run& run : results.runs) {
+    OPKIT_TRY(written.bind(run.facts.run).step().error());
+    run.written = static_cast<size_t>(written.integer(0));
+    std::set<std::string> known;
+    for (const CaseRecord& one : results.cases)
+      if (one.run == run.facts.run) known.insert(keyOf(one));
+    rows.bind(run.facts.run);
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) break;
+      CaseRecord one = passOf(rows);
+      if (known.contains(keyOf(one))) continue;
+      one.run = run.facts.run;
+      results.cases.push_back(std::move(one));
+    }
+  }
+  return Status::ok();
 }
 
 }  // namespace opkit::reports

@@ -44,6 +44,7 @@ struct Series {
   SeriesKey key;
   std::vector<Point> points;  // ordered by night
   std::vector<double> values;
+  size_t alike = 1;  // exact series of the case for which this one stands
 
   std::span<const double> at(const Point& point) const { return std::span(values).subspan(point.first, point.count); }
 };
@@ -52,6 +53,7 @@ struct Series {
 struct SeriesFilter {
   std::string op, backend, kind, caseId;
   std::vector<std::string> metrics;
+  bool fold = false;  // one exact series in place of those of a case on which no night and no driver ever differed
 };
 
 /// Names of the metrics that are no times: status (0 is pass, else a failure's rank), margin, maxUlp, maxAbs, nmse,
@@ -83,7 +85,7 @@ class Store {
   Result<std::vector<Night>> nights() const;
   /// Values of all runs, by series and night. `environments` receives what Point::environment refers to.
   Result<std::vector<Series>> series(const SeriesFilter& filter, std::vector<Environment>& environments) const;
-  /// The lines of the newest night, as readResults reads them.
+  /// The newest night, as readResults reads its lines; of plain passes (common.h) only what the tables hold.
   Result<Results> newest() const;
 
   const Database& database() const { return database_; }
@@ -91,6 +93,7 @@ class Store {
  private:
   explicit Store(Database database) : database_(std::move(database)) {}
   Status prepare(Database::Mode mode);
+  Status addPlainPasses(Results& results) const;
 
   Database database_;
 };

@@ -165,7 +165,7 @@ function conformance() {
 function rowOf(network, backend, line, compared, times) {
   const ours = times?.[backend], theirs = times?.[peer];
   const ratio = ours && theirs ? (ours.min / theirs.min).toFixed(2) : '';
-  const maxAbs = line.accuracy?.maxAbs;
+  const maxAbs = line.accuracy && (line.accuracy.maxAbs ?? 0);
   const error = maxAbs === undefined ? '' : Number(maxAbs).toPrecision(2);
   const status = compared?.status === 'fail' ? 'fail' : line.status;
   const reasons = [line.reason, compared?.reason].filter(Boolean).join('; ');

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "reports/results/common.h"
 #include "reports/results/record_json.h"
 
 namespace opkit::reports {
@@ -21,6 +22,7 @@ class Reader {
   Status add(const nlohmann::json& line, const std::string& text) {
     OPKIT_ASSIGN(Record record, recordFromJson(line));
     Run* owner = nullptr;
+    bool isPlain = false;
     if (RunRecord* run = std::get_if<RunRecord>(&record)) {
       owner = &begin(std::move(*run), text);
     } else if (PlanRecord* more = std::get_if<PlanRecord>(&record)) {
@@ -29,8 +31,13 @@ class Reader {
     } else if (DeviceRecord* device = std::get_if<DeviceRecord>(&record)) {
       owner = ownerOf(device->run);
       results_.devices.push_back(std::move(*device));
+    } else if (CommonRecord* common = std::get_if<CommonRecord>(&record)) {
+      owner = ownerOf(common->run);
+      commons_[{common->run, common->common}] = std::move(*common);
     } else if (CaseRecord* one = std::get_if<CaseRecord>(&record)) {
       owner = count(one->run);
+      if (one->common > 0) OPKIT_TRY(takeCommon(*one));
+      isPlain = isPlainPass(*one);
       results_.cases.push_back(std::move(*one));
     } else if (MutantRecord* mutant = std::get_if<MutantRecord>(&record)) {
       owner = count(mutant->run);
@@ -39,7 +46,7 @@ class Reader {
       owner = ownerOf(summary->run);
       if (owner) end(*summary, *owner);
     }
-    if (owner) keep(text, *owner);
+    if (owner) keep(text, isPlain, *owner);
     return Status::ok();
   }
 
@@ -80,10 +87,21 @@ class Reader {
     return owner;
   }
 
-  void keep(const std::string& text, Run& run) const {
+  Status takeCommon(CaseRecord& record) const {
+    const auto found = commons_.find({record.run, record.common});
+    if (found == commons_.end())
+      return Status::corrupt("a case record: field 'common': no line above has number {} in run {}", record.common,
+                             record.run);
+    complete(record, found->second);
+    return Status::ok();
+  }
+
+  void keep(const std::string& text, bool isPlain, Run& run) const {
     const uint64_t before = run.content.empty() ? 0 : run.content.back();
     run.content.push_back(XXH3_64bits_withSeed(text.data(), text.size(), before));
-    if (options_.keepLines) run.lines += text + "\n";
+    if (!options_.keepLines) return;
+    run.lines += text + "\n";
+    run.plain.push_back(isPlain);
   }
 
   static void plan(Run& run, const std::optional<Counts>& more) {
@@ -113,6 +131,7 @@ class Reader {
   const ReadOptions& options_;
   size_t first_;  // run of this file
   std::string night_;
+  std::map<std::pair<std::string, size_t>, CommonRecord> commons_;  // by run and number
 };
 
 /// "1 of 2 shards is missing, first 2/2"; empty if every night has all of its shards.

@@ -23,6 +23,7 @@ struct Run {
   std::string night;              // from a plan above it; empty if there is none
   std::vector<uint64_t> content;  // hashes of its first 1, 2, ... lines
   std::string lines;              // with ReadOptions::keepLines
+  std::vector<bool> plain;        // with keepLines: by line, whether it is a plain pass (common.h)
 
   bool complete() const { return outcome == "complete" && written >= planned.value_or(0); }
 };

@@ -70,6 +70,7 @@ CaseRecord caseFromJson(const Json& object) {
 std::string toLine(const RunRecord& record) { return lineOf(record); }
 std::string toLine(const PlanRecord& record) { return lineOf(record); }
 std::string toLine(const DeviceRecord& record) { return lineOf(record); }
+std::string toLine(const CommonRecord& record) { return lineOf(record); }
 std::string toLine(const CaseRecord& record) { return lineOf(record); }
 std::string toLine(const MutantRecord& record) { return lineOf(record); }
 std::string toLine(const SummaryRecord& record) { return lineOf(record); }
@@ -84,6 +85,7 @@ Result<Record> recordFromJson(const Json& object) {
   if (name == RunRecord::kName) return readAs<RunRecord>(object);
   if (name == PlanRecord::kName) return readAs<PlanRecord>(object);
   if (name == DeviceRecord::kName) return readAs<DeviceRecord>(object);
+  if (name == CommonRecord::kName) return readAs<CommonRecord>(object);
   if (name == CaseRecord::kName) return readAs<CaseRecord>(object);
   if (name == MutantRecord::kName) return readAs<MutantRecord>(object);
   if (name == SummaryRecord::kName) return readAs<SummaryRecord>(object);
@@ -95,6 +97,7 @@ std::map<std::string, std::vector<std::string>> fieldsOfRecords() {
   addNames<RunRecord>(all);
   addNames<PlanRecord>(all);
   addNames<DeviceRecord>(all);
+  addNames<CommonRecord>(all);
   addNames<CaseRecord>(all);
   addNames<MutantRecord>(all);
   addNames<SummaryRecord>(all);

@@ -20,13 +20,14 @@ CaseRecord caseFromJson(const nlohmann::json& object);
 std::string toLine(const RunRecord& record);
 std::string toLine(const PlanRecord& record);
 std::string toLine(const DeviceRecord& record);
+std::string toLine(const CommonRecord& record);
 std::string toLine(const CaseRecord& record);
 std::string toLine(const MutantRecord& record);
 std::string toLine(const SummaryRecord& record);
 
 /// Null for a kind of line that only later schemas know.
-using Record =
-    std::variant<std::monostate, RunRecord, PlanRecord, DeviceRecord, CaseRecord, MutantRecord, SummaryRecord>;
+using Record = std::variant<std::monostate, RunRecord, PlanRecord, DeviceRecord, CommonRecord, CaseRecord, MutantRecord,
+                            SummaryRecord>;
 
 /// Corrupt names the field that is missing or has another type. Unsupported for another schema version.
 Result<Record> recordFromJson(const nlohmann::json& object);

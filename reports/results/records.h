@@ -14,7 +14,7 @@
 
 namespace opkit::reports {
 
-inline constexpr int kSchema = 2;        // that is written
+inline constexpr int kSchema = 3;        // that is written
 inline constexpr int kOldestSchema = 1;  // that is read
 
 /// Whether a line must have a field.
@@ -164,22 +164,22 @@ struct AccuracyRecord {
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
     visit("elements", self.elements, Presence::Always);
-    visit("failed", self.failed, Presence::Always);
-    visit("maxAbs", self.maxAbs, Presence::Always);
-    visit("maxRel", self.maxRel, Presence::Always);
-    visit("maxUlp", self.maxUlp, Presence::Always);
-    visit("nmse", self.nmse, Presence::Always);
+    visit("failed", self.failed, Presence::Optional);
+    visit("maxAbs", self.maxAbs, Presence::Optional);
+    visit("maxRel", self.maxRel, Presence::Optional);
+    visit("maxUlp", self.maxUlp, Presence::Optional);
+    visit("nmse", self.nmse, Presence::Optional);
     visit("margin", self.margin, Presence::Always);
-    visit("tolerance", self.tolerance, Presence::Always);
-    visit("nan", self.nan, Presence::Always);
-    visit("nanExpected", self.nanExpected, Presence::Always);
-    visit("inf", self.inf, Presence::Always);
-    visit("infExpected", self.infExpected, Presence::Always);
+    visit("tolerance", self.tolerance, Presence::Optional);
+    visit("nan", self.nan, Presence::Optional);
+    visit("nanExpected", self.nanExpected, Presence::Optional);
+    visit("inf", self.inf, Presence::Optional);
+    visit("infExpected", self.infExpected, Presence::Optional);
     visit("worstIndex", self.worstIndex, Presence::Optional);
     visit("worst", self.worst, Presence::Optional);
     visit("expected", self.expected, Presence::Optional);
     visit("got", self.got, Presence::Optional);
-    visit("ulps", self.ulps, Presence::Always);
+    visit("ulps", self.ulps, Presence::Optional);
   }
 };
 
@@ -289,10 +289,34 @@ struct AccessRecord {
   }
 };
 
+/// Fields that several case lines of a run share (common.h): before the first of them.
+struct CommonRecord {
+  static constexpr const char* kName = "common";
+  std::string run;
+  size_t common = 0;  // from 1 on
+  std::string device, provider, kernel;
+  std::vector<std::string> checks;
+  std::map<std::string, std::string> notRun;
+  std::string repro;  // `{id}` stands for the id of the case, quoted for a shell
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("run", self.run, Presence::Optional);
+    visit("common", self.common, Presence::Required);
+    visit("device", self.device, Presence::Optional);
+    visit("provider", self.provider, Presence::Optional);
+    visit("kernel", self.kernel, Presence::Optional);
+    visit("checks", self.checks, Presence::Optional);
+    visit("notRun", self.notRun, Presence::Optional);
+    visit("repro", self.repro, Presence::Optional);
+  }
+};
+
 /// Once per case and backend.
 struct CaseRecord {
   static constexpr const char* kName = "case";
   std::string run;
+  size_t common = 0;  // of the CommonRecord that completes the line; 0 if the line is whole
   std::string kind, id, op, backend;
   CaseStatus status = CaseStatus::Pass;
   double durationNs = 0;
@@ -326,6 +350,7 @@ struct CaseRecord {
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
     visit("run", self.run, Presence::Optional);
+    visit("common", self.common, Presence::Optional);
     visit("kind", self.kind, Presence::Required);
     visit("id", self.id, Presence::Required);
     visit("op", self.op, Presence::Always);

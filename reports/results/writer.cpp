@@ -4,6 +4,7 @@
 #include <ctime>
 #include <random>
 
+#include "reports/results/common.h"
 #include "reports/results/record_json.h"
 
 namespace opkit::reports {
@@ -60,7 +61,16 @@ void ResultWriter::write(DeviceRecord record) { append(record); }
 void ResultWriter::write(CaseRecord record) {
   ++summary_.byStatus[static_cast<size_t>(record.status)];
   summary_.executed += isExecuted(record.status);
+  takeCommon(record);
   summary_.lines += append(record);
+}
+
+void ResultWriter::takeCommon(CaseRecord& record) {
+  std::optional<CommonRecord> common = shorten(record);
+  if (!common) return;
+  const auto [known, isNew] = commons_.try_emplace(toLine(*common), commons_.size() + 1);
+  common->common = record.common = known->second;
+  if (isNew) append(*common);
 }
 
 void ResultWriter::write(MutantRecord record) {

@@ -1,6 +1,7 @@
 // ResultWriter: appends the records of one run to a results file. Every line is one write, so a crash loses no result.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -38,10 +39,13 @@ class ResultWriter {
  private:
   template <class T>
   bool append(T& record);
+  /// Writes the fields that the case shares with others, unless they stand in the file.
+  void takeCommon(CaseRecord& record);
 
   std::optional<LineFile> file_;
   Status status_;
-  std::string run_;  // its id, which every line carries
+  std::string run_;                        // its id, which every line carries
+  std::map<std::string, size_t> commons_;  // by line without run and number
   SummaryRecord summary_;
 };
 

@@ -59,8 +59,10 @@ TEST(Written, FieldsOfRealRunsAreDocumented) {
   }
   for (const auto& [kind, names] : written)
     for (const std::string& name : names) EXPECT_TRUE(documented.at(kind).contains(name)) << kind << ": " << name;
-  for (const char* name : {"digest", "arenaBytes", "allocations", "repro", "accuracy.margin", "times.samples"})
+  for (const char* name : {"common", "digest", "arenaBytes", "allocations", "accuracy.margin", "times.samples"})
     EXPECT_TRUE(written["case"].contains(name)) << name;
+  for (const char* name : {"common", "device", "provider", "checks", "notRun", "repro"})
+    EXPECT_TRUE(written["common"].contains(name)) << name;
   for (const char* name : {"calibration.loopNs", "calibration.copyBytesPerNs"})
     EXPECT_TRUE(written["device"].contains(name)) << name;
   EXPECT_TRUE(written["summary"].contains("mutation.score"));

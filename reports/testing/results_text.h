@@ -21,7 +21,14 @@ struct RunText {
   std::string command = "bench", kind = "bench", status = "pass", digest = "aa00000000000000", driver = "driver 1";
   double executeNs = 1000, margin = 0.25, loopNs = 500;
   int cases = 2;
+  bool timed = true;
+  double durationNs = 0;
 
+  std::string timesOf(int i) const {
+    if (!timed) return "";
+    return fmt::format(R"(,"times":{{"executeWall":{{"min":{0},"median":{0},"mad":1,"samples":[{0}]}}}})",
+                       executeNs + i);
+  }
   std::string text() const {
     std::string lines;
     if (!night.empty())
@@ -38,10 +45,9 @@ struct RunText {
         id, driver, loopNs);
     for (int i = 0; i < cases; ++i)
       lines += fmt::format(
-          R"({{"record":"case","run":"{}","kind":"{}","id":"Relu/f32[{}]","op":"Relu","backend":"cpu","provider":"opkit","dtype":"f32","status":"{}","reason":"{}","digest":"{}","accuracy":{{"margin":{},"nmse":1e-15}},"times":{{"executeWall":{{"min":{},"median":{},"mad":1,"samples":[{}]}}}}}})"
+          R"({{"record":"case","run":"{}","kind":"{}","id":"Relu/f32[{}]","op":"Relu","backend":"cpu","provider":"opkit","dtype":"f32","status":"{}","reason":"{}","digest":"{}","durationNs":{},"repro":"op-harness {} --case 'Relu/f32[{}]'","accuracy":{{"margin":{},"nmse":1e-15}}{}}})"
           "\n",
-          id, kind, i, status, status == "pass" ? "" : "why", digest, margin, executeNs + i, executeNs + i,
-          executeNs + i);
+          id, kind, i, status, status == "pass" ? "" : "why", digest, durationNs, command, i, margin, timesOf(i));
     return lines + fmt::format(R"({{"record":"summary","run":"{}","outcome":"complete","ended":"{}"}})"
                                "\n",
                                id, ended);
