@@ -279,6 +279,32 @@ TEST_F(HistoryTest, AFoldedSeriesStandsForThoseThatNeverDiffered) {
   EXPECT_NE(said.find("bits changed, error did not"), std::string::npos) << said;
 }
 
+TEST_F(HistoryTest, RecentSeriesAreThoseOfTheLastNightsOfTheirDeviceAndOptions) {
+  const auto night = [](int number, int cases, const std::string& command) {
+    return RunText{.id = fmt::format("{}", number),
+                   .started = fmt::format("2026-01-{:02}T00:00:00Z", number),
+                   .command = command,
+                   .kind = "check",
+                   .cases = cases,
+                   .timed = false}
+        .text();
+  };
+  ASSERT_EQ(
+      add(night(1, 1, "check --mask no-fp16") + night(2, 3, "check") + night(3, 2, "check") + night(4, 2, "check")), 0);
+  const auto names = [&](size_t recentNights) {
+    std::vector<std::string> found;
+    for (const Series& one : series({.metrics = {"status"}, .recentNights = recentNights}))
+      found.push_back(fmt::format("{} {}x{}", one.key.caseId, one.key.options, one.points.size()));
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  const Names recent = {"Relu/f32[0] --mask no-fp16x1", "Relu/f32[0] x3", "Relu/f32[1] x3"};
+  EXPECT_EQ(names(1), recent) << "with their older nights";
+  EXPECT_EQ(names(2), recent);
+  EXPECT_EQ(names(3).size(), 4u);
+  EXPECT_EQ(names(0).size(), 4u);
+}
+
 TEST_F(HistoryTest, OtherFilesAreNoHistories) {
   const std::string good = file(RunText{}.text());
   const auto refused = [&](const std::string& expected) {

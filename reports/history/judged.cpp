@@ -204,7 +204,8 @@ std::string Judged::summary() const {
 Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) {
   OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   std::vector<Environment> environments;
-  OPKIT_ASSIGN(std::vector<Series> all, store.series({.fold = true}, environments));
+  OPKIT_ASSIGN(std::vector<Series> all,
+               store.series({.recentNights = settings.recentNights, .fold = true}, environments));
   std::erase_if(all, [](const Series& series) { return series.key.metric == "status"; });
   Joiner joiner(nights, environments, all);
   const detect::History history = joiner.joined();

@@ -21,9 +21,9 @@ int rank(CaseStatus status) { return rankOf(status).value_or(-1); }
 Result<Judgements> judgementsOf(const Database& database, int64_t night) {
   OPKIT_ASSIGN(
       Statement rows,
-      database.prepare("SELECT DISTINCT subject, status, variant FROM seen JOIN outcome USING (subject, variant) JOIN "
-                       "conclusion ON conclusion.id = outcome.conclusion JOIN run ON run.id = seen.run WHERE "
-                       "run.night = ?"));
+      database.prepare("SELECT DISTINCT subject, status, variant FROM run CROSS JOIN seen ON seen.run = run.id "
+                       "JOIN outcome USING (subject, variant) JOIN conclusion ON conclusion.id = "
+                       "outcome.conclusion WHERE run.night = ?"));
   rows.bind(night);
   Judgements judgements;
   while (true) {
@@ -63,11 +63,10 @@ Result<Nights> readNights(const std::string& path) {
       Statement rows,
       database.prepare(fmt::format(
           "SELECT night.id, name, commit_id, dirty, (SELECT count(*) FROM run WHERE night = night.id), "
-          "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run WHERE run.night = night.id), "
-          "(SELECT count(*) FROM seen JOIN run ON run.id = seen.run JOIN outcome USING (subject, variant) JOIN "
-          "conclusion "
-          "ON conclusion.id = outcome.conclusion WHERE run.night = night.id AND status IN ('fail', 'crash', 'hang', "
-          "'fallback', 'mistrusted', 'unexpected')) "
+          "(SELECT count(*) FROM run CROSS JOIN seen ON seen.run = run.id WHERE run.night = night.id), "
+          "(SELECT count(*) FROM run CROSS JOIN seen ON seen.run = run.id JOIN outcome USING (subject, variant) WHERE "
+          "run.night = night.id AND conclusion IN (SELECT id FROM conclusion WHERE status IN ('fail', 'crash', 'hang', "
+          "'fallback', 'mistrusted', 'unexpected'))) "
           "FROM (SELECT night.*, min(run.at) AS at FROM night JOIN run ON run.night = night.id GROUP BY night.id) "
           "AS night ORDER BY at DESC, name DESC, commit_id DESC, dirty DESC LIMIT {}",
           kRows)));

@@ -35,20 +35,23 @@ bool Outcome::operator==(const Outcome& other) const {
          });
 }
 
-Result<Outcomes> Outcomes::read(const Database& database, size_t subjects) {
+Result<Outcomes> Outcomes::read(const Database& database, const std::vector<int64_t>& subjects) {
   Outcomes outcomes;
   OPKIT_ASSIGN(Statement rows, database.prepare("SELECT subject, provider, status, margin, max_ulp, max_abs, nmse, "
                                                 "shader_bytes, arena_bytes, allocations, dispatches, bits FROM outcome "
                                                 "JOIN conclusion ON conclusion.id = outcome.conclusion "
-                                                "WHERE subject < ? ORDER BY subject, variant"));
-  rows.bind(static_cast<int64_t>(subjects));
-  while (true) {
-    OPKIT_ASSIGN(const bool more, rows.step());
-    const size_t subject = more ? static_cast<size_t>(rows.integer(0)) : subjects;
-    while (outcomes.first_.size() <= subject) outcomes.first_.push_back(outcomes.all_.size());
-    if (!more) return outcomes;
-    outcomes.all_.push_back(outcomeOf(rows));
+                                                "WHERE subject = ? ORDER BY variant"));
+  for (const int64_t subject : subjects) {
+    outcomes.first_.push_back(outcomes.all_.size());
+    rows.bind(subject);
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) break;
+      outcomes.all_.push_back(outcomeOf(rows));
+    }
   }
+  outcomes.first_.push_back(outcomes.all_.size());
+  return outcomes;
 }
 
 std::vector<Folded> Outcomes::fold(const std::vector<size_t>& groups) const {

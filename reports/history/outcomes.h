@@ -25,8 +25,8 @@ struct Folded {
 
 class Outcomes {
  public:
-  /// `subjects`: one more than the largest id of a subject; outcomes of later ones are left out.
-  static Result<Outcomes> read(const Database& database, size_t subjects);
+  /// Of the subjects with these ids; below, a subject is its place in this list.
+  static Result<Outcomes> read(const Database& database, const std::vector<int64_t>& subjects);
 
   size_t indexOf(size_t subject, size_t variant) const { return first_[subject] + variant; }
   const Outcome& operator[](size_t index) const { return all_[index]; }

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "reports/detect/student.h"
 #include "reports/history/outcomes.h"
+#include "reports/history/recent.h"
 #include "reports/history/store.h"
 
 namespace opkit::reports {
@@ -108,28 +110,43 @@ class Loader {
   }
 
   Status readSubjects() {
-    std::map<std::array<std::string, 5>, size_t> places;
-    std::map<std::pair<int64_t, size_t>, size_t> groups;
-    return each(
+    const std::string sql = fmt::format(
         "SELECT subject.id, kind, case_id, op, dtype, options, device.id, backend, name, uuid, machine, driver, item "
-        "FROM subject JOIN item ON item.id = subject.item JOIN device ON device.id = subject.device",
-        [&](Statement& row) {
-          const auto id = static_cast<size_t>(row.integer(0));
-          if (subjects_.size() <= id) subjects_.resize(id + 1);
-          Subject& subject = subjects_[id];
-          SeriesKey& key = subject.key;
-          key.kind = row.text(1), key.caseId = row.text(2), key.op = row.text(3), key.dtype = row.text(4);
-          key.options = row.text(5), key.backend = row.text(7), key.device = row.text(8);
-          key.uuid = row.text(9), key.machine = row.text(10), key.driver = row.text(11);
-          subject.device = row.integer(6);
-          const auto place =
-              places.try_emplace({key.backend, key.device, key.uuid, key.machine, key.options}, id).first;
-          subject.group = groups.try_emplace({row.integer(12), place->second}, groups.size()).first->second;
-          subject.wanted = (filter_.op.empty() || filter_.op == key.op) &&
-                           (filter_.backend.empty() || filter_.backend == key.backend) &&
-                           (filter_.kind.empty() || filter_.kind == key.kind) &&
-                           (filter_.caseId.empty() || filter_.caseId == key.caseId);
-        });
+        "FROM "
+        "subject JOIN item ON item.id = subject.item JOIN device ON device.id = subject.device WHERE (?1 IN ('', op)) "
+        "AND "
+        "(?2 IN ('', backend)) AND (?3 IN ('', kind)) AND (?4 IN ('', case_id)){}",
+        filter_.recentNights > 0 ? " AND subject.id = ?5" : "");
+    OPKIT_ASSIGN(Statement rows, database_.prepare(sql));
+    if (filter_.recentNights == 0) {
+      rows.bind(filter_.op, filter_.backend, filter_.kind, filter_.caseId);
+      return addSubjects(rows);
+    }
+    OPKIT_ASSIGN(const std::set<int64_t> recent, recentSubjects(database_, runs_, filter_.recentNights));
+    for (const int64_t subject : recent) {
+      rows.bind(filter_.op, filter_.backend, filter_.kind, filter_.caseId, subject);
+      OPKIT_TRY(addSubjects(rows));
+    }
+    return Status::ok();
+  }
+
+  Status addSubjects(Statement& rows) {
+    while (true) {
+      OPKIT_ASSIGN(const bool more, rows.step());
+      if (!more) return Status::ok();
+      const auto id = static_cast<size_t>(rows.integer(0));
+      if (slots_.size() <= id) slots_.resize(id + 1, kNone);
+      slots_[id] = static_cast<uint32_t>(subjects_.size());
+      Subject& subject = subjects_.emplace_back();
+      subject.id = rows.integer(0);
+      SeriesKey& key = subject.key;
+      key.kind = rows.text(1), key.caseId = rows.text(2), key.op = rows.text(3), key.dtype = rows.text(4);
+      key.options = rows.text(5), key.backend = rows.text(7), key.device = rows.text(8);
+      key.uuid = rows.text(9), key.machine = rows.text(10), key.driver = rows.text(11);
+      subject.device = rows.integer(6);
+      const auto site = sites_.try_emplace({key.backend, key.device, key.uuid, key.machine, key.options}, id).first;
+      subject.group = groups_.try_emplace({rows.integer(12), site->second}, groups_.size()).first->second;
+    }
   }
 
   struct Time {
@@ -147,8 +164,8 @@ class Loader {
     size_t known = 0;
     OPKIT_TRY(each("SELECT id, subject, provider, metric FROM series", [&](Statement& row) {
       ++known;
-      const auto subject = static_cast<size_t>(row.integer(1));
-      if (isWanted(subject) && contains(filter_.metrics, row.text(3)))
+      const uint32_t subject = slotOf(row.integer(1));
+      if (subject != kNone && contains(filter_.metrics, row.text(3)))
         times[row.integer(0)] = {subject, row.text(2), row.text(3)};
     }));
     if (times.size() * 2 > known && times.size() >= kManySeries) return scanInThreads(times);
@@ -210,7 +227,10 @@ class Loader {
     return Status::ok();
   }
 
-  bool isWanted(size_t subject) const { return subject < subjects_.size() && subjects_[subject].wanted; }
+  /// The place in subjects_; kNone if it is not wanted.
+  uint32_t slotOf(int64_t subject) const {
+    return static_cast<size_t>(subject) < slots_.size() ? slots_[static_cast<size_t>(subject)] : kNone;
+  }
 
   bool wantsExact() const {
     const std::vector<std::string>& all = exactMetrics();
@@ -219,17 +239,18 @@ class Loader {
   }
 
   Status readExact() {
-    OPKIT_ASSIGN(const Outcomes outcomes, Outcomes::read(database_, subjects_.size()));
+    std::vector<int64_t> ids;
     std::vector<size_t> groups;
-    for (const Subject& subject : subjects_) groups.push_back(subject.group);
+    for (const Subject& subject : subjects_) ids.push_back(subject.id), groups.push_back(subject.group);
+    OPKIT_ASSIGN(const Outcomes outcomes, Outcomes::read(database_, ids));
     const std::vector<Folded> folded = filter_.fold ? outcomes.fold(groups) : std::vector<Folded>(groups.size());
     struct Seen {
       uint32_t subject = 0, outcome = 0, run = 0;
     };
     std::vector<Seen> seen;
     OPKIT_TRY(each("SELECT run, subject, variant FROM seen", [&](Statement& row) {
-      const auto subject = static_cast<uint32_t>(row.integer(1));
-      if (!isWanted(subject)) return;
+      const uint32_t subject = slotOf(row.integer(1));
+      if (subject == kNone) return;
       const size_t outcome = outcomes.indexOf(subject, static_cast<size_t>(row.integer(2)));
       seen.push_back({subject, static_cast<uint32_t>(outcome), static_cast<uint32_t>(row.integer(0))});
     }));
@@ -300,10 +321,10 @@ class Loader {
   }
 
   struct Subject {
+    int64_t id = 0;
     SeriesKey key;
     int64_t device = 0;
     size_t group = 0;  // of subjects that differ in the driver alone
-    bool wanted = false;
   };
 
   const Database& database_;
@@ -311,7 +332,10 @@ class Loader {
   std::vector<Environment>& environments_;
   std::vector<uint32_t> runs_;                 // the night, by id
   std::vector<std::vector<uint32_t>> places_;  // environments, by id of the device and night
-  std::vector<Subject> subjects_;              // by id
+  std::vector<Subject> subjects_;              // that are wanted
+  std::vector<uint32_t> slots_;                // in subjects_, by id
+  std::map<std::array<std::string, 5>, size_t> sites_;
+  std::map<std::pair<int64_t, size_t>, size_t> groups_;  // by item and site
   std::vector<Series> series_;
 };
 

@@ -53,6 +53,7 @@ struct Series {
 struct SeriesFilter {
   std::string op, backend, kind, caseId;
   std::vector<std::string> metrics;
+  size_t recentNights = 0;  // only what was measured on one of so many last nights of its device and options; 0: all
   bool fold = false;  // one exact series in place of those of a case on which no night and no driver ever differed
 };
 
