@@ -3,12 +3,11 @@
 # Prints the manifest that --driver of every program takes. The first run needs the archive, later ones do not.
 # Usage: cmake/unpack_driver.sh [--folder DIR] [--archive URL] [--suite NAME]
 #   --folder DIR   where packages are unpacked (default: build/drivers)
-#   --archive URL  the Debian archive (default: the first that the system's apt has)
+#   --archive URL  the Debian archive (default: the first that the system's apt has); apt's keyring for that one signs it
 #   --suite NAME   the suite (default: bookworm-backports)
 set -euo pipefail
 
 packages=(mesa-vulkan-drivers libdrm2)
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 folder=$(dirname "$0")/../build/drivers
 archive=
 suite=bookworm-backports
@@ -35,11 +34,15 @@ privateApt() {
 }
 
 fetch() {
-  archive=${archive:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | head -n 1)}
+  local first keyring options=
+  first=$(apt-get indextargets --format '$(REPO_URI) $(SIGNED_BY)' 'Created-By: Packages' 2>/dev/null | head -n 1)
+  archive=${archive:-${first%% *}}
+  keyring=${first#* }
+  [ "${keyring:0:1}" != / ] || options="[signed-by=$keyring] "  # else those that apt trusts
   [ -n "$archive" ] || fail "the system's apt names no archive; pass one with --archive"
   mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial" "$folder/packages" "$folder/root"
   : >"$folder/log"
-  echo "deb [signed-by=$keyring] $archive $suite main" >"$folder/apt/sources.list"
+  echo "deb $options$archive $suite main" >"$folder/apt/sources.list"
   privateApt update || fail "cannot read suite '$suite' of $archive; see $folder/log"
   (cd "$folder/packages" && privateApt download "${packages[@]/%//$suite}") ||
     fail "cannot fetch ${packages[*]} from suite '$suite' of $archive; see $folder/log"

@@ -28,6 +28,15 @@ if command -v apt-get >/dev/null; then
     --folder "$scratch/fetched" --archive http://127.0.0.1:9/debian --suite nightfall
 fi
 
+# Archive and keyring come from apt's own configuration.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\n[ "$1" = indextargets ] && echo "http://127.0.0.1:9/own /keys/own.gpg"\n' >"$scratch/bin/apt-get"
+chmod +x "$scratch/bin/apt-get"
+PATH=$scratch/bin:$PATH refuses "of http://127.0.0.1:9/own" --folder "$scratch/signed"
+listed=$(cat "$scratch/signed/apt/sources.list")
+[ "$listed" = "deb [signed-by=/keys/own.gpg] http://127.0.0.1:9/own bookworm-backports main" ] ||
+  { echo "expected apt's archive and keyring, got '$listed'"; failed=1; }
+
 mkdir "$scratch/unpacked"
 touch "$scratch/unpacked/mesa.json"
 printed=$("$script" --folder "$scratch/unpacked" --archive http://127.0.0.1:9)
