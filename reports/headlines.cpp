@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reports/causes.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -16,7 +18,8 @@ std::string verdictOf(const Results& results, size_t failed) {
   if (failed > 0) {
     const auto first =
         std::ranges::find_if(results.cases, [](const CaseRecord& record) { return isFailure(record.status); });
-    return fmt::format("RED: {} {} failed, first {} on {}.", counts, failed, first->id, first->backend);
+    return fmt::format("RED: {} {} failed for {}, first {} on {}.", counts, failed,
+                       plural(causesOf(results).size(), "reason"), first->id, first->backend);
   }
   if (!results.complete()) return fmt::format("NOT GREEN: {} None of these failed.", counts);
   return fmt::format("GREEN: {} None failed.", counts);

@@ -10,7 +10,7 @@
 namespace opkit::reports {
 
 struct Headlines {
-  std::string verdict;  // "RED: 3 of 25900 executed cases failed, first ID on vulkan; 26000 recorded."
+  std::string verdict;  // "RED: 25900 cases executed of 26000 recorded. 3 failed for 1 reason, first ID on vulkan."
   std::string changes;  // against the night before: statuses and findings
   std::string share;    // "Complete: 28 runs, 25900 planned cases." or "INCOMPLETE: ..." with the finished share
   bool green = false;   // nothing failed and nothing is missing

@@ -11,6 +11,7 @@
 #include "reports/history/store.h"
 #include "reports/report_data.h"
 #include "reports/report_template.h"
+#include "reports/results/writer.h"
 
 namespace opkit::reports {
 namespace {
@@ -36,7 +37,7 @@ void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& result
 
 struct BuildArguments {
   std::vector<std::string> files;
-  std::string history, output;
+  std::string history, output, parts;
 };
 
 /// The results of the files, else of the newest night of the history.
@@ -61,6 +62,10 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
     OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
     OPKIT_ASSIGN(judged, judgeStore(store));
   }
+  std::optional<NightParts> parts;
+  if (!options.parts.empty()) {
+    OPKIT_ASSIGN(parts, readNightParts(options.parts, utcNow().substr(0, 10)));
+  }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
   if (executedCases(results) == 0)
@@ -68,7 +73,8 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
                 kNothingExecuted);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr));
+  const std::string html = page.render(
+      reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr, parts ? &*parts : nullptr));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
   const Headlines headlines = headlinesOf(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr);
@@ -90,6 +96,8 @@ int run(int argc, char** argv) {
   command->add_option("--history", options.history,
                       "Adds what changed since the night before; without files, the page of the newest night");
   command->add_option("--output", options.output, "The page to write")->required()->check(cli::outputFile());
+  command->add_option("--parts", options.parts,
+                      "Adds when each part of the full night ran: a file of what reports/night/parts.sh --list prints");
   addAddCommand(app, context);
   addHistoryCommand(app, context);
   addJudgeCommand(app, context);

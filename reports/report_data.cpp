@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "reports/causes.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -37,6 +39,7 @@ data runFacts(const Results& results) {
                {"cores", std::to_string(facts.cores)},
                {"seed", std::to_string(facts.seed)},
                {"dirty", flag(facts.dirty)}};
+    row["part"] = run.part.empty() ? std::string("all") : run.part;
     row["cut"] = flag(!run.complete());
     row["done"] = fmt::format("{}{}", run.written, run.planned ? fmt::format(" of {}", *run.planned) : "");
     row["outcome"] = run.outcome.empty() ? std::string("no end was written") : run.outcome;
@@ -133,20 +136,43 @@ data matrix(const Results& results) {
   return object{{"columns", data(header)}, {"rows", data(body)}, {"any", flag(!rows.empty())}};
 }
 
+/// One row for each cause, with its cases.
 data failures(const Results& results) {
   list rows;
-  for (const CaseRecord& record : results.cases) {
-    if (!isFailure(record.status)) continue;
-    rows.push_back(object{{"kind", record.kind},
-                          {"id", record.id},
-                          {"backend", record.backend},
-                          {"status", nameOf(record.status)},
-                          {"check", record.failedCheck},
-                          {"reason", record.reason},
-                          {"rerun", record.rerun ? data(nameOf(*record.rerun)) : data(false)}});
+  for (const Cause& cause : causesOf(results)) {
+    const CaseRecord& first = *cause.cases.front();
+    list cases;
+    for (const CaseRecord* one : cause.cases)
+      cases.push_back(object{{"id", one->id},
+                             {"reason", one->reason},
+                             {"repro", one->repro},
+                             {"rerun", one->rerun ? data(nameOf(*one->rerun)) : data(false)}});
+    rows.push_back(object{{"count", std::to_string(cause.cases.size())},
+                          {"several", flag(cause.cases.size() > 1)},
+                          {"kind", first.kind},
+                          {"operators", cause.operators()},
+                          {"backend", first.backend},
+                          {"status", nameOf(first.status)},
+                          {"check", first.failedCheck},
+                          {"reason", first.reason},
+                          {"id", first.id},
+                          {"repro", first.repro},
+                          {"cases", data(cases)}});
   }
   const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"count", std::to_string(rows.size())}, {"rows", data(rows)}};
+  return object{{"any", flag(any)}, {"rows", data(rows)}};
+}
+
+data partsOf(const NightParts* parts) {
+  if (!parts) return data(false);
+  list rows;
+  for (const NightPart& part : parts->rows)
+    rows.push_back(object{{"name", part.name},
+                          {"date", part.date.empty() ? "never" : part.date},
+                          {"age", part.date.empty() ? "" : std::to_string(part.age)},
+                          {"verdict", part.verdict},
+                          {"bad", flag(part.verdict.starts_with("red"))}});
+  return object{{"summary", parts->summary()}, {"rows", data(rows)}};
 }
 
 /// Failures, flakes and skips that expectation files name, with the reasons there.
@@ -436,12 +462,13 @@ std::string formatNs(double ns) {
   return fmt::format("{:.3g} ns", ns);
 }
 
-data reportData(const Results& results, const Nights* nights, const Judged* judged) {
+data reportData(const Results& results, const Nights* nights, const Judged* judged, const NightParts* parts) {
   return object{{"headlines", headlineData(headlinesOf(results, nights, judged))},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
+                {"parts", partsOf(parts)},
                 {"failures", failures(results)},
                 {"expectations", expectations(results)},
                 {"differences", differences(results)},

@@ -7,12 +7,13 @@
 #include <kainjow/mustache.hpp>
 
 #include "reports/headlines.h"
+#include "reports/night_parts.h"
 
 namespace opkit::reports {
 
-/// `nights` and `judged` add what changed since the night before; null without a history.
+/// `nights` and `judged` add what changed since the night before, null without a history; `parts` the full night.
 kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr,
-                                   const Judged* judged = nullptr);
+                                   const Judged* judged = nullptr, const NightParts* parts = nullptr);
 
 /// "1.23 ms": three significant digits in ns, µs, ms or s.
 std::string formatNs(double ns);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,12 +56,68 @@ TEST_F(ReportTest, PageShowsFailuresMarginsTimesReasonsAndLayers) {
   ASSERT_EQ(run("build " + file(kGood) + " --output " + page_), 0);
   const std::string html = contents(page_);
   for (const char* expected :
-       {"RED: 4 cases executed of 5 recorded. 1 failed, first Relu/f32[4] on vulkan.", "&lt;2 of 4 unwritten&gt;",
-        "poison", "nan", "2 ms", "ONNX operator &apos;X&apos; has no rule", "zoo:resnet50", "conv1", "software device",
-        "with local changes", "4 cases executed of 5 recorded"})
+       {"RED: 4 cases executed of 5 recorded. 1 failed for 1 reason, first Relu/f32[4] on vulkan.",
+        "&lt;2 of 4 unwritten&gt;", "poison", "nan", "2 ms", "ONNX operator &apos;X&apos; has no rule", "zoo:resnet50",
+        "conv1", "software device", "with local changes", "4 cases executed of 5 recorded"})
     EXPECT_NE(html.find(expected), std::string::npos) << expected;
   EXPECT_EQ(html.find("<2 of 4"), std::string::npos) << "reasons must be escaped";
   EXPECT_EQ(html.find("http"), std::string::npos) << "the page must be self-contained";
+}
+
+TEST_F(ReportTest, FailuresOfOneReasonAreOneRow) {
+  std::string text = R"({"record":"run","schema":3,"command":"check"})"
+                     "\n";
+  const auto add = [&](int i, const std::string& op, const std::string& status, const std::string& reason) {
+    text += fmt::format(
+        R"({{"record":"case","kind":"check","id":"{0}/f32[{1}]","op":"{0}","backend":"cpu","status":"{2}","failedCheck":"canary","reason":"{3}","repro":"op-harness check --case {0}/f32[{1}]"}})"
+        "\n",
+        op, i, status, reason);
+  };
+  for (int i = 0; i < 31; ++i)
+    add(i, i % 2 ? "Relu" : "Gemm", "fail",
+        fmt::format("output 0 [{}]: expected -{}.5e-{}, got {}", i % 3 ? "2,3" : "7", i, i, i % 2 ? "nan" : "-inf"));
+  add(40, "Relu", "fail", "output of 4 bytes is nanny");
+  add(41, "Relu", "crash", "output 0 [1]: expected 1, got 2");
+  std::string said;
+  ASSERT_EQ(run("build " + file(text) + " --output " + page_, &said), 0) << said;
+  EXPECT_NE(said.find("33 failed for 3 reasons, first Gemm/f32[0] on cpu"), std::string::npos) << said;
+  const std::string html = contents(page_);
+  EXPECT_NE(html.find("<td class=\"n\">31</td><td>check</td><td>Gemm, Relu</td>"), std::string::npos) << "counted";
+  for (int i = 0; i < 31; ++i)
+    EXPECT_NE(html.find(fmt::format("--case {}/f32[{}]", i % 2 ? "Relu" : "Gemm", i)), std::string::npos) << i;
+}
+
+TEST_F(ReportTest, WhatRanInPartAndTheAgeOfTheFullNight) {
+  std::string text = kGood;
+  text += R"({"record":"summary","outcome":"complete","part":"day 20790: 3 of 40 written cases"}
+{"record":"run","schema":3,"command":"bench"})"
+          "\n";
+  const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  const auto dayBefore = [&](int days) {
+    const std::chrono::year_month_day day{today - std::chrono::days(days)};
+    return fmt::format("{:04}-{:02}-{:02}", int(day.year()), unsigned(day.month()), unsigned(day.day()));
+  };
+  const auto parts = [&](const std::string& rows) { return file("part   minutes  last run    verdict\n" + rows); };
+  const std::string good = parts(fmt::format(
+      "check-1   12  {}  green\nsync  10  {}  red: exit code 1\nroof-1  10  never \n", dayBefore(40), dayBefore(3)));
+  std::string said;
+  ASSERT_EQ(run("build " + file(text) + " --output " + page_ + " --parts " + good, &said), 0) << said;
+  const std::string html = contents(page_);
+  for (const std::string& expected :
+       {std::string("day 20790: 3 of 40 written cases"), std::string("<td>all</td>"),
+        std::string("1 of 3 parts of the full night ran in the last 30 days, 1 never; red: sync."),
+        std::string("<td>roof-1</td><td>never</td>"),
+        fmt::format("<td>check-1</td><td>{}</td><td class=\"n\">40</td>", dayBefore(40))})
+    EXPECT_NE(html.find(expected), std::string::npos) << expected;
+  EXPECT_LT(html.find("<td>roof-1"), html.find("<td>check-1")) << "the oldest first";
+  for (const std::string& bad : {parts("check-1 12 yesterday green\n"), parts("check-1 12 2026-13-01 green\n"),
+                                 parts("check-1 12 2026-01-01\n"), parts("check-1\n")}) {
+    EXPECT_EQ(run("build " + file(text) + " --output " + page_ + " --parts " + bad, &said), 2) << said;
+    EXPECT_NE(said.find(bad + ":2: expected a part, its minutes, date and verdict, found 'check-1"), std::string::npos)
+        << said;
+  }
+  EXPECT_EQ(run("build " + file(text) + " --output " + page_ + " --parts " + parts(""), &said), 2) << said;
+  EXPECT_NE(said.find("found none"), std::string::npos) << said;
 }
 
 TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
@@ -118,8 +175,8 @@ TEST_F(ReportTest, ExpectedFailuresAreNoFailures) {
                            "\n";
   ASSERT_EQ(run("build " + file(known + news) + " --output " + page_), 0);
   html = contents(page_);
-  for (const char* part :
-       {"2 failed, first", "<td>unexpected</td>", "<td>accuracy</td><td>pass</td>", "1 failed as expected."})
+  for (const char* part : {"2 failed for 2 reasons, first", "<td>unexpected</td>", "<td>accuracy</td><td>pass</td>",
+                           "1 failed as expected."})
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }
 

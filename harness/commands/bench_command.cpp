@@ -123,6 +123,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   for (const BackendLane& lane : lanes) planned[lane.name] = chosen.size();
   ResultFile file;
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
+  file.summary().part = options.shard.toString();
   noteOldBuild();
   std::map<std::string, DevicePeaks> peaks;
   std::map<std::string, std::shared_ptr<ShaderLog>> shaders;

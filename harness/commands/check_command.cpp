@@ -416,6 +416,8 @@ class CheckRun {
     totals_.printTable();
     if (options_.subChecks) account_.printSubChecks();
     account_.addTo(file_.summary());
+    file_.summary().part = options_.shard.toString();
+    if (day_) file_.summary().part += (options_.shard.isWhole() ? "" : " of ") + day_->toString(*budget_);
     OPKIT_TRY(file_.close());
     const bool isShort = unitsDone_ < unitsTotal_;
     const std::string missing =

@@ -223,6 +223,7 @@ Result<int> conformance(const ConformanceArguments& options, const std::string& 
   OPKIT_ASSIGN(expectations.known, options.expectations.read(devices));
   OPKIT_ASSIGN(expectations.writer, options.expectations.openWriter(devices));
   OPKIT_TRY(file.open(options.json, commandLine, 0, planned));
+  file.summary().part = options.shard.toString();
   noteOldBuild();
   for (const DescribedDevice& device : devices) {
     printDevice(device.info);

@@ -16,4 +16,6 @@ Result<Shard> Shard::parse(const std::string& text) {
   return shard;
 }
 
+std::string Shard::toString() const { return isWhole() ? "" : fmt::format("part {} of {}", index, count); }
+
 }  // namespace opkit::harness

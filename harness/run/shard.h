@@ -15,6 +15,8 @@ struct Shard {
   static Result<Shard> parse(const std::string& text);
 
   bool isWhole() const { return count == 1; }
+  /// "part 2 of 5"; empty for the whole.
+  std::string toString() const;
 
   template <class T>
   void keepMine(std::vector<T>& list) const {

@@ -111,4 +111,20 @@ Candidate findCandidate(const Series& series, const Settings& settings) {
   return candidate;
 }
 
+Candidate findNoisyCandidate(const Series& series, const Series& joined, const Settings& settings) {
+  Candidate candidate = findCandidate(joined, settings);
+  const bool isJoined = joined.size() > 0 && joined.lastNight(joined.size() - 1) != joined.night(joined.size() - 1);
+  if (!isJoined || candidate.points.empty()) return candidate;
+  // A night later, all joints are elsewhere: the same change may be found up to one joined night away.
+  const ChangePoint& last = candidate.points.back();
+  const uint32_t first = joined.night(last.index - 1);
+  const uint32_t past = joined.lastNight(std::min(last.index + 1, joined.size() - 1));
+  const Series before = series.pooled(settings.leastRuns, 1);
+  candidate.previousP = 1;
+  for (const ChangePoint& point : findCandidate(before, settings).points)
+    if (before.night(point.index) >= first && before.night(point.index) <= past)
+      candidate.previousP = std::min(candidate.previousP, point.p);
+  return candidate;
+}
+
 }  // namespace opkit::reports::detect

@@ -19,11 +19,13 @@ std::vector<double> nightlyValues(const Series& series, size_t first, size_t cou
 struct Candidate {
   bool enough = false;              // data to judge
   std::vector<ChangePoint> points;  // within the window, oldest first; indices of measured nights of the series
-  double previousP = 1;             // of the last point, judged without the last night
+  double previousP = 1;             // of the last point, judged without the last night; joined nights: of one nearby
   bool jump = false;                // the last point is a jump of tonight
 };
 
 /// Looks at the last `settings.window` nights of a series that is no digest.
 Candidate findCandidate(const Series& series, const Settings& settings);
+/// The same of a noisy series; `joined` is series.pooled(settings.leastRuns), to which indices refer.
+Candidate findNoisyCandidate(const Series& series, const Series& joined, const Settings& settings);
 
 }  // namespace opkit::reports::detect

@@ -48,7 +48,8 @@ class DetectTest : public testing::Test {
   static std::function<double(size_t)> stepAt(size_t night, double before, double after) {
     return [=](size_t n) { return n < night ? before : after; };
   }
-  Judgement judged() { return judge(history_, {}); }
+  /// Without joining nights, which have two runs here.
+  Judgement judged() { return judge(history_, {.leastRuns = 2}); }
   SeriesVerdict verdictOf(size_t series) { return judged().series[series]; }
 
   History history_;
@@ -248,7 +249,7 @@ TEST_F(DetectTest, APartIsJudgedAsStrictlyAsTheWhole) {
 }
 
 TEST_F(DetectTest, TwoNightsAreEvidenceWhenManySeriesMove) {
-  const Settings strict{.leastHypotheses = 10000};
+  const Settings strict{.leastRuns = 2, .leastHypotheses = 10000};
   add("A/1", MetricKind::Time, stepAt(38, 1, 1.5));
   EXPECT_EQ(judge(history_, strict).series[0].verdict, Verdict::Same);
   for (int i = 0; i < 100; ++i) add(fmt::format("A/{}", i + 2), MetricKind::Time, stepAt(38, 1, 1.5));
@@ -258,6 +259,59 @@ TEST_F(DetectTest, TwoNightsAreEvidenceWhenManySeriesMove) {
 TEST_F(DetectTest, EmptyHistoryHasNoFindings) {
   EXPECT_TRUE(judge({}, {}).findings.empty());
   EXPECT_TRUE(judged().findings.empty());
+}
+
+TEST(Pooled, NightsAreJoinedFromTheLastOneBackwards) {
+  Series series;
+  series.kind = MetricKind::Time;
+  for (const uint32_t night : {2u, 3u, 5u, 8u, 9u}) series.add(night, std::vector<double>(night == 5 ? 3 : 1, night));
+  const Series joined = series.pooled(2);
+  ASSERT_EQ(joined.size(), 3u) << "night 5 has enough by itself";
+  const uint32_t nights[3][2] = {{2, 3}, {5, 5}, {8, 9}};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(joined.night(i), nights[i][0]);
+    EXPECT_EQ(joined.lastNight(i), nights[i][1]);
+  }
+  EXPECT_EQ(joined.runs(1).size(), 3u);
+  EXPECT_EQ(joined.runs(2).size(), 2u);
+  EXPECT_EQ(series.pooled(3).size(), 1u) << "two runs are left over";
+  EXPECT_EQ(series.pooled(3).night(0), 5u);
+  EXPECT_EQ(series.pooled(2, 1).lastNight(1), 8u) << "the last night does not count";
+  EXPECT_EQ(series.pooled(2, 9).size(), 0u);
+  EXPECT_EQ(series.pooled(1).size(), 5u);
+  EXPECT_EQ(series.pooled(8).size(), 0u);
+}
+
+/// Ten per cent slower from night `step` on, one process run a night.
+History oneRunANight(size_t nights, size_t step) {
+  History history{.timelines = std::vector<Timeline>(1), .series = std::vector<Series>(1)};
+  history.series[0].key.caseId = "A/1";
+  for (uint32_t n = 0; n < nights; ++n) {
+    history.timelines[0].nights.push_back({.commit = fmt::format("c{}", n)});
+    history.series[0].add(n, std::vector<double>{(n < step ? 1 : 1.1) * (1 + 0.002 * ((n * 7 + 3) % 11))});
+  }
+  return history;
+}
+
+TEST(Pooled, OneRunANightFindsAChangeOnceAfterThreeWeeks) {
+  constexpr size_t kStep = 80;
+  EXPECT_EQ(judge(oneRunANight(55, kStep), {}).series[0].verdict, Verdict::InsufficientData);
+  size_t first = 0, fresh = 0;
+  for (size_t nights = 56; nights <= kStep + 30; ++nights) {
+    const SeriesVerdict verdict = judge(oneRunANight(nights, kStep), {}).series[0];
+    if (nights <= kStep) {
+      EXPECT_EQ(verdict.verdict, Verdict::Same) << nights;
+    }
+    if (verdict.verdict != Verdict::Worse) continue;
+    if (first == 0) first = nights;
+    fresh += verdict.fresh;
+    EXPECT_LE(verdict.change->lastGood, kStep + 6);
+    EXPECT_GE(verdict.change->firstBad, kStep - 6);
+    EXPECT_EQ(verdict.change->firstBad, verdict.change->lastGood + 1) << "the joint between joined nights";
+  }
+  EXPECT_GT(first, kStep);
+  EXPECT_LE(first, kStep + 21);
+  EXPECT_EQ(fresh, 1u) << "though the joints are elsewhere each night";
 }
 
 }  // namespace

@@ -31,29 +31,43 @@ struct Families {
 
 /// Whether anything was measured lately; a case that was removed has no verdict.
 bool isCurrent(const Series& series, const History& history, const Settings& settings) {
-  return series.size() > 0 &&
-         series.night(series.size() - 1) + settings.recentNights >= history.timelines[series.timeline].nights.size();
+  return series.size() > 0 && series.lastNight(series.size() - 1) + settings.recentNights >=
+                                  history.timelines[series.timeline].nights.size();
 }
 
-std::vector<Candidate> findCandidates(const History& history, const Settings& settings) {
+/// Noisy series with joined nights; the others are empty.
+std::vector<Series> pooledSeries(const History& history, const Settings& settings) {
+  std::vector<Series> pooled(history.series.size());
+  for (size_t i = 0; i < pooled.size(); ++i)
+    if (isNoisy(history.series[i].kind)) pooled[i] = history.series[i].pooled(settings.leastRuns);
+  return pooled;
+}
+
+const Series& judgedSeries(const History& history, const std::vector<Series>& pooled, size_t index) {
+  return isNoisy(history.series[index].kind) ? pooled[index] : history.series[index];
+}
+
+std::vector<Candidate> findCandidates(const History& history, const std::vector<Series>& pooled,
+                                      const Settings& settings) {
   std::vector<Candidate> candidates(history.series.size());
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Series& series = history.series[i];
-    if (series.kind != MetricKind::Digest && isCurrent(series, history, settings))
-      candidates[i] = findCandidate(series, settings);
+    if (series.kind == MetricKind::Digest || !isCurrent(series, history, settings)) continue;
+    candidates[i] =
+        isNoisy(series.kind) ? findNoisyCandidate(series, pooled[i], settings) : findCandidate(series, settings);
   }
   return candidates;
 }
 
-Families controlDiscoveries(const History& history, const std::vector<Candidate>& candidates,
-                            const Settings& settings) {
+Families controlDiscoveries(const History& history, const std::vector<Series>& pooled,
+                            const std::vector<Candidate>& candidates, const Settings& settings) {
   Families families;
   size_t noisy = 0, exact = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].enough) continue;
     ++(isNoisy(history.series[i].kind) ? noisy : exact);
     for (const ChangePoint& point : candidates[i].points)
-      if (point.p > 0) families.of(history.series[i], point, settings).probabilities.push_back(point.p);
+      if (point.p > 0) families.of(judgedSeries(history, pooled, i), point, settings).probabilities.push_back(point.p);
   }
   const auto control = [&](Family& family, size_t hypotheses) {
     family.cutoff = falseDiscoveryCutoff(family.probabilities, std::max(hypotheses, settings.leastHypotheses),
@@ -79,7 +93,7 @@ SeriesVerdict verdictOf(const History& history, const Series& series, const Cand
     if (point.p > cutoff) continue;
     verdict.verdict = isBetter(series.kind, point) ? Verdict::Better : Verdict::Worse;
     const bool last = i + 1 == candidate.points.size();
-    Change change{.lastGood = series.night(point.index - 1), .firstBad = series.night(point.index), .p = point.p};
+    Change change{.lastGood = series.lastNight(point.index - 1), .firstBad = series.night(point.index), .p = point.p};
     change.nightsAfter = series.size() - point.index;
     change.jump = last && candidate.jump;
     verdict.fresh = last && candidate.previousP > std::min(cutoff, settings.strictP);
@@ -118,11 +132,12 @@ const char* nameOf(Bits bits) {
 
 Judgement judge(const History& history, const Settings& settings) {
   Judgement judgement;
-  const std::vector<Candidate> candidates = findCandidates(history, settings);
-  Families families = controlDiscoveries(history, candidates, settings);
+  const std::vector<Series> pooled = pooledSeries(history, settings);
+  const std::vector<Candidate> candidates = findCandidates(history, pooled, settings);
+  Families families = controlDiscoveries(history, pooled, candidates, settings);
   judgement.cutoff = families.recentNoisy.cutoff;
   for (size_t i = 0; i < candidates.size(); ++i)
-    judgement.series.push_back(verdictOf(history, history.series[i], candidates[i], families, settings));
+    judgement.series.push_back(verdictOf(history, judgedSeries(history, pooled, i), candidates[i], families, settings));
   judgeDigests(history, settings, judgement.series);
   judgement.findings = groupChanges(history, judgement.series);
   return judgement;

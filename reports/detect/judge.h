@@ -15,7 +15,8 @@ namespace opkit::reports::detect {
 
 struct Settings {
   size_t window = 50;           // nights that are looked at
-  size_t leastNights = 8;       // of a noisy series, before it is judged
+  size_t leastRuns = 7;         // process runs of a noisy series; nights with fewer are joined with those before
+  size_t leastNights = 8;       // of a noisy series, joined or not, before it is judged
   size_t leastExactNights = 2;  // of any other series: one before tonight
   size_t recentNights = 10;     // changes up to this age are tonight's family; older ones have a family of their own
   double falseDiscoveryRate = 0.2;  // per night, over all series

@@ -28,4 +28,26 @@ void Series::addDigest(uint32_t night, uint64_t digest) {
   digests_.push_back(digest);
 }
 
+Series Series::pooled(size_t leastRuns, size_t without) const {
+  std::vector<std::pair<size_t, size_t>> groups;  // first and last night, the newest group first
+  size_t count = 0, last = 0;
+  for (size_t i = size() - std::min(without, size()); i-- > 0;) {
+    if (count == 0) last = i;
+    count += runs(i).size();
+    if (count < leastRuns) continue;
+    groups.emplace_back(i, last);
+    count = 0;
+  }
+  Series joined;
+  joined.key = key;
+  joined.kind = kind;
+  joined.timeline = timeline;
+  for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+    const auto [from, to] = *group;
+    joined.add(nights_[from], std::span(values_).subspan(firsts_[from], firsts_[to + 1] - firsts_[from]));
+    joined.lasts_.push_back(nights_[to]);
+  }
+  return joined;
+}
+
 }  // namespace opkit::reports::detect

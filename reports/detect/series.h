@@ -58,9 +58,16 @@ class Series {
   /// Adds a night's digest, for MetricKind::Digest.
   void addDigest(uint32_t night, uint64_t digest);
 
+  /// The series with successive nights joined, from the last one backwards, until each has `leastRuns` process runs;
+  /// the first nights are left out if they have fewer. `without` last nights do not count.
+  Series pooled(size_t leastRuns, size_t without = 0) const;
+
+  /// Of measured nights, or of joined ones.
   size_t size() const { return nights_.size(); }
-  /// Index in Timeline::nights of the i-th measured night.
+  /// Index in Timeline::nights of the i-th measured night; of joined ones the first.
   uint32_t night(size_t i) const { return nights_[i]; }
+  /// Of joined nights the last.
+  uint32_t lastNight(size_t i) const { return lasts_.empty() ? nights_[i] : lasts_[i]; }
   std::span<const double> runs(size_t i) const {
     return std::span(values_).subspan(firsts_[i], firsts_[i + 1] - firsts_[i]);
   }
@@ -70,6 +77,7 @@ class Series {
   bool isResult(double value) const;
 
   std::vector<uint32_t> nights_;
+  std::vector<uint32_t> lasts_;      // of joined nights
   std::vector<uint32_t> firsts_{0};  // of the runs of each night in values_; one more at the end
   std::vector<double> values_;
   std::vector<uint64_t> digests_;

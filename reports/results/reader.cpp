@@ -63,6 +63,7 @@ class Reader {
   static void end(const SummaryRecord& summary, Run& run) {
     run.outcome = summary.outcome.empty() ? "complete" : summary.outcome;
     run.ended = summary.ended;
+    run.part = summary.part;
   }
 
   Status addShard(const PlanRecord& plan) {

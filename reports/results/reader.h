@@ -20,6 +20,7 @@ struct Run {
   size_t written = 0;
   std::string outcome;  // "complete" or "interrupted", from the summary; empty if there is none
   std::string ended;
+  std::string part;               // SummaryRecord::part
   std::string night;              // from a plan above it; empty if there is none
   std::vector<uint64_t> content;  // hashes of its first 1, 2, ... lines
   std::string lines;              // with ReadOptions::keepLines

@@ -465,6 +465,7 @@ struct SummaryRecord {
   std::string run;
   std::string outcome;  // "complete" or "interrupted"; older programs did not say
   std::string ended;
+  std::string part;  // of a whole that the run did, in words; empty if all
   size_t lines = 0, executed = 0;
   std::array<size_t, kStatusCount> byStatus{};
   size_t killed = 0, survived = 0, equivalent = 0, invalid = 0;  // mutants
@@ -477,6 +478,7 @@ struct SummaryRecord {
     visit("run", self.run, Presence::Optional);
     visit("outcome", self.outcome, Presence::Optional);
     visit("ended", self.ended, Presence::Always);
+    visit("part", self.part, Presence::Optional);
     visit("lines", self.lines, Presence::Always);
     visit("executed", self.executed, Presence::Always);
     for (size_t i = 0; i < kStatusCount; ++i)

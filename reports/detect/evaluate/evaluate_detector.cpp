@@ -33,10 +33,11 @@ Result<bool> reportInjection(const Injection& injection, const std::vector<Resid
   if (found.trials == 0)
     return Status::invalidArgument("no recorded series has a variation of {:.1f} % or less", 100 * injection.spread);
   const bool met = found.within[2] >= injection.target;
+  const size_t nights = joinedNights(settings);
   fmt::print(
-      "{:.0f} % slower, variation {:.1f} %, {} trials: found after 1, 2, 3 nights {:.1f}, {:.1f}, {:.1f} %{}{}\n",
-      100 * injection.change, 100 * injection.spread, found.trials, 100 * found.within[0], 100 * found.within[1],
-      100 * found.within[2],
+      "{:.0f} % slower, variation {:.1f} %, {} trials: found after {}, {}, {} nights {:.1f}, {:.1f}, {:.1f} %{}{}\n",
+      100 * injection.change, 100 * injection.spread, found.trials, nights, 2 * nights, 3 * nights,
+      100 * found.within[0], 100 * found.within[1], 100 * found.within[2],
       injection.target > 0 ? fmt::format(", target at least {:.0f} %", 100 * injection.target) : "", markOf(met));
   return met;
 }
@@ -80,6 +81,9 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--outliers", settings.noise.outlierNights, "Share of nights added on which all runs are slow")
       ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--before", settings.before, "Nights, or joined ones, before the first judged one")
+      ->check(CLI::Range(2, 1000))
       ->capture_default_str();
   app.add_option("--nights", settings.nights, "Judged nights")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--seed", settings.seed, "Seed of the trials")->capture_default_str();

@@ -30,15 +30,17 @@ Series newSeries(size_t index, MetricKind kind) {
   return series;
 }
 
-bool near(uint32_t a, uint32_t b) { return a <= b + kSplitSlack && b <= a + kSplitSlack; }
+bool near(uint32_t a, uint32_t b, size_t slack) { return a <= b + slack && b <= a + slack; }
 
 /// Series whose change was not reported on an earlier night, near the same place.
-std::vector<uint32_t> newlyFound(const Judgement& judgement, std::vector<std::vector<uint32_t>>& reported) {
+std::vector<uint32_t> newlyFound(const Judgement& judgement, size_t slack,
+                                 std::vector<std::vector<uint32_t>>& reported) {
   std::vector<uint32_t> found;
   for (size_t i = 0; i < judgement.series.size(); ++i) {
     if (!judgement.series[i].change) continue;
     const uint32_t night = judgement.series[i].change->firstBad;
-    const bool known = std::any_of(reported[i].begin(), reported[i].end(), [&](uint32_t n) { return near(n, night); });
+    const bool known =
+        std::any_of(reported[i].begin(), reported[i].end(), [&](uint32_t n) { return near(n, night, slack); });
     if (!known) reported[i].push_back(night), found.push_back(static_cast<uint32_t>(i));
   }
   return found;
@@ -60,6 +62,10 @@ void addNight(History& history, std::vector<NoiseSeries>& noise) {
 
 }  // namespace
 
+size_t joinedNights(const TrialSettings& settings) {
+  return (settings.detector.leastRuns + settings.noise.runs - 1) / settings.noise.runs;
+}
+
 FalseFindings countFalseFindings(const std::vector<Residuals>& residuals, const TrialSettings& settings) {
   History history{.timelines = std::vector<Timeline>(1)};
   std::vector<NoiseSeries> noise;
@@ -70,14 +76,15 @@ FalseFindings countFalseFindings(const std::vector<Residuals>& residuals, const 
   }
   std::vector<std::vector<uint32_t>> reported(settings.series);
   FalseFindings result{.nights = settings.nights};
-  for (size_t night = 0; night < settings.before + settings.nights; ++night) {
+  const size_t joined = joinedNights(settings), before = settings.before * joined;
+  for (size_t night = 0; night < before + settings.nights; ++night) {
     addNight(history, noise);
-    if (night + 1 < settings.before) continue;
+    if (night + 1 < before) continue;
     const auto start = std::chrono::steady_clock::now();
     const Judgement judgement = judge(history, settings.detector);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    const std::vector<uint32_t> found = newlyFound(judgement, reported);
-    if (night < settings.before) continue;
+    const std::vector<uint32_t> found = newlyFound(judgement, kSplitSlack * joined, reported);
+    if (night < before) continue;
     result.series += found.size();
     result.findings += groupsWith(judgement, found);
     result.secondsPerNight += taken.count() / static_cast<double>(settings.nights);
@@ -95,18 +102,20 @@ FoundShare injectSlowDowns(const std::vector<Residuals>& residuals, double chang
   Settings detector = settings.detector;
   detector.leastHypotheses = settings.series;
   harness::Rng seeds(settings.seed + 1);
+  const size_t joined = joinedNights(settings), before = settings.before * joined;
   for (; share.trials < settings.injected; ++share.trials) {
     NoiseSeries noise(*steady[share.trials % steady.size()], spread, settings.noise, seeds.next());
     History history{.timelines = std::vector<Timeline>(1), .series = {newSeries(share.trials, MetricKind::Time)}};
-    for (size_t night = 0; night < settings.before + kMorningsAllowed; ++night) {
-      const bool changed = night >= settings.before;
+    for (size_t night = 0; night < before + kMorningsAllowed * joined; ++night) {
+      const bool changed = night >= before;
       history.timelines.front().nights.emplace_back();
       history.series.front().add(static_cast<uint32_t>(night), timesOf(noise.next(), changed ? change : 0));
       if (!changed) continue;
       const SeriesVerdict verdict = judge(history, detector).series.front();
-      if (verdict.verdict != Verdict::Worse || !near(verdict.change->firstBad, static_cast<uint32_t>(settings.before)))
+      if (verdict.verdict != Verdict::Worse ||
+          !near(verdict.change->firstBad, static_cast<uint32_t>(before), kSplitSlack * joined))
         continue;
-      for (size_t k = night - settings.before; k < kMorningsAllowed; ++k) share.within[k] += 1;
+      for (size_t k = (night - before) / joined; k < kMorningsAllowed; ++k) share.within[k] += 1;
       break;
     }
   }
