@@ -47,6 +47,13 @@ struct StepLayout {
   }
 };
 
+/// The states of a direction.
+struct Layer {
+  const Tensor* states = nullptr;  // two halves, in turns
+  const Tensor* cells = nullptr;
+  const Tensor* kept = nullptr;
+};
+
 class StepsVulkan final : public vulkan::VulkanExecution {
  public:
   StepsVulkan(const CreateArgs& args, Backend& backend)
@@ -55,22 +62,28 @@ class StepsVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     plan_ = planSteps(params_, cell_, inputs[kProducts]->desc.shape, inputs[kR]->desc.shape);
     if (plan_.stateElements() == 0) return Status::ok();
-    const TensorDesc state{DType::Float32, {plan_.stateElements()}};
-    OPKIT_ASSIGN(states_, encoder.scratch({DType::Float32, {2 * plan_.stateElements()}}));
-    OPKIT_ASSIGN(cells_, encoder.scratch(state));
-    OPKIT_ASSIGN(kept_, encoder.scratch(state));
+    layers_.resize(static_cast<size_t>(plan_.directions));
+    for (Layer& layer : layers_) {
+      const TensorDesc state{DType::Float32, {elements()}};
+      OPKIT_ASSIGN(layer.states, encoder.scratch({DType::Float32, {2 * elements()}}));
+      OPKIT_ASSIGN(layer.cells, encoder.scratch(state));
+      OPKIT_ASSIGN(layer.kept, encoder.scratch(state));
+    }
     OPKIT_ASSIGN(bad_, encoder.report(2, [times = plan_.times](std::span<const int32_t> words) {
       return badLength(times, words[0] != 0 ? words[0] : words[1]);
     }));
     layout_ = StepLayout::of(cell_, params_.linear_before_reset, plan_.hidden, plan_.batches, encoder.caps());
-    OPKIT_TRY(begin(inputs, kInitialH, *states_, encoder));
-    if (cell_ == Cell::Lstm) OPKIT_TRY(begin(inputs, kInitialC, *cells_, encoder));
+    for (size_t direction = 0; direction < layers_.size(); ++direction) {
+      OPKIT_TRY(begin(inputs, kInitialH, direction, *layers_[direction].states, encoder));
+      if (cell_ == Cell::Lstm) OPKIT_TRY(begin(inputs, kInitialC, direction, *layers_[direction].cells, encoder));
+    }
     const int64_t together = stepsTogether(encoder.caps());
     for (int64_t step = 0; step < plan_.times; step += together)
       OPKIT_TRY(encodeSteps(step, std::min(step + together, plan_.times), inputs, outputs, encoder));
     for (size_t i = 1; i < outputs.size(); ++i)
-      OPKIT_TRY(i == 1 ? encoder.copyRuns(*states_, *outputs[i], stateRuns(false, plan_.times % 2))
-                       : encoder.copyRuns(*cells_, *outputs[i], stateRuns(false)));
+      for (size_t direction = 0; direction < layers_.size(); ++direction)
+        OPKIT_TRY(encoder.copyRuns(i == 1 ? *layers_[direction].states : *layers_[direction].cells, *outputs[i],
+                                   stateRuns(direction, false, i == 1 ? plan_.times % 2 : 0)));
     return Status::ok();
   }
 
@@ -82,43 +95,48 @@ class StepsVulkan final : public vulkan::VulkanExecution {
     return std::clamp<int64_t>(static_cast<int64_t>(std::min<uint64_t>(allowed, kMostSteps)) - 1, 1, kMostSteps);
   }
 
-  /// Between a state here, [directions, batches, hidden], and one of the node; `half` of the states here.
-  std::vector<vulkan::ByteRun> stateRuns(bool toHere, int64_t half = 0) const {
-    const auto row = static_cast<size_t>(plan_.hidden) * sizeof(float);
-    const auto rows = static_cast<size_t>(plan_.directions * plan_.batches),
-               base = static_cast<size_t>(half) * rows * row;
-    if (!plan_.batchFirst || plan_.directions == 1) return {{base, 0, rows * row}};
+  /// Of a direction's state, [batches, hidden].
+  int64_t elements() const { return plan_.batches * plan_.hidden; }
+
+  /// Between a direction's state here and one of the node, that of all directions; `half` of the states here.
+  std::vector<vulkan::ByteRun> stateRuns(size_t direction, bool toHere, int64_t half = 0) const {
+    const bool isOneRun = !plan_.batchFirst || plan_.directions == 1;
+    const int64_t rows = isOneRun ? plan_.batches : 1;
+    const auto bytesOf = [&](int64_t count) { return static_cast<size_t>(count * plan_.hidden) * sizeof(float); };
     std::vector<vulkan::ByteRun> runs;
-    for (int64_t i = 0; i < plan_.directions * plan_.batches; ++i) {
-      const size_t here = base + static_cast<size_t>(i) * row;
-      const size_t there = static_cast<size_t>(plan_.stateRow(i / plan_.batches, i % plan_.batches)) * row;
-      runs.push_back(toHere ? vulkan::ByteRun{there, here, row} : vulkan::ByteRun{here, there, row});
+    for (int64_t batch = 0; batch < plan_.batches; batch += rows) {
+      const size_t here = bytesOf(half * plan_.batches + batch);
+      const size_t there = bytesOf(plan_.stateRow(static_cast<int64_t>(direction), batch));
+      runs.push_back(toHere ? vulkan::ByteRun{there, here, bytesOf(rows)}
+                            : vulkan::ByteRun{here, there, bytesOf(rows)});
     }
     return runs;
   }
-  Status begin(TensorList inputs, size_t index, const Tensor& state, vulkan::Encoder& encoder) const {
+  Status begin(TensorList inputs, size_t index, size_t direction, const Tensor& state, vulkan::Encoder& encoder) const {
     if (!has(inputs, index)) return encoder.fillZero(state);
-    return encoder.copyRuns(*inputs[index], state, stateRuns(true));
+    return encoder.copyRuns(*inputs[index], state, stateRuns(direction, true));
   }
 
   Status encodeSteps(int64_t first, int64_t last, TensorList inputs, TensorList outputs,
                      vulkan::Encoder& encoder) const {
-    const auto pass = [&](Shader::Cell cell, const Tensor& operand, int64_t operandBase) -> Status {
+    const auto pass = [&](Shader::Cell cell, const Tensor* Layer::*operand, int64_t operandBase) -> Status {
       encoder.beginDisjoint();
-      for (int64_t direction = 0; direction < plan_.directions; ++direction)
-        OPKIT_TRY(dispatch(cell, {first, last, direction, &operand, operandBase}, inputs, outputs, encoder));
+      for (int64_t direction = 0; direction < plan_.directions; ++direction) {
+        const Tensor* const own = layers_[static_cast<size_t>(direction)].*operand;
+        OPKIT_TRY(dispatch(cell, {first, last, direction, own, operandBase}, inputs, outputs, encoder));
+      }
       encoder.endDisjoint();
       return Status::ok();
     };
-    const int64_t half = first % 2 * plan_.stateElements();
+    const int64_t half = first % 2 * elements();
     switch (cell_) {
-      case Cell::Rnn: return pass(Shader::Cell::Rnn, *states_, half);
-      case Cell::Lstm: return pass(Shader::Cell::Lstm, *states_, half);
+      case Cell::Rnn: return pass(Shader::Cell::Rnn, &Layer::states, half);
+      case Cell::Lstm: return pass(Shader::Cell::Lstm, &Layer::states, half);
       case Cell::Gru: break;
     }
-    if (params_.linear_before_reset) return pass(Shader::Cell::GruLinear, *states_, half);
-    OPKIT_TRY(pass(Shader::Cell::GruGates, *states_, half));
-    return pass(Shader::Cell::GruHidden, *kept_, 0);
+    if (params_.linear_before_reset) return pass(Shader::Cell::GruLinear, &Layer::states, half);
+    OPKIT_TRY(pass(Shader::Cell::GruGates, &Layer::states, half));
+    return pass(Shader::Cell::GruHidden, &Layer::kept, 0);
   }
 
   struct Part {
@@ -131,6 +149,7 @@ class StepsVulkan final : public vulkan::VulkanExecution {
   Status dispatch(Shader::Cell cell, const Part& part, TensorList inputs, TensorList outputs,
                   vulkan::Encoder& encoder) const {
     const Tensor& products = *inputs[kProducts];
+    const Layer& layer = layers_[static_cast<size_t>(part.direction)];
     const auto orProducts = [&](size_t index) { return has(inputs, index) ? inputs[index] : &products; };
     const auto functions = functionsOf(params_, cell_, part.direction);
     const int64_t blocks = (plan_.batches + layout_.rows - 1) / layout_.rows, perGroup = layout_.group / layout_.team;
@@ -139,18 +158,18 @@ class StepsVulkan final : public vulkan::VulkanExecution {
                                     {.products = &products,
                                      .r = inputs[kR],
                                      .operand = part.operand,
-                                     .states = states_,
+                                     .states = layer.states,
                                      .bias = orProducts(kBias),
                                      .lengths = orProducts(kLengths),
                                      .peepholes = orProducts(kPeepholes),
-                                     .cells = cells_,
-                                     .kept = kept_,
+                                     .cells = layer.cells,
+                                     .kept = layer.kept,
                                      .y = outputs[0],
                                      .bad = bad_},
                                     {.firstStep = part.firstStep,
                                      .lastStep = part.lastStep,
                                      .operandBase = part.operandBase,
-                                     .stateElements = plan_.stateElements(),
+                                     .stateElements = elements(),
                                      .unitGroups = unitGroups,
                                      .times = plan_.times,
                                      .batches = plan_.batches,
@@ -187,9 +206,7 @@ class StepsVulkan final : public vulkan::VulkanExecution {
   Cell cell_;
   StepsPlan plan_;
   StepLayout layout_{};
-  const Tensor* states_ = nullptr;  // two halves, in turns
-  const Tensor* cells_ = nullptr;
-  const Tensor* kept_ = nullptr;
+  std::vector<Layer> layers_;  // by direction, so that no command reads what one of the other direction writes
   const Tensor* bad_ = nullptr;
 };
 

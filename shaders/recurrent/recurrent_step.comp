@@ -6,8 +6,8 @@
 // sequences: it makes several steps, and the state between them lies in shared memory.
 //
 // CELL gru_gates stores the update gate and the state times the reset gate; gru_hidden follows with that as its state.
-// gru_linear (linear_before_reset) needs one dispatch. READ single: hidden is no multiple of 4. States lie as
-// [direction, batch, hidden], products and y as ops/recurrent/recurrent.h says. Driven by
+// gru_linear (linear_before_reset) needs one dispatch. READ single: hidden is no multiple of 4. States are those
+// of the direction, [batch, hidden]; products and y as ops/recurrent/recurrent.h says. Driven by
 // ops/recurrent/recurrent_vulkan.cpp.
 //! variant CELL: rnn gru_gates gru_hidden gru_linear lstm
 //! variant READ: single ssbo texel
@@ -118,7 +118,6 @@ shared float sums[kGates * kMostSlots];
 shared float walked[kMostSlots];  // the state of this group's sequences
 
 uint firstRow() { return linearGroup() / push.unitGroups * rows; }
-uint stateRow(uint batch) { return push.direction * push.batches + batch; }
 
 // The sums of the team over k, in the slots of its first lane.
 void multiply(uint unit, uint lane) {
@@ -132,7 +131,7 @@ void multiply(uint unit, uint lane) {
       UNIT values[kMostRows];
       [[unroll]] for (uint row = 0u; row < rows; ++row)
         values[row] = walks ? SHARED_UNIT(row * units + k)
-                            : operand[push.operandBase / kUnits + stateRow(min(first + row, push.batches - 1u)) * units + k];
+                            : operand[push.operandBase / kUnits + min(first + row, push.batches - 1u) * units + k];
       [[unroll]] for (uint gate = 0u; gate < kGates; ++gate) {
         const UNIT weights = R_UNIT((matrix + gate * push.hidden) * units + k);
         [[unroll]] for (uint row = 0u; row < rows; ++row) sum[gate][row] += DOT(weights, values[row]);
@@ -188,7 +187,7 @@ float finish(uint row, uint unit, uint product, uint element, float old, uint he
 
 // One step of the unit of one sequence, number `row` of its block.
 void makeStep(uint step, uint row, uint unit, uint here) {
-  const uint batch = firstRow() + row, element = stateRow(batch) * push.hidden + unit;
+  const uint batch = firstRow() + row, element = batch * push.hidden + unit;
   if (batch >= push.batches) return;
   const uint length = push.hasLengths != 0u ? uint(checkedRange(lengths[batch], int(push.times))) : push.times;
   const bool runs = step < length;
@@ -212,7 +211,7 @@ void loadWalked() {
   const uint here = gl_LocalInvocationIndex, base = (push.firstStep & 1u) * push.stateElements;
   for (uint i = here; i < rows * push.hidden; i += gl_WorkGroupSize.x) {
     const uint batch = min(firstRow() + i / push.hidden, push.batches - 1u);
-    walked[i] = states[base + stateRow(batch) * push.hidden + i % push.hidden];
+    walked[i] = states[base + batch * push.hidden + i % push.hidden];
   }
   memoryBarrierBuffer();  // the second step stores where this loop loads
   barrier();
