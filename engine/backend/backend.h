@@ -8,7 +8,7 @@
 // onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run it calls per segment
 // onExecute of each Execution, then onExecuteEnd; then download() sees the results.
 //
-// A session keeps several plans (one per set of input shapes), each with its own Executions. selectPlan selects the
+// A session caches plans (one per set of input shapes), each with its own Executions. selectPlan selects the
 // plan for the calls above; the recordings of the other plans stay valid.
 #pragma once
 

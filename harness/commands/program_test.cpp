@@ -10,6 +10,8 @@
 #include "engine/base/where.h"
 #include "engine/testing/nowhere.h"
 #include "harness/testing/program.h"
+#include "reports/results/reader.h"
+#include "reports/results/record_json.h"
 
 namespace opkit::harness {
 namespace {
@@ -145,18 +147,20 @@ TEST(Program, ResultsFollowTheSchema) {
       EXPECT_EQ(json["outcome"], "complete");
     }
   }
-  EXPECT_EQ(records, (std::map<std::string, int>{{"run", 1}, {"device", 1}, {"case", 2}, {"summary", 1}}));
+  EXPECT_EQ(records,
+            (std::map<std::string, int>{{"run", 1}, {"device", 1}, {"common", 1}, {"case", 2}, {"summary", 1}}));
 }
 
-/// The case lines of a results file without timings and the run's id.
+/// The cases of a results file as whole lines, without timings and the run's id.
 std::vector<std::string> caseLines(const std::string& path) {
+  reports::Results results;
+  const Status read = reports::readResults(path, results);
+  EXPECT_TRUE(read.isOk()) << read.message();
   std::vector<std::string> lines;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || json.value("record", "") != "case") continue;
-    for (const char* field : {"durationNs", "run"}) json.erase(field);
-    lines.push_back(json.dump());
+  for (reports::CaseRecord& record : results.cases) {
+    record.durationNs = 0;
+    record.run.clear();
+    lines.push_back(toLine(record));
   }
   return lines;
 }

@@ -1,6 +1,6 @@
 // DeviceProfile: the behaviour of a Vulkan device for NaN, denormals and built-in functions where the specification
 // leaves a choice. Measured and stored with results, so that a failure of one device can be distinguished from one of
-// all. It excuses nothing: comparisons are the same on every device.
+// all. Bounds do not depend on it.
 #pragma once
 
 #include <memory>

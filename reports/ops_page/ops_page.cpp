@@ -55,7 +55,7 @@ constexpr const char* kLegend = R"(
 - **dtypes**: of the first input that takes more than bool. `integers` are i8, i16, i32, i64, u8, u16, u32 and u64.
 - **kernels** under a backend's name: `provider/kernel`, those that ran the cases. `raster` moves data by regions, `loop`
   runs small commands, `folded` is computed at resize, `control` runs subgraphs on the host, `parts` are other operators.
-  `–`: the card takes these dtypes, no case of the check has them. `refused`: the backend runs no case, see
+  `–`: accepted, but not tested. `refused`: the backend runs no case, see
   [Refused cases](#refused-cases).
 - **margin**: the worst error of all cases as a share of the bound; 1 is the bound. It is the same in each run on this
   device and driver.
