@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the build into a scratch prefix and uses it from outside: the README's example as a separate project, the
+# Installs the build into a scratch prefix and uses it from outside: the example of docs/library.md as a separate project, the
 # sample plugins, and the installed programs. Usage: api/install_test.sh SOURCE BUILD SCRATCH
 set -euo pipefail
 source=$1 build=$2 scratch=$3
@@ -8,10 +8,10 @@ mkdir -p "$scratch/project"
 prefix=$scratch/prefix
 cmake --install "$build" --prefix "$prefix" >"$scratch/install.log"
 
-# The first C++ block of the README.
-awk '/^```cpp/ {inside = 1; next} /^```/ {if (inside) exit} inside' "$source/README.md" >"$scratch/project/main.cpp"
+# The C++ block of docs/library.md.
+awk '/^```cpp/ {inside = 1; next} /^```/ {if (inside) exit} inside' "$source/docs/library.md" >"$scratch/project/main.cpp"
 lines=$(wc -l <"$scratch/project/main.cpp")
-[ "$lines" -gt 5 ] && [ "$lines" -le 30 ] || { echo "install_test: expected an example of 6 to 30 lines in README.md, found $lines"; exit 1; }
+[ "$lines" -gt 5 ] && [ "$lines" -le 30 ] || { echo "install_test: expected an example of 6 to 30 lines in docs/library.md, found $lines"; exit 1; }
 cat >"$scratch/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(outside LANGUAGES CXX)
