@@ -35,7 +35,8 @@ privateApt() {
 
 fetch() {
   local first keyring options=
-  first=$(apt-get indextargets --format '$(REPO_URI) $(SIGNED_BY)' 'Created-By: Packages' 2>/dev/null | head -n 1)
+  first=$(apt-get indextargets --format '$(REPO_URI) $(SIGNED_BY)' 'Created-By: Packages' 2>/dev/null | head -n 1) ||
+    true  # without sources, --archive still works
   archive=${archive:-${first%% *}}
   keyring=${first#* }
   [ "${keyring:0:1}" != / ] || options="[signed-by=$keyring] "  # else those that apt trusts

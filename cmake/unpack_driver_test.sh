@@ -37,6 +37,11 @@ listed=$(cat "$scratch/signed/apt/sources.list")
 [ "$listed" = "deb [signed-by=/keys/own.gpg] http://127.0.0.1:9/own bookworm-backports main" ] ||
   { echo "expected apt's archive and keyring, got '$listed'"; failed=1; }
 
+# An apt without sources is a line, not a silent end.
+printf '#!/bin/sh\nexit 100\n' >"$scratch/bin/apt-get"
+PATH=$scratch/bin:$PATH refuses "names no archive" --folder "$scratch/nameless"
+PATH=$scratch/bin:$PATH refuses "of http://127.0.0.1:9/given" --folder "$scratch/given" --archive http://127.0.0.1:9/given
+
 mkdir "$scratch/unpacked"
 touch "$scratch/unpacked/mesa.json"
 printed=$("$script" --folder "$scratch/unpacked" --archive http://127.0.0.1:9)
