@@ -10,6 +10,10 @@
 #   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
 #   <op>_hidden.cpp     `HiddenElements hidden(const OracleArgs&)`, where a card names it (engine/op/hidden.h)
 #   anything else .cpp  compiled along; *_vulkan.cpp only with Vulkan
+# The end of a name chooses how its loops are compiled; a source with foreach_target.h must have one of the last two:
+#   *_cpu, *_maps, *_means, *_columns   loops over elements: vectors for unknown counts (opkit_kernel_sources)
+#   *_vectors, *_rows                   the same; Highway's vectors of each instruction set
+#   *_wide                              plain loops as vectors of each instruction set (opkit_wide_sources)
 # The build writes the header <op>_parts.h. It declares the functions that the folder has, and includes the operator's
 # contract and the parameters. An operator needs its own header only for other declarations that its files share. The
 # build writes the one list that calls them: ops/builtin_ops.cpp in the build tree.
@@ -60,6 +64,9 @@ function(opkit_join_sources target)
     get_filename_component(op ${folder} NAME)
     get_filename_component(name ${file} NAME_WE)
     file(STRINGS ${file} repeated REGEX "foreach_target\\.h" LIMIT_COUNT 1)
+    if(repeated AND NOT name MATCHES "_(vectors|rows|wide)$")
+      message(FATAL_ERROR "${file}: a source with foreach_target.h ends in _vectors, _rows or _wide, see cmake/opkit_ops.cmake")
+    endif()
     if(name STREQUAL op OR name MATCHES "_(onnx|passes)$")
       opkit_bucket(${op} 28 bucket)
       opkit_join(${target} describe_${bucket} ${file})
@@ -129,7 +136,7 @@ function(opkit_discover_ops root sources headers)
         string(APPEND op_calls "  ${op}::addPasses(registry);\n")
       elseif(name STREQUAL "${op}_onnx.cpp")
         string(APPEND parts "void addOnnx(OnnxRules&);\n")
-        string(APPEND onnx_calls "  ${op}::addOnnx(rules);\n")
+        string(APPEND onnx_calls "  rules.setFolder(\"${op}\");\n  ${op}::addOnnx(rules);\n")
       endif()
       if(name MATCHES "\\.cpp$")
         list(APPEND found_sources ${file})

@@ -17,7 +17,8 @@ void addHistoryCommand(CLI::App& app, CommandContext& context);
 void addJudgeCommand(CLI::App& app, CommandContext& context);
 void addMergeCommand(CLI::App& app, CommandContext& context);
 void addCompareCommand(CLI::App& app, CommandContext& context);
-/// The operators of `plugins` are those of the page; it must outlive the app.
+/// The operators and rules of `plugins` are those of the pages; it must outlive the app.
 void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
+void addOnnxCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
 
 }  // namespace opkit::reports

@@ -105,6 +105,7 @@ int run(int argc, char** argv) {
   addCompareCommand(app, context);
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   addOpsCommand(app, context, plugins);
+  addOnnxCommand(app, context, plugins);
   plugins.add(app);
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());

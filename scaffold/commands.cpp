@@ -7,6 +7,7 @@
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
 #include "scaffold/validate.h"
+#include "scaffold/where.h"
 
 namespace opkit::scaffold {
 
@@ -104,6 +105,25 @@ void addListCommand(CLI::App& app, CommandContext& context) {
         return cli::kNothingRan;
       }
       fmt::print("\n");
+      return cli::kSuccess;
+    };
+  });
+}
+
+void addWhereCommand(CLI::App& app, CommandContext& context) {
+  auto name = std::make_shared<std::string>();  // shared: the callback outlives this function
+  CLI::App& command = *app.add_subcommand(
+      "where", "Print the files and lines of an operator, of a row in a family, or of an ONNX name");
+  command.add_option("NAME", *name, "Softmax, Sigmoid, com.microsoft::FusedConv")->required();
+  command.callback([&context, name] {
+    context.run = [&context, name]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(const std::vector<Place> places, placesOf(tree, *name));
+      size_t width = 0;
+      for (const Place& place : places) width = std::max(width, fmt::formatted_size("{}:{}", place.path, place.line));
+      for (const Place& place : places)
+        fmt::print("{:<14}  {:<{}}  {:.100}\n", place.part, fmt::format("{}:{}", place.path, place.line), width,
+                   place.text);
       return cli::kSuccess;
     };
   });

@@ -24,6 +24,7 @@ void addNewCommand(CLI::App& app, CommandContext& context);
 void addRemoveCommand(CLI::App& app, CommandContext& context);
 void addKindsCommand(CLI::App& app, CommandContext& context);
 void addListCommand(CLI::App& app, CommandContext& context);
+void addWhereCommand(CLI::App& app, CommandContext& context);
 void addRenameCommand(CLI::App& app, CommandContext& context);
 void addBackendToOperatorCommand(CLI::App& app, CommandContext& context);
 void addDoctorCommand(CLI::App& app, CommandContext& context);

@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   addDoctorCommand(app, context);
   addKindsCommand(app, context);
   addListCommand(app, context);
+  addWhereCommand(app, context);
   addEjectCommand(app, context);
   return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {
     OPKIT_TRY(findTemplates(context));

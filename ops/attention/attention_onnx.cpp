@@ -74,6 +74,9 @@ void addOnnx(OnnxRules& rules) {
   attributes.insert(attributes.end(), {"left_window_size", "right_window_size"});
   rules.add("Attention", attributes, rule, 25);
   rules.add("ai.onnx.preview::FlexAttention", {"prob_mod", "scale", "score_mod", "softmax_precision"}, flexRule);
+  rules.note("Attention", {}, "softmax_precision is f32, f16 or f64");
+  rules.note("ai.onnx.preview::FlexAttention", {"FusedAttention", "AttentionScores", "Softmax", "AttentionValues"},
+             "softmax_precision is f32, f16 or f64");
 }
 
 }  // namespace opkit::ops::attention

@@ -28,6 +28,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("BatchNormalization", {"consumed_inputs", "epsilon", "is_test", "momentum", "spatial"}, rule, 1, 6);
   rules.add("BatchNormalization", {"epsilon", "momentum", "spatial"}, rule, 7, 8);
   rules.add("BatchNormalization", {"epsilon", "momentum", "training_mode"}, rule, 9);
+  rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"}, "spatial is 1 in inference");
 }
 
 }  // namespace opkit::ops::batch_norm

@@ -49,6 +49,9 @@ void addOnnx(OnnxRules& rules) {
   rules.add("BitShift", {"direction"}, bitShift, 11);
   rules.add("PRelu", {"consumed_inputs"}, legacyPRelu, 1, 6);
   rules.add("PRelu", {}, passThrough("PRelu"), 7);
+  rules.note("BitShift", {"ShiftLeft", "ShiftRight"});
+  rules.note("Mod", {"Mod", "FMod"});
+  rules.note("PRelu", {}, "before opset 7 the slope is a constant");
 }
 
 }  // namespace opkit::ops::binary

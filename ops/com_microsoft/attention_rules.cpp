@@ -182,6 +182,13 @@ void addAttentionRules(OnnxRules& rules) {
   std::vector<std::string> more = attributes;
   more.emplace_back("qkv_hidden_sizes");
   rules.add(qualified("Attention"), more, merged);
+  rules.note(qualified("MultiHeadAttention"), {"Attention", "Split", "Transpose", "Add"},
+             "no key_padding_mask of [3 * batch + 2], past_sequence_length, cache_indirection; no bias where keys and "
+             "values are packed");
+  rules.note(qualified("QAttention"), {"MatMulInteger", "Attention", "Add", "Split"}, "as Attention");
+  rules.note(qualified("Attention"), {"MatMul", "Attention", "Add", "Split"},
+             "no mask_index of ends and starts, of [3 * batch + 2], or of rank 4 with more rows than queries; no "
+             "do_rotary, past_present_share_buffer, past_sequence_length");
 }
 
 }  // namespace opkit::ops::com_microsoft

@@ -152,6 +152,22 @@ void addOnnx(OnnxRules& rules) {
   addRotaryRules(rules);
   addEmbeddingRules(rules);
   addLayoutRules(rules);
+  rules.note(qualified("Gelu"), {"Gelu"});
+  rules.note(qualified("BiasGelu"), {"Add", "Gelu"});
+  rules.note(qualified("FastGelu"), {"Add", "GeluTanh"});
+  rules.note(qualified("QuickGelu"), {"Swish"});
+  rules.note(qualified("FusedMatMul"), {"MatMul", "Einsum", "Mul"}, "transBatchA and transBatchB are 0");
+  rules.note(qualified("TransposeMatMul"), {"MatMul", "Einsum", "Mul"}, "transBatchA and transBatchB are 0");
+  rules.note(qualified("FusedGemm"), {"Gemm"},
+             "the activation is Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid or Clip");
+  rules.note(qualified("FusedConv"), {"Conv", "Add"},
+             "the activation is Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid or Clip");
+  rules.note(qualified("SkipLayerNormalization"), {"Add", "LayerNormalization"}, "no outputs mean and inv_std_var");
+  rules.note(qualified("SkipSimplifiedLayerNormalization"), {"Add", "RMSNormalization"},
+             "no outputs mean and inv_std_var");
+  for (const std::string& type :
+       {qualified("SimplifiedLayerNormalization"), std::string("SimplifiedLayerNormalization")})
+    rules.note(type, {"RMSNormalization"}, "statistics are f32: stash_type is 1; no output inv_std_var");
 }
 
 }  // namespace opkit::ops::com_microsoft

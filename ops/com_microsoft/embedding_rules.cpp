@@ -61,6 +61,7 @@ Status embedLayerNorm(OnnxNode& node) {
 
 void addEmbeddingRules(OnnxRules& rules) {
   rules.add(qualified("EmbedLayerNormalization"), {"epsilon", "mask_index_type"}, embedLayerNorm);
+  rules.note(qualified("EmbedLayerNormalization"), {"Gather", "Add", "LayerNormalization", "ReduceSum"});
 }
 
 }  // namespace opkit::ops::com_microsoft

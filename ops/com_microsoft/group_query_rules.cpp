@@ -174,6 +174,9 @@ void addGroupQueryRules(OnnxRules& rules) {
              "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale", "sliding_window_cache",
              "smooth_softmax", "softcap", "v_quant_type"},
             groupQuery);
+  rules.note(
+      qualified("GroupQueryAttention"), {"RotaryEmbedding", "TensorScatter", "Attention"},
+      "no smooth_softmax, head_sink, qk_output, sliding_window_cache, quantised caches, norms of queries and keys");
 }
 
 }  // namespace opkit::ops::com_microsoft

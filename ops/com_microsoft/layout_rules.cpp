@@ -70,6 +70,10 @@ void addLayoutRules(OnnxRules& rules) {
   rules.add(qualified("QLinearAveragePool"),
             {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"},
             averagePool);
+  rules.note(qualified("NhwcConv"), {"Transpose", "Conv"}, "kernel_shape is given where the weights are no constant");
+  rules.note(qualified("NhwcFusedConv"), {"Transpose", "Conv", "Add"},
+             "as NhwcConv; the activation is Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid or Clip");
+  rules.note(qualified("QLinearAveragePool"), {"DequantizeLinear", "AveragePool", "QuantizeLinear"});
 }
 
 }  // namespace opkit::ops::com_microsoft

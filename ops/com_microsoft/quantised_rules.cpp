@@ -74,6 +74,11 @@ void addQuantisedRules(OnnxRules& rules) {
   rules.add(qualified("QLinearConcat"), {"axis"}, concat);
   rules.add(qualified("MatMulIntegerToFloat"), {}, integerToFloat);
   rules.add(qualified("DynamicQuantizeMatMul"), {}, dynamicMatMul);
+  rules.note(qualified("QLinearSigmoid"), {"DequantizeLinear", "Sigmoid", "QuantizeLinear"});
+  rules.note(qualified("QLinearLeakyRelu"), {"DequantizeLinear", "LeakyRelu", "QuantizeLinear"});
+  rules.note(qualified("QLinearConcat"), {"DequantizeLinear", "Concat", "QuantizeLinear"});
+  rules.note(qualified("MatMulIntegerToFloat"), {"MatMulInteger", "Cast", "Mul", "Add"});
+  rules.note(qualified("DynamicQuantizeMatMul"), {"DynamicQuantizeLinear", "MatMulInteger", "Cast", "Mul", "Add"});
 }
 
 }  // namespace opkit::ops::com_microsoft

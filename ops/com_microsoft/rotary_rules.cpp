@@ -83,6 +83,7 @@ int rotated(OnnxNode& node, int x, const Angles& angles, const Rotation& rotatio
 void addRotaryRules(OnnxRules& rules) {
   rules.add(qualified("RotaryEmbedding"),
             {"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, rotary);
+  rules.note(qualified("RotaryEmbedding"), {"Gather", "RotaryEmbedding"}, "is_packed_batching is 0, scale is 1");
 }
 
 }  // namespace opkit::ops::com_microsoft

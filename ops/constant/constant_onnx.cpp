@@ -42,6 +42,7 @@ Status constantOfShape(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   rules.add("Constant", {"value", "sparse_value", "value_float", "value_int", "value_floats", "value_ints"}, constant);
   rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
+  rules.note("Constant", {}, "a node becomes a constant of the model");
 }
 
 }  // namespace opkit::ops::constant

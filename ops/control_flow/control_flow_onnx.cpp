@@ -44,6 +44,7 @@ void addOnnx(OnnxRules& rules) {
             {"body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
              "scan_output_directions"},
             scan, 9);
+  rules.note("Scan", {}, "sequence_lens is absent");
 }
 
 }  // namespace opkit::ops::control_flow

@@ -10,7 +10,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv.h"
 #include "ops/conv/conv_columns.h"
-#include "ops/conv/conv_depthwise.h"
+#include "ops/conv/conv_depthwise_vectors.h"
 #include "ops/conv/padded_volume.h"
 
 namespace opkit::ops::conv {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/conv/conv_image.h"
+#include "ops/conv/conv_image_vectors.h"
 
 namespace opkit::ops::conv {
 

@@ -137,6 +137,19 @@ void addOnnx(OnnxRules& rules) {
             {"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho",
              "support_vectors"},
             svmRegressor);
+  rules.note("ai.onnx.ml::ArrayFeatureExtractor", {"Gather"});
+  rules.note("ai.onnx.ml::Binarizer", {"Binarizer"});
+  rules.note("ai.onnx.ml::FeatureVectorizer", {"Reshape", "Concat"});
+  rules.note("ai.onnx.ml::Imputer", {"IsNaN", "Equal", "Where"});
+  rules.note("ai.onnx.ml::LinearClassifier", {"Gemm", "Softmax", "ArgMax", "Gather"},
+             "labels are integers; post_transform is not PROBIT");
+  rules.note("ai.onnx.ml::LinearRegressor", {"Gemm", "Softmax"}, "post_transform is not PROBIT");
+  rules.note("ai.onnx.ml::Normalizer", {"ReduceMax", "ReduceL1", "ReduceL2", "Div"});
+  rules.note("ai.onnx.ml::OneHotEncoder", {"Equal", "Cast", "Gather"}, "categories are integers");
+  rules.note("ai.onnx.ml::Scaler", {"Sub", "Mul"});
+  rules.note("ai.onnx.ml::SVMClassifier", {"Gemm", "Pow", "Tanh", "Exp", "ArgMax", "Gather", "Det"},
+             "labels are two integers or more; post_transform is not PROBIT");
+  rules.note("ai.onnx.ml::SVMRegressor", {"Gemm", "Pow", "Tanh", "Exp"}, "post_transform is not PROBIT");
 }
 
 }  // namespace opkit::ops::features

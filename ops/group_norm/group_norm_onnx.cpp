@@ -20,6 +20,7 @@ OnnxRule rule(bool byGroup) {
 void addOnnx(OnnxRules& rules) {
   rules.add("GroupNormalization", {"epsilon", "num_groups"}, rule(true), 18, 20);
   rules.add("GroupNormalization", {"epsilon", "num_groups", "stash_type"}, rule(false), 21);
+  rules.note("GroupNormalization", {}, "statistics are f32: stash_type is 1");
 }
 
 }  // namespace opkit::ops::group_norm

@@ -4,7 +4,7 @@
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/op/op_registry.h"
-#include "ops/conv/conv_depthwise.h"
+#include "ops/conv/conv_depthwise_vectors.h"
 #include "ops/conv/padded_volume.h"
 #include "ops/integer_conv/depthwise_ends.h"
 #include "ops/integer_conv/integer_conv.h"

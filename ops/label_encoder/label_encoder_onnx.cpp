@@ -94,6 +94,7 @@ void addOnnx(OnnxRules& rules) {
             {"default_float", "default_int64", "default_string", "default_tensor", "keys_floats", "keys_int64s",
              "keys_strings", "keys_tensor", "values_floats", "values_int64s", "values_strings", "values_tensor"},
             rule, 2);
+  rules.note("ai.onnx.ml::LabelEncoder", {"LabelEncoder"}, "keys and values are numbers, not strings");
 }
 
 }  // namespace opkit::ops::label_encoder

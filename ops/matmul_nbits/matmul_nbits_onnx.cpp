@@ -98,6 +98,8 @@ Status rule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level"}, rule);
+  rules.note("com.microsoft::MatMulNBits", {"MatMulNBits"},
+             "2, 4 or 8 bits; weights and zero points are constants, g_idx is absent");
 }
 
 }  // namespace opkit::ops::matmul_nbits

@@ -31,6 +31,7 @@ Status compress(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   rules.add("NonZero", {}, nonZero, 9);
   rules.add("Compress", {"axis"}, text::overStrings(compress), 9);
+  rules.note("Compress", {"NonZero", "Gather"});
 }
 
 }  // namespace opkit::ops::non_zero

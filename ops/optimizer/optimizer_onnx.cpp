@@ -56,6 +56,10 @@ void addOnnx(OnnxRules& rules) {
   rules.add(domain + "Adam", {"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}, adam);
   rules.add(domain + "Gradient", {"xs", "y", "zs"}, gradient);
   rules.add(domain + "Momentum", {"alpha", "beta", "mode", "norm_coefficient"}, momentum);
+  rules.note(domain + "Adagrad", {"Adagrad"});
+  rules.note(domain + "Adam", {"Adam"});
+  rules.note(domain + "Momentum", {"Momentum"});
+  rules.note(domain + "Gradient", {}, "refused: OpKit does not differentiate");
 }
 
 }  // namespace opkit::ops::optimizer

@@ -20,6 +20,8 @@ OnnxRule pair(const char* type) {
 void addOnnx(OnnxRules& rules) {
   rules.add("com.microsoft::QLinearAdd", {}, pair("Add"));
   rules.add("com.microsoft::QLinearMul", {}, pair("Mul"));
+  rules.note("com.microsoft::QLinearAdd", {"QLinearAdd", "DequantizeLinear", "Add", "QuantizeLinear"});
+  rules.note("com.microsoft::QLinearMul", {"QLinearMul", "DequantizeLinear", "Mul", "QuantizeLinear"});
 }
 
 }  // namespace opkit::ops::quantized_binary

@@ -33,6 +33,7 @@ Status globalAveragePool(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("com.microsoft::QLinearGlobalAveragePool", {"channels_last"}, globalAveragePool);
+  rules.note("com.microsoft::QLinearGlobalAveragePool", {"QLinearGlobalAveragePool"});
 }
 
 }  // namespace opkit::ops::quantized_pool

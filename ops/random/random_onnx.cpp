@@ -64,6 +64,9 @@ void addOnnx(OnnxRules& rules) {
   rules.add("Dropout", {"seed"}, dropout, 12);
   rules.add("Bernoulli", {"dtype", "seed"}, bernoulli, 15);
   rules.add("Multinomial", {"dtype", "sample_size", "seed"}, multinomial, 7);
+  rules.note("RandomUniformLike", {"RandomUniform"});
+  rules.note("RandomNormalLike", {"RandomNormal"});
+  rules.note("Dropout", {"Identity", "TrainingDropout"});
 }
 
 }  // namespace opkit::ops::random

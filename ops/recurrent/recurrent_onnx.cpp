@@ -139,6 +139,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("LSTM", with({"input_forget"}), rule, 7, 13);
   rules.add("LSTM", with({"input_forget", "layout"}), rule, 14);
   rules.add("com.microsoft::DynamicQuantizeLSTM", with({"input_forget"}), dynamicLstm);
+  rules.note("com.microsoft::DynamicQuantizeLSTM", {"DequantizeLinear", "LSTM"}, "computes in floats");
 }
 
 }  // namespace opkit::ops::recurrent

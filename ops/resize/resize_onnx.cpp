@@ -67,6 +67,7 @@ void addOnnx(OnnxRules& rules) {
             {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside",
              "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
             resize, 11);
+  rules.note("Upsample", {"Resize"});
 }
 
 }  // namespace opkit::ops::resize

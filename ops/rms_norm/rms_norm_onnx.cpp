@@ -14,6 +14,9 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("RMSNormalization", {"axis", "epsilon", "stash_type"}, rule, 23); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("RMSNormalization", {"axis", "epsilon", "stash_type"}, rule, 23);
+  rules.note("RMSNormalization", {}, "statistics are f32: stash_type is 1");
+}
 
 }  // namespace opkit::ops::rms_norm

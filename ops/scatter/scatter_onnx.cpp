@@ -36,6 +36,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("ScatterElements", {"axis", "reduction"}, elementsRule, 16);
   rules.add("ScatterND", {}, ndRule, 11, 15);
   rules.add("ScatterND", {"reduction"}, ndRule, 16);
+  rules.note("Scatter", {"ScatterElements"});
 }
 
 }  // namespace opkit::ops::scatter

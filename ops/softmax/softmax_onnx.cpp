@@ -21,6 +21,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("Softmax", {"axis"}, rule(false, false), 13);
   rules.add("LogSoftmax", {"axis"}, rule(true, true), 1, 12);
   rules.add("LogSoftmax", {"axis"}, rule(true, false), 13);
+  rules.note("LogSoftmax", {"Softmax"});
 }
 
 }  // namespace opkit::ops::softmax

@@ -57,6 +57,7 @@ void addOnnx(OnnxRules& rules) {
             {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes",
              "pool_int64s", "pool_strings", "weights"},
             rule, 9);
+  rules.note("TfIdfVectorizer", {}, "the pool holds integers, and the n-grams of a column have one weight");
 }
 
 }  // namespace opkit::ops::tf_idf_vectorizer

@@ -14,6 +14,7 @@ Status oldTile(OnnxNode&) {
 void addOnnx(OnnxRules& rules) {
   rules.add("Tile", {}, oldTile, 1, 5);
   rules.add("Tile", {}, text::overStrings(passThrough("Tile")), 6);
+  rules.note("Tile", {}, "opset 6 or later");
 }
 
 }  // namespace opkit::ops::tile

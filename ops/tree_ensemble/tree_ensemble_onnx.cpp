@@ -198,6 +198,10 @@ void addOnnx(OnnxRules& rules) {
             withNodes({"class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor",
                        "classlabels_int64s", "classlabels_strings"}),
             treeEnsembleClassifier);
+  rules.note("ai.onnx.ml::TreeEnsemble", {"TreeEnsemble"});
+  rules.note("ai.onnx.ml::TreeEnsembleRegressor", {"TreeEnsemble", "Softmax"});
+  rules.note("ai.onnx.ml::TreeEnsembleClassifier", {"TreeEnsemble", "Softmax", "ArgMax", "Gather"},
+             "labels are integers");
 }
 
 }  // namespace opkit::ops::tree_ensemble

@@ -95,6 +95,9 @@ void addOnnx(OnnxRules& rules) {
   rules.add("SwiGLU", {"alpha"}, swiGlu);
   rules.add("Clip", {"min", "max", "consumed_inputs"}, clipAttributes, 1, 10);
   rules.add("Clip", {}, clipInputs, 11);
+  rules.note("Clip", {"Clip", "Max", "Min"});
+  rules.note("Gelu", {"Gelu", "GeluTanh"});
+  rules.note("SwiGLU", {"Swish", "Mul"});
 }
 
 }  // namespace opkit::ops::unary

@@ -30,23 +30,26 @@ int OnnxNode::addConstant(const std::string& suffix, float scalar) {
 void OnnxRules::add(const std::string& type, std::vector<std::string> attributes, OnnxRule rule, int firstOpset,
                     int lastOpset) {
   OPKIT_CHECK(rule && firstOpset <= lastOpset);
-  std::vector<Entry>& entries = entries_[type];
+  Name& name = names_[type];
+  std::vector<Entry>& entries = name.entries;
+  if (entries.empty()) name.folder = folder_;
   for (const Entry& entry : entries) OPKIT_CHECK(lastOpset < entry.firstOpset || entry.lastOpset < firstOpset);
   entries.push_back({firstOpset, lastOpset, std::move(rule), std::move(attributes)});
 }
 
-const OnnxRules::Entry* OnnxRules::find(const std::string& type, int opset) const {
-  const auto found = entries_.find(type);
-  if (found == entries_.end()) return nullptr;
-  for (const Entry& entry : found->second)
-    if (entry.firstOpset <= opset && opset <= entry.lastOpset) return &entry;
-  return nullptr;
+void OnnxRules::note(const std::string& type, std::vector<std::string> madeOf, std::string limits) {
+  const auto name = names_.find(type);
+  OPKIT_CHECK(name != names_.end());
+  name->second.madeOf = std::move(madeOf);
+  name->second.limits = std::move(limits);
 }
 
-std::vector<std::string> OnnxRules::types() const {
-  std::vector<std::string> list;
-  for (const auto& [type, entries] : entries_) list.push_back(type);
-  return list;
+const OnnxRules::Entry* OnnxRules::find(const std::string& type, int opset) const {
+  const auto found = names_.find(type);
+  if (found == names_.end()) return nullptr;
+  for (const Entry& entry : found->second.entries)
+    if (entry.firstOpset <= opset && opset <= entry.lastOpset) return &entry;
+  return nullptr;
 }
 
 Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name) {

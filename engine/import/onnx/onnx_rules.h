@@ -109,12 +109,27 @@ class OnnxRules {
   /// `attributes` lists every attribute the rule handles; the importer reports all others as Unsupported.
   void add(const std::string& type, std::vector<std::string> attributes, OnnxRule rule, int firstOpset = 1,
            int lastOpset = kAnyOpset);
+  /// For readers of docs/onnx.md. `madeOf`: the operators that a node of this name becomes, without those that only
+  /// reshape, convert or compute extents; empty for the operator of the same name. `limits`: the part of the standard
+  /// that the rule refuses. REQUIRES rules of this name.
+  void note(const std::string& type, std::vector<std::string> madeOf, std::string limits = {});
+
+  /// All rules of a name.
+  struct Name {
+    std::vector<Entry> entries;
+    std::string folder;               // of ops/; empty for rules of plugins
+    std::vector<std::string> madeOf;  // see note()
+    std::string limits;
+  };
   /// The entry for an opset; null when there is none.
   const Entry* find(const std::string& type, int opset) const;
-  std::vector<std::string> types() const;
+  const std::map<std::string, Name>& names() const { return names_; }
+  /// Names added until the next call carry this folder; used by the generated list.
+  void setFolder(std::string folder) { folder_ = std::move(folder); }
 
  private:
-  std::map<std::string, std::vector<Entry>> entries_;
+  std::map<std::string, Name> names_;
+  std::string folder_;
 };
 
 /// A rule that renames the node and passes inputs through: for operators without parameters.

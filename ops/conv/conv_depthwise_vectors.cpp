@@ -1,12 +1,12 @@
 // Depthwise convolution of one channel: output columns run along the lanes. Up to eight vectors of outputs are summed
 // together, from several rows if rows are short, so a broadcast weight serves many loads and the additions are
 // independent. 3x3 and 5x5 kernels have the number of taps compiled in.
-#include "ops/conv/conv_depthwise.h"
+#include "ops/conv/conv_depthwise_vectors.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/conv/conv_depthwise.cpp"
+#define HWY_TARGET_INCLUDE "ops/conv/conv_depthwise_vectors.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
 #include "engine/backend/cpu/vector_math-inl.h"

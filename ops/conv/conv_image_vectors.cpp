@@ -1,9 +1,9 @@
-#include "ops/conv/conv_image.h"
+#include "ops/conv/conv_image_vectors.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/conv/conv_image.cpp"
+#define HWY_TARGET_INCLUDE "ops/conv/conv_image_vectors.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
 #include "engine/backend/cpu/vectors-inl.h"

@@ -1,0 +1,54 @@
+#include "reports/onnx_page/onnx_page.h"
+
+#include <gtest/gtest.h>
+
+namespace opkit::reports {
+namespace {
+
+OpRegistry oneOperator() {
+  OpRegistry registry;
+  registry.setFolder("relu");
+  registry.add({.type = "Relu",
+                .inputs = {{"x", DTypeSet(DType::Float32, DType::Float16)}},
+                .outputs = {{"y"}},
+                .inferShapes = [](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{args.input(0)};
+                },
+                .lower = nullptr,
+                .flops = nullptr,
+                .oracle = [](const OracleArgs&) { return Status::ok(); }});
+  return registry;
+}
+
+TEST(OnnxPage, HasARowPerName) {
+  OnnxRules rules;
+  rules.setFolder("relu");
+  rules.add("Relu", {}, passThrough("Relu"), 1, 5);
+  rules.add("Relu", {}, passThrough("Relu"), 6, 13);
+  rules.add("Relu", {}, passThrough("Relu"), 16);
+  rules.add("com.acme::Rectify", {}, passThrough("Relu"));
+  rules.note("com.acme::Rectify", {"Relu"}, "alpha is 0");
+  rules.add("Gradient", {}, passThrough("Relu"));
+  rules.note("Gradient", {}, "refused: no");
+  const auto page = renderOnnxPage(oneOperator(), rules);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  for (const char* line :
+       {"\n| Relu | 1–13, 16+ | [relu](../ops/relu/relu.md) | f32, f16 | reference | – |  |  |\n", "\n## com.acme\n",
+        "\n| Rectify | 1+ | [relu](../ops/relu/relu.md) | f32, f16 | reference | – | Relu | alpha is 0 |\n",
+        "\n| Gradient | 1+ | [relu](../ops/relu/relu.md) |  | – | – |  | refused: no |\n",
+        "\n2 names, 1 of them in the domain of ONNX.\n"})
+    EXPECT_NE(page->find(line), std::string::npos) << line << *page;
+}
+
+TEST(OnnxPage, NamesWithoutACardNeedANote) {
+  OnnxRules rules;
+  rules.add("Rectify", {}, passThrough("Relu"));
+  EXPECT_EQ(renderOnnxPage(oneOperator(), rules).error().message(),
+            "Rectify: no operator has this name, and no OnnxRules::note() says what it becomes");
+  rules.note("Rectify", {"Relo"});
+  EXPECT_EQ(renderOnnxPage(oneOperator(), rules).error().message(),
+            "Rectify: its note names Relo, which is no operator");
+}
+
+}  // namespace
+}  // namespace opkit::reports
