@@ -16,6 +16,7 @@
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/check_sample.h"
 #include "harness/commands/check_totals.h"
+#include "harness/commands/debug_case.h"
 #include "harness/commands/expectation_options.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
@@ -36,7 +37,7 @@ struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
   ExpectationOptions expectations;
-  std::string json, junit, saveFolder;
+  std::string json, junit, saveFolder, debugFolder;
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
@@ -503,6 +504,18 @@ class CheckRun {
   bool isOld_ = false;  // the sources in the tree differ from those of this program
 };
 
+Result<int> debug(const CheckArguments& options, const OpRegistry& registry) {
+  if (!options.json.empty() || !options.junit.empty() || !options.saveFolder.empty())
+    return Status::invalidArgument("--debug writes no results: leave out --json, --junit and --save");
+  CaseOptions asked = options.cases;
+  asked.reach = false;
+  OPKIT_ASSIGN(Catalogue catalogue, loadCases(asked, registry));
+  if (!asked.id.empty())
+    catalogue.groups.at(0).cases.erase(catalogue.groups[0].cases.begin() + 1, catalogue.groups[0].cases.end());
+  noteOldBuild();
+  return debugCase(catalogue, registry, options.backend, {.folder = options.debugFolder, .brief = options.brief});
+}
+
 }  // namespace
 
 void addCheckCommand(CLI::App& app, CommandContext& context) {
@@ -547,6 +560,12 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
       ->check(cli::outputFolder());
   command
+      ->add_option(
+          "--debug", options->debugFolder,
+          "Run one case in this process, for a debugger; write its inputs, expected and actual values here (.npy)")
+      ->check(cli::outputFolder())
+      ->excludes(sample);
+  command
       ->add_option("--sanitize", options->backend.sanitize,
                    "Trace the shaders of small cases and look for race,bounds,init,loops")
       ->type_name("PARTS");
@@ -565,10 +584,12 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
       "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
       "  op-harness check --expectations reports/expectations\n"
-      "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'");
+      "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
+      "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
   command->callback([options, &context] {
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
+      if (!options->debugFolder.empty()) return debug(*options, plugins().registry());
       const GracefulInterrupt graceful;
       return CheckRun(*options, plugins().registry()).run(context.commandLine);
     };

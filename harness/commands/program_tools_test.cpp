@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/backend/device_test_support.h"
+#include "engine/model/tensor_file.h"
 #include "engine/testing/nowhere.h"
 #include "harness/run/build_facts.h"
 #include "harness/testing/program.h"
@@ -56,6 +57,50 @@ TEST(ProgramCheck, WhatADeviceLacksIsRefusedWhenPlanning) {
 }
 
 const std::string kRelu = "'Relu/f32[64]/normal/seed=7'";
+
+/// The case alone in the program's process: its tensors as files, and the map of a wrong plane.
+TEST(ProgramCheck, DebugWritesTheTensorsOfOneCase) {
+  const std::string folder = fileWith("debug.txt", "") + ".files";
+  const std::string id = "'Softmax{\"axis\":1}/f32[2,3,70]/normal/seed=7'";
+  const Ran good = run("check --backend cpu --case " + id + " --debug " + folder);
+  EXPECT_EQ(good.code, 0) << good.text;
+  for (const char* file : {"input0.npy: f32[2,3,70]", "expected0.npy: f64[2,3,70]", "cpu.output0.npy: f32[2,3,70]"})
+    expectPart(good, file);
+  const auto input = loadTensor(folder + "/input0.npy"), output = loadTensor(folder + "/cpu.output0.npy"),
+             expected = loadTensor(folder + "/expected0.npy");
+  ASSERT_TRUE(input && output && expected);
+  EXPECT_EQ(expected->desc.dtype, DType::Float64);
+  for (size_t i = 0; i < 420; ++i) EXPECT_NEAR(output->data<float>()[i], expected->data<double>()[i], 1e-6) << i;
+
+  const std::string file = hopelessCase("Softmax", "f32[2,3,70]");
+  const Ran bad = run("check --brief --backend cpu --cases " + file + " --debug " + folder);
+  EXPECT_EQ(bad.code, 1) << bad.text;
+  expectPart(bad, "elements wrong\n  worst  [");
+  expectPart(bad, "  plane  3 x 70 of the last axes, from element ");
+  expectPart(bad, "fail Softmax/f32[2,3,70]");
+}
+
+TEST(ProgramCheck, DebugTakesOneCase) {
+  const std::string folder = fileWith("debug_bad.txt", "") + ".files";
+  expectOneLine(run("check --backend cpu --written --op Softmax --debug " + folder), "--debug: expected one case, ");
+  expectOneLine(run("check --backend cpu --case " + kRelu + " --json x.jsonl --debug " + folder),
+                "--debug writes no results: leave out --json, --junit and --save");
+  expectOneLine(run("check --backend cpu --case " + kRelu + " --debug /proc/none"), "--debug: ");
+}
+
+TEST(ProgramShaders, SavesTheSpirv) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string folder = fileWith("spirv.txt", "") + ".files";
+  const Ran ran = run("shaders --case " + kRelu + " --save " + folder);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    ++files;
+    EXPECT_EQ(runShell("spirv-val --target-env vulkan1.2 " + entry.path().string()).code, 0) << entry.path();
+  }
+  EXPECT_GT(files, 0u);
+  expectOneLine(run("shaders --access --case " + kRelu + " --save " + folder), "--save is not for --access");
+}
 
 TEST(ProgramBench, TheBaselineIsAnotherProgramInTurns) {
   const std::string bench = "bench --backend cpu --samples 3 --rounds 1 --case " + kRelu;

@@ -1,6 +1,9 @@
+#include <filesystem>
+
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/spirv_facts.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/model/model.h"
 #include "harness/check/prepared.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/shaders_access.h"
@@ -13,7 +16,7 @@ struct ShadersArguments {
   BackendOptions backend;
   CaseOptions cases;
   AccessArguments access;
-  std::string json;
+  std::string json, saveFolder;
 };
 
 struct Use {
@@ -57,6 +60,24 @@ std::string driverText(const std::vector<vulkan::PipelineStatistic>& statistics)
   return text;
 }
 
+/// Writes the words of each shader as FOLDER/softmax.softmax.STORAGE=f32.spv, for spirv-dis and the compilers of
+/// vendors.
+Status save(const std::map<std::string, Use>& used, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Status::invalidArgument("--save: cannot make folder '{}': {}", folder, error.message());
+  for (const auto& [name, entry] : used) {
+    std::string file = name;
+    for (char& c : file)
+      if (c == '/' || c == ' ') c = '.';
+    const std::string path = fmt::format("{}/{}.spv", folder, file);
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(entry.code.spirv.data());
+    OPKIT_TRY(writeFile(path, {bytes, entry.code.spirv.size() * sizeof(uint32_t)}).withContext("--save"));
+    fmt::print("wrote {}\n", path);
+  }
+  return Status::ok();
+}
+
 Result<int> shaders(const ShadersArguments& options) {
   bool driverTells = false;
   OPKIT_ASSIGN(const auto used, dispatched(options, driverTells));
@@ -85,6 +106,7 @@ Result<int> shaders(const ShadersArguments& options) {
       document.back()["driver"][statistic.name] = statistic.value;
   }
   OPKIT_TRY(cli::writeJson(options.json, document));
+  if (!options.saveFolder.empty()) OPKIT_TRY(save(used, options.saveFolder));
   fmt::print("{}", table.toString());
   if (!driverTells) fmt::print("note: this driver does not tell registers (VK_KHR_pipeline_executable_properties)\n");
   return table.empty() ? nothingRan("these cases dispatch no shader") : cli::kSuccess;
@@ -103,12 +125,16 @@ void addShadersCommand(CLI::App& app, CommandContext& context) {
   options->access.add(*command);
   command->add_option("--json", options->json, "Write the table as JSON; with --access, append results")
       ->check(cli::outputFile());
+  command->add_option("--save", options->saveFolder, "Write the SPIR-V of each shader here (.spv)")
+      ->check(cli::outputFolder());
   command->footer(
       "Examples:\n  op-harness shaders --op Softmax\n  op-harness shaders --access --op Transpose --gpu "
       "H100,Adreno750");
   command->callback([options, &context] {
     context.run = [options, &context] {
       if (!options->access.glsl.empty()) return glslAccess(options->access, options->backend);
+      if (options->access.wanted && !options->saveFolder.empty())
+        return Result<int>(Status::invalidArgument("--save is not for --access"));
       return options->access.wanted
                  ? shadersAccess(options->access, options->backend, options->cases, options->json, context.commandLine)
                  : shaders(*options);
