@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/run/source_table.h"
 #include "harness/run/terminal.h"
+#include "harness/watch/operator_build.h"
 #include "harness/watch/watch.h"
 
 namespace opkit::harness {
@@ -33,12 +34,29 @@ void printRound(const WatchRound& round, double seconds, const WatchRound& lastG
       round.complete() ? fmt::format("all {} groups", groups)
                        : fmt::format("{} of {} groups, the rest for lack of time (--budget)", round.groups, groups);
   const char* verdict = !round.good() ? "FAIL" : round.complete() ? "ok" : "ok so far";
-  fmt::print("{} after {:.2f} s: {}, {} failures, margin {}, device {}, SPIR-V {} words\n", coloured(status, verdict),
-             seconds, share, round.failures, formatNumber(round.margin), time, round.spirvWords);
+  const std::string built = round.buildSeconds > 0 ? fmt::format(", C++ {:.2f} s", round.buildSeconds) : "";
+  fmt::print("{} after {:.2f} s: {} on {}, {} failures, margin {}, device {}, SPIR-V {} words{}\n",
+             coloured(status, verdict), seconds, share, fmt::join(round.backends, ","), round.failures,
+             formatNumber(round.margin), time, round.spirvWords, built);
   if (!round.tracedCase.empty())
     fmt::print("  memory of a GPU: efficiency {:.3f}, requests {:.3g} x inputs and outputs, {}\n", round.efficiency,
                round.requests, round.tracedCase);
   std::fflush(stdout);
+}
+
+/// Compiles the operators' C++ once, so that a saved file is the only one that is compiled.
+void prepare(const Result<OperatorBuild>& build) {
+  if (!build) {
+    fmt::print("C++ needs a build of op-harness: {}\n", build.error().message());
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto library = build->run();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (library)
+    fmt::print("prepared the operators' C++ in {:.1f} s: a saved .cpp is checked like a shader\n", took.count());
+  else
+    fmt::print("{}", library.error().message());
 }
 
 Result<int> watch(const WatchArguments& options) {
@@ -52,6 +70,10 @@ Result<int> watch(const WatchArguments& options) {
     watched.budgetSeconds = std::numeric_limits<double>::infinity();
     watched.timeoutSeconds = kOnceTimeoutSeconds;
   }
+  std::set<std::string> folders;
+  for (const std::string& op : options.watch.ops) folders.insert(registry.find(op)->folder);
+  const auto build = OperatorBuild::create(options.watch.source, folders);
+  if (build) watched.buildOperators = [&build] { return build->run(); };
   Watcher watcher(watched, registry);
   WatchRound lastGood;
   const auto runRound = [&] {
@@ -69,6 +91,7 @@ Result<int> watch(const WatchArguments& options) {
     if (first.groups == 0 && first.error.empty()) return nothingRan("these operators have no cases");
     return first.good() ? cli::kSuccess : cli::kCheckFailed;
   }
+  prepare(build);
   fmt::print("watching {}/shaders, the case files and what this program was built of; Ctrl-C ends\n",
              options.watch.source);
   std::fflush(stdout);
@@ -91,7 +114,7 @@ Result<int> watch(const WatchArguments& options) {
 
 void addWatchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
-      app.add_subcommand("watch", "Run an operator's cases again whenever its shader or case file is saved");
+      app.add_subcommand("watch", "Run an operator's cases again whenever its shader, C++ or case file is saved");
   auto options = std::make_shared<WatchArguments>();
   command->add_option("--op", options->watch.ops, "Operators, separated by commas")->delimiter(',')->required();
   command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")

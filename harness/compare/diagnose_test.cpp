@@ -256,6 +256,15 @@ TEST(Diagnosis, AKernelThatKeepsItsFirstOutputIsCalledStale) {
   EXPECT_EQ(results[1].diagnosisKind, "stale") << results[1].reason;
 }
 
+TEST(Diagnosis, AnAlteredExtentIsNotComputed) {
+  // With indices and depth exchanged the output would have 2^39 elements.
+  const Row row{
+      "", "",
+      R"(OneHot/i64[1,1],i64[1],f32[2]/designed/seed=7/constant=1/data=[{"values":[549755813888]},{"values":[5]},{"values":[-2,3]}])",
+      [](OracleTensor& y) { y.real[1] = 7; }};
+  EXPECT_FALSE(diagnosisOf(row).text.empty());
+}
+
 TEST(ErrorMap, ShowsWhereErrorsLie) {
   std::vector<bool> wrong(12, false);
   wrong[3] = wrong[11] = true;

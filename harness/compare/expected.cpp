@@ -9,8 +9,8 @@ size_t requiredOutputs(const OpDef& def) {
 }
 
 Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
-                                                  const std::vector<std::optional<Tensor>>& inputs,
-                                                  size_t outputCount) {
+                                                  const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
+                                                  int64_t mostElements) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
   std::vector<OracleTensor> oracleInputs(inputs.size());
@@ -24,7 +24,12 @@ Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<co
   const ShapeArgs args{paramBytes, descs, contents, outputCount ? outputCount : requiredOutputs(def)};
   OPKIT_ASSIGN(const auto outputDescs, inferShapes(def, args));
   std::vector<OracleTensor> outputs;
-  for (const TensorDesc& desc : outputDescs) outputs.emplace_back(desc);
+  for (const TensorDesc& desc : outputDescs) {
+    if (desc.elements() > mostElements)
+      return Status::unsupported("{}: an output of {}, of at most {} elements", def.type, desc.toString(),
+                                 mostElements);
+    outputs.emplace_back(desc);
+  }
   if (!def.oracle) return Status::internal("{}: the card has no oracle", def.type);
   OPKIT_TRY(def.oracle({paramBytes, oraclePointers, outputs, true}));
   return outputs;

@@ -12,6 +12,7 @@
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
 #include "harness/trace/case_access.h"
+#include "harness/watch/operator_build.h"
 
 namespace opkit::harness {
 namespace {
@@ -106,6 +107,7 @@ Watcher::Watcher(WatchOptions options, const OpRegistry& registry) : options_(st
     if (const OpDef* def = registry.find(op)) folders_.insert(def->folder);
   poll();
   changed_.clear();
+  fresh_.clear();
 }
 
 std::vector<std::string> Watcher::watchedFiles() const {
@@ -115,9 +117,45 @@ std::vector<std::string> Watcher::watchedFiles() const {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(source / "shaders", ignored))
     for (const char* extension : {".comp", ".glsl"}) addFiles(entry.path(), extension, files);
-  for (const std::string& folder : folders_)
+  for (const std::string& folder : folders_) {
     files.push_back((source / "ops" / folder / (folder + ".cases.json")).string());
+    if (options_.buildOperators)
+      for (const char* extension : {".cpp", ".h"}) addFiles(source / "ops" / folder, extension, files);
+  }
   return files;
+}
+
+/// C++ of the operators' own folders, which a round compiles.
+bool Watcher::isOwnCode(const std::string& path) const {
+  return options_.buildOperators && (path.ends_with(".cpp") || path.ends_with(".h")) &&
+         std::ranges::any_of(folders_,
+                             [&](const std::string& folder) { return path.starts_with("ops/" + folder + "/"); });
+}
+
+/// Of the own C++, the files that differ from the program's.
+std::vector<std::string> Watcher::changedCode() const {
+  if (!options_.changedSources) return {};
+  std::vector<std::string> changed = options_.changedSources(options_.source);
+  std::erase_if(changed, [&](const std::string& path) { return !isOwnCode(path); });
+  return changed;
+}
+
+/// The backends that the last changes concern: kernels of one backend that backend, other C++ both, all else Vulkan.
+std::vector<std::string> Watcher::chooseBackends(const std::vector<std::string>& code) {
+  std::set<std::string> paths(fresh_);
+  if (fresh_.empty()) paths.insert(code.begin(), code.end());  // the first round
+  fresh_.clear();
+  bool cpu = false, vulkan = false;
+  for (const std::string& path : paths) {
+    const bool isCode = path.ends_with(".cpp") || path.ends_with(".h");
+    const bool isVulkan = !isCode || path.ends_with("_vulkan.cpp") || path.ends_with("_vulkan.h");
+    const bool isCpu = isCode && (path.ends_with("_cpu.cpp") || path.ends_with("_onednn.cpp") ||
+                                  path.ends_with("_vectors.cpp") || path.ends_with("_wide.cpp"));
+    vulkan = vulkan || !isCpu;
+    cpu = cpu || !isVulkan;
+  }
+  if (!cpu) return {"vulkan"};
+  return vulkan ? std::vector<std::string>{"cpu", "vulkan"} : std::vector<std::string>{"cpu"};
 }
 
 bool Watcher::poll() {
@@ -130,6 +168,7 @@ bool Watcher::poll() {
     if (isNew || known->second == time) continue;
     known->second = time;
     changed_.insert(path);
+    fresh_.insert(path);
     any = true;
   }
   return any;
@@ -139,62 +178,120 @@ std::vector<std::string> Watcher::unbuilt() const {
   if (!options_.changedSources) return {};
   std::vector<std::string> changed = options_.changedSources(options_.source);
   // Every round reads these from the tree.
-  std::erase_if(changed, [](const std::string& path) {
-    return path.ends_with(".comp") || path.ends_with(".glsl") || path.ends_with(".cases.json");
+  std::erase_if(changed, [this](const std::string& path) {
+    return isOwnCode(path) || path.ends_with(".comp") || path.ends_with(".glsl") || path.ends_with(".cases.json");
   });
   return changed;
 }
 
-Result<Catalogue> Watcher::readCases() const {
+/// The first case names a group.
+static std::string groupName(const CaseGroup& group, const std::string& backend) {
+  return backend + " " + group.cases.front().id();
+}
+
+Result<Catalogue> Watcher::readCases(const OpRegistry& registry) const {
   Catalogue catalogue;
   for (const std::string& folder : folders_) {
     const std::string path = fmt::format("{0}/ops/{1}/{1}.cases.json", options_.source, folder);
     OPKIT_ASSIGN(const auto bytes, readFile(path));
-    OPKIT_ASSIGN(Catalogue one, parseCaseFile(path, {bytes.begin(), bytes.end()}, registry_));
+    OPKIT_ASSIGN(Catalogue one, parseCaseFile(path, {bytes.begin(), bytes.end()}, registry));
     catalogue.append(std::move(one));
   }
-  OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), {.ops = options_.ops}, registry_));
+  OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), {.ops = options_.ops}, registry));
   std::stable_sort(catalogue.groups.begin(), catalogue.groups.end(),
                    [](const CaseGroup& a, const CaseGroup& b) { return bytesOf(a) < bytesOf(b); });
   return catalogue;
 }
 
+/// What a worker needs besides the options.
+struct Watcher::Job {
+  std::string library;  // of the operators' C++; empty: the program's
+  std::vector<std::string> backends;
+};
+
+namespace {
+
+/// A round on one backend, in a worker.
+class RoundChecks {
+ public:
+  RoundChecks(const OpRegistry& registry, std::shared_ptr<Runtime> runtime, std::string backend, Json& round)
+      : registry_(registry), runtime_(std::move(runtime)), backend_(std::move(backend)), round_(round) {}
+
+  /// Checks groups, smallest first but for those that failed, for so many seconds, and at least one.
+  void check(std::vector<CaseGroup> groups, const std::set<std::string>& failing, double seconds,
+             const std::string& error) {
+    std::ranges::stable_sort(groups, {},
+                             [&](const CaseGroup& group) { return !failing.contains(groupName(group, backend_)); });
+    const auto begin = std::chrono::steady_clock::now();
+    Checker checker(registry_, backend_, runtime_);
+    size_t done = 0;
+    for (const CaseGroup& group : groups) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+      if (elapsed.count() > seconds && done > 0) break;
+      PreparedGroup prepared = prepareGroup(group, registry_);
+      for (const CaseResult& result : checker.checkGroup(prepared)) add(result, group);
+      if (!error.empty()) return;
+      if (!prepared.cases.empty() && prepared.cases[0].status.isOk()) largest_ = std::move(prepared);
+      ++done;
+    }
+    round_["groups"] = round_["groups"].get<size_t>() + done;
+    round_["left"] = round_["left"].get<size_t>() + groups.size() - done;
+  }
+
+  const PreparedGroup& largest() const { return largest_; }
+
+ private:
+  void add(const CaseResult& result, const CaseGroup& group) {
+    if (result.accuracy)
+      round_["margin"] = std::max(round_["margin"].get<double>(), std::min(result.accuracy->margin, 1e9));
+    if (!isFailure(result.status)) return;
+    round_["failures"] = round_["failures"].get<size_t>() + 1;
+    const std::string name = groupName(group, backend_);
+    if (round_["failing"].empty() || round_["failing"].back() != name) round_["failing"].push_back(name);
+    if (round_["blocks"].size() < kBlocks) round_["blocks"].push_back(failureBlock(result, ""));
+  }
+
+  const OpRegistry& registry_;
+  std::shared_ptr<Runtime> runtime_;  // shared with its Sessions
+  std::string backend_;
+  Json& round_;
+  PreparedGroup largest_;
+};
+
+}  // namespace
+
 /// In a worker: the round as JSON.
-std::string Watcher::work() const {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto catalogue = readCases();
-  if (!catalogue) return Json{{"error", catalogue.error().message()}}.dump();
-  auto made = createRuntime("vulkan", {.cacheDir = "off"});
-  if (!made) return Json{{"error", made.error().message()}}.dump();
-  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*made);
+std::string Watcher::work(const Job& job) const {
+  const auto failed = [](const Status& status) { return Json{{"error", status.message()}}.dump(); };
+  std::optional<OpRegistry> own;
+  if (!job.library.empty()) {
+    auto replaced = withLibrary(registry_, folders_, job.library);
+    if (!replaced) return failed(replaced.error());
+    own = *std::move(replaced);
+  }
+  const OpRegistry& registry = own ? *own : registry_;
+  const auto catalogue = readCases(registry);
+  if (!catalogue) return failed(catalogue.error());
+  Json round = {{"groups", 0},
+                {"left", 0},
+                {"failures", 0},
+                {"margin", 0.0},
+                {"blocks", Json::array()},
+                {"failing", Json::array()}};
   auto sources = std::make_shared<Sources>(Sources{ShaderWorkshop(options_.source), all_, false, changed_, "", {}});
   for (const std::string& path : changed_) sources->include = sources->include || path.ends_with(".glsl");
-  runtime->setShaderSource([sources](const vulkan::ShaderCode& code) { return sources->choose(code); });
-
-  Json round = {{"groups", 0}, {"failures", 0}, {"margin", 0.0}, {"blocks", Json::array()}};
-  Checker checker(registry_, "vulkan", runtime);
-  PreparedGroup largest;
-  size_t done = 0;
-  for (const CaseGroup& group : catalogue->groups) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    if (elapsed.count() > options_.budgetSeconds && done > 0) break;
-    PreparedGroup prepared = prepareGroup(group, registry_);
-    for (const CaseResult& result : checker.checkGroup(prepared)) {
-      if (result.accuracy)
-        round["margin"] = std::max(round["margin"].get<double>(), std::min(result.accuracy->margin, 1e9));
-      if (!isFailure(result.status)) continue;
-      round["failures"] = round["failures"].get<size_t>() + 1;
-      if (round["blocks"].size() < kBlocks) round["blocks"].push_back(failureBlock(result, ""));
-    }
+  for (const std::string& backend : job.backends) {
+    const auto runtime = createRuntime(backend, {.cacheDir = "off"});
+    if (!runtime) return failed(runtime.error());
+    const auto device = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*runtime);
+    if (device) device->setShaderSource([sources](const vulkan::ShaderCode& code) { return sources->choose(code); });
+    RoundChecks checks(registry, *runtime, backend, round);
+    checks.check(catalogue->groups, failing_, options_.budgetSeconds, sources->error);
     if (!sources->error.empty()) return Json{{"error", sources->error}}.dump();
-    if (!prepared.cases.empty() && prepared.cases[0].status.isOk()) largest = std::move(prepared);
-    ++done;
+    if (!device || round["failures"] != 0) continue;
+    if (!checks.largest().cases.empty()) round["deviceNs"] = deviceNs(checks.largest().cases[0], registry, device);
+    addAccess(caseToTrace(*catalogue, checks.largest()), registry, device, round);
   }
-  round["groups"] = done;
-  round["left"] = catalogue->groups.size() - done;
-  if (!largest.cases.empty() && round["failures"] == 0)
-    round["deviceNs"] = deviceNs(largest.cases[0], registry_, runtime);
-  if (round["failures"] == 0) addAccess(caseToTrace(*catalogue, largest), registry_, runtime, round);
   size_t words = 0;
   for (const auto& [variant, size] : sources->words) words += size;
   round["words"] = words;
@@ -210,9 +307,21 @@ WatchRound Watcher::run() {
         listOf(changed));
     return round;
   }
+  const std::vector<std::string> code = changedCode();
+  Job job{.backends = round.backends = chooseBackends(code)};
+  if (!code.empty()) {
+    const auto start = std::chrono::steady_clock::now();
+    auto library = options_.buildOperators();
+    round.buildSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!library) {
+      round.error = library.error().message();
+      return round;
+    }
+    job.library = *std::move(library);
+  }
   const IsolationLimits limits{.workers = 1, .timeoutSeconds = options_.timeoutSeconds};
   const Status status = runIsolated(
-      1, limits, [&](size_t) { return work(); },
+      1, limits, [&](size_t) { return work(job); },
       [&](size_t, const JobOutcome& outcome) {
         const Json answer = Json::parse(outcome.answer, nullptr, false);
         if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
@@ -225,6 +334,7 @@ WatchRound Watcher::run() {
         round.groupsLeft = answer.value("left", size_t{0});
         round.failures = answer.value("failures", size_t{0});
         round.blocks = answer.value("blocks", std::vector<std::string>());
+        failing_ = answer.value("failing", std::set<std::string>());
         round.margin = answer.value("margin", 0.0);
         round.deviceNs = answer.value("deviceNs", 0.0);
         round.efficiency = answer.value("efficiency", 0.0);

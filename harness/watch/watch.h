@@ -1,7 +1,8 @@
-// watch: when shaders or case files change, runs the affected cases again.
+// watch: when shaders, the operator's C++ or case files change, runs the affected cases again.
 //
-// Each round runs in a separate process, so that a shader that hangs or crashes the driver ends only the round. Shaders
-// whose files changed since the start are compiled from the source tree; all others come from the build.
+// Each round runs in a separate process, so that a kernel that hangs or crashes ends only the round. Shaders whose
+// files changed since the start are compiled from the source tree, and so is the C++ of the operator's folder if it
+// differs from the build (operator_build.h); all else comes from the build.
 #pragma once
 
 #include <filesystem>
@@ -23,10 +24,14 @@ struct WatchOptions {
   double timeoutSeconds = 20;
   /// The sources in a tree that differ from those of this program (harness/run/source_table.h).
   std::function<std::vector<std::string>(const std::string& source)> changedSources = nullptr;
+  /// Compiles the C++ of the operators' folders; returns the library (OperatorBuild::run). None: C++ needs a build.
+  std::function<Result<std::string>()> buildOperators = nullptr;
 };
 
 struct WatchRound {
   std::string error;                  // of compiling or reading: nothing was checked
+  std::vector<std::string> backends;  // that were checked
+  double buildSeconds = 0;            // of the operators' C++; 0: it is that of the program
   size_t groups = 0, groupsLeft = 0;  // checked; left for lack of time
   size_t failures = 0;
   std::vector<std::string> blocks;  // of the first failures
@@ -55,17 +60,24 @@ class Watcher {
   void takeAll() { all_ = true; }
   /// Changed sources that need a build: the results of run() do not hold for them.
   std::vector<std::string> unbuilt() const;
+  const std::set<std::string>& folders() const { return folders_; }
 
  private:
+  struct Job;
   std::vector<std::string> watchedFiles() const;
-  Result<Catalogue> readCases() const;
-  std::string work() const;
+  bool isOwnCode(const std::string& path) const;
+  std::vector<std::string> changedCode() const;
+  std::vector<std::string> chooseBackends(const std::vector<std::string>& code);
+  Result<Catalogue> readCases(const OpRegistry& registry) const;
+  std::string work(const Job& job) const;
 
   WatchOptions options_;
   const OpRegistry& registry_;
   std::set<std::string> folders_;  // of the operators
   std::map<std::string, std::filesystem::file_time_type> times_;
   std::set<std::string> changed_;  // paths
+  std::set<std::string> fresh_;    // of those, since the last round
+  std::set<std::string> failing_;  // first cases of the groups that failed last; they come first
   bool all_ = false;
 };
 

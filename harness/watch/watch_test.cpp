@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/backend/device_test_support.h"
+#include "harness/watch/operator_build.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -14,14 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A source tree of one operator, to be edited; tests run in parallel, so each has its own.
-fs::path copyOfTree(const std::string& name) {
+fs::path copyOfTree(const std::string& name, const std::string& folder = "softmax") {
   const fs::path root = fs::path(testing::TempDir()) / name, source = sourceFolder();
   fs::remove_all(root);
-  fs::create_directories(root / "ops" / "softmax");
+  fs::create_directories(root / "ops");
   fs::create_directories(root / "shaders");
-  fs::copy(source / "shaders" / "softmax", root / "shaders" / "softmax", fs::copy_options::recursive);
-  fs::copy(source / "shaders" / "include", root / "shaders" / "include", fs::copy_options::recursive);
-  fs::copy(source / "ops" / "softmax" / "softmax.cases.json", root / "ops" / "softmax" / "softmax.cases.json");
+  for (const fs::path& part : {fs::path("shaders") / folder, fs::path("shaders/include"), fs::path("ops") / folder})
+    fs::copy(source / part, root / part, fs::copy_options::recursive);
   return root;
 }
 
@@ -35,7 +35,7 @@ void edit(const fs::path& path, const std::string& from, const std::string& to) 
   all.replace(at, from.size(), to);
   const auto before = fs::last_write_time(path);
   std::ofstream(path) << all;
-  fs::last_write_time(path, before + std::chrono::seconds(2));
+  fs::last_write_time(path, std::max(before + std::chrono::seconds(2), fs::file_time_type::clock::now()));
 }
 
 TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
@@ -65,6 +65,33 @@ TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
   edit(shader, "1.0 / ;", "1.0 / sum;");
   EXPECT_TRUE(watcher.poll());
   EXPECT_TRUE(watcher.run().good());
+}
+
+TEST(Watch, ASavedKernelIsCompiledAlone) {
+  const fs::path root = copyOfTree("watched_kernel", "one_hot");
+  const fs::path kernel = root / "ops/one_hot/one_hot_cpu.cpp";
+  const auto build = OperatorBuild::create(root.string(), {"one_hot"});
+  ASSERT_TRUE(build.has_value()) << build.error().message();
+  WatchOptions options{.ops = {"OneHot"}, .source = root.string(), .budgetSeconds = 60, .timeoutSeconds = 120};
+  options.changedSources = [](const std::string&) { return std::vector<std::string>{"ops/one_hot/one_hot_cpu.cpp"}; };
+  options.buildOperators = [&] { return build->run(); };
+  Watcher watcher(options, ops::builtinOps());
+
+  edit(kernel, "off = pair[0], on = pair[1]", "off = pair[1], on = pair[0]");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound broken = watcher.run();
+  EXPECT_EQ(broken.backends, std::vector<std::string>{"cpu"});
+  EXPECT_GT(broken.failures, 0u) << broken.error;
+  EXPECT_GT(broken.buildSeconds, 0);
+
+  edit(kernel, "off = pair[1], on = pair[0]", "off = pair[0], on = pair[1]");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound good = watcher.run();
+  EXPECT_TRUE(good.good()) << good.error << (good.blocks.empty() ? "" : good.blocks[0]);
+
+  edit(kernel, "off = pair[0], on", "off = pair[0] on");
+  EXPECT_TRUE(watcher.poll());
+  EXPECT_NE(watcher.run().error.find("one_hot_cpu.cpp:"), std::string::npos) << "a compiler's message";
 }
 
 TEST(Watch, ARoundThatRanOutOfTimeIsNotComplete) {
