@@ -5,6 +5,8 @@
 #   <op>_onednn.cpp     `void addOnednn(OpRegistry&)`; only where the build found oneDNN
 #   *_codec.cpp         compiled only where the build found the libraries of images
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
+#   <op>_<name>_cpu.cpp, <op>_<name>_vulkan.cpp   a further kernel, if it defines `void addFurtherKernel(OpRegistry&)`
+#                       in the namespace <op>::<name>_cpu or <op>::<name>_vulkan; called before addCpu and addVulkan
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
 #   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
@@ -57,7 +59,8 @@ endfunction()
 # opkit_join_sources(target sources...): compiles in groups of several operators what describes them (<op>.cpp, _onnx, _passes),
 # their oracles, their Vulkan recordings and their other helpers: headers and templates take most of the time of a small
 # source. Of Vulkan recordings and helpers a group holds one per folder, since these like to give the same names. Kernels
-# are compiled alone: their loops are edited most, and files with foreach_target.h include themselves.
+# are compiled alone: their loops are edited most, and files with foreach_target.h include themselves. So are further
+# kernels.
 function(opkit_join_sources target)
   foreach(file ${ARGN})
     get_filename_component(folder ${file} DIRECTORY)
@@ -66,6 +69,10 @@ function(opkit_join_sources target)
     file(STRINGS ${file} repeated REGEX "foreach_target\\.h" LIMIT_COUNT 1)
     if(repeated AND NOT name MATCHES "_(vectors|rows|wide)$")
       message(FATAL_ERROR "${file}: a source with foreach_target.h ends in _vectors, _rows or _wide, see cmake/opkit_ops.cmake")
+    endif()
+    file(STRINGS ${file} further REGEX "^void addFurtherKernel\\(" LIMIT_COUNT 1)
+    if(further)
+      set(repeated TRUE)
     endif()
     if(name STREQUAL op OR name MATCHES "_(onnx|passes)$")
       opkit_bucket(${op} 28 bucket)
@@ -86,6 +93,26 @@ function(opkit_join_sources target)
   endforeach()
 endfunction()
 
+# opkit_further_kernels(op files declarations-var calls-var): of the sources of an operator that add a further kernel.
+function(opkit_further_kernels op files declarations calls)
+  set(found_declarations "")
+  set(found_calls "")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    if(NOT name MATCHES "^${op}_(.+_(cpu|vulkan))$" OR (CMAKE_MATCH_2 STREQUAL "vulkan" AND NOT OPKIT_VULKAN))
+      continue()
+    endif()
+    set(inner ${CMAKE_MATCH_1})
+    file(STRINGS ${file} defined REGEX "^void addFurtherKernel\\(OpRegistry& " LIMIT_COUNT 1)
+    if(defined)
+      string(APPEND found_declarations "namespace opkit::ops::${op}::${inner} {\nvoid addFurtherKernel(OpRegistry&);\n}\n")
+      string(APPEND found_calls "  ${op}::${inner}::addFurtherKernel(registry);\n")
+    endif()
+  endforeach()
+  set(${declarations} "${found_declarations}" PARENT_SCOPE)
+  set(${calls} "${found_calls}" PARENT_SCOPE)
+endfunction()
+
 # opkit_discover_ops(root sources-var headers-var): sources and generated headers of every folder of root.
 function(opkit_discover_ops root sources headers)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/*)
@@ -100,9 +127,10 @@ function(opkit_discover_ops root sources headers)
       continue()
     endif()
     file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.fbs)
+    opkit_further_kernels(${op} "${files}" further further_calls)
     set(parts "void define(OpRegistry&);\n")
     set(parts_includes "")
-    string(APPEND op_calls "  registry.setFolder(\"${op}\");\n  ${op}::define(registry);\n")
+    string(APPEND op_calls "  registry.setFolder(\"${op}\");\n  ${op}::define(registry);\n${further_calls}")
     foreach(file ${files})
       get_filename_component(name ${file} NAME)
       if(name MATCHES "_test\\.cpp$")
@@ -143,7 +171,7 @@ function(opkit_discover_ops root sources headers)
       endif()
     endforeach()
     set(parts "namespace opkit::ops::${op} {\n${parts}}  // namespace opkit::ops::${op}\n")
-    string(APPEND declarations "${parts}")
+    string(APPEND declarations "${parts}${further}")
     opkit_write_if_different(${PROJECT_BINARY_DIR}/generated/ops/${op}/${op}_parts.h
       "// Generated from the files of ops/${op}/.\n#pragma once\n#include \"engine/op/op_def.h\"\n${parts_includes}
 namespace opkit {\nclass OnnxRules;\nclass OpRegistry;\n}  // namespace opkit\n${parts}")

@@ -25,6 +25,7 @@ endfunction()
 
 # ./test walks through one page; the night writes operators of every kind.
 opkit_scratch_test(copy_operator night-scaffold ${PROJECT_SOURCE_DIR}/ops/copy_operator_test.sh ${scratch} ${OPKIT_VULKAN})
+opkit_scratch_test(further_kernel night-scaffold ${PROJECT_SOURCE_DIR}/scaffold/testing/further_kernel.sh ${scratch} ${OPKIT_VULKAN})
 opkit_scratch_test(scaffold_kinds night-scaffold ${PROJECT_SOURCE_DIR}/scaffold/testing/every_kind.sh ${scratch} ${OPKIT_VULKAN})
 if(OPKIT_VULKAN)
   set(page ${PROJECT_SOURCE_DIR}/docs/changing_page_test.sh ${scratch})

@@ -1,4 +1,4 @@
-// Commands that change or check an existing tree: rename, add-backend, backend, doctor.
+// Commands that change or check an existing tree: rename, new-kernel, add-backend, backend, doctor.
 #include <filesystem>
 
 #include "engine/base/child_process.h"
@@ -6,7 +6,7 @@
 #include "scaffold/backend.h"
 #include "scaffold/commands.h"
 #include "scaffold/doctor.h"
-
+#include "scaffold/further_kernel.h"
 #include "scaffold/names.h"
 #include "scaffold/plugin.h"
 #include "scaffold/record.h"
@@ -72,6 +72,29 @@ void addRenameCommand(CLI::App& app, CommandContext& context) {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(const Plan plan, planRename(tree, options->first, options->second, options->force));
       return carryOut(tree, plan, options->dryRun, checkSteps(tree, options->second, "cpu"));
+    };
+  });
+}
+
+void addFurtherKernelCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = nullptr;
+  auto options = addCommand(app, "new-kernel", "Give an operator a further kernel, which begins as a copy", command);
+  auto kernel = std::make_shared<FurtherKernel>();  // shared: the callback outlives this function
+  command->add_option("OP", kernel->type, "The operator's type")->required();
+  command->add_option("--backend", kernel->backend, "cpu or vulkan")->required();
+  command->add_option("--name", kernel->name, "The kernel's name, a lower-case word such as fused")->required();
+  command->add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
+  command->callback([&context, options, kernel] {
+    context.run = [&context, options, kernel]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree tree, context.tree());
+      OPKIT_ASSIGN(const Plan plan, planFurtherKernel(tree, context.templates(), *kernel));
+      return carryOut(
+          tree, plan, options->dryRun,
+          checkSteps(tree, kernel->type, kernel->backend) +
+              fmt::format(
+                  "  build/release/bin/op-harness check --op {0} --backend {1} --filter 'the kernel {2} on {1}'\n"
+                  "  grep -n SCAFFOLD: {3}\n",
+                  kernel->type, kernel->backend, kernel->name, plan.front().path));
     };
   });
 }

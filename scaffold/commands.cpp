@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/base/child_process.h"
+#include "scaffold/further_kernel.h"
 #include "scaffold/kinds.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
@@ -38,18 +39,23 @@ Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std:
 
 void addRemoveCommand(CLI::App& app, CommandContext& context) {
   struct Options {
-    std::string name;
+    FurtherKernel kernel;
     bool force = false, dryRun = false;
   };
   auto options = std::make_shared<Options>();  // shared: the callback outlives this function
-  CLI::App& command = *app.add_subcommand("remove", "Undo `new`: delete an operator's files, or take its row out");
-  command.add_option("NAME", options->name, "The operator's type, such as HardShrink")->required();
+  CLI::App& command = *app.add_subcommand("remove", "Undo `new` or `new-kernel`: delete files, or take a row out");
+  command.add_option("NAME", options->kernel.type, "The operator's type, such as HardShrink")->required();
+  auto* const kernel = command.add_option("--kernel", options->kernel.name, "Remove only this kernel of the operator");
+  kernel->needs(command.add_option("--backend", options->kernel.backend, "The backend of --kernel, cpu or vulkan")
+                    ->needs(kernel));
   command.add_flag("--force", options->force, "Also delete files that were edited since, or not made by op-scaffold");
   command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command.callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
-      OPKIT_ASSIGN(const Plan plan, planRemove(tree, options->name, options->force));
+      OPKIT_ASSIGN(const Plan plan, options->kernel.name.empty()
+                                        ? planRemove(tree, options->kernel.type, options->force)
+                                        : planRemoveFurtherKernel(tree, options->kernel, options->force));
       return carryOut(tree, plan, options->dryRun, "");
     };
   });

@@ -26,6 +26,7 @@ void addKindsCommand(CLI::App& app, CommandContext& context);
 void addListCommand(CLI::App& app, CommandContext& context);
 void addWhereCommand(CLI::App& app, CommandContext& context);
 void addRenameCommand(CLI::App& app, CommandContext& context);
+void addFurtherKernelCommand(CLI::App& app, CommandContext& context);
 void addBackendToOperatorCommand(CLI::App& app, CommandContext& context);
 void addDoctorCommand(CLI::App& app, CommandContext& context);
 void addBackendCommand(CLI::App& app, CommandContext& context);

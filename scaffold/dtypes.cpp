@@ -29,6 +29,8 @@ const NamedSet* namedSet(const std::string& name) {
   return nullptr;
 }
 
+}  // namespace
+
 const char* enumeratorOf(const std::string& name) {
   constexpr std::pair<const char*, const char*> kNames[] = {{"f32", "Float32"}, {"f16", "Float16"}, {"f64", "Float64"},
                                                             {"i8", "Int8"},     {"u8", "UInt8"},    {"i16", "Int16"},
@@ -38,8 +40,6 @@ const char* enumeratorOf(const std::string& name) {
     if (name == shortName) return enumerator;
   return nullptr;
 }
-
-}  // namespace
 
 Status checkDTypes(const std::string& what, const std::string& dtypes) {
   if (namedSet(dtypes)) return Status::ok();

@@ -118,12 +118,17 @@ Status checkTypeName(const std::string& name) {
   return Status::ok();
 }
 
-Status checkVariableName(const std::string& what, const std::string& name) {
+Status checkSnakeName(const std::string& what, const std::string& name) {
   const bool fits = !name.empty() && isLower(name[0]) && name.size() <= 48 && name.back() != '_' &&
                     name.find("__") == std::string::npos && name.rfind("gl_", 0) != 0 &&
                     std::all_of(name.begin(), name.end(), [](char c) { return isLower(c) || isDigit(c) || c == '_'; });
   if (!fits) return Status::invalidArgument("{}: expected a snake_case name, got '{}'", what, name);
   if (isKeyword(name)) return Status::invalidArgument("{}: '{}' is a keyword of C++ or GLSL", what, name);
+  return Status::ok();
+}
+
+Status checkVariableName(const std::string& what, const std::string& name) {
+  OPKIT_TRY(checkSnakeName(what, name));
   if (listed(kTemplateNames, name))
     return Status::invalidArgument("{}: '{}' is used by the generated code; choose another name", what, name);
   return Status::ok();

@@ -22,8 +22,9 @@ bool isKeyword(const std::string& name);
 
 /// An operator's type: UpperCamel, letters and digits, and none of its forms a keyword.
 Status checkTypeName(const std::string& name);
-/// A parameter, input or output: snake_case, no keyword, none of the names that the templates use. `what` is for the
-/// message.
+/// snake_case, no keyword. `what` is for the message.
+Status checkSnakeName(const std::string& what, const std::string& name);
+/// A parameter, input or output: snake_case, no keyword, none of the names that the templates use.
 Status checkVariableName(const std::string& what, const std::string& name);
 
 }  // namespace opkit::scaffold

@@ -24,7 +24,8 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  op-scaffold kinds\n"
       "  op-scaffold new HardShrink --kind elementwise --attr lambd:float=0.5 --dry-run\n"
-      "  op-scaffold remove HardShrink");
+      "  op-scaffold remove HardShrink\n"
+      "  op-scaffold new-kernel Softmax --backend vulkan --name fused");
   CommandContext context;
   app.add_option("--root", context.root, "A folder of the source tree (default: the current one)");
   app.add_option("--templates", context.overrides,
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   addNewCommand(app, context);
   addRemoveCommand(app, context);
   addRenameCommand(app, context);
+  addFurtherKernelCommand(app, context);
   addBackendToOperatorCommand(app, context);
   addBackendCommand(app, context);
   addPluginCommand(app, context);

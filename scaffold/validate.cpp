@@ -17,7 +17,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::string shaderKey(std::string stem) {
+/// Of the C++ name that a shader's path gives: equal for "a/my_op.comp" and "b/myOp.comp".
+std::string shaderKey(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  std::string stem = path.substr(slash + 1, path.rfind('.') - slash - 1);
   stem.erase(std::remove(stem.begin(), stem.end(), '_'), stem.end());
   return lower(stem);
 }
@@ -183,13 +186,13 @@ Status checkClashes(const Tree& tree, const Spec& spec) {
     if (hasOnnxRule(rules, spec.onnxType()))
       return Status::invalidArgument("ONNX {} is imported by ops/{}; give another --onnx", spec.onnxType(), folder);
   }
-  if (row) return Status::ok();
-  for (const std::string& path : tree.filesBelow("shaders")) {
-    const size_t slash = path.rfind('/');
-    const std::string stem = path.substr(slash + 1, path.rfind('.') - slash - 1);
-    if (path.ends_with(".comp") && path != "shaders/" + op + "/" + op + ".comp" && shaderKey(stem) == shaderKey(op))
-      return Status::invalidArgument("the shader {} would give the same C++ name; choose another name", path);
-  }
+  return row ? Status::ok() : checkShaderStem(tree, "shaders/" + op + "/" + op + ".comp");
+}
+
+Status checkShaderStem(const Tree& tree, const std::string& path) {
+  for (const std::string& other : tree.filesBelow("shaders"))
+    if (other.ends_with(".comp") && other != path && shaderKey(other) == shaderKey(path))
+      return Status::invalidArgument("the shader {} would give the same C++ name; choose another name", other);
   return Status::ok();
 }
 

@@ -11,6 +11,9 @@ Status checkNames(const Spec& completedSpec);
 /// Names against operators, folders (case-insensitively), shader stems and ONNX rules that other folders hold.
 Status checkClashes(const Tree& tree, const Spec& completedSpec);
 
+/// InvalidArgument if another shader of the tree would give the same C++ name as one at `path`.
+Status checkShaderStem(const Tree& tree, const std::string& path);
+
 /// An operator of the tree, found in its text.
 struct KnownOperator {
   std::string type;

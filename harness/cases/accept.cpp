@@ -101,6 +101,7 @@ void markDrawn(Case& c, const std::string& name) {
   c.anyFallback = true;
   c.fallback.clear();
   c.unproved.clear();
+  c.kernel.clear();
   c.departures.clear();
   c.loops = 0;
   c.bench = false;

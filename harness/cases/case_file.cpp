@@ -73,13 +73,13 @@ Status checkKeys(const Json& entry, std::initializer_list<std::string_view> know
   return Status::ok();
 }
 
-/// {"backend": "reason"}
+/// {"backend": "reason"}, or another text per backend
 Result<std::map<std::string, std::string>> readReasons(const Json& entry, const char* key, const char* meaning) {
   std::map<std::string, std::string> reasons;
   if (!entry.contains(key)) return reasons;
   const Json& object = entry[key];
   if (!object.is_object())
-    return Status::invalidArgument("\"{}\" must be {{\"backend\": \"reason\"}}, got {}", key, object.dump());
+    return Status::invalidArgument("\"{}\" must be an object, one text per backend, got {}", key, object.dump());
   for (const auto& [backend, reason] : object.items()) {
     if (!reason.is_string() || reason.get<std::string>().empty())
       return Status::invalidArgument("\"{}\" of {} must be {}", key, backend, meaning);
@@ -120,6 +120,11 @@ Result<Case> readBase(const Json& entry) {
   }
   OPKIT_ASSIGN(base.fallback, readReasons(entry, "fallback", "part of the reason it refuses with"));
   OPKIT_ASSIGN(base.unproved, readReasons(entry, "unproved", "the reason why it has no kernel of its own"));
+  OPKIT_ASSIGN(base.kernel, readReasons(entry, "kernel", "the kernel that must run it, such as \"opkit/fused\""));
+  for (const auto& [backend, kernel] : base.kernel)
+    if (base.fallback.contains(backend))
+      return Status::invalidArgument("\"kernel\" says that {0} runs the case, \"fallback\" that {0} refuses it",
+                                     backend);
   for (const char* key : {"outputs", "seed", "loops"})
     if (entry.contains(key) && !entry[key].is_number_unsigned())
       return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
@@ -231,11 +236,11 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 }
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(
-      entry, {"name",     "op",       "params",     "inputs",     "lanes",  "data",       "constant", "outputs",
-              "fallback", "unproved", "loops",      "boundScale", "reason", "seed",       "bench",    "size",
-              "slow",     "costly",   "efficiency", "requests",   "banks",  "uncoalesced"},
-      true));
+  OPKIT_TRY(checkKeys(entry,
+                      {"name",     "op",       "params", "inputs",     "lanes",      "data",   "constant",   "outputs",
+                       "fallback", "unproved", "kernel", "loops",      "boundScale", "reason", "seed",       "bench",
+                       "size",     "slow",     "costly", "efficiency", "requests",   "banks",  "uncoalesced"},
+                      true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
   if (!def) return Status::invalidArgument("unknown operator \"{}\"", base.op);

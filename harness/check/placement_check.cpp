@@ -1,5 +1,7 @@
 #include "harness/check/placement_check.h"
 
+#include "engine/backend/kernel_names.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -60,6 +62,32 @@ void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const s
   if (!tooEarly) result.reason = refused;
 }
 
+/// The kernel that the case file names for the backend ran the operator, or the device alone prevents that.
+bool checkNamedKernel(const Session& session, const Case& c, const std::string& backend, CaseResult& result) {
+  const auto declared = c.kernel.find(backend);
+  if (declared == c.kernel.end()) return true;
+  const std::vector<Placement> rows = session.placement();
+  std::string ran;
+  const Placement* other = nullptr;
+  for (const Placement& row : rows) {
+    if (row.type != c.op) continue;
+    const std::string name = row.raster ? "raster" : kernelName(row.provider, row.kernel);
+    if (declared->second == name || (!row.kernel.empty() && declared->second == row.kernel)) return true;
+    ran = name;
+    other = &row;
+  }
+  const std::string refusals = other ? refusalText(*other) : "";
+  const Status status = Status::internal("declared to run the kernel {}, but {} ran{}", declared->second,
+                                         other ? ran : "no kernel of the operator",
+                                         refusals.empty() ? "; no other comes before it" : "; refused: " + refusals);
+  const bool byDevice = other && !other->refusals.empty() && std::ranges::all_of(other->refusals, &Refusal::byDevice);
+  result.check("placement", byDevice ? Status::ok() : status);
+  if (!byDevice) return false;
+  result.status = CaseStatus::Unsupported;
+  result.reason = refusals;
+  return false;
+}
+
 }  // namespace
 
 uint64_t loopLimitOf(const Placement& row) {
@@ -102,6 +130,7 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     return false;
   }
   if (refused.empty()) {
+    if (!checkNamedKernel(session, c, backend, result)) return false;
     result.check("placement", Status::ok());
     return true;
   }

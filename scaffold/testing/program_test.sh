@@ -104,6 +104,18 @@ refused 'operator Relu exists' rename Softmax Relu
 refused 'there is no operator Nothing' add-backend Nothing cpu
 refused 'has a kernel on vulkan' add-backend Softmax vulkan
 refused "got 'cuda'" add-backend Softmax cuda
+refused 'there is no operator Nothing' new-kernel Nothing --backend cpu --name fused
+refused "got 'cuda'" new-kernel Softmax --backend cuda --name fused
+refused '--name is required' new-kernel Softmax --backend cpu
+refused 'expected a snake_case name' new-kernel Softmax --backend cpu --name Fused
+refused 'softmax_cpu.cpp says "vector" already' new-kernel Softmax --backend cpu --name vector
+refused "has no kernel of its own on cpu to begin from (docs/ops.md has 'raster')" new-kernel Transpose --backend cpu --name fused
+refused "(docs/ops.md has 'parts')" new-kernel GroupNormalization --backend vulkan --name fused
+refused "(docs/ops.md has 'loop')" new-kernel Gather --backend cpu --name fused
+refused 'has no kernel of its own on vulkan' new-kernel StringNormalizer --backend vulkan --name fused
+refused 'was not scaffolded in this working copy' remove Softmax --kernel fused --backend cpu
+refused '--kernel requires --backend' remove Softmax --kernel fused
+refused '--backend requires --kernel' remove Softmax --backend cpu
 refused 'backend null exists' backend null
 refused 'lower-case word' backend Npu
 refused 'lower-case word' plugin Mine
@@ -114,6 +126,17 @@ refused 'there is no folder' --templates "$work/none" kinds
 refused 'not inside a source tree of OpKit' --root / list
 : >"$work/file"
 refused 'is not a folder' eject "$work/file"
+scratch_unchanged
+
+# A further kernel: the dry run writes nothing, its diff is what the command does; twice is refused; remove undoes it.
+"$scaffold" new-kernel Softmax --backend vulkan --name fused --dry-run >"$work/diff"
+scratch_unchanged
+git apply "$work/diff" && scratch_listing >"$work/by_git" && git stash -qu && git stash drop -q
+"$scaffold" new-kernel Softmax --backend vulkan --name fused >"$work/out"
+scratch_listing | grep -v ' \./\.opkit\|^\./\.opkit' >"$work/by_new"
+diff "$work/by_git" "$work/by_new" || fail "new-kernel: the diff is not what the command does"
+refused 'softmax_fused_vulkan.cpp exists' new-kernel Softmax --backend vulkan --name fused
+"$scaffold" remove Softmax --kernel fused --backend vulkan >/dev/null
 scratch_unchanged
 
 # Every kind: the dry run writes nothing, its diff applies with git and with patch and gives what the command gives; the

@@ -1,0 +1,163 @@
+#include "scaffold/kernel_case.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "scaffold/dtypes.h"
+
+namespace opkit::scaffold {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr int64_t kMostElements = 65536;
+constexpr const char* kCases = "\"cases\": [";
+
+/// One case of an entry: its dtypes chosen, one set of shapes.
+struct Choice {
+  const json* entry = nullptr;
+  json inputs;
+  int input = -1;
+  TensorDesc desc;
+  int rank = 0;  // lower is better
+};
+
+bool names(const json& entry, const std::string& type) {
+  const json op = entry.value("op", json());
+  return op == type || (op.is_array() && std::find(op.begin(), op.end(), type) != op.end());
+}
+
+/// Not an entry that the backend refuses, that belongs to another kernel, or that says something about its own shapes.
+bool isUsable(const json& entry, const std::string& type, const std::string& backend) {
+  if (!entry.is_object() || !names(entry, type)) return false;
+  for (const char* key : {"size", "loops", "costly", "efficiency", "requests", "banks"})
+    if (entry.contains(key)) return false;
+  for (const char* key : {"fallback", "unproved", "kernel"})
+    if (entry.contains(key) && entry[key].contains(backend)) return false;
+  return entry.contains("inputs") && entry["inputs"].is_array();
+}
+
+/// The lane to test in: one that compares values.
+std::string laneOf(const json& entry) {
+  if (!entry.contains("lanes")) return entry.contains("data") ? "designed" : "normal";
+  for (const char* lane : {"normal", "designed", "exact"})
+    if (std::find(entry["lanes"].begin(), entry["lanes"].end(), lane) != entry["lanes"].end()) return lane;
+  return "";
+}
+
+/// "T[3,5]" with the dtype that the entry gives to T, f32 if it may.
+std::string withDType(const json& entry, std::string text) {
+  if (text.size() < 2 || text[1] != '[' || !entry.contains(text.substr(0, 1))) return text;
+  const json& given = entry[text.substr(0, 1)];
+  const json all = given.is_array() ? given : json::array({given});
+  const bool hasFloat = std::find(all.begin(), all.end(), "f32") != all.end();
+  return (hasFloat || all.empty() ? "f32" : all.front().get<std::string>()) + text.substr(1);
+}
+
+bool isConstant(const json& entry, size_t input) {
+  const json constant = entry.value("constant", json::array());
+  return std::find(constant.begin(), constant.end(), input) != constant.end();
+}
+
+/// Nothing for a set that is empty or large.
+std::optional<Choice> choiceOf(const json& entry, const json& set) {
+  if (!set.is_array() || !std::all_of(set.begin(), set.end(), [](const json& text) { return text.is_string(); }))
+    return std::nullopt;
+  Choice choice{.entry = &entry, .inputs = json::array()};
+  for (size_t i = 0; i < set.size(); ++i) {
+    const std::string text = withDType(entry, set[i].get<std::string>());
+    choice.inputs.push_back(text);
+    const auto desc = text == "-" ? Result<TensorDesc>(Status::unsupported("absent")) : parseTensorDesc(text);
+    if (!desc || isConstant(entry, i)) continue;
+    if (desc->elements() == 0 || desc->elements() > kMostElements) return std::nullopt;
+    if (choice.input >= 0) continue;
+    if (!enumeratorOf(nameOf(desc->dtype))) return std::nullopt;
+    choice.input = static_cast<int>(i);
+    choice.desc = *desc;
+  }
+  choice.rank = (choice.desc.dtype == DType::Float32 && choice.input >= 0 ? 0 : 4) +
+                (entry["inputs"].size() > 1 ? 0 : 2) + (entry.contains("constant") ? 1 : 0) +
+                (choice.input >= 0 && choice.desc.elements() == 1 ? 8 : 0);
+  return choice;
+}
+
+/// The best choice; `inputs` gets the distinct first inputs of all.
+std::optional<Choice> bestOf(const json& file, const std::string& type, const std::string& backend,
+                             std::set<std::string>& inputs) {
+  std::optional<Choice> best;
+  for (const json& entry : file["cases"]) {
+    if (!isUsable(entry, type, backend) || laneOf(entry).empty()) continue;
+    for (const json& set : entry["inputs"]) {
+      auto choice = choiceOf(entry, set);
+      if (choice) inputs.insert(choice->desc.toString());
+      if (choice && (!best || choice->rank < best->rank)) best = std::move(choice);
+    }
+  }
+  return best;
+}
+
+/// On one line, with a space after commas and colons outside of strings.
+std::string spaced(const ordered_json& value) {
+  std::string result;
+  bool inString = false;
+  const std::string plain = value.dump();
+  for (size_t i = 0; i < plain.size(); ++i) {
+    result += plain[i];
+    if (plain[i] == '\\')
+      result += plain[++i];
+    else if (plain[i] == '"')
+      inString = !inString;
+    else if (!inString && (plain[i] == ',' || plain[i] == ':'))
+      result += ' ';
+  }
+  return result;
+}
+
+uint64_t seedOf(const std::string& backend, const std::string& name) {
+  const std::string text = backend + "/" + name;
+  return 1000 + XXH64(text.data(), text.size(), 0) % 9000;
+}
+
+}  // namespace
+
+Result<KernelCase> kernelCaseOf(const std::string& text, const std::string& type, const std::string& backend,
+                                const std::string& name) {
+  const json file = json::parse(text, nullptr, false);
+  if (!file.is_object() || !file.contains("cases") || !file["cases"].is_array())
+    return Status::invalidArgument("the case file of {} is no JSON with \"cases\"", type);
+  std::set<std::string> inputs;
+  const auto best = bestOf(file, type, backend, inputs);
+  if (!best)
+    return Status::invalidArgument("{} has no case to begin with that {} runs and whose inputs have 1 to {} elements",
+                                   type, backend, kMostElements);
+  if (best->input >= 0 && inputs.size() == 1)
+    return Status::invalidArgument(
+        "all cases of {} begin with the input {}: a kernel that takes it leaves none to the others; write it by hand",
+        type, *inputs.begin());
+  const json& entry = *best->entry;
+  ordered_json made{{"name", fmt::format("the kernel {} on {}", name, backend)}, {"op", type}};
+  const json params = entry.value("params", json());
+  if (params.is_object() || (params.is_array() && !params.empty()))
+    made["params"] = params.is_array() ? params.front() : params;
+  made["inputs"] = ordered_json::array({best->inputs});
+  if (entry.contains("lanes")) made["lanes"] = ordered_json::array({laneOf(entry)});
+  for (const char* key : {"data", "constant", "outputs", "boundScale", "reason"})
+    if (entry.contains(key)) made[key] = entry[key];
+  made["seed"] = seedOf(backend, name);
+  made["kernel"][backend] = "opkit/" + name;
+  return KernelCase{"    " + spaced(made) + ",\n", best->input, best->desc};
+}
+
+Result<std::string> withCase(const std::string& text, const std::string& block) {
+  const size_t at = text.find(kCases);
+  if (at == std::string::npos || text.find('\n', at) != at + std::string(kCases).size())
+    return Status::invalidArgument("expected '{}' alone on a line to put a case below", kCases);
+  std::string result = text;
+  return result.insert(text.find('\n', at) + 1, block);
+}
+
+}  // namespace opkit::scaffold
