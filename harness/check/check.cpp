@@ -96,6 +96,7 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   if (!checkPlacement(s, c.description, backend_, result)) return;
   fresh.isOracle = checkIndependence(c.description, backend_, result);
   if (backend_ == "reference") skipAll(result, {"independence"}, "the backend is the oracle, as its name says");
+  if (c.second) result.check("script", c.second->status);
 
   const BackendCounters before = s.counters();
   if (Status status = s.run(); !status.isOk()) return result.check("run", status);
@@ -228,6 +229,11 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
     result.check("oracle", c.status);
     return result;
   }
+  if (c.second && c.second->status.code() == StatusCode::Unsupported) {
+    result.status = CaseStatus::Unsupported;
+    result.reason = c.second->status.message();
+    return result;
+  }
   if (!interpreter) {
     result.check("session", failure);
     return result;
@@ -279,7 +285,8 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     CaseResult& result = results[i];
-    if (!fresh[i].isOracle || result.status != CaseStatus::Pass) continue;
+    // A script judges the oracle too.
+    if (!fresh[i].isOracle || group.cases[i].second || result.status != CaseStatus::Pass) continue;
     result.status = CaseStatus::Unproved;
     const auto declared = group.cases[i].description.unproved.find(backend_);
     result.reason =

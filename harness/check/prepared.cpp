@@ -2,18 +2,34 @@
 
 #include "harness/cases/data.h"
 #include "harness/cases/vary.h"
+#include "harness/oracle/opinions.h"
+#include "harness/oracle/script_oracle.h"
 
 namespace opkit::harness {
 namespace {
 
 constexpr size_t kMaxStopBytes = size_t{1} << 20;
 
-Status prepare(PreparedCase& c, const OpRegistry& registry) {
+SecondOracle ask(ScriptOracle& script, const OpDef& def, const PreparedCase& c) {
+  SecondOracle second;
+  auto values = script.values(c.description, def, c.inputs, c.expected);
+  if (!values) {
+    second.status = values.error();
+    return second;
+  }
+  second.expected = *std::move(values);
+  if (def.oracle) second.status = checkAgreement(def, c.description, c.expected, second.expected, "the script");
+  return second;
+}
+
+Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script) {
   const OpDef* def = registry.find(c.description.op);
   if (!def) return Status::invalidArgument("unknown operator '{}'", c.description.op);
   OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def->params, c.description.params));
   OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
-  OPKIT_ASSIGN(c.expected, expectedOutputs(*def, params, c.inputs, c.description.outputs));
+  const auto make = script && !def->oracle ? zeroOutputs : expectedOutputs;
+  OPKIT_ASSIGN(c.expected, make(*def, params, c.inputs, c.description.outputs));
+  if (script) c.second = ask(*script, *def, c);
   return Status::ok();
 }
 
@@ -42,20 +58,20 @@ std::set<size_t> coldCacheGroups(const Catalogue& catalogue) {
   return chosen;
 }
 
-PreparedCase prepareCase(const Case& c, const OpRegistry& registry) {
+PreparedCase prepareCase(const Case& c, const OpRegistry& registry, ScriptOracle* script) {
   PreparedCase prepared;
   prepared.description = c;
-  prepared.status = prepare(prepared, registry);
+  prepared.status = prepare(prepared, registry, script);
   return prepared;
 }
 
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief) {
+PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief, ScriptOracle* script) {
   PreparedGroup prepared;
   prepared.brief = brief;
-  for (const Case& c : group.cases) prepared.cases.push_back(prepareCase(c, registry));
+  for (const Case& c : group.cases) prepared.cases.push_back(prepareCase(c, registry, script));
   if (brief || group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
   for (const Case& stop : walkStops(group.cases[0])) {
-    PreparedCase one = prepareCase(stop, registry);
+    PreparedCase one = prepareCase(stop, registry, script);
     if (one.status.isOk()) prepared.stops.push_back(std::move(one));
   }
   return prepared;

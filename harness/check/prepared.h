@@ -9,11 +9,25 @@
 
 namespace opkit::harness {
 
+class ScriptOracle;
+
+/// Expected values of another source than the card's oracle.
+struct SecondOracle {
+  std::vector<OracleTensor> expected;  // empty if it gave none
+  Status status;  // its failure or its difference from the card's oracle; Unsupported: it does not judge the case
+};
+
 struct PreparedCase {
   Case description;
   HostInputs inputs;
   std::vector<OracleTensor> expected;
   Status status;  // of making the above
+  std::optional<SecondOracle> second = {};
+
+  /// The values that kernels are compared with.
+  const std::vector<OracleTensor>& judge() const {
+    return second && !second->expected.empty() ? second->expected : expected;
+  }
 };
 
 struct PreparedGroup {
@@ -27,13 +41,15 @@ struct PreparedGroup {
 /// catalogue, so that results do not depend on the order of workers.
 std::set<size_t> coldCacheGroups(const Catalogue& catalogue);
 
-PreparedCase prepareCase(const Case& c, const OpRegistry& registry);
+/// With a `script` its values judge the case, and are compared with those of the card's oracle, if it has one.
+PreparedCase prepareCase(const Case& c, const OpRegistry& registry, ScriptOracle* script = nullptr);
 /// Why a brief group has no other sub-checks.
 inline constexpr const char* kBrief =
     "a brief check: by --brief, of a case between its whole checks, a further dtype of a sample's kernel, or a draw of "
     "over a second";
 
 /// A brief group gets no further shapes.
-PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief = false);
+PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, bool brief = false,
+                           ScriptOracle* script = nullptr);
 
 }  // namespace opkit::harness

@@ -4,12 +4,13 @@ namespace opkit::harness {
 
 Verdict compareAll(const OpDef& def, const PreparedCase& c, const std::vector<Tensor>& outputs) {
   Verdict verdict;
+  const std::vector<OracleTensor>& expected = c.judge();
   Comparison& total = verdict.total;
-  total.pass = outputs.size() == c.expected.size();
-  if (!total.pass) total.reason = fmt::format("expected {} outputs, got {}", c.expected.size(), outputs.size());
+  total.pass = outputs.size() == expected.size();
+  if (!total.pass) total.reason = fmt::format("expected {} outputs, got {}", expected.size(), outputs.size());
   for (size_t i = 0; total.pass && i < outputs.size(); ++i) {
-    const Tolerance tolerance = toleranceOf(def, c.description.lane, c.expected[i], c.description.boundScale);
-    Comparison one = compareTensor(c.expected[i], outputs[i], tolerance);
+    const Tolerance tolerance = toleranceOf(def, c.description.lane, expected[i], c.description.boundScale);
+    Comparison one = compareTensor(expected[i], outputs[i], tolerance);
     if (i == 0 || one.margin > total.margin) verdict.worstShape = outputs[i].desc.shape;
     if (!one.pass) verdict.failed = i;
     if (!one.pass && outputs.size() > 1) one.reason = fmt::format("output {}: {}", i, one.reason);

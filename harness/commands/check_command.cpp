@@ -18,6 +18,7 @@
 #include "harness/commands/check_totals.h"
 #include "harness/commands/debug_case.h"
 #include "harness/commands/expectation_options.h"
+#include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
@@ -72,6 +73,7 @@ class CheckRun {
       : options_(options), registry_(registry), budget_(budgetOf(options)) {}
 
   Result<int> run(const std::string& commandLine) {
+    OPKIT_TRY(checkOracle(options_.backend.oracle, options_.cases));
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
@@ -557,8 +559,10 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--memory", options->memoryMiB, "Memory that a worker may take in MiB; 0 is unlimited")
       ->check(cli::wholeNumber(0, 1u << 30))
       ->capture_default_str();
+  CLI::Option* const oracle = addOracleOptions(*command, options->backend.oracle);
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
-      ->check(cli::outputFolder());
+      ->check(cli::outputFolder())
+      ->excludes(oracle);
   command
       ->add_option(
           "--debug", options->debugFolder,
@@ -583,6 +587,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --op Softmax --backend vulkan --validation core\n"
       "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
       "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
+      "  op-harness check --op Softmax --oracle softmax.py\n"
       "  op-harness check --expectations reports/expectations\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
       "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");

@@ -43,6 +43,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   if (deviceClass && backend == "vulkan") command += fmt::format(" --device-class {}", deviceClass);
   if (const std::string driver = cli::driverOptions(); !driver.empty() && backend == "vulkan") command += " " + driver;
   if (!backends.sanitize.empty() && backend == "vulkan") command += " --sanitize " + backends.sanitize;
+  if (!backends.oracle.path.empty()) command += " --oracle " + shellQuoted(backends.oracle.path);
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
@@ -52,6 +53,10 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
 }
 
 Status CheckJob::open() {
+  if (!backends_.oracle.path.empty()) {
+    OPKIT_ASSIGN(ScriptOracle script, ScriptOracle::start(backends_.oracle));
+    script_.emplace(std::move(script));
+  }
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(backends_));
   for (const BackendLane& lane : lanes) {
     checkers_.emplace_back(registry_, lane.name, lane.runtime);
@@ -108,13 +113,13 @@ CaseResult CheckJob::checkError(Checker& checker, const ErrorCase& error) const 
 
 /// One result per case, in order. `whole` is the prepared group, made once for all backends that leave out nothing.
 std::vector<CaseResult> CheckJob::checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
-                                             std::optional<PreparedGroup>& whole) const {
+                                             std::optional<PreparedGroup>& whole) {
   std::vector<std::optional<CaseResult>> left;
   CaseGroup rest;
   for (const Case& c : group.cases)
     if (!left.emplace_back(skipped(checker, c, c.id()))) rest.cases.push_back(c);
   const auto prepared = [&](const CaseGroup& chosen) {
-    PreparedGroup made = prepareGroup(chosen, registry_, unit.brief);
+    PreparedGroup made = prepareGroup(chosen, registry_, unit.brief, script());
     made.coldCaches = coldCaches_.contains(unit.group);
     return made;
   };

@@ -46,12 +46,13 @@ class CheckJob {
 
  private:
   Status open();
+  ScriptOracle* script() { return script_ ? &*script_ : nullptr; }
   Status addSanitizer(const BackendLane& lane);
   /// The result of a case that an expectation file leaves out.
   std::optional<CaseResult> skipped(const Checker& checker, const Case& c, const std::string& id) const;
   CaseResult checkError(Checker& checker, const ErrorCase& error) const;
   std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
-                                     std::optional<PreparedGroup>& whole) const;
+                                     std::optional<PreparedGroup>& whole);
   void add(JobReports& job, const std::vector<CaseResult>& results) const;
 
   const OpRegistry& registry_;
@@ -60,6 +61,7 @@ class CheckJob {
   const Expectations* expectations_;
   std::set<size_t> coldCaches_;
   std::vector<Checker> checkers_;
+  std::optional<ScriptOracle> script_;
 };
 
 /// The command line that repeats a case.

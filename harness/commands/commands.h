@@ -12,6 +12,7 @@
 #include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
 #include "harness/cases/reach.h"
+#include "harness/oracle/script_oracle.h"
 #include "harness/run/results.h"
 #include "harness/run/shard.h"
 
@@ -50,6 +51,7 @@ struct BackendOptions {
   Validation validation = Validation::Off;
   std::string mask;
   std::string sanitize;  // parts of the shader sanitizer (harness/trace/sanitizer.h); empty: none
+  ScriptOptions oracle;  // a script that gives expected values; an empty path: none
   std::string simd;      // the best instruction set that the CPU's kernels may use; empty: any
 
   void add(CLI::App& command, const std::string& defaultBackends);

@@ -8,18 +8,14 @@ size_t requiredOutputs(const OpDef& def) {
   return std::max<size_t>(count, 1);
 }
 
-Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
-                                                  const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
-                                                  int64_t mostElements) {
+Result<std::vector<OracleTensor>> zeroOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                              const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
+                                              int64_t mostElements) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
-  std::vector<OracleTensor> oracleInputs(inputs.size());
-  std::vector<const OracleTensor*> oraclePointers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    descs.push_back(inputs[i] ? &inputs[i]->desc : nullptr);
-    contents.push_back(inputs[i] ? &*inputs[i] : nullptr);
-    if (inputs[i]) oracleInputs[i] = OracleTensor::fromTensor(*inputs[i]);
-    oraclePointers.push_back(inputs[i] ? &oracleInputs[i] : nullptr);
+  for (const auto& input : inputs) {
+    descs.push_back(input ? &input->desc : nullptr);
+    contents.push_back(input ? &*input : nullptr);
   }
   const ShapeArgs args{paramBytes, descs, contents, outputCount ? outputCount : requiredOutputs(def)};
   OPKIT_ASSIGN(const auto outputDescs, inferShapes(def, args));
@@ -30,6 +26,19 @@ Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<co
                                  mostElements);
     outputs.emplace_back(desc);
   }
+  return outputs;
+}
+
+Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                                  const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
+                                                  int64_t mostElements) {
+  std::vector<OracleTensor> oracleInputs(inputs.size());
+  std::vector<const OracleTensor*> oraclePointers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]) oracleInputs[i] = OracleTensor::fromTensor(*inputs[i]);
+    oraclePointers.push_back(inputs[i] ? &oracleInputs[i] : nullptr);
+  }
+  OPKIT_ASSIGN(std::vector<OracleTensor> outputs, zeroOutputs(def, paramBytes, inputs, outputCount, mostElements));
   if (!def.oracle) return Status::internal("{}: the card has no oracle", def.type);
   OPKIT_TRY(def.oracle({paramBytes, oraclePointers, outputs, true}));
   return outputs;

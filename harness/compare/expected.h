@@ -15,6 +15,11 @@ Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<co
                                                   const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
                                                   int64_t mostElements = kMaxElements);
 
+/// The outputs that the shape rule gives, all elements zero. Errors as above, but for those of the oracle.
+Result<std::vector<OracleTensor>> zeroOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                              const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
+                                              int64_t mostElements = kMaxElements);
+
 /// The default number of outputs of a case: the required ones, at least one.
 size_t requiredOutputs(const OpDef& def);
 

@@ -1,0 +1,27 @@
+#include "harness/commands/oracle_option.h"
+
+namespace opkit::harness {
+
+CLI::Option* addOracleOptions(CLI::App& command, ScriptOptions& options) {
+  CLI::Option* const oracle =
+      command
+          .add_option(
+              "--oracle", options.path,
+              "A Python script with a function oracle(inputs, attributes), which gives the expected values of one "
+              "operator")
+          ->check(CLI::ExistingFile);
+  command.add_option("--oracle-timeout", options.seconds, "Seconds that the script of --oracle may take for one case")
+      ->capture_default_str()
+      ->check(cli::seconds())
+      ->needs(oracle);
+  return oracle;
+}
+
+Status checkOracle(const ScriptOptions& options, const CaseOptions& cases) {
+  if (options.path.empty()) return Status::ok();
+  if (cases.ops.size() != 1 && cases.id.empty())
+    return Status::invalidArgument("--oracle: a script is for one operator, name it with --op");
+  return ScriptOracle::start(options).error().withContext("--oracle");
+}
+
+}  // namespace opkit::harness
