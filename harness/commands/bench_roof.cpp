@@ -126,7 +126,7 @@ Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, co
                       const std::string& json, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  std::vector<Case> chosen = sizedCases(catalogue, options.size, !cases.id.empty());
+  std::vector<Case> chosen = sizedCases(catalogue, options.size, cases);
   shard.keepMine(chosen);
   OPKIT_ASSIGN(const std::shared_ptr<Runtime> runtime, createRuntime("cpu", {}));
   const GracefulInterrupt graceful;

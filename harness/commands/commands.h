@@ -35,6 +35,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
 void addModelCommand(CLI::App& app, CommandContext& context);
 void addConformanceCommand(CLI::App& app, CommandContext& context);
+void addCasesCommand(CLI::App& app, CommandContext& context);
 void addReplayCommand(CLI::App& app, CommandContext& context);
 void addMutateCommand(CLI::App& app, CommandContext& context);
 void addWatchCommand(CLI::App& app, CommandContext& context);
@@ -110,8 +111,9 @@ void addShard(CLI::App& command, Shard& shard, const std::string& what);
 /// The built-in cases and those of plugins (PLUGIN.cases.json beside libPLUGIN.so), or those of --cases; narrowed.
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry);
 
-/// The cases of this size ("typical", "large" or "all"); with `one`, the first case of any size.
-std::vector<Case> sizedCases(const Catalogue& catalogue, const std::string& size, bool one);
+/// The cases of this size ("typical", "large" or "all"); all of a case file (--cases) without sized entries; with
+/// --case, the first case of any size.
+std::vector<Case> sizedCases(const Catalogue& catalogue, const std::string& size, const CaseOptions& options);
 
 /// Adds the cases beside the loaded plugins; names plugins without cases on stderr.
 Status appendPluginCases(Catalogue& catalogue, const OpRegistry& registry);

@@ -128,12 +128,13 @@ Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& optio
   return devices;
 }
 
-std::vector<Case> sizedCases(const Catalogue& catalogue, const std::string& size, bool one) {
+std::vector<Case> sizedCases(const Catalogue& catalogue, const std::string& size, const CaseOptions& options) {
+  const bool one = !options.id.empty(), any = one || (!options.casesFile.empty() && catalogue.sized.empty());
   std::vector<Case> chosen;
   for (const std::vector<CaseGroup>* groups : {&catalogue.sized, &catalogue.groups}) {
     for (const CaseGroup& group : *groups)
       for (const Case& c : group.cases)
-        if (one || (!c.size.empty() && (size == "all" || c.size == size))) chosen.push_back(c);
+        if (any || (!c.size.empty() && (size == "all" || c.size == size))) chosen.push_back(c);
     if (one && !chosen.empty()) return {chosen.front()};
   }
   return chosen;

@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
 #endif
   addBenchCommand(app, context);
   addModelCommand(app, context);
+  addCasesCommand(app, context);
   addConformanceCommand(app, context);
   addBackendSuiteCommand(app, context);
   return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {

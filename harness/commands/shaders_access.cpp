@@ -294,7 +294,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   access.sites = access.sites || !cases.id.empty();
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  std::vector<Case> chosen = sizedCases(catalogue, access.size, !cases.id.empty());
+  std::vector<Case> chosen = sizedCases(catalogue, access.size, cases);
   if (chosen.empty()) return nothingRan("no entry has this size; --case ID traces any case");
   access.shard.keepMine(chosen);
   RuntimeOptions options = backend.runtimeOptions("vulkan");

@@ -56,6 +56,7 @@ row[op-harness shaders]='--op Relu --json @/shaders.json'
 row[op-harness watch]="--op Relu --once --source $source"
 row[op-harness bench]="--op Relu --backend cpu --samples 3 --json @/results.jsonl"
 row[op-harness model]='%zoo:transformer --backend cpu --reference reference --json @/results.jsonl'
+row[op-harness cases]='--from zoo:transformer --input input=1x4x128 --output @/network.cases.json'
 row[op-harness conformance]="%$scratch/networks --backend cpu --workers 2 --json @/results.jsonl"
 row[op-harness backend]='%cpu --json @/verdicts.json'
 row[op-report build]="%$scratch/results.jsonl --output @/index.html"
