@@ -72,11 +72,12 @@ class CasesRun {
                                    nodes_, first.name, first.type, first.reason);
   }
 
-  /// "12.3 %", "12.3 % on cpu, 4.5 % on vulkan"
+  /// "12.3 % of the time on cpu, 4.5 % on vulkan"
   std::string sharesText(const std::vector<double>& shares) const {
     std::string text;
     for (size_t b = 0; b < shares.size(); ++b)
-      text += fmt::format("{}{:.1f} % on {}", b == 0 ? "" : ", ", 100 * shares[b], options_.backend.backends[b]);
+      text += fmt::format("{}{:.1f} %{} on {}", b == 0 ? "" : ", ", 100 * shares[b], b == 0 ? " of the time" : "",
+                          options_.backend.backends[b]);
     return text;
   }
 
@@ -119,8 +120,8 @@ class CasesRun {
     size_t nodes = 0;
     for (const NetworkCase& one : found.cases) {
       cases.push_back(one.description);
-      cases.back().name = fmt::format("{} of {} nodes of {}, {} of the time; the first is '{}'", one.nodes.size(),
-                                      nodes_, options_.model, sharesText(one.shares), one.nodes.front());
+      cases.back().name = fmt::format("{} of {} nodes of {}, {}; the first is '{}'", one.nodes.size(), nodes_,
+                                      options_.model, sharesText(one.shares), one.nodes.front());
       cases.back().bench = true;
       nodes += one.nodes.size();
     }
