@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kLeastTimings = 3;
 
 /// Keeps every repetition and prints nothing.
-class Collector final : public benchmark::BenchmarkReporter {
+class TimingCollector final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
@@ -65,7 +65,7 @@ Result<Timing> measure(const MeasureOptions& options, const std::function<Result
       ->MeasureProcessCPUTime()
       ->Repetitions(static_cast<int>(samples))
       ->MinTime(options.minSampleNs * 1e-9);
-  Collector collector;
+  TimingCollector collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
   benchmark::ClearRegisteredBenchmarks();
   OPKIT_TRY(failure);
