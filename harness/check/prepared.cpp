@@ -28,7 +28,7 @@ Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script
   OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def->params, c.description.params));
   OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
   const auto make = script && !def->oracle ? zeroOutputs : expectedOutputs;
-  OPKIT_ASSIGN(c.expected, make(*def, params, c.inputs, c.description.outputs));
+  OPKIT_ASSIGN(c.expected, make(*def, params, c.inputs, c.description.outputs, kMaxElements));
   if (script) c.second = ask(*script, *def, c);
   return Status::ok();
 }
