@@ -358,10 +358,10 @@ TEST_F(ProgramVulkan, WatchRunsTheCasesWhenAShaderIsSaved) {
 TEST_F(ProgramVulkan, WatchAnswersForNoSourceThatItWasNotBuiltOf) {
   const fs::path root = softmaxTree();
   std::ofstream(root / "CMakeLists.txt") << "# a source tree";
-  std::ofstream(root / "ops" / "softmax" / "softmax_vulkan.cpp", std::ios::app) << "// edited\n";
+  std::ofstream(root / "ops" / "softmax" / "softmax.fbs", std::ios::app) << "// edited\n";
   const Ran ran = run("watch --op Softmax --once --source " + root.string());
   EXPECT_EQ(ran.code, 2) << ran.text;
-  expectPart(ran, "nothing was checked: this program was built of another ops/softmax/softmax_vulkan.cpp");
+  expectPart(ran, "nothing was checked: this program was built of another ops/softmax/softmax.fbs");
   EXPECT_EQ(ran.text.find("ok"), std::string::npos) << ran.text;
 }
 

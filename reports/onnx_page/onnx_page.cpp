@@ -18,8 +18,8 @@ its rule does not know.
 - **opsets** of the name's domain. `7+`: from 7 on.
 - **code**: the page of the folder that holds rule, card and kernels. `op-scaffold where NAME` prints files and lines.
 - **types** of the main input, as the card takes them. [ops.md](ops.md) has the types that each kernel was tested with.
-- **CPU**, **Vulkan**: `kernels` of its own; `raster` moves data; `folded` is computed at resize; `host` runs between two
-  stages of the model; `parts` are other operators, those under **becomes** if the name has no card.
+- **runs as**, on the CPU and on Vulkan: `kernels` of its own; data moved by a `raster`; `folded`, which is computed at resize; on the
+  `host` between two stages of the model; `parts`, other operators: those under **becomes** if the name has no card.
 - **becomes**: the operators that the rule makes; nothing where it is the operator of the same name. Casts, reshapes and the
   arithmetic of extents are left out.
 - **limits**: the part of the standard that the rule refuses, each with a message of its own.
@@ -100,12 +100,12 @@ Result<Row> rowOf(const OpRegistry& registry, const std::string& name, const Onn
   for (const std::string& part : rule.madeOf)
     if (!registry.find(part)) return Status::invalidArgument("{}: its note names {}, which is no operator", name, part);
   Row row{.domain = domainOf(name), .isTaken = !rule.limits.starts_with("refused"), .text = {}};
-  const auto on = [&](const char* backend) {
-    return row.isTaken ? backendText(registry, backend, def, rule) : words::kNoCase;
-  };
+  const std::string cpu = row.isTaken ? backendText(registry, "cpu", def, rule) : words::kNoCase;
+  const std::string vulkan = row.isTaken ? backendText(registry, "vulkan", def, rule) : words::kNoCase;
+  const std::string both = cpu == vulkan ? cpu : fmt::format("{}, on Vulkan {}", cpu, vulkan);
   const std::string code = rule.folder.empty() ? "" : fmt::format("[{0}](../ops/{0}/{0}.md)", rule.folder);
-  row.text = fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", withoutDomain(name), opsetText(rule), code,
-                         typesOf(def), on("cpu"), on("vulkan"), fmt::join(rule.madeOf, ", "), rule.limits);
+  row.text = fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", withoutDomain(name), opsetText(rule), code,
+                         typesOf(def), both, fmt::join(rule.madeOf, ", "), rule.limits);
   return row;
 }
 
@@ -128,8 +128,8 @@ Result<std::string> renderOnnxPage(const OpRegistry& registry, const OnnxRules& 
   for (const Row& row : rows) {
     if (row.domain != domain)
       page += fmt::format(
-          "\n## {}\n\n| name | opsets | code | types | CPU | Vulkan | becomes | limits |\n"
-          "|---|---|---|---|---|---|---|---|\n",
+          "\n## {}\n\n| name | opsets | code | types | runs as | becomes | limits |\n"
+          "|---|---|---|---|---|---|---|\n",
           row.domain);
     domain = row.domain;
     page += row.text;
