@@ -80,19 +80,26 @@ std::vector<std::string> sourcesIn(const std::string& root, const std::string& c
   return paths;
 }
 
-/// The calls that the build's list of operators makes for these folders.
-std::string registrationOf(const std::map<std::string, std::vector<std::string>>& sources) {
-  std::string includes = "#include \"engine/op/op_registry.h\"\n", calls;
-  for (const auto& [folder, paths] : sources) {
-    includes += fmt::format("#include \"ops/{0}/{0}_parts.h\"\n", folder);
-    calls += fmt::format("  registry.setFolder(\"{0}\");\n  opkit::ops::{0}::define(registry);\n", folder);
-    for (const auto& [suffix, call] :
-         {std::pair{"_cpu.cpp", "addCpu"}, {"_onednn.cpp", "addOnednn"}, {"_vulkan.cpp", "addVulkan"}})
-      for (const std::string& path : paths)
-        if (path.ends_with(fmt::format("/{}{}", folder, suffix)))
-          calls += fmt::format("  opkit::ops::{}::{}(registry);\n", folder, call);
+/// A function that makes the calls of the build's list of operators (generated/ops/builtin_ops.cpp) for these folders,
+/// but for those that add passes.
+Result<std::string> registrationOf(const std::string& build, const std::set<std::string>& folders) {
+  OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(build + "/generated/ops/builtin_ops.cpp"));
+  std::istringstream lines(std::string(bytes.begin(), bytes.end()));
+  std::string declarations, calls, folder;
+  bool isDeclared = false;
+  for (std::string line; std::getline(lines, line) && line != "OnnxRules makeOnnxRules() {";) {
+    const std::string_view begins = "  registry.setFolder(\"";
+    isDeclared = isDeclared || line == "namespace opkit::ops {";
+    if (!isDeclared) declarations += line + "\n";
+    if (line.starts_with(begins)) folder = line.substr(begins.size(), line.find('"', begins.size()) - begins.size());
+    const bool isCall = line.starts_with("  ") && line.find("::addPasses(") == std::string::npos;
+    const bool isOfFolder = line.starts_with(begins) || line.ends_with("(registry);");
+    if (isCall && isOfFolder && folders.contains(folder)) calls += line + "\n";
   }
-  return fmt::format("{}extern \"C\" void {}(opkit::OpRegistry& registry) {{\n{}}}\n", includes, kRegister, calls);
+  return fmt::format(
+      "{}namespace opkit::ops {{\nvoid addWatched(OpRegistry& registry) {{\n{}}}\n}}  // namespace opkit::ops\n"
+      "extern \"C\" void {}(opkit::OpRegistry& registry) {{ opkit::ops::addWatched(registry); }}\n",
+      declarations, calls, kRegister);
 }
 
 }  // namespace
@@ -131,7 +138,6 @@ Status OperatorBuild::writeFiles(const std::string& build) const {
       "rule library\n  command = {} -shared -Wl,-Bsymbolic $in -o $out\n"
       "build pch.h.gch: header pch.h\n  flags ={}\n",
       root_, common.compiler, common.compiler, common.compiler, common.shared);
-  std::map<std::string, std::vector<std::string>> sources;
   std::string objects;
   const auto addObject = [&](const std::string& path, const std::string& object, const std::string& flags) {
     // A precompiled header hides vectors of other instruction sets from GCC 12 (opkit_wide_sources).
@@ -141,15 +147,15 @@ Status OperatorBuild::writeFiles(const std::string& build) const {
     objects += " " + object;
   };
   for (const std::string& folder : folders_) {
-    sources[folder] = sourcesIn(root_, configured, folder, commands);
-    for (const std::string& path : sources[folder])
+    for (const std::string& path : sourcesIn(root_, configured, folder, commands))
       addObject(path, fmt::format("{}.{}.o", folder, fs::path(path).stem().string()), flagsFor(path).shared);
   }
   addObject("register.cpp", "register.o", common.shared);
   text += fmt::format("build operators.so: library{}\n", objects);
   OPKIT_ASSIGN(const std::vector<uint8_t> header, readFile(build + "/CMakeFiles/opkit_pch.dir/cmake_pch.hxx"));
   OPKIT_TRY(write(work_ + "/pch.h", {header.begin(), header.end()}));
-  OPKIT_TRY(write(work_ + "/register.cpp", registrationOf(sources)));
+  OPKIT_ASSIGN(const std::string registration, registrationOf(build, folders_));
+  OPKIT_TRY(write(work_ + "/register.cpp", registration));
   return write(work_ + "/build.ninja", text);
 }
 
