@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/model/model.h"
+#include "harness/run/source_table.h"
 #include "reports/commands.h"
 #include "reports/onnx_page/onnx_page.h"
 
@@ -51,6 +52,7 @@ void addOnnxCommand(CLI::App& app, CommandContext& context, const cli::Plugins& 
   command->footer("Examples:\n  op-report onnx --output docs/onnx.md\n  op-report onnx --check docs/onnx.md");
   command->callback([options, &context, &plugins] {
     context.run = [options, &plugins]() -> Result<int> {
+      harness::noteOldBuild("op-report", "harness/");
       OPKIT_ASSIGN(const std::string page, renderOnnxPage(plugins.registry(), plugins.onnxRules()));
       return options->check.empty() ? write(options->output, page) : check(options->check, page);
     };

@@ -1,5 +1,6 @@
 #include "engine/backend/backend_registry.h"
 #include "engine/model/model.h"
+#include "harness/run/source_table.h"
 #include "reports/commands.h"
 #include "reports/ops_page/ops_differences.h"
 #include "reports/ops_page/ops_page.h"
@@ -115,6 +116,7 @@ void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& p
       "  op-report ops relu.jsonl --update docs/ops.md");
   command->callback([options, &context, &plugins] {
     context.run = [options, &plugins]() -> Result<int> {
+      harness::noteOldBuild("op-report", "harness/");
       if (!options->check.empty()) return check(*options, plugins.registry());
       if (options->results.empty())
         return Status::invalidArgument("ops: expected result files or --check; got neither");

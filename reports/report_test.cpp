@@ -190,6 +190,23 @@ TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
   EXPECT_FALSE(std::filesystem::exists(page_));
 }
 
+/// The program in the build folder of a tree with other sources.
+TEST_F(ReportTest, AnOldBuildIsSaid) {
+  const std::filesystem::path tree = own("another_tree");
+  std::filesystem::remove_all(tree);
+  for (const char* folder : {"ops/relu", "build/bin"}) std::filesystem::create_directories(tree / folder);
+  for (const char* name : {"CMakeLists.txt", "ops/CMakeLists.txt", "ops/relu/another.cpp"}) std::ofstream(tree / name);
+  const std::filesystem::path program = tree / "build/bin/op-report";
+  std::filesystem::copy_file(partOfBuild(OPKIT_OP_REPORT), program);
+  const std::string docs = std::string(OPKIT_SOURCE_DIR) + "/docs/", log = own("old.log");
+  for (const std::string& arguments : {"ops --check " + docs + "ops.md", "onnx --check " + docs + "onnx.md"}) {
+    std::system((program.string() + " " + arguments + " >" + log + " 2>&1").c_str());
+    EXPECT_NE(contents(log).find("op-report: this program was built of other sources"), std::string::npos)
+        << arguments << ": " << contents(log);
+  }
+  std::filesystem::remove_all(tree);
+}
+
 TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
   std::string said;
   EXPECT_EQ(run("build " + nowhere() + " --output " + page_, &said), 2);

@@ -1,10 +1,12 @@
 #include <set>
 
+#include "engine/backend/kernel_names.h"
 #include "engine/base/interrupt.h"
 #include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
 #include "harness/bench/calibrate.h"
+#include "harness/bench/forced_kernel.h"
 #include "harness/bench/statistics.h"
 #include "harness/commands/bench_roof.h"
 #include "harness/run/terminal.h"
@@ -16,6 +18,7 @@ struct BenchArguments {
   BackendOptions backend;
   CaseOptions cases;
   BenchOptions bench;
+  std::string kernel;  // empty: the first that takes the case
   std::string json;
   Shard shard;
   std::string baseline;
@@ -92,8 +95,9 @@ void addRow(Table& table, const CaseResult& result) {
   };
   const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
   const std::vector<double>& cpu = times["executeWall"].cpuSamples;
-  table.add({result.id, result.backend, result.provider, median("create"), median("resizeCold"), median("resizeWarm"),
-             median("executeWall"), times.contains("executeWall") ? spreadOf(times["executeWall"]) : "-",
+  table.add({result.id, result.backend, kernelName(result.provider, result.kernel), median("create"),
+             median("resizeCold"), median("resizeWarm"), median("executeWall"),
+             times.contains("executeWall") ? spreadOf(times["executeWall"]) : "-",
              cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)), median("executeDevice"), median("executeRepeated"),
              rate(result.flops, execute), rate(result.bytes, execute),
              result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
@@ -106,8 +110,13 @@ void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
 }
 
 Result<int> bench(const BenchArguments& options, const std::string& commandLine) {
-  const OpRegistry& registry = plugins().registry();
-  OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
+  OpRegistry registry = plugins().registry();
+  OPKIT_ASSIGN(Catalogue catalogue, loadCases(options.cases, registry));
+  if (!options.kernel.empty()) {
+    if (options.cases.ops.empty() && options.cases.id.empty() && options.cases.casesFile.empty())
+      return Status::invalidArgument("--kernel {}: name operators with --op, --case or --cases", options.kernel);
+    OPKIT_ASSIGN(registry, forceKernel(options.kernel, options.backend.backends, registry, catalogue));
+  }
   std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
   options.shard.keepMine(chosen);
   if (!options.baseline.empty()) {
@@ -206,6 +215,8 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::wholeNumber(3, 10000));
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
+  command->add_option("--kernel", options->kernel,
+                      "Time this kernel (PROVIDER/KERNEL, as the table prints it) also where others come before it");
   command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
   CLI::Option* baseline = command->add_option(
       "--baseline", options->baseline,
@@ -225,6 +236,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
+      "  op-harness bench --op MaxPool --backend cpu --kernel opkit/scalar\n"
       "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
   command->callback([options, command, &context] {

@@ -16,6 +16,16 @@ std::string countOf(CaseStatus status, size_t number) {
   }
 }
 
+/// "opkit,opkit/wide": all kernels that ran.
+std::string kernelsOf(const CheckTally& tally) {
+  std::string text;
+  for (const std::string& kernel : tally.kernels) {
+    const std::string name = kernel.ends_with('/') ? kernel.substr(0, kernel.size() - 1) : kernel;
+    if (!name.empty()) text += (text.empty() ? "" : ",") + name;
+  }
+  return text;
+}
+
 void addRow(const std::string& op, const std::string& backend, const CheckTally& tally, Table& table) {
   size_t failed = 0, pass = 0, unsupported = 0, unproved = 0, expected = 0;
   for (const auto& [status, number] : tally.count)
@@ -29,7 +39,7 @@ void addRow(const std::string& op, const std::string& backend, const CheckTally&
   };
   table.add({op, backend, std::to_string(pass), with(failed, expected, "expected"),
              with(unsupported, unproved, "unproved"), formatNumber(tally.worstMargin), cli::formatNs(tally.durationNs),
-             fmt::format("{}", fmt::join(tally.providers, ","))});
+             kernelsOf(tally)});
 }
 
 }  // namespace
@@ -41,7 +51,7 @@ void CheckTotals::add(const CaseRecord& one) {
   tally.durationNs += one.durationNs;
   for (const std::string& provider : one.departures) ++departures_[provider];
   if (!one.provider.empty()) tally.providers.insert(one.provider);
-  tally.kernels.insert(one.provider + "/" + one.kernel);
+  if (one.status != CaseStatus::Unsupported) tally.kernels.insert(one.provider + "/" + one.kernel);
   if (one.accuracy && one.status == CaseStatus::Pass)
     tally.worstMargin = std::max(tally.worstMargin, one.accuracy->margin);
 }

@@ -146,15 +146,7 @@ int nothingRan(const std::string& why) {
   return cli::kNothingRan;
 }
 
-bool noteOldBuild() {
-  const std::string source = sourceFolder();
-  const std::vector<std::string> changed = changedSources(builtSources(), source);
-  if (changed.empty()) return false;
-  std::fflush(stdout);
-  fmt::print(stderr, "op-harness: this program was built of other sources than those in {}: {}; build it again\n",
-             source, listOf(changed));
-  return true;
-}
+bool noteOldBuild() { return noteOldBuild("op-harness"); }
 
 void printDevice(const DeviceInfo& device) {
   fmt::print("{}: {}{}\n", device.backend, device.name, device.software ? " (software device)" : "");

@@ -301,5 +301,20 @@ TEST(Program, BenchTimesEveryPart) {
   EXPECT_NE(ran.text.find("GFLOP/s"), std::string::npos) << ran.text;
 }
 
+TEST(Program, BenchTimesAKernelThatAnotherPrecedes) {
+  const std::string pool =
+      R"(bench --backend cpu --samples 3 --case 'MaxPool{"kernel_shape":[2]}/f32[1,3,9]/normal/seed=7' --kernel )";
+  const Ran ran = run(pool + "opkit/scalar");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_NE(ran.text.find(" opkit/scalar "), std::string::npos) << ran.text;
+  EXPECT_EQ(ran.text.find("opkit/rows"), std::string::npos) << ran.text;
+  expectOneLine(run(pool + "opkit/row"), "MaxPool has no such kernel on cpu; it has opkit/rows, opkit/scalar");
+  expectOneLine(run("bench --backend cpu --kernel opkit/scalar"), "name operators with --op");
+  // It takes f64 alone.
+  const Ran refused = run("bench --backend cpu --samples 3 --case 'Cos/f32[64]/normal/seed=7' --kernel opkit/typed");
+  EXPECT_EQ(refused.code, 1) << refused.text;
+  EXPECT_NE(refused.text.find("declared to run the kernel opkit/typed"), std::string::npos) << refused.text;
+}
+
 }  // namespace
 }  // namespace opkit::harness

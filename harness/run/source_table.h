@@ -36,4 +36,8 @@ std::vector<std::string> changedSources(std::span<const SourceHash> built, const
 /// "ops/relu/relu_cpu.cpp and 3 more"
 std::string listOf(const std::vector<std::string>& paths);
 
+/// Warns in one line on stderr if sources of this program have changed since the build: its output holds for the old
+/// ones. Sources below `unused` are not of this program. True if it warned.
+bool noteOldBuild(std::string_view program, std::string_view unused = {});
+
 }  // namespace opkit::harness

@@ -69,8 +69,9 @@ std::string Table::toString() const {
 std::string formatNumber(double value) { return fmt::format("{:.3g}", value); }
 
 std::string failureBlock(const CaseResult& result, const std::string& repeatCommand) {
+  const std::string kernel = result.kernel.empty() ? "" : fmt::format(" ({}/{})", result.provider, result.kernel);
   std::string text =
-      fmt::format("{} {} on {}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend);
+      fmt::format("{} {} on {}{}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend, kernel);
   if (!result.name.empty()) text += fmt::format("  case     {}\n", result.name);
   text += fmt::format("  reason   {}\n", result.reason);
   if (result.accuracy && result.accuracy->failed > 0 && result.accuracy->worst >= 0) {

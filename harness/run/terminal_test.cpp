@@ -8,7 +8,7 @@ namespace {
 TEST(FailureBlock, SaysEverythingThatOneNeeds) {
   CaseResult result;
   result.id = "Softmax/f32[2,3]/normal/seed=7";
-  result.backend = "vulkan";
+  result.backend = "vulkan", result.provider = "opkit", result.kernel = "rows";
   result.check("canary", Status::ok());
   result.check("accuracy", Status::internal("2 of 6 elements are outside their bound"));
   result.check("repeat", Status::internal("output 0 differs"));
@@ -22,7 +22,8 @@ TEST(FailureBlock, SaysEverythingThatOneNeeds) {
   result.map = "..#\n.#.";
   const std::string block = failureBlock(result, "op-harness check --case 'x'");
   for (const char* part :
-       {"fail Softmax/f32[2,3]/normal/seed=7 on vulkan", "reason   accuracy: 2 of 6", "elements 2 of 6 wrong, 1 never",
+       {"fail Softmax/f32[2,3]/normal/seed=7 on vulkan (opkit/rows)", "reason   accuracy: 2 of 6",
+        "elements 2 of 6 wrong, 1 never",
         "worst    [1,1] expected 0.25 got 0.5 |d| 0.25 budget 1e-06; worst ULP 777, NMSE 0.125",
         "because  multiplied by 2 [scaled]", "map      ..#\n           .#.", "also     repeat: output 0 differs",
         " canary !accuracy !repeat", "repeat   op-harness check --case 'x'"})
