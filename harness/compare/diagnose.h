@@ -23,7 +23,7 @@ struct Evidence {
   const Tensor& got;                          // on the host, with expected[output]'s description
   Tolerance tolerance;
   const Tensor* again = nullptr;     // output of a second run
-  const Tensor* previous = nullptr;  // the kernel's previous output, at another shape
+  const Tensor* previous = nullptr;  // if a fresh kernel is right here: this one's previous output, at another shape
 };
 
 struct Diagnosis {

@@ -116,6 +116,13 @@ class Places {
     if (8 * first < static_cast<int64_t>(wrong_.size()) ||
         static_cast<double>(total_) < kCoverage * static_cast<double>(length))
       return std::nullopt;
+    const auto outer = std::ranges::find_if(shape_, [](int64_t extent) { return extent > 1; }) - shape_.begin();
+    const int64_t stride = static_cast<int64_t>(wrong_.size()) / shape_[static_cast<size_t>(outer)];
+    if (stride > 1 && first % stride == 0)
+      return Diagnosis{"suffix",
+                       fmt::format("everything from index {} of axis {} on is wrong: the stride of that axis is "
+                                   "wrong, or work groups are missing",
+                                   first / stride, outer)};
     std::string blocks;
     for (const int64_t width : {1024, 256, 128, 64, 32, 16, 8, 4})
       if (blocks.empty() && first % width == 0) blocks = fmt::format(", a multiple of {}", width);

@@ -113,6 +113,12 @@ const std::vector<Row> kRows = {
      [](OracleTensor& y) {
        each(y, [](const auto& at, double& v) { v += at[0] >= 128 ? 1.0 + 0.1 * double(at[0]) : 0; });
      }},
+    {"suffix", "suffix_of_slices", "Add/f32[2,60],f32[2,60]/normal/seed=7",
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) { v += at[0] == 1 ? 1.0 + 0.1 * double(at[1]) : 0; });
+     }},
+    {"precision", "f16_rounding", "Add/f16[6,20],f16[6,20]/normal/seed=7",
+     [](OracleTensor& y) { each(y, [](const auto& at, double& v) { v *= at[1] % 3 == 1 ? 1.0015 : 1; }); }},
     {"specials", "specials", "Add/f32[40],f32[40]/specials/seed=7",
      [](OracleTensor& y) { each(y, [](const auto&, double& v) { v = std::isnan(v) ? 1 : v; }); }},
     {"half", "half", kMatMul,
@@ -232,6 +238,19 @@ TEST(Diagnosis, ThePreviousOutputIsStale) {
                   for (size_t i = 0; i < 60; ++i) y.real[i] = 100 + static_cast<double>(i);
                 }};
   EXPECT_EQ(diagnosisOf(row, nullptr, &previous).kind, "stale");
+}
+
+TEST(Diagnosis, WhatAFreshKernelComputesRightIsStale) {
+  const Tensor previous = *Tensor::onHost({DType::Float32, {3, 20}});
+  std::ranges::fill(previous.data<float>(), 100.0f);
+  const Row row{"", "", kAdd, [](OracleTensor& y) { each(y, [](const auto&, double& v) { v *= 2; }); }};
+  EXPECT_EQ(diagnosisOf(row, nullptr, &previous).kind, "stale");
+}
+
+TEST(Diagnosis, ASuffixOfSlicesNamesTheAxis) {
+  const auto row = std::ranges::find(kRows, std::string("suffix_of_slices"), &Row::name);
+  const std::string text = diagnosisOf(*row).text;
+  EXPECT_TRUE(text.starts_with("everything from index 1 of axis 0 on is wrong")) << text;
 }
 
 TEST(Diagnosis, AKernelThatRacesIsCalledSo) {
