@@ -73,7 +73,10 @@ std::string failureBlock(const CaseResult& result, const std::string& repeatComm
   std::string text =
       fmt::format("{} {} on {}{}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend, kernel);
   if (!result.name.empty()) text += fmt::format("  case     {}\n", result.name);
-  text += fmt::format("  reason   {}\n", result.reason);
+  const bool isFallback = result.status == CaseStatus::Fallback;
+  text +=
+      fmt::format("  reason   {}{}\n",
+                  isFallback ? "ran on another backend, and no \"fallback\" of the case says so: " : "", result.reason);
   if (result.accuracy && result.accuracy->failed > 0 && result.accuracy->worst >= 0) {
     const Comparison& c = *result.accuracy;
     text += fmt::format("  elements {} of {} wrong, {} never written\n", c.failed, c.elements, c.unwritten);

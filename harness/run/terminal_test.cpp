@@ -30,5 +30,14 @@ TEST(FailureBlock, SaysEverythingThatOneNeeds) {
     EXPECT_NE(block.find(part), std::string::npos) << "expected '" << part << "' in:\n" << block;
 }
 
+TEST(FailureBlock, AFallbackIsSaid) {
+  CaseResult result;
+  result.status = CaseStatus::Fallback;
+  result.reason = "the kernel takes f32, got f64";
+  EXPECT_NE(
+      failureBlock(result, "").find("reason   ran on another backend, and no \"fallback\" of the case says so: the "),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace opkit::harness
