@@ -216,8 +216,8 @@ Status checkCase(const Case& c) {
       return Status::invalidArgument("\"constant\" names input {}, the shape set '{}' has none there", index,
                                      c.inputText());
   if (c.data.size() > c.inputs.size())
-    return Status::invalidArgument("\"data\" has {} forms for the {} inputs of '{}'", c.data.size(), c.inputs.size(),
-                                   c.inputText());
+    return Status::invalidArgument("\"data\" has an entry per input; it has {}, and '{}' has {} inputs", c.data.size(),
+                                   c.inputText(), c.inputs.size());
   return Status::ok();
 }
 
