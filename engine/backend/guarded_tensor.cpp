@@ -22,8 +22,9 @@ Result<std::optional<size_t>> firstOther(Backend& backend, const Tensor& device,
   return std::optional<size_t>();
 }
 
-Status written(size_t at, const char* where, std::string_view what) {
-  return Status::internal("a kernel wrote {} byte{} {} {}", at + 1, at == 0 ? "" : "s", where, what);
+Status written(size_t at, bool before, std::string_view what) {
+  return Status::internal("a kernel wrote {} {}; the nearest changed byte is byte {} {} it",
+                          before ? "before" : "past the end of", what, at + 1, before ? "before" : "behind");
 }
 
 }  // namespace
@@ -49,14 +50,14 @@ Status checkGuard(Backend& backend, const Tensor& tensor, std::string_view what)
   OPKIT_ASSIGN(const auto before,
                firstOther(backend, bytesAt(tensor.buffer, tensor.offsetBytes - tensor.guardBytes, tensor.guardBytes),
                           kGuard, true));
-  if (before) return written(*before, "before", what);
+  if (before) return written(*before, true, what);
   OPKIT_ASSIGN(const auto after, firstOther(backend, bytesAt(tensor.buffer, end, tensor.guardBytes), kGuard, false));
-  return after ? written(*after, "past the end of", what) : Status::ok();
+  return after ? written(*after, false, what) : Status::ok();
 }
 
 Status checkGap(Backend& backend, const Tensor& gap, std::string_view what) {
   OPKIT_ASSIGN(const auto found, firstOther(backend, gap, kPoison, false));
-  return found ? written(*found, "past the end of", what) : Status::ok();
+  return found ? written(*found, false, what) : Status::ok();
 }
 
 }  // namespace opkit

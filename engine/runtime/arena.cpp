@@ -93,10 +93,10 @@ Status Arena::checkGuards(Backend& backend, const Schedule& schedule, const Enco
       const bool before = bytes[below] != guardAt(below), after = bytes[above] != guardAt(above);
       if (!before && !after) continue;
       const Slot& slot = schedule.slots[member.slot];
-      return Status::internal("a kernel wrote {} byte{} {} {} '{}' {}", i + 1, i == 0 ? "" : "s",
-                              before ? "before" : "past the end of",
-                              slot.kind == Slot::Kind::Scratch ? "the scratch memory of" : "tensor",
-                              graph.tensorName(model, slot.tensor), tensor.desc.toString());
+      return Status::internal(
+          "a kernel wrote {} {} '{}' {}; the nearest changed byte is byte {} {} it",
+          before ? "before" : "past the end of", slot.kind == Slot::Kind::Scratch ? "the scratch memory of" : "tensor",
+          graph.tensorName(model, slot.tensor), tensor.desc.toString(), i + 1, before ? "before" : "behind");
     }
   }
   return Status::ok();

@@ -239,8 +239,9 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
     return result;
   }
   checkFresh(*interpreter, c, result, fresh);
-  // A kernel that writes outside its outputs must not run without guards around them.
-  if (fresh.ran && !result.failed("canary") && !brief) checkAlternatives(*interpreter, c, result, fresh);
+  const bool escapes = result.failed("canary");  // it must not run without guards around its outputs
+  if (fresh.ran && !brief && !escapes) checkAlternatives(*interpreter, c, result, fresh);
+  if (escapes && sanitizer_) checkOrSkip(result, "sanitize", sanitizer_(c));  // it names the line
   checkValidation(messages, result);
   if (!hunting_ && !brief) checkTrust(c, result);
   result.durationNs = nowNs() - start;

@@ -113,6 +113,18 @@ INSTANTIATE_TEST_SUITE_P(Vulkan, BrokenKernel,
                          nameOfTest);
 #endif
 
+TEST(Check, TheSanitizerSeesAKernelThatWritesPastTheEnd) {
+  OpRegistry registry = ops::builtinOps();
+  addBrokenKernel(registry, "cpu", Break::WritesPastEnd);
+  const Catalogue catalogue =
+      *parseCaseFile("past.json", R"({"cases": [{"op": "Relu", "inputs": [["f32[65,3]"]]}]})", registry);
+  Checker checker(registry, "cpu", *createRuntime("cpu"));
+  checker.setSanitizer([](const PreparedCase&) { return Status::internal("bounds: a line"); });
+  const CaseResult result = checker.checkGroup(prepareGroup(catalogue.groups.front(), registry)).front();
+  EXPECT_TRUE(result.failed("canary") && result.failed("sanitize")) << result.reason;
+  EXPECT_NE(result.reason.find("the nearest changed byte is byte 1 behind it"), std::string::npos) << result.reason;
+}
+
 /// Breaks one kernel instance after the other, and collects the sub-checks that failed.
 std::set<std::string> noticedBy(const std::string& backend, Break how) {
   std::set<std::string> noticed;
