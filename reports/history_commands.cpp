@@ -133,11 +133,11 @@ Result<int> judge(const Arguments& options) {
 void addAddCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("add", "Add the runs of result files to a history");
   auto options = std::make_shared<Arguments>();
-  command->add_option("--history", options->history, "The SQLite file; made if there is none")->required();
+  command->add_option("--history", options->history, "The SQLite file; created if it does not exist")->required();
   command->add_option("results", options->results, "Files that op-harness wrote with --json")->required();
   command->footer(
-      "Runs that the history has are left out. Nothing is added if a file is wrong.\n"
-      "Example: op-report add --history results.sqlite out/nightly/results.jsonl");
+      "Runs that the history holds already are skipped. If a file is wrong, nothing is added.\nExample: op-report add "
+      "--history results.sqlite out/nightly/results.jsonl");
   command->callback([options, &context] { context.run = [options] { return add(*options); }; });
 }
 
@@ -145,11 +145,11 @@ void addHistoryCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("history", "Print the series of a history, night by night");
   auto options = std::make_shared<Arguments>();
   command->add_option("--history", options->history, "The SQLite file")->required();
-  command->add_option("--op", options->filter.op, "Only this operator");
-  command->add_option("--backend", options->filter.backend, "Only this backend");
-  command->add_option("--kind", options->filter.kind, "Only cases of check, bench, roof, conformance or model");
-  command->add_option("--case", options->filter.caseId, "Only this case, by its id");
-  command->add_option("--metric", options->filter.metrics, "Only these: executeWall, margin, status, ...")
+  command->add_option("--op", options->filter.op, "Print only this operator");
+  command->add_option("--backend", options->filter.backend, "Print only this backend");
+  command->add_option("--kind", options->filter.kind, "Print only cases of check, bench, roof, conformance or model");
+  command->add_option("--case", options->filter.caseId, "Print only the case with this id");
+  command->add_option("--metric", options->filter.metrics, "Print only these metrics: executeWall, margin, status, ...")
       ->delimiter(',');
   command->footer(
       "Values are medians over the process runs of a night.\n"
@@ -158,19 +158,19 @@ void addHistoryCommand(CLI::App& app, CommandContext& context) {
 }
 
 void addJudgeCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("judge", "What the newest night changed; 1 if the code made something worse");
+  CLI::App* command =
+      app.add_subcommand("judge", "Print the changes of the newest night; exit 1 if the code made something worse");
   auto options = std::make_shared<Arguments>();
   command->add_option("--history", options->history, "The SQLite file")->required();
   command->footer(
-      "Each finding has the nights between which it appeared, whether code or environment changed there, and "
-      "commands.\n"
-      "Noisy series need 8 nights of 7 process runs (docs/decisions/0038-detector.md).\n"
-      "Example: op-report judge --history out/history.sqlite");
+      "Each finding names the two nights between which it appeared, says whether code or environment changed, and "
+      "gives\ncommands. Noisy series need 8 nights of 7 process runs (docs/decisions/0038-detector.md).\nExample: "
+      "op-report judge --history out/history.sqlite");
   command->callback([options, &context] { context.run = [options] { return judge(*options); }; });
 }
 
 void addMergeCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("merge", "Write one result file with the runs of several, each once");
+  CLI::App* command = app.add_subcommand("merge", "Join result files into one, each run once");
   auto options = std::make_shared<Arguments>();
   command->add_option("-o,--output", options->output, "The file to write")->required()->check(cli::outputFile());
   command->add_option("results", options->results, "Files that op-harness wrote with --json")->required();
@@ -179,13 +179,11 @@ void addMergeCommand(CLI::App& app, CommandContext& context) {
 }
 
 void addCompareCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("compare", "Compare two result files; 1 if something is worse");
+  CLI::App* command = app.add_subcommand("compare", "Compare two result files; exit 1 if something is worse");
   auto options = std::make_shared<Arguments>();
   command->add_option("before", options->before, "A file that op-harness wrote with --json")->required();
-  command->add_option("after", options->after, "Another one")->required();
-  command
-      ->add_option("--threshold", options->thresholdPercent,
-                   "Times that change by less than this percentage count as the same")
+  command->add_option("after", options->after, "A later file of the same kind")->required();
+  command->add_option("--threshold", options->thresholdPercent, "Ignore times that change by less than this percentage")
       ->check(cli::finiteNumber(0, 1e9))
       ->capture_default_str();
   command->footer(

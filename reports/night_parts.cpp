@@ -52,7 +52,7 @@ std::string NightParts::summary() const {
 Result<NightParts> readNightParts(const std::string& path, const std::string& today) {
   std::ifstream file(path);
   if (!file)
-    return Status::invalidArgument("{}: cannot be read; expected what reports/night/parts.sh --list prints", path);
+    return Status::invalidArgument("{}: cannot be read; expected the output of reports/night/parts.sh --list", path);
   const auto day = dayOf(today);
   if (!day) return Status::invalidArgument("expected a date as 2026-01-31, got '{}'", today);
   NightParts parts;

@@ -44,11 +44,14 @@ Result<int> check(const std::string& file, const std::string& page) {
 }  // namespace
 
 void addOnnxCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins) {
-  CLI::App* command = app.add_subcommand("onnx", "Write the page of the ONNX names that OpKit takes, or check it");
+  CLI::App* command =
+      app.add_subcommand("onnx", "Write the page of the ONNX names that OpKit takes, or compare it with the build");
   auto options = std::make_shared<OnnxArguments>();
   CLI::Option* output =
-      command->add_option("--output", options->output, "The page to write (default: stdout)")->check(cli::outputFile());
-  command->add_option("--check", options->check, "Compare this page with the build; 1 if it differs")->excludes(output);
+      command->add_option("--output", options->output, "Write the page to this file (default: stdout)")
+          ->check(cli::outputFile());
+  command->add_option("--check", options->check, "Compare this page with the build; exit 1 if it differs")
+      ->excludes(output);
   command->footer("Examples:\n  op-report onnx --output docs/onnx.md\n  op-report onnx --check docs/onnx.md");
   command->callback([options, &context, &plugins] {
     context.run = [options, &plugins]() -> Result<int> {

@@ -93,11 +93,13 @@ int run(int argc, char** argv) {
       app.add_subcommand("build", "Write one self-contained HTML page from files of JSON lines or a history");
   command->footer("Example: op-report build out/nightly/results.jsonl --output out/nightly/index.html");
   command->add_option("results", options.files, "Files that op-harness wrote with --json");
-  command->add_option("--history", options.history,
-                      "Adds what changed since the night before; without files, the page of the newest night");
-  command->add_option("--output", options.output, "The page to write")->required()->check(cli::outputFile());
-  command->add_option("--parts", options.parts,
-                      "Adds when each part of the full night ran: a file of what reports/night/parts.sh --list prints");
+  command->add_option(
+      "--history", options.history,
+      "Add the changes since the night before, from this history; without files, show its newest night");
+  command->add_option("--output", options.output, "Write the page to this file")->required()->check(cli::outputFile());
+  command->add_option(
+      "--parts", options.parts,
+      "Add when each part of the full night ran; the file holds the output of reports/night/parts.sh --list");
   addAddCommand(app, context);
   addHistoryCommand(app, context);
   addJudgeCommand(app, context);

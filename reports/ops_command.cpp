@@ -84,7 +84,7 @@ Result<int> check(const OpsArguments& options, const OpRegistry& registry) {
     differences += print(compareWithRun(page, table));
   }
   if (differences > 0) {
-    fmt::print("{}: {} difference{}; write it anew (docs/harness.md, The page of operators)\n", options.check,
+    fmt::print("{}: {} difference{}; write it again (docs/harness.md, The page of operators)\n", options.check,
                differences, differences == 1 ? "" : "s");
     return cli::kCheckFailed;
   }
@@ -96,22 +96,22 @@ Result<int> check(const OpsArguments& options, const OpRegistry& registry) {
 }  // namespace
 
 void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins) {
-  CLI::App* command = app.add_subcommand("ops", "Write the page of operators, or say where it is stale");
+  CLI::App* command = app.add_subcommand("ops", "Write the page of operators, or compare it with the build");
   auto options = std::make_shared<OpsArguments>();
   command->add_option("results", options->results, "Files that op-harness wrote with --json");
   CLI::Option* output =
-      command->add_option("--output", options->output, "The page to write (default: stdout)")->check(cli::outputFile());
-  CLI::Option* update = command
-                            ->add_option("--update", options->update,
-                                         "The page in which to replace the rows of the operators of the results")
-                            ->excludes(output);
+      command->add_option("--output", options->output, "Write the page to this file (default: stdout)")
+          ->check(cli::outputFile());
+  CLI::Option* update =
+      command->add_option("--update", options->update, "Replace the rows of the results' operators in this page")
+          ->excludes(output);
   command
       ->add_option("--check", options->check,
-                   "Compare this page with the build and, if there are results, with these; 1 if it is stale")
+                   "Compare this page with the build, and with results if there are any; exit 1 if it is stale")
       ->excludes(output)
       ->excludes(update);
   command->footer(
-      "The page has operator x dtype x backend: kernels, error class, margin and rate.\n"
+      "The page lists kernels, error class, margin and rate of each operator, dtype and backend.\n"
       "Examples:\n  op-report ops check.jsonl bench.jsonl --output docs/ops.md\n  op-report ops --check docs/ops.md\n"
       "  op-report ops relu.jsonl --update docs/ops.md");
   command->callback([options, &context, &plugins] {

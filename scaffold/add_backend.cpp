@@ -30,8 +30,8 @@ Status checkForeign(const Tree& tree, const Templates& templates, const KnownOpe
   for (const Attribute& attribute : findKind(kind)->attributes)
     if (!std::regex_search(schema, std::regex("\\b" + attribute.name + "\\s*:")))
       return Status::invalidArgument(
-          "the kernel of kind {} reads a parameter '{}', which {} has not; leave --kind away", kind, attribute.name,
-          op.type);
+          "the kernel of kind {} reads a parameter '{}', but {} has none of this name; try without --kind", kind,
+          attribute.name, op.type);
   return Status::ok();
 }
 

@@ -16,7 +16,7 @@ Status checkBackendName(const Tree& tree, const std::string& name) {
   for (const char* taken : {"host", "cpu", "gpu", "vulkan", "null", "reference", "plugin"})
     if (name == taken) return Status::invalidArgument("backend {} exists; choose another name", name);
   if (tree.exists(kBackendFolder + name) && !tree.exists(kBackendFolder + name + "/" + name + "_backend.cpp"))
-    return Status::invalidArgument("{}{} exists and is no backend; choose another name", kBackendFolder, name);
+    return Status::invalidArgument("{}{} exists but is not a backend; choose another name", kBackendFolder, name);
   return Status::ok();
 }
 
@@ -48,7 +48,7 @@ Result<Plan> planBackend(const Tree& tree, const std::string& name, bool force) 
     const std::string path = kBackendFolder + name + "/" + name + suffix;
     FileChange change{path, tree.read(path), renamed(*source, name)};
     if (change.before && !change.isNoOp() && !force)
-      return Status::invalidArgument("{} exists and differs from what would be written; --force overwrites it", path);
+      return Status::invalidArgument("{} exists and differs from the new text; --force overwrites it", path);
     plan.push_back(std::move(change));
   }
   return plan;

@@ -21,8 +21,10 @@ struct Options {
 };
 
 /// A subcommand whose options share one record.
-std::shared_ptr<Options> addCommand(CLI::App& app, const char* name, const char* summary, CLI::App*& command) {
+std::shared_ptr<Options> addCommand(CLI::App& app, const char* name, const char* summary, CLI::App*& command,
+                                    const char* example) {
   command = app.add_subcommand(name, summary);
+  command->footer(fmt::format("Example: op-scaffold {} {}", name, example));
   return std::make_shared<Options>();  // shared: the callback outlives the function that adds it
 }
 
@@ -63,10 +65,11 @@ Result<int> runDoctor(const CommandContext& context, const Options& options) {
 
 void addRenameCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options = addCommand(app, "rename", "Give an operator another type, folder and namespace", command);
+  auto options = addCommand(app, "rename", "Give an operator another type, folder and namespace", command,
+                            "HardShrink SoftShrink --dry-run");
   command->add_option("OLD", options->first, "The operator's type")->required();
   command->add_option("NEW", options->second, "Its new type, UpperCamel")->required();
-  addFlags(*command, *options, "Also inside files that were edited, or not written by op-scaffold");
+  addFlags(*command, *options, "Also change files that you edited, or that op-scaffold did not write");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
@@ -78,7 +81,8 @@ void addRenameCommand(CLI::App& app, CommandContext& context) {
 
 void addFurtherKernelCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options = addCommand(app, "new-kernel", "Give an operator a further kernel, which begins as a copy", command);
+  auto options = addCommand(app, "new-kernel", "Add a kernel to an operator, as a copy of its first one", command,
+                            "Softmax --backend vulkan --name fused");
   auto kernel = std::make_shared<FurtherKernel>();  // shared: the callback outlives this function
   command->add_option("OP", kernel->type, "The operator's type")->required();
   command->add_option("--backend", kernel->backend, "cpu or vulkan")->required();
@@ -101,11 +105,12 @@ void addFurtherKernelCommand(CLI::App& app, CommandContext& context) {
 
 void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options = addCommand(app, "add-backend", "Give an operator a kernel on a backend where it has none", command);
+  auto options = addCommand(app, "add-backend", "Add a kernel to an operator on a backend that has none", command,
+                            "HardShrink vulkan");
   command->add_option("OP", options->first, "The operator's type")->required();
   command->add_option("BACKEND", options->second, "cpu or vulkan")->required();
   command->add_option("--kind", options->kind,
-                      "The kernel to start from, for operators that op-scaffold did not write (default custom)");
+                      "Start from the kernel of this kind if op-scaffold did not write the operator (default custom)");
   command->add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
@@ -121,8 +126,8 @@ void addBackendToOperatorCommand(CLI::App& app, CommandContext& context) {
 
 void addBackendCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options =
-      addCommand(app, "backend", "Write a backend that runs nothing yet: everything falls back to the CPU", command);
+  auto options = addCommand(app, "backend", "Write a backend that runs nothing yet: everything falls back to the CPU",
+                            command, "my_npu --dry-run");
   command->add_option("NAME", options->first, "A lower-case word, such as my_npu")->required();
   addFlags(*command, *options, "Overwrite files that exist and differ");
   command->callback([&context, options] {
@@ -140,12 +145,14 @@ void addBackendCommand(CLI::App& app, CommandContext& context) {
 
 void addPluginCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options =
-      addCommand(app, "plugin", "Write a project outside this tree: an operator in a shared library", command);
+  auto options = addCommand(app, "plugin", "Write a project outside this tree: an operator in a shared library",
+                            command, "hard_shrink --domain com.acme");
   command->add_option("NAME", options->first, "A lower-case word, such as hard_shrink")->required();
-  command->add_option("--dir", options->folder, "The project's folder (default: NAME)")->check(cli::outputFolder());
-  command->add_option("--domain", options->domain, "Qualifies the operator: com.acme gives com.acme::HardShrink");
-  command->add_option("--language", options->language, "The project's language (default c)")->type_name("{c,cpp}");
+  command->add_option("--dir", options->folder, "Write the project to this folder (default: NAME)")
+      ->check(cli::outputFolder());
+  command->add_option("--domain", options->domain, "Qualify the operator: com.acme gives com.acme::HardShrink");
+  command->add_option("--language", options->language, "Write the project in this language (default c)")
+      ->type_name("{c,cpp}");
   addFlags(*command, *options, "Overwrite files that exist and differ");
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
@@ -161,10 +168,10 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
 
 void addDoctorCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = nullptr;
-  auto options = addCommand(app, "doctor",
-                            "List missing and leftover parts of operators; exit code 1 when there are any", command);
-  command->add_option("OP", options->first, "An operator's type or folder (default: every one)");
-  command->add_flag("--marks", options->marks, "Only marks that op-scaffold left");
+  auto options = addCommand(app, "doctor", "List missing and leftover parts of operators; exit 1 if there are any",
+                            command, "HardShrink");
+  command->add_option("OP", options->first, "The operator's type or folder (default: all operators)");
+  command->add_flag("--marks", options->marks, "List only marks that op-scaffold left");
   command->callback(
       [&context, options] { context.run = [&context, options] { return runDoctor(context, *options); }; });
 }

@@ -96,7 +96,7 @@ TEST(PlanAddBackend, Refuses) {
   scratch.write("ops/bare/bare.cpp", "registry.add({.type = \"Bare\",\n .oracle = reference});\n");
   EXPECT_NE(message("Bare", "cpu", "matmul").find("bare.h is missing"), std::string::npos);
   EXPECT_EQ(message("Bare", "cpu"), "") << "this kind's kernels need no header";
-  EXPECT_NE(message("Bare", "cpu", "rowwise").find("reads a parameter 'axis', which Bare has not"), std::string::npos);
+  EXPECT_NE(message("Bare", "cpu", "rowwise").find("reads a parameter 'axis', but Bare has none"), std::string::npos);
   scratch.write("ops/bare/bare.fbs", "table BareParams { axis: long; epsilon: float; }");
   EXPECT_EQ(message("Bare", "cpu", "rowwise"), "");
   scratch.write("ops/two/two.cpp", "registry.add({.type = type, .oracle = reference});\n");

@@ -43,13 +43,18 @@ void addRemoveCommand(CLI::App& app, CommandContext& context) {
     bool force = false, dryRun = false;
   };
   auto options = std::make_shared<Options>();  // shared: the callback outlives this function
-  CLI::App& command = *app.add_subcommand("remove", "Undo `new` or `new-kernel`: delete files, or take a row out");
+  CLI::App& command =
+      *app.add_subcommand("remove", "Undo `new` or `new-kernel`: delete their files or the row of a family");
   command.add_option("NAME", options->kernel.type, "The operator's type, such as HardShrink")->required();
   auto* const kernel = command.add_option("--kernel", options->kernel.name, "Remove only this kernel of the operator");
   kernel->needs(command.add_option("--backend", options->kernel.backend, "The backend of --kernel, cpu or vulkan")
                     ->needs(kernel));
-  command.add_flag("--force", options->force, "Also delete files that were edited since, or not made by op-scaffold");
+  command.add_flag("--force", options->force, "Also delete files that you edited, or that op-scaffold did not write");
   command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
+  command.footer(
+      "Examples:\n"
+      "  op-scaffold remove HardShrink\n"
+      "  op-scaffold remove Softmax --kernel fused --backend vulkan");
   command.callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
@@ -80,6 +85,7 @@ std::string portsAndAttributesOf(const Kind& kind) {
 
 void addKindsCommand(CLI::App& app, CommandContext& context) {
   CLI::App& command = *app.add_subcommand("kinds", "List the kinds of `new --kind`, with an example of each");
+  command.footer("Example: op-scaffold kinds");
   command.callback([&context] {
     context.run = []() -> Result<int> {
       for (const Kind& kind : kinds()) {
@@ -96,6 +102,7 @@ void addKindsCommand(CLI::App& app, CommandContext& context) {
 void addListCommand(CLI::App& app, CommandContext& context) {
   CLI::App& command =
       *app.add_subcommand("list", "List the operators of the tree by folder; * marks those that op-scaffold made here");
+  command.footer("Example: op-scaffold list");
   command.callback([&context] {
     context.run = [&context]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
@@ -120,7 +127,8 @@ void addWhereCommand(CLI::App& app, CommandContext& context) {
   auto name = std::make_shared<std::string>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand(
       "where", "Print the files and lines of an operator, of a row in a family, or of an ONNX name");
-  command.add_option("NAME", *name, "Softmax, Sigmoid, com.microsoft::FusedConv")->required();
+  command.add_option("NAME", *name, "A name such as Softmax, Sigmoid or com.microsoft::FusedConv")->required();
+  command.footer("Example: op-scaffold where Sigmoid");
   command.callback([&context, name] {
     context.run = [&context, name]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
@@ -146,6 +154,7 @@ void addEjectCommand(CLI::App& app, CommandContext& context) {
       ->required()
       ->check(cli::outputFolder());
   command.add_flag("--force", options->force, "Overwrite templates that differ");
+  command.footer("Example: op-scaffold eject out/templates");
   command.callback([&context, options] {
     context.run = [options]() -> Result<int> {
       const Tree folder(options->folder);

@@ -44,8 +44,7 @@ Status checkHasKernel(const Tree& tree, const FurtherKernel& kernel, const std::
   std::string how = cells.value_or("");
   how.erase(0, how.find_first_not_of(' '));
   how = how.substr(0, how.find_last_not_of(' ') + 1);
-  return Status::invalidArgument("{} has no kernel of its own on {} to begin from{}; it is in ops/{}", kernel.type,
-                                 kernel.backend,
+  return Status::invalidArgument("{} has no kernel of its own on {} to copy{}; see ops/{}", kernel.type, kernel.backend,
                                  how.empty() || how == "–" ? "" : fmt::format(" ({} has '{}')", kPage, how), folder);
 }
 

@@ -116,7 +116,7 @@ TEST(FurtherKernel, RefusesInOneLineAndWritesNothing) {
   };
   EXPECT_TRUE(holds(message("None", "cpu", "fused"), "there is no operator None"));
   EXPECT_TRUE(holds(message("Softmax", "cuda", "fused"), "got 'cuda'"));
-  EXPECT_TRUE(holds(message("Relu", "vulkan", "fused"), "Relu has no kernel of its own on vulkan to begin from"));
+  EXPECT_TRUE(holds(message("Relu", "vulkan", "fused"), "Relu has no kernel of its own on vulkan to copy"));
   EXPECT_TRUE(holds(message("Sin", "cpu", "fused"), "docs/ops.md has 'parts'"));
   EXPECT_EQ(message("Relu", "cpu", "fused"), "") << "its row has a kernel on this backend";
   EXPECT_TRUE(holds(message("Mirrored", "cpu", "fused"), "Mirrored has no kernel of its own on cpu"));
@@ -142,7 +142,7 @@ TEST(KernelCase, BeginsFromAnEntryThatTheBackendRuns) {
                               R"({"op": "Op", "inputs": [["f32[4]"]], "size": "large"})",
                               R"({"op": "Op", "inputs": [["f32[4]"]], "lanes": ["specials"]})",
                               R"({"op": "Op", "inputs": [["f32[0]"]]})", R"({"op": "Other", "inputs": [["f32[4]"]]})"})
-    EXPECT_TRUE(holds(blockOf(refused), "Op has no case to begin with")) << refused;
+    EXPECT_TRUE(holds(blockOf(refused), "the case file of Op has no case")) << refused;
   EXPECT_TRUE(holds(blockOf(R"({"op": "Op", "inputs": [["f32[4]"], ["f32[4]"]]})"), "all cases of Op begin with"));
   const std::string block = blockOf(
       R"({"op": ["Other", "Op"], "inputs": [["-", "f64[3]", "T[0,4]"], ["-", "T[2,4]", "i64[1]"], ["-", "T[5]", "i64[1]"]], "T": ["f16", "f32"],

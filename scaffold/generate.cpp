@@ -60,7 +60,7 @@ Result<Plan> planNew(const Tree& tree, const Templates& templates, const Spec& g
     std::string text = formatted(tree, path, rendered);
     FileChange change{path, tree.read(path), std::move(text)};
     if (change.before && !change.isNoOp() && !force)
-      return Status::invalidArgument("{} exists and differs from what would be written; --force overwrites it", path);
+      return Status::invalidArgument("{} exists and differs from the new text; --force overwrites it", path);
     plan.push_back(std::move(change));
   }
   if (force) dropStale(tree, spec.name, plan);

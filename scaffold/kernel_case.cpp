@@ -128,16 +128,16 @@ Result<KernelCase> kernelCaseOf(const std::string& text, const std::string& type
                                 const std::string& name) {
   const json file = json::parse(text, nullptr, false);
   if (!file.is_object() || !file.contains("cases") || !file["cases"].is_array())
-    return Status::invalidArgument("the case file of {} is no JSON with \"cases\"", type);
+    return Status::invalidArgument("the case file of {} is not JSON with \"cases\"", type);
   std::set<std::string> inputs;
   const auto best = bestOf(file, type, backend, inputs);
   if (!best)
-    return Status::invalidArgument("{} has no case to begin with that {} runs and whose inputs have 1 to {} elements",
-                                   type, backend, kMostElements);
+    return Status::invalidArgument("the case file of {} has no case that {} runs with inputs of 1 to {} elements", type,
+                                   backend, kMostElements);
   if (best->input >= 0 && inputs.size() == 1)
     return Status::invalidArgument(
-        "all cases of {} begin with the input {}: a kernel that takes it leaves none to the others; write it by hand",
-        type, *inputs.begin());
+        "all cases of {} begin with the input {}, so the new kernel would take every case; write it by hand", type,
+        *inputs.begin());
   const json& entry = *best->entry;
   ordered_json made{{"name", fmt::format("the kernel {} on {}", name, backend)}, {"op", type}};
   const json params = entry.value("params", json());

@@ -107,7 +107,7 @@ Status checkTypeName(const std::string& name) {
     return Status::invalidArgument("'{}' gives the namespace '{}', a keyword of C++ or GLSL; choose another name", name,
                                    snakeCase(name));
   if (listed(kTakenNamespaces, snakeCase(name)))
-    return Status::invalidArgument("'{}' gives the namespace '{}', which the sources use already; choose another name",
+    return Status::invalidArgument("'{}' gives the namespace '{}', but the sources use it already; choose another name",
                                    name, snakeCase(name));
   for (const std::string_view ending : kTakenEndings)
     if (snakeCase(name).ends_with(ending))

@@ -35,7 +35,8 @@ Result<Spec> specOf(NewOptions& options) {
   Spec& spec = options.spec;
   if (!options.specFile.empty()) {
     if (spec != Spec() || !options.attributes.empty() || !options.inputs.empty() || !options.outputs.empty())
-      return Status::invalidArgument("--spec holds the name, the kind and all the rest; give one or the other");
+      return Status::invalidArgument(
+          "--spec excludes NAME, --kind and the other options of the operator: the file holds them");
     OPKIT_ASSIGN(const auto bytes, readFile(options.specFile));
     return specFromJson({bytes.begin(), bytes.end()});
   }
@@ -84,27 +85,26 @@ Result<int> runNew(const CommandContext& context, NewOptions& options) {
 /// The options that say which operator it is: name, kind, parameters, inputs and outputs.
 void addContractOptions(CLI::App& command, NewOptions& options) {
   command.add_option("NAME", options.spec.name, "The operator's type, UpperCamel");
-  command.add_option("--kind", options.spec.kind, "Kind of operator; `op-scaffold kinds` describes them")
+  command.add_option("--kind", options.spec.kind, "Choose a template; `op-scaffold kinds` describes each")
       ->type_name(kindChoices());
   command.add_option("--summary", options.spec.summary,
-                     "One sentence on it for lists and its page, without a full stop");
+                     "Describe the operator in one sentence without a full stop, for lists and its page");
   command
-      .add_option(
-          "--attr,--attribute", options.attributes,
-          "A parameter, NAME:TYPE=DEFAULT; types bool, int, float, string, ints, floats; a string with choices, "
-          "mode:string=nearest|linear, is an enum and its first choice the default")
+      .add_option("--attr,--attribute", options.attributes,
+                  "Add a parameter, NAME:TYPE=DEFAULT. Types: bool, int, float, string, ints, floats. "
+                  "mode:string=nearest|linear makes an enum; its first choice is the default")
       ->allow_extra_args(false);
   command
-      .add_option(
-          "--input", options.inputs,
-          "An input, NAME[:TYPES][?][:contents]. TYPES: f32|f16, a set (floats, integers, numbers, index, bool, "
-          "any), T=SET to name the type, T or =NAME for the type of an earlier input. '?': may be absent. "
-          "contents: the shape rule needs its values")
+      .add_option("--input", options.inputs,
+                  "Add an input, NAME[:TYPES][?][:contents]. TYPES: f32|f16, a set (floats, integers, numbers, index, "
+                  "bool, any), T=SET to name the type, T or =NAME for the type of an earlier input. '?': it may be "
+                  "absent. contents: the shape rule needs its values")
       ->allow_extra_args(false);
-  command.add_option("--output", options.outputs, "An output's name")->allow_extra_args(false);
+  command.add_option("--output", options.outputs, "Name an output")->allow_extra_args(false);
   command
       .add_option("--rows", options.spec.rows,
-                  "Of kind rowwise: a row is along one axis, from `axis` on, or a group of channels (default axis)")
+                  "With --kind rowwise: a row runs along one axis, from `axis` to the last one, or over a group of "
+                  "channels (default axis)")
       ->type_name("{axis,from-axis,groups}");
 }
 
@@ -114,14 +114,14 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<NewOptions>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand("new", "Write an operator that builds and passes its checks at once");
   addContractOptions(command, *options);
-  command.add_option("--onnx", options->spec.onnx, "The ONNX operator that is imported as this one (default NAME)");
+  command.add_option("--onnx", options->spec.onnx, "Import this ONNX operator as the new one (default NAME)");
   command
       .add_option("--backend", options->spec.backends,
-                  "Kernels beside the oracle, separated by commas (default cpu,vulkan)")
+                  "Write kernels for these backends, separated by commas (default cpu,vulkan)")
       ->delimiter(',');
   command.add_option("--spec", options->specFile, "Read all of the above from a JSON file");
   command.add_flag("--print-spec", options->printSpec, "Print the JSON of this command line and stop");
-  command.add_flag("--tdd", options->spec.tdd, "Kernels that fail their checks until they are written");
+  command.add_flag("--tdd", options->spec.tdd, "Write kernels that fail their checks until you implement them");
   command.add_flag("--dry-run", options->dryRun, "Print the change as a diff and write nothing");
   command.add_flag("--force", options->force, "Overwrite files that exist and differ");
   command.footer(

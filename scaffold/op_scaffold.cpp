@@ -27,9 +27,10 @@ int run(int argc, char** argv) {
       "  op-scaffold remove HardShrink\n"
       "  op-scaffold new-kernel Softmax --backend vulkan --name fused");
   CommandContext context;
-  app.add_option("--root", context.root, "A folder of the source tree (default: the current one)");
-  app.add_option("--templates", context.overrides,
-                 "Templates that replace the built-in ones, see eject (default: OPKIT_TEMPLATES)")
+  app.add_option("--root", context.root, "Work in the source tree of this folder (default: the current folder)");
+  app.add_option(
+         "--templates", context.overrides,
+         "Use the templates of this folder before the built-in ones; eject writes them (default: OPKIT_TEMPLATES)")
       ->check(cli::existingFolder());
   addNewCommand(app, context);
   addRemoveCommand(app, context);

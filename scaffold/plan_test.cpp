@@ -194,7 +194,7 @@ TEST(PlanNew, NeverOverwritesWithoutForce) {
   ASSERT_TRUE(scaffold(scratch, specOf("rowwise")).isOk());
   scratch.write("ops/thing/thing_cpu.cpp", "mine");
   EXPECT_EQ(scaffold(scratch, specOf("rowwise")).message(),
-            "ops/thing/thing_cpu.cpp exists and differs from what would be written; --force overwrites it");
+            "ops/thing/thing_cpu.cpp exists and differs from the new text; --force overwrites it");
   EXPECT_EQ(*scratch.tree().read("ops/thing/thing_cpu.cpp"), "mine");
   ASSERT_TRUE(scaffold(scratch, specOf("rowwise"), true).isOk());
   EXPECT_NE(*scratch.tree().read("ops/thing/thing_cpu.cpp"), "mine");

@@ -29,7 +29,7 @@ Result<Plan> planPlugin(const Tree& folder, const Templates& templates, const st
     OPKIT_ASSIGN(std::string text, templates.render("plugin", file, context));
     FileChange change{path, folder.read(path), std::move(text)};
     if (change.before && !change.isNoOp() && !force)
-      return Status::invalidArgument("{} exists and differs from what would be written; --force overwrites it",
+      return Status::invalidArgument("{} exists and differs from the new text; --force overwrites it",
                                      folder.absolute(path));
     plan.push_back(std::move(change));
   }

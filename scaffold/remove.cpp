@@ -62,8 +62,8 @@ Result<Plan> planUnrecorded(const Tree& tree, const std::string& name, bool forc
     if (after && after != before) plan.push_back({path, before, after});
   }
   if (plan.empty())
-    return Status::invalidArgument("{} shares ops/{} with other operators and is no row of a family; remove it by hand",
-                                   name, found->folder);
+    return Status::invalidArgument(
+        "{} shares ops/{} with other operators but is not a row of a family; remove it by hand", name, found->folder);
   return plan;
 }
 

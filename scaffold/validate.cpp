@@ -101,7 +101,7 @@ Status checkFolder(const Tree& tree, const std::string& type, const std::string&
   }
   for (const char* root : {"ops/", "shaders/"})
     if (!own && tree.exists(root + op))
-      return Status::invalidArgument("{}{} exists and is no operator's; choose another name", root, op);
+      return Status::invalidArgument("{}{} exists but belongs to no operator; choose another name", root, op);
   return Status::ok();
 }
 

@@ -71,18 +71,59 @@ int printCompletion(const CLI::App& app, const std::string& shell) {
   return kSuccess;
 }
 
-/// The error for a first word that is no option or, if one is required, no subcommand; else empty.
-std::string unknownCommand(const CLI::App& app) {
+/// The subcommand that the command line chose, else the program.
+const CLI::App& chosenCommand(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  return chosen.empty() ? app : *chosen.front();
+}
+
+/// "op-harness check --help": prints the options of `command`.
+std::string helpOf(const CLI::App& app, const CLI::App& command) {
+  return &command == &app ? app.get_name() + " --help"
+                          : fmt::format("{} {} --help", app.get_name(), command.get_name());
+}
+
+std::string subcommandsOf(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
-  const std::vector<std::string> words = app.remaining();
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The error for the first word that neither the program nor its subcommand takes; empty if they take all.
+std::string unexpectedWord(const CLI::App& app) {
+  const CLI::App& command = chosenCommand(app);
+  const bool isProgram = &command == &app;
+  // A subcommand keeps its own words, or leaves them to the program (fallthrough).
+  std::vector<std::string> words = app.remaining();
+  if (words.empty()) words = command.remaining();
+  std::erase(words, "--");
   if (words.empty()) return "";
+  const std::string place = isProgram ? "" : command.get_name() + ": ";
+  const std::string subcommands = isProgram ? subcommandsOf(app) : "";
   if (words.front().starts_with('-'))
-    return fmt::format("there is no option '{}'; see {} --help", words.front(), app.get_name());
-  if (names.empty()) return "";
-  return fmt::format("expected a subcommand of {}, got '{}'; see {} --help", fmt::join(names, ", "), words.front(),
-                     app.get_name());
+    return fmt::format("{}there is no option '{}'; see {}", place, words.front(), helpOf(app, command));
+  if (subcommands.empty())
+    return fmt::format("{}unexpected argument '{}'; see {}", place, words.front(), helpOf(app, command));
+  return fmt::format("expected a subcommand of {}, got '{}'; see {}", subcommands, words.front(), helpOf(app, command));
+}
+
+/// The text of CLI11, in plain words where an option has no value, or several in place of one.
+std::string plainText(const CLI::ParseError& error) {
+  const std::string text = error.what(), option = text.substr(0, text.find(": "));
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) return text;
+  if (text.ends_with(" missing")) return option + ": expected a value";
+  return text.find(": At Most 1 required") != text.npos ? option + ": expected one value, got several" : text;
+}
+
+/// The line for a command line that does not parse.
+std::string usageError(const CLI::App& app, const CLI::ParseError& error) {
+  if (const std::string unexpected = unexpectedWord(app); !unexpected.empty()) return unexpected;
+  const CLI::App& command = chosenCommand(app);
+  const bool isMissing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  if (isMissing && &command == &app && app.get_require_subcommand_min() > 0)
+    return fmt::format("expected a subcommand of {}; see {}", subcommandsOf(app), helpOf(app, app));
+  return fmt::format("{}; see {}", plainText(error), helpOf(app, command));
 }
 
 /// Last word first, as CLI11 expects. It parses a negative number as an option and an empty text as missing, so
@@ -109,29 +150,30 @@ std::vector<std::string> wordsOf(int argc, char** argv) {
 int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   app.set_version_flag("--version", fmt::format("{} {}", app.get_name(), OPKIT_VERSION));
   std::string shell;
-  app.add_option("--completion", shell, "Print a completion script for bash or zsh, to be sourced")->type_name("SHELL");
+  app.add_option("--completion", shell, "Print a completion script for bash or zsh; source it")->type_name("SHELL");
   std::optional<size_t> hostMemory;
-  app.add_option("--host-memory", hostMemory,
-                 "Tensors on the host at once, as 4GB; 0 is no limit (default: three quarters of the memory there is)")
+  app.add_option(
+         "--host-memory", hostMemory,
+         "Limit the memory of tensors on the host, such as 4GB; 0 is no limit (default: three quarters of the memory)")
       ->transform(sizeValue())
       ->type_name("SIZE");
   std::vector<std::string> classes;
   for (const DeviceClass& known : deviceClasses()) classes.push_back(known.name);
   std::string deviceClass;
   app.add_option("--device-class", deviceClass,
-                 "Choose Vulkan kernels as on devices of this class, whatever the device is (default: its own)")
+                 "Choose Vulkan kernels as for a device of this class (default: the device's own)")
       ->check(CLI::IsMember(classes))
       ->type_name("CLASS");
   std::string guesses;
   app.add_option("--tuning-guesses", guesses,
-                 "Choose among alternatives of Vulkan kernels by these estimates where nothing was measured")
+                 "Choose Vulkan kernels by the estimates in this file where nothing was measured")
       ->type_name("FILE");
   std::string driver;
-  app.add_option("--driver", driver, "Use the Vulkan driver of this manifest alone (./setup --drivers unpacks one)")
+  app.add_option("--driver", driver, "Use only the Vulkan driver of this manifest (./setup --drivers unpacks one)")
       ->type_name("FILE");
   int vectorWidth = 0;
   app.add_option("--vector-width", vectorWidth,
-                 "Compute with vectors of 128, 256 or 512 bits on a software Vulkan device; subgroups follow")
+                 "Set the vector width of a software Vulkan device; the size of its subgroups changes with it")
       ->check(CLI::IsMember({128, 256, 512}))
       ->type_name("BITS");
   checkValues(app);
@@ -140,9 +182,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
     app.parse(wordsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    if (app.get_subcommands().empty())
-      if (const std::string word = unknownCommand(app); !word.empty()) return fail(app, word);
-    return fail(app, fmt::format("{}; see {} --help", error.what(), app.get_name()));
+    return fail(app, usageError(app, error));
   }
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());

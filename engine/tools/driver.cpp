@@ -34,7 +34,7 @@ Result<fs::path> libraryOf(const fs::path& manifest) {
   const Json icd = json.is_object() ? json.value("ICD", Json()) : Json();
   const Json path = icd.is_object() ? icd.value("library_path", Json()) : Json();
   if (!path.is_string() || path.get<std::string>().empty())
-    return Status::invalidArgument("{} is no manifest of a Vulkan driver: it has no ICD.library_path",
+    return Status::invalidArgument("{} is not a manifest of a Vulkan driver: it has no ICD.library_path",
                                    manifest.string());
   const fs::path library = path.get<std::string>();
   if (library.is_absolute() || !library.has_parent_path()) return library;
@@ -45,7 +45,7 @@ Status executeAnew(char** argv) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) ::execv(program.c_str(), argv);
-  return Status::internal("cannot execute this program anew: {}", std::strerror(errno));
+  return Status::internal("cannot restart this program: {}", std::strerror(errno));
 }
 
 }  // namespace

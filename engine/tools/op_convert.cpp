@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     app.add_option("OUTPUT", options.output, "The .opk file to write; .onnx for zoo:NAME")
         ->check(opkit::cli::outputFile());
     app.add_flag("--dump", options.dump, "Print a readable listing");
-    app.add_option("--json", options.jsonPath, "Write what happened as JSON")
+    app.add_option("--json", options.jsonPath, "Write a report as JSON")
         ->type_name("FILE")
         ->check(opkit::cli::outputFile());
     opkit::cli::Plugins plugins(opkit::ops::builtinOps(), opkit::ops::builtinOnnxRules());

@@ -50,73 +50,78 @@ struct Options {
 };
 
 void describeLimits(CLI::App& app, SessionConfig& session) {
-  app.add_option("--memory-limit", session.memoryLimitBytes, "Tensors and constants on the device, as 64MB; 0 is none")
+  app.add_option("--memory-limit", session.memoryLimitBytes,
+                 "Limit the memory of tensors and constants on the device, such as 64MB; 0 is no limit")
       ->transform(cli::sizeValue())
       ->type_name("SIZE");
-  app.add_option("--plans", session.planCacheSize, "Sets of shapes whose plans are kept")
+  app.add_option("--plans", session.planCacheSize, "Keep the plans of this many sets of shapes")
       ->check(cli::wholeNumber(1, 1'000'000))
       ->capture_default_str();
   app.add_flag_callback(
       "--low-memory", [&session] { session.memory = MemoryHint::Low; }, "Save memory at the cost of speed");
   app.add_flag_callback(
       "--low-power", [&session] { session.power = PowerHint::Low; }, "Save power at the cost of speed");
-  app.add_option("--iteration-limit", session.iterationLimit, "Runs of one Loop body before it is an error; 0 is none")
+  app.add_option("--iteration-limit", session.iterationLimit,
+                 "Fail if a Loop runs its body more often than this; 0 is no limit")
       ->capture_default_str();
   app.add_flag("--start-on-cpu", session.startOnCpu, "Run on the CPU until the backend is ready");
 }
 
 void describeProgram(CLI::App& app, Options& options) {
   app.footer(kFooter);
-  app.add_option("MODEL", options.model, "Model to run")->required();
-  app.add_option("--backend", options.session.backend, "cpu, vulkan, reference, null; auto places each command by cost")
+  app.add_option("MODEL", options.model, "The model to run")->required();
+  app.add_option("--backend", options.session.backend,
+                 "Run on cpu, vulkan, reference or null; auto takes the best device and places each command by cost")
       ->capture_default_str();
   app.add_flag("--place-by-cost", options.session.placeByCost,
-               "Give each command to the backend or the CPU by measured cost, copies included");
-  app.add_option("--device", options.session.device, "Index, part of a name, or UUID of a device");
-  app.add_option("--input", options.inputs, "NAME=FILE|random|ramp; FILE is .npy or .pb; random unless given")
+               "Run each command on the backend or on the CPU, by measured cost with copies");
+  app.add_option("--device", options.session.device, "Use the device with this index, part of a name, or UUID");
+  app.add_option("--input", options.inputs,
+                 "Fill an input: NAME=FILE (.npy or .pb), NAME=random or NAME=ramp (default random)")
       ->type_name("NAME=SOURCE");
-  app.add_option("--resize", options.resizes, "NAME=1x3x256x256; several for one NAME run one after the other")
+  app.add_option("--resize", options.resizes,
+                 "Set the shape of an input: NAME=1x3x256x256; several for one NAME run in turn")
       ->type_name("NAME=SHAPE");
-  app.add_option("--output", options.outputFolder, "Folder for the outputs as .npy")
+  app.add_option("--output", options.outputFolder, "Write the outputs to this folder (.npy)")
       ->type_name("DIR")
       ->check(cli::outputFolder());
-  app.add_option("--expect", options.expects, "NAME=FILE the last run's output must equal; else exit 1")
+  app.add_option("--expect", options.expects, "Compare an output of the last run with a file; exit 1 if they differ")
       ->type_name("NAME=FILE");
-  app.add_option("--rtol", options.rtol, "Relative tolerance of --expect")
+  app.add_option("--rtol", options.rtol, "Set the relative tolerance of --expect")
       ->check(cli::finiteNumber(0))
       ->capture_default_str();
-  app.add_option("--atol", options.atol, "Absolute tolerance of --expect")
+  app.add_option("--atol", options.atol, "Set the absolute tolerance of --expect")
       ->check(cli::finiteNumber(0))
       ->capture_default_str();
   app.add_flag("--profile", options.session.profile, "Time every command and compare it with the device's peak");
-  app.add_flag("--placement", options.placement,
-               "Print which backend ran each command, and why faster choices did not");
-  app.add_option("--no-pass", options.interpreter.disabledPasses, "Graph pass to leave out; all leaves out every one")
+  app.add_flag("--placement", options.placement, "Print which kernel ran each command, and why faster ones refused");
+  app.add_option("--no-pass", options.interpreter.disabledPasses, "Skip this graph pass; all skips every pass")
       ->type_name("NAME");
-  app.add_flag("--passes", options.passes, "List the graph passes and what they changed");
-  app.add_option("--repeat", options.repeat, "Runs per shape")
+  app.add_flag("--passes", options.passes, "List the graph passes and their changes");
+  app.add_option("--repeat", options.repeat, "Run each shape this many times")
       ->check(cli::wholeNumber(1, 1'000'000'000))
       ->capture_default_str();
-  app.add_option("--threads", options.session.threads, "CPU threads; 0 is one per core")
+  app.add_option("--threads", options.session.threads, "Use this many CPU threads; 0 is one per core")
       ->check(cli::wholeNumber(0, kMostThreads))
       ->capture_default_str();
-  app.add_option("--precision", options.precision, "normal and low store floats as fp16 on the device")
+  app.add_option("--precision", options.precision, "Choose how the device stores floats: normal and low store fp16")
       ->check(CLI::IsMember({"high", "normal", "low"}))
       ->capture_default_str();
   describeLimits(app, options.session);
-  app.add_option("--record", options.record, "One command buffer for all commands, or one for each")
+  app.add_option("--record", options.record,
+                 "Record all commands into one command buffer (indirect), or each into its own (direct)")
       ->check(CLI::IsMember({"indirect", "direct"}))
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--validation", [&options](const std::string& name) { options.session.validation = *parseValidation(name); },
-         "Vulkan validation layers: core, sync or gpu")
+         "Run under the Vulkan validation layers: core, sync or gpu")
       ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
   const auto addRule = [&app](const char* name, std::vector<std::string>& rules, const char* text) {
     app.add_option(name, rules, text)->type_name("[OPERATOR=]PROVIDER");
   };
-  addRule("--prefer", options.prefer, "Try this provider's kernels first; several in the order given");
+  addRule("--prefer", options.prefer, "Try this provider's kernels first; several are tried in the order given");
   addRule("--forbid", options.forbid, "Do not use this provider's kernels");
-  addRule("--force", options.force, "Use no other provider's kernels");
+  addRule("--force", options.force, "Use only this provider's kernels");
   app.add_option_function<std::string>(
          "--storage",
          [&options](const std::string& name) {
@@ -124,18 +129,17 @@ void describeProgram(CLI::App& app, Options& options) {
                                      : name == "buffer" ? Storage::Buffer
                                                         : Storage::Auto;
          },
-         "How Vulkan keeps tensors of convolutions and the like: auto, buffer or image")
+         "Store tensors of convolutions and similar operators on Vulkan in buffers or images")
       ->check(CLI::IsMember({"auto", "buffer", "image"}));
-  app.add_flag("--tune", options.session.tune, "Time kernel choices at resize and remember the fastest");
+  app.add_flag("--tune", options.session.tune, "Time the alternatives of kernels at a resize and remember the fastest");
   app.add_option("--cache-dir", options.session.cacheDir,
-                 "Folder of compiled pipelines and tuning results, or off (default: OPKIT_CACHE_DIR, ~/.cache/opkit)")
+                 "Keep compiled pipelines and tuning results in this folder; off keeps none (default: OPKIT_CACHE_DIR, "
+                 "else ~/.cache/opkit)")
       ->type_name("DIR");
   app.add_option("--trace", options.tracePath, "Write every run as a Chrome trace; implies --profile")
       ->type_name("FILE")
       ->check(cli::outputFile());
-  app.add_option("--json", options.jsonPath, "Write what happened as JSON")
-      ->type_name("FILE")
-      ->check(cli::outputFile());
+  app.add_option("--json", options.jsonPath, "Write a report as JSON")->type_name("FILE")->check(cli::outputFile());
 }
 
 /// The source of the values of each input, and its successive shapes.

@@ -3,7 +3,7 @@
 namespace opkit::cli {
 
 void Plugins::add(CLI::App& app) {
-  app.add_option("--plugin", files_, "Shared library with more operators, passes or backends; may be repeated")
+  app.add_option("--plugin", files_, "Load operators, passes or backends from a shared library (repeatable)")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false);

@@ -116,7 +116,7 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
     return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}], "departures": [)" + entry + "]}");
   };
   EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*/exact"], "reason": "why"})")
-                .find("\"departures\" of lib: no case of the file is called 'Relu*/exact'"),
+                .find("\"departures\" of lib: the file has no case 'Relu*/exact'"),
             std::string::npos);
   EXPECT_NE(
       error(R"({"provider": "lib", "cases": ["Relu*"], "reason": "why"})").find("compared by value: state \"most\""),

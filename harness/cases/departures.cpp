@@ -52,8 +52,7 @@ Status applyDepartures(const std::vector<Departure>& departures, bool required, 
                                  CaseDeparture{departure.reason, required && !sometimes, departure.most});
       }
     if (required && named == 0)
-      return Status::invalidArgument("\"departures\" of {}: no case of the file is called '{}'", departure.provider,
-                                     pattern);
+      return Status::invalidArgument("\"departures\" of {}: the file has no case '{}'", departure.provider, pattern);
   }
   return Status::ok();
 }

@@ -118,7 +118,7 @@ Status walkConstants(const PreparedCase& c, const OpRegistry& registry, const st
     }
   }
   if (walked > 0) return Status::ok();
-  return Status::unsupported("no axis takes {} extents while the other inputs are constants", kFewest);
+  return Status::unsupported("no axis accepts {} extents while the other inputs are constants", kFewest);
 }
 
 }  // namespace opkit::harness

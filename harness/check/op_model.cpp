@@ -29,7 +29,8 @@ bool isNaN(const std::byte* element) {
 
 Status sameBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
   if (a.desc != b.desc)
-    return Status::internal("output {} is {} in one and {} in the other", output, a.desc.toString(), b.desc.toString());
+    return Status::internal("output {} is {} in the first run and {} in the second", output, a.desc.toString(),
+                            b.desc.toString());
   const std::span<std::byte> x = a.bytes();
   const std::span<std::byte> y = b.bytes();
   if (std::ranges::equal(x, y)) return Status::ok();
@@ -104,7 +105,8 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session) {
 }
 
 Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, bool anyNaN) {
-  if (a.size() != b.size()) return Status::internal("{} outputs in one and {} in the other", a.size(), b.size());
+  if (a.size() != b.size())
+    return Status::internal("{} outputs in the first run and {} in the second", a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) OPKIT_TRY(sameBits(a[i], b[i], i, anyNaN));
   return Status::ok();
 }

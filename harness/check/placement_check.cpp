@@ -62,6 +62,14 @@ void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const s
   if (!tooEarly) result.reason = refused;
 }
 
+/// Why the kernel `declared` did not run: others refused the case, or `ran` takes it before `declared` is asked.
+std::string whyAnotherRan(const Placement* other, const std::string& ran, const std::string& declared) {
+  if (!other) return "";
+  const std::string refusals = refusalText(*other);
+  if (!refusals.empty()) return "; refused: " + refusals;
+  return fmt::format("; {} comes first and takes this case, so {} was not asked", ran, declared);
+}
+
 /// The kernel that the case file names for the backend ran the operator, or the device alone prevents that.
 bool checkNamedKernel(const Session& session, const Case& c, const std::string& backend, CaseResult& result) {
   const auto declared = c.kernel.find(backend);
@@ -76,15 +84,14 @@ bool checkNamedKernel(const Session& session, const Case& c, const std::string& 
     ran = name;
     other = &row;
   }
-  const std::string refusals = other ? refusalText(*other) : "";
-  const Status status = Status::internal("declared to run the kernel {}, but {} ran{}", declared->second,
-                                         other ? ran : "no kernel of the operator",
-                                         refusals.empty() ? "; no other comes before it" : "; refused: " + refusals);
+  const Status status =
+      Status::internal("declared to run the kernel {}, but {} ran{}", declared->second,
+                       other ? ran : "no kernel of the operator", whyAnotherRan(other, ran, declared->second));
   const bool byDevice = other && !other->refusals.empty() && std::ranges::all_of(other->refusals, &Refusal::byDevice);
   result.check("placement", byDevice ? Status::ok() : status);
   if (!byDevice) return false;
   result.status = CaseStatus::Unsupported;
-  result.reason = refusals;
+  result.reason = refusalText(*other);
   return false;
 }
 

@@ -166,7 +166,9 @@ Status checkFixedShapes(const VariantContext& context) {
 
 Status checkBatch(Interpreter& interpreter, const VariantContext& context) {
   const std::optional<PreparedCase> alone = aloneOf(context.at, cardOf(context));
-  if (!alone) return Status::unsupported("axis 0 is no batch of two and more that the oracle treats alike");
+  if (!alone)
+    return Status::unsupported(
+        "axis 0 is not a batch: it has fewer than two elements, or the oracle treats them differently");
   OPKIT_ASSIGN(const auto outputs, runSession(interpreter, {.backend = context.backend}, context.runtime, *alone));
   if (outputs.empty()) return Status::ok();
   if (sums(cardOf(context))) {

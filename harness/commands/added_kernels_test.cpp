@@ -71,7 +71,7 @@ TEST(ProgramVectorWidth, AnAssumptionOnTheSubgroupIsNamed) {
 
 TEST(ProgramDriver, BadManifestsAreOneLine) {
   expectOneLine(run("devices --driver " + nowhere("driver.json")), "driver.json");
-  expectOneLine(run("devices --driver " + fileWith("text.json", "lavapipe")), "no manifest of a Vulkan driver");
+  expectOneLine(run("devices --driver " + fileWith("text.json", "lavapipe")), "not a manifest of a Vulkan driver");
   expectOneLine(run("devices --driver " + fileWith("list.json", R"({"ICD": [1]})")), "ICD.library_path");
   expectOneLine(run("devices --driver " + fileWith("gone.json", R"({"ICD": {"library_path": "./gone.so"}})")),
                 "gone.so");

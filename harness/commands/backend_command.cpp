@@ -47,11 +47,13 @@ void addBackendSuiteCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<BackendSuiteOptions>();  // shared: the callback outlives this function
   CLI::App& command = *app.add_subcommand("backend", "Run the conformance suite that every backend must pass");
   command.add_option("NAME", options->backend, "The backend; op-harness devices lists them")->required();
-  command.add_option("--device", options->device, "Device by index, part of its name, or UUID");
-  command.add_option("--filter", options->filter, "Only tests whose name contains this");
-  command.add_option("--known-failures", options->knownFailures,
-                     "JSON {\"test\": \"reason\"}: these may fail, and must be taken off when they pass");
+  command.add_option("--device", options->device, "Use the device with this index, part of a name, or UUID");
+  command.add_option("--filter", options->filter, "Run only tests with this text in their name");
+  command.add_option(
+      "--known-failures", options->knownFailures,
+      "Read known failures from this file, {\"test\": \"reason\"}: they may fail; one that passes is an error");
   command.add_option("--json", options->json, "Write the verdicts to this file")->check(cli::outputFile());
+  command.footer("Example:\n  op-harness backend vulkan --filter copies");
   command.callback([&context, options] { context.run = [options] { return runBackendSuite(*options); }; });
 }
 

@@ -205,12 +205,13 @@ std::vector<std::string> givenOptions(const CLI::App& command) {
 }  // namespace
 
 void addBenchCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("bench", "Time making, resizing and running operators, answers checked first");
+  CLI::App* command =
+      app.add_subcommand("bench", "Check operators, then time how long they take to create, resize and run");
   auto options = std::make_shared<BenchArguments>();
   options->backend.backends = {"cpu", "vulkan"};
   options->backend.add(*command, "cpu,vulkan");
   options->cases.add(*command);
-  command->add_option("--samples", options->bench.samples, "Samples per figure, each of 1 ms or more")
+  command->add_option("--samples", options->bench.samples, "Take this many samples per figure, each of 1 ms or more")
       ->capture_default_str()
       ->check(cli::wholeNumber(3, 10000));
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
@@ -221,18 +222,18 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::Option* baseline = command->add_option(
       "--baseline", options->baseline,
       "Compare with another op-harness program, run in turns with this one, or with a results file");
-  command->add_option("--rounds", options->rounds, "Turns with the baseline's program")
+  command->add_option("--rounds", options->rounds, "Run this many turns with the program of --baseline")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, 1000));
-  command->add_option("--threshold", options->threshold, "Changes below this percentage count as none")
+  command->add_option("--threshold", options->threshold, "Ignore changes below this percentage")
       ->check(cli::finiteNumber(0, 1000))
       ->capture_default_str();
   addShard(*command, options->shard, "the cases that are timed");
   options->roof.add(*command, baseline);
   command->footer(
-      "Times are medians, the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
-      "Without --case, all shapes of the entries marked \"bench\" in the case files are timed; for operators that\n"
-      "mark none, the largest case. A comparison with --baseline passes all other options to both programs.\n"
+      "Times are medians; the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
+      "Without --case, bench times all shapes of the entries marked \"bench\" in the case files, or the largest case\n"
+      "of an operator without such entries. --baseline passes all other options to both programs.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"

@@ -106,14 +106,15 @@ class RoofRun {
 }  // namespace
 
 void RoofArguments::add(CLI::App& command, CLI::Option* baseline) {
-  CLI::Option* roof =
-      command.add_flag("--roof", wanted, "Time the sized entries on the CPU against rates that plain loops reach")
-          ->excludes(baseline);
-  command.add_option("--size", size, "With --roof: entries of this size")
+  CLI::Option* roof = command
+                          .add_flag("--roof", wanted,
+                                    "Time the sized entries on the CPU and compare them with the rates of plain loops")
+                          ->excludes(baseline);
+  command.add_option("--size", size, "With --roof: time entries of this size")
       ->capture_default_str()
       ->check(CLI::IsMember({"typical", "large", "all"}))
       ->needs(roof);
-  command.add_option("--threads", threads, "With --roof: numbers of threads (default: 1 and all)")
+  command.add_option("--threads", threads, "With --roof: use these numbers of threads (default: 1 and all)")
       ->delimiter(',')
       ->check(cli::wholeNumber(1, 256))
       ->needs(roof);

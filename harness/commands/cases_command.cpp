@@ -139,19 +139,19 @@ class CasesRun {
 
 void addCasesCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
-      app.add_subcommand("cases", "Write the nodes of a network as a case file, with their shares of its time");
+      app.add_subcommand("cases", "Write the nodes of a network as a case file, each with its share of the time");
   auto options = std::make_shared<CasesArguments>();
   options->backend.backends = {"cpu"};
   command->add_option("--from", options->model, "zoo:NAME, or a file ending in .onnx or .opk")->required();
-  command->add_option("--input", options->inputs, "NAME=1x3x224x224: the shape of an input (repeatable)")
+  command->add_option("--input", options->inputs, "Set the shape of an input: NAME=1x3x224x224 (repeatable)")
       ->type_name("NAME=SHAPE");
   options->backend.add(*command, "cpu");
-  command->add_option("--output", options->output, "The case file (default: NAME.cases.json here)")
+  command->add_option("--output", options->output, "Write this case file (default: NAME.cases.json)")
       ->check(cli::outputFile());
   command->add_flag("--all", options->all, "Print every case");
   command->footer(
-      "Nodes that differ only in the values of weights are one case. What a backend refuses is declared for each\n"
-      "--backend. Examples:\n"
+      "Nodes that differ only in the values of weights become one case. A case says which --backend refuses it.\n"
+      "Examples:\n"
       "  op-harness cases --from zoo:resnet50\n"
       "  op-harness cases --from net.onnx --input x=1x3x224x224 --backend cpu,vulkan --output net.cases.json\n"
       "  op-harness check --cases net.cases.json");

@@ -400,9 +400,9 @@ class CheckRun {
       for (const Creator& creator : kernelsThatNeverRan(registry_, "cpu", *def, ran)) {
         CaseResult result = {.kind = "check", .id = "kernel:" + creator.kernel, .op = def->type, .backend = "cpu"};
         result.status = CaseStatus::Mistrusted;
-        result.reason =
-            fmt::format("no case runs the kernel '{}' for {}: it refuses them all, or another one comes first",
-                        creator.kernel, creator.dtypes.toString());
+        result.reason = fmt::format(
+            "no case runs the kernel '{}' for {}: it refuses every case, or another kernel takes them first",
+            creator.kernel, creator.dtypes.toString());
         result.repro = "op-harness check --backend cpu --op " + def->type;
         recordOwn(result);
       }
@@ -451,7 +451,7 @@ class CheckRun {
       failed = true;
     }
     if (totals_.executed() == 0) {
-      return nothingRan(totals_.none() ? "no case was asked for; see `op-harness list`"
+      return nothingRan(totals_.none() ? "no case was selected; see `op-harness list`"
                         : totals_.has(CaseStatus::Unproved)
                             ? "every kernel is the oracle itself, so nothing is compared"
                         : totals_.has(CaseStatus::Skip) ? "expectation files leave out these cases"
@@ -529,34 +529,35 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   options->cases.reach = true;
   command->add_flag_callback(
       "--written", [options] { options->cases.reach = false; },
-      "Only the cases of case files, without those that are drawn from them for places where faults hide");
+      "Run only the cases that are written in case files, not those that are drawn from them");
   CLI::Option* const sample = command->add_flag(
       "--sample", options->sample,
-      "Of the cases of each operator those that together run each kernel with each dtype, on each backend");
-  CLI::Option* const brief = command->add_flag(
-      "--brief", options->brief,
-      "Only what one Session shows: values, guards, unwritten elements, a second run, a clone; a fifth of the time");
+      "Run a few cases of each operator, which together run each kernel with each dtype on each backend");
+  CLI::Option* const brief = command->add_flag("--brief", options->brief,
+                                               "Run only the sub-checks that need one Session: values, guards, "
+                                               "unwritten elements, a second run, a clone (a fifth of the time)");
   brief->excludes(sample);
   command
-      ->add_option("--budget", options->budget,
-                   "Seconds on two cores, by estimates, for a core, draws, and a part of the other cases that changes "
-                   "with the day; none: all cases (default 180; none for a part of the cases)")
+      ->add_option(
+          "--budget", options->budget,
+          "Choose cases for this many estimated seconds on two cores: the core, drawn cases, and a part of the others "
+          "that changes each day; none runs all (default 180; none if another option chooses cases)")
       ->check(cli::seconds() | CLI::IsMember({"none"}))
       ->excludes(sample)
       ->excludes(brief);
-  command->add_option("--day", options->day, "Another day's part of the cases, by its number (default today)");
+  command->add_option("--day", options->day, "Choose the cases of another day, by its number (default today)");
   command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
       ->check(cli::wholeNumber(1, 100000));
-  command->add_option("--fuzz", options->cases.fuzz, "Further cases per operator, drawn from its card by --seed")
+  command->add_option("--fuzz", options->cases.fuzz, "Draw this many further cases per operator from its card")
       ->check(cli::wholeNumber(0, kMostDrawn));
-  command->add_option("--jobs", options->jobs, "Worker processes")
+  command->add_option("--jobs", options->jobs, "Use this many worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
   addShard(*command, options->shard, "the cases");
-  command->add_option("--timeout", options->timeoutSeconds, "Seconds for one group of cases")
+  command->add_option("--timeout", options->timeoutSeconds, "Fail a group of cases after this many seconds")
       ->capture_default_str()
       ->check(cli::seconds());
-  command->add_option("--memory", options->memoryMiB, "Memory that a worker may take in MiB; 0 is unlimited")
+  command->add_option("--memory", options->memoryMiB, "Limit the memory of a worker, in MiB; 0 is no limit")
       ->check(cli::wholeNumber(0, 1u << 30))
       ->capture_default_str();
   CLI::Option* const oracle = addOracleOptions(*command, options->backend.oracle);
@@ -577,9 +578,9 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
-  command->add_flag("--annotations", options->annotations, "Print failures as GitHub annotations too");
+  command->add_flag("--annotations", options->annotations, "Also print failures as GitHub annotations");
   command->add_flag("--subchecks", options->subChecks,
-                    "Print operator x sub-check: how often it ran, and why it did not");
+                    "Print a table of operators and sub-checks: how often each ran, and why it did not");
   command->add_flag("--verbose", options->verbose, "Print each case and its sub-checks");
   command->footer(
       "Examples:\n"

@@ -42,16 +42,18 @@ std::string describe(const std::string& backend, const RuntimeOptions& options) 
 }  // namespace
 
 void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) {
-  command.add_option("--backend", backends, "Backends, separated by commas (default " + defaultBackends + ")")
+  command
+      .add_option("--backend", backends, "Run on these backends, separated by commas (default " + defaultBackends + ")")
       ->delimiter(',');
-  command.add_option("--device", device, "Device by index, part of its name, or UUID");
+  command.add_option("--device", device, "Use the device with this index, part of a name, or UUID");
   command
       .add_option_function<std::string>(
           "--validation", [this](const std::string& name) { validation = *parseValidation(name); },
           "Run under the Vulkan validation layers: core, sync or gpu; any message fails the run")
       ->check(CLI::IsMember({"off", "core", "sync", "gpu"}));
-  command.add_option("--mask", mask,
-                     "Pretend that the Vulkan device lacks things: no-fp16,subgroup=4,shared=16k,workgroup=128");
+  command.add_option(
+      "--mask", mask,
+      "Hide features of the Vulkan device and lower its limits: no-fp16,subgroup=4,shared=16k,workgroup=128");
   command.add_option_function<std::string>(
       "--simd",
       [this](const std::string& name) {
@@ -59,7 +61,7 @@ void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) 
         if (!limited.isOk()) throw CLI::ValidationError("--simd", limited.message());
         simd = name;
       },
-      "Pretend that the CPU has no better instruction set than this: AVX2, SSE4, ...");
+      "Use no better instruction set of the CPU than this: AVX2, SSE4, ...");
 }
 
 Status BackendOptions::check() const {
@@ -160,11 +162,11 @@ void printInterrupted(size_t done, const RunPlan& planned, const char* what, con
 }
 
 void CaseOptions::add(CLI::App& command) {
-  command.add_option("--op", ops, "Only these operators, separated by commas")->delimiter(',');
-  command.add_option("--filter", filter, "Only cases whose id or name contains this");
-  command.add_option("--case", id, "Exactly this case, by its id");
-  command.add_option("--cases", casesFile, "A case file instead of the built-in cases");
-  command.add_option("--seed", seed, "Seed of the random data instead of the cases' own, and of --fuzz");
+  command.add_option("--op", ops, "Take only these operators, separated by commas")->delimiter(',');
+  command.add_option("--filter", filter, "Take only cases with this text in their id or name");
+  command.add_option("--case", id, "Take only the case with this id");
+  command.add_option("--cases", casesFile, "Read the cases from this file, not the built-in ones");
+  command.add_option("--seed", seed, "Draw random data from this seed, not from the cases' own; also seeds --fuzz");
 }
 
 void addShard(CLI::App& command, Shard& shard, const std::string& what) {
@@ -175,7 +177,7 @@ void addShard(CLI::App& command, Shard& shard, const std::string& what) {
         if (!parsed) throw CLI::ValidationError(parsed.error().message());
         shard = *parsed;
       },
-      "I/N: the I-th of N equal parts of " + what);
+      "Run the I-th of N equal parts of " + what + " (I/N)");
 }
 
 Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& registry) {

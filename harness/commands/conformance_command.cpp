@@ -167,10 +167,8 @@ class ConformanceLane {
     addRow(table, "all", total_);
     fmt::print("{}", table.toString());
     if (notes_ > 0)
-      fmt::print(
-          "{} of these expect outputs whose elements are all the same: they show that a network runs, not that it "
-          "computes\n",
-          notes_);
+      fmt::print("{} of these expect outputs of equal elements: they show that a network runs, not that it computes\n",
+                 notes_);
   }
 
   void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
@@ -260,20 +258,20 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
   options->backend.add(*command, "cpu");
   command
       ->add_option("directories,--data", options->directories,
-                   "Directories with tests at any depth (default: the package libonnx-testdata)")
+                   "Search these folders for tests at any depth (default: the package libonnx-testdata)")
       ->check(cli::existingFolder());
-  command->add_option("--filter", options->filter, "Only folders whose path contains this");
+  command->add_option("--filter", options->filter, "Run only tests with this text in the path of their folder");
   options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   addShard(*command, options->shard, "the models");
-  command->add_option("--timeout", options->timeoutSeconds, "Seconds a model may take")
+  command->add_option("--timeout", options->timeoutSeconds, "Fail a model after this many seconds")
       ->check(cli::seconds())
       ->capture_default_str();
-  command->add_option("--workers", options->workers, "Worker processes")
+  command->add_option("--workers", options->workers, "Use this many worker processes")
       ->check(cli::wholeNumber(1, kMostWorkers))
       ->capture_default_str();
-  command->add_flag("--verbose", options->verbose, "One line per model");
+  command->add_flag("--verbose", options->verbose, "Print one line per model");
   command->footer(
       "Examples:\n"
       "  op-harness conformance --backend cpu,vulkan\n"

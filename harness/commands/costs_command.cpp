@@ -103,11 +103,12 @@ Result<int> fit(const std::vector<std::string>& files) {
 }  // namespace
 
 void addCostsCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand("costs", "Fit the estimates of check's time to recorded results");
+  CLI::App* command = app.add_subcommand("costs", "Estimate how long each case of check takes, from recorded results");
   auto files = std::make_shared<std::vector<std::string>>();
   command->add_option("FILE", *files, "Results of `check --json`")->required()->check(CLI::ExistingFile);
   command->footer(
-      "Prints harness/cases/costs.tsv:\n  op-harness check --json all.jsonl && op-harness costs "
+      "Prints the new harness/cases/costs.tsv. Example:\n  op-harness check --budget none --json all.jsonl && "
+      "op-harness costs "
       "all.jsonl");
   command->callback([files, &context] { context.run = [files] { return fit(*files); }; });
 }

@@ -18,7 +18,9 @@ std::vector<std::string> backendNames() {
 }  // namespace
 
 void ExpectationOptions::add(CLI::App& command) {
-  command.add_option("--expectations", folder, "Folder of known failures, flakes and skips (reports/expectations)")
+  command
+      .add_option("--expectations", folder,
+                  "Read known failures, flakes and skips from this folder (reports/expectations)")
       ->check(cli::existingFolder());
   command.add_option("--emit-expectations", emitFolder, "Add this run's failures to the expectation files of a folder")
       ->check(cli::outputFolder());

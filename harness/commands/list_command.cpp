@@ -29,7 +29,7 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   if (showCases) {
     for (const CaseGroup& group : catalogue.groups)
       for (const Case& c : group.cases) fmt::print("{}\n", c.id());
-    return catalogue.groups.empty() ? nothingRan("no case was asked for") : cli::kSuccess;
+    return catalogue.groups.empty() ? nothingRan("no case was selected") : cli::kSuccess;
   }
   nlohmann::json document = nlohmann::json::array();
   Table table({"operator", "folder", "cases", "cpu", "vulkan", "summary"});
@@ -99,13 +99,13 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   auto json = std::make_shared<std::string>();
   auto showMasks = std::make_shared<bool>(false);
   options->add(*command);
-  command->add_option("--fuzz", options->fuzz, "Further cases per operator, drawn from its card by --seed")
+  command->add_option("--fuzz", options->fuzz, "Draw this many further cases per operator from its card")
       ->check(cli::wholeNumber(0, kMostDrawn));
-  CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases instead");
-  command->add_flag("--masks", *showMasks, "Print the masks of `check --mask` instead, one per line");
+  CLI::Option* ids = command->add_flag("--ids", *showCases, "Print the ids of the cases, not the list");
+  command->add_flag("--masks", *showMasks, "Print the masks of `check --mask`, one per line, not the list");
   command->add_option("--json", *json, "Write the list as JSON")->check(cli::outputFile())->excludes(ids);
   command->footer(
-      "What a run showed of them: op-report ops.\n"
+      "op-report ops shows the results of a run for each operator.\n"
       "Examples:\n  op-harness list\n  op-harness list --ids --op Softmax");
   command->callback([options, showCases, showMasks, json, &context] {
     context.run = [options, showCases, showMasks, json]() -> Result<int> {

@@ -110,27 +110,29 @@ class ModelRun {
 }  // namespace
 
 void addModelCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command = app.add_subcommand(
-      "model", "Run a network on two backends: as production does, comparing outputs, and tensor by tensor");
+  CLI::App* command =
+      app.add_subcommand("model", "Run a network on two backends and compare its outputs and every tensor");
   auto options = std::make_shared<ModelOptions>();
   options->backend.backends = {"vulkan"};
   command->add_option("MODEL", options->model, "zoo:NAME, or a file ending in .onnx or .opk")->required();
   options->backend.add(*command, "vulkan");
-  command->add_option("--reference", options->reference, "The backend to compare with")->capture_default_str();
-  command->add_option("--resize", options->resize, "NAME=1x3x224x224: the shape of an input (repeatable)");
-  command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
-  command->add_flag("--allow-fallback", options->allowFallback,
-                    "Nodes that ran on another backend do not fail the run");
-  command->add_option("--bisect", options->bisect, "Cut out the smallest part that departs and save it in this file")
+  command->add_option("--reference", options->reference, "Compare with this backend")->capture_default_str();
+  command->add_option("--resize", options->resize, "Set the shape of an input: NAME=1x3x224x224 (repeatable)");
+  command->add_option("--seed", options->seed, "Draw the random inputs from this seed")->capture_default_str();
+  command->add_flag("--allow-fallback", options->allowFallback, "Accept nodes that ran on another backend");
+  command->add_option("--bisect", options->bisect, "Save the smallest part of the network that departs in this file")
       ->check(cli::outputFile());
   command
-      ->add_option("--gate", options->gate,
-                   "Normalised mean square error above which a tensor departs (1e-8, 1e-5 for networks with f16)")
+      ->add_option(
+          "--gate", options->gate,
+          "A tensor departs above this normalised mean square error (default 1e-8; 1e-5 for networks with f16)")
       ->check(cli::finiteNumber(DBL_MIN));
-  command->add_option("--timeout", options->timeoutSeconds, "Seconds for each of the two runs")
+  command
+      ->add_option("--timeout", options->timeoutSeconds,
+                   "Fail if one of the two runs takes more than this many seconds")
       ->capture_default_str()
       ->check(cli::seconds());
-  command->add_option("--memory", options->memoryMiB, "Memory that the runs may take in MiB; 0 is unlimited")
+  command->add_option("--memory", options->memoryMiB, "Limit the memory of the runs, in MiB; 0 is no limit")
       ->capture_default_str();
   command->add_flag("--all", options->all, "Print every tensor");
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")

@@ -168,27 +168,27 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
       app.add_subcommand("mutate", "Break kernels on purpose and count the faults that their cases find");
   auto options = std::make_shared<MutateArguments>();
   options->cases.add(*command);
-  command->add_option("--backend", options->backends, "cpu, vulkan or both")->delimiter(',');
-  command->add_option("--limit", options->mutation.limit, "Mutants per shader; 0 is all of them")
+  command->add_option("--backend", options->backends, "Break kernels of cpu, vulkan or both")->delimiter(',');
+  command->add_option("--limit", options->mutation.limit, "Make at most this many mutants per shader; 0 makes all")
       ->capture_default_str();
   command->add_flag("--shared", options->mutation.shared,
                     "Also break the files of shaders/include and shaders/loop that the shaders include");
-  command->add_option("--jobs", options->mutation.jobs, "Worker processes")
+  command->add_option("--jobs", options->mutation.jobs, "Use this many worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
-  command->add_option("--timeout", options->mutation.timeoutSeconds, "Seconds for one mutant; longer counts as killed")
+  command->add_option("--timeout", options->mutation.timeoutSeconds, "Count a mutant as killed after this many seconds")
       ->check(cli::seconds())
       ->capture_default_str();
-  command->add_option("--threshold", options->threshold, "Least score in percent")
+  command->add_option("--threshold", options->threshold, "Fail below this score, in percent")
       ->check(cli::finiteNumber(0, 100))
       ->capture_default_str();
-  command->add_option("--source", options->mutation.source, "The source tree with shaders/ and ops/")
+  command->add_option("--source", options->mutation.source, "Read shaders/ and ops/ of this source tree")
       ->check(cli::existingFolder())
       ->capture_default_str();
-  command->add_option("--json", options->json, "Append every mutant and its fate as JSON lines (reports/schema.md)")
+  command->add_option("--json", options->json, "Append each mutant and its result as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   command->footer(
-      "Mutants that cannot be told from the original are marked in ops/<op>/<op>.mutants.json with a reason.\n"
+      "ops/<op>/<op>.mutants.json lists mutants that compute the same as the original, each with a reason.\n"
       "Examples:\n"
       "  op-harness mutate --op Softmax\n"
       "  op-harness mutate --backend vulkan --op Conv --limit 0 --shared");

@@ -5,12 +5,12 @@ namespace opkit::harness {
 CLI::Option* addOracleOptions(CLI::App& command, ScriptOptions& options) {
   CLI::Option* const oracle =
       command
-          .add_option(
-              "--oracle", options.path,
-              "A Python script with a function oracle(inputs, attributes), which gives the expected values of one "
-              "operator")
+          .add_option("--oracle", options.path,
+                      "Compute the expected values of one operator by oracle(inputs, attributes) of this Python script")
           ->check(CLI::ExistingFile);
-  command.add_option("--oracle-timeout", options.seconds, "Seconds that the script of --oracle may take for one case")
+  command
+      .add_option("--oracle-timeout", options.seconds,
+                  "Stop the script of --oracle if one case takes more than this many seconds")
       ->capture_default_str()
       ->check(cli::seconds())
       ->needs(oracle);

@@ -50,6 +50,18 @@ TEST(Refusals, PlacesThatCannotBeWrittenAreSaidAtTheStart) {
   expectOneLine(run("list --ids --json " + file), "--ids excludes --json");
 }
 
+TEST(Refusals, UnexpectedWordsNameTheirCommand) {
+  expectOneLine(run("check --bugdet 3"),
+                "op-harness: check: there is no option '--bugdet'; see op-harness check --help");
+  expectOneLine(run("--bugdet 3"), "op-harness: there is no option '--bugdet'; see op-harness --help");
+  expectOneLine(run("list extra"), "op-harness: list: unexpected argument 'extra'; see op-harness list --help");
+  expectOneLine(run("check --jobs 0"), "got '0'; see op-harness check --help");
+  expectOneLine(run("check --op"), "op-harness: --op: expected a value; see op-harness check --help");
+  expectOneLine(run("check --seed 1 --seed 2"), "op-harness: --seed: expected one value, got several; see");
+  expectOneLine(run("chek"), "op-harness: expected a subcommand of list, costs,");
+  expectOneLine(run(""), "op-harness: expected a subcommand of list, costs,");
+}
+
 TEST(Refusals, FoldersThatDoNotExist) {
   expectOneLine(run("mutate --op Relu --source /no/such/tree"), "--source: there is no folder '/no/such/tree'");
   expectOneLine(run("conformance /no/such/data"), "there is no folder '/no/such/data'");

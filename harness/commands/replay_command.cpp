@@ -73,11 +73,11 @@ Result<int> replay(ReplayArguments options) {
 void addReplayCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("replay", "Run a saved failure (.opcase) again");
   auto options = std::make_shared<ReplayArguments>();
-  command->add_option("CAPSULE", options->capsule, "Made by `check --save`")->required();
+  command->add_option("CAPSULE", options->capsule, "A file that `check --save` wrote")->required();
   options->backend.add(*command, "the capsule's");
   command
       ->add_option("--export-cpp", options->exportPath,
-                   "Write the case as a C++ program that needs nothing but Vulkan, for a driver's bug report")
+                   "Write the case as a C++ program that needs only Vulkan, to report a bug of a driver")
       ->check(cli::outputFile());
   command->footer("Example:\n  op-harness replay /tmp/failures/Relu-cpu-canary.opcase");
   command->callback([options, &context] { context.run = [options] { return replay(*options); }; });

@@ -241,22 +241,25 @@ class AccessRun {
 }  // namespace
 
 void AccessArguments::add(CLI::App& command) {
-  CLI::Option* flag = command.add_flag("--access", wanted,
-                                       "Trace the sized entries and print what their kernels ask of a GPU's memory");
-  command.add_option("--size", size, "With --access: entries of this size")
+  CLI::Option* flag =
+      command.add_flag("--access", wanted, "Trace the sized entries and print how their kernels use a GPU's memory");
+  command.add_option("--size", size, "With --access: trace entries of this size")
       ->capture_default_str()
       ->check(CLI::IsMember({"typical", "large", "all"}))
       ->needs(flag);
-  command.add_option("--gpu", gpus, "With --access: described GPUs for estimates; the first decides which kernels run")
+  command
+      .add_option("--gpu", gpus,
+                  "With --access: estimate times for these described GPUs; the first decides which kernels run")
       ->delimiter(',')
       ->needs(flag);
   CLI::Option* file =
-      command.add_option("--glsl", glsl, "With --access: one dispatch of this compute shader")->needs(flag);
-  command.add_option("--buffers", buffers, "With --glsl: bytes of the buffer at each binding, as 16384,16384")
+      command.add_option("--glsl", glsl, "With --access: trace one dispatch of this compute shader")->needs(flag);
+  command.add_option("--buffers", buffers, "With --glsl: bind buffers of these sizes in bytes, such as 16384,16384")
       ->delimiter(',')
       ->check(cli::wholeNumber(1, 1u << 30))
       ->needs(file);
-  command.add_option("--groups", groups, "With --glsl: work groups along x, y and z, as 64 or 8,8")
+  command
+      .add_option("--groups", groups, "With --glsl: dispatch this many work groups along x, y and z, such as 64 or 8,8")
       ->delimiter(',')
       ->check(cli::wholeNumber(1, 65535))
       ->expected(1, 3)
@@ -264,20 +267,21 @@ void AccessArguments::add(CLI::App& command) {
   command.add_flag("--goals", goals, "With --access: fail beyond efficiency 0.9, requests 1.1 or bank passes 1.1")
       ->needs(flag);
   addShard(command, shard, "the cases of --access");
-  CLI::Option* choice =
-      command
-          .add_flag("--alternatives", alternatives,
-                    "With --access: a row per alternative of the tuner; with --goals, fail if the standard one is "
-                    "estimated at more than 1.1 times the best")
-          ->needs(flag);
+  CLI::Option* choice = command
+                            .add_flag("--alternatives", alternatives,
+                                      "With --access: print a row per alternative of the tuner; with --goals, fail if "
+                                      "the estimate of the standard one exceeds the best by more than a tenth")
+                            ->needs(flag);
   command
       .add_option("--guesses", guesses,
-                  "With --alternatives: write the choices with the least estimates; --tuning-guesses reads them")
+                  "With --alternatives: write the choices with the least estimates to this file, for --tuning-guesses")
       ->check(cli::outputFile())
       ->needs(choice);
-  command.add_flag("--sites", sites, "With --access: a row per instruction that reads or writes, with its source line")
+  command
+      .add_flag("--sites", sites,
+                "With --access: print a row per instruction that reads or writes, with its source line")
       ->needs(flag);
-  command.add_option("--source", source, "With --sites: the source tree with shaders/")
+  command.add_option("--source", source, "With --sites: read shaders/ of this source tree")
       ->check(cli::existingFolder())
       ->capture_default_str()
       ->needs(flag);

@@ -119,8 +119,9 @@ void addShadersCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<ShadersArguments>();
   options->backend.backends = {"vulkan"};
   command->add_option("--device", options->backend.device,
-                      "Device by index, part of its name, or UUID; with --access also a described GPU");
-  command->add_option("--mask", options->backend.mask, "Pretend that the device lacks things, see check");
+                      "Use the device with this index, part of a name, or UUID; with --access also a described GPU");
+  command->add_option("--mask", options->backend.mask,
+                      "Hide features of the device and lower its limits, as check --mask does");
   options->cases.add(*command);
   options->access.add(*command);
   command->add_option("--json", options->json, "Write the table as JSON; with --access, append results")

@@ -92,7 +92,7 @@ Result<int> watch(const WatchArguments& options) {
     return first.good() ? cli::kSuccess : cli::kCheckFailed;
   }
   prepare(build);
-  fmt::print("watching {}/shaders, the case files and what this program was built of; Ctrl-C ends\n",
+  fmt::print("watching {}/shaders, the case files and the sources of this program; Ctrl-C ends\n",
              options.watch.source);
   std::fflush(stdout);
   std::vector<std::string> unbuilt = watcher.unbuilt();
@@ -114,16 +114,19 @@ Result<int> watch(const WatchArguments& options) {
 
 void addWatchCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command =
-      app.add_subcommand("watch", "Run an operator's cases again whenever its shader, C++ or case file is saved");
+      app.add_subcommand("watch", "Run an operator's cases again whenever you save its shader, C++ or case file");
   auto options = std::make_shared<WatchArguments>();
-  command->add_option("--op", options->watch.ops, "Operators, separated by commas")->delimiter(',')->required();
-  command->add_option("--source", options->watch.source, "The source tree with shaders/ and ops/")
+  command->add_option("--op", options->watch.ops, "Watch these operators, separated by commas")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--source", options->watch.source, "Read shaders/ and ops/ of this source tree")
       ->check(cli::existingFolder())
       ->capture_default_str();
-  CLI::Option* budget = command->add_option("--budget", options->watch.budgetSeconds,
-                                            "Seconds of checking per round, smallest groups first; --once checks all");
+  CLI::Option* budget =
+      command->add_option("--budget", options->watch.budgetSeconds,
+                          "Check for this many seconds per round, smallest groups first; --once checks all");
   budget->capture_default_str()->check(cli::seconds());
-  command->add_flag("--once", options->once, "One round with every shader compiled from the source tree, then end");
+  command->add_flag("--once", options->once, "Compile every shader from the source tree, run one round and end");
   command->footer("Examples:\n  op-harness watch --op Softmax\n  op-harness watch --op Softmax --once");
   command->callback([options, budget, &context] {
     context.run = [options, budget] {

@@ -31,7 +31,7 @@ class Bisect {
       addProducers(nodes);
       grows = nodes.size() > before;
     }
-    return Status::internal("no part of the network departs at '{}' by itself",
+    return Status::internal("no part of the network departs at '{}' when it runs alone",
                             model_.tensors[static_cast<size_t>(tensor)].name);
   }
 

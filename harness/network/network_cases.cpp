@@ -66,7 +66,7 @@ class Collector {
     c.op = node.type;
     const OpDef& def = *registry_.find(node.type);
     const Json params = Json::parse(paramsToJson(def.params, node.params), nullptr, false);
-    if (!params.is_object()) return Status::unsupported("its attributes are no JSON");
+    if (!params.is_object()) return Status::unsupported("its attributes are not JSON");
     c.params = params.dump();
     for (size_t i = 0; i < node.inputs.size(); ++i) OPKIT_TRY(addInput(node.inputs[i], portOf(def.inputs, i), c));
     size_t outputs = node.outputs.size();
@@ -86,7 +86,7 @@ class Collector {
     for (const std::vector<int>* tensors : {&node.inputs, &node.outputs})
       for (const int tensor : *tensors) {
         const DType dtype = tensor < 0 ? DType::Float32 : named_.tensors[static_cast<size_t>(tensor)].desc.dtype;
-        if (const char* name = objectName(dtype)) return Status::unsupported("{} are no tensors of numbers", name);
+        if (const char* name = objectName(dtype)) return Status::unsupported("{} are not tensors of numbers", name);
       }
     return def.control ? Status::unsupported("an operator of the host") : Status::ok();
   }

@@ -82,7 +82,7 @@ TEST(NetworkCases, StringsAreNoCase) {
   const auto found = casesOf(model, ops::builtinOps(), {});
   ASSERT_TRUE(found) << found.error().message();
   ASSERT_EQ(found->leftOut.size(), 1u);
-  EXPECT_EQ(found->leftOut[0].reason, "strings are no tensors of numbers");
+  EXPECT_EQ(found->leftOut[0].reason, "strings are not tensors of numbers");
   EXPECT_EQ(found->cases.size(), 1u);
 }
 

@@ -23,5 +23,10 @@ sed -i 's/teamMax(part)/teamMax( part)/' "$scratch/tree/shaders/softmax/softmax.
 code=0
 "$scratch/tree/demo" >"$scratch/log" 2>&1 || code=$?
 [ $code = 2 ] && tail -n 1 "$scratch/log" | grep >/dev/null "^demo: shaders/softmax/softmax.comp has no line" || fail "a shader without the line: got $code"
-"$scratch/tree/demo" now >"$scratch/log" 2>&1 && fail "an argument is taken"
+code=0
+"$scratch/tree/demo" now >"$scratch/log" 2>&1 || code=$?
+[ $code = 2 ] && grep -F "demo: unknown argument 'now'; see ./demo --help" "$scratch/log" >/dev/null || fail "an argument is taken"
+for script in demo test; do
+  "$scratch/tree/$script" --help >"$scratch/log" 2>&1 && grep -F "Usage: ./$script" "$scratch/log" >/dev/null || fail "$script --help"
+done
 exit 0

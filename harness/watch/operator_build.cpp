@@ -29,7 +29,7 @@ Result<Commands> commandsOf(const std::string& build) {
   OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(build + "/compile_commands.json"));
   const nlohmann::json entries = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
   Commands commands;
-  if (!entries.is_array()) return Status::corrupt("{}/compile_commands.json is no list", build);
+  if (!entries.is_array()) return Status::corrupt("{}/compile_commands.json is not a list", build);
   for (const nlohmann::json& entry : entries) commands.emplace(entry.value("file", ""), entry.value("command", ""));
   return commands;
 }

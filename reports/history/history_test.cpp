@@ -314,7 +314,7 @@ TEST_F(HistoryTest, OtherFilesAreNoHistories) {
     EXPECT_FALSE(std::filesystem::exists(folder_ + "/page.html"));
   };
   std::ofstream(history_) << std::string(2000, 'x');
-  refused("found a file that is no SQLite database");
+  refused("found no SQLite database");
   std::filesystem::remove(history_);
   const auto make = [&](const std::string& sql) {
     std::filesystem::remove(history_);

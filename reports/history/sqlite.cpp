@@ -111,8 +111,7 @@ Status Database::failure() const {
   const std::string system = cause ? fmt::format(": {}", std::strerror(cause)) : "";
   switch (code) {
     case SQLITE_NOTADB:
-      return Status::corrupt("{}: expected a history of `op-report add`, found a file that is no SQLite database",
-                             path_);
+      return Status::corrupt("{}: expected a history of `op-report add`, found no SQLite database", path_);
     case SQLITE_CORRUPT: return Status::corrupt("{}: the database is damaged ({})", path_, sqlite3_errmsg(handle_));
     case SQLITE_FULL:
       return Status::invalidArgument("{}: cannot be written: No space left on device; nothing was changed", path_);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The full night in parts of at most 12 minutes on two cores, for machines that have no whole night. The parts together are
-# everything that ./test leaves out and that ./nightly takes.
+# The full night in parts of at most 12 minutes on two cores, for machines without a whole free night. Together the parts are
+# everything that ./test leaves out and ./nightly runs.
 # Usage: ./nightly --full --parts             lists the parts: estimated minutes, last run, verdict
 #        ./nightly --full                     builds, runs every part, one after another
-#        ./nightly --full --part NAME|next    builds, runs one part, adds a line to reports/nights.md; `next` is the part
+#        ./nightly --full --part NAME|next    builds, runs one part, adds a line to reports/nights.md; `next` takes the part
 #                                             that ran longest ago
-#        reports/night/parts.sh --stale DAYS  prints the parts that have no line of the last DAYS days
+#        reports/night/parts.sh --stale DAYS  prints the parts without a line of the last DAYS days
 # Results and log: out/parts/NAME. A part that takes over 30 minutes is cut and counts as red.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

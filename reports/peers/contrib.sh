@@ -2,13 +2,13 @@
 # Operators of com.microsoft against ONNX Runtime: fetches it from npm, builds a small model per case of
 # contrib_cases.mjs and checks every backend against ONNX Runtime's outputs. Prints a row per case.
 # Usage: reports/peers/contrib.sh [OPTION VALUE]...
-#   --cache DIR     where npm installs ONNX Runtime, kept for the next time (default: ~/.cache/opkit/contrib)
-#   --output DIR    the cases as backend tests, results; made anew (default: out/contrib)
-#   --bin DIR       OpKit's programs (default: build/release/bin)
-#   --backend LIST  backends, separated by commas (default: reference,cpu,vulkan)
-#   --filter TEXT   only cases whose name holds TEXT
-#   --times ROUNDS  the cases of typical sizes in place of the others, or those of both that --filter chooses; those that
-#                   are right on the CPU are timed there, on one thread, in turns with ONNX Runtime
+#   --cache DIR     install ONNX Runtime in this folder and keep it for the next time (default: ~/.cache/opkit/contrib)
+#   --output DIR    replace this folder by the cases as backend tests, and results (default: out/contrib)
+#   --bin DIR       run OpKit's programs of this folder (default: build/release/bin)
+#   --backend LIST  check these backends, separated by commas (default: reference,cpu,vulkan)
+#   --filter TEXT   take only cases with TEXT in their name
+#   --times ROUNDS  take the cases of typical sizes in place of the others, or the cases of both that --filter chooses; time
+#                   those that are right on the CPU there, on one thread, in turns with ONNX Runtime
 # Needs node and npm (./setup --trained), and the network the first time. Exit codes: 0, 1 if a case fails, 2 for wrong
 # arguments, 3 if ONNX Runtime runs no case.
 set -euo pipefail

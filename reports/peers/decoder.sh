@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Generates tokens with the decoder of the zoo on ONNX Runtime and on OpKit, from the same .onnx file, and compares them.
 # Usage: reports/peers/decoder.sh [OPTION VALUE]...
-#   --bin DIR       OpKit's programs (default: build/release/bin)
-#   --backend LIST  OpKit's backends, separated by commas (default: cpu,vulkan)
-#   --count N       tokens behind each prompt (default: 64)
-#   --network NAME  a network of the zoo with its parameters; may be repeated (default: three decoders)
+#   --bin DIR       run OpKit's programs of this folder (default: build/release/bin)
+#   --backend LIST  run these backends, separated by commas (default: cpu,vulkan)
+#   --count N       generate N tokens behind each prompt (default: 64)
+#   --network NAME  take this network of the zoo, with its parameters (repeatable; default: three decoders)
 # Prints per network and prompt the number of different tokens, the least margin between the largest and the second logit,
 # and ms a token, outputs and inputs copied, with new shapes at each token. Exit codes: 0, 1 if a token differs, 2 if
 # something cannot run.

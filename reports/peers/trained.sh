@@ -2,13 +2,13 @@
 # Trained networks against ONNX Runtime: fetches the npm packages of trained_networks.json, checks every network on every
 # backend against ONNX Runtime's outputs, tensor by tensor too, and times both in turns on one thread.
 # Usage: reports/peers/trained.sh [OPTION VALUE]...
-#   --cache DIR     where npm installs the packages, kept for the next time (default: ~/.cache/opkit/trained)
-#   --table FILE    packages, networks and shapes (default: trained_networks.json beside this script)
-#   --output DIR    backend tests of the networks, logs; made anew (default: out/trained)
+#   --cache DIR     install the packages in this folder and keep them for the next time (default: ~/.cache/opkit/trained)
+#   --table FILE    read packages, networks and shapes from FILE (default: trained_networks.json beside this script)
+#   --output DIR    replace this folder by backend tests of the networks, and logs (default: out/trained)
 #   --json FILE     append results as JSON lines (default: DIR.jsonl for --output DIR)
-#   --bin DIR       OpKit's programs (default: build/release/bin)
-#   --backend LIST  backends, separated by commas (default: cpu,vulkan)
-#   --rounds N      rounds of timing, of 15 runs each (default: 3)
+#   --bin DIR       run OpKit's programs of this folder (default: build/release/bin)
+#   --backend LIST  check these backends, separated by commas (default: cpu,vulkan)
+#   --rounds N      time N rounds of 15 runs each (default: 3)
 # Needs node and npm (./setup --trained), and the network the first time.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

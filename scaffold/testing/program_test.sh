@@ -23,10 +23,10 @@ refused() {
 }
 spec() { printf '%s' "$1" >"$work/spec.json"; }
 
-refused 'subcommand is required'
+refused 'expected a subcommand of new, remove'
 refused "expected a subcommand of new, remove" bogus
 refused "there is no option '--bogus'" --bogus
-refused 'not expected: extra' new Thing --kind unary extra
+refused "unexpected argument 'extra'" new Thing --kind unary extra
 refused 'NAME (UpperCamel, such as HardShrink) is missing' new
 refused '--kind (op-scaffold kinds lists them) is missing' new Thing
 refused "expected one of unary, binary" new Thing --kind nope
@@ -109,7 +109,7 @@ refused "got 'cuda'" new-kernel Softmax --backend cuda --name fused
 refused '--name is required' new-kernel Softmax --backend cpu
 refused 'expected a snake_case name' new-kernel Softmax --backend cpu --name Fused
 refused 'softmax_cpu.cpp says "vector" already' new-kernel Softmax --backend cpu --name vector
-refused "has no kernel of its own on cpu to begin from (docs/ops.md has 'raster')" new-kernel Transpose --backend cpu --name fused
+refused "has no kernel of its own on cpu to copy (docs/ops.md has 'raster')" new-kernel Transpose --backend cpu --name fused
 refused "(docs/ops.md has 'parts')" new-kernel GroupNormalization --backend vulkan --name fused
 refused "(docs/ops.md has 'loop')" new-kernel Gather --backend cpu --name fused
 refused 'has no kernel of its own on vulkan' new-kernel StringNormalizer --backend vulkan --name fused
