@@ -45,7 +45,7 @@ TEST(OnnxPage, NamesWithoutACardNeedANote) {
   OnnxRules rules;
   rules.add("Rectify", {}, passThrough("Relu"));
   EXPECT_EQ(renderOnnxPage(oneOperator(), rules).error().message(),
-            "Rectify: no operator has this name, and no OnnxRules::note() says what it becomes");
+            "Rectify: no operator has this name; name its operators with OnnxRules::note()");
   rules.note("Rectify", {"Relo"});
   EXPECT_EQ(renderOnnxPage(oneOperator(), rules).error().message(),
             "Rectify: its note names Relo, which is no operator");

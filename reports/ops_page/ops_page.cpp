@@ -52,19 +52,16 @@ std::string runTable(const OpsTable& table) {
 
 constexpr const char* kLegend = R"(
 - **error class**: the bound of the errors, see [numerics.md](numerics.md).
-- **dtypes**: of the first input that takes more than bool. `integers` are i8, i16, i32, i64, u8, u16, u32 and u64.
+- **dtypes**: of the first input that takes more than bool. `floats` are f32, f16 and f64, `integers` those of 8 to 64 bits,
+  `f8` the five floats of 8 bits.
 - **kernels** under a backend's name: `provider/kernel`, those that ran the cases. `raster` moves data by regions, `loop`
   runs small commands, `folded` is computed at resize, `control` runs subgraphs on the host, `parts` are other operators.
-  `–`: accepted, but not tested. `refused`: the backend runs no case, see
-  [Refused cases](#refused-cases).
-- **margin**: the worst error of all cases as a share of the bound; 1 is the bound. It is the same in each run on this
-  device and driver.
-- **rate**: of the fastest timed entry of 64 KiB or more; a range over the dtypes of the row. GFLOP/s for the class
-  Products, else GB/s.
+  `–`: accepted, but not tested. `refused`: the backend runs no case, see [Refused cases](#refused-cases).
+- **margin**: the worst error of all cases as a share of the bound, equal in each run on this device and driver.
+- **rate**: of the fastest timed entry of 64 KiB or more; a range over the dtypes of the row.
 
-The test `ops_page` compares operators, error classes, dtypes, backends and kernels with the build, and some operators
-with a run. All other margins and all rates are those of the runs above. To refresh the page:
-[harness.md](harness.md#the-page-of-operators).
+Margins and rates are those of the runs above. [How to refresh the page](harness.md#the-page-of-operators), and what the
+test `ops_page` compares.
 
 )";
 
@@ -81,7 +78,7 @@ std::string rateNumber(double value) {
   return value >= 9.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.2g}", value);
 }
 
-/// "7.1–38 GB/s" of the cells of a row.
+/// "7.1–38" or "7.1–38 GFLOP/s" of the cells of a row.
 std::string rateText(const std::vector<const OpsCell*>& cells, bool countsFlops) {
   double slowest = 0, fastest = 0;
   for (const OpsCell* cell : cells) {
@@ -91,7 +88,7 @@ std::string rateText(const std::vector<const OpsCell*>& cells, bool countsFlops)
   }
   if (fastest <= 0) return "";
   const std::string low = rateNumber(slowest), high = rateNumber(fastest);
-  return (low == high ? high : low + "–" + high) + (countsFlops ? " GFLOP/s" : " GB/s");
+  return (low == high ? high : low + "–" + high) + (countsFlops ? " GFLOP/s" : "");
 }
 
 const OpsCell* find(const std::map<std::string, OpsCell>& byBackend, const std::string& backend) {
@@ -134,7 +131,7 @@ std::string operatorRows(const OpsTable& table, const std::string& op, const Ops
 std::string operatorTable(const OpsTable& table) {
   std::vector<std::string> heading = {words::kOperator, words::kErrorClass, words::kDTypes};
   for (const OpsDevice& device : table.devices)
-    heading.insert(heading.end(), {device.backend + (device.software ? " (software)" : ""), "margin", "rate"});
+    heading.insert(heading.end(), {device.backend + (device.software ? " (software)" : ""), "margin", "rate, GB/s"});
   std::string text = headingOf(heading);
   for (const auto& [op, entry] : table.operators) text += operatorRows(table, op, entry);
   return text;

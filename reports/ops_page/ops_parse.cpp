@@ -25,7 +25,7 @@ Cells cellsOf(const std::string& line) {
   return cells;
 }
 
-/// Both rates of "7.1–38 GB/s"; {0, 0} if there is none.
+/// Both rates of "7.1–38" or "7.1–38 GFLOP/s"; {0, 0} if there is none.
 Result<std::pair<double, double>> ratesOf(const std::string& text) {
   if (text.empty()) return std::pair(0.0, 0.0);
   char* end = nullptr;
@@ -34,8 +34,8 @@ Result<std::pair<double, double>> ratesOf(const std::string& text) {
   double high = low;
   if (std::string_view(end).starts_with(dash)) high = std::strtod(end + dash.size(), &end);
   const std::string_view unit(end);
-  if (!(low > 0) || high < low || (unit != " GB/s" && unit != " GFLOP/s"))
-    return Status::invalidArgument("expected a rate like '3.1 GB/s' or '7–38 GFLOP/s', found '{}'", text);
+  if (!(low > 0) || high < low || (!unit.empty() && unit != " GFLOP/s"))
+    return Status::invalidArgument("expected a rate like '3.1' or '7–38 GFLOP/s', found '{}'", text);
   return std::pair(low, high);
 }
 

@@ -3,19 +3,28 @@
 namespace opkit::reports::words {
 namespace {
 
+/// Dtypes that the page names by one word where all of them are there, in the order of the page.
+struct Group {
+  std::string name;
+  std::vector<std::string> dtypes;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all = {{"floats", {"f32", "f16", "f64"}},
+                                         {"integers", {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}},
+                                         {"f8", {"f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0"}}};
+  return all;
+}
+
 size_t placeOf(const std::string& dtype) {
-  const std::vector<std::string> all = order();
+  static const std::vector<std::string> all = order();
   return static_cast<size_t>(std::ranges::find(all, dtype) - all.begin());
 }
 
 }  // namespace
 
-std::vector<std::string> integers() { return {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}; }
-
 std::vector<std::string> order() {
-  std::vector<std::string> all = {"f32", "f16", "f64", "bool"};
-  for (const std::string& integer : integers()) all.push_back(integer);
-  return all;
+  return split("floats, bool, integers, bf16, f8, f4e2m1, i4, i2, u4, u2, string, sequence, optional");
 }
 
 std::vector<std::string> sorted(std::vector<std::string> dtypes) {
@@ -24,12 +33,12 @@ std::vector<std::string> sorted(std::vector<std::string> dtypes) {
 }
 
 std::string join(const std::vector<std::string>& dtypes) {
-  const std::vector<std::string> whole = integers();
-  const auto first = std::search(dtypes.begin(), dtypes.end(), whole.begin(), whole.end());
-  std::vector<std::string> shown(dtypes.begin(), first);
-  if (first != dtypes.end()) {
-    shown.emplace_back(kAllIntegers);
-    shown.insert(shown.end(), first + static_cast<std::ptrdiff_t>(whole.size()), dtypes.end());
+  std::vector<std::string> shown = dtypes;
+  for (const Group& group : groups()) {
+    const auto whole = std::ranges::search(shown, group.dtypes);
+    if (whole.empty()) continue;
+    *whole.begin() = group.name;
+    shown.erase(whole.begin() + 1, whole.end());
   }
   return fmt::format("{}", fmt::join(shown, ", "));
 }
@@ -39,8 +48,9 @@ std::vector<std::string> split(const std::string& text) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(", ", begin), text.size());
     const std::string part = text.substr(begin, end - begin);
-    if (part == kAllIntegers)
-      std::ranges::copy(integers(), std::back_inserter(parts));
+    const auto group = std::ranges::find(groups(), part, &Group::name);
+    if (group != groups().end())
+      std::ranges::copy(group->dtypes, std::back_inserter(parts));
     else
       parts.push_back(part);
     begin = end + 2;

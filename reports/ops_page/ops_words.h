@@ -28,12 +28,9 @@ inline constexpr const char* kRun = "run";
 inline constexpr const char* kRoofRates = "kernel alone, one thread";
 inline constexpr const char* kAll = "all";
 inline constexpr const char* kSome = "some";
-inline constexpr const char* kAllIntegers = "integers";
 
-/// Every dtype in the order of the page: floats, bool, integers.
+/// Every dtype in the order of the page: floats, bool, integers, narrow types, objects.
 std::vector<std::string> order();
-/// Those of kAllIntegers.
-std::vector<std::string> integers();
 std::vector<std::string> sorted(std::vector<std::string> dtypes);
 template <class Value>
 std::vector<std::string> sorted(const std::map<std::string, Value>& byDType) {
@@ -41,7 +38,7 @@ std::vector<std::string> sorted(const std::map<std::string, Value>& byDType) {
   for (const auto& [dtype, value] : byDType) dtypes.push_back(dtype);
   return sorted(std::move(dtypes));
 }
-/// "f32, integers" of sorted dtypes, and back.
+/// "f32, integers" of sorted dtypes, and back: `floats`, `integers` and `f8` stand for all of their dtypes.
 std::string join(const std::vector<std::string>& dtypes);
 std::vector<std::string> split(const std::string& text);
 
