@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "harness/cases/case_text.h"
 #include "scaffold/dtypes.h"
 #include "scaffold/format.h"
 #include "scaffold/kernel_case.h"
@@ -116,7 +117,7 @@ Result<Plan> planFurtherKernel(const Tree& tree, const Templates& templates, con
   const std::string cases = folder + op.folder + ".cases.json";
   const std::string before = tree.read(cases).value_or("");
   OPKIT_ASSIGN(const KernelCase made, kernelCaseOf(before, kernel.type, kernel.backend, kernel.name));
-  const auto after = withCase(before, made.block);
+  const auto after = harness::withCases(before, made.block);
   if (!after) return after.error().withContext(cases);
   kainjow::mustache::data context = contextOf(kernel, copy, made);
   OPKIT_ASSIGN(const std::string head, templates.render("further_kernel", "head.cpp", context));

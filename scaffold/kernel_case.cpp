@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "harness/cases/case_text.h"
 #include "scaffold/dtypes.h"
 
 namespace opkit::scaffold {
@@ -15,7 +16,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr int64_t kMostElements = 65536;
-constexpr const char* kCases = "\"cases\": [";
 
 /// One case of an entry: its dtypes chosen, one set of shapes.
 struct Choice {
@@ -100,23 +100,6 @@ std::optional<Choice> bestOf(const json& file, const std::string& type, const st
   return best;
 }
 
-/// On one line, with a space after commas and colons outside of strings.
-std::string spaced(const ordered_json& value) {
-  std::string result;
-  bool inString = false;
-  const std::string plain = value.dump();
-  for (size_t i = 0; i < plain.size(); ++i) {
-    result += plain[i];
-    if (plain[i] == '\\')
-      result += plain[++i];
-    else if (plain[i] == '"')
-      inString = !inString;
-    else if (!inString && (plain[i] == ',' || plain[i] == ':'))
-      result += ' ';
-  }
-  return result;
-}
-
 uint64_t seedOf(const std::string& backend, const std::string& name) {
   const std::string text = backend + "/" + name;
   return 1000 + XXH64(text.data(), text.size(), 0) % 9000;
@@ -149,15 +132,7 @@ Result<KernelCase> kernelCaseOf(const std::string& text, const std::string& type
     if (entry.contains(key)) made[key] = entry[key];
   made["seed"] = seedOf(backend, name);
   made["kernel"][backend] = "opkit/" + name;
-  return KernelCase{"    " + spaced(made) + ",\n", best->input, best->desc};
-}
-
-Result<std::string> withCase(const std::string& text, const std::string& block) {
-  const size_t at = text.find(kCases);
-  if (at == std::string::npos || text.find('\n', at) != at + std::string(kCases).size())
-    return Status::invalidArgument("expected '{}' alone on a line to put a case below", kCases);
-  std::string result = text;
-  return result.insert(text.find('\n', at) + 1, block);
+  return KernelCase{"    " + harness::spaced(made) + ",\n", best->input, best->desc};
 }
 
 }  // namespace opkit::scaffold

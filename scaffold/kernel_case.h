@@ -20,7 +20,4 @@ struct KernelCase {
 Result<KernelCase> kernelCaseOf(const std::string& text, const std::string& type, const std::string& backend,
                                 const std::string& name);
 
-/// The case file with the block at the top of its cases; InvalidArgument if the place is not found.
-Result<std::string> withCase(const std::string& text, const std::string& block);
-
 }  // namespace opkit::scaffold

@@ -1,8 +1,11 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <set>
 
+#include "engine/base/child_process.h"
 #include "engine/model/model.h"
 #include "scaffold/commands.h"
 #include "scaffold/generate.h"
@@ -16,7 +19,7 @@ namespace {
 struct NewOptions {
   Spec spec;
   std::vector<std::string> attributes, inputs, outputs;
-  std::string specFile;
+  std::string specFile, oracleFrom;
   bool printSpec = false, dryRun = false, force = false;
 };
 
@@ -57,8 +60,22 @@ Result<Spec> specOf(NewOptions& options) {
   return spec;
 }
 
-std::string nextSteps(const Tree& tree, const Spec& spec, const Plan& plan) {
-  std::string text = buildSteps(tree);
+/// The command that stores the values of the script in the operator's case file, and the build that reads them.
+std::string storeSteps(const Tree& tree, const Spec& spec, const Plan& plan, const std::string& script) {
+  std::error_code error;
+  const bool isHere = std::filesystem::equivalent(tree.root(), ".", error);
+  const std::string path = isHere ? script : std::filesystem::absolute(script).string();
+  const auto cases =
+      std::ranges::find_if(plan, [](const FileChange& one) { return one.path.ends_with(".cases.json"); });
+  if (script.empty() || cases == plan.end()) return "";
+  return fmt::format(
+      "  build/release/bin/op-harness check --op {} --oracle {} --store {}\n"
+      "  cmake --build --preset release --target op-harness\n",
+      spec.name, shellQuoted(path), cases->path);
+}
+
+std::string nextSteps(const Tree& tree, const Spec& spec, const Plan& plan, const std::string& script) {
+  std::string text = buildSteps(tree) + storeSteps(tree, spec, plan, script);
   // On a backend without a kernel nothing would be proved.
   const std::vector<std::string> both{"cpu", "vulkan"};
   text += fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", spec.name,
@@ -79,7 +96,7 @@ Result<int> runNew(const CommandContext& context, NewOptions& options) {
   OPKIT_ASSIGN(const Tree tree, context.tree());
   OPKIT_ASSIGN(Plan plan, planNew(tree, context.templates(), spec, options.force));
   plan.push_back(recordChange(tree, spec.name, recordOf(plan, specToJson(spec))));
-  return carryOut(tree, plan, options.dryRun, nextSteps(tree, spec, plan));
+  return carryOut(tree, plan, options.dryRun, nextSteps(tree, spec, plan, options.oracleFrom));
 }
 
 /// The options that say which operator it is: name, kind, parameters, inputs and outputs.
@@ -119,6 +136,12 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
       .add_option("--backend", options->spec.backends,
                   "Write kernels for these backends, separated by commas (default cpu,vulkan)")
       ->delimiter(',');
+  command
+      .add_option(
+          "--oracle-from", options->oracleFrom,
+          "A Python script with a function oracle(inputs, attributes): print the command that stores its values "
+          "in the case file")
+      ->check(CLI::ExistingFile);
   command.add_option("--spec", options->specFile, "Read all of the above from a JSON file");
   command.add_flag("--print-spec", options->printSpec, "Print the JSON of this command line and stop");
   command.add_flag("--tdd", options->spec.tdd, "Write kernels that fail their checks until you implement them");
@@ -127,6 +150,7 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
   command.footer(
       "Examples:\n"
       "  op-scaffold new HardShrink --kind elementwise --attr lambd:float=0.5\n"
+      "  op-scaffold new HardShrink --kind elementwise --attr lambd:float=0.5 --oracle-from hard_shrink.py\n"
       "  op-scaffold new RowNorm --kind rowwise --dry-run | git apply --check\n"
       "  op-scaffold new MyNorm --kind rowwise --rows from-axis --input x:T=floats --input scale:T --input 'bias:T?'\n"
       "  op-scaffold new MyResize --kind custom --attr 'mode:string=nearest|linear' --input x --input "

@@ -102,6 +102,7 @@ void markDrawn(Case& c, const std::string& name) {
   c.fallback.clear();
   c.unproved.clear();
   c.kernel.clear();
+  c.dropStored();
   c.departures.clear();
   c.loops = 0;
   c.bench = false;

@@ -38,6 +38,8 @@ struct Case {
   std::string name;
   double boundScale = 1;
   std::string reason;                           // why boundScale
+  std::vector<std::string> expected;            // stored values, per output compact JSON of its form; "": none
+  std::string source;                           // of `expected`
   std::map<std::string, std::string> fallback;  // backend -> part of its required reason of refusal
   std::map<std::string, std::string> unproved;  // backend -> why its kernel may be the oracle
   std::map<std::string, std::string> kernel;    // backend -> kernel that must run it: "provider/kernel" or its name
@@ -58,6 +60,11 @@ struct Case {
   /// "f32[8,1024],f32[1024]"; "-" for an absent input.
   std::string inputText() const;
   bool isConstant(size_t input) const;
+  /// For a variation of the case: its results are others.
+  void dropStored() {
+    expected.clear();
+    source.clear();
+  }
 };
 
 /// The inverse of Case::id. InvalidArgument names the wrong part and its expected form.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_rules.h"
+#include "harness/cases/stored_values.h"
 
 namespace opkit::harness {
 namespace {
@@ -45,15 +46,19 @@ Result<std::vector<size_t>> readIndices(const Json& list) {
   return indices;
 }
 
-Result<std::vector<std::string>> readData(const Json& list) {
-  if (!list.is_array())
-    return Status::invalidArgument("\"data\" must be a list, one form or null per input, got {}", list.dump());
-  std::vector<std::string> data;
-  for (const Json& form : list) {
-    data.push_back(form.is_null() ? "" : form.dump());
-    if (!form.is_null()) OPKIT_TRY(checkDataForm(data.back()));
+/// "data", a form per input, or "expected", a form per output
+Result<std::vector<std::string>> readForms(const Json& entry, const char* key, const char* port,
+                                           Status (*check)(const std::string&)) {
+  std::vector<std::string> forms;
+  if (!entry.contains(key)) return forms;
+  if (!entry[key].is_array())
+    return Status::invalidArgument("\"{}\" must be a list, one form or null per {}, got {}", key, port,
+                                   entry[key].dump());
+  for (const Json& form : entry[key]) {
+    forms.push_back(form.is_null() ? "" : form.dump());
+    if (!form.is_null()) OPKIT_TRY(check(forms.back()));
   }
-  return data;
+  return forms;
 }
 
 Result<std::string> readString(const Json& entry, const char* key, const std::string& fallback = "") {
@@ -115,9 +120,14 @@ Result<Case> readBase(const Json& entry) {
   if (entry.contains("constant")) {
     OPKIT_ASSIGN(base.constants, readIndices(entry["constant"]));
   }
-  if (entry.contains("data")) {
-    OPKIT_ASSIGN(base.data, readData(entry["data"]));
-  }
+  OPKIT_ASSIGN(base.data, readForms(entry, "data", "input", checkDataForm));
+  OPKIT_ASSIGN(base.expected, readForms(entry, "expected", "output", checkStoredForm));
+  OPKIT_ASSIGN(base.source, readString(entry, "source"));
+  if (entry.contains("expected") && std::ranges::all_of(base.expected, &std::string::empty))
+    return Status::invalidArgument("\"expected\" holds no values");
+  if (base.expected.empty() == !base.source.empty())
+    return Status::invalidArgument(
+        "\"expected\" and \"source\", which says where the values are from, belong together");
   OPKIT_ASSIGN(base.fallback, readReasons(entry, "fallback", "part of the reason it refuses with"));
   OPKIT_ASSIGN(base.unproved, readReasons(entry, "unproved", "the reason why it has no kernel of its own"));
   OPKIT_ASSIGN(base.kernel, readReasons(entry, "kernel", "the kernel that must run it, such as \"opkit/fused\""));
@@ -222,12 +232,14 @@ Status checkCase(const Case& c) {
 }
 
 /// One walk per combination of ranks among the shape sets.
-Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base, std::vector<CaseGroup>& groups) {
+Status addGroups(const Json& shapeSets, const OpDef& def, const Letters& letters, const Case& base,
+                 std::vector<CaseGroup>& groups) {
   std::map<std::string, size_t> groupOf;
   for (const Json& set : shapeSets) {
     Case c = base;
     OPKIT_ASSIGN(c.inputs, readInputs(set, letters));
     OPKIT_TRY(checkCase(c));
+    OPKIT_TRY(checkStored(c, def));
     const auto [found, isNew] = groupOf.try_emplace(walkKey(c), groups.size());
     if (isNew) groups.emplace_back();
     groups[found->second].cases.push_back(std::move(c));
@@ -236,10 +248,10 @@ Status addGroups(const Json& shapeSets, const Letters& letters, const Case& base
 }
 
 Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(entry,
-                      {"name",     "op",       "params", "inputs",     "lanes",      "data",   "constant",   "outputs",
-                       "fallback", "unproved", "kernel", "loops",      "boundScale", "reason", "seed",       "bench",
-                       "size",     "slow",     "costly", "efficiency", "requests",   "banks",  "uncoalesced"},
+  OPKIT_TRY(checkKeys(entry, {"name",    "op",          "params",   "inputs", "lanes",  "data",       "constant",
+                              "outputs", "fallback",    "unproved", "kernel", "loops",  "boundScale", "reason",
+                              "seed",    "bench",       "size",     "slow",   "costly", "efficiency", "requests",
+                              "banks",   "uncoalesced", "expected", "source"},
                       true));
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
@@ -254,7 +266,8 @@ Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& cata
       for (const Lane lane : lanes) {
         base.params = params;
         base.lane = lane;
-        OPKIT_TRY(addGroups(entry["inputs"], letters, base, base.size.empty() ? catalogue.groups : catalogue.sized));
+        OPKIT_TRY(
+            addGroups(entry["inputs"], *def, letters, base, base.size.empty() ? catalogue.groups : catalogue.sized));
       }
   return Status::ok();
 }
@@ -270,9 +283,7 @@ Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& cat
   if (entry.contains("constant")) {
     OPKIT_ASSIGN(result.constants, readIndices(entry["constant"]));
   }
-  if (entry.contains("data")) {
-    OPKIT_ASSIGN(result.data, readData(entry["data"]));
-  }
+  OPKIT_ASSIGN(result.data, readForms(entry, "data", "input", checkDataForm));
   if (!entry.contains("inputs"))
     return Status::invalidArgument("\"inputs\" must be one shape set such as [\"f32[2,3]\"]");
   OPKIT_ASSIGN(result.inputs, readInputs(entry["inputs"], {}));

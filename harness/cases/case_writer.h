@@ -8,6 +8,9 @@
 
 namespace opkit::harness {
 
+/// The entry of a case file, on one line, that stands for exactly this case.
+std::string caseEntry(const Case& c);
+
 /// One entry per line; each stands for exactly its case.
 std::string caseFileText(std::span<const Case> cases);
 

@@ -15,6 +15,9 @@ Result<Tensor> makeInput(const Case& c, const OpDef& def, size_t index);
 /// Host tensors for every input of the case; nullopt for an absent input. OutOfMemory if too large.
 Result<std::vector<std::optional<Tensor>>> makeInputs(const Case& c, const OpDef& def);
 
+/// Fills a host tensor with a form {"values": [..]} or {"value": v}.
+void fillValues(const Tensor& tensor, const std::string& form);
+
 /// Fills a host tensor uniformly from [low, high] (whole numbers for integers, a coin for bool).
 void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high);
 

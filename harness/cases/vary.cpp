@@ -15,6 +15,7 @@ bool sameConstants(const Case& a, const Case& b) {
 Case withExtent(const Case& c, int64_t from, int64_t to) {
   Case varied = c;
   varied.kernel.clear();  // kernels choose by shape
+  varied.dropStored();
   for (auto& input : varied.inputs)
     if (input) std::replace(input->shape.begin(), input->shape.end(), from, to);
   return varied;

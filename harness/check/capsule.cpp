@@ -4,6 +4,7 @@
 #include "engine/model/model.h"
 #include "harness/cases/data.h"
 #include "harness/cases/rng.h"
+#include "harness/cases/stored_values.h"
 #include "harness/check/check.h"
 #include "harness/check/shrink.h"
 #include "harness/run/build_facts.h"
@@ -105,9 +106,22 @@ Status writeCapsule(const std::string& path, const Capsule& capsule) {
                          {"commit", capsule.commit},
                          {"dataHash", capsule.dataHash},
                          {"cases", cases},
+                         {"expected", capsule.group.cases.front().expected},
+                         {"source", capsule.group.cases.front().source},
                          {"boundScale", capsule.group.cases.front().boundScale}};
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   return writeFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+/// The stored values of the first case; other versions wrote none.
+static Status readStored(const Json& document, const OpRegistry& registry, Case& c) {
+  const Json forms = document.value("expected", Json::array());
+  for (const Json& form : forms) {
+    c.expected.push_back(form.is_string() ? form.get<std::string>() : form.dump());
+    if (!c.expected.back().empty()) OPKIT_TRY(checkStoredForm(c.expected.back()));
+  }
+  if (document.contains("source") && document["source"].is_string()) c.source = document["source"].get<std::string>();
+  return checkStored(c, *registry.find(c.op));
 }
 
 Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry) {
@@ -133,6 +147,7 @@ Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry)
       c.boundScale = document["boundScale"].get<double>();
     capsule.group.cases.push_back(std::move(c));
   }
+  OPKIT_TRY(readStored(document, registry, capsule.group.cases.front()).withContext(path));
   return capsule;
 }
 

@@ -97,6 +97,7 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   fresh.isOracle = checkIndependence(c.description, backend_, result);
   if (backend_ == "reference") skipAll(result, {"independence"}, "the backend is the oracle, as its name says");
   if (c.second) result.check("script", c.second->status);
+  if (c.stored) result.check("stored", *c.stored);
 
   const BackendCounters before = s.counters();
   if (Status status = s.run(); !status.isOk()) return result.check("run", status);
@@ -286,8 +287,9 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     CaseResult& result = results[i];
-    // A script judges the oracle too.
-    if (!fresh[i].isOracle || group.cases[i].second || result.status != CaseStatus::Pass) continue;
+    // A script and stored values judge the oracle too.
+    const bool isJudged = group.cases[i].second || group.cases[i].stored;
+    if (!fresh[i].isOracle || isJudged || result.status != CaseStatus::Pass) continue;
     result.status = CaseStatus::Unproved;
     const auto declared = group.cases[i].description.unproved.find(backend_);
     result.reason =

@@ -7,6 +7,7 @@
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
 //   script      (with --oracle) the script gave values that agree with those of the built-in oracle (harness/oracle)
+//   stored      (cases with "expected") the built-in oracle gives the values that the case file stores
 //   rounding    (elementwise operators) an f16 result is that of the f32 kernel, rounded once to nearest even
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors

@@ -1,6 +1,7 @@
 #include "harness/check/prepared.h"
 
 #include "harness/cases/data.h"
+#include "harness/cases/stored_values.h"
 #include "harness/cases/vary.h"
 #include "harness/oracle/opinions.h"
 #include "harness/oracle/script_oracle.h"
@@ -22,6 +23,11 @@ SecondOracle ask(ScriptOracle& script, const OpDef& def, const PreparedCase& c) 
   return second;
 }
 
+Status compareStored(const OpDef& def, const PreparedCase& c) {
+  OPKIT_ASSIGN(const auto values, storedValues(c.description, c.expected));
+  return checkAgreement(def, c.description, c.expected, values, c.description.source);
+}
+
 Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script) {
   const OpDef* def = registry.find(c.description.op);
   if (!def) return Status::invalidArgument("unknown operator '{}'", c.description.op);
@@ -29,6 +35,7 @@ Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script
   OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
   const auto make = script && !def->oracle ? zeroOutputs : expectedOutputs;
   OPKIT_ASSIGN(c.expected, make(*def, params, c.inputs, c.description.outputs, kMaxElements));
+  if (def->oracle && !c.description.expected.empty()) c.stored = compareStored(*def, c);
   if (script) c.second = ask(*script, *def, c);
   return Status::ok();
 }

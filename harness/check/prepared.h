@@ -23,6 +23,7 @@ struct PreparedCase {
   std::vector<OracleTensor> expected;
   Status status;  // of making the above
   std::optional<SecondOracle> second = {};
+  std::optional<Status> stored = {};  // whether the card's oracle agrees with the stored values, if there are any
 
   /// The values that kernels are compared with.
   const std::vector<OracleTensor>& judge() const {

@@ -40,7 +40,10 @@ class Shrinker {
   template <class Change>
   bool acceptAll(Change&& change) {
     CaseGroup candidate = group_;
-    for (Case& c : candidate.cases) c = change(c);
+    for (Case& c : candidate.cases) {
+      c = change(c);
+      c.dropStored();
+    }
     return accept(candidate);
   }
 

@@ -34,7 +34,7 @@ const std::vector<std::string>& subChecksOf(const std::string& backend) {
 bool isOfOneSession(const std::string& subCheck) {
   static const std::set<std::string> names = {"session",  "run",        "oracle", "placement", "independence",
                                               "counters", "canary",     "poison", "accuracy",  "repeat",
-                                              "clone",    "validation", "script"};
+                                              "clone",    "validation", "script", "stored"};
   return names.contains(commonName(subCheck));
 }
 

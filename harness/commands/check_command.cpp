@@ -38,7 +38,7 @@ struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
   ExpectationOptions expectations;
-  std::string json, junit, saveFolder, debugFolder;
+  std::string json, junit, saveFolder, debugFolder, storeFile;
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
@@ -561,6 +561,13 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::wholeNumber(0, 1u << 30))
       ->capture_default_str();
   CLI::Option* const oracle = addOracleOptions(*command, options->backend.oracle);
+  CLI::Option* const store =
+      command
+          ->add_option("--store", options->storeFile,
+                       "Put small cases with the values of --oracle as \"expected\" into this case file; check nothing")
+          ->check(cli::outputFile())
+          ->needs(oracle)
+          ->excludes(sample);
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
       ->check(cli::outputFolder())
       ->excludes(oracle);
@@ -569,15 +576,17 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
           "--debug", options->debugFolder,
           "Run one case in this process, for a debugger; write its inputs, expected and actual values here (.npy)")
       ->check(cli::outputFolder())
-      ->excludes(sample);
+      ->excludes(sample)
+      ->excludes(store);
   command
       ->add_option("--sanitize", options->backend.sanitize,
                    "Trace the shaders of small cases and look for race,bounds,init,loops")
       ->type_name("PARTS");
   options->expectations.add(*command);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
-      ->check(cli::appendedFile());
-  command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile());
+      ->check(cli::appendedFile())
+      ->excludes(store);
+  command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile())->excludes(store);
   command->add_flag("--annotations", options->annotations, "Also print failures as GitHub annotations");
   command->add_flag("--subchecks", options->subChecks,
                     "Print a table of operators and sub-checks: how often each ran, and why it did not");
@@ -589,6 +598,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
       "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
       "  op-harness check --op Softmax --oracle softmax.py\n"
+      "  op-harness check --op Softmax --oracle softmax.py --store ops/softmax/softmax.cases.json\n"
       "  op-harness check --expectations reports/expectations\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
       "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
@@ -596,6 +606,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
       if (!options->debugFolder.empty()) return debug(*options, plugins().registry());
+      if (!options->storeFile.empty())
+        return storeValues(options->backend.oracle, options->cases, options->storeFile, plugins().registry());
       const GracefulInterrupt graceful;
       return CheckRun(*options, plugins().registry()).run(context.commandLine);
     };

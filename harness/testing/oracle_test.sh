@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# op-harness check --oracle as users run it: a right script, a wrong one, and each way in which a script fails.
+# op-harness check --oracle as users run it: a right script, a wrong one, each way in which a script fails; the values of
+# scripts in case files (--store, "expected").
 # Usage: harness/testing/oracle_test.sh OP-HARNESS SCRATCH
 set -uo pipefail
 harness=$1 scratch=$2
@@ -70,6 +71,8 @@ def oracle(inputs, attributes, case):
     if case["op"] == "Split":
         ends = np.cumsum([output["shape"][attributes["axis"]] for output in case["outputs"]])[:-1]
         return np.split(inputs[0], ends, attributes["axis"])
+    if case["op"] == "Add":
+        return inputs[0] + inputs[1]
     return inputs[0].reshape(inputs[1]) if case["op"] == "Reshape" else inputs[0] == inputs[1]
 END
 codes='{"pattern":"codes"}'
@@ -142,4 +145,80 @@ chmod +x bare
 for python in ./bare /no/such/python; do
   OPKIT_PYTHON=$python refused "needs python3 with NumPy: ./setup installs Debian's python3-numpy" "${one[@]}" softmax.py
 done
+
+# Values in a case file: one small case of each written group, which the built-in oracle agrees with.
+axis='"axis":1'
+stored() { grep -c '"expected": ' stored.json; }
+check 0 --op Softmax --filter "$axis" --oracle softmax.py --store stored.json
+count=$(stored)
+[ "$count" -ge 4 ] || fail "expected at least 4 cases, got $count"
+expect "$count cases with the values of softmax.py: stored.json"
+check 0 --cases stored.json --verbose
+[ "$(grep -c '^  checks .* stored ' log)" = "$count" ] || fail "expected 'stored' of $count cases"
+
+# Those of a wrong script take their place, and each is found without the script.
+check 0 --op Softmax --filter "$axis" --oracle wrong.py --store stored.json
+check 1 --cases stored.json
+expect "reason   stored: wrong.py and the built-in oracle differ at "
+expect "!stored"
+check 0 --op Softmax --filter "$axis" --oracle softmax.py --store stored.json
+[ "$(stored)" = "$count" ] || fail "expected $count cases in place of the old ones, got $(stored)"
+check 0 --cases stored.json
+
+# In a file that holds other entries, which stay. All types, absent inputs, several outputs, from the file alone.
+cat >types.json <<'END'
+{
+  "cases": [
+    {"op": "Relu", "inputs": [["f32[2]"]], "data": [{"values": [-1, 2]}], "expected": [{"values": [0, 2]}], "source": "by hand"}
+  ],
+  "errors": []
+}
+END
+for id in Equal/bool[3,5],bool[5]/normal/seed=7 Add/u64[5],u64[5]/specials/seed=7 Relu/f16[3,5]/specials/seed=7 \
+          Relu/f32[2]/normal/seed=7 Relu/f32[2]/normal/seed=8 \
+          'MatMulInteger/i8[5,6],i8[6,7],-,i8[7]/designed/seed=7/constant=1,3/data=[null,null,null,{"range":[0,127]}]' \
+          'Split{"axis":-1}/bf16[3,3,3]/designed/seed=7/outputs=3/data=['"$codes]" \
+          "Reshape/i4[3,8],i64[2]/designed/seed=7/constant=1/data=[$codes,{\"values\":[8,3]}]"; do
+  check 0 --case "$id" --oracle types.py --store types.json
+done
+check 0 --cases types.json --verbose
+[ "$(grep -c '^  checks .* stored ' log)" = 8 ] || fail "expected 'stored' of 8 cases: one of Relu took the place of another"
+
+# A saved failure keeps the values.
+echo '{"cases": [{"op": "Relu", "inputs": [["f32[1]"]], "data": [{"value": 2}], "expected": [{"value": 3}], "source": "s"}]}' >one.json
+check 1 --cases one.json --save saved
+code=0
+"$harness" replay saved/Relu-cpu-stored.opcase >log 2>&1 || code=$?
+[ $code = 1 ] || fail "expected exit code 1 of replay, got $code"
+expect "stored: s and the built-in oracle differ at 1 of 1 elements; most at [0]: s has 3, the built-in oracle 2"
+
+# What cannot be stored changes no file.
+cp types.json before.json
+refused "Relu/f32[2]/designed/seed=7/data=" --case Relu/f32[2]/normal/seed=7 --oracle bad.py --store types.json
+expect "bad.py:9: NameError: name 'undefined' is not defined"
+refused "no case can be stored; the first: f32[0] has no elements" --case Relu/f32[0]/normal/seed=7 --oracle types.py --store types.json
+refused "--store requires --oracle" --op Relu --store types.json
+echo '{"cases": [{"op": "Relu", "inputs": [["f32[2]"]]}]}' >line.json
+refused "line.json: expected '\"cases\": [' alone on a line" --case Relu/f32[3]/normal/seed=7 --oracle types.py --store line.json
+cmp -s types.json before.json || fail "expected types.json as it was"
+
+# Wrong values in a file are one line before any case.
+bad_values() {  # part of the message, the rest of an entry
+  echo "{\"cases\": [{\"op\": $2}]}" >values.json
+  refused "values.json: cases[0]: $1" --cases values.json
+}
+relu='"Relu", "inputs": [["f32[3]"]], "data": [{"values": [1, -2, 3]}], "source": "s"'
+bad_values '"expected"[0]: 2 values, f32[3] has 3 elements' "$relu, \"expected\": [{\"values\": [1, 0]}]"
+bad_values '"expected"[0]: true is no value of f32' "$relu, \"expected\": [{\"values\": [true, 0, 3]}]"
+bad_values '"expected" has values for output 1, the case has 1 output' "$relu, \"expected\": [{\"value\": 1}, {\"value\": 1}]"
+bad_values '"expected" must be a list of {"values":[..]}, {"value":v} or null, got {"range":[0,1]}' "$relu, \"expected\": [{\"range\": [0, 1]}]"
+bad_values '"expected" holds no values' "$relu, \"expected\": [null]"
+bad_values '"expected" and "source", which says where the values are from, belong together' "$relu"
+bad_values '"expected" needs the values of input 1 in "data"' \
+  '"Add", "inputs": [["f32[1]", "f32[1]"]], "data": [{"value": 1}], "expected": [{"value": 1}], "source": "s"'
+add='"data": [{"value": 1}, {"value": 1}], "source": "s"'
+bad_values '"expected"[0]: 1.5 is no value of i32' "\"Add\", \"inputs\": [[\"i32[1]\", \"i32[1]\"]], $add, \"expected\": [{\"value\": 1.5}]"
+bad_values '"expected"[0]: 256 is no value of u8' "\"Add\", \"inputs\": [[\"u8[1]\", \"u8[1]\"]], $add, \"expected\": [{\"value\": 256}]"
+bad_values '"expected" has 1 form for 2 outputs; null leaves one out' \
+  '"Split", "inputs": [["f32[4]"]], "outputs": 2, "data": [{"value": 1}], "expected": [{"value": 1}], "source": "s"'
 echo "the scripts were judged"

@@ -106,6 +106,7 @@ refused 'has a kernel on vulkan' add-backend Softmax vulkan
 refused "got 'cuda'" add-backend Softmax cuda
 refused 'there is no operator Nothing' new-kernel Nothing --backend cpu --name fused
 refused "got 'cuda'" new-kernel Softmax --backend cuda --name fused
+refused 'File does not exist: none.py' new Thing --kind unary --oracle-from none.py
 refused '--name is required' new-kernel Softmax --backend cpu
 refused 'expected a snake_case name' new-kernel Softmax --backend cpu --name Fused
 refused 'softmax_cpu.cpp says "vector" already' new-kernel Softmax --backend cpu --name vector
@@ -140,13 +141,17 @@ refused 'softmax_fused_vulkan.cpp exists' new-kernel Softmax --backend vulkan --
 scratch_unchanged
 
 # Every kind: the dry run writes nothing, its diff applies with git and with patch and gives what the command gives; the
-# same command twice and the spec it prints change nothing; remove undoes it. The examples that `kinds` shows work.
+# same command twice and the spec it prints change nothing; remove undoes it. The examples that `kinds` shows work. The
+# values of a script go to the operator's case file.
+echo 'def oracle(inputs, attributes): pass' >"$work/a script.py"
 while read -r kind; do
   "$scaffold" new Thing --kind "$kind" --dry-run >"$work/diff"
   scratch_unchanged
   git apply "$work/diff" && scratch_listing >"$work/by_git" && git stash -qu && git stash drop -q
   patch -sp1 <"$work/diff" && scratch_listing >"$work/by_patch" && git stash -qu && git stash drop -q
-  "$scaffold" new Thing --kind "$kind" >"$work/out"
+  "$scaffold" new Thing --kind "$kind" --oracle-from "$work/a script.py" >"$work/out"
+  store=$(sed -n "s|^  build/release/bin/op-harness check --op Thing --oracle '$work/a script.py' --store ||p" "$work/out")
+  [ -n "$store" ] && grep -q '"op": "Thing"' "$store" || fail "$kind: no step that stores the script's values: $(cat "$work/out")"
   scratch_listing | grep -v ' \./\.opkit\|^\./\.opkit' >"$work/by_new"
   diff "$work/by_git" "$work/by_new" && diff "$work/by_patch" "$work/by_new" || fail "$kind: the diff is not what new does"
   "$scaffold" new Thing --kind "$kind" | grep >/dev/null '^nothing to do' || fail "$kind: twice is not a no-op"
