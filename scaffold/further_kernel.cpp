@@ -7,6 +7,7 @@
 #include "scaffold/dtypes.h"
 #include "scaffold/format.h"
 #include "scaffold/kernel_case.h"
+#include "scaffold/kernel_records.h"
 #include "scaffold/kernel_source.h"
 #include "scaffold/names.h"
 #include "scaffold/record.h"
@@ -19,12 +20,11 @@ namespace {
 constexpr const char* kPage = "docs/ops.md";
 
 std::string recordName(const FurtherKernel& kernel) {
-  return fmt::format("kernel-{}-{}-{}", kernel.type, kernel.backend, kernel.name);
+  return kernelRecordName(kernel.type, kernel.backend + "-" + kernel.name);
 }
 
 /// The cells of kernels in the rows of the page of operators, joined; nothing without a row.
-std::optional<std::string> kernelsOnPage(const Tree& tree, const FurtherKernel& kernel) {
-  const std::string page = tree.read(kPage).value_or("");
+std::optional<std::string> kernelsOnPage(const std::string& page, const FurtherKernel& kernel) {
   const std::regex row("^\\| \\[" + kernel.type + "\\]\\([^|]*(\\|[^\n]*)$", std::regex::multiline);
   std::optional<std::string> cells;
   for (std::sregex_iterator match(page.begin(), page.end(), row), end; match != end; ++match) {
@@ -35,13 +35,35 @@ std::optional<std::string> kernelsOnPage(const Tree& tree, const FurtherKernel& 
   return cells;
 }
 
-/// The operator has a kernel of its own on the backend, to begin from. Operators that are not on the page yet must be
-/// named in its source.
-Status checkHasKernel(const Tree& tree, const FurtherKernel& kernel, const std::string& folder,
+bool isOwn(const std::string& cells) { return cells.find("opkit") != std::string::npos; }
+
+/// The kernel of a family serves every row: all other operators of the folder that are on the page have a kernel of
+/// their own there.
+bool servesFamily(const Tree& tree, const std::string& page, const FurtherKernel& kernel, const std::string& folder) {
+  size_t served = 0;
+  for (const KnownOperator& other : operatorsOf(tree)) {
+    if (other.folder != folder || other.type == kernel.type) continue;
+    const auto cells = kernelsOnPage(page, {other.type, kernel.backend, kernel.name});
+    if (cells && !isOwn(*cells)) return false;
+    served += cells.has_value();
+  }
+  return served > 0;
+}
+
+/// The operator has a kernel of its own on the backend, to begin from. An operator that is not on the page yet must be
+/// named in its source, or be a row of a family.
+Status checkHasKernel(const Tree& tree, const FurtherKernel& kernel, const KernelCopy& copy,
                       const std::string& source) {
-  const auto cells = kernelsOnPage(tree, kernel);
+  const std::string page = tree.read(kPage).value_or(""), &folder = copy.folder;
+  const auto cells = kernelsOnPage(page, kernel);
   const bool named = source.find("\"" + kernel.type + "\"") != std::string::npos;
-  if (!source.empty() && (cells ? cells->find("opkit") != std::string::npos : named)) return Status::ok();
+  if (!source.empty() && (cells ? isOwn(*cells) : named || servesFamily(tree, page, kernel, folder)))
+    return Status::ok();
+  if (!source.empty() && !cells)
+    return Status::invalidArgument(
+        "{0} does not list {1}, and ops/{2}/{3} does not name it, so its kernels are not known: op-harness check --op "
+        "{1} --json FILE, then op-report ops FILE --update {0}",
+        kPage, kernel.type, folder, copy.original());
   std::string how = cells.value_or("");
   how.erase(0, how.find_first_not_of(' '));
   how = how.substr(0, how.find_last_not_of(' ') + 1);
@@ -110,7 +132,7 @@ Result<Plan> planFurtherKernel(const Tree& tree, const Templates& templates, con
   const KernelCopy copy{op.folder, kernel.backend, kernel.name};
   const std::string folder = "ops/" + op.folder + "/";
   const std::string source = tree.read(folder + copy.original()).value_or("");
-  OPKIT_TRY(checkHasKernel(tree, kernel, op.folder, source));
+  OPKIT_TRY(checkHasKernel(tree, kernel, copy, source));
   if (tree.exists(folder + copy.file()))
     return Status::invalidArgument("{} exists; choose another --name", folder + copy.file());
   OPKIT_TRY(checkKernelName(tree, kernel, op.folder));

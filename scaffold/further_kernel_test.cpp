@@ -6,6 +6,8 @@
 
 #include "scaffold/kernel_case.h"
 #include "scaffold/kernel_source.h"
+#include "scaffold/remove.h"
+#include "scaffold/rename.h"
 #include "scaffold/testing/scratch_tree.h"
 
 namespace opkit::scaffold {
@@ -26,6 +28,11 @@ Status added(const ScratchTree& scratch, const FurtherKernel& kernel = kFused) {
 
 Status removed(const ScratchTree& scratch, const FurtherKernel& kernel = kFused, bool force = false) {
   OPKIT_ASSIGN(const Plan plan, planRemoveFurtherKernel(scratch.tree(), kernel, force));
+  return scratch.tree().apply(plan);
+}
+
+Status renamed(const ScratchTree& scratch, const char* from, const char* to, bool force = false) {
+  OPKIT_ASSIGN(const Plan plan, planRename(scratch.tree(), from, to, force));
   return scratch.tree().apply(plan);
 }
 
@@ -119,6 +126,9 @@ TEST(FurtherKernel, RefusesInOneLineAndWritesNothing) {
   EXPECT_TRUE(holds(message("Relu", "vulkan", "fused"), "Relu has no kernel of its own on vulkan to copy"));
   EXPECT_TRUE(holds(message("Sin", "cpu", "fused"), "docs/ops.md has 'parts'"));
   EXPECT_EQ(message("Relu", "cpu", "fused"), "") << "its row has a kernel on this backend";
+  EXPECT_TRUE(
+      holds(message("Tanh", "cpu", "fused"), "docs/ops.md does not list Tanh, and ops/unary/unary_cpu.cpp does"))
+      << "the kernel does not serve Sin, so it may not serve Tanh";
   EXPECT_TRUE(holds(message("Mirrored", "cpu", "fused"), "Mirrored has no kernel of its own on cpu"));
   EXPECT_TRUE(holds(message("Softmax", "cpu", "Fused"), "expected a snake_case name"));
   EXPECT_TRUE(holds(message("Softmax", "cpu", "while"), "is a keyword"));
@@ -129,6 +139,38 @@ TEST(FurtherKernel, RefusesInOneLineAndWritesNothing) {
   EXPECT_EQ(scratch.snapshot(), before);
   ASSERT_EQ(added(scratch).message(), "");
   EXPECT_TRUE(holds(message("Softmax", "vulkan", "fused"), kSource + " exists"));
+}
+
+TEST(FurtherKernel, MovesWithItsRenamedOperator) {
+  const ScratchTree scratch, direct;
+  for (const auto& [tree, type] : {std::pair(&scratch, "OldThing"), std::pair(&direct, "NewThing")}) {
+    ASSERT_TRUE(scaffold(*tree, {.name = type, .kind = "pool", .onnx = "Pooled"}).isOk());
+    for (const char* backend : {"cpu", "vulkan"}) ASSERT_EQ(added(*tree, {type, backend, "fused"}).message(), "");
+  }
+  ASSERT_EQ(renamed(scratch, "OldThing", "NewThing").message(), "") << "its case is no edit of the operator";
+  EXPECT_EQ(scratch.snapshot(), direct.snapshot()) << "files and records";
+  scratch.write("ops/new_thing/new_thing_fused_cpu.cpp", "edited");
+  EXPECT_TRUE(holds(renamed(scratch, "NewThing", "Other").message(), "new_thing_fused_cpu.cpp was edited since"));
+  ASSERT_EQ(renamed(scratch, "NewThing", "Other", true).message(), "");
+  EXPECT_TRUE(holds(removed(scratch, {"Other", "cpu", "fused"}).message(), "other_fused_cpu.cpp was edited since"));
+  EXPECT_EQ(removed(scratch, {"Other", "vulkan", "fused"}).message(), "");
+}
+
+TEST(FurtherKernel, OfARowMovesWithIt) {
+  const ScratchTree scratch;
+  scratch.write("docs/ops.md",
+                "| [Relu](../ops/unary/unary.md) | Exact | f32 | opkit/vector | 0 | 1 | opkit | 0 |  |\n");
+  const auto before = scratch.snapshot();
+  ASSERT_TRUE(scaffold(scratch, {.name = "Thing", .kind = "unary"}).isOk());
+  ASSERT_EQ(added(scratch, {"Thing", "cpu", "fused"}).message(), "") << "the kernel of the family serves the new row";
+  ASSERT_EQ(renamed(scratch, "Thing", "Other").message(), "");
+  const std::string source = *scratch.tree().read("ops/unary/unary_fused_cpu.cpp");
+  EXPECT_TRUE(holds(source, "// Other on cpu") && holds(source, "registry.addCreator(\"cpu\", \"Other\""));
+  EXPECT_FALSE(holds(source, "\"Thing\"") || holds(*scratch.tree().read("ops/unary/unary.cases.json"), "\"Thing\""));
+  ASSERT_EQ(removed(scratch, {"Other", "cpu", "fused"}).message(), "");
+  const auto plan = planRemove(scratch.tree(), "Other", false);
+  ASSERT_TRUE(plan && scratch.tree().apply(*plan).isOk()) << plan.error().message();
+  EXPECT_EQ(scratch.snapshot(), before);
 }
 
 TEST(KernelCase, BeginsFromAnEntryThatTheBackendRuns) {

@@ -69,7 +69,7 @@ Result<std::string> copiedSource(const KernelCopy& copy, const std::string& sour
                               "shaders::" + upperCamel(stem + "_" + copy.name));
   }
   text.insert(text.find("#include \""), "#include \"engine/backend/joined_kernel.h\"\n");
-  text.insert(text.rfind("}  // " + inner), tail);
+  text.insert(text.rfind("}  // " + inner), tail + "\n");
   return head + text;
 }
 

@@ -25,6 +25,14 @@ Record recordOf(const Plan& plan, json spec) {
   return record;
 }
 
+std::vector<std::string> recordNames(const Tree& tree) {
+  const std::string ending = recordPath("").substr(std::string(kRecordFolder).size());
+  std::vector<std::string> names;
+  for (const std::string& file : tree.list(kRecordFolder))
+    if (file.ends_with(ending)) names.push_back(file.substr(0, file.size() - ending.size()));
+  return names;
+}
+
 std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
   const json document = json::parse(tree.read(recordPath(name)).value_or(""), nullptr, false);
   if (!document.is_object() || !document.contains("files") || !document.contains("blocks")) return std::nullopt;

@@ -27,6 +27,8 @@ std::string recordPath(const std::string& name);
 
 /// The record of a plan that makes files and inserts blocks.
 Record recordOf(const Plan& plan, nlohmann::json spec);
+/// The names of all records, sorted.
+std::vector<std::string> recordNames(const Tree& tree);
 /// Nullopt if there is none or it cannot be read.
 std::optional<Record> readRecord(const Tree& tree, const std::string& name);
 std::string recordText(const Record& record);
