@@ -91,8 +91,9 @@ Result<int> storeValues(const ScriptOptions& options, const CaseOptions& cases, 
   auto found = valuesOfScript(catalogue, registry, script, source);
   if (!found) return found.error().withContext("--store");
   if (found->cases.empty())
-    return Status::invalidArgument("--store: no case can be stored{}",
-                                   found->why.empty() ? "" : "; the first: " + found->why);
+    return Status::invalidArgument("--store: {}", found->why.empty()
+                                                      ? "there is no written case without stored values to begin from"
+                                                      : "no case can be stored; the first: " + found->why);
   OPKIT_ASSIGN(const std::string text,
                fileWith(file, found->cases, cases.filter.empty() && cases.id.empty(), registry));
   OPKIT_TRY(writeFile(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}).withContext("--store"));

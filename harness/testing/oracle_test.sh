@@ -197,6 +197,7 @@ cp types.json before.json
 refused "Relu/f32[2]/designed/seed=7/data=" --case Relu/f32[2]/normal/seed=7 --oracle bad.py --store types.json
 expect "bad.py:9: NameError: name 'undefined' is not defined"
 refused "no case can be stored; the first: f32[0] has no elements" --case Relu/f32[0]/normal/seed=7 --oracle types.py --store types.json
+refused "there is no written case without stored values to begin from" --op Relu --cases one.json --oracle types.py --store types.json
 refused "--store requires --oracle" --op Relu --store types.json
 echo '{"cases": [{"op": "Relu", "inputs": [["f32[2]"]]}]}' >line.json
 refused "line.json: expected '\"cases\": [' alone on a line" --case Relu/f32[3]/normal/seed=7 --oracle types.py --store line.json
