@@ -64,7 +64,7 @@ Result<Spec> specOf(NewOptions& options) {
 std::string storeSteps(const Tree& tree, const Spec& spec, const Plan& plan, const std::string& script) {
   std::error_code error;
   const bool isHere = std::filesystem::equivalent(tree.root(), ".", error);
-  const std::string path = isHere ? script : std::filesystem::absolute(script).string();
+  const std::string path = isHere ? script : std::filesystem::absolute(script).lexically_normal().string();
   const auto cases =
       std::ranges::find_if(plan, [](const FileChange& one) { return one.path.ends_with(".cases.json"); });
   if (script.empty() || cases == plan.end()) return "";
