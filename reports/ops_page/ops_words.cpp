@@ -35,10 +35,10 @@ std::vector<std::string> sorted(std::vector<std::string> dtypes) {
 std::string join(const std::vector<std::string>& dtypes) {
   std::vector<std::string> shown = dtypes;
   for (const Group& group : groups()) {
-    const auto whole = std::ranges::search(shown, group.dtypes);
-    if (whole.empty()) continue;
-    *whole.begin() = group.name;
-    shown.erase(whole.begin() + 1, whole.end());
+    const auto first = std::search(shown.begin(), shown.end(), group.dtypes.begin(), group.dtypes.end());
+    if (first == shown.end()) continue;
+    *first = group.name;
+    shown.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.dtypes.size()));
   }
   return fmt::format("{}", fmt::join(shown, ", "));
 }

@@ -33,7 +33,7 @@ refused "expected one of unary, binary" new Thing --kind nope
 refused 'UpperCamel' new thing --kind unary
 refused 'UpperCamel' new Gemm_tiles --kind unary
 refused "a keyword of C++ or GLSL" new Class --kind elementwise
-refused "which the sources use already" new Vulkan --kind elementwise
+refused "but the sources use it already" new Vulkan --kind elementwise
 refused 'the build takes *_test.cpp' new MyTest --kind elementwise
 refused 'ops/softmax is the folder of operator Softmax' new SOFTMAX --kind rowwise
 refused 'ops/softmax/softmax.fbs exists and differs' new Softmax --kind rowwise
@@ -78,13 +78,13 @@ refused 'keyword of C++ or GLSL' new Thing --kind elementwise --attr class:int=1
 refused 'used by the generated code' new Thing --kind custom --attr count:int=1
 refused 'kind reduce needs it as int, got float' new Thing --kind reduce --attr axis:float=1
 refused 'fixed parameters' new Thing --kind unary --attr a:int=9
-refused 'one or the other' new Thing --kind custom --spec "$work/none"
+refused "--spec excludes NAME" new Thing --kind custom --spec "$work/none"
 refused 'cannot read' new --spec "$work/none"
 spec '{'
 refused 'not JSON' new --spec "$work/spec.json"
-refused 'one or the other' new --spec "$work/spec.json" --attr a:int=1
-refused 'one or the other' new --spec "$work/spec.json" --tdd
-refused 'one or the other' new --spec "$work/spec.json" --backend cpu
+refused "--spec excludes NAME" new --spec "$work/spec.json" --attr a:int=1
+refused "--spec excludes NAME" new --spec "$work/spec.json" --tdd
+refused "--spec excludes NAME" new --spec "$work/spec.json" --backend cpu
 spec '[]'
 refused 'must be an object' new --spec "$work/spec.json"
 spec '{"version": 2, "name": "Thing", "kind": "unary"}'
