@@ -88,6 +88,16 @@ std::vector<std::string> operatorsOf(const Json& entry) {
   return names;
 }
 
+/// An entry with more "data" than inputs: parseCaseFile refuses it, but only after a build.
+void findSurplusData(const Json& entry, std::vector<BrokenRule>& broken) {
+  const size_t data = listOf(entry, "data").size();
+  for (const Json& shapeSet : listOf(entry, "inputs"))
+    if (shapeSet.is_array() && data > shapeSet.size())
+      for (const std::string& op : operatorsOf(entry))
+        return broken.push_back({op, fmt::format("\"data\" has an entry per input; it has {}, and {} has {} inputs",
+                                                 data, shapeSet.dump(), shapeSet.size())});
+}
+
 std::map<std::string, Tried> triedIn(const Json& file) {
   std::map<std::string, Tried> operators;
   for (const Json& entry : listOf(file, "cases")) {
@@ -120,6 +130,7 @@ std::vector<BrokenRule> brokenCaseRules(std::string_view text) {
       for (const std::string& op : operatorsOf(entry))
         if (rule.is_string()) exempt.emplace(op, rule.get<std::string>());
   std::vector<BrokenRule> broken;
+  for (const Json& entry : listOf(file, "cases")) findSurplusData(entry, broken);
   for (const auto& [op, tried] : triedIn(file))
     for (const Rule& rule : kRules) {
       const bool isExempt = exempt.erase({op, rule.name}) > 0;

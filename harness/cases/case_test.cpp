@@ -248,6 +248,9 @@ TEST(CaseRules, WhatIsNotTriedIsNamed) {
   EXPECT_EQ(
       brokenIn(R"({"cases": [{"op": ["A", "B"], "inputs": [["f32[0,1,3]"]]}, {"op": "A", "inputs": [["f32[1]"]]}]})"),
       "B: all cases have one rank\n");
+  EXPECT_EQ(
+      brokenIn(R"({"cases": [{"op": "A", "inputs": [["f32[0,1,3]"], ["f32[1]"]], "data": [null, {"value": 1}]}]})"),
+      "A: \"data\" has an entry per input; it has 2, and [\"f32[0,1,3]\"] has 1 inputs\n");
   EXPECT_EQ(brokenIn("{\"cases\": 3}") + brokenIn("[]") + brokenIn("nothing"), "");
 }
 

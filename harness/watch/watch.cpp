@@ -140,15 +140,31 @@ std::vector<std::string> Watcher::changedCode() const {
   return changed;
 }
 
-/// The backends that the last changes concern: kernels of one backend that backend, other C++ both, all else Vulkan.
+/// The operators' case files that differ from the program's.
+std::vector<std::string> Watcher::changedCases() const {
+  if (!options_.changedSources) return {};
+  std::vector<std::string> changed = options_.changedSources(options_.source);
+  std::erase_if(changed, [this](const std::string& path) {
+    return std::ranges::none_of(
+        folders_, [&](const std::string& folder) { return path == fmt::format("ops/{0}/{0}.cases.json", folder); });
+  });
+  return changed;
+}
+
+/// The backends that the last changes concern: kernels of one backend that backend, other C++ and cases both, all else
+/// Vulkan.
 std::vector<std::string> Watcher::chooseBackends(const std::vector<std::string>& code) {
   std::set<std::string> paths(fresh_);
-  if (fresh_.empty()) paths.insert(code.begin(), code.end());  // the first round
+  if (fresh_.empty()) {  // the first round
+    paths.insert(code.begin(), code.end());
+    std::ranges::copy(changedCases(), std::inserter(paths, paths.end()));
+  }
   fresh_.clear();
   bool cpu = false, vulkan = false;
   for (const std::string& path : paths) {
     const bool isCode = path.ends_with(".cpp") || path.ends_with(".h");
-    const bool isVulkan = !isCode || path.ends_with("_vulkan.cpp") || path.ends_with("_vulkan.h");
+    const bool isCases = path.ends_with(".cases.json");
+    const bool isVulkan = (!isCode && !isCases) || path.ends_with("_vulkan.cpp") || path.ends_with("_vulkan.h");
     const bool isCpu = isCode && (path.ends_with("_cpu.cpp") || path.ends_with("_onednn.cpp") ||
                                   path.ends_with("_vectors.cpp") || path.ends_with("_wide.cpp"));
     vulkan = vulkan || !isCpu;

@@ -67,6 +67,7 @@ class Watcher {
   std::vector<std::string> watchedFiles() const;
   bool isOwnCode(const std::string& path) const;
   std::vector<std::string> changedCode() const;
+  std::vector<std::string> changedCases() const;
   std::vector<std::string> chooseBackends(const std::vector<std::string>& code);
   Result<Catalogue> readCases(const OpRegistry& registry) const;
   std::string work(const Job& job) const;

@@ -119,6 +119,24 @@ TEST(Watch, SourcesThatWereNotBuiltAreNotAnsweredFor) {
   EXPECT_TRUE(watcher.unbuilt().empty()) << "rounds read these from the tree";
 }
 
+TEST(Watch, ASavedCaseRunsOnBothBackends) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_case");
+  Watcher saved({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0}, ops::builtinOps());
+  edit(root / "ops" / "softmax" / "softmax.cases.json", "\"cases\"", "\"cases\" ");
+  EXPECT_TRUE(saved.poll());
+  const std::vector<std::string> both = {"cpu", "vulkan"};
+  EXPECT_EQ(saved.run().backends, both);
+  // Saved before the program began, as for --once.
+  Watcher once({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0}, ops::builtinOps());
+  EXPECT_EQ(once.run().backends, std::vector<std::string>{"vulkan"});
+  WatchOptions options{.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0};
+  options.changedSources = [](const std::string&) {
+    return std::vector<std::string>{"ops/softmax/softmax.cases.json", "ops/relu/relu.cases.json"};
+  };
+  EXPECT_EQ(Watcher(options, ops::builtinOps()).run().backends, both);
+}
+
 TEST(Watch, ASavedCaseFileIsReadAgain) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const fs::path root = copyOfTree("watched_cases");
