@@ -67,6 +67,11 @@ Status checkHasKernel(const Tree& tree, const FurtherKernel& kernel, const Kerne
   std::string how = cells.value_or("");
   how.erase(0, how.find_first_not_of(' '));
   how = how.substr(0, how.find_last_not_of(' ') + 1);
+  if (how == "parts")
+    return Status::invalidArgument(
+        "{0} has no kernel of its own on {1} to copy ({2} has 'parts'): a card with .decompose is always made of other "
+        "operators; take it out of ops/{3}, and write the first kernels by hand",
+        kernel.type, kernel.backend, kPage, folder);
   return Status::invalidArgument("{} has no kernel of its own on {} to copy{}; see ops/{}", kernel.type, kernel.backend,
                                  how.empty() || how == "–" ? "" : fmt::format(" ({} has '{}')", kPage, how), folder);
 }

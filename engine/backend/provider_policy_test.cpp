@@ -108,6 +108,13 @@ TEST(OpRegistry, RefusesDuplicateKeys) {
             "duplicate kernel (cpu, a, f32, f16, f64, Conv): the key is taken by one for f32");
   EXPECT_EQ(registry.tryAddCreator("cpu", "Nope", creatorOf("a")).message(),
             "kernel (cpu, a): unknown operator 'Nope'");
+  OpDef lowered = defOf("Flip");
+  lowered.lower = [](const ShapeArgs&, auto) -> Result<std::vector<RegionList>> { return std::vector<RegionList>(); };
+  registry.add(lowered);
+  EXPECT_EQ(
+      registry.tryAddCreator("cpu", "Flip", creatorOf("a")).message(),
+      "kernel (cpu, a) of Flip: the operator takes no kernels: it only moves data, which each backend does with one "
+      "kernel for all such operators");
   EXPECT_EQ(registry.tryAdd(defOf("Conv")).message(), "operator Conv: the type is taken");
   EXPECT_FALSE(registry.tryAdd({.type = "NoRule"}).isOk());
   EXPECT_EQ(registry.creators("cpu", "Conv").size(), 3u);

@@ -3,6 +3,7 @@
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/graph/pass.h"
+#include "engine/op/takes_kernels.h"
 
 namespace opkit {
 
@@ -44,9 +45,20 @@ void OpRegistry::addFirstCreator(const std::string& backend, const std::string& 
   require(tryAddCreator(backend, type, std::move(creator), Place::First));
 }
 
+std::string_view takesNoKernels(const OpDef& def) {
+  if (def.lower) return "it only moves data, which each backend does with one kernel for all such operators";
+  if (def.decompose) return "it is made of other operators";
+  if (def.control) return "it is control flow";
+  if (def.shapeOnly) return "it is computed from shapes alone";
+  return {};
+}
+
 Status OpRegistry::tryAddCreator(const std::string& backend, const std::string& type, Creator creator, Place place) {
-  if (!defs_.contains(type))
-    return Status::invalidArgument("kernel ({}, {}): unknown operator '{}'", backend, creator.provider, type);
+  const OpDef* def = find(type);
+  if (!def) return Status::invalidArgument("kernel ({}, {}): unknown operator '{}'", backend, creator.provider, type);
+  if (const std::string_view why = takesNoKernels(*def); !why.empty())
+    return Status::invalidArgument("kernel ({}, {}) of {}: the operator takes no kernels: {}", backend,
+                                   creator.provider, type, why);
   std::vector<Creator>& table = creators_[{backend, type}];
   OPKIT_TRY(checkNewCreator(table, creator, backend, type));
   table.insert(place == Place::First ? table.begin() : table.end(), std::move(creator));

@@ -4,6 +4,7 @@
 
 #include "engine/backend/host/host_execution.h"
 #include "engine/op/op_registry.h"
+#include "engine/op/takes_kernels.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/encoder.h"
 
@@ -77,15 +78,6 @@ double countFlops(const std::string& plugin, const OperatorSpec& op, const OpDef
   const Status status =
       call.invoke("flops", [&] { return flops = op.functions.flops(&call, op.functions.user), OPKIT_OK; });
   return status.isOk() ? flops : 0;
-}
-
-/// Why no kernel of the operator is ever asked for; empty when kernels run it.
-std::string_view takesNoKernels(const OpDef& def) {
-  if (def.lower) return "it only moves data, which each backend does with one kernel for all such operators";
-  if (def.decompose) return "it is made of other operators";
-  if (def.control) return "it is control flow";
-  if (def.shapeOnly) return "it is computed from shapes alone";
-  return {};
 }
 
 Creator addedCreator(const std::string& plugin, const AddedKernelSpec& spec, const OpDef& def) {

@@ -4,6 +4,7 @@
 
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/kernel_names.h"
+#include "engine/op/takes_kernels.h"
 
 namespace opkit::harness {
 namespace {
@@ -29,6 +30,8 @@ Status putFirst(const std::string& kernel, const std::string& backend, const OpD
     OPKIT_TRY(registry.tryAddCreator(backend, op.type, std::move(creator), OpRegistry::Place::First));
   }
   if (found) return Status::ok();
+  if (const std::string_view why = takesNoKernels(op); !why.empty())
+    return Status::invalidArgument("--kernel {}: {} has no kernels: {}", kernel, op.type, why);
   return Status::invalidArgument("--kernel {}: {} has no such kernel on {}; it has {}", kernel, op.type, backend,
                                  fmt::join(kernelNames(registry, backend, op), ", "));
 }

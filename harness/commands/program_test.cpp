@@ -309,6 +309,8 @@ TEST(Program, BenchTimesAKernelThatAnotherPrecedes) {
   EXPECT_NE(ran.text.find(" opkit/scalar "), std::string::npos) << ran.text;
   EXPECT_EQ(ran.text.find("opkit/rows"), std::string::npos) << ran.text;
   expectOneLine(run(pool + "opkit/row"), "MaxPool has no such kernel on cpu; it has opkit/rows, opkit/scalar");
+  expectOneLine(run("bench --backend cpu --op LpNormalization --kernel parts"),
+                "LpNormalization has no kernels: it is made of other operators");
   expectOneLine(run("bench --backend cpu --kernel opkit/scalar"), "name operators with --op");
   // It takes f64 alone.
   const Ran refused = run("bench --backend cpu --samples 3 --case 'Cos/f32[64]/normal/seed=7' --kernel opkit/typed");

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/interrupt.h"
+#include "engine/op/takes_kernels.h"
 #include "harness/mutate/cpu_faults.h"
 #include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
@@ -50,7 +51,8 @@ class CpuMutation {
     for (size_t g = 0; g < catalogue_.groups.size(); ++g) {
       const Case& first = catalogue_.groups[g].cases.front();
       const OpDef* def = registry_.find(first.op);
-      if (!def || def->shapeOnly || first.fallback.contains("cpu")) continue;
+      const bool isSubject = def && (def->lower || takesNoKernels(*def).empty());
+      if (!isSubject || first.fallback.contains("cpu")) continue;
       subjects[first.op].name = first.op;
       subjects[first.op].groups.push_back(g);
       used.push_back(g);
