@@ -1,7 +1,8 @@
 // Forced kernels: `bench --kernel` times a kernel that another one precedes.
 #pragma once
 
-#include "harness/cases/case.h"
+#include "engine/op/op_registry.h"
+#include "harness/cases/case_file.h"
 
 namespace opkit::harness {
 
