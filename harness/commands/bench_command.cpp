@@ -126,6 +126,8 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     for (const Chosen& c : chosen) ids.push_back(c.group->cases[c.index].id());
     return compareWithBaseline(ids, {options.baseline, options.given, options.rounds, options.threshold / 100});
   }
+  constexpr const char* kNoneTimed = "no case was timed; see `op-harness list`";
+  if (chosen.empty() && options.json.empty()) return nothingRan(kNoneTimed);  // else the file says so
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
   const GracefulInterrupt graceful;
   RunPlan planned;
@@ -181,7 +183,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     printInterrupted(done, planned, "cases", options.json);
     return cli::kCheckFailed;
   }
-  if (executed == 0) return nothingRan("no case was timed; see `op-harness list`");
+  if (executed == 0) return nothingRan(kNoneTimed);
   return failed ? cli::kCheckFailed : cli::kSuccess;
 }
 

@@ -95,7 +95,7 @@ TEST(Program, TheSlowestCasesComeFirst) {
 }
 
 TEST(Program, TheBudgetTakesAPartThatFollowsFromTheDay) {
-  const std::string check = "check --backend cpu --op Softmax,Relu,ReduceSum,Conv --budget 3 --verbose";
+  const std::string check = "check --backend cpu --op Relu,ReduceSum --budget 1 --verbose";
   const auto idsOf = [](const std::string& text) {
     std::multiset<std::string> ids;
     std::istringstream lines(text);
@@ -109,7 +109,7 @@ TEST(Program, TheBudgetTakesAPartThatFollowsFromTheDay) {
   EXPECT_GT(idsOf(first.text).size(), 5u);
   EXPECT_EQ(idsOf(first.text), idsOf(again.text));
   EXPECT_NE(idsOf(first.text), idsOf(other.text));
-  const Ran all = run("check --backend cpu --op Softmax,Relu,ReduceSum,Conv --written --verbose");
+  const Ran all = run("check --backend cpu --op Relu,ReduceSum --written --verbose");
   EXPECT_GT(idsOf(all.text).size(), 2 * idsOf(first.text).size()) << "no budget by default for some operators";
 }
 
