@@ -218,8 +218,9 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::wholeNumber(3, 10000));
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
-  command->add_option("--kernel", options->kernel,
-                      "Time this kernel (PROVIDER/KERNEL, as the table prints it) also where others come before it");
+  CLI::Option* kernel = command->add_option(
+      "--kernel", options->kernel,
+      "Time this kernel (PROVIDER/KERNEL, as the table prints it) also where others come before it");
   command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
   CLI::Option* baseline = command->add_option(
       "--baseline", options->baseline,
@@ -232,6 +233,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str();
   addShard(*command, options->shard, "the cases that are timed");
   options->roof.add(*command, baseline);
+  kernel->excludes(command->get_option("--roof"));
   command->footer(
       "Times are medians; the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
       "Without --case, bench times all shapes of the entries marked \"bench\" in the case files, or the largest case\n"

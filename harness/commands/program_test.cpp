@@ -312,6 +312,7 @@ TEST(Program, BenchTimesAKernelThatAnotherPrecedes) {
   expectOneLine(run("bench --backend cpu --op LpNormalization --kernel parts"),
                 "LpNormalization has no kernels: it is made of other operators");
   expectOneLine(run("bench --backend cpu --kernel opkit/scalar"), "name operators with --op");
+  expectOneLine(run("bench --backend cpu --op MaxPool --roof --kernel opkit/scalar"), "--kernel excludes --roof");
   // It takes f64 alone.
   const Ran refused = run("bench --backend cpu --samples 3 --case 'Cos/f32[64]/normal/seed=7' --kernel opkit/typed");
   EXPECT_EQ(refused.code, 1) << refused.text;
