@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 namespace opkit {
 
 class OpRegistry;
+class ThreadPool;
 
 struct DeviceInfo {
   std::string backend;    // "cpu", "vulkan", ...
@@ -41,6 +43,14 @@ enum class Storage { Auto, Buffer, Image };
 enum class MemoryHint { Normal, Low };  // Low: prefer low memory over speed
 enum class PowerHint { Normal, Low };   // Low: prefer low power over speed
 
+/// What the Backends of one session, one for each stage and body, use in turn. The first that needs a member makes it.
+struct BackendShare {
+  std::mutex making;                 // of the members
+  std::shared_ptr<ThreadPool> pool;  // of its CPU Backends
+  std::shared_ptr<Buffer> staging;   // of copies to and from a device whose memory the host cannot address
+  std::mutex copying;                // held while `staging` is in use
+};
+
 struct BackendConfig {
   size_t threads = 0;                        // CPU worker threads; 0 is one per core
   RecordMode record = RecordMode::Indirect;  // one command buffer per segment, or one per Execution
@@ -53,7 +63,8 @@ struct BackendConfig {
   size_t guardBytes = 0;  // canaries around constants, the parts of scratch memory and images (harness only)
   // Kernels with alternatives use this one, if they have so many, instead of the tuned or standard one (harness only).
   std::optional<size_t> alternative = std::nullopt;
-  bool hostileThreads = false;  // CPU: split all loops and run them in the worst order (harness only)
+  bool hostileThreads = false;                    // CPU: split all loops and run them in the worst order (harness only)
+  std::shared_ptr<BackendShare> share = nullptr;  // of the session; null: the Backend has its own
 };
 
 /// Monotonic counters since the Backend was made.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "engine/base/guard.h"
 #include "engine/model/model.h"
 
 namespace opkit {
@@ -94,6 +95,15 @@ Status writeCacheFile(const std::filesystem::path& path, const std::string& key,
 // Not fmt::print: destructors warn too, and fmt::print throws if stderr cannot be written.
 void warnAboutCache(const std::string& message) {
   std::fputs(fmt::format("opkit: warning: {}\n", message).c_str(), stderr);
+}
+
+void keepCache(const std::function<Status()>& save) noexcept {
+  const Status status = guarded([&]() -> Status {
+    const Status saved = save();
+    if (!saved.isOk()) warnAboutCache(saved.message());
+    return Status::ok();
+  });
+  if (!status.isOk()) std::fputs("opkit: warning: no memory to keep a cache\n", stderr);
 }
 
 }  // namespace opkit

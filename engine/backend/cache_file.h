@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,5 +33,7 @@ Status writeCacheFile(const std::filesystem::path& path, const std::string& key,
 
 /// One line on stderr.
 void warnAboutCache(const std::string& message);
+/// Calls `save`; a failure, also of memory, is a warning. For destructors.
+void keepCache(const std::function<Status()>& save) noexcept;
 
 }  // namespace opkit

@@ -12,7 +12,7 @@ std::shared_ptr<ConstantStore::Entry> ConstantStore::find(const Key& key, const 
   return entry;
 }
 
-void ConstantStore::dropUnreachable() {
+void ConstantStore::dropUnused(bool alsoReachable) {
   const std::lock_guard lock(mutex_);
   // One buffer may be the source of several entries.
   std::map<const Buffer*, long> ours;
@@ -20,8 +20,8 @@ void ConstantStore::dropUnreachable() {
   std::erase_if(entries_, [&](const auto& item) {
     const std::shared_ptr<Entry>& entry = item.second;  // erased after the lock on it is gone
     // The thread that makes an entry holds the entry and the source.
-    const bool reachable = entry.use_count() > 1 || entry->source.use_count() > ours[item.first.buffer];
-    if (reachable) return false;
+    const bool reachable = entry->source.use_count() > ours[item.first.buffer];
+    if (entry.use_count() > 1 || (reachable && !alsoReachable)) return false;
     const std::lock_guard made(entry->making);  // free, but the writes of its last holder must become visible
     if (entry->value.use_count() > 1) return false;
     bytes_ -= entry->bytes;

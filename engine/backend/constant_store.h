@@ -45,7 +45,9 @@ class ConstantStore {
   size_t bytes() const { return bytes_; }
   /// Frees unused entries whose source only the store still holds, such as constants computed for shapes that are gone.
   /// No caller can ask for them again.
-  void dropUnreachable();
+  void dropUnreachable() { dropUnused(false); }
+  /// Frees all unused entries. One that is asked for again is made again.
+  void dropUnused() { dropUnused(true); }
 
  private:
   struct Key {
@@ -61,6 +63,7 @@ class ConstantStore {
     std::shared_ptr<const void> value;  // shared with every kernel that uses it; null until made
     size_t bytes = 0;
   };
+  void dropUnused(bool alsoReachable);
   std::shared_ptr<Entry> find(const Key& key, const Tensor& source);
 
   std::mutex mutex_;  // of the map

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "engine/base/status.h"
 
@@ -37,8 +38,8 @@ class HostMemoryShare {
  public:
   HostMemoryShare() = default;
   ~HostMemoryShare() { giveBackHostMemory(bytes_); }
-  HostMemoryShare(const HostMemoryShare&) = delete;
-  HostMemoryShare& operator=(const HostMemoryShare&) = delete;
+  HostMemoryShare(HostMemoryShare&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  HostMemoryShare& operator=(HostMemoryShare&&) = delete;
   /// Raises the amount to `bytes`. OutOfMemory changes nothing.
   Status atLeast(size_t bytes);
 

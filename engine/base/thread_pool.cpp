@@ -64,6 +64,7 @@ class ThreadPool::Workers {
   bool isHostile() const { return hostile_; }
 
   void run(size_t count, const std::function<void(size_t, size_t)>& body) {
+    const std::lock_guard turn(turn_);
     {
       const std::lock_guard lock(mutex_);
       if (hostile_) shuffle(count);
@@ -203,6 +204,7 @@ class ThreadPool::Workers {
   std::atomic<size_t> finished_{0};  // indices
   std::atomic<size_t> arrived_{0};   // indices that threads came to
   size_t left_ = 0;                  // workers that have finished this loop
+  std::mutex turn_;                  // of the caller
   std::mutex mutex_;
   std::condition_variable wake_;  // a new epoch
   std::condition_variable done_;  // the last worker left the job

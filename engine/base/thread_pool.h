@@ -2,7 +2,7 @@
 //
 // parallelFor blocks until every index has run. The caller works too, and never waits for a worker that has not begun:
 // on a busy machine an unscheduled worker costs nothing. Idle workers poll for work for some microseconds, then sleep.
-// One pool serves one caller at a time; each session owns a pool.
+// Callers on several threads take turns; each session owns a pool. A loop must not begin another one of its pool.
 //
 // A hostile pool is for harnesses: it shows races that a kind schedule hides. All threads take part in every loop, and
 // the indices come in another order at each call. They begin together, and in every second turn one thread stops in the

@@ -170,11 +170,11 @@ Status PluginSet::unload(const std::string& name) {
   for (const auto& backend : loaded->contents.backends) removeBackendKind(backend.name);
   loaded->library.reset();
   if (auto still = watch.lock()) {
-    loaded->library = std::move(still);
-    for (const auto& backend : loaded->contents.backends)
-      OPKIT_TRY(addBackendKind(
-          plugin::backendKindOf(name, std::make_shared<const plugin::BackendSpec>(backend), loaded->library)));
     *found = std::move(loaded);
+    (*found)->library = std::move(still);
+    for (const auto& backend : (*found)->contents.backends)
+      OPKIT_TRY(addBackendKind(
+          plugin::backendKindOf(name, std::make_shared<const plugin::BackendSpec>(backend), (*found)->library)));
     return Status::invalidArgument("plugin '{}' is busy: a model, session or device that may use it is alive", name);
   }
   loaded_.erase(found);

@@ -71,7 +71,7 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   rememberInputs(inputs);
   OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
   OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
-  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_));
+  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_, parts_.share->ending));
   OPKIT_TRY(planScratch());
   arenas_.resize(backends_.size());
   for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
@@ -119,6 +119,7 @@ Status Pipeline::planScratch() {
   for (size_t i = 0; i < schedule_.steps.size(); ++i) {
     Step& step = schedule_.steps[i];
     if (step.isCopy()) continue;
+    OPKIT_TRY(requireSession(parts_.share->ending));
     if (!step.scratchBytes) {
       OPKIT_ASSIGN(step.scratchBytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
     }
@@ -180,6 +181,7 @@ Status Pipeline::placeConstant(Slot& slot) {
       fmt::format("as {} {}{}", slot.device.desc.toString(), nameOf(slot.device.layout), guard > 0 ? " guarded" : "");
   OPKIT_ASSIGN(const auto shared, backend.constants().get<Tensor>(host, form, upload));
   slot.device = *shared;
+  slot.shared = shared;
   return Status::ok();
 }
 
@@ -195,6 +197,7 @@ Status Pipeline::resizeExecutions() {
   const std::vector<Step>& steps = schedule_.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
     const Step& step = steps[i];
+    OPKIT_TRY(requireSession(parts_.share->ending));
     if (step.isCopy()) {
       const Tensor& source = *step.inputTensors[0];
       const Tensor& target = *step.outputTensors[0];
@@ -231,7 +234,7 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
     OPKIT_TRY(backends_.at(slot.backend).upload(inputs[static_cast<size_t>(position)], slot.device));
   }
   OPKIT_TRY(runSegments());
-  if (stopped_) return Status::ok();
+  if (callbacks_.stopped) return Status::ok();
   for (size_t i = 0; i < outputs.size(); ++i)
     OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs, outputs[i]));
   return config_.profile ? collectTimes() : Status::ok();
@@ -254,10 +257,10 @@ Status Pipeline::runSegments() {
       continue;
     }
     Backend& backend = backends_.at(step.backend);
-    if (isStoppedBy(before_, step)) return Status::ok();
+    if (isStoppedBy(callbacks_.before, step)) return Status::ok();
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
       return status.withContext(describe(step));
-    if (isStoppedBy(after_, step)) return Status::ok();
+    if (isStoppedBy(callbacks_.after, step)) return Status::ok();
     if (i + 1 < steps.size() && steps[i + 1].segment == step.segment) continue;
     if (Status status = backend.onExecuteEnd(step.segment); !status.isOk()) {
       size_t first = i;
@@ -270,13 +273,9 @@ Status Pipeline::runSegments() {
 
 Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallback& after,
                                std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-  before_ = before ? &before : nullptr;
-  after_ = after ? &after : nullptr;
-  const Status status = run(inputs, outputs);
-  before_ = after_ = nullptr;
-  const bool stopped = std::exchange(stopped_, false);
-  OPKIT_TRY(status);
-  return !stopped;
+  const RunCallbacks::Scope scope(callbacks_, before, after);
+  OPKIT_TRY(run(inputs, outputs));
+  return !callbacks_.stopped;
 }
 
 bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
@@ -294,8 +293,8 @@ bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
                             names(step.outputs),
                             [&](size_t i) { return readSlot(step.inputs, i); },
                             [&](size_t i) { return readSlot(step.outputs, i); }};
-  stopped_ = !(*callback)(command);
-  return stopped_;
+  callbacks_.stopped = !(*callback)(command);
+  return callbacks_.stopped;
 }
 
 Result<Tensor> Pipeline::readSlot(const std::vector<int>& slots, size_t index) {

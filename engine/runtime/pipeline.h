@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "engine/runtime/arena.h"
+#include "engine/runtime/run_callbacks.h"
 #include "engine/runtime/schedule.h"
+#include "engine/runtime/session_share.h"
 
 namespace opkit {
 
@@ -19,6 +21,7 @@ struct PipelineParts {
   const Model& model;
   const OpRegistry& registry;
   SessionConfig config;
+  std::shared_ptr<SessionShare> share;                  // by all parts of the session
   std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are returned as shared_ptr
   std::unique_ptr<Backend> reference = nullptr;
   std::unique_ptr<GraphEncoder> encoder = nullptr;
@@ -56,6 +59,7 @@ class Pipeline {
   /// Makes this the pipeline that the backends run. Takes memory and records, unless already done. REQUIRES arenas of
   /// arenaBytes().
   Status bind();
+  bool isBound() const { return bound_; }
   /// Gives up memory and recordings, until the next bind().
   void unbind();
   ExecutionCache releaseExecutions() { return std::move(executions_); }
@@ -109,9 +113,7 @@ class Pipeline {
   std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
-  const CommandCallback* before_ = nullptr;              // of the current run, or null
-  const CommandCallback* after_ = nullptr;
-  bool stopped_ = false;
+  RunCallbacks callbacks_;
   std::vector<double> deviceNs_;  // per step, last run
   std::vector<int> madeIn_;       // per tensor: the last slot that a command makes, or -1; filled by readTensor
 };

@@ -2,19 +2,22 @@
 
 namespace opkit {
 
-PipelineCache::PipelineCache(const Interpreter& interpreter, const SessionConfig& config)
-    : parts_{interpreter.model(), interpreter.registry(), config} {}
+PipelineCache::PipelineCache(const Interpreter& interpreter, const SessionConfig& config,
+                             std::shared_ptr<SessionShare> share, MemoryBudget& budget)
+    : parts_{interpreter.model(), interpreter.registry(), config, std::move(share)}, budget_(budget) {}
 
-PipelineCache::~PipelineCache() = default;
+PipelineCache::~PipelineCache() { budget_.leave(*this); }
 
 Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& interpreter,
                                                              const SessionConfig& config,
-                                                             const std::shared_ptr<Runtime>& runtime) {
-  std::unique_ptr<PipelineCache> cache(new PipelineCache(interpreter, config));
+                                                             const std::shared_ptr<Runtime>& runtime,
+                                                             std::shared_ptr<SessionShare> share,
+                                                             MemoryBudget& budget) {
+  std::unique_ptr<PipelineCache> cache(new PipelineCache(interpreter, config, std::move(share), budget));
   PipelineParts& parts = cache->parts_;
   OPKIT_ASSIGN(parts.referenceRuntime, createRuntime("reference"));
   OPKIT_ASSIGN(parts.reference, parts.referenceRuntime->createBackend(interpreter.registry(), {.threads = 1}));
-  OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime));
+  OPKIT_ASSIGN(parts.backends, BackendSet::create(interpreter, config, runtime, parts.share->backends));
   // A harness that reads or guards every tensor needs separate memory for each.
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
                               .disabledPasses = interpreter.options().disabledPasses,
@@ -26,7 +29,7 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
 }
 
 bool PipelineCache::isCurrent(std::span<const Tensor> inputs) const {
-  return hasCurrent_ && pipelines_.front()->fits(inputs);
+  return hasCurrent_ && pipelines_.front()->isBound() && pipelines_.front()->fits(inputs);
 }
 
 Status PipelineCache::plan(std::span<const Tensor> inputs) {
@@ -65,43 +68,71 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
   return Status::ok();
 }
 
+/// A refused plan leaves nothing behind that would count against smaller shapes.
 Status PipelineCache::bindCurrent() {
-  Pipeline& pipeline = current();
+  Status status = takeMemory();
+  if (status.isOk()) status = current().bind();
+  if (status.isOk() && !hold(false).isOk()) {  // constants were uploaded meanwhile, beside arenas of larger plans
+    status = takeMemory();
+    if (status.isOk()) status = current().bind();
+  }
+  if (status.isOk()) return status;
+  pipelines_.pop_front();
+  freeMemory();
+  budget_.freed(*this);
+  return status;
+}
+
+/// Makes the arenas at least as large as the current plan needs, and no larger than the budget allows.
+Status PipelineCache::takeMemory() {
   parts_.arenas.resize(parts_.backends.size());
-  OPKIT_TRY(checkLimit(pipeline));
+  if (!hold(false).isOk()) {
+    keepOnlyCurrent();
+    OPKIT_TRY(hold(true));
+  }
   for (size_t b = 0; b < parts_.arenas.size(); ++b) {
-    const size_t bytes = pipeline.arenaBytes(b);
+    const size_t bytes = current().arenaBytes(b);
     std::shared_ptr<Buffer>& arena = parts_.arenas[b];
     if (bytes == 0 || (arena && arena->sizeBytes() >= bytes)) continue;
     giveUpPlaces();
     arena.reset();  // before the larger one is allocated
     OPKIT_ASSIGN(arena, parts_.backends.at(b).allocate(bytes));
   }
-  OPKIT_TRY(pipeline.bind());
-  return checkLimit(pipeline);  // constants were uploaded meanwhile
+  return Status::ok();
 }
 
-Status PipelineCache::checkLimit(const Pipeline& pipeline) const {
-  const size_t limit = parts_.config.memoryLimitBytes;
-  if (limit == 0) return Status::ok();
-  size_t arenas = 0;
-  for (size_t b = 0; b < parts_.arenas.size(); ++b)
-    arenas += std::max(pipeline.arenaBytes(b), parts_.arenas[b] ? parts_.arenas[b]->sizeBytes() : 0);
-  const size_t constants = constantBytes();
-  if (arenas + constants <= limit) return Status::ok();
-  return Status::outOfMemory("these shapes need {} bytes of tensors and {} of constants, the limit is {}", arenas,
-                             constants, limit);
+/// Asks the budget for what the current plan needs and, unless `onlyCurrent`, the larger arenas of other plans.
+Status PipelineCache::hold(bool onlyCurrent) {
+  size_t bytes = 0;
+  MemoryBudget::Stores stores;
+  for (size_t b = 0; b < parts_.arenas.size(); ++b) {
+    const std::shared_ptr<Buffer>& arena = parts_.arenas[b];
+    bytes += std::max(current().arenaBytes(b), arena && !onlyCurrent ? arena->sizeBytes() : 0);
+    stores.push_back(&parts_.backends.at(b).constants());
+  }
+  return budget_.hold(*this, bytes, stores);
+}
+
+void PipelineCache::keepOnlyCurrent() {
+  freeMemory();
+  pipelines_.erase(std::next(pipelines_.begin()), pipelines_.end());
+  for (size_t b = 0; b < parts_.backends.size(); ++b) parts_.backends.at(b).constants().dropUnused();
+}
+
+bool PipelineCache::giveUpMemory() {
+  if (parts_.config.keepTensors || parts_.config.guardBytes > 0) return false;  // both are read after a run
+  freeMemory();
+  return true;
+}
+
+void PipelineCache::freeMemory() {
+  giveUpPlaces();
+  for (std::shared_ptr<Buffer>& arena : parts_.arenas) arena.reset();
 }
 
 /// Recordings are freed before the memory that they refer to.
 void PipelineCache::giveUpPlaces() {
   for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) pipeline->unbind();
-}
-
-size_t PipelineCache::constantBytes() const {
-  size_t bytes = 0;
-  for (size_t b = 0; b < parts_.backends.size(); ++b) bytes += parts_.backends.at(b).constants().bytes();
-  return bytes;
 }
 
 bool PipelineCache::runsStepwise() const {

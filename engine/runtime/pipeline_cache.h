@@ -9,14 +9,17 @@
 #include <list>
 
 #include "engine/runtime/pipeline.h"
+#include "engine/runtime/session_share.h"
 
 namespace opkit {
 
-class PipelineCache {
+class PipelineCache final : public MemoryHolder {
  public:
+  /// `budget` is one of those in `share`.
   static Result<std::unique_ptr<PipelineCache>> create(const Interpreter& interpreter, const SessionConfig& config,
-                                                       const std::shared_ptr<Runtime>& runtime);
-  ~PipelineCache();
+                                                       const std::shared_ptr<Runtime>& runtime,
+                                                       std::shared_ptr<SessionShare> share, MemoryBudget& budget);
+  ~PipelineCache() override;
 
   /// True if current() was planned for exactly these input shapes and the contents that shapes depend on.
   bool isCurrent(std::span<const Tensor> inputs) const;
@@ -30,6 +33,11 @@ class PipelineCache {
   Pipeline& current() { return *pipelines_.front(); }
   bool hasCurrent() const { return hasCurrent_; }
 
+  /// From now on another part of the session may ask for this one's memory. Called by the session's thread.
+  void joinSession() { budget_.add(*this); }
+  MemoryBudget& budget() const { return budget_; }
+  bool giveUpMemory() override;
+
   /// True if each command has completed after its step, so that its results can be read.
   bool runsStepwise() const;
   const std::string& mainName() const { return parts_.backends.main().name(); }
@@ -37,14 +45,18 @@ class PipelineCache {
   BackendCounters counters() const;
 
  private:
-  explicit PipelineCache(const Interpreter& interpreter, const SessionConfig& config);
+  PipelineCache(const Interpreter& interpreter, const SessionConfig& config, std::shared_ptr<SessionShare> share,
+                MemoryBudget& budget);
   Status add(std::span<const Tensor> inputs);
   Status bindCurrent();
-  Status checkLimit(const Pipeline& pipeline) const;
+  Status takeMemory();
+  Status hold(bool onlyCurrent);
+  void keepOnlyCurrent();
   void giveUpPlaces();
-  size_t constantBytes() const;
+  void freeMemory();
 
   PipelineParts parts_;
+  MemoryBudget& budget_;
   std::list<std::unique_ptr<Pipeline>> pipelines_;  // the current one first
   bool hasCurrent_ = false;
   size_t nextId_ = 0;

@@ -19,12 +19,13 @@ std::string joinRefusals(const std::vector<Refusal>& refusals) {
 class Scheduler {
  public:
   Scheduler(const Model& model, const EncodedGraph& graph, const SessionConfig& config, BackendSet& backends,
-            ExecutionCache& executions)
+            ExecutionCache& executions, const std::atomic<bool>& ending)
       : model_(model),
         graph_(graph),
         config_(config),
         backends_(backends),
         executions_(executions),
+        ending_(ending),
         homes_(graph.descs.size()),
         isInput_(graph.descs.size(), false) {
     for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
@@ -73,6 +74,7 @@ class Scheduler {
   const SessionConfig& config_;
   BackendSet& backends_;
   ExecutionCache& executions_;
+  const std::atomic<bool>& ending_;
   TensorHomes homes_;
   CostPlan costs_;
   std::vector<bool> isInput_;
@@ -85,8 +87,10 @@ Result<Schedule> Scheduler::build() {
     OPKIT_ASSIGN(costs_, placeByCost(model_, graph_, config_, backends_));
     schedule_.estimate = costs_.estimate;
   }
-  for (const EncodedCommand& command : graph_.commands)
+  for (const EncodedCommand& command : graph_.commands) {
+    OPKIT_TRY(requireSession(ending_));
     OPKIT_TRY(addCommand(command).withContext(fmt::format("node '{}'", nodeOf(command).name)));
+  }
   for (int output : model_.outputs) {
     const auto t = static_cast<size_t>(output);
     const auto root = static_cast<size_t>(graph_.alias[t]);
@@ -385,22 +389,23 @@ void Scheduler::numberSegments() {
 }  // namespace
 
 Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const SessionConfig& config,
-                                      const std::shared_ptr<Runtime>& runtime) {
+                                      const std::shared_ptr<Runtime>& runtime, std::shared_ptr<BackendShare> share) {
   OPKIT_TRY(config.providers.check(interpreter.registry()));
   BackendSet set;
   set.interpreter_ = &interpreter;
   set.config_ = config;
   set.runtime_ = runtime;
+  set.share_ = std::move(share);
   OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(), set.configOf(0)));
-  backend->shareConstants(interpreter.constantsOn(*runtime));
+  backend->shareConstants(interpreter.constantsOn(runtime));
   set.backends_.push_back(std::move(backend));
   return set;
 }
 
 BackendConfig BackendSet::configOf(size_t index) const {
-  BackendConfig config{config_.threads,    config_.record,      config_.precision,     config_.profile,
-                       config_.storage,    config_.tune,        config_.memory,        config_.power,
-                       config_.guardBytes, config_.alternative, config_.hostileThreads};
+  BackendConfig config{config_.threads,    config_.record,      config_.precision,      config_.profile,
+                       config_.storage,    config_.tune,        config_.memory,         config_.power,
+                       config_.guardBytes, config_.alternative, config_.hostileThreads, share_};
   if (index == 0) return config;
   config.precision = Precision::High;
   config.storage = Storage::Auto;
@@ -422,7 +427,7 @@ Result<size_t> BackendSet::fallback() {
     if (backends_[i]->name() == "cpu") return i;
   OPKIT_ASSIGN(cpuRuntime_, interpreter_->runtimeOf({.backend = "cpu", .cacheDir = config_.cacheDir}));
   OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), configOf(1)));
-  backend->shareConstants(interpreter_->constantsOn(*cpuRuntime_));
+  backend->shareConstants(interpreter_->constantsOn(cpuRuntime_));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;
 }
@@ -490,14 +495,13 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
   std::vector<Held> constants = creator ? constantsOf(*args) : std::vector<Held>();
   if (!entry.execution || entry.params != params || entry.values != values || !same(entry.constants, constants)) {
     entry.execution.reset();
+    Entry made{params, std::move(values), std::move(constants), nullptr};  // an entry never names another's origin
     if (creator) {
-      OPKIT_ASSIGN(entry.execution, creator->create(*args, backend));
+      OPKIT_ASSIGN(made.execution, creator->create(*args, backend));
     } else {
-      OPKIT_ASSIGN(entry.execution, backend.createRaster());
+      OPKIT_ASSIGN(made.execution, backend.createRaster());
     }
-    entry.params = params;
-    entry.values = std::move(values);
-    entry.constants = std::move(constants);
+    entry = std::move(made);
     ++created_;
     ++backend.counters().executionsCreated;
   }
@@ -516,8 +520,12 @@ Result<Execution*> ExecutionCache::conversion(int tensor, size_t backendIndex, L
 }
 
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-                              BackendSet& backends, ExecutionCache& executions) {
-  return Scheduler(model, graph, config, backends, executions).build();
+                              BackendSet& backends, ExecutionCache& executions, const std::atomic<bool>& ending) {
+  return Scheduler(model, graph, config, backends, executions, ending).build();
+}
+
+Status requireSession(const std::atomic<bool>& ending) {
+  return ending ? Status::internal("the session is being destroyed") : Status::ok();
 }
 
 }  // namespace opkit

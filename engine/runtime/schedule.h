@@ -5,6 +5,7 @@
 // has a schedule of its own.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,6 +41,7 @@ struct Slot {
   size_t first = 0;            // lifetime in steps
   size_t last = 0;
   Tensor device;
+  std::shared_ptr<const Tensor> shared;  // of a constant of the ConstantStore, which knows by this that it is used
 
   /// True if it has its own range in the arena of its backend.
   bool isPlaced() const { return kind == Kind::Planned || kind == Kind::Input || kind == Kind::Scratch; }
@@ -70,7 +72,7 @@ class BackendSet {
  public:
   BackendSet() = default;
   static Result<BackendSet> create(const Interpreter& interpreter, const SessionConfig& config,
-                                   const std::shared_ptr<Runtime>& runtime);
+                                   const std::shared_ptr<Runtime>& runtime, std::shared_ptr<BackendShare> share);
 
   Backend& main() const { return *backends_.front(); }
   Backend& at(size_t index) const { return *backends_[index]; }
@@ -86,6 +88,7 @@ class BackendSet {
 
   const Interpreter* interpreter_ = nullptr;
   SessionConfig config_;
+  std::shared_ptr<BackendShare> share_;  // shared with the backends of the session's other parts
   std::vector<std::unique_ptr<Backend>> backends_;
   std::shared_ptr<Runtime> runtime_;     // shared: runtimes are returned as shared_ptr
   std::shared_ptr<Runtime> cpuRuntime_;  // shared like the above
@@ -140,8 +143,12 @@ struct Schedule {
   std::vector<int> outputs;  // per model output: its slot, or -1 if its value is known on the host
 };
 
-/// Builds the schedule of an encoded graph. Unsupported, with every refusal, if no backend runs a node.
+/// Builds the schedule of an encoded graph. Unsupported, with every refusal, if no backend runs a node. Stops with an
+/// error once `ending` is true.
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-                              BackendSet& backends, ExecutionCache& executions);
+                              BackendSet& backends, ExecutionCache& executions, const std::atomic<bool>& ending);
+
+/// An error once the session is being destroyed.
+Status requireSession(const std::atomic<bool>& ending);
 
 }  // namespace opkit

@@ -12,6 +12,7 @@
 #include "engine/base/make_thread_pool.h"
 #include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
+#include "engine/runtime/session_share.h"
 #include "engine/runtime/staged_run.h"
 #include "engine/tensor/objects.h"
 
@@ -88,7 +89,8 @@ struct Interpreter::Shared {
   using RuntimeKey = std::tuple<std::string, std::string, Validation, std::string>;
   std::mutex mutex;
   std::map<RuntimeKey, std::weak_ptr<Runtime>> runtimes;
-  std::map<const Runtime*, std::weak_ptr<ConstantStore>> constants;
+  // By identity: another Runtime may come to the same address.
+  std::map<std::weak_ptr<Runtime>, std::weak_ptr<ConstantStore>, std::owner_less<>> constants;
   std::weak_ptr<FoldedConstants> folded;
   std::unordered_map<std::string_view, int> tensors;  // by name; of the model that the Interpreter owns
 };
@@ -99,19 +101,22 @@ Interpreter::Interpreter(Model model, const OpRegistry& registry)
 Interpreter::~Interpreter() = default;
 
 Result<std::shared_ptr<Runtime>> Interpreter::runtimeOf(const SessionConfig& config) const {
-  const std::lock_guard lock(shared_->mutex);
-  std::weak_ptr<Runtime>& known =
-      shared_->runtimes[{config.backend, config.device, config.validation, config.cacheDir}];
-  if (std::shared_ptr<Runtime> runtime = known.lock()) return runtime;
-  OPKIT_ASSIGN(std::shared_ptr<Runtime> runtime,
-               createRuntime(config.backend, {config.device, config.validation, config.cacheDir}));
-  known = runtime;
-  return runtime;
+  return guarded([&]() -> Result<std::shared_ptr<Runtime>> {
+    const std::lock_guard lock(shared_->mutex);
+    std::weak_ptr<Runtime>& known =
+        shared_->runtimes[{config.backend, config.device, config.validation, config.cacheDir}];
+    if (std::shared_ptr<Runtime> runtime = known.lock()) return runtime;
+    OPKIT_ASSIGN(std::shared_ptr<Runtime> runtime,
+                 createRuntime(config.backend, {config.device, config.validation, config.cacheDir}));
+    known = runtime;
+    return runtime;
+  });
 }
 
-std::shared_ptr<ConstantStore> Interpreter::constantsOn(const Runtime& runtime) const {
+std::shared_ptr<ConstantStore> Interpreter::constantsOn(const std::shared_ptr<Runtime>& runtime) const {
   const std::lock_guard lock(shared_->mutex);
-  std::weak_ptr<ConstantStore>& known = shared_->constants[&runtime];
+  std::erase_if(shared_->constants, [](const auto& each) { return each.first.expired(); });
+  std::weak_ptr<ConstantStore>& known = shared_->constants[runtime];
   if (std::shared_ptr<ConstantStore> store = known.lock()) return store;
   auto store = std::make_shared<ConstantStore>();
   known = store;
@@ -163,16 +168,26 @@ Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig co
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config,
                                                             std::shared_ptr<Runtime> runtime) {
+  return guarded(
+      [&] { return createPart(config, std::move(runtime), std::make_shared<SessionShare>(config.memoryLimitBytes)); });
+}
+
+Result<std::unique_ptr<Session>> Interpreter::createPart(const SessionConfig& config, std::shared_ptr<Runtime> runtime,
+                                                         std::shared_ptr<SessionShare> share) {
   OPKIT_TRY(checkThreads(config.threads));
   return guarded([&]() -> Result<std::unique_ptr<Session>> {
-    std::unique_ptr<Session> session(new Session(self_.lock(), config, std::move(runtime)));
+    std::unique_ptr<Session> session(new Session(self_.lock(), config, std::move(runtime), std::move(share)));
     OPKIT_TRY(session->start());
     return session;
   });
 }
 
-Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime)
-    : interpreter_(std::move(interpreter)), config_(std::move(config)), runtime_(std::move(runtime)) {}
+Session::Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime,
+                 std::shared_ptr<SessionShare> share)
+    : interpreter_(std::move(interpreter)),
+      config_(std::move(config)),
+      runtime_(std::move(runtime)),
+      share_(std::move(share)) {}
 
 /// Prepares the session's own backend for the shapes of the CPU's first resize.
 struct Session::Preparation {
@@ -187,11 +202,12 @@ struct Session::Preparation {
   }
 };
 
-Session::~Session() = default;
+Session::~Session() { share_->ending = true; }
 
 Result<std::unique_ptr<Session>> Session::clone() const {
   return guarded([&]() -> Result<std::unique_ptr<Session>> {
-    std::unique_ptr<Session> copy(new Session(interpreter_, config_, runtime_));
+    std::unique_ptr<Session> copy(
+        new Session(interpreter_, config_, runtime_, std::make_shared<SessionShare>(config_.memoryLimitBytes)));
     OPKIT_TRY(copy->start());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       OPKIT_ASSIGN(copy->inputs_[i], copyOf(inputs_[i]));
@@ -209,13 +225,14 @@ Status Session::startPipelines() {
     config.backend = "cpu";
     OPKIT_ASSIGN(runtime, interpreter_->runtimeOf({.backend = "cpu", .cacheDir = config_.cacheDir}));
   }
-  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config, runtime));
+  OPKIT_ASSIGN(pipelines_, PipelineCache::create(*interpreter_, config, runtime, share_, share_->memory));
+  pipelines_->joinSession();
   return Status::ok();
 }
 
 Status Session::start() {
   if (interpreter_->stages_) {
-    OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_));
+    OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_, share_));
   } else {
     OPKIT_TRY(startPipelines());
   }
@@ -289,11 +306,12 @@ Status Session::requireInputs() const {
 
 Status Session::resizeNow() {
   if (staged_) return resizeFirstStage();
-  if (pipelines_->isCurrent(inputs_)) {
+  if (isCurrent()) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
   }
   const Stopwatch watch;
+  outputsFit_ = false;
   OPKIT_TRY(pipelines_->resize(inputs_));
   OPKIT_TRY(fitOutputs());
   ++statistics_.resizes;
@@ -302,13 +320,18 @@ Status Session::resizeNow() {
   return Status::ok();
 }
 
+/// A plan without memory for its outputs, which the host may have refused, is not current.
+bool Session::isCurrent() const { return outputsFit_ && pipelines_->isCurrent(inputs_); }
+
 Status Session::fitOutputs() {
   const std::vector<TensorDesc> descs = pipelines_->current().outputDescs();
   outputs_.resize(descs.size());
   for (size_t i = 0; i < descs.size(); ++i) {
     if (outputs_[i].buffer && outputs_[i].desc == descs[i]) continue;
+    outputs_[i] = {};  // before the new one is allocated
     OPKIT_ASSIGN(outputs_[i], Tensor::onHost(descs[i], Fill::None));
   }
+  outputsFit_ = true;
   return Status::ok();
 }
 
@@ -320,10 +343,11 @@ void Session::prepareMove() {
     if (!copy) preparation_->status = copy.error();
     preparation_->inputs.push_back(copy ? *std::move(copy) : Tensor{input.desc});
   }
-  const auto body = [this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_] {
+  const auto body = [this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_,
+                     share = share_] {
     this_->status = guarded([&]() -> Status {
       OPKIT_TRY(this_->status);
-      OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime));
+      OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime, share, share->prepared));
       return this_->pipelines->resize(this_->inputs);
     });
     this_->done = true;
@@ -344,6 +368,8 @@ Status Session::moveOver() {
     return finished->status;
   }
   pipelines_ = std::move(finished->pipelines);
+  pipelines_->joinSession();
+  outputsFit_ = false;
   return fitOutputs();
 }
 
@@ -408,7 +434,8 @@ Result<PipelineCache*> Session::stepwisePipelines() {
     SessionConfig config = config_;
     config.record = RecordMode::Direct;
     config.planCacheSize = 1;
-    OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_));
+    OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_, share_, pipelines_->budget()));
+    stepwise_->joinSession();
   }
   if (!stepwise_->isCurrent(inputs_)) OPKIT_TRY(stepwise_->resize(inputs_));
   return stepwise_.get();

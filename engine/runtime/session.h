@@ -49,7 +49,7 @@ struct SessionConfig {
   bool tune = false;                  // at resize, time kernel choices that the tuning cache lacks
   bool startOnCpu = false;            // run on the CPU while another thread prepares `backend`
   size_t planCacheSize = 4;           // sets of shapes whose plans are kept, at least 1
-  size_t memoryLimitBytes = 0;        // of arenas and constants on the session's devices; 0 is none
+  size_t memoryLimitBytes = 0;        // of arenas and constants, of all stages and bodies together; 0 is none
   size_t iterationLimit = 1'000'000;  // runs of a subgraph by one node of control flow in one run; 0 is none
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
@@ -145,6 +145,7 @@ struct SessionStatistics {
 class FoldedConstants;
 class PipelineCache;
 class Session;
+struct SessionShare;
 class StagedRun;
 struct StagePlan;
 
@@ -163,7 +164,7 @@ class Interpreter {
   /// The Runtime shared by sessions of this configuration. Lives from the first session to the last. Thread-safe.
   Result<std::shared_ptr<Runtime>> runtimeOf(const SessionConfig& config) const;
   /// The uploaded and packed constants of the sessions on `runtime`. Lives as long as one of them. Thread-safe.
-  std::shared_ptr<ConstantStore> constantsOn(const Runtime& runtime) const;
+  std::shared_ptr<ConstantStore> constantsOn(const std::shared_ptr<Runtime>& runtime) const;
   /// The constants folded so far. Lives as long as one session. Thread-safe.
   std::shared_ptr<FoldedConstants> foldedConstants() const;
 
@@ -177,6 +178,10 @@ class Interpreter {
 
  private:
   friend class Session;
+  friend class StagedRun;
+  /// A session that is a stage or a body of another one.
+  Result<std::unique_ptr<Session>> createPart(const SessionConfig& config, std::shared_ptr<Runtime> runtime,
+                                              std::shared_ptr<SessionShare> share);
   Result<std::unique_ptr<Session>> createAutoSession(SessionConfig config);
   static Result<std::shared_ptr<Interpreter>> make(Model model, const OpRegistry& registry, InterpreterOptions options);
   Interpreter(Model model, const OpRegistry& registry);
@@ -263,7 +268,8 @@ class Session {
 
  private:
   friend class Interpreter;
-  Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime);
+  Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime,
+          std::shared_ptr<SessionShare> share);
   Status start();
   Status startPipelines();
   Status resizeNow();
@@ -274,6 +280,7 @@ class Session {
   std::optional<size_t> findInput(const std::string& name) const;
   /// Remembers a lost device.
   Status remember(Status status);
+  bool isCurrent() const;
   Status fitOutputs();
   Result<PipelineCache*> stepwisePipelines();
   void prepareMove();
@@ -283,6 +290,7 @@ class Session {
   std::shared_ptr<const Interpreter> interpreter_;  // shared: the model outlives every session
   SessionConfig config_;
   std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<SessionShare> share_;       // with the stages and bodies
   std::unique_ptr<PipelineCache> pipelines_;  // of a model of one stage
   std::unique_ptr<StagedRun> staged_;         // of a model with
   std::unique_ptr<PipelineCache> stepwise_;   // made by runWithCallback where pipelines_ records whole segments
@@ -291,6 +299,7 @@ class Session {
   std::vector<Tensor> inputs_;   // host, in model order
   std::vector<bool> inputSet_;   // has been given values for its shape
   std::vector<Tensor> outputs_;  // host, in model order
+  bool outputsFit_ = false;      // of a model of one stage: outputs_ are those of the current plan
   SessionStatistics statistics_;
   Status lost_;  // set once the device was lost; every later call returns it
 };

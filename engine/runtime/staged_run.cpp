@@ -166,19 +166,20 @@ StagedRun::~StagedRun() = default;
 
 Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpreter, const StagePlan& plan,
                                                      const SessionConfig& config,
-                                                     const std::shared_ptr<Runtime>& runtime) {
+                                                     const std::shared_ptr<Runtime>& runtime,
+                                                     const std::shared_ptr<SessionShare>& share) {
   const Model& model = interpreter.model();
   std::unique_ptr<StagedRun> staged(new StagedRun(model, config));
   for (const StagePlan::Step& planned : plan.steps) {
     Step step{nullptr, planned.inputs, planned.outputs, {}};
     if (planned.interpreter) {
-      OPKIT_ASSIGN(step.session, planned.interpreter->createSession(config, runtime));
+      OPKIT_ASSIGN(step.session, planned.interpreter->createPart(config, runtime, share));
     }
     for (const StagePlan::Control& one : planned.control) {
       const ModelNode& node = model.nodes[one.node];
       Control control{&node, interpreter.registry().find(node.type), {}};
       for (size_t k = 0; k < one.subgraphs.size(); ++k) {
-        OPKIT_ASSIGN(auto session, one.subgraphs[k]->createSession(config, runtime));
+        OPKIT_ASSIGN(auto session, one.subgraphs[k]->createPart(config, runtime, share));
         control.runners.push_back(std::make_unique<Runner>(*staged, node.name, node.subgraphs[k], std::move(session)));
       }
       step.control.push_back(std::move(control));
@@ -246,18 +247,16 @@ Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs
 Result<std::optional<std::vector<Tensor>>> StagedRun::runWith(const CommandCallback& before,
                                                               const CommandCallback& after,
                                                               std::span<const Tensor> inputs) {
-  before_ = before ? &before : nullptr;
-  after_ = after ? &after : nullptr;
+  const RunCallbacks::Scope scope(callbacks_, before, after);
   Result<std::vector<Tensor>> outputs = run(inputs);
-  before_ = after_ = nullptr;
-  if (std::exchange(stopped_, false)) return std::optional<std::vector<Tensor>>();
+  if (callbacks_.stopped) return std::optional<std::vector<Tensor>>();
   OPKIT_TRY(outputs.error());
   return std::optional(*std::move(outputs));
 }
 
 /// Runs a stage or a body, with the callbacks if there are any. `prefix` is put before the names of its nodes.
 Status StagedRun::runPart(Session& session, const std::string& prefix) {
-  if (!before_ && !after_) return session.run();
+  if (!callbacks_.before && !callbacks_.after) return session.run();
   const auto named = [&prefix](const CommandCallback* callback) -> CommandCallback {
     if (!callback) return {};
     return [callback, &prefix](const CommandInfo& command) {
@@ -266,8 +265,8 @@ Status StagedRun::runPart(Session& session, const std::string& prefix) {
       return (*callback)(inside);
     };
   };
-  OPKIT_ASSIGN(const bool ran, session.runWithCallback(named(before_), named(after_)));
-  stopped_ = !ran;
+  OPKIT_ASSIGN(const bool ran, session.runWithCallback(named(callbacks_.before), named(callbacks_.after)));
+  callbacks_.stopped = !ran;
   return ran ? Status::ok() : Status::internal("a callback stopped the run");
 }
 
@@ -286,15 +285,15 @@ Status StagedRun::call(const CommandCallback* callback, const Control& control) 
     };
   };
   const ModelNode& node = *control.node;
-  stopped_ = !(*callback)(
+  callbacks_.stopped = !(*callback)(
       {node.name, node.type, "host", names(node.inputs), names(node.outputs), read(node.inputs), read(node.outputs)});
-  return stopped_ ? Status::internal("a callback stopped the run") : Status::ok();
+  return callbacks_.stopped ? Status::internal("a callback stopped the run") : Status::ok();
 }
 
 Status StagedRun::runControl(Control& control) {
-  OPKIT_TRY(call(before_, control));
+  OPKIT_TRY(call(callbacks_.before, control));
   OPKIT_TRY(evaluate(control));
-  return call(after_, control);
+  return call(callbacks_.after, control);
 }
 
 Status StagedRun::evaluate(Control& control) {

@@ -1,6 +1,7 @@
 // StagedRun: runs a model of several stages (engine/graph/stages.h), one after the other, inside a Session.
 //
-// Each stage and each subgraph is a Session of its own on the same device, so its plans are kept like any other's.
+// Each stage and each subgraph is a Session of its own on the same device, so its plans are kept like any other's. They
+// share threads, staging memory and the limit of memory (session_share.h).
 // Values that cross stages, conditions and trip counts are on the host. Used by one thread at a time.
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "engine/op/control.h"
-#include "engine/runtime/session.h"
+#include "engine/runtime/run_callbacks.h"
 
 namespace opkit {
 
@@ -34,8 +35,8 @@ struct StagePlan {
 class StagedRun {
  public:
   static Result<std::unique_ptr<StagedRun>> create(const Interpreter& interpreter, const StagePlan& plan,
-                                                   const SessionConfig& config,
-                                                   const std::shared_ptr<Runtime>& runtime);
+                                                   const SessionConfig& config, const std::shared_ptr<Runtime>& runtime,
+                                                   const std::shared_ptr<SessionShare>& share);
   ~StagedRun();
 
   /// Plans the first stage, the only one with known shapes; false if there was nothing to do.
@@ -75,9 +76,7 @@ class StagedRun {
   const Model& model_;
   std::string backend_;  // the session's
   std::vector<Step> steps_;
-  const CommandCallback* before_ = nullptr;  // of the current run, or null
-  const CommandCallback* after_ = nullptr;
-  bool stopped_ = false;
+  RunCallbacks callbacks_;
   std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer until known
 };
 

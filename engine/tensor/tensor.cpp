@@ -4,7 +4,6 @@
 #include <cstring>
 #include <new>
 
-#include "engine/base/host_memory.h"
 #include "engine/tensor/float_format.h"
 #include "engine/tensor/objects.h"
 
@@ -97,19 +96,13 @@ Result<TensorDesc> parseTensorDesc(const std::string& text) {
 void HostBuffer::Free::operator()(std::byte* data) const { ::operator delete(data, std::align_val_t(kHostAlignment)); }
 
 Result<std::shared_ptr<HostBuffer>> HostBuffer::create(size_t sizeBytes, Fill fill) {
-  OPKIT_TRY(takeHostMemory(sizeBytes));
+  HostMemoryShare counted;
+  OPKIT_TRY(counted.atLeast(sizeBytes));
   void* data = ::operator new(std::max<size_t>(sizeBytes, 1), std::align_val_t(kHostAlignment), std::nothrow);
-  if (!data) {
-    giveBackHostMemory(sizeBytes);
-    return Status::outOfMemory("the host refused {} bytes", sizeBytes);
-  }
+  if (!data) return Status::outOfMemory("the host refused {} bytes", sizeBytes);
+  std::unique_ptr<std::byte, Free> owned(static_cast<std::byte*>(data));
   if (fill == Fill::Zero) std::memset(data, 0, sizeBytes);
-  const auto giveBack = [](const HostBuffer* buffer) {
-    giveBackHostMemory(buffer->sizeBytes());
-    delete buffer;
-  };
-  return std::shared_ptr<HostBuffer>(
-      new HostBuffer(sizeBytes, std::unique_ptr<std::byte, Free>(static_cast<std::byte*>(data))), giveBack);
+  return std::shared_ptr<HostBuffer>(new HostBuffer(sizeBytes, std::move(owned), std::move(counted)));
 }
 
 Result<Tensor> Tensor::onHost(TensorDesc desc, Fill fill) {

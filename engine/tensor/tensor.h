@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/base/host_memory.h"
 #include "engine/base/status.h"
 #include "engine/tensor/dtype.h"
 #include "engine/tensor/half.h"
@@ -65,7 +66,9 @@ class HostBuffer final : public Buffer {
   struct Free {
     void operator()(std::byte* data) const;
   };
-  HostBuffer(size_t sizeBytes, std::unique_ptr<std::byte, Free> data) : Buffer(sizeBytes), data_(std::move(data)) {}
+  HostBuffer(size_t sizeBytes, std::unique_ptr<std::byte, Free> data, HostMemoryShare counted)
+      : Buffer(sizeBytes), counted_(std::move(counted)), data_(std::move(data)) {}
+  HostMemoryShare counted_;
   std::unique_ptr<std::byte, Free> data_;
 };
 

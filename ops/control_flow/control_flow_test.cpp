@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "engine/base/host_memory.h"
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
@@ -81,6 +83,40 @@ TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
 }
 
 // An output that is an input, a constant or another output: a caller may write to it, and read it after filling inputs.
+size_t threadsOfTheProcess() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task")) ++count;
+  return count;
+}
+
+/// y = x after ten Ifs that negate it or leave it.
+Model manyIfs() {
+  Model model;
+  const int condition = model.addInput("condition", {DType::Bool, {}});
+  int x = model.addInput("x", {DType::Float32, {kDynamic}});
+  for (int i = 0; i < 10; ++i) {
+    Model then, otherwise;
+    then.outputs = then.addNode("Neg", "negated", {then.addInput("x", kAnything)});
+    otherwise.outputs = otherwise.addNode("Abs", "absolute", {otherwise.addInput("x", kAnything)});
+    x = model.addNode("If", fmt::format("if{}", i), {condition, x}, ParamBytes{}, 1)[0];
+    model.nodes.back().subgraphs = {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}};
+  }
+  model.outputs = {x};
+  return model;
+}
+
+TEST(ControlFlow, TheBodiesOfASessionShareItsThreads) {
+  const auto interpreter = *Interpreter::create(manyIfs(), builtinOps());
+  const size_t before = threadsOfTheProcess();
+  const auto session = *interpreter->createSession({.threads = 4});
+  ASSERT_TRUE(session->resizeInput("x", {3}).isOk());
+  std::ranges::fill(session->input("x")->data<float>(), 2.0f);
+  session->input("condition")->data<uint8_t>()[0] = 1;
+  ASSERT_TRUE(session->run().isOk());
+  EXPECT_EQ(session->outputs()[0].data<float>()[2], 2);  // negated ten times
+  EXPECT_EQ(threadsOfTheProcess(), before + 3);
+}
+
 TEST(ControlFlow, OutputsHaveMemoryOfTheirOwn) {
   Model model = ifModel();
   const int constant = model.addConstant("constant", floats({2}, {5, 6}));

@@ -32,7 +32,7 @@ ThreadManner mannerFor(const BackendConfig& config) {
 
 class CpuBackend final : public HostBackend {
  public:
-  CpuBackend(const OpRegistry& registry, std::unique_ptr<ThreadPool> pool)
+  CpuBackend(const OpRegistry& registry, std::shared_ptr<ThreadPool> pool)
       : HostBackend("cpu"), registry_(registry), pool_(std::move(pool)) {}
 
   std::span<const Creator> creators(const OpDef& def) const override {
@@ -53,16 +53,24 @@ class CpuBackend final : public HostBackend {
 
  private:
   const OpRegistry& registry_;
-  mutable CreatorTables tables_;  // filled on demand; a Backend is single-threaded
-  std::unique_ptr<ThreadPool> pool_;
+  mutable CreatorTables tables_;      // filled on demand; a Backend is single-threaded
+  std::shared_ptr<ThreadPool> pool_;  // shared with the session's other Backends
 };
+
+Result<std::shared_ptr<ThreadPool>> poolFor(const BackendConfig& config) {
+  const std::shared_ptr<BackendShare> share = config.share ? config.share : std::make_shared<BackendShare>();
+  const std::lock_guard lock(share->making);
+  if (!share->pool) {
+    OPKIT_ASSIGN(share->pool, makeThreadPool(threadsFor(config), mannerFor(config)));
+  }
+  return share->pool;
+}
 
 class CpuRuntime final : public Runtime, public KeepsMeasurements {
  public:
   CpuRuntime(DeviceInfo device, std::string cacheDir) : device_(std::move(device)), cacheDir_(std::move(cacheDir)) {}
   ~CpuRuntime() override {
-    if (!tuning_) return;
-    if (const Status saved = tuning_->save(); !saved.isOk()) warnAboutCache(saved.message());
+    if (tuning_) keepCache([this] { return tuning_->save(); });
   }
 
   /// Read at first use, written when the Runtime is destroyed. One file per processor and instruction set.
@@ -78,7 +86,7 @@ class CpuRuntime final : public Runtime, public KeepsMeasurements {
 
   const DeviceInfo& device() const override { return device_; }
   Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) override {
-    OPKIT_ASSIGN(auto pool, makeThreadPool(threadsFor(config), mannerFor(config)));
+    OPKIT_ASSIGN(auto pool, poolFor(config));
     return std::unique_ptr<Backend>(std::make_unique<CpuBackend>(registry, std::move(pool)));
   }
 

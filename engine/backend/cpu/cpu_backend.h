@@ -1,8 +1,8 @@
 // The CPU backend: fast kernels first, the oracle as the last resort, so every operator runs.
 //
-// The creator table of an operator holds what the operator registered for "cpu", then the "reference" provider. Each
-// Backend owns a ThreadPool of BackendConfig::threads. A Runtime may be shared by sessions on several threads; a
-// Backend is used by one thread at a time.
+// The creator table of an operator holds what the operator registered for "cpu", then the "reference" provider. The
+// Backends of a session share a ThreadPool of BackendConfig::threads. A Runtime may be shared by sessions on several
+// threads; a Backend is used by one thread at a time.
 #pragma once
 
 #include "engine/backend/backend_registry.h"

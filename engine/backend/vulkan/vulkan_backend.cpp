@@ -53,7 +53,8 @@ VulkanBackend::VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpReg
       config_(config),
       alignment_(std::max<size_t>({runtime_->vulkanDevice()->limits().minStorageBufferOffsetAlignment,
                                    runtime_->vulkanDevice()->limits().minTexelBufferOffsetAlignment, kMinAlignment})),
-      tuner_(*this, config.tune, config.alternative) {
+      tuner_(*this, config.tune, config.alternative),
+      share_(config.share ? config.share : std::make_shared<BackendShare>()) {
   const DeviceCaps own = capsOf(runtime_->vulkanDevice()->physical(), runtime_->deviceClass());
   for (const ClassVariation& variation : variationsOf(*own.deviceClass)) {
     varied_.push_back(own);
@@ -76,8 +77,16 @@ Status VulkanBackend::start() {
               .timestamps = config_.deviceTimestamps && device->physical().timestampBits > 0};
   OPKIT_ASSIGN(fence_, createFence(*device));
   OPKIT_TRY(startImages());
-  if (device->physical().unified) return Status::ok();
-  OPKIT_ASSIGN(staging_, VulkanBuffer::create(device, kStagingBytes, MemoryUse::Staging));
+  return device->physical().unified ? Status::ok() : startStaging();
+}
+
+/// All stages and bodies of a session copy through one buffer, in turn.
+Status VulkanBackend::startStaging() {
+  const std::lock_guard lock(share_->making);
+  if (!share_->staging) {
+    OPKIT_ASSIGN(share_->staging, VulkanBuffer::create(context_.device, kStagingBytes, MemoryUse::Staging));
+  }
+  staging_ = std::static_pointer_cast<VulkanBuffer>(share_->staging);
   return Status::ok();
 }
 
@@ -171,6 +180,7 @@ Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool to
     toDevice ? convertElements(host, device) : convertElements(device, host);
     return Status::ok();
   }
+  const std::lock_guard lock(share_->copying);
   const auto& buffer = static_cast<const VulkanBuffer&>(*device.buffer);
   const int64_t total = host.desc.elements();
   const auto step = static_cast<int64_t>(kStagingBytes * 8) / bitsOf(device.desc.dtype);
@@ -222,10 +232,8 @@ Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
 void VulkanBackend::dropPlan(size_t plan) {
   const auto found = plans_.find(plan);
   if (found == plans_.end()) return;
-  if (plan_ == &found->second)
-    found->second = {};
-  else
-    plans_.erase(found);
+  if (plan_ == &found->second) plan_ = &none_;
+  plans_.erase(found);
 }
 
 Status VulkanBackend::onResizeBegin() {

@@ -57,6 +57,7 @@ class VulkanBackend final : public Backend {
   Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
                                  ScratchMemory& scratch, ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
+  size_t plansKept() const { return plans_.size(); }
   /// From now on checkGuards() also checks this constant.
   void watchGuards(std::shared_ptr<const Tensor> constant);
   const Device& device() const { return *context_.device; }
@@ -85,6 +86,7 @@ class VulkanBackend final : public Backend {
 
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
   Status start();
+  Status startStaging();
   Status startImages();
   Result<Tensor> unpacked(const Tensor& image);
   Result<Recording*> addRecording();
@@ -101,10 +103,12 @@ class VulkanBackend final : public Backend {
   RecordingContext context_;
   Tuner tuner_;
   Owned<VkFence> fence_;
-  std::shared_ptr<VulkanBuffer> staging_;            // null if tensors are mapped
+  std::shared_ptr<BackendShare> share_;              // with the session's other Backends
+  std::shared_ptr<VulkanBuffer> staging_;            // of the share; null if tensors are mapped
   std::set<std::shared_ptr<const Tensor>> guarded_;  // shared with the ConstantStore
   uint64_t resizes_ = 0;
   std::map<size_t, Plan> plans_;
+  Plan none_;                  // stands for one that was dropped
   Plan* plan_ = &plans_[0];    // the selected one
   Recording* open_ = nullptr;  // the segment being recorded, indirect mode
   bool inSegment_ = false;

@@ -87,9 +87,9 @@ Status VulkanRuntime::readGuesses(const std::filesystem::path& file) {
 
 VulkanRuntime::~VulkanRuntime() { saveCaches(); }
 
-void VulkanRuntime::saveCaches() {
-  for (const Status& status : {pipelines_->save(), tuning_->save()})
-    if (!status.isOk()) warnAboutCache(status.message());
+void VulkanRuntime::saveCaches() noexcept {
+  keepCache([this] { return pipelines_->save(); });
+  keepCache([this] { return tuning_->save(); });
 }
 
 const DeviceInfo& VulkanRuntime::device() const { return info_; }

@@ -62,7 +62,7 @@ class VulkanRuntime final : public Runtime,
   /// these shaders.
   Status readGuesses(const std::filesystem::path& file);
   /// Writes new entries; a failed write is a warning on stderr.
-  void saveCaches();
+  void saveCaches() noexcept;
 
   /// Called for every dispatch recorded from now on, by the thread that records it.
   void setShaderSource(ShaderSource source);
