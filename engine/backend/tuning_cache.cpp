@@ -61,16 +61,28 @@ std::vector<std::string> TuningCache::names() const {
   return names;
 }
 
-Status TuningCache::save() {
+bool TuningCache::isDirty() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (path_.empty() || !dirty_) return Status::ok();
-  for (auto& [name, entry] : read(false)) entries_.try_emplace(name, std::move(entry));
+  return dirty_;
+}
+
+Status TuningCache::save() {
+  const std::lock_guard<std::mutex> saving(saving_);
+  if (path_.empty() || !isDirty()) return Status::ok();
+  std::map<std::string, Entry> others = read(false), entries;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.merge(others);
+    entries = entries_;
+    dirty_ = false;
+  }
   Json json = Json::object();
-  for (const auto& [name, entry] : entries_) json[name] = {{"choice", entry.choice}, {"ns", entry.ns}};
+  for (const auto& [name, entry] : entries) json[name] = {{"choice", entry.choice}, {"ns", entry.ns}};
   const std::string text = json.dump(1);
-  OPKIT_TRY(writeCacheFile(path_, key_, std::as_bytes(std::span(text))));
-  dirty_ = false;
-  return Status::ok();
+  const Status status = writeCacheFile(path_, key_, std::as_bytes(std::span(text)));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  dirty_ = dirty_ || !status.isOk();
+  return status;
 }
 
 }  // namespace opkit

@@ -37,10 +37,12 @@ class TuningCache {
 
  private:
   std::map<std::string, Entry> read(bool warn) const;
+  bool isDirty() const;
 
   std::filesystem::path path_;
   std::string key_;
-  mutable std::mutex mutex_;
+  std::mutex saving_;         // of the file; locked before the next
+  mutable std::mutex mutex_;  // of what follows, never held for long
   std::map<std::string, Entry> entries_;
   bool dirty_ = false;
 };

@@ -89,8 +89,12 @@ Status Device::submit(VkCommandBuffer commands, VkFence fence) {
     const std::lock_guard<std::mutex> lock(queueMutex_);
     OPKIT_VK(table_.vkQueueSubmit(queue_, 1, &info, fence), "submitting work");
   }
-  OPKIT_VK(table_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, UINT64_MAX), "waiting for the device");
-  return toStatus(table_.vkResetFences(handle_, 1, &fence), "resetting a fence");
+  Status status = toStatus(table_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, UINT64_MAX), "waiting for the device");
+  // The caller may free what the work uses. If the device cannot even become idle, nothing on it is safe.
+  if (!status.isOk() && status.code() != StatusCode::DeviceLost && table_.vkDeviceWaitIdle(handle_) != VK_SUCCESS)
+    return toStatus(VK_ERROR_DEVICE_LOST, "waiting for the device");
+  const Status reset = toStatus(table_.vkResetFences(handle_, 1, &fence), "resetting a fence");
+  return status.isOk() ? reset : status;
 }
 
 Result<Device::MemoryType> Device::memoryType(MemoryUse use, uint32_t allowed) const {

@@ -100,4 +100,4 @@ Result<Owned<VkFence>> createFence(const Device& device);
 
 /// OPKIT_VK for calls that make an object on `device`; fails if the device's Faults request it.
 #define OPKIT_VK_CREATE(device, call, what) \
-  OPKIT_VK((device).faults().creationFails() ? VK_ERROR_OUT_OF_DEVICE_MEMORY : (call), what)
+  OPKIT_VK((device).faults().creationFails(what) ? VK_ERROR_OUT_OF_DEVICE_MEMORY : (call), what)

@@ -58,7 +58,7 @@ Result<MemoryAllocator::Range> MemoryAllocator::allocate(MemoryUse use, const Vk
                                statistics_.reservedBytes);
   };
   if (statistics_.usedBytes + requirements.size > capBytes_) return refused(fmt::format("the cap is {}", capBytes_));
-  auto range = device_.faults().creationFails()
+  auto range = device_.faults().creationFails("memory")
                    ? Result<Range>(toStatus(VK_ERROR_OUT_OF_DEVICE_MEMORY, "allocating device memory"))
                    : cut(type.index, type.mapped, requirements);
   if (!range) return range.error().code() == StatusCode::OutOfMemory ? refused(range.error().message()) : range.error();

@@ -119,15 +119,28 @@ bool PipelineCache::isFirstUse(const Pipeline* pipeline, uint32_t kind) {
 }
 
 Status PipelineCache::save() {
+  const std::lock_guard<std::mutex> saving(saving_);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (path_.empty() || !dirty_) return Status::ok();
+    dirty_ = false;
+  }
+  const Status status = write();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (path_.empty() || !dirty_) return Status::ok();
+  dirty_ = dirty_ || !status.isOk();
+  return status;
+}
+
+/// The driver synchronises its cache with threads that compile.
+Status PipelineCache::write() const {
   const VolkDeviceTable& vk = device_->vk();
   size_t bytes = 0;
   OPKIT_VK(vk.vkGetPipelineCacheData(device_->handle(), driverCache_.get(), &bytes, nullptr), "reading the cache");
   std::vector<std::byte> data(bytes);
-  OPKIT_VK(vk.vkGetPipelineCacheData(device_->handle(), driverCache_.get(), &bytes, data.data()), "reading the cache");
+  const VkResult read = vk.vkGetPipelineCacheData(device_->handle(), driverCache_.get(), &bytes, data.data());
+  if (read == VK_INCOMPLETE) return Status::ok();  // another thread has compiled meanwhile, and will save
+  OPKIT_VK(read, "reading the cache");
   data.resize(bytes);
-  dirty_ = false;
   return writeCacheFile(path_, key_, data);
 }
 
@@ -152,47 +165,68 @@ void PipelineCache::setTracer(DispatchTracer* tracer) {
   tracer_ = tracer;
 }
 
-DispatchTracer* PipelineCache::tracer() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return tracer_;
-}
-
 /// The shader to compile and its identity.
 std::pair<ShaderCode, PipelineCache::Key> PipelineCache::sourceOf(const ShaderCode& built,
                                                                   std::span<const uint32_t> constants) const {
   ShaderCode code = built;
   if (source_) code.spirv = source_(built);
-  if (tracer_) code.spirv = tracer_->instrument(code);
+  DispatchTracer* const tracer = tracer_;
+  if (tracer) code.spirv = tracer->instrument(code);
   const bool replaced = code.spirv.data() != built.spirv.data();
   return {code,
           {replaced ? nullptr : built.spirv.data(),
            replaced ? XXH3_64bits(code.spirv.data(), code.spirv.size_bytes()) : 0,
-           tracer_ != nullptr,
+           tracer != nullptr,
            {constants.begin(), constants.end()}}};
 }
 
 Status PipelineCache::check(const ShaderCode& built, std::span<const uint32_t> constants) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto [code, key] = sourceOf(built, constants);
-  return pipelines_.contains(key) ? Status::ok() : requireShader(device_->physical(), code, constants);
+  const auto found = pipelines_.find(key);
+  return found != pipelines_.end() && found->second->made ? Status::ok()
+                                                          : requireShader(device_->physical(), code, constants);
 }
 
 Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::span<const uint32_t> constants) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  auto [code, key] = sourceOf(built, constants);
-  if (!driverCache_) OPKIT_TRY(createDriverCache());
-  const auto found = pipelines_.find(key);
-  if (found != pipelines_.end()) return Entry{found->second.get(), false};
-  auto pipeline = Pipeline::create(*device_, code, constants, driverCache_.get(),
-                                   {.captureStatistics = captures_, .traced = tracer_ != nullptr});
-  if (!pipeline) return pipeline.error().withContext(code.name);
-  if (captures_) {
-    OPKIT_ASSIGN(statistics_[code.name], statisticsOf(*device_, (*pipeline)->handle()));
+  ShaderCode code = built;
+  std::vector<uint32_t> replaced;  // the source may reuse its words
+  bool traced = false;
+  std::shared_ptr<Slot> slot;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto [source, key] = sourceOf(built, constants);
+    if (!driverCache_) OPKIT_TRY(createDriverCache());
+    std::shared_ptr<Slot>& known = pipelines_[key];
+    if (!known) known = std::make_shared<Slot>();
+    code = source, traced = key.traced, slot = known;
+    if (!key.built) {
+      replaced.assign(source.spirv.begin(), source.spirv.end());
+      code.spirv = replaced;
+    }
   }
-  const Pipeline* made = pipeline->get();
-  pipelines_.emplace(std::move(key), *std::move(pipeline));
+  const std::lock_guard<std::mutex> making(slot->making);
+  if (slot->made) return Entry{slot->pipeline.get(), false};
+  auto pipeline = compile(code, constants, traced);
+  if (!pipeline) return pipeline.error().withContext(code.name);
+  slot->pipeline = *std::move(pipeline);
+  slot->made = true;
+  return Entry{slot->pipeline.get(), true};
+}
+
+Result<std::unique_ptr<Pipeline>> PipelineCache::compile(const ShaderCode& code, std::span<const uint32_t> constants,
+                                                         bool traced) {
+  const bool captures = captures_;
+  OPKIT_ASSIGN(auto pipeline, Pipeline::create(*device_, code, constants, driverCache_.get(),
+                                               {.captureStatistics = captures, .traced = traced}));
+  std::vector<PipelineStatistic> statistics;
+  if (captures) {
+    OPKIT_ASSIGN(statistics, statisticsOf(*device_, pipeline->handle()));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (captures) statistics_[code.name] = std::move(statistics);
   dirty_ = true;
-  return Entry{made, true};
+  return pipeline;
 }
 
 }  // namespace opkit::vulkan

@@ -1,9 +1,11 @@
 // PipelineCache: the compute pipelines of a device, each made once per (shader variant, specialisation).
 //
 // Owned by the Runtime, so that sessions share pipelines. The driver's compiled code is kept in a file between
-// processes. Thread-safe; a pipeline lives as long as the cache.
+// processes. Thread-safe; a pipeline lives as long as the cache. While one is compiled, or the file is written, only
+// threads that ask for the same wait.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -57,7 +59,7 @@ class PipelineCache {
   void setSource(ShaderSource source);
   /// See VulkanRuntime::setTracer.
   void setTracer(DispatchTracer* tracer);
-  DispatchTracer* tracer() const;
+  DispatchTracer* tracer() const { return tracer_; }
   /// From now on statistics() returns the driver's data for new pipelines. False if the driver has none.
   bool captureStatistics();
   /// Keyed by the name of the shader variant; of the last specialisation made.
@@ -82,6 +84,8 @@ class PipelineCache {
 
  private:
   Status createDriverCache();
+  Status write() const;
+  Result<std::unique_ptr<Pipeline>> compile(const ShaderCode& code, std::span<const uint32_t> constants, bool traced);
 
   // The constant address of the build's SPIR-V identifies a variant. A replaced shader has no address here, since
   // different words may use the same one; a hash of its words identifies it.
@@ -92,20 +96,26 @@ class PipelineCache {
     std::vector<uint32_t> constants;
     auto operator<=>(const Key&) const = default;
   };
+  struct Slot {
+    std::mutex making;
+    std::unique_ptr<Pipeline> pipeline;
+    std::atomic<bool> made = false;  // for readers that do not wait
+  };
   std::pair<ShaderCode, Key> sourceOf(const ShaderCode& built, std::span<const uint32_t> constants) const;
 
   std::shared_ptr<Device> device_;
   std::filesystem::path path_;
   std::string key_;
   std::vector<std::byte> loaded_;
+  std::mutex saving_;         // of the file; locked before the next
+  mutable std::mutex mutex_;  // of what follows, never held for long
   bool dirty_ = false;
-  mutable std::mutex mutex_;
-  bool captures_ = false;
+  std::atomic<bool> captures_ = false;
   std::map<std::string, std::vector<PipelineStatistic>> statistics_;
   ShaderSource source_;  // null: shaders come from the build
-  DispatchTracer* tracer_ = nullptr;
+  std::atomic<DispatchTracer*> tracer_ = nullptr;
   Owned<VkPipelineCache> driverCache_;
-  std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+  std::map<Key, std::shared_ptr<Slot>> pipelines_;
   std::set<std::pair<const Pipeline*, uint32_t>> used_;
 };
 

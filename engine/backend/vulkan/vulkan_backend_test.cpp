@@ -2,7 +2,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
+#include <mutex>
 #include <numeric>
+#include <string_view>
 #include <thread>
 
 #include "engine/backend/vulkan/testing/vulkan_fixture.h"
@@ -50,6 +53,95 @@ TEST_F(VulkanTest, StagedTransfersSurviveARoundTrip) {
   EXPECT_EQ(back[1000], values[1000]);
   EXPECT_EQ(back.back(), INFINITY);
   EXPECT_EQ(back[2047], 2048.0f);
+}
+
+TEST_F(VulkanTest, BackendsOfOneSessionStageThroughOneBuffer) {
+  runtime_.reset();
+  setenv("OPKIT_VULKAN_STAGING", "1", 1);
+  runtime_ = *createRuntime({.device = "", .validation = OPKIT_VALIDATION_TESTS ? Validation::Core : Validation::Off});
+  unsetenv("OPKIT_VULKAN_STAGING");
+  const auto usedBytes = [this] {
+    return dynamic_cast<VulkanRuntime&>(*runtime_).vulkanDevice()->memory().statistics().usedBytes;
+  };
+  const BackendConfig config{.share = std::make_shared<BackendShare>()};
+  const auto first = makeBackend(config);
+  const size_t one = usedBytes();
+  EXPECT_GT(one, 0u);
+  std::vector<std::unique_ptr<Backend>> others;
+  for (int i = 0; i < 40; ++i) others.push_back(makeBackend(config));
+  EXPECT_EQ(usedBytes(), one);
+  std::vector<std::thread> threads;  // parts that another thread prepares
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&, i] { expectRoundTrips(*others[static_cast<size_t>(i)]); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// Two sessions on one device: the second one's compiler is stopped in the middle.
+TEST_F(VulkanTest, ARunDoesNotWaitForTheCompilerOfAnotherSession) {
+  const auto runs = makeBackend(), compiles = makeBackend();
+  const TensorDesc desc{DType::Float32, {8}};
+  const Tensor x = upload(*runs, desc, std::vector<float>(8, 1.0f)), y = makeTensor(*runs, desc);
+  AffineExecution affine(*runs, 1, 5);
+  const std::vector<Step> steps{{&affine, {&x}, {&y}}};
+  ASSERT_TRUE(resizeAndRun(*runs, steps).isOk());
+
+  std::promise<void> began, goOn;
+  Faults& faults = dynamic_cast<VulkanRuntime&>(*runtime_).vulkanDevice()->faults();
+  faults.beforeCreation([&, once = std::make_shared<std::once_flag>()](const char* what) {
+    if (std::string_view(what) != "creating a pipeline") return;
+    std::call_once(*once, [&] {
+      began.set_value();
+      goOn.get_future().wait();
+    });
+  });
+  std::thread compiler([&] {
+    const Tensor a = upload(*compiles, desc, std::vector<float>(8, 1.0f)), b = makeTensor(*compiles, desc);
+    AffineExecution other(*compiles, 1, 7);
+    EXPECT_OK(resizeAndRun(*compiles, {{&other, {&a}, {&b}}}));
+  });
+  began.get_future().wait();
+  std::future<Status> ran = std::async(std::launch::async, [&]() -> Status {
+    OPKIT_TRY(runs->upload(*Tensor::fromValues(desc, std::vector<float>(8, 2.0f)), x));
+    return runSteps(*runs, steps);
+  });
+  const bool waited = ran.wait_for(std::chrono::seconds(30)) != std::future_status::ready;
+  goOn.set_value();
+  compiler.join();
+  EXPECT_FALSE(waited);
+  EXPECT_OK(ran.get());
+  EXPECT_EQ(download<float>(*runs, y, DType::Float32)[7], 11.0f);
+  faults.beforeCreation(nullptr);
+}
+
+TEST_F(VulkanTest, ThreadsThatWantOnePipelineMakeItOnce) {
+  std::vector<std::unique_ptr<Backend>> backends;
+  for (int i = 0; i < 4; ++i) backends.push_back(makeBackend());
+  std::vector<std::thread> threads;
+  for (const auto& backend : backends) {
+    threads.emplace_back([this, &backend = *backend] {
+      const TensorDesc desc{DType::Float32, {8}};
+      const Tensor x = upload(backend, desc, std::vector<float>(8, 1.0f)), y = makeTensor(backend, desc);
+      AffineExecution affine(backend, 1, 9);
+      EXPECT_OK(resizeAndRun(backend, {{&affine, {&x}, {&y}}}));
+      EXPECT_EQ(download<float>(backend, y, DType::Float32)[7], 10.0f);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t created = 0;
+  for (const auto& backend : backends) created += backend->counters().pipelinesCreated;
+  EXPECT_EQ(created, 1u);
+}
+
+TEST_F(VulkanTest, DroppedPlansLeaveNothingBehind) {
+  const auto backend = makeBackend();
+  const TensorDesc desc{DType::Float32, {8}};
+  const Tensor x = upload(*backend, desc, std::vector<float>(8, 1.0f)), y = makeTensor(*backend, desc);
+  for (size_t plan = 1; plan < 4; ++plan) {
+    backend->selectPlan(plan);
+    AffineExecution affine(*backend, 1, 3);
+    EXPECT_OK(resizeAndRun(*backend, {{&affine, {&x}, {&y}}}));
+    backend->dropPlan(plan);
+    EXPECT_EQ(dynamic_cast<VulkanBackend&>(*backend).plansKept(), 1u);  // the first, which is there from the beginning
+  }
 }
 
 TEST_F(VulkanTest, NormalPrecisionStoresFloatsAsHalves) {
