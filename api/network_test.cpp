@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
 
 #include "api/opkit.h"
 #include "engine/model/model.h"
@@ -60,6 +61,87 @@ TEST_F(NetworkTest, KeepsToTheLimitOfHostMemory) {
   setHostMemoryLimit(0);
   EXPECT_TRUE(network->setInput("x", {2, 1 << 19}, values.data(), values.size() * 4, error_)) << error_;
   EXPECT_TRUE(network->run(error_)) << error_;
+}
+
+/// joined = a + suffix (strings), both = [a, joined] (a sequence), first = both[0], maybe = the given optional.
+std::string stringsFile() {
+  Model model;
+  const int a = model.addInput("a", {DType::String, {kDynamic}});
+  const int suffix = model.addInput("suffix", {DType::String, {1}});
+  const int list = model.addInput("list", {DType::Sequence, {kDynamic}});
+  const int joined = model.addNode("StringConcat", "joined", {a, suffix})[0];
+  const int both = model.addNode("SequenceConstruct", "both", {a, joined})[0];
+  const int count = model.addNode("SequenceLength", "count", {list})[0];
+  const int same = model.addNode("HostIdentity", "same", {list})[0];
+  model.outputs = {joined, both, count, same};
+  const std::string path = testing::TempDir() + "network_test_strings.opk";
+  EXPECT_TRUE(writeFile(path, *writeModel(model)).isOk());
+  return path;
+}
+
+Value strings(std::vector<std::string> values) {
+  return {.dtype = "string", .shape = {static_cast<int64_t>(values.size())}, .strings = std::move(values)};
+}
+
+Value numbers(const std::vector<float>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {.dtype = "f32", .shape = {static_cast<int64_t>(values.size())}, .bytes = {bytes.begin(), bytes.end()}};
+}
+
+TEST_F(NetworkTest, TakesAndGivesValuesOfEveryKind) {
+  const auto network = Network::open(stringsFile(), {}, error_);
+  ASSERT_TRUE(network) << error_;
+  EXPECT_FALSE(network->setInput("a", {2}, nullptr, 0, error_)) << "strings have no bytes";
+  EXPECT_NE(error_.find("input 'a' is string[2], which has no bytes"), std::string::npos) << error_;
+  EXPECT_FALSE(network->run(error_));
+  EXPECT_NE(error_.find("3 inputs are without values"), std::string::npos) << error_;
+
+  ASSERT_TRUE(network->setInput("a", strings({"x", "y"}), error_)) << error_;
+  ASSERT_TRUE(network->setInput("suffix", strings({"!"}), error_)) << error_;
+  ASSERT_TRUE(network->setInput("list", {.dtype = "sequence", .values = {numbers({1, 2}), numbers({3})}}, error_));
+  Value got;
+  EXPECT_FALSE(network->output("joined", got, error_)) << "before a run";
+  ASSERT_TRUE(network->run(error_)) << error_;
+  ASSERT_TRUE(network->output("joined", got, error_)) << error_;
+  EXPECT_EQ(got.dtype, "string");
+  EXPECT_EQ(got.strings, (std::vector<std::string>{"x!", "y!"}));
+  ASSERT_TRUE(network->output("both", got, error_)) << error_;
+  ASSERT_EQ(got.values.size(), 2u);
+  EXPECT_EQ(got.values[0].strings, (std::vector<std::string>{"x", "y"}));
+  ASSERT_TRUE(network->output("same", got, error_)) << error_;
+  EXPECT_EQ(got.dtype, "sequence");
+  ASSERT_EQ(got.values.size(), 2u);
+  EXPECT_EQ(got.values[1].bytes, numbers({3}).bytes);
+  size_t bytes = 1;
+  for (const char* name : {"joined", "both", "same"}) EXPECT_EQ(network->output(name, &bytes), nullptr) << name;
+  EXPECT_EQ(bytes, 0u);
+  EXPECT_EQ(*static_cast<const int64_t*>(network->output("count", &bytes)), 2);
+  EXPECT_EQ(bytes, 8u);
+  EXPECT_FALSE(network->output("nothing", got, error_));
+  EXPECT_NE(error_.find("no output is called 'nothing'"), std::string::npos) << error_;
+}
+
+TEST_F(NetworkTest, RefusesValuesThatContradictThemselvesOrTheModel) {
+  const auto network = Network::open(stringsFile(), {}, error_);
+  ASSERT_TRUE(network) << error_;
+  Value short_ = numbers({1, 2});
+  short_.shape = {3};
+  const std::pair<Value, const char*> refused[] = {
+      {{.dtype = "string", .shape = {2}, .strings = {"x"}}, "string[2] needs 2 strings, got 1"},
+      {{.dtype = "string", .shape = {-1}}, "input 'a'"},
+      {short_, "f32[3] needs 12 bytes, got 8"},
+      {numbers({1, 2}), "input 'a': expected string, got f32"},
+      {{.dtype = "words"}, "no dtype is called 'words'"},
+      {{.dtype = "optional", .values = {numbers({1}), numbers({2})}}, "one value or none, got 2"},
+      {{.dtype = "sequence", .values = {{.dtype = "string", .shape = {1}}}}, "string[1] needs 1 strings, got 0"}};
+  for (const auto& [value, why] : refused) {
+    EXPECT_FALSE(network->setInput("a", value, error_));
+    EXPECT_NE(error_.find(why), std::string::npos) << error_;
+    EXPECT_EQ(error_.find('\n'), std::string::npos) << error_;
+  }
+  EXPECT_FALSE(network->setInput("nothing", strings({"x"}), error_));
+  EXPECT_FALSE(network->setInput("suffix", strings({"x", "y"}), error_)) << "the model fixes one";
+  EXPECT_FALSE(network->run(error_)) << "nothing was set";
 }
 
 TEST_F(NetworkTest, SaysWhatIsWrongInOneLine) {

@@ -7,6 +7,7 @@
 #include "engine/base/host_memory.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/runtime/session.h"
+#include "engine/tensor/objects.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::api {
@@ -40,6 +41,56 @@ Result<Model> load(const std::string& path) {
 }
 
 TensorInfo infoOf(const std::string& name, const TensorDesc& desc) { return {name, nameOf(desc.dtype), desc.shape}; }
+
+bool isList(DType dtype) { return dtype == DType::Sequence || dtype == DType::Optional; }
+
+Result<Tensor> tensorOf(const Value& value);
+
+Result<Tensor> listOf(DType dtype, const Value& value) {
+  std::vector<Tensor> values;
+  for (const Value& one : value.values) {
+    OPKIT_ASSIGN(Tensor tensor, tensorOf(one));
+    values.push_back(std::move(tensor));
+  }
+  if (dtype == DType::Sequence) return sequenceOf(std::move(values));
+  if (values.size() > 1) return Status::invalidArgument("an optional has one value or none, got {}", values.size());
+  return optionalOf(values.empty() ? std::nullopt : std::optional(std::move(values[0])));
+}
+
+/// As the engine has it, on the host.
+Result<Tensor> tensorOf(const Value& value) {
+  const std::optional<DType> dtype = dtypeFromName(value.dtype);
+  if (!dtype) return Status::invalidArgument("no dtype is called '{}'", value.dtype);
+  if (isList(*dtype)) return listOf(*dtype, value);
+  OPKIT_TRY(checkShape(value.shape));
+  const TensorDesc desc{*dtype, value.shape};
+  if (*dtype == DType::String) {
+    if (static_cast<int64_t>(value.strings.size()) != desc.elements())
+      return Status::invalidArgument("{} needs {} strings, got {}", desc.toString(), desc.elements(),
+                                     value.strings.size());
+    return stringTensor(desc.shape, value.strings);
+  }
+  if (value.bytes.size() != desc.sizeBytes())
+    return Status::invalidArgument("{} needs {} bytes, got {}", desc.toString(), desc.sizeBytes(), value.bytes.size());
+  OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc, Fill::None));
+  std::ranges::copy(value.bytes, tensor.bytes().begin());
+  return tensor;
+}
+
+Value valueOf(const Tensor& tensor) {
+  const DType dtype = tensor.desc.dtype;
+  Value value{nameOf(dtype)};
+  if (isList(dtype)) {
+    for (const Tensor& one : valuesOf(tensor)) value.values.push_back(valueOf(one));
+    return value;
+  }
+  value.shape = tensor.desc.shape;
+  if (dtype == DType::String)
+    value.strings = stringsOf(tensor);
+  else
+    value.bytes.assign(tensor.bytes().begin(), tensor.bytes().end());
+  return value;
+}
 
 }  // namespace
 
@@ -109,6 +160,9 @@ bool Network::setInput(const std::string& name, const std::vector<int64_t>& shap
   return reported(error, [&]() -> Status {
     Session& session = *state_->session;
     OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, shape));
+    if (isObject(wanted.dtype))
+      return Status::invalidArgument("input '{}' is {}, which has no bytes; set it from a Value", name,
+                                     wanted.toString());
     if (bytes != wanted.sizeBytes() || (bytes > 0 && !data))
       return Status::invalidArgument("input '{}': {} needs {} bytes, got {}", name, wanted.toString(),
                                      wanted.sizeBytes(), data ? bytes : 0);
@@ -119,14 +173,44 @@ bool Network::setInput(const std::string& name, const std::vector<int64_t>& shap
   });
 }
 
+bool Network::setInput(const std::string& name, const Value& value, std::string& error) {
+  return reported(error, [&]() -> Status {
+    Session& session = *state_->session;
+    Result<Tensor> tensor = tensorOf(value);
+    if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
+    OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, tensor->desc.shape));
+    if (wanted.dtype != tensor->desc.dtype)
+      return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), value.dtype);
+    OPKIT_TRY(session.resizeInput(name, tensor->desc.shape));
+    *session.input(name) = *std::move(tensor);
+    return Status::ok();
+  });
+}
+
 bool Network::run(std::string& error) {
   return reported(error, [&] { return state_->session->run(); });
 }
 
 const void* Network::output(const std::string& name, size_t* bytes) const {
   const Tensor* tensor = orEmpty([&] { return state_->session->output(name); });
-  if (bytes) *bytes = tensor && tensor->buffer ? tensor->sizeBytes() : 0;
-  return tensor && tensor->buffer ? tensor->bytes().data() : nullptr;
+  const bool hasBytes = tensor && tensor->buffer && !isObject(tensor->desc.dtype);
+  if (bytes) *bytes = hasBytes ? tensor->sizeBytes() : 0;
+  return hasBytes ? tensor->bytes().data() : nullptr;
+}
+
+bool Network::output(const std::string& name, Value& value, std::string& error) const {
+  return reported(error, [&]() -> Status {
+    const Tensor* tensor = state_->session->output(name);
+    if (!tensor) {
+      const std::vector<std::string> names = state_->session->outputNames();
+      const bool known = std::ranges::find(names, name) != names.end();
+      return known ? Status::invalidArgument("output '{}' has no value before a run", name)
+                   : Status::invalidArgument("no output is called '{}'", name);
+    }
+    if (!tensor->buffer) return Status::invalidArgument("output '{}' has no value before a run", name);
+    value = valueOf(*tensor);
+    return Status::ok();
+  });
 }
 
 std::vector<Placement> Network::placement() const {

@@ -6,6 +6,7 @@
 // may run at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,6 +43,16 @@ struct TensorInfo {
   std::vector<int64_t> shape;
 };
 
+/// A value of any kind. Numbers have `bytes`, row-major; a tensor of dtype "string" has `strings`. A "sequence" and an
+/// "optional" (of one value or none) have `values` and no shape.
+struct Value {
+  std::string dtype;
+  std::vector<int64_t> shape = {};
+  std::vector<std::byte> bytes = {};
+  std::vector<std::string> strings = {};
+  std::vector<Value> values = {};
+};
+
 /// One command of the plan.
 struct Placement {
   std::string node;
@@ -64,13 +75,19 @@ class OPKIT_API Network {
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
 
-  /// Sets an input's shape and its elements, row-major, in the input's dtype; `bytes` must match shape and dtype.
+  /// Sets the shape of an input of numbers and its elements, row-major, in the input's dtype; `bytes` must match shape
+  /// and dtype.
   bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
                 std::string& error);
+  /// Sets an input of any kind: numbers, strings, a sequence or an optional. Copies `value`.
+  bool setInput(const std::string& name, const Value& value, std::string& error);
   /// Plans if shapes changed, then runs. Fails and names the inputs that are not set.
   bool run(std::string& error);
-  /// The elements of an output after run, valid until the next; null for an unknown name. `bytes` may be null.
+  /// The elements of an output of numbers after run, valid until the next; null for an unknown name and for outputs of
+  /// other kinds, which the next function reads. `bytes` may be null.
   const void* output(const std::string& name, size_t* bytes = nullptr) const;
+  /// A copy of an output of any kind after run.
+  bool output(const std::string& name, Value& value, std::string& error) const;
   /// The backend and provider of each command; empty before the first run.
   std::vector<Placement> placement() const;
 
