@@ -266,6 +266,8 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
   if (allKnown || view.def.shapeOnly) return fold(view, outputs, graph);
   if (view.def.lower) return lower(view, outputs, graph);
   if (view.def.decompose) return decompose(view, outputs, graph);
+  OPKIT_ASSIGN(const Decomposition form, kernelForm(view.def, view.shapeArgs(), outputs));
+  if (!form.parts().empty()) return encodeParts(view, outputs, form, graph);
   const double flops = view.def.flops ? view.def.flops(view.shapeArgs(), outputs)
                                       : static_cast<double>(outputs.empty() ? 0 : outputs[0].elements());
   graph.commands.push_back({&view.def, static_cast<int>(place.index), place.ordinal(0), node.inputs, node.outputs,
@@ -370,17 +372,16 @@ std::vector<int> tensorsOf(const Decomposition& parts, const ModelNode& node, En
 }  // namespace
 
 Status GraphEncoder::decompose(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
-  const std::string& type = view.def.type;
-  if (view.place.depth == kMaxDecompositionDepth)
-    return Status::internal("{}: its decomposition is nested more than {} deep", type, kMaxDecompositionDepth);
   Decomposition parts(view.node.inputs.size(), view.node.outputs.size());
-  OPKIT_TRY(view.def.decompose(view.shapeArgs(), outputs, parts).withContext(type));
+  OPKIT_TRY(view.def.decompose(view.shapeArgs(), outputs, parts).withContext(view.def.type));
   return encodeParts(view, outputs, parts, graph);
 }
 
 Status GraphEncoder::encodeParts(const NodeView& view, const std::vector<TensorDesc>& outputs,
                                  const Decomposition& parts, EncodedGraph& graph) {
   const std::string& type = view.def.type;
+  if (view.place.depth == kMaxDecompositionDepth)
+    return Status::internal("{}: its decomposition is nested more than {} deep", type, kMaxDecompositionDepth);
   for (size_t i = 0; i < parts.outputs().size(); ++i)
     if (parts.outputs()[i] == Decomposition::kAbsent)
       return Status::internal("{}: its decomposition leaves output {} undefined", type, i);

@@ -1,6 +1,7 @@
 #include "engine/op/op_def.h"
 
 #include "engine/op/control.h"
+#include "engine/op/decomposition.h"
 
 namespace opkit {
 namespace {
@@ -52,6 +53,12 @@ Result<std::vector<TensorDesc>> inferShapes(const OpDef& def, const ShapeArgs& a
   outputs->resize(args.outputCount);
   for (const TensorDesc& desc : *outputs) OPKIT_TRY(checkShape(desc.shape).withContext(def.type));
   return outputs;
+}
+
+Result<Decomposition> kernelForm(const OpDef& def, const ShapeArgs& args, std::span<const TensorDesc> outputs) {
+  Decomposition parts(args.inputs.size(), outputs.size());
+  if (def.toKernelForm) OPKIT_TRY(def.toKernelForm(args, outputs, parts).withContext(def.type));
+  return parts;
 }
 
 Result<std::vector<Tensor>> runOnHost(const OpDef& def, const ControlArgs& args) {

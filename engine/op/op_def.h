@@ -113,7 +113,10 @@ struct OpDef {
   LowerFn lower;                    // set for operators that only move data
   LoopFn loop = nullptr;            // set for operators of one output that can run as a loop region (provider "loop")
   DecomposeFn decompose = nullptr;  // set for composite operators; the oracle still defines them
-  FlopsFn flops;                    // null means one per output element, or zero for lowered operators
+  /// Beside kernels: writes a node of a form that they do not take as parts, among them the operator in the form that
+  /// they take. Adds no part to a node that they take.
+  DecomposeFn toKernelForm = nullptr;
+  FlopsFn flops;  // null means one per output element, or zero for lowered operators
   OracleFn oracle = nullptr;
   /// A resize runs this instead of the oracle, for operators that are always computed there (shape-only ones, and those
   /// with the values of all inputs). Without it the oracle would be compared with itself.
@@ -132,5 +135,8 @@ const Port* portOf(const std::vector<Port>& ports, size_t index);
 
 /// Runs the card's generic checks (arity, dtypes, contents) and then its shape rule. Messages start with the type.
 Result<std::vector<TensorDesc>> inferShapes(const OpDef& def, const ShapeArgs& args);
+
+/// The parts by which the card brings a node into the form of its kernels; none if the node has that form.
+Result<Decomposition> kernelForm(const OpDef& def, const ShapeArgs& args, std::span<const TensorDesc> outputs);
 
 }  // namespace opkit

@@ -34,6 +34,13 @@ inline Status requireParameter(const ShapeArgs& args, size_t i, std::string_view
                                  toString(args.shape(0)), toString(args.shape(i)));
 }
 
+/// Whether a tensor of shape `from` broadcasts to `to` and leaves it as it is; `name` is that tensor's.
+inline Status requireBroadcast(const Shape& from, const Shape& to, std::string_view name) {
+  const auto shape = broadcastShapes(from, to);
+  if (shape && *shape == to) return Status::ok();
+  return Status::invalidArgument("{} must broadcast to {}, got {}", name, toString(to), toString(from));
+}
+
 /// Whether input `i`, if given, holds one value, of any rank.
 inline Status requireScalar(const ShapeArgs& args, size_t i, std::string_view name) {
   if (!args.hasInput(i) || args.input(i).elements() == 1) return Status::ok();

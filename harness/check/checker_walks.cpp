@@ -81,7 +81,7 @@ void Checker::checkConstants(const PreparedGroup& group, const std::vector<Fresh
   bool done = false;
   for (size_t i = 0; i < fresh.size(); ++i) {
     if (!fresh[i].ran) continue;
-    if (!def.decompose)
+    if (!def.decompose && !def.toKernelForm)
       skipAll(results[i], {"constants"}, "the operator is not composite");
     else if (def.unordered)
       skipAll(results[i], {"constants"}, "its results have no order");

@@ -4,6 +4,7 @@
 
 #include "engine/backend/vulkan/shader_tables.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
+#include "engine/op/decomposition.h"
 #include "harness/check/export_template.h"
 #include "harness/compare/tolerance.h"
 
@@ -159,6 +160,8 @@ class Exporter {
       constants.push_back(case_.inputs[i] && case_.description.isConstant(i) ? &*case_.inputs[i] : nullptr);
     }
     for (const OracleTensor& output : case_.expected) outputs.push_back(output.desc);
+    OPKIT_ASSIGN(const Decomposition form, kernelForm(def_, {params_, inputs, constants, outputs.size()}, outputs));
+    if (!form.parts().empty()) return Status::unsupported("{} in this form is made of other operators", def_.type);
     const CreateArgs args{def_, params_, inputs, outputs, constants, backend_->caps()};
     for (const Creator& creator : backend_->creators(def_)) {
       if (creator.layout != Layout::NCHW || !creator.dtypes.contains(keyDType(args)) || !creator.supports(args).isOk())

@@ -1,6 +1,7 @@
 #include "harness/check/kernel_rig.h"
 
 #include "engine/base/clock.h"
+#include "engine/op/decomposition.h"
 #include "harness/check/guard_pages.h"
 #include "harness/compare/expected.h"
 
@@ -64,6 +65,9 @@ Result<std::vector<TensorDesc>> KernelRig::outputDescs(const HostInputs& inputs)
 Status KernelRig::withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const {
   OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, outputDescs(inputs));
   const Views views = viewsOf(inputs);
+  OPKIT_ASSIGN(const Decomposition form,
+               kernelForm(*def_, {params_, views.descs, views.contents, outputs.size()}, outputs));
+  if (!form.parts().empty()) return Status::unsupported("{} in this form is made of other operators", def_->type);
   std::vector<const Tensor*> constants;
   for (size_t i = 0; i < inputs.size(); ++i) constants.push_back(case_.isConstant(i) ? views.contents[i] : nullptr);
   return body({*def_, params_, views.descs, outputs, constants, backend_->caps()});

@@ -2,6 +2,7 @@
 
 #include "engine/op/clamp.h"
 #include "engine/op/op_registry.h"
+#include "engine/op/shape_rules.h"
 
 namespace opkit::ops::gemm {
 namespace {
@@ -41,9 +42,7 @@ Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape
   plan.bColumnStride = params.trans_b ? plan.depth : 1;
   if (!c) return plan;
   const Shape output{plan.rows, plan.columns};
-  const auto broadcast = broadcastShapes(*c, output);
-  if (!broadcast || *broadcast != output)
-    return Status::invalidArgument("c must broadcast to {}, got {}", toString(output), toString(*c));
+  OPKIT_TRY(requireBroadcast(*c, output, "c"));
   const std::vector<int64_t> strides = broadcastStrides(*c, output);
   plan.cRowStride = strides[0];
   plan.cColumnStride = strides[1];

@@ -41,25 +41,28 @@ void storeStatistics(const OracleArgs& args, size_t row, const Statistics& stati
 }
 
 /// The rows and their parameters: rows are the elements that differ along the axes of `shape` from `axis` on, where
-/// `shape` has as many elements as x.
+/// `shape` has as many elements as x. Scale and bias, read with these shapes, broadcast to x.
 struct Norm {
   Shape shape;
   int64_t axis;
   double epsilon;
   bool centred = true;
-  int64_t channels = 0, rowChannels = 1;  // scale and bias are per channel; 0: per position in the row
-
-  size_t column(size_t row, size_t i, size_t extent) const {
-    if (channels == 0) return i;
-    const auto perRow = static_cast<size_t>(rowChannels);
-    return (row * perRow + i * perRow / extent) % static_cast<size_t>(channels);
-  }
+  Shape scale, bias = {};
 };
+
+/// For each element of x the one of `parameter` that it reads.
+std::vector<size_t> readOf(const Shape& x, const Shape& parameter) {
+  std::vector<size_t> elements;
+  forEachCoordinates(x, [&](size_t, const Coordinates& at) { elements.push_back(broadcastElementAt(parameter, at)); });
+  return elements;
+}
 
 Status normalise(const OracleArgs& args, const Norm& norm) {
   const std::vector<double>&x = args.input(0).real, &scale = args.input(1).real;
   const Shape& shape = norm.shape;
   const bool hasBias = args.hasInput(2);
+  const std::vector<size_t> scaleOf = readOf(args.input(0).shape(), norm.scale),
+                            biasOf = readOf(args.input(0).shape(), norm.bias);
   OracleTensor& y = args.output();
   std::vector<bool> together(shape.size());
   for (size_t d = 0; d < shape.size(); ++d) together[d] = d >= axisFromFront(norm.axis, shape.size());
@@ -71,11 +74,10 @@ Status normalise(const OracleArgs& args, const Norm& norm) {
     const Statistics statistics = statisticsOf(values, norm.epsilon, norm.centred);
     storeStatistics(args, row, statistics);
     const double skew = 1 + std::fabs(statistics.mean) * statistics.inverseDeviation;
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const size_t column = norm.column(row, i, elements.size());
-      const double centred = (values[i] - statistics.mean) * statistics.inverseDeviation;
-      y.real[elements[i]] = centred * scale[column] + (hasBias ? args.input(2).real[column] : 0.0);
-      if (args.wantMagnitude) y.magnitude[elements[i]] = skew * std::fabs(scale[column]);
+    for (const size_t i : elements) {
+      const double centred = (x[i] - statistics.mean) * statistics.inverseDeviation;
+      y.real[i] = centred * scale[scaleOf[i]] + (hasBias ? args.input(2).real[biasOf[i]] : 0.0);
+      if (args.wantMagnitude) y.magnitude[i] = skew * std::fabs(scale[scaleOf[i]]);
     }
   });
   return Status::ok();
@@ -85,16 +87,21 @@ Status normalise(const OracleArgs& args, const Norm& norm) {
 
 Status layerNormReference(const OracleArgs& args) {
   const auto params = args.params<LayerNormParams>();
-  return normalise(args, {args.input(0).shape(), params.axis, params.epsilon, params.centred});
+  const Shape bias = args.hasInput(2) ? args.input(2).shape() : Shape{};
+  return normalise(args,
+                   {args.input(0).shape(), params.axis, params.epsilon, params.centred, args.input(1).shape(), bias});
 }
 
+/// Parameters are per channel, the axis after the batch.
 Status instanceNormReference(const OracleArgs& args) {
   const auto params = args.params<InstanceNormParams>();
   Shape shape = args.input(0).shape();
   const int64_t channels = shape[1], groups = params.groups == 0 ? channels : params.groups;
+  Shape parameter(shape.size() - 1, 1);
+  parameter[0] = channels;
   shape.insert(shape.begin() + 1, groups);
   shape[2] = groups == 0 ? 0 : channels / groups;
-  return normalise(args, {shape, 2, params.epsilon, true, channels, shape[2]});
+  return normalise(args, {shape, 2, params.epsilon, true, parameter, parameter});
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -8,38 +8,25 @@
 namespace opkit::ops::rms_norm {
 namespace {
 
-/// The axes of x that a row has.
-Result<Shape> rowShape(const ShapeArgs& args) {
-  const Shape& x = args.shape(0);
-  OPKIT_ASSIGN(const int axis, normalizeAxis(args.params<RmsNormParams>().axis, x.size()));
-  return Shape(x.begin() + axis, x.end());
-}
-
-/// The scale may leave out leading axes of a row, and have extents of 1.
+/// The result has the type of the scale.
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
-  OPKIT_ASSIGN(const Shape row, rowShape(args));
-  OPKIT_TRY(requireSameType(args, 1, "scale", 0));
-  const Shape& scale = args.shape(1);
-  const size_t absent = row.size() - std::min(row.size(), scale.size());
-  bool fits = scale.size() <= row.size();
-  for (size_t d = 0; fits && d < scale.size(); ++d) fits = scale[d] == 1 || scale[d] == row[absent + d];
-  if (!fits) return Status::invalidArgument("scale must broadcast to {}, got {}", toString(row), toString(scale));
-  return std::vector{args.input(0)};
+  const Shape& x = args.shape(0);
+  OPKIT_TRY(normalizeAxis(args.params<RmsNormParams>().axis, x.size()).error());
+  OPKIT_TRY(requireBroadcast(args.shape(1), x, "scale"));
+  return std::vector{TensorDesc{args.input(1).dtype, x}};
 }
 
 Status decompose(const ShapeArgs& args, std::span<const TensorDesc>, Decomposition& parts) {
   const auto params = args.params<RmsNormParams>();
-  OPKIT_ASSIGN(const Shape row, rowShape(args));
-  auto scale = parts.input(1);
-  if (args.shape(1) != row) {
-    OPKIT_ASSIGN(const auto shape, listOf(parts, row));
-    scale = parts.add("Expand", {scale, shape});
-  }
   layer_norm::LayerNormParamsT norm;
   norm.axis = params.axis;
   norm.epsilon = params.epsilon;
   norm.centred = false;
-  parts.setOutput(0, parts.add("LayerNormalization", {parts.input(0), scale}, packParams(norm)));
+  const DType given = args.input(0).dtype, dtype = args.input(1).dtype;
+  const DType wider = sizeOf(given) > sizeOf(dtype) ? given : dtype;
+  const auto x = castTo(parts, parts.input(0), given, wider), scale = castTo(parts, parts.input(1), dtype, wider);
+  const auto y = parts.add("LayerNormalization", {x, scale}, packParams(norm));
+  parts.setOutput(0, castTo(parts, y, wider, dtype));
   return Status::ok();
 }
 

@@ -11,9 +11,8 @@ Status reference(const OracleArgs& args) {
   OracleTensor& y = args.output();
   y.magnitude.assign(y.real.size(), 0.0);
   const auto axis = static_cast<ptrdiff_t>(axisFromFront(params.axis, x.shape().size()));
-  const Shape rowShape(x.shape().begin() + axis, x.shape().end());
   std::vector<double> factors;
-  forEachCoordinates(rowShape, [&](size_t, const Coordinates& at) {
+  forEachCoordinates(x.shape(), [&](size_t, const Coordinates& at) {
     factors.push_back(scale.real[broadcastElementAt(scale.shape(), at)]);
   });
   std::vector<bool> together(x.shape().size(), true);
@@ -23,9 +22,9 @@ Status reference(const OracleArgs& args) {
     double squares = 0;
     for (const size_t i : elements) squares += x.real[i] * x.real[i];
     const double root = std::sqrt(squares / static_cast<double>(elements.size()) + params.epsilon);
-    for (size_t i = 0; i < elements.size(); ++i) {
-      y.real[elements[i]] = x.real[elements[i]] / root * factors[i];
-      y.magnitude[elements[i]] = std::fabs(factors[i]);
+    for (const size_t i : elements) {
+      y.real[i] = x.real[i] / root * factors[i];
+      y.magnitude[i] = std::fabs(factors[i]);
     }
   });
   return Status::ok();
