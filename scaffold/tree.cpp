@@ -135,7 +135,7 @@ std::vector<std::string> Tree::filesBelow(const std::string& folder) const {
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(absolute(folder), error))
-    if (entry.is_regular_file()) paths.push_back(fs::relative(entry.path(), root_).generic_string());
+    if (entry.is_regular_file()) paths.push_back(entry.path().lexically_relative(root_).generic_string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }
