@@ -1,5 +1,7 @@
 #include "engine/graph/encoder.h"
 
+#include <algorithm>
+
 #include "engine/graph/run_passes.h"
 #include "engine/op/decomposition.h"
 
@@ -247,6 +249,30 @@ Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType w
   return encodeParts(view, outputs, parts, graph);
 }
 
+namespace {
+
+/// How many outputs a kernel writes: those up to the last that the model uses, and all that the card requires.
+size_t writtenOutputs(const ModelNode& node, const OpDef& def) {
+  size_t count = node.outputs.size();
+  while (count < def.outputs.size() && def.outputs[count].kind == Port::Kind::Required) ++count;
+  return count;
+}
+
+bool leavesOutWritten(const ModelNode& node, const OpDef& def) {
+  return writtenOutputs(node, def) > node.outputs.size() || std::ranges::count(node.outputs, -1) > 0;
+}
+
+/// The node with tensors, which nothing reads, for written outputs that the model leaves out: kernels do not ask.
+ModelNode withWritten(const ModelNode& node, const OpDef& def, EncodedGraph& graph) {
+  ModelNode whole = node;
+  whole.outputs.resize(writtenOutputs(node, def), -1);
+  for (size_t i = 0; i < whole.outputs.size(); ++i)
+    if (whole.outputs[i] < 0) whole.outputs[i] = graph.addTensor(fmt::format("{}/output{}", node.name, i));
+  return whole;
+}
+
+}  // namespace
+
 Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph) {
   NodeView view{place, node, *registry_.find(node.type), {}, {}};
   bool allKnown = true;
@@ -260,6 +286,9 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
     for (const auto& [narrow, wide] : view.def.computesAs)
       for (size_t i = 0; i < view.inputs.size(); ++i)
         if (isConverted(view.def, view.inputs[i], i, narrow, wide)) return encodeConverted(view, narrow, wide, graph);
+  const bool runsKernel = !allKnown && !view.def.shapeOnly && !view.def.lower && !view.def.decompose;
+  if (runsKernel && leavesOutWritten(node, view.def))
+    return encodeNode(withWritten(node, view.def, graph), place, graph);
   OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, inferShapes(view.def, view.shapeArgs()));
   for (size_t i = 0; i < outputs.size(); ++i)
     if (node.outputs[i] >= 0) graph.descs[static_cast<size_t>(node.outputs[i])] = outputs[i];
