@@ -48,7 +48,11 @@ class BatchNormCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
   static double figure(const Tensor& tensor, int64_t channel) {
     const auto i = static_cast<size_t>(channel);
-    return tensor.desc.dtype == DType::Float64 ? tensor.data<double>()[i] : tensor.data<float>()[i];
+    switch (tensor.desc.dtype) {
+      case DType::Float64: return tensor.data<double>()[i];
+      case DType::Float16: return toFloat(tensor.data<Half>()[i]);
+      default: return tensor.data<float>()[i];
+    }
   }
 
   double epsilon_;
