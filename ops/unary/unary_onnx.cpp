@@ -62,13 +62,28 @@ bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& val
   return true;
 }
 
+/// Limit `i` without axes: Max and Min broadcast, but a limit neither changes the shape of x nor differs within it.
+Result<int> scalarLimit(OnnxNode& node, size_t i) {
+  const Tensor* constant = node.constantInput(i);
+  if (node.input(i) < 0 || (constant && constant->desc.shape.empty())) return node.input(i);
+  if (!constant) return node.emitIntermediate("Reshape", {node.input(i), node.addConstant("scalar", Shape{})});
+  if (constant->desc.elements() != 1)
+    return Status::invalidArgument("{} must be a scalar, got {}", i == 1 ? "min" : "max",
+                                   toString(constant->desc.shape));
+  Tensor scalar = *constant;
+  scalar.desc.shape = {};
+  return node.addConstant(i == 1 ? "min" : "max", std::move(scalar));
+}
+
 /// Opset 11 and later: the limits are inputs. Constants become parameters; anything else goes through Max and Min.
 Status clipInputs(OnnxNode& node) {
   UnaryParamsT params;
-  const int x = node.input(0), low = node.input(1), high = node.input(2);
-  if (low < 0 && high < 0) return node.emit("Identity", {x});
+  const int x = node.input(0);
+  if (node.input(1) < 0 && node.input(2) < 0) return node.emit("Identity", {x});
   if (takeFloat(node, 1, params.alpha) && takeFloat(node, 2, params.beta))
     return node.emit("Clip", {x}, packParams(params));
+  OPKIT_ASSIGN(const int low, scalarLimit(node, 1));
+  OPKIT_ASSIGN(const int high, scalarLimit(node, 2));
   if (high < 0) return node.emit("Max", {x, low});
   return node.emit("Min", {low < 0 ? x : node.emitIntermediate("Max", {x, low}), high});
 }

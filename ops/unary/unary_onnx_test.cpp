@@ -20,5 +20,40 @@ TEST(UnaryOnnx, SwiGluIsSwishOfTheGateTimesTheValue) {
   }
 }
 
+TEST(UnaryOnnx, ComputedLimitsOfClipAreScalars) {
+  for (const Shape& limit : {Shape{}, Shape{1}, Shape{1, 1}}) {
+    features::Node node("Clip", {{DType::Float32, {}}, {DType::Float32, limit}, {DType::Float32, limit}});
+    node.domain = "";
+    node.version = 13;
+    features::expectOutput(
+        node, {features::floats({}, {5}), features::floats(limit, {-1}), features::floats(limit, {3})}, {}, {3});
+  }
+  features::Node longer("Clip", {{DType::Float32, {2}}, {DType::Float32, {2}}});
+  longer.domain = "";
+  longer.version = 13;
+  ASSERT_TRUE(longer.import().isOk());
+  const Status run = features::runNetwork(longer, "cpu", {features::floats({2}, {1, 1}), features::floats({2}, {0, 5})},
+                                          [](size_t, const Tensor&) {});
+  EXPECT_NE(run.message().find("got shape []"), std::string::npos) << run.toString();
+}
+
+TEST(UnaryOnnx, ConstantLimitsOfClipAreScalars) {
+  const auto clip = [](const Shape& limit, const std::vector<int64_t>& values) {
+    features::Node node("Clip", {{DType::Int64, {}}, {DType::Int64, limit}});
+    node.domain = "";
+    node.version = 13;
+    node.setConstant(1, features::tensor(DType::Int64, limit, values));
+    return node;
+  };
+  for (const Shape& limit : {Shape{}, Shape{1}}) {
+    features::Node node = clip(limit, {7});
+    const Tensor x = features::tensor<int64_t>(DType::Int64, {}, {5});
+    features::expectOutput(node, {x, x}, {}, {7});
+  }
+  features::Node longer = clip({2}, {0, 5});
+  EXPECT_NE(features::refusalOf(longer).find("min must be a scalar, got [2]"), std::string::npos)
+      << features::refusalOf(longer);
+}
+
 }  // namespace
 }  // namespace opkit::ops::unary
