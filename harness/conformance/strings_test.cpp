@@ -29,7 +29,17 @@ struct Call {
   std::map<std::string, Integers> lists = {};
   int outputs = 1;
   bool areConstant = false;
+  std::map<std::string, std::string> text = {};
+  std::map<std::string, Strings> texts = {};
 };
+
+onnx::AttributeProto& addAttribute(onnx::NodeProto& node, const std::string& name,
+                                   onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(type);
+  return attribute;
+}
 
 Result<Model> import(const Call& call) {
   onnx::ModelProto proto;
@@ -38,17 +48,15 @@ Result<Model> import(const Call& call) {
   onnx::GraphProto& graph = *proto.mutable_graph();
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(call.type);
-  for (const auto& [name, value] : call.numbers) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(value);
-  }
+  for (const auto& [name, value] : call.numbers) addAttribute(node, name, onnx::AttributeProto::INT).set_i(value);
   for (const auto& [name, values] : call.lists) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::INTS);
+    onnx::AttributeProto& attribute = addAttribute(node, name, onnx::AttributeProto::INTS);
     for (const int64_t value : values) attribute.add_ints(value);
+  }
+  for (const auto& [name, value] : call.text) addAttribute(node, name, onnx::AttributeProto::STRING).set_s(value);
+  for (const auto& [name, values] : call.texts) {
+    onnx::AttributeProto& attribute = addAttribute(node, name, onnx::AttributeProto::STRINGS);
+    for (const std::string& value : values) attribute.add_strings(value);
   }
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& tensor = call.inputs[i];
@@ -181,6 +189,14 @@ TEST(Strings, AreChosenAndCounted) {
                 {stringTensor({2, 3}, {"b", "é", "", "no", "no", "no"})});
   expectOutputs({"Unique", {kGrid}}, {stringTensor({5}, {"", "a", "aa", "b", "é"}), integers({5}, {2, 5, 4, 0, 1}),
                                       integers({6}, {3, 4, 0, 3, 2, 1}), integers({5}, {1, 1, 1, 2, 1})});
+}
+
+TEST(Strings, AreConstantsOfANode) {
+  expectOutputs({.type = "Constant", .text = {{"value_string", "é"}}}, {stringTensor({}, {"é"})});
+  expectOutputs({.type = "Constant", .text = {{"value_string", ""}}}, {stringTensor({}, {""})});
+  expectOutputs({.type = "Constant", .texts = {{"value_strings", {"b", "", "b"}}}},
+                {stringTensor({3}, {"b", "", "b"})});
+  expectOutputs({.type = "Constant", .texts = {{"value_strings", {}}}}, {stringTensor({0}, {})});
 }
 
 TEST(Strings, DoNotMixWithNumbers) {

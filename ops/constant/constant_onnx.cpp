@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "engine/tensor/objects.h"
 
 namespace opkit::ops::constant {
 namespace {
@@ -22,6 +23,13 @@ Status constant(OnnxNode& node) {
     const std::vector<int64_t> values = node.intsAttribute("value_ints");
     return emitValues(node, DType::Int64, {static_cast<int64_t>(values.size())}, values);
   }
+  if (node.hasAttribute("value_string"))
+    return node.emitConstant(stringTensor({}, {node.stringAttribute("value_string", "")}));
+  if (node.hasAttribute("value_strings")) {
+    std::vector<std::string> values = node.stringsAttribute("value_strings");
+    Shape shape{static_cast<int64_t>(values.size())};
+    return node.emitConstant(stringTensor(std::move(shape), std::move(values)));
+  }
   OPKIT_ASSIGN(Tensor value, node.tensorAttribute(node.hasAttribute("sparse_value") ? "sparse_value" : "value"));
   return node.emitConstant(std::move(value));
 }
@@ -40,7 +48,10 @@ Status constantOfShape(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Constant", {"value", "sparse_value", "value_float", "value_int", "value_floats", "value_ints"}, constant);
+  rules.add("Constant",
+            {"value", "sparse_value", "value_float", "value_int", "value_floats", "value_ints", "value_string",
+             "value_strings"},
+            constant);
   rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
   rules.note("Constant", {}, "a node becomes a constant of the model");
 }
