@@ -95,6 +95,15 @@ TEST(ConvertedDTypes, ChoicesAmongBooleans) {
   expectValues("ReduceMax", {{x, {0, 0, 0, 1}}, {axes, {1}}}, y, {0, 1}, true);
 }
 
+TEST(ConvertedDTypes, AShrinkOfIntegers) {
+  for (const DType dtype : {DType::Int8, DType::Int16, DType::Int32})
+    expectValues("Shrink", {{{dtype, {4}}, {-3, 0, 1, 100}}}, {dtype, {4}}, {-3, 0, 1, 100});
+  for (const DType dtype : {DType::UInt8, DType::UInt16, DType::UInt32})
+    expectValues("Shrink", {{{dtype, {3}}, {0, 1, 200}}}, {dtype, {3}}, {0, 1, 200});
+  expectValues("Shrink", {{{DType::Int32, {2}}, {16777217, -2147483648}}}, {DType::Int32, {2}},
+               {16777217, -2147483648});
+}
+
 TEST(ConvertedDTypes, ARangeOfHalves) {
   const TensorDesc scalar{DType::Float16, {}};
   expectValues("Range", {{scalar, {1}}, {scalar, {5}}, {scalar, {1.5}}}, {DType::Float16, {3}}, {1, 2.5, 4});

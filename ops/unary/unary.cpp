@@ -18,6 +18,16 @@ DTypeSet dtypesOf(const Function& function) {
   return kFloats | (name == "Abs" || name == "Sign" ? kIntegers : kSigned);
 }
 
+/// ONNX has Shrink for integers too, with parameters that are floats.
+std::vector<std::pair<DType, DType>> computesAs(const Function& function) {
+  std::vector<std::pair<DType, DType>> pairs = OpDef().computesAs;
+  if (function.name != std::string_view("Shrink")) return pairs;
+  for (const DType narrow : {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16})
+    pairs.emplace_back(narrow, DType::Float32);
+  for (const DType wide : {DType::Int32, DType::UInt32}) pairs.emplace_back(wide, DType::Float64);
+  return pairs;
+}
+
 Result<std::vector<TensorDesc>> shapeOfTest(const ShapeArgs& args) {
   return std::vector{TensorDesc{DType::Bool, args.shape(0)}};
 }
@@ -65,7 +75,8 @@ void define(OpRegistry& registry) {
                   .domain = function.domain,
                   .inPlace = {0},
                   .inferShapes = function.isTest ? shapeOfTest : likeFirstInput,
-                  .oracle = oracle.run});
+                  .oracle = oracle.run,
+                  .computesAs = computesAs(function)});
   }
   registry.add({.type = "Not",
                 .summary = "each element: logical negation",
