@@ -11,8 +11,7 @@ namespace {
 /// The mask's strides in [batch, heads, queries, keys]. An extent of 1 repeats; a shorter list of keys ends early.
 Result<MaskStrides> planMask(const Shape& mask, const AttentionPlan& plan) {
   const Shape full{plan.q.batch, plan.q.heads, plan.q.tokens, plan.k.tokens};
-  if (mask.empty() || mask.size() > 4)
-    return Status::invalidArgument("mask must have rank 1 to 4, got {}", toString(mask));
+  if (mask.size() > 4) return Status::invalidArgument("mask must have rank 4 or less, got {}", toString(mask));
   MaskStrides strides;
   int64_t* const byAxis[] = {&strides.batch, &strides.head, &strides.query, &strides.key};
   int64_t stride = 1;
@@ -23,7 +22,7 @@ Result<MaskStrides> planMask(const Shape& mask, const AttentionPlan& plan) {
       return Status::invalidArgument("mask must broadcast to {}, got {}", toString(full), toString(mask));
     *byAxis[axis] = mask[d] == 1 ? 0 : stride;
   }
-  strides.keys = mask.back() == 1 ? plan.k.tokens : mask.back();
+  strides.keys = mask.empty() || mask.back() == 1 ? plan.k.tokens : mask.back();
   return strides;
 }
 

@@ -25,7 +25,7 @@ struct Sight {
   }
   bool byMask(const Coordinates& at) const {
     if (!mask) return true;
-    const int64_t keys = mask->shape().back();
+    const int64_t keys = mask->shape().empty() ? 1 : mask->shape().back();
     if (keys != 1 && at.back() >= keys) return false;
     const size_t element = broadcastElementAt(mask->shape(), at);
     if (mask->isReal()) return mask->real[element] != -INFINITY;

@@ -67,7 +67,7 @@ struct Oracle {
   /// Adds the mask's element to a score; removes the score where a mask of bool is false, another is -infinity, or the
   /// mask has no such key.
   void applyMask(const Coordinates& at, Score& score) const {
-    const int64_t keys = mask->shape().back();
+    const int64_t keys = mask->shape().empty() ? 1 : mask->shape().back();
     if (keys != 1 && at[3] >= keys) {
       score.isSeen = false;
       return;
