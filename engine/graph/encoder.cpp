@@ -187,33 +187,34 @@ bool isConverted(const OpDef& def, const TensorDesc* input, size_t i, DType narr
   return input && input->dtype == narrow && port && !port->dtypes.contains(narrow) && port->dtypes.contains(wide);
 }
 
-/// Whether inputs that have the dtype `wide` may have `other`.
-bool takesInstead(const OpDef& def, const ShapeArgs& args, DType wide, DType other) {
-  for (size_t i = 0; i < args.inputs.size(); ++i)
-    if (args.hasInput(i) && args.input(i).dtype == wide && !portOf(def.inputs, i)->dtypes.contains(other)) return false;
-  return other != wide;
+/// The outputs if the inputs marked in `changed` had the dtype `other`; a failure if they may not.
+Result<std::vector<TensorDesc>> outputsIf(const OpDef& def, const ShapeArgs& args, const std::vector<bool>& changed,
+                                          DType other) {
+  std::vector<TensorDesc> descs(args.inputs.size());
+  std::vector<const TensorDesc*> inputs(args.inputs.begin(), args.inputs.end());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!changed[i]) continue;
+    descs[i] = {other, inputs[i]->shape};
+    inputs[i] = &descs[i];
+  }
+  return inferShapes(def, {args.paramBytes, inputs, args.contents, args.outputCount});
 }
 
-/// Per output of dtype `wide`: false if it has this dtype whatever the inputs have. The shape rule is asked once more,
-/// with another dtype for the inputs of `wide`.
-std::vector<bool> followsInputs(const OpDef& def, const ShapeArgs& args, DType wide,
+/// Per output of dtype `wide`: false if it does not follow the converted inputs. The shape rule is asked once more,
+/// with another dtype for these inputs, or for all of dtype `wide` where they must be alike.
+std::vector<bool> followsInputs(const OpDef& def, const ShapeArgs& args, const std::vector<bool>& converted, DType wide,
                                 const std::vector<TensorDesc>& outputs) {
-  std::vector<bool> follows;
+  std::vector<bool> follows, alike;
   for (const TensorDesc& output : outputs) follows.push_back(output.dtype == wide);
-  for (const DType other : {DType::Float16, DType::Float64, DType::Int8}) {
-    if (!takesInstead(def, args, wide, other)) continue;
-    std::vector<TensorDesc> descs(args.inputs.size());
-    std::vector<const TensorDesc*> inputs(args.inputs.begin(), args.inputs.end());
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i] || inputs[i]->dtype != wide) continue;
-      descs[i] = {other, inputs[i]->shape};
-      inputs[i] = &descs[i];
+  for (size_t i = 0; i < args.inputs.size(); ++i) alike.push_back(args.hasInput(i) && args.input(i).dtype == wide);
+  for (const std::vector<bool>& changed : {converted, alike})
+    for (const DType other : {DType::Float16, DType::Float64, DType::Int8}) {
+      if (other == wide) continue;
+      const auto again = outputsIf(def, args, changed, other);
+      if (!again) continue;
+      for (size_t i = 0; i < follows.size(); ++i) follows[i] = follows[i] && (*again)[i].dtype != wide;
+      return follows;
     }
-    const auto again = inferShapes(def, {args.paramBytes, inputs, args.contents, args.outputCount});
-    if (!again) continue;
-    for (size_t i = 0; i < follows.size(); ++i) follows[i] = follows[i] && (*again)[i].dtype != wide;
-    break;
-  }
   return follows;
 }
 
@@ -227,9 +228,11 @@ Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType w
   std::vector<Tensor> values(count);
   NodeView inner = view;
   std::vector<int> inputs;
+  std::vector<bool> converted(count, false);
   for (size_t i = 0; i < count; ++i) {
     inputs.push_back(view.inputs[i] ? parts.input(i) : Decomposition::kAbsent);
-    if (!isConverted(view.def, view.inputs[i], i, narrow, wide)) continue;
+    converted[i] = isConverted(view.def, view.inputs[i], i, narrow, wide);
+    if (!converted[i]) continue;
     inputs.back() = registry_.conversion()(parts, inputs.back(), wide);
     descs[i] = {wide, view.inputs[i]->shape};
     inner.inputs[i] = &descs[i];
@@ -239,7 +242,7 @@ Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType w
     inner.contents[i] = &values[i];
   }
   OPKIT_ASSIGN(std::vector<TensorDesc> outputs, inferShapes(view.def, inner.shapeArgs()));
-  const std::vector<bool> follows = followsInputs(view.def, inner.shapeArgs(), wide, outputs);
+  const std::vector<bool> follows = followsInputs(view.def, inner.shapeArgs(), converted, wide, outputs);
   const std::vector<int> made = parts.add(view.node.type, inputs, view.node.params, view.node.outputs.size());
   for (size_t i = 0; i < made.size(); ++i) {
     parts.setOutput(i, follows[i] ? registry_.conversion()(parts, made[i], narrow) : made[i]);

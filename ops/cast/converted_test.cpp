@@ -89,6 +89,15 @@ TEST(ConvertedDTypes, OutputsOfAFixedTypeKeepIt) {
   }
 }
 
+/// RMSNormalization gives the type of the scale, Pow that of the base.
+TEST(ConvertedDTypes, OutputsFollowTheConvertedInputAlone) {
+  const TensorDesc brains{kBrain, {1, 2}}, floats{DType::Float32, {1, 2}};
+  expectValues("RMSNormalization", {{brains, {0, 0}}, {floats, {1, 1}}}, floats, {0, 0});
+  expectValues("RMSNormalization", {{floats, {0, 0}}, {brains, {1, 1}}}, brains, {0, 0});
+  expectValues("Pow", {{brains, {2, 3}}, {floats, {2, 2}}}, brains, {4, 9});
+  expectValues("Pow", {{floats, {2, 3}}, {brains, {2, 2}}}, floats, {4, 9});
+}
+
 TEST(ConvertedDTypes, ChoicesAmongBooleans) {
   const TensorDesc x{DType::Bool, {2, 2}}, y{DType::Bool, {2, 1}}, axes{DType::Int64, {1}};
   expectValues("ReduceMin", {{x, {1, 1, 0, 1}}, {axes, {1}}}, y, {1, 0}, true);
