@@ -205,7 +205,12 @@ void ImportNode::noteObjects(const OpDef& def) {
 Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamBytes params) {
   OPKIT_CHECK(!emitted_);
   emitted_ = true;
-  addNode(type, std::move(inputs), outputs_, std::move(params));
+  std::vector<int> outputs = outputs_;
+  const OpDef* def = context_.registry->find(type);
+  // The results of a Split depend on the number of its outputs, named or not.
+  const bool isVariadic = def && !def->outputs.empty() && def->outputs.back().kind == Port::Kind::Variadic;
+  if (isVariadic) outputs.resize(static_cast<size_t>(proto_.output_size()), -1);
+  addNode(type, std::move(inputs), std::move(outputs), std::move(params));
   return Status::ok();
 }
 
