@@ -298,8 +298,10 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
   if (allKnown || view.def.shapeOnly) return fold(view, outputs, graph);
   if (view.def.lower) return lower(view, outputs, graph);
   if (view.def.decompose) return decompose(view, outputs, graph);
-  OPKIT_ASSIGN(const Decomposition form, kernelForm(view.def, view.shapeArgs(), outputs));
-  if (!form.parts().empty()) return encodeParts(view, outputs, form, graph);
+  if (view.def.toKernelForm) {
+    OPKIT_ASSIGN(const Decomposition form, kernelForm(view.def, view.shapeArgs(), outputs));
+    if (!form.parts().empty()) return encodeParts(view, outputs, form, graph);
+  }
   const double flops = view.def.flops ? view.def.flops(view.shapeArgs(), outputs)
                                       : static_cast<double>(outputs.empty() ? 0 : outputs[0].elements());
   graph.commands.push_back({&view.def, static_cast<int>(place.index), place.ordinal(0), node.inputs, node.outputs,
