@@ -38,7 +38,7 @@ Result<std::vector<TensorDesc>> layerShapeRule(const ShapeArgs& args) {
 
 Result<std::vector<TensorDesc>> instanceShapeRule(const ShapeArgs& args) {
   const Shape& x = args.shape(0);
-  if (x.size() < 3) return Status::invalidArgument("the input must have rank 3 or more, got {}", toString(x));
+  if (x.size() < 2) return Status::invalidArgument("the input must have rank 2 or more, got {}", toString(x));
   const int64_t groups = args.params<InstanceNormParams>().groups;
   if (groups != 0) OPKIT_TRY(checkGroups(x, groups, "groups"));
   OPKIT_TRY(checkAffine(args, {x[1]}));
