@@ -40,6 +40,17 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 
 bool Descriptor::close() { return ::close(std::exchange(value_, -1)) == 0; }
 
+Result<Descriptor> openToRead(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // else a pipe waits for its writer here
+  struct stat facts {};
+  if (!file.isOpen() || ::fstat(file.get(), &facts) != 0)
+    return Status::invalidArgument("cannot read '{}': {}", path, std::strerror(errno));
+  if (!S_ISREG(facts.st_mode))
+    return Status::invalidArgument("cannot read '{}': it is {}, not a file", path,
+                                   S_ISDIR(facts.st_mode) ? "a folder" : "a pipe or a device");
+  return file;
+}
+
 bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written) {
   const size_t size = bytes.size();
   bool good = true;

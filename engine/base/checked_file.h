@@ -29,6 +29,10 @@ class Descriptor {
   int value_ = -1;
 };
 
+/// Opens a file for reading. InvalidArgument names a path that cannot be read or is no regular file: a pipe or a device
+/// may never end, or never begin.
+Result<Descriptor> openToRead(const std::string& path);
+
 /// Writes everything; false on failure, with errno set. `written`, if given, counts the bytes written.
 bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written = nullptr);
 

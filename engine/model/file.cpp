@@ -21,14 +21,12 @@ std::string systemMessage() { return std::strerror(errno); }
 }  // namespace
 
 Result<std::vector<uint8_t>> readFile(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.isOpen()) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
+  OPKIT_ASSIGN(const Descriptor file, openToRead(path));
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
-  if (S_ISDIR(facts.st_mode)) return Status::invalidArgument("cannot read '{}': it is a folder, not a file", path);
   std::vector<uint8_t> bytes(static_cast<size_t>(std::max<off_t>(facts.st_size, 0)) + 1);
   size_t size = 0;
-  while (true) {  // files of /proc and pipes report size 0: read until the end whatever the reported size
+  while (true) {  // files of /proc report size 0: read until the end whatever the reported size
     if (size == bytes.size()) bytes.resize(std::max<size_t>(size + 1, size + (size_t{1} << 16)));
     const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
     if (count < 0 && errno == EINTR) continue;

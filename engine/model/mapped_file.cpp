@@ -14,13 +14,10 @@
 namespace opkit {
 
 Result<std::shared_ptr<MappedFile>> MappedFile::open(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  OPKIT_ASSIGN(const Descriptor file, openToRead(path));
   struct stat facts {};
-  if (!file.isOpen() || ::fstat(file.get(), &facts) != 0)
+  if (::fstat(file.get(), &facts) != 0)
     return Status::invalidArgument("cannot read '{}': {}", path, std::strerror(errno));
-  if (!S_ISREG(facts.st_mode))
-    return Status::invalidArgument("cannot read '{}': it is {}, not a file", path,
-                                   S_ISDIR(facts.st_mode) ? "a folder" : "a pipe or a device");
   const auto size = static_cast<size_t>(facts.st_size);
   void* data = nullptr;
   if (size > 0) {

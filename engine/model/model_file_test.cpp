@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -242,11 +243,21 @@ TEST_F(FileTest, MappedFilesMustBeFiles) {
   EXPECT_NE(MappedFile::open(path("missing")).error().message().find("missing"), std::string::npos);
   EXPECT_NE(MappedFile::open(folder_.string()).error().message().find("a folder"), std::string::npos);
   EXPECT_NE(MappedFile::open("/dev/null").error().message().find("a pipe or a device"), std::string::npos);
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_NE(MappedFile::open(path("pipe")).error().message().find("a pipe or a device"), std::string::npos);
   ASSERT_TRUE(writeFile(path("empty"), std::vector<uint8_t>()).isOk());
   const auto empty = MappedFile::open(path("empty"));
   ASSERT_TRUE(empty);
   EXPECT_TRUE((*empty)->contents().empty());
   EXPECT_FALSE(readModel(*empty));
+}
+
+/// Reading them might never end; opening a pipe without a writer does not return.
+TEST_F(FileTest, PipesAndDevicesAreNotRead) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const std::string& place : {path("pipe"), std::string("/dev/zero"), std::string("/dev/null")})
+    EXPECT_EQ(readFile(place).error().message(),
+              fmt::format("cannot read '{}': it is a pipe or a device, not a file", place));
 }
 
 TEST_F(FileTest, ReadsFilesThatReportNoSize) { EXPECT_GT(readFile("/proc/self/status")->size(), 10u); }

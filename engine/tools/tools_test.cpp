@@ -1,6 +1,7 @@
 // Runs op-run and op-convert as a user does and looks at exit codes, messages and files.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <set>
@@ -254,6 +255,28 @@ TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   impossible.addNode("MatMul", {"x", "w"}, "z");
   impossible.proto.mutable_graph()->add_output()->set_name("z");
   expectRefusal(opRun(write("impossible.onnx", impossible)), "MatMul");
+}
+
+/// None of them may be waited for: a pipe has no writer, a device no end.
+TEST_F(ToolsTest, PipesAndDevicesAreOneLineAndExit2) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string model = write("m.onnx", SmallModel());
+  for (const std::string& place : {path("pipe"), std::string("/dev/zero"), std::string("/dev/tty")}) {
+    expectRefusal(opRun(place), "cannot read '" + place);
+    expectRefusal(opConvert(place + " " + path("m.opk")), "cannot read '" + place);
+    expectRefusal(opRun(model + " --input x=" + place), "cannot read '" + place);
+    expectRefusal(opRun(model + " --expect y=" + place), "cannot read '" + place);
+  }
+  SmallModel external("Add");
+  onnx::TensorProto& values = *external.proto.mutable_graph()->add_initializer();
+  values.set_name("w");
+  values.set_data_type(onnx::TensorProto::FLOAT);
+  values.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *values.add_external_data();
+  entry.set_key("location");
+  entry.set_value("pipe");
+  external.proto.mutable_graph()->mutable_node(0)->add_input("w");
+  expectRefusal(opRun(write("external.onnx", external)), "pipe': it is a pipe or a device, not a file");
 }
 
 TEST_F(ToolsTest, BadOptionsAreOneLineAndExit2) {

@@ -25,9 +25,7 @@ Result<Model> parse(const std::string& model, const OpRegistry& registry, const 
 Status checkName(const std::string& model) {
   if (model.starts_with(kZooPrefix)) return checkZoo(model.substr(kZooPrefix.size()));
   std::error_code error;
-  const auto type = std::filesystem::status(model, error).type();
-  const bool readable = type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::directory;
-  return readable ? Status::ok() : readFile(model).error();
+  return std::filesystem::is_regular_file(model, error) ? Status::ok() : readFile(model).error();
 }
 
 }  // namespace

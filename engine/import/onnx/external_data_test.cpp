@@ -1,6 +1,7 @@
 #include "engine/import/onnx/external_data.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -84,6 +85,8 @@ TEST_F(ExternalDataTest, WrongPlacesAreOneLine) {
   expectRefused(proto({}), "no location");
   expectRefused(proto({{"location", "missing.bin"}}), "missing.bin': No such file");
   expectRefused(proto({{"location", "parts"}}), "it is a folder");
+  ASSERT_EQ(::mkfifo((folder_ / "model" / "pipe").c_str(), 0600), 0);
+  expectRefused(proto({{"location", "pipe"}}), "it is a pipe or a device, not a file");
   expectRefused(proto({{"location", "data.bin"}, {"offset", "-1"}}), "offset '-1': expected a whole number");
   expectRefused(proto({{"location", "data.bin"}, {"offset", "6x"}}), "offset '6x'");
   expectRefused(proto({{"location", "data.bin"}, {"length", "99999999999999999999"}}), "expected a whole number");

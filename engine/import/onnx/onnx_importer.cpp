@@ -1,6 +1,5 @@
 #include "engine/import/onnx/onnx_importer.h"
 
-#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -292,11 +291,6 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
 }
 
 Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, const OpRegistry& registry) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {  // a pipe, or an error that readFile names
-    OPKIT_ASSIGN(const auto bytes, readFile(path));
-    return isOpk(bytes) ? readModel(bytes) : importOnnx(bytes, rules, registry, path);
-  }
   OPKIT_ASSIGN(const auto file, MappedFile::open(path));
   return isOpk(file->contents()) ? readModel(file) : importOnnx(file->contents(), rules, registry, path);
 }
