@@ -38,6 +38,12 @@ int Model::findTensor(std::string_view name) const {
   return -1;
 }
 
+Status checkDeclared(const ModelTensor& tensor, const TensorDesc& made) {
+  if (!tensor.declared || *tensor.declared == made.dtype) return Status::ok();
+  return Status::invalidArgument("output '{}': the model declares {}, its nodes make {}", tensor.name,
+                                 nameOf(*tensor.declared), nameOf(made.dtype));
+}
+
 namespace {
 
 Status checkSubgraphs(const ModelNode& node, const OpDef& def, const OpRegistry& registry) {

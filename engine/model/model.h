@@ -18,10 +18,14 @@ class OpRegistry;
 
 struct ModelTensor {
   std::string name;
-  TensorDesc desc;                 // meaningful for inputs (extents may be kDynamic) and constants
-  std::optional<Tensor> constant;  // host values
-  Shape startShape = {};           // of an input: the initial shape of a session; if empty, open extents are 1
+  TensorDesc desc;                     // meaningful for inputs (extents may be kDynamic) and constants
+  std::optional<Tensor> constant;      // host values
+  Shape startShape = {};               // of an input: the initial shape of a session; if empty, open extents are 1
+  std::optional<DType> declared = {};  // of an output: the type that it must have
 };
+
+/// InvalidArgument if `made` has another type than the tensor must have.
+Status checkDeclared(const ModelTensor& tensor, const TensorDesc& made);
 
 struct ModelNode;
 

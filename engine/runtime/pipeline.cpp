@@ -71,6 +71,8 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   rememberInputs(inputs);
   OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
   OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
+  for (const int output : model_.outputs)
+    OPKIT_TRY(checkDeclared(model_.tensors[static_cast<size_t>(output)], graph_.descs[static_cast<size_t>(output)]));
   OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_, parts_.share->ending));
   OPKIT_TRY(planScratch());
   arenas_.resize(backends_.size());

@@ -238,6 +238,7 @@ Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs
   std::vector<Tensor> outputs;
   for (int output : model_.outputs) {
     outputs.push_back(values_[static_cast<size_t>(output)]);
+    OPKIT_TRY(checkDeclared(model_.tensors[static_cast<size_t>(output)], outputs.back().desc));
     if (taken.insert(outputs.back().buffer.get()).second) continue;
     OPKIT_ASSIGN(outputs.back(), copyOf(outputs.back()));
   }

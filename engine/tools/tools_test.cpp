@@ -257,6 +257,44 @@ TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   expectRefusal(opRun(write("impossible.onnx", impossible)), "MatMul");
 }
 
+TEST_F(ToolsTest, AnOutputHasTheTypeThatIsDeclared) {
+  SmallModel plain;
+  auto& declared = *plain.proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type();
+  declared.set_elem_type(onnx::TensorProto::FLOAT);
+  EXPECT_EQ(opRun(write("right.onnx", plain)).code, 0);
+  declared.set_elem_type(onnx::TensorProto::INT64);
+  expectRefusal(opRun(write("wrong.onnx", plain)), "output 'y': the model declares i64, its nodes make f32");
+
+  SmallModel staged("If");  // the branches do not say that one makes integers
+  onnx::NodeProto& node = *staged.proto.mutable_graph()->mutable_node(0);
+  node.set_input(0, "c");
+  staged.addInput("c", {});
+  staged.proto.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      onnx::TensorProto::BOOL);
+  for (const auto& [branch, to] :
+       {std::pair{"then_branch", onnx::TensorProto::FLOAT}, std::pair{"else_branch", onnx::TensorProto::INT64}}) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(branch);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    onnx::NodeProto& cast = *attribute.mutable_g()->add_node();
+    cast.set_op_type("Cast");
+    cast.add_input("x");
+    cast.add_output("z");
+    onnx::AttributeProto& type = *cast.add_attribute();
+    type.set_name("to");
+    type.set_type(onnx::AttributeProto::INT);
+    type.set_i(to);
+    attribute.mutable_g()->add_output()->set_name("z");
+  }
+  EXPECT_EQ(opRun(write("free.onnx", staged) + " --input c=ramp").code, 0);
+  auto& result = *staged.proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type();
+  result.set_elem_type(onnx::TensorProto::INT64);
+  EXPECT_EQ(opRun(write("integers.onnx", staged) + " --input c=ramp").code, 0) << "c is false";
+  result.set_elem_type(onnx::TensorProto::FLOAT);
+  expectRefusal(opRun(write("floats.onnx", staged) + " --input c=ramp"),
+                "output 'y': the model declares f32, its nodes make i64");
+}
+
 /// None of them may be waited for: a pipe has no writer, a device no end.
 TEST_F(ToolsTest, PipesAndDevicesAreOneLineAndExit2) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);

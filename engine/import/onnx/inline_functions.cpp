@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -18,6 +17,8 @@ constexpr size_t kMostNodes = 1'000'000;
 constexpr int kNodeOverload = 8;
 constexpr int kFunctionDefaults = 11;  // AttributeProto
 constexpr int kFunctionOverload = 13;
+// A field of NodeProto that no version of ONNX has: the opset of the function around the node.
+constexpr int kOpsetOfFunction = 100'000;
 
 /// The values of a field of strings or messages that the message's type does not know.
 template <class Message>
@@ -39,6 +40,14 @@ std::string overloadOf(const Message& message, int number) {
 }
 
 using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+using Opsets = std::map<std::string, int64_t>;                  // by domain
+
+/// Adds those whose domain is new.
+template <class Message>
+void addOpsets(const Message& message, Opsets& opsets) {
+  for (const onnx::OperatorSetIdProto& opset : message.opset_import())
+    opsets.emplace(canonicalDomain(opset.domain()), opset.version());
+}
 
 struct Function {
   const onnx::FunctionProto* proto;
@@ -121,6 +130,7 @@ class Inliner {
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   Status read(const onnx::ModelProto& model) {
+    addOpsets(model, opsets_);
     for (const onnx::FunctionProto& proto : model.functions()) {
       Function function{&proto, {}};
       for (const std::string& text : unknownTexts(proto, kFunctionDefaults)) {
@@ -132,9 +142,13 @@ class Inliner {
       const Key key{canonicalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
       if (!functions_.emplace(key, std::move(function)).second)
         return Status::invalidArgument("ONNX function '{}' is defined twice", nameOf(proto));
+      addOpsets(proto, opsets_);
     }
     return Status::ok();
   }
+
+  /// Those of the model, and of functions where the model has none.
+  const Opsets& opsets() const { return opsets_; }
 
   Status expand(onnx::GraphProto& graph) {
     Nodes nodes;
@@ -153,8 +167,18 @@ class Inliner {
         functions_.find({canonicalDomain(node.domain()), node.op_type(), overloadOf(node, kNodeOverload)});
     if (found != functions_.end()) return expandCall(found->second, node, out);
     if (++nodes_ > kMostNodes) return Status::unsupported("ONNX functions expand to more than {} nodes", kMostNodes);
+    if (!running_.empty()) keepOpset(*running_.back(), node);
     *out.Add() = std::move(node);
     return Status::ok();
+  }
+
+  void keepOpset(const onnx::FunctionProto& function, onnx::NodeProto& node) const {
+    Opsets own;
+    addOpsets(function, own);
+    const auto opset = own.find(canonicalDomain(node.domain()));
+    if (opset != own.end() && opset->second != opsets_.at(opset->first))
+      node.GetReflection()->MutableUnknownFields(&node)->AddVarint(kOpsetOfFunction,
+                                                                   static_cast<uint64_t>(opset->second));
   }
 
   Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out) {
@@ -185,6 +209,7 @@ class Inliner {
   }
 
   std::map<Key, Function> functions_;
+  Opsets opsets_;
   std::vector<const onnx::FunctionProto*> running_;
   size_t nodes_ = 0;
   size_t calls_ = 0;
@@ -194,16 +219,28 @@ class Inliner {
 
 std::string canonicalDomain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+std::optional<int64_t> opsetOfFunction(const onnx::NodeProto& node) {
+  const google::protobuf::UnknownFieldSet& fields = node.GetReflection()->GetUnknownFields(node);
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (const auto& field = fields.field(i);
+        field.number() == kOpsetOfFunction && field.type() == google::protobuf::UnknownField::TYPE_VARINT)
+      return static_cast<int64_t>(field.varint());
+  return std::nullopt;
+}
+
 Status inlineFunctions(onnx::ModelProto& model) {
   if (model.functions_size() == 0) return Status::ok();
   Inliner inliner;
   OPKIT_TRY(inliner.read(model));
   OPKIT_TRY(inliner.expand(*model.mutable_graph()));
-  std::set<std::string> known;
-  for (const onnx::OperatorSetIdProto& opset : model.opset_import()) known.insert(canonicalDomain(opset.domain()));
-  for (const onnx::FunctionProto& function : model.functions())
-    for (const onnx::OperatorSetIdProto& opset : function.opset_import())
-      if (known.insert(canonicalDomain(opset.domain())).second) *model.add_opset_import() = opset;
+  Opsets known;
+  addOpsets(model, known);
+  for (const auto& [domain, version] : inliner.opsets()) {
+    if (known.contains(domain)) continue;
+    onnx::OperatorSetIdProto& opset = *model.add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(version);
+  }
   return Status::ok();
 }
 

@@ -3,10 +3,10 @@
 #include <set>
 #include <sstream>
 
+#include "engine/import/onnx/declared_types.h"
 #include "engine/import/onnx/external_data.h"
 #include "engine/import/onnx/inline_branches.h"
 #include "engine/import/onnx/inline_functions.h"
-#include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_node.h"
 #include "engine/import/onnx/onnx_tensor.h"
 #include "engine/model/model_structure.h"
@@ -20,33 +20,19 @@ std::string qualifiedType(const onnx::NodeProto& node) {
   return domain.empty() ? node.op_type() : domain + "::" + node.op_type();
 }
 
-const char* kindOf(const onnx::TypeProto& type) {
-  switch (type.value_case()) {
-    case onnx::TypeProto::kTensorType: return "tensor";
-    case onnx::TypeProto::kSequenceType: return "sequence";
-    case onnx::TypeProto::kMapType: return "map";
-    case onnx::TypeProto::kOptionalType: return "optional";
-    case onnx::TypeProto::kSparseTensorType: return "sparse tensor";
-    case onnx::TypeProto::kOpaqueType: return "opaque";
-    default: return "nothing";
-  }
-}
-
 /// The number of the declared element type; 0 if there is none.
 int elementTypeOf(const onnx::ValueInfoProto& info) {
   return info.type().has_tensor_type() ? info.type().tensor_type().elem_type() : 0;
 }
 
 Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
-  if (info.type().has_sequence_type()) return TensorDesc{DType::Sequence, {kDynamic}};
-  if (info.type().has_optional_type()) return TensorDesc{DType::Optional, {kDynamic}};
-  if (!info.type().has_tensor_type())
-    return Status::unsupported("its type must be a tensor, found {}", kindOf(info.type()));
+  OPKIT_ASSIGN(const std::optional<DType> declared, declaredType(info));
+  if (!declared) return Status::unsupported("its type must be declared, found none");
+  if (!info.type().has_tensor_type()) return TensorDesc{*declared, {kDynamic}};
   const onnx::TypeProto::Tensor& type = info.type().tensor_type();
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(type.elem_type()));
-  if (!type.has_shape() && dtype == DType::String) return TensorDesc{dtype, {kDynamic}};
+  if (!type.has_shape() && *declared == DType::String) return TensorDesc{*declared, {kDynamic}};
   if (!type.has_shape()) return Status::unsupported("its rank must be known, found a tensor without a shape");
-  TensorDesc desc{dtype, {}};
+  TensorDesc desc{*declared, {}};
   Shape known;
   for (const onnx::TensorShapeProto::Dimension& dimension : type.shape().dim()) {
     desc.shape.push_back(dimension.has_dim_value() ? dimension.dim_value() : kDynamic);
@@ -68,15 +54,30 @@ struct FileContext {
   const onnx::ModelProto& proto;
   const OnnxRules& rules;
   ExternalData& external;
-  std::map<std::string, int> opsets;  // by domain
+  std::map<std::string, int64_t> opsets;  // by domain
 };
+
+std::string domainText(const std::string& domain) { return domain.empty() ? "ai.onnx" : domain; }
+
+/// The newest opsets that the rules were written for: in a later one a name may mean something else. Plugins number
+/// those of their own domains as they like.
+int64_t newestOpset(const std::string& domain) {
+  static const std::map<std::string, int64_t> known{
+      {"", 28}, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, {"com.microsoft", 1}};
+  const auto found = known.find(domain);
+  return found == known.end() ? OnnxRules::kAnyOpset : found->second;
+}
 
 Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
   for (const onnx::OperatorSetIdProto& opset : proto.opset_import()) {
-    if (opset.version() < 1 || opset.version() > OnnxRules::kAnyOpset)
-      return Status::invalidArgument("ONNX opset version of domain '{}' must be 1 or more, found {}", opset.domain(),
-                                     opset.version());
-    file.opsets[canonicalDomain(opset.domain())] = static_cast<int>(opset.version());
+    const std::string domain = canonicalDomain(opset.domain());
+    if (opset.version() < 1)
+      return Status::invalidArgument("ONNX opset version of domain '{}' must be 1 or more, found {}",
+                                     domainText(domain), opset.version());
+    const int64_t version = file.opsets.emplace(domain, opset.version()).first->second;
+    if (version != opset.version())
+      return Status::invalidArgument("ONNX domain '{}' must have one opset version, found {} and {}",
+                                     domainText(domain), version, opset.version());
   }
   if (proto.ir_version() < 3) file.opsets.emplace("", 1);  // files older than opset_import
   return Status::ok();
@@ -222,20 +223,29 @@ class GraphImport {
 
   Status importNode(const onnx::NodeProto& node) {
     const std::string type = qualifiedType(node);
+    OPKIT_ASSIGN(const int opset, opsetOf(node, type));
+    const OnnxRules::Entry* entry = file_.rules.find(type, opset);
+    if (!entry) return Status::unsupported("ONNX operator '{}' (opset {}) has no rule in this build", type, opset);
+    OPKIT_TRY(checkAttributes(node, type, opset, *entry));
+    ImportNode view(node, type, opset, context_, [this](const onnx::GraphProto& graph, const std::string& name) {
+      return importSubgraph(graph, name);
+    });
+    if (view.outputCount() == 0) return Status::invalidArgument("ONNX operator '{}' has no outputs", type);
+    const Status declared = checkDeclaredTypes(node);
+    return (declared.isOk() ? view.finish(entry->rule(view)) : declared)
+        .withContext(fmt::format("ONNX operator '{}' ('{}')", type, view.name()));
+  }
+
+  Result<int> opsetOf(const onnx::NodeProto& node, const std::string& type) const {
     const std::string domain = canonicalDomain(node.domain());
-    const auto opset = file_.opsets.find(domain);
-    if (opset == file_.opsets.end())
+    const auto imported = file_.opsets.find(domain);
+    if (imported == file_.opsets.end())
       return Status::invalidArgument("ONNX operator '{}': the model imports no opset for its domain '{}'", type,
                                      domain);
-    const OnnxRules::Entry* entry = file_.rules.find(type, opset->second);
-    if (!entry)
-      return Status::unsupported("ONNX operator '{}' (opset {}) has no rule in this build", type, opset->second);
-    OPKIT_TRY(checkAttributes(node, type, opset->second, *entry));
-    ImportNode view(
-        node, type, opset->second, context_,
-        [this](const onnx::GraphProto& graph, const std::string& name) { return importSubgraph(graph, name); });
-    if (view.outputCount() == 0) return Status::invalidArgument("ONNX operator '{}' has no outputs", type);
-    return view.finish(entry->rule(view)).withContext(fmt::format("ONNX operator '{}' ('{}')", type, view.name()));
+    const int64_t opset = opsetOfFunction(node).value_or(imported->second), newest = newestOpset(domain);
+    if (opset <= newest) return static_cast<int>(opset);
+    return Status::unsupported("ONNX operator '{}': this build knows opsets of domain '{}' up to {}, found {}", type,
+                               domainText(domain), newest, opset);
   }
 
   static Status checkAttributes(const onnx::NodeProto& node, const std::string& type, int opset,
@@ -256,6 +266,9 @@ class GraphImport {
     for (const onnx::ValueInfoProto& output : graph_.output()) {
       const int index = context_.resolve(output.name());
       if (index < 0) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
+      const auto declared = declaredType(output);
+      if (!declared) return declared.error().withContext(fmt::format("ONNX graph output '{}'", output.name()));
+      model().tensors[static_cast<size_t>(index)].declared = *declared;
       model().outputs.push_back(index);
     }
     if (model().outputs.empty()) return Status::invalidArgument("ONNX graph: expected at least one output, found none");

@@ -28,7 +28,9 @@ OpRegistry testOps() {
 OnnxRules testRules() {
   OnnxRules rules;
   rules.add("Any", {}, passThrough("Any"));
-  rules.add("acme::Any", {}, passThrough("Any"));
+  for (const char* domain : {"acme", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "com.microsoft"})
+    rules.add(fmt::format("{}::Any", domain), {}, passThrough("Any"));
+  rules.add("If", {"then_branch", "else_branch"}, passThrough("Any"));
   rules.add("Recent", {}, passThrough("Any"), 13, 14);
   rules.add("Value", {"value"}, [](OnnxNode& node) -> Status {
     OPKIT_ASSIGN(Tensor value, node.tensorAttribute("value"));
@@ -301,6 +303,10 @@ struct Refused {
   std::function<void(Builder&)> apply;
 };
 
+void declare(onnx::ValueInfoProto& info, int elementType) {
+  info.mutable_type()->mutable_tensor_type()->set_elem_type(elementType);
+}
+
 AttributeProto& firstAttribute(Builder& builder, const char* name) {
   AttributeProto& attribute = *builder.graph().mutable_node(0)->add_attribute();
   attribute.set_name(name);
@@ -315,8 +321,9 @@ std::vector<Refused> refusedModels() {
   };
   return {
       {"ONNX operator 'Nope' (opset 13) has no rule in this build", unsupported, setType("Nope")},
-      {"'ai.onnx.ml::Any' (opset 2) has no rule", unsupported,
+      {"'ai.onnx.ml::Nope' (opset 2) has no rule", unsupported,
        [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type("Nope");
          b.graph().mutable_node(0)->set_domain("ai.onnx.ml");
          b.proto.add_opset_import()->set_domain("ai.onnx.ml");
          b.proto.mutable_opset_import(1)->set_version(2);
@@ -407,7 +414,80 @@ std::vector<Refused> refusedModels() {
        }},
       {"without a graph", corrupt, [](Builder& b) { b.proto.clear_graph(); }},
       {"opset version", invalid, [](Builder& b) { b.proto.mutable_opset_import(0)->set_version(-3); }},
+      {"domain 'ai.onnx' must have one opset version, found 13 and 12", invalid,
+       [](Builder& b) {
+         b.proto.add_opset_import()->set_domain("ai.onnx");
+         b.proto.mutable_opset_import(1)->set_version(12);
+       }},
+      {"'If' ('y'): output 0 must have one type in both branches, then_branch declares f32, else_branch i64", invalid,
+       [](Builder& b) {
+         b.graph().mutable_node(0)->set_op_type("If");
+         declare(*firstAttribute(b, "then_branch").mutable_g()->add_output(), TensorProto::FLOAT);
+         declare(*firstAttribute(b, "else_branch").mutable_g()->add_output(), TensorProto::INT64);
+       }},
+      {"graph output 'y': ONNX type complex64", unsupported,
+       [](Builder& b) { declare(*b.graph().mutable_output(0), TensorProto::COMPLEX64); }},
+      {"graph output 'y': its type must be a tensor, found map", unsupported,
+       [](Builder& b) { b.graph().mutable_output(0)->mutable_type()->mutable_map_type(); }},
   };
+}
+
+/// A plain node of the domain whose model imports `version`; the message of its refusal.
+std::string refusalOfOpset(const std::string& domain, int64_t version) {
+  Builder builder = simple();
+  builder.graph().mutable_node(0)->set_domain(domain);
+  onnx::OperatorSetIdProto& opset =
+      domain.empty() ? *builder.proto.mutable_opset_import(0) : *builder.proto.add_opset_import();
+  opset.set_domain(domain);
+  opset.set_version(version);
+  const Result<Model> model = builder.import();
+  return model ? "" : model.error().message();
+}
+
+TEST(OnnxImporter, NewerOpsetsThanTheNewestKnownAreRefused) {
+  const std::vector<std::pair<std::string, int64_t>> newest{
+      {"", 28}, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, {"com.microsoft", 1}};
+  for (const auto& [domain, version] : newest) {
+    EXPECT_EQ(refusalOfOpset(domain, version), "");
+    const std::string name = domain.empty() ? "ai.onnx" : domain, type = domain.empty() ? "Any" : domain + "::Any";
+    for (const int64_t later : {version + 1, int64_t{999}, INT64_MAX})
+      EXPECT_EQ(refusalOfOpset(domain, later),
+                fmt::format("ONNX operator '{}': this build knows opsets of domain '{}' up to {}, found {}", type, name,
+                            version, later));
+  }
+  EXPECT_EQ(refusalOfOpset("acme", 999), "") << "a plugin's own numbers";
+  Builder unused = simple();
+  unused.proto.add_opset_import()->set_domain("ai.onnx.ml");
+  unused.proto.mutable_opset_import(1)->set_version(999);
+  EXPECT_TRUE(unused.import()) << "no node is of that domain";
+}
+
+TEST(OnnxImporter, NodesOfFunctionsHaveTheOpsetOfTheFunction) {
+  Builder builder = simple();
+  onnx::FunctionProto& function = *builder.proto.add_functions();
+  function.set_name("F");
+  function.set_domain("own");
+  function.add_input("a");
+  function.add_output("b");
+  onnx::NodeProto& inner = *function.add_node();
+  inner.set_op_type("Recent");  // of opsets 13 and 14
+  inner.add_input("a");
+  inner.add_output("b");
+  builder.graph().mutable_node(0)->set_op_type("F");
+  builder.graph().mutable_node(0)->set_domain("own");
+  builder.proto.mutable_opset_import(0)->set_version(12);
+  const auto message = [&] {
+    const Result<Model> model = builder.import();
+    return model ? "" : model.error().message();
+  };
+  EXPECT_EQ(message(), "ONNX operator 'Recent' (opset 12) has no rule in this build");
+  function.add_opset_import()->set_version(14);
+  EXPECT_EQ(message(), "");
+  function.mutable_opset_import(0)->set_version(29);
+  EXPECT_EQ(message(), "ONNX operator 'Recent': this build knows opsets of domain 'ai.onnx' up to 28, found 29");
+  builder.proto.mutable_opset_import(0)->set_version(13);
+  function.mutable_opset_import(0)->set_version(15);
+  EXPECT_EQ(message(), "ONNX operator 'Recent' (opset 15) has no rule in this build");
 }
 
 TEST(OnnxImporter, SparseInitializersBecomeDense) {
