@@ -29,8 +29,10 @@ struct Call {
   std::map<std::string, Integers> lists = {};
   int outputs = 1;
   bool areConstant = false;
+  std::string domain = "";
   std::map<std::string, std::string> text = {};
   std::map<std::string, Strings> texts = {};
+  std::map<std::string, Tensor> tensors = {};
 };
 
 onnx::AttributeProto& addAttribute(onnx::NodeProto& node, const std::string& name,
@@ -41,23 +43,37 @@ onnx::AttributeProto& addAttribute(onnx::NodeProto& node, const std::string& nam
   return attribute;
 }
 
+Status addAttributes(const Call& call, onnx::NodeProto& node) {
+  for (const auto& [name, value] : call.numbers) addAttribute(node, name, onnx::AttributeProto::INT).set_i(value);
+  for (const auto& [name, values] : call.lists)
+    for (onnx::AttributeProto& list = addAttribute(node, name, onnx::AttributeProto::INTS);
+         const int64_t value : values)
+      list.add_ints(value);
+  for (const auto& [name, value] : call.text) addAttribute(node, name, onnx::AttributeProto::STRING).set_s(value);
+  for (const auto& [name, texts] : call.texts)
+    for (onnx::AttributeProto& list = addAttribute(node, name, onnx::AttributeProto::STRINGS);
+         const std::string& text : texts)
+      list.add_strings(text);
+  for (const auto& [name, tensor] : call.tensors) {
+    OPKIT_ASSIGN(const std::vector<uint8_t> bytes, tensorToProto(tensor, name));
+    addAttribute(node, name, onnx::AttributeProto::TENSOR)
+        .mutable_t()
+        ->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+  return Status::ok();
+}
+
 Result<Model> import(const Call& call) {
   onnx::ModelProto proto;
   proto.set_ir_version(8);
-  proto.add_opset_import()->set_version(17);
+  onnx::OperatorSetIdProto& opset = *proto.add_opset_import();
+  opset.set_domain(call.domain);
+  opset.set_version(call.domain.empty() ? 17 : 4);
   onnx::GraphProto& graph = *proto.mutable_graph();
   onnx::NodeProto& node = *graph.add_node();
   node.set_op_type(call.type);
-  for (const auto& [name, value] : call.numbers) addAttribute(node, name, onnx::AttributeProto::INT).set_i(value);
-  for (const auto& [name, values] : call.lists) {
-    onnx::AttributeProto& attribute = addAttribute(node, name, onnx::AttributeProto::INTS);
-    for (const int64_t value : values) attribute.add_ints(value);
-  }
-  for (const auto& [name, value] : call.text) addAttribute(node, name, onnx::AttributeProto::STRING).set_s(value);
-  for (const auto& [name, values] : call.texts) {
-    onnx::AttributeProto& attribute = addAttribute(node, name, onnx::AttributeProto::STRINGS);
-    for (const std::string& value : values) attribute.add_strings(value);
-  }
+  node.set_domain(call.domain);
+  OPKIT_TRY(addAttributes(call, node));
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& tensor = call.inputs[i];
     node.add_input(fmt::format("x{}", i));
@@ -199,6 +215,29 @@ TEST(Strings, AreConstantsOfANode) {
   expectOutputs({.type = "Constant", .texts = {{"value_strings", {}}}}, {stringTensor({0}, {})});
 }
 
+Call encoder(Tensor x) { return {.type = "LabelEncoder", .inputs = {std::move(x)}, .domain = "ai.onnx.ml"}; }
+
+TEST(Strings, AreLabels) {
+  Call numbers = encoder(stringTensor({2, 3}, {"b", "no", "a", "", "b", "aa"}));
+  numbers.tensors = {{"keys_tensor", stringTensor({4}, {"b", "a", "", "b"})},
+                     {"values_tensor", integers({4}, {1, 2, 3, 4})},
+                     {"default_tensor", integers({1}, {42})}};
+  expectOutputs(numbers, {integers({2, 3}, {4, 42, 2, 3, 4, 42})});
+  Call words = encoder(stringTensor({3}, {"x", "y", "z"}));
+  words.texts = {{"keys_strings", {"z", "x"}}, {"values_strings", {"last", "first"}}};
+  expectOutputs(words, {stringTensor({3}, {"first", "_Unused", "last"})});
+  words.inputs = {stringTensor({0}, {})};
+  expectOutputs(words, {stringTensor({0}, {})});
+}
+
+TEST(Strings, NameNumbers) {
+  Call call = encoder(integers({3}, {7, -1, 2}));
+  call.lists = {{"keys_int64s", {2, 7}}};
+  call.tensors = {{"values_tensor", stringTensor({2}, {"two", "seven"})},
+                  {"default_tensor", stringTensor({}, {"none"})}};
+  expectOutputs(call, {stringTensor({3}, {"seven", "none", "two"})});
+}
+
 TEST(Strings, DoNotMixWithNumbers) {
   for (const char* type : {"Equal", "Concat"})
     EXPECT_NE(errorOf({type,
@@ -207,6 +246,12 @@ TEST(Strings, DoNotMixWithNumbers) {
                   .find("EncodeStrings: input 1 'x' must be one of string, got i64"),
               std::string::npos);
   EXPECT_NE(errorOf({"Add", {kGrid, kGrid}}).find("got string"), std::string::npos);
+  Call labels = encoder(kGrid);
+  labels.lists = {{"keys_int64s", {1}}, {"values_int64s", {2}}};
+  EXPECT_NE(errorOf(labels).find("got string"), std::string::npos) << errorOf(labels);
+  labels = encoder(integers({1}, {1}));
+  labels.texts = {{"keys_strings", {"a"}}, {"values_strings", {"b"}}};
+  EXPECT_NE(errorOf(labels).find("must be one of string, got i64"), std::string::npos) << errorOf(labels);
 }
 
 }  // namespace

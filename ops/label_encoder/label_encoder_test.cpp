@@ -46,18 +46,18 @@ TEST(LabelEncoder, TakesTensors) {
   expectOutput(node, {x}, {6}, {3, 2, 1, 42, 42, 42});
 }
 
-TEST(LabelEncoder, RefusesStringsAndListsThatDoNotFit) {
-  Node strings = encoder(DType::Int64);
-  strings.texts["keys_strings"] = {"a"};
-  EXPECT_EQ(refusalOf(strings), "LabelEncoder: keys must be numbers, got keys_strings");
+TEST(LabelEncoder, RefusesListsThatDoNotFit) {
   Node uneven = encoder(DType::Int64);
   uneven.integers["keys_int64s"] = {1, 2};
-  EXPECT_EQ(refusalOf(uneven), "LabelEncoder: expected one of values_tensor, values_int64s and values_floats");
+  EXPECT_EQ(refusalOf(uneven),
+            "LabelEncoder: expected one of values_tensor, values_strings, values_int64s and values_floats");
   uneven.integers["values_int64s"] = {1};
   EXPECT_EQ(refusalOf(uneven), "LabelEncoder: 2 keys must have as many values, got 1");
   uneven.integers["values_int64s"] = {1, 2};
   uneven.tensors["default_tensor"] = floats({1}, {1});
   EXPECT_EQ(refusalOf(uneven), "LabelEncoder: default_tensor must hold one i64, got 1 of f32");
+  uneven.texts["values_strings"] = {"a", "b"};
+  EXPECT_EQ(refusalOf(uneven), "LabelEncoder: default_tensor must hold one string, got 1 of f32");
 }
 
 }  // namespace
