@@ -1,51 +1,20 @@
 // Damaged models are refused or run; they never crash, hang, or take more memory than the file justifies.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 #include <map>
 
+#include "fuzz/memory_limit.h"
 #include "fuzz/mutate.h"
 #include "fuzz/seed_models.h"
 #include "fuzz/try_model.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OPKIT_SANITIZED 1
-#endif
 
 namespace opkit::fuzz {
 namespace {
 
 constexpr size_t kMutants = 30000;  // of each run of the suite; two thirds are damaged anywhere, the others in values
-constexpr size_t kMemoryHeadroom = size_t{1} << 28;
 constexpr unsigned kLongestSeconds = 20;  // for one mutant; a second would do
-
-/// Makes excessive allocations fail on any machine.
-class MemoryLimit {
- public:
-  MemoryLimit() {
-#ifndef OPKIT_SANITIZED
-    size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    getrlimit(RLIMIT_AS, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + kMemoryHeadroom;
-    setrlimit(RLIMIT_AS, &limit);
-#endif
-  }
-  ~MemoryLimit() {
-#ifndef OPKIT_SANITIZED
-    setrlimit(RLIMIT_AS, &before_);
-#endif
-  }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 using Try = Outcome (*)(std::span<const uint8_t>);
 

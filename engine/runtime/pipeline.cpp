@@ -26,6 +26,11 @@ class StepClock {
   size_t step_;
 };
 
+/// Objects have no bytes; the card of the operator refuses them.
+std::span<std::byte> contentsOf(const Tensor& input) {
+  return isObject(input.desc.dtype) ? std::span<std::byte>() : input.bytes();
+}
+
 }  // namespace
 
 Pipeline::Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions)
@@ -42,7 +47,7 @@ bool Pipeline::fits(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!(inputs[i].desc == plannedInputs_[i])) return false;
   for (size_t k = 0; k < parts_.watched.size(); ++k) {
-    const std::span<std::byte> now = inputs[static_cast<size_t>(parts_.watched[k])].bytes();
+    const std::span<std::byte> now = contentsOf(inputs[static_cast<size_t>(parts_.watched[k])]);
     if (!std::equal(now.begin(), now.end(), plannedContents_[k].begin(), plannedContents_[k].end())) return false;
   }
   return true;
@@ -51,7 +56,7 @@ bool Pipeline::fits(std::span<const Tensor> inputs) const {
 void Pipeline::rememberInputs(std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) plannedInputs_.push_back(input.desc);
   for (int position : parts_.watched) {
-    const std::span<std::byte> bytes = inputs[static_cast<size_t>(position)].bytes();
+    const std::span<std::byte> bytes = contentsOf(inputs[static_cast<size_t>(position)]);
     plannedContents_.emplace_back(bytes.begin(), bytes.end());
   }
 }
@@ -61,6 +66,7 @@ Result<std::vector<Tensor>> Pipeline::keepContents(std::span<const Tensor> input
   std::vector<Tensor> kept(inputs.begin(), inputs.end());
   for (int position : parts_.watched) {
     const auto i = static_cast<size_t>(position);
+    if (isObject(inputs[i].desc.dtype)) continue;
     OPKIT_ASSIGN(kept[i], Tensor::onHost(inputs[i].desc, Fill::None));
     convertElements(inputs[i], kept[i]);
   }

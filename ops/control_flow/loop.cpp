@@ -3,10 +3,18 @@
 namespace opkit::ops::control_flow {
 namespace {
 
+/// REQUIRES a tensor of integers or flags.
 Result<int64_t> scalarOf(const Tensor& tensor, const char* what) {
   if (tensor.desc.elements() != 1)
     return Status::invalidArgument("{} must hold one element, got {}", what, tensor.desc.toString());
   return toInt64(tensor)[0];
+}
+
+/// No card knows what a body makes.
+Result<bool> flagOf(const Tensor& tensor) {
+  if (tensor.desc.dtype != DType::Bool || tensor.desc.elements() != 1)
+    return Status::invalidArgument("the body's condition must hold one bool, got {}", tensor.desc.toString());
+  return tensor.data<uint8_t>()[0] != 0;
 }
 
 Result<Tensor> scalarTensor(DType dtype, int64_t value) {
@@ -63,8 +71,7 @@ Result<std::vector<Tensor>> runLoop(const ControlArgs& args) {
     OPKIT_ASSIGN(bodyInputs[1], scalarTensor(DType::Bool, running));
     auto outputs = body.run(bodyInputs);
     if (!outputs) return outputs.error().withContext(fmt::format("iteration {}", iteration));
-    OPKIT_ASSIGN(const int64_t condition, scalarOf((*outputs)[0], "the body's condition"));
-    running = condition != 0;
+    OPKIT_ASSIGN(running, flagOf((*outputs)[0]));
     for (size_t i = 0; i < carriedCount; ++i) bodyInputs[2 + i] = (*outputs)[1 + i];
     for (size_t i = 0; i < scanCount; ++i) scans[i].push_back((*outputs)[1 + carriedCount + i]);
   }

@@ -37,7 +37,7 @@ Range rangeOf(double least, double greatest) {
 Status rangeReference(const OracleArgs& args) {
   const Range range = rangeOf(args.input(0).real[0], args.input(1).real[0]);
   args.output(0).real[0] = range.scale;
-  args.output(1).integer[0] = range.zeroPoint;
+  if (args.outputs.size() > 1) args.output(1).integer[0] = range.zeroPoint;
   return Status::ok();
 }
 
@@ -56,8 +56,8 @@ Status reference(const OracleArgs& args) {
     const double whole = std::isnan(quotient) ? -1e6 : std::nearbyint(quotient);
     args.output(0).integer[i] = byteOf(whole + static_cast<double>(range.zeroPoint));
   }
-  args.output(1).real[0] = range.scale;
-  args.output(2).integer[0] = range.zeroPoint;
+  if (args.outputs.size() > 1) args.output(1).real[0] = range.scale;
+  if (args.outputs.size() > 2) args.output(2).integer[0] = range.zeroPoint;
   return Status::ok();
 }
 

@@ -23,7 +23,7 @@ Status reference(const OracleArgs& args) {
     visit(args.input(0).real);
   else
     visit(args.input(0).integer);
-  args.output(1).integer[0] = static_cast<int64_t>(found);
+  if (args.outputs.size() > 1) args.output(1).integer[0] = static_cast<int64_t>(found);
   return Status::ok();
 }
 

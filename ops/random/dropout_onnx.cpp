@@ -65,14 +65,16 @@ Status inferenceDropout(OnnxNode& node) {
 
 Status dropout(OnnxNode& node) {
   const Tensor *training = node.constantInput(2), *known = node.constantInput(1);
-  if (node.input(2) < 0 || (training && toInt64(*training).at(0) == 0)) {
+  if (training && (training->desc.dtype != DType::Bool || training->desc.elements() != 1))
+    return Status::invalidArgument("Dropout: training_mode must hold one bool, got {}", training->desc.toString());
+  if (node.input(2) < 0 || (training && toInt64(*training)[0] == 0)) {
     OPKIT_ASSIGN(Tensor kept, keptBool());
     return infer(node, std::move(kept));
   }
   if (known) {
-    const std::vector<double> ratio = OracleTensor::fromTensor(*known).real;
-    if (ratio.size() != 1) return Status::invalidArgument("Dropout: ratio must hold one element, got {}", ratio.size());
-    OPKIT_TRY(checkRatio(ratio[0]));
+    if (!isFloat(known->desc.dtype) || known->desc.elements() != 1)
+      return Status::invalidArgument("Dropout: ratio must hold one float, got {}", known->desc.toString());
+    OPKIT_TRY(checkRatio(OracleTensor::fromTensor(*known).real[0]));
   }
   std::vector<int> inputs{node.input(0), node.input(1) >= 0 ? node.input(1) : node.addConstant("ratio", 0.5f)};
   if (!training) inputs.push_back(node.input(2));

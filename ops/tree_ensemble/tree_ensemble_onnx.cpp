@@ -60,9 +60,9 @@ Result<int> emitScores(OnnxNode& node, const Forest& forest, TreeEnsembleParamsT
 
 Result<Reals> realsOf(const OnnxNode& node, const std::string& name) {
   OPKIT_ASSIGN(const Tensor tensor, node.tensorAttribute(name));
-  const OracleTensor wide = OracleTensor::fromTensor(tensor);
-  if (!wide.isReal()) return Status::invalidArgument("{}: {} must hold floats", node.opType(), name);
-  return wide.real;
+  if (!isFloat(tensor.desc.dtype))
+    return Status::invalidArgument("{}: {} must hold floats, got {}", node.opType(), name, tensor.desc.toString());
+  return OracleTensor::fromTensor(tensor).real;
 }
 
 namespace {
@@ -105,6 +105,9 @@ Result<Forest> nodesOf(const OnnxNode& node) {
   constexpr const char* kModes[] = {"LEQ", "LT", "GTE", "GT", "EQ", "NEQ"};
   constexpr int64_t kMember = 6;
   OPKIT_ASSIGN(const Tensor modeTensor, node.tensorAttribute("nodes_modes"));
+  if (!kIntegers.contains(modeTensor.desc.dtype))
+    return Status::invalidArgument("{}: nodes_modes must hold integers, got {}", node.opType(),
+                                   modeTensor.desc.toString());
   const Integers modes = toInt64(modeTensor);
   const size_t count = modes.size();
   OPKIT_ASSIGN(const Reals splits, realsOf(node, "nodes_splits"));

@@ -48,15 +48,17 @@ Status run(const OracleArgs& args, const std::vector<T>& x, std::vector<T>& y) {
   for (auto& [first, entry] : found) order.push_back(&entry);
   if (!params.sorted) std::ranges::sort(order, {}, &Found::first);
   const std::vector<std::vector<size_t>> targets = slicesOf(params, args.output(0).shape());
+  const auto put = [&](size_t output, size_t at, int64_t value) {
+    if (output < args.outputs.size()) args.output(output).integer[at] = value;
+  };
   for (size_t n = 0; n < order.size(); ++n) {
     order[n]->number = n;
-    args.output(1).integer[n] = static_cast<int64_t>(order[n]->first);
-    args.output(3).integer[n] = order[n]->count;
+    put(1, n, static_cast<int64_t>(order[n]->first));
+    put(3, n, order[n]->count);
     for (size_t k = 0; k < targets[n].size(); ++k) y[targets[n][k]] = x[slices[order[n]->first][k]];
   }
-  for (size_t i = 0; i < slices.size(); ++i)
-    args.output(2).integer[i] = static_cast<int64_t>(found.find(i)->second.number);
-  args.output(4).integer[0] = static_cast<int64_t>(order.size());
+  for (size_t i = 0; i < slices.size(); ++i) put(2, i, static_cast<int64_t>(found.find(i)->second.number));
+  put(4, 0, static_cast<int64_t>(order.size()));
   return Status::ok();
 }
 
