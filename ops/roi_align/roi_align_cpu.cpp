@@ -36,17 +36,18 @@ Side<T> sideOf(const RoiAlignParamsT& params, T low, T high, int64_t bins) {
   return side;
 }
 
-/// The neighbours of sample `k` of bin `b`; weights are 0 where it lies outside.
+/// The neighbours of sample `k` of bin `b`.
 template <class T>
 struct Pair {
   int64_t low = 0, high = 0;
   T near = 0, far = 0;
+  bool isInside = true;
 };
 template <class T>
 Pair<T> pairOf(const Side<T>& side, int64_t b, int64_t k, int64_t extent) {
   T at = side.start + static_cast<T>(b) * side.bin +
          (static_cast<T>(k) + T(0.5)) * side.bin / static_cast<T>(side.samples);
-  if (!(at >= -1) || at > static_cast<T>(extent)) return {};
+  if (!(at >= -1) || at > static_cast<T>(extent)) return {.isInside = false};
   at = std::max(at, T{0});
   Pair<T> pair;
   pair.low = static_cast<int64_t>(at);
@@ -128,6 +129,10 @@ class RoiAlignCpu final : public cpu::CpuKernel {
       }
     }
   }
+  /// No sample inside has this weight. One outside has element 0 for its neighbours, which may be infinite or NaN.
+  static constexpr T kOutside = -T{0};
+  static T term(const T* plane, T weight, int32_t at) { return std::signbit(weight) ? T{0} : weight * plane[at]; }
+
   /// The four taps of a sample, `step` apart.
   void findTaps(const Sides& sides, int64_t bin, int64_t sample, int32_t* at, T* weights, int64_t step) const {
     const int64_t wide = sides.across.samples;
@@ -136,21 +141,32 @@ class RoiAlignCpu final : public cpu::CpuKernel {
     const int64_t rows[2] = {down.low * plan_.width, down.high * plan_.width};
     for (int64_t t = 0; t < 4; ++t) {
       at[t * step] = static_cast<int32_t>(rows[t / 2] + (t % 2 == 0 ? across.low : across.high));
-      weights[t * step] = (t / 2 == 0 ? down.near : down.far) * (t % 2 == 0 ? across.near : across.far);
+      const T weight = (t / 2 == 0 ? down.near : down.far) * (t % 2 == 0 ? across.near : across.far);
+      weights[t * step] = down.isInside && across.isInside ? weight : kOutside;
     }
   }
   /// Joins the taps of a table into the results of its bins.
   void fold(const T* plane, const resize::RowTaps<T>& taps, bool isFirst, T* sums, T* y) const {
     if (params_.mode == RoiMode::Mean) {
-      resize::gatherSums(plane, taps, isFirst ? y : sums);
+      T* to = isFirst ? y : sums;
+      if (std::isfinite(plane[0]))
+        resize::gatherSums(plane, taps, to);
+      else
+        sumWithin(plane, taps, to);
       for (int64_t b = 0; b < taps.count && !isFirst; ++b) y[b] += sums[b];
       return;
     }
     for (int64_t t = 0; t < taps.taps; ++t)
       for (int64_t b = 0; b < taps.count; ++b) {
-        const T value = taps.weights[t * taps.count + b] * plane[taps.at[t * taps.count + b]];
+        const T value = term(plane, taps.weights[t * taps.count + b], taps.at[t * taps.count + b]);
         y[b] = isFirst && t == 0 ? value : std::max(y[b], value);
       }
+  }
+  static void sumWithin(const T* plane, const resize::RowTaps<T>& taps, T* sums) {
+    std::fill_n(sums, taps.count, T{0});
+    for (int64_t t = 0; t < taps.taps; ++t)
+      for (int64_t b = 0; b < taps.count; ++b)
+        sums[b] += term(plane, taps.weights[t * taps.count + b], taps.at[t * taps.count + b]);
   }
 
   RoiAlignParamsT params_;

@@ -46,7 +46,7 @@ Side sideOf(ARITH low, ARITH high, uint bins, uint index) {
   precise ARITH start = low * factor - offset;
   precise ARITH end = high * factor - offset;
   precise ARITH size = end - start;
-  if (!halfPixel) size = max(size, ARITH(1));
+  if (!halfPixel && size < ARITH(1)) size = ARITH(1);  // max may turn NaN into 1
   const ARITH bin = size / ARITH(bins);
   uint samples = push.samplingRatio;
   if (samples == 0u && bin > ARITH(0)) samples = uint(ceil(min(bin, kMostSamples)));
