@@ -35,8 +35,8 @@ Result<std::vector<TensorDesc>> ndShapeRule(const ShapeArgs& args) {
                                    toString(indices));
   const int64_t depth = indices.back();
   const int64_t deepest = static_cast<int64_t>(data.size()) - batchAxes;
-  if (depth < 1 || depth > deepest)
-    return Status::invalidArgument("the last extent of indices must be in [1, {}], got {}", deepest, toString(indices));
+  if (depth > deepest)
+    return Status::invalidArgument("the last extent of indices must be in [0, {}], got {}", deepest, toString(indices));
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + batchAxes + depth, data.end());
   return std::vector{TensorDesc{args.input(0).dtype, shape}};

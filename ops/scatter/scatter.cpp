@@ -25,8 +25,8 @@ Result<std::vector<TensorDesc>> ndShapeRule(const ShapeArgs& args) {
   const Shape &data = args.shape(0), &indices = args.shape(1);
   OPKIT_TRY(checkCombine(static_cast<Combine>(args.params<ScatterNdParams>().reduction), args));
   const auto rank = static_cast<int64_t>(data.size());
-  if (indices.empty() || indices.back() < 1 || indices.back() > rank)
-    return Status::invalidArgument("the last extent of indices must be in [1, {}], got {}", rank, toString(indices));
+  if (indices.empty() || indices.back() > rank)
+    return Status::invalidArgument("the last extent of indices must be in [0, {}], got {}", rank, toString(indices));
   Shape shape(indices.begin(), indices.end() - 1);
   shape.insert(shape.end(), data.begin() + indices.back(), data.end());
   if (args.shape(2) != shape)
