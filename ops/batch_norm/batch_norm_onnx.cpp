@@ -1,5 +1,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/batch_norm/batch_norm_parts.h"
+#include "ops/com_microsoft/rule_parts.h"
+#include "ops/reshape/reshape_generated.h"
 
 namespace opkit::ops::batch_norm {
 namespace {
@@ -11,13 +13,26 @@ bool trains(const OnnxNode& node) {
   return node.opset() < 14 ? node.outputCount() > 1 : node.intAttribute("training_mode", 0) != 0;
 }
 
+/// Statistics per activation: as if every place of an image were a channel.
+Status perActivation(OnnxNode& node, BatchNormParamsT params) {
+  com_microsoft::RuleParts parts(node);
+  const int x = node.input(0);
+  std::vector<int> inputs{node.emitIntermediate("Flatten", {x})};
+  for (size_t i = 1; i < 5; ++i) inputs.push_back(parts.reshapedTo(node.input(i), {-1}));
+  params.spatial = true;
+  const int y = node.emitIntermediate("BatchNormalization", std::move(inputs), packParams(params));
+  reshape::ReshapeParamsT wanted;
+  wanted.allow_zero = true;
+  return node.emit("Reshape", {y, node.emitIntermediate("Shape", {x})}, packParams(wanted));
+}
+
 Status rule(OnnxNode& node) {
   BatchNormParamsT params;
   params.epsilon = node.floatAttribute("epsilon", 1e-5F);
   params.momentum = node.floatAttribute("momentum", 0.9F);
   params.spatial = node.intAttribute("spatial", 1) != 0;
   if (trains(node)) return node.emit("TrainingBatchNormalization", node.inputs(), packParams(params));
-  if (!params.spatial) return Status::unsupported("BatchNormalization: spatial must be 1 in inference, got 0");
+  if (!params.spatial) return perActivation(node, params);
   return node.emit("BatchNormalization", node.inputs(), packParams(params));
 }
 
@@ -28,7 +43,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("BatchNormalization", {"consumed_inputs", "epsilon", "is_test", "momentum", "spatial"}, rule, 1, 6);
   rules.add("BatchNormalization", {"epsilon", "momentum", "spatial"}, rule, 7, 8);
   rules.add("BatchNormalization", {"epsilon", "momentum", "training_mode"}, rule, 9);
-  rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"}, "spatial is 1 in inference");
+  rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"});
 }
 
 }  // namespace opkit::ops::batch_norm

@@ -24,12 +24,12 @@ Status bitShift(OnnxNode& node) {
   return node.emit(direction == "LEFT" ? "ShiftLeft" : "ShiftRight", node.inputs());
 }
 
-/// Before opset 7 a slope per channel had one axis: the channel axis of x.
+/// Before opset 7 a slope per channel had one axis: the channel axis of x. There a computed slope of one element may
+/// lie too.
 Status legacyPRelu(OnnxNode& node) {
   const Tensor* slope = node.constantInput(1);
-  if (!slope) return Status::unsupported("PRelu: before opset 7 the slope must be a constant, got a computed tensor");
   BinaryParamsT params;
-  if (slope->desc.elements() != 1 && slope->desc.shape.size() == 1) params.axis = 1;
+  if (!slope || (slope->desc.elements() != 1 && slope->desc.shape.size() == 1)) params.axis = 1;
   return node.emit("PRelu", node.inputs(), packParams(params));
 }
 
@@ -51,7 +51,6 @@ void addOnnx(OnnxRules& rules) {
   rules.add("PRelu", {}, passThrough("PRelu"), 7);
   rules.note("BitShift", {"ShiftLeft", "ShiftRight"});
   rules.note("Mod", {"Mod", "FMod"});
-  rules.note("PRelu", {}, "before opset 7 the slope is a constant");
 }
 
 }  // namespace opkit::ops::binary

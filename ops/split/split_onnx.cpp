@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_rules.h"
+#include "ops/com_microsoft/rule_parts.h"
 #include "ops/split/split_generated.h"
 #include "ops/text/over_strings.h"
 
@@ -9,6 +10,8 @@ Status rule(OnnxNode& node) {
   SplitParamsT params;
   params.axis = static_cast<int>(node.intAttribute("axis", 0));
   std::vector<int> inputs = node.inputs();
+  if (node.opset() == 1 && node.input(1) >= 0)  // the lengths had the type of x
+    inputs[1] = com_microsoft::RuleParts(node).cast(node.input(1), cast::ElementType::i64);
   if (node.hasAttribute("split")) inputs = {node.input(0), node.addConstant("split", node.intsAttribute("split"))};
   if (node.intAttribute("num_outputs", static_cast<int64_t>(node.outputCount())) !=
       static_cast<int64_t>(node.outputCount()))
@@ -20,7 +23,7 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Split", {"axis", "split"}, text::overStrings(rule), 2, 12);
+  rules.add("Split", {"axis", "split"}, text::overStrings(rule), 1, 12);
   rules.add("Split", {"axis", "num_outputs"}, text::overStrings(rule), 13);
 }
 
