@@ -11,6 +11,8 @@ Result<std::vector<Tensor>> runIf(const ControlArgs& args);
 Result<std::vector<Tensor>> runLoop(const ControlArgs& args);
 Result<std::vector<Tensor>> runScan(const ControlArgs& args);
 
+/// A tensor of zeros, or strings without text.
+Result<Tensor> blank(const TensorDesc& desc);
 /// Slice `index` along `axis`, which the result does not have. REQUIRES both to be in range.
 Result<Tensor> sliceOf(const Tensor& tensor, size_t axis, int64_t index);
 /// Equal tensors stacked along a new axis. InvalidArgument if they differ in shape or type, or the axis is beyond their

@@ -22,13 +22,13 @@ Status scan(OnnxNode& node) {
 
 /// Its first input, the length of each sequence, is optional.
 Status batchedScan(OnnxNode& node) {
-  if (node.input(0) >= 0) return Status::unsupported("Scan: sequence_lens must be absent");
   ScanParamsT params;
   params.num_scan_inputs = node.intAttribute("num_scan_inputs", 0);
   params.scan_input_directions = node.intsAttribute("directions");
   params.batched = true;
   std::vector<int> inputs = node.inputs();
-  inputs.erase(inputs.begin());
+  params.has_lengths = node.input(0) >= 0;
+  if (!params.has_lengths && !inputs.empty()) inputs.erase(inputs.begin());
   return node.emitControl("Scan", std::move(inputs), {"body"}, packParams(params));
 }
 
@@ -44,7 +44,6 @@ void addOnnx(OnnxRules& rules) {
             {"body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
              "scan_output_directions"},
             scan, 9);
-  rules.note("Scan", {}, "sequence_lens is absent");
 }
 
 }  // namespace opkit::ops::control_flow

@@ -3,6 +3,8 @@
 
 namespace opkit::ops::control_flow {
 
+Result<Tensor> blank(const TensorDesc& desc) { return isObject(desc.dtype) ? emptyObject(desc) : Tensor::onHost(desc); }
+
 Result<Tensor> sliceOf(const Tensor& tensor, size_t axis, int64_t index) {
   OPKIT_ASSIGN(const Tensor part, sequence::partOf(tensor, axis, index, 1));
   Shape shape = tensor.desc.shape;
@@ -25,7 +27,7 @@ Result<Tensor> stack(std::span<const Tensor> slices, int64_t axis, const TensorD
   if (!parts.empty()) return sequence::join(parts, static_cast<size_t>(at));
   desc.shape.insert(desc.shape.begin() + at, 0);
   OPKIT_TRY(checkShape(desc.shape));
-  return isObject(desc.dtype) ? emptyObject(desc) : Tensor::onHost(std::move(desc));
+  return blank(desc);
 }
 
 }  // namespace opkit::ops::control_flow
