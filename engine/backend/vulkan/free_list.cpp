@@ -1,6 +1,6 @@
 #include "engine/backend/vulkan/free_list.h"
 
-#include <iterator>
+#include <algorithm>
 
 #include "engine/base/check.h"
 
@@ -8,41 +8,43 @@ namespace opkit::vulkan {
 
 std::optional<size_t> FreeList::take(size_t sizeBytes, size_t alignment) {
   OPKIT_CHECK(sizeBytes > 0 && alignment > 0);
+  if (free_.capacity() < taken_ + 2) free_.reserve(2 * taken_ + 2);
+  const auto startIn = [&](const Range& range) { return (range.offset + alignment - 1) / alignment * alignment; };
   auto best = free_.end();
-  size_t bestStart = 0;
-  for (auto range = free_.begin(); range != free_.end(); ++range) {
-    const size_t start = (range->first + alignment - 1) / alignment * alignment;
-    const bool fits = start + sizeBytes <= range->first + range->second;
-    if (!fits || (best != free_.end() && best->second <= range->second)) continue;
-    best = range;
-    bestStart = start;
-  }
+  for (auto range = free_.begin(); range != free_.end(); ++range)
+    if (startIn(*range) + sizeBytes <= range->end() && (best == free_.end() || range->sizeBytes < best->sizeBytes))
+      best = range;
   if (best == free_.end()) return std::nullopt;
-  const size_t begin = best->first;
-  const size_t end = begin + best->second;
-  free_.erase(best);
-  if (bestStart > begin) free_[begin] = bestStart - begin;
-  if (bestStart + sizeBytes < end) free_[bestStart + sizeBytes] = end - bestStart - sizeBytes;
-  return bestStart;
+  const size_t start = startIn(*best);
+  const Range before{best->offset, start - best->offset}, after{start + sizeBytes, best->end() - start - sizeBytes};
+  ++taken_;
+  if (before.sizeBytes == 0 && after.sizeBytes == 0) {
+    free_.erase(best);
+  } else {
+    *best = before.sizeBytes > 0 ? before : after;
+    if (before.sizeBytes > 0 && after.sizeBytes > 0) free_.insert(std::next(best), after);
+  }
+  return start;
 }
 
 void FreeList::give(size_t offset, size_t sizeBytes) {
-  const auto [range, isNew] = free_.emplace(offset, sizeBytes);
-  OPKIT_CHECK(isNew && offset + sizeBytes <= sizeBytes_);
-  const auto next = std::next(range);
-  if (next != free_.end()) {
-    OPKIT_CHECK(offset + sizeBytes <= next->first);
-    if (offset + sizeBytes == next->first) {
-      range->second += next->second;
-      free_.erase(next);
-    }
+  const Range given{offset, sizeBytes};
+  const auto next = std::ranges::lower_bound(free_, offset, {}, &Range::offset);
+  const auto previous = next == free_.begin() ? free_.end() : std::prev(next);
+  OPKIT_CHECK(taken_ > 0 && given.end() <= sizeBytes_);
+  OPKIT_CHECK(next == free_.end() || given.end() <= next->offset);
+  OPKIT_CHECK(previous == free_.end() || previous->end() <= offset);
+  --taken_;
+  const bool joinsPrevious = previous != free_.end() && previous->end() == offset;
+  const bool joinsNext = next != free_.end() && next->offset == given.end();
+  if (joinsPrevious) {
+    previous->sizeBytes += sizeBytes + (joinsNext ? next->sizeBytes : 0);
+    if (joinsNext) free_.erase(next);
+  } else if (joinsNext) {
+    *next = {offset, sizeBytes + next->sizeBytes};
+  } else {
+    free_.insert(next, given);
   }
-  if (range == free_.begin()) return;
-  const auto previous = std::prev(range);
-  OPKIT_CHECK(previous->first + previous->second <= offset);
-  if (previous->first + previous->second < offset) return;
-  previous->second += range->second;
-  free_.erase(range);
 }
 
 }  // namespace opkit::vulkan

@@ -1,16 +1,17 @@
-// FreeList: the free ranges of one block of memory, by offset. Plain logic, no Vulkan; not thread-safe.
+// FreeList: the free ranges of one block of memory, by offset. Plain logic, no Vulkan; not thread-safe. Destructors give
+// ranges back, so give() needs no memory; take() throws std::bad_alloc before it changes anything.
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
+#include <vector>
 
 namespace opkit::vulkan {
 
 class FreeList {
  public:
   explicit FreeList(size_t sizeBytes) : sizeBytes_(sizeBytes) {
-    if (sizeBytes > 0) free_[0] = sizeBytes;
+    if (sizeBytes > 0) free_.push_back({0, sizeBytes});
   }
 
   /// The offset of `sizeBytes` at a multiple of `alignment`, in the smallest free range that fits; nullopt if none
@@ -20,12 +21,18 @@ class FreeList {
   void give(size_t offset, size_t sizeBytes);
 
   size_t sizeBytes() const { return sizeBytes_; }
-  bool isEmpty() const { return free_.size() == 1 && free_.begin()->second == sizeBytes_; }  // nothing taken
+  bool isEmpty() const { return taken_ == 0 && sizeBytes_ > 0; }
   size_t ranges() const { return free_.size(); }
 
  private:
+  struct Range {
+    size_t offset, sizeBytes;
+    size_t end() const { return offset + sizeBytes; }
+  };
+
   size_t sizeBytes_;
-  std::map<size_t, size_t> free_;  // offset -> size
+  size_t taken_ = 0;         // ranges
+  std::vector<Range> free_;  // by offset; at most one more than are taken, for which there is room
 };
 
 }  // namespace opkit::vulkan
