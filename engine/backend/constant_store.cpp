@@ -4,11 +4,10 @@ namespace opkit {
 
 std::shared_ptr<ConstantStore::Entry> ConstantStore::find(const Key& key, const Tensor& source) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Entry>& entry = entries_[key];
-  if (!entry) {
-    entry = std::make_shared<Entry>();
-    entry->source = source.buffer;
-  }
+  if (const auto known = entries_.find(key); known != entries_.end()) return known->second;
+  const auto entry = std::make_shared<Entry>();
+  entry->source = source.buffer;
+  entries_.emplace(key, entry);
   return entry;
 }
 

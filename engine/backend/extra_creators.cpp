@@ -81,13 +81,11 @@ std::vector<Creator> creatorTable(const OpRegistry& registry, std::string_view b
 
 std::span<const Creator> CreatorTables::of(const OpRegistry& registry, std::string_view backend, const OpDef& def,
                                            const std::function<std::vector<Creator>(std::span<const Creator>)>& last) {
-  const auto [entry, isNew] = tables_.try_emplace(def.type);
-  if (isNew) {
-    entry->second = creatorTable(registry, backend, def);
-    std::vector<Creator> closing = last(entry->second);
-    std::move(closing.begin(), closing.end(), std::back_inserter(entry->second));
-  }
-  return entry->second;
+  if (const auto known = tables_.find(def.type); known != tables_.end()) return known->second;
+  std::vector<Creator> table = creatorTable(registry, backend, def);
+  std::vector<Creator> closing = last(table);
+  std::move(closing.begin(), closing.end(), std::back_inserter(table));
+  return tables_.emplace(def.type, std::move(table)).first->second;  // whole or not at all
 }
 
 }  // namespace opkit
