@@ -22,16 +22,23 @@ const std::vector<T>& objectsOf(const Tensor& tensor) {
   return buffer->objects();
 }
 
+/// GCC destroys a nested description twice if what comes after it throws, so the buffer is made first.
+template <class T>
+Tensor tensorOf(DType dtype, Shape shape, std::vector<T> objects) {
+  auto buffer = std::make_shared<ObjectBuffer<T>>(std::move(objects));
+  return {{dtype, std::move(shape)}, std::move(buffer)};
+}
+
 Tensor listOf(DType dtype, std::vector<Tensor> values) {
   const auto count = static_cast<int64_t>(values.size());
-  return {{dtype, {count}}, std::make_shared<ObjectBuffer<Tensor>>(std::move(values))};
+  return tensorOf(dtype, {count}, std::move(values));
 }
 
 }  // namespace
 
 Tensor stringTensor(Shape shape, std::vector<std::string> strings) {
   OPKIT_CHECK(elementCount(shape) == static_cast<int64_t>(strings.size()));
-  return {{DType::String, std::move(shape)}, std::make_shared<ObjectBuffer<std::string>>(std::move(strings))};
+  return tensorOf(DType::String, std::move(shape), std::move(strings));
 }
 
 Tensor sequenceOf(std::vector<Tensor> values) { return listOf(DType::Sequence, std::move(values)); }

@@ -95,7 +95,9 @@ class BatchNormImageVulkan final : public vulkan::VulkanExecution {
 
   Result<ImageFactors> makeFactors(int64_t channels, int64_t blocks) const {
     OPKIT_ASSIGN(const Tensor host, pack(channels, blocks));
-    ImageFactors made{{host.desc, nullptr, 0, 0}, {constants_.begin() + 1, constants_.end()}};
+    ImageFactors made;
+    made.device.desc = host.desc;
+    made.named.assign(constants_.begin() + 1, constants_.end());
     OPKIT_ASSIGN(made.device.buffer, backend_.allocate(host.sizeBytes()));
     OPKIT_TRY(backend_.upload(host, made.device));
     return made;
