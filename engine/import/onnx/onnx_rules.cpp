@@ -5,11 +5,11 @@
 namespace opkit {
 namespace {
 
-/// A tensor of a few values; the host always has memory for it.
+/// A tensor of a few values. Memory that the host refuses is std::bad_alloc, as for a container.
 template <class T>
 Tensor smallTensor(TensorDesc desc, const std::vector<T>& values) {
   Result<Tensor> tensor = Tensor::fromValues<T>(std::move(desc), values);
-  OPKIT_CHECK(tensor.has_value());
+  if (tensor.error().code() == StatusCode::OutOfMemory) throw std::bad_alloc();
   return *std::move(tensor);
 }
 
