@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "engine/base/guard.h"
 #include "engine/model/model.h"
@@ -25,14 +24,6 @@ struct Header {
 
 uint64_t checksum(const std::string& key, std::span<const std::byte> payload) {
   return XXH3_64bits_withSeed(payload.data(), payload.size(), XXH3_64bits(key.data(), key.size()));
-}
-
-std::vector<std::byte> readAll(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::vector<std::byte> bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
 }
 
 const char* variable(const char* name) {
@@ -58,7 +49,9 @@ CacheRead readCacheFile(const std::filesystem::path& path, const std::string& ke
   const auto bad = [&](const char* why) {
     return CacheRead{std::nullopt, fmt::format("{}: {}; it is ignored and will be replaced", path.string(), why)};
   };
-  const std::vector<std::byte> bytes = readAll(path);
+  const auto file = readFile(path.string());
+  if (!file) return bad("the cache file cannot be read");
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(*file));
   const Header expected;
   Header header;
   if (bytes.size() < sizeof(Header)) return bad("the cache file is cut short");

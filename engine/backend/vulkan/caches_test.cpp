@@ -55,6 +55,13 @@ class CachesTest : public VulkanTest {
   fs::path folder_;
 };
 
+TEST_F(CachesTest, AFileThatCannotBeReadIsIgnored) {
+  const CacheRead read = readCacheFile(folder_, "key");
+  EXPECT_FALSE(read.payload);
+  EXPECT_NE(read.warning.find(folder_.string() + ": the cache file cannot be read; it is ignored"), std::string::npos)
+      << read.warning;
+}
+
 TEST_F(CachesTest, AFileReadsBackOnlyWholeAndUnderItsKey) {
   const fs::path path = folder_ / "deeper" / "file";
   EXPECT_FALSE(readCacheFile(path, "key").payload);
