@@ -40,6 +40,7 @@ harness access 2 10 'shaders --access --goals'
 part planted 10 'OPKIT_PLANTED=all build/release/harness/planted_test'
 part mutate-sources 12 'harness/mutate/mutate_sources.sh --count 4'
 part mutate-kernels 12 "\$bin/op-harness mutate --op \"\$(\$bin/op-harness list | cut -d' ' -f1 | $drawn)\" --json \$out/results.jsonl"
+part allocations 10 'OPKIT_ALLOCATIONS=all OPKIT_DAY=$day build/release/harness/allocations_test'
 part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
 
 # The tests that ./test leaves out, by label, and the whole of those that it shortens. (The cases of the label night-ops are

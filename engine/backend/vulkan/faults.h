@@ -14,6 +14,8 @@ class Faults {
  public:
   /// The creation after `succeed` more fails once, with VK_ERROR_OUT_OF_DEVICE_MEMORY.
   void failCreationAfter(int64_t succeed) { creations_ = succeed; }
+  /// How many more will succeed; negative if none is to fail.
+  int64_t creationsLeft() const { return creations_; }
   /// The submission after `succeed` more loses the device.
   void loseDeviceAfter(int64_t succeed) { submissions_ = succeed; }
   /// Called before every creation with a name of what is made. REQUIRES that no other thread creates anything now.
