@@ -266,14 +266,16 @@ Result<TensorDesc> Session::inputDesc(const std::string& name, const Shape& shap
 }
 
 Status Session::resizeInput(const std::string& name, const Shape& shape) {
-  OPKIT_ASSIGN(TensorDesc desc, inputDesc(name, shape));
-  const size_t index = *findInput(name);
-  if (inputs_[index].desc.shape == shape) return Status::ok();
-  Result<Tensor> tensor = Tensor::onHost(std::move(desc));
-  if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
-  inputs_[index] = *std::move(tensor);
-  inputSet_[index] = false;
-  return Status::ok();
+  return guarded([&]() -> Status {
+    OPKIT_ASSIGN(TensorDesc desc, inputDesc(name, shape));
+    const size_t index = *findInput(name);
+    if (inputs_[index].desc.shape == shape) return Status::ok();
+    Result<Tensor> tensor = Tensor::onHost(std::move(desc));
+    if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
+    inputs_[index] = *std::move(tensor);
+    inputSet_[index] = false;
+    return Status::ok();
+  });
 }
 
 Status Session::remember(Status status) {
