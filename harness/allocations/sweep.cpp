@@ -117,10 +117,10 @@ class Sweep {
 
   Result<SweepResult> run() {
     std::vector<Job> jobs;
-    uint64_t most = range_.below;
-    for (const SweepSubject& subject : subjects_) most = std::max(most, subject.below);
-    for (uint64_t first = range_.offset; first < most; first += kTrialsOfAJob * range_.every)
-      for (size_t s = 0; s < subjects_.size(); ++s) addJobs(s, first, jobs);
+    for (uint64_t first = range_.offset; first < range_.below; first += kTrialsOfAJob * range_.every)
+      for (size_t s = 0; s < subjects_.size(); ++s)
+        for (const Refused::Kind kind : kRefusedKinds)
+          jobs.push_back({s, kind, first, std::min(first + kTrialsOfAJob * range_.every, range_.below)});
     // Where there is not time for all, each offset begins elsewhere.
     std::rotate(jobs.begin(), jobs.begin() + static_cast<ptrdiff_t>(jobs.size() * range_.offset / range_.every),
                 jobs.end());
@@ -134,13 +134,6 @@ class Sweep {
   using Clock = std::chrono::steady_clock;
   bool isOver() const {
     return seconds_ > 0 && std::chrono::duration<double>(Clock::now() - began_).count() > seconds_;
-  }
-
-  void addJobs(size_t subject, uint64_t first, std::vector<Job>& jobs) const {
-    const uint64_t below = std::max(range_.below, subjects_[subject].below);
-    const uint64_t last = std::min(first + kTrialsOfAJob * range_.every, below);
-    for (const Refused::Kind kind : kRefusedKinds)
-      if (first < below) jobs.push_back({subject, kind, first, last});
   }
 
   /// `again` gets what is left of the jobs whose worker ended.

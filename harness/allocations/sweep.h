@@ -20,7 +20,6 @@ struct SweepRange {
 struct SweepSubject {
   std::string name;
   std::function<Network()> network;
-  uint64_t below = 0;  // instead of SweepRange::below, if it is more
 };
 
 struct SweepFault {
