@@ -8,8 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 parts=(
   "asan-ubsan foundation_test engine_test"
-  "tsan foundation_test engine_test backend_test"
-  "asan-ubsan backend_test plugin_test"
+  "tsan foundation_test engine_test backend_test vulkan_test"
+  "asan-ubsan backend_test plugin_test vulkan_test"
   "tsan zoo_test"
   "asan-ubsan scaffold_test report_test"
   "asan-ubsan ops_test"
