@@ -12,7 +12,7 @@ parts=(
   "asan-ubsan backend_test plugin_test vulkan_test"
   "tsan zoo_test"
   "asan-ubsan scaffold_test report_test"
-  "asan-ubsan ops_test"
+  "asan-ubsan ops_test allocations_test"
 )
 build() {  # PRESET TARGETS...
   cmake --preset "$1" >/dev/null
