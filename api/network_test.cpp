@@ -63,7 +63,7 @@ TEST_F(NetworkTest, KeepsToTheLimitOfHostMemory) {
   EXPECT_TRUE(network->run(error_)) << error_;
 }
 
-/// joined = a + suffix (strings), both = [a, joined] (a sequence), first = both[0], maybe = the given optional.
+/// joined = a + suffix (strings), both = [a, joined] (a sequence), count and copy of the given sequence.
 std::string stringsFile() {
   Model model;
   const int a = model.addInput("a", {DType::String, {kDynamic}});

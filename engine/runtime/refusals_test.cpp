@@ -182,6 +182,28 @@ TEST(Refusals, StagesShareThreads) {
   EXPECT_EQ(threadsOfTheProcess(), before + 3);
 }
 
+class Holder final : public MemoryHolder {
+ public:
+  bool giveUpMemory() override { return ++asked_ > 0; }
+  int asked() const { return asked_; }
+
+ private:
+  int asked_ = 0;
+};
+
+// Another thread may prepare the part that asks, while the session's thread runs the one that would be asked.
+TEST(Refusals, OnlyPartsOfTheSessionsThreadTakeEachOthersMemory) {
+  MemoryBudget budget(100);
+  Holder running, prepared;
+  budget.add(running);
+  ASSERT_TRUE(budget.hold(running, 80, {}).isOk());
+  EXPECT_EQ(budget.hold(prepared, 50, {}).code(), StatusCode::OutOfMemory);
+  EXPECT_EQ(running.asked(), 0);
+  budget.add(prepared);
+  EXPECT_TRUE(budget.hold(prepared, 50, {}).isOk());
+  EXPECT_EQ(running.asked(), 1);
+}
+
 TEST(Refusals, APreparationStopsWhenItsSessionEnds) {
   const auto interpreter = *Interpreter::create(mirrorModel(), testOps());
   const auto runtime = *interpreter->runtimeOf({});

@@ -21,8 +21,10 @@ Status MemoryBudget::hold(const MemoryHolder& part, size_t arenaBytes, const Sto
   const std::lock_guard lock(mutex_);
   const auto fits = [&](const Sum& sum) { return sum.arenas + sum.constants <= limitBytes_; };
   Sum sum = sumWith(part, arenaBytes, stores);
+  const auto known = parts_.find(&part);
+  const bool mayAsk = known != parts_.end() && known->second.holder;  // else another thread than the others' asks
   for (auto& [other, held] : parts_) {
-    if (fits(sum)) break;
+    if (fits(sum) || !mayAsk) break;
     if (other == &part || !held.holder || held.arenaBytes == 0 || !held.holder->giveUpMemory()) continue;
     held.arenaBytes = 0;
     sum = sumWith(part, arenaBytes, stores);

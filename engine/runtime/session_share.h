@@ -28,13 +28,14 @@ class MemoryBudget {
   explicit MemoryBudget(size_t limitBytes) : limitBytes_(limitBytes) {}
 
   /// Says that `part` holds, or is about to hold, arenas of that size beside the constants in `stores`. If the limit
-  /// does not allow that, the other parts give up their memory first. OutOfMemory changes nothing for `part`.
+  /// does not allow that, the other added parts give up their memory first, unless `part` was not added. OutOfMemory
+  /// changes nothing for `part`.
   Status hold(const MemoryHolder& part, size_t arenaBytes, const Stores& stores);
   /// The part freed its arenas.
   void freed(const MemoryHolder& part);
   /// The part is destroyed.
   void leave(const MemoryHolder& part);
-  /// A part that may be asked to give up memory.
+  /// From now on the part may be asked to give up memory, and others for it: all added parts run on one thread.
   void add(MemoryHolder& part);
 
  private:
