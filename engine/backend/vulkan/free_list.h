@@ -1,5 +1,5 @@
-// FreeList: the free ranges of one block of memory, by offset. Plain logic, no Vulkan; not thread-safe. Destructors give
-// ranges back, so give() needs no memory; take() throws std::bad_alloc before it changes anything.
+// FreeList: the free ranges of one block of memory, by offset. Plain logic, no Vulkan; not thread-safe. Destructors
+// give ranges back, so give() needs no memory; take() throws std::bad_alloc before it changes anything.
 #pragma once
 
 #include <cstddef>
