@@ -63,7 +63,7 @@ class ConformanceLane {
   Status run(std::vector<ConformanceFolder> folders) {
     const bool isReference = backend_ == "reference";
     const OpRegistry registry = isReference ? withOraclesAlone(plugins().registry()) : plugins().registry();
-    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr, nullptr};
+    ConformanceSetup setup{&registry, &plugins().onnxRules(), backend_, nullptr, nullptr, options_.directories.empty()};
     Progress progress(folders.size());
     std::erase_if(folders, [&](const ConformanceFolder& folder) { return recordSkipped(folder, progress); });
     const IsolationLimits limits{.workers = options_.workers,

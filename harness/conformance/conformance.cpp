@@ -11,7 +11,7 @@
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
-#include "harness/conformance/unjudgeable.h"
+#include "harness/conformance/declared.h"
 
 namespace opkit::harness {
 namespace {
@@ -81,8 +81,8 @@ Tolerance onnxTolerance(const OracleTensor& expected, const Bounds& bounds) {
 class ConformanceRun {
  public:
   /// Of an unjudgeable model only properties of the outputs are checked.
-  ConformanceRun(Session& session, const Bounds& bounds, std::optional<Unjudgeable> unjudgeable, CaseResult& result)
-      : session_(session), bounds_(bounds), unjudgeable_(std::move(unjudgeable)), result_(result) {}
+  ConformanceRun(Session& session, const Bounds& bounds, DeclaredModel declared, CaseResult& result)
+      : session_(session), bounds_(bounds), declared_(std::move(declared)), result_(result) {}
 
   Status runSet(const fs::path& set) {
     OPKIT_TRY(feedSet(set));
@@ -109,7 +109,7 @@ class ConformanceRun {
       const DType kind = session_.inputType(names[i]);
       OPKIT_ASSIGN(Tensor value, readProto(set / fmt::format("input_{}.pb", i), kind));
       const Status resized = session_.resizeInput(names[i], value.desc.shape);
-      if (!resized.isOk() && unjudgeable_ && unjudgeable_->contradictsModel)
+      if (!resized.isOk() && declared_.refusal)
         return Status::unsupported("the data set contradicts the model: {}", resized.message());
       OPKIT_TRY(resized);
       values.push_back(std::move(value));
@@ -149,8 +149,8 @@ class ConformanceRun {
                                    names[i]);
       const OracleTensor expected = OracleTensor::fromTensor(value);
       varied_ = varied_ || !isConstant(expected);
-      if (unjudgeable_) {
-        const Status status = checkUnjudgeable(*unjudgeable_, expected, *got);
+      if (declared_.unjudgeable) {
+        const Status status = checkUnjudgeable(declared_, expected, *got);
         if (!status.isOk())
           return Status::internal("{} output '{}': {}", set.filename().string(), names[i], status.message());
         continue;
@@ -193,14 +193,16 @@ class ConformanceRun {
   void noteFallbacks() {
     result_.fallbacks.clear();
     for (const Placement& row : session_.placement()) {
-      if (row.fellBack) result_.fallbacks.push_back({row.node, row.type, refusalText(row)});
+      if (row.fellBack)
+        result_.fallbacks.push_back(
+            {row.node, row.type, refusalText(row), std::ranges::any_of(row.refusals, &Refusal::byDevice)});
       if (row.type != "Copy") result_.provider = row.raster ? "raster" : row.provider;
     }
   }
 
   Session& session_;
   Bounds bounds_;
-  std::optional<Unjudgeable> unjudgeable_;
+  DeclaredModel declared_;
   CaseResult& result_;
   bool varied_ = false;
 };
@@ -216,7 +218,8 @@ std::vector<fs::path> dataSets(const fs::path& folder) {
 
 std::string nameOf(const ConformanceFolder& folder) { return fs::path(folder.path).filename().string(); }
 
-Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup, CaseResult& result) {
+Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup, const DeclaredModel& declared,
+                 CaseResult& result) {
   const std::vector<fs::path> sets = dataSets(folder.path);
   const std::string path = (fs::path(folder.path) / "model.onnx").string();
   OPKIT_ASSIGN(Model model, readModelFile(path, *setup.rules, *setup.registry));
@@ -226,13 +229,27 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   if (isNetwork(model)) bounds.ofLargest = kOfLargest;
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
-  ConformanceRun run(*session, bounds, unjudgeable(nameOf(folder)), result);
+  ConformanceRun run(*session, bounds, declared, result);
   for (const fs::path& set : sets) OPKIT_TRY(run.runSet(set));
   if (!run.varied())
     result.note = "every expected element is the same: this shows that the network runs, not that it computes";
   result.dispatches = session->counters().dispatches;
   result.allocations = session->counters().allocations;
   result.arenaBytes = session->statistics().plannedPeakBytes;
+  return Status::ok();
+}
+
+/// Whether a model of the package was refused, or left to the CPU, just as its line says.
+Status checkDeclared(const DeclaredModel& declared, const std::string& backend, const CaseResult& result) {
+  const bool refused = result.status == CaseStatus::Unsupported;
+  if (refused && !declared.refusal) return Status::internal("refused, which no line declares: {}", result.reason);
+  if (!refused && declared.refusal) return Status::internal("declared to be refused ({}), but it ran", declared.reason);
+  const auto fallback = std::ranges::find(result.fallbacks, false, &FallbackNote::byDevice);
+  const bool fellBack = fallback != result.fallbacks.end();
+  if (fellBack && !declared.fallback)
+    return Status::internal("{} ran on another backend, which no line declares: {}", fallback->op, fallback->reason);
+  if (!fellBack && declared.fallback && backend == "vulkan")
+    return Status::internal("declared to leave a node to the CPU ({}), but it did not", declared.reason);
   return Status::ok();
 }
 
@@ -290,17 +307,23 @@ CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetu
   result.software = setup.runtime->device().software;
   result.repro = fmt::format("op-harness conformance --backend {} --filter {}", setup.backend, shellQuoted(folder.id));
   if (setup.shaders) setup.shaders->clear();
-  const Status status = runFolder(folder, setup, result);
+  const DeclaredModel declared = declaredModel(nameOf(folder)).value_or(DeclaredModel());
+  const Status status = runFolder(folder, setup, declared, result);
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;
     result.reason = status.message();
-  } else if (const auto listed = unjudgeable(nameOf(folder))) {
+  } else if (declared.unjudgeable) {
     result.status = CaseStatus::Unproved;
-    result.reason = "unjudgeable: " + listed->reason;
+    result.reason = "unjudgeable: " + declared.reason;
   } else if (!result.accuracy) {
     result.status = CaseStatus::Fail;
     result.reason = "nothing was compared";
   }
+  if (setup.declared && !isFailure(result.status))
+    if (const Status asDeclared = checkDeclared(declared, setup.backend, result); !asDeclared.isOk()) {
+      result.status = CaseStatus::Fail;
+      result.reason = asDeclared.message();
+    }
   if (setup.shaders) result.shader = setup.shaders->hash(), result.shaderBytes = setup.shaders->bytes();
   result.durationNs = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -35,14 +35,15 @@ struct ConformanceSetup {
   std::string backend;
   std::shared_ptr<Runtime> runtime;    // shared: every case of a process uses it
   std::shared_ptr<ShaderLog> shaders;  // of the Runtime; null if none are recorded
+  bool declared = false;  // refusals and fallbacks that declared.txt does not list fail, and its stale lines
 };
 
 /// Imports and runs the model on every data set and compares shapes, dtypes and values (|got - expected| <=
 /// 1e-7 + 1e-3 |expected| for floats, or `atol` and `rtol` of a data.json beside the model, as ONNX's own runner reads
 /// it; of a network, which has at least 65,536 weights, 1e-5 times the largest element of the output takes the place of
-/// 1e-7 where it is larger; exactly for the rest; NaN only where expected). Fallbacks are listed, not judged.
-/// Unsupported carries the importer's or the session's reason. Models of unjudgeable.txt are Unproved, unless a check
-/// of unjudgeable.h fails.
+/// 1e-7 where it is larger; exactly for the rest; NaN only where expected). Fallbacks are listed.
+/// Unsupported carries the importer's or the session's reason. The unjudgeable models of declared.txt are Unproved,
+/// unless a check of declared.h fails.
 CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
 
 }  // namespace opkit::harness

@@ -5,9 +5,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "engine/backend/device_test_support.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/testing/nowhere.h"
-#include "harness/conformance/unjudgeable.h"
+#include "harness/conformance/declared.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -179,17 +180,61 @@ TEST_F(ConformanceTest, ATruncatedModelFails) {
   EXPECT_EQ(run().status, CaseStatus::Fail);
 }
 
-TEST(Unjudgeable, ModelsAreListedWithAReason) {
-  ASSERT_TRUE(unjudgeable("test_bernoulli"));
-  EXPECT_EQ(unjudgeable("test_bernoulli")->reason, "NumPy drew zeros and ones");
-  EXPECT_TRUE(unjudgeable("test_bernoulli")->checksZeros);
-  EXPECT_FALSE(unjudgeable("test_adam_multiple")->checksZeros);
-  EXPECT_FALSE(unjudgeable("test_bernoull"));
-  EXPECT_FALSE(unjudgeable("test_relu"));
+TEST(DeclaredModels, HaveTheirKindsAndAReason) {
+  const auto zeros = declaredModel("test_bernoulli");
+  ASSERT_TRUE(zeros);
+  EXPECT_EQ(zeros->reason, "NumPy drew zeros and ones");
+  EXPECT_TRUE(zeros->unjudgeable && zeros->checksZeros);
+  EXPECT_FALSE(zeros->refusal || zeros->fallback);
+  EXPECT_TRUE(declaredModel("test_adam_multiple")->unjudgeable);
+  EXPECT_FALSE(declaredModel("test_adam_multiple")->checksZeros);
+  EXPECT_TRUE(declaredModel("test_bernoulli_expanded")->checksZeros);
+  EXPECT_TRUE(declaredModel("test_bernoulli_expanded")->fallback);
+  EXPECT_TRUE(declaredModel("test_gradient_of_add")->refusal);
+  EXPECT_FALSE(declaredModel("test_gradient_of_add")->unjudgeable);
+  EXPECT_FALSE(declaredModel("test_bernoull"));
+  EXPECT_FALSE(declaredModel("test_relu"));
 }
 
-TEST(Unjudgeable, OutputsHaveTheirPropertiesNonetheless) {
-  const Unjudgeable zeros{.checksZeros = true, .reason = ""};
+/// A model of the package under another name, judged as models of the package are.
+CaseResult runAs(const std::string& model, const std::string& name, const std::string& backend) {
+  const fs::path root = fs::path(testing::TempDir()) / "declared_models";
+  fs::remove_all(root);
+  fs::create_directories(root);
+  fs::copy(fs::path(*packagedTestData()) / model, root / name,
+           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const CaseResult result =
+      runConformance({(root / name).string(), name},
+                     {&ops::builtinOps(), &ops::builtinOnnxRules(), backend, *createRuntime(backend), nullptr, true});
+  fs::remove_all(root);
+  return result;
+}
+
+void expectUndeclared(const CaseResult& result, const std::string& part) {
+  EXPECT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_NE(result.reason.find(part), std::string::npos) << result.reason;
+}
+
+TEST(DeclaredModels, UndeclaredRefusalsFail) {
+  EXPECT_EQ(runAs("simple/test_gradient_of_add", "test_gradient_of_add", "cpu").status, CaseStatus::Unsupported);
+  expectUndeclared(runAs("simple/test_gradient_of_add", "test_other", "cpu"), "refused, which no line declares");
+  EXPECT_EQ(runAs("node/test_relu", "test_other", "cpu").status, CaseStatus::Pass);
+  expectUndeclared(runAs("node/test_relu", "test_gradient_of_add", "cpu"), "declared to be refused");
+}
+
+#ifdef OPKIT_HAS_VULKAN
+TEST(DeclaredModels, UndeclaredFallbacksFail) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const std::string declared = "test_pow_types_int";
+  EXPECT_EQ(runAs("node/" + declared, declared, "vulkan").status, CaseStatus::Pass);
+  EXPECT_EQ(runAs("node/" + declared, declared, "cpu").status, CaseStatus::Pass);
+  expectUndeclared(runAs("node/" + declared, "test_other", "vulkan"), "Pow ran on another backend");
+  expectUndeclared(runAs("node/test_relu", declared, "vulkan"), "declared to leave a node to the CPU");
+}
+#endif
+
+TEST(DeclaredModels, UnjudgeableOutputsHaveTheirPropertiesNonetheless) {
+  const DeclaredModel zeros{.unjudgeable = true, .checksZeros = true, .reason = ""};
   const auto floats = [](std::vector<float> values) {
     return *Tensor::fromValues<float>({DType::Float32, {static_cast<int64_t>(values.size())}}, values);
   };

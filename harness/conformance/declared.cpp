@@ -1,4 +1,4 @@
-#include "harness/conformance/unjudgeable.h"
+#include "harness/conformance/declared.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,18 +19,21 @@ double shareOfZeros(const std::vector<double>& values) {
 
 }  // namespace
 
-std::optional<Unjudgeable> unjudgeable(const std::string& folder) {
-  std::istringstream lines(unjudgeableModels());
+std::optional<DeclaredModel> declaredModel(const std::string& folder) {
+  std::istringstream lines(declaredModels());
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(folder + " | ")) continue;
     const std::string rest = line.substr(folder.size() + 3);
     const size_t end = rest.find(" | ");
-    return Unjudgeable{rest.starts_with("zeros"), rest.starts_with("refusal"), rest.substr(end + 3)};
+    const std::string kinds = rest.substr(0, end);
+    const auto has = [&](const char* kind) { return kinds.find(kind) != std::string::npos; };
+    return DeclaredModel{has("zeros") || has("nothing"), has("zeros"), has("refusal"), has("fallback"),
+                         rest.substr(end + 3)};
   }
   return std::nullopt;
 }
 
-Status checkUnjudgeable(const Unjudgeable& model, const OracleTensor& expected, const Tensor& got) {
+Status checkUnjudgeable(const DeclaredModel& model, const OracleTensor& expected, const Tensor& got) {
   constexpr double kRelative = 1e-3;  // as for other models
   if (!(expected.desc == got.desc))
     return Status::invalidArgument("expected {}, got {}", expected.desc.toString(), got.desc.toString());
