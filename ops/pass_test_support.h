@@ -69,11 +69,12 @@ struct PassNet {
 class PassTest : public ::testing::Test {
  protected:
   struct Outcome {
-    Status status = Status::ok();      // of the run or of what precedes it
-    Types nodes;                       // types after the passes
-    Types commands;                    // types of the commands that ran
-    std::vector<std::string> outputs;  // names
-    std::vector<Shape> shapes;         // per output
+    Status status = Status::ok();           // of the run or of what precedes it
+    Types nodes;                            // types after the passes
+    std::map<std::string, size_t> changes;  // by pass before lowering
+    Types commands;                         // types of the commands that ran
+    std::vector<std::string> outputs;       // names
+    std::vector<Shape> shapes;              // per output
     std::vector<std::vector<double>> values;
     SessionStatistics statistics;
   };
@@ -94,14 +95,15 @@ class PassTest : public ::testing::Test {
   }
 
   /// The outcome with all passes, on the last backend. On each backend the outputs must be those without any pass,
-  /// within `tolerance` of their largest element.
-  static Outcome expectMeaning(const PassNet& net, double tolerance, const std::string& name = "") {
+  /// within `tolerance` of their largest element, or within `absolute`.
+  static Outcome expectMeaning(const PassNet& net, double tolerance, const std::string& name = "",
+                               double absolute = 0) {
     Outcome after;
     for (const std::string& backend : backends()) {
       const Outcome before = runWith(net, backend, {kAllPasses});
       after = runWith(net, backend, {});
       EXPECT_EQ(before.nodes.size(), net.model.nodes.size()) << name;
-      expectSame(before, after, tolerance, name + " on " + backend);
+      expectSame(before, after, tolerance, absolute, name + " on " + backend);
     }
     return after;
   }
@@ -131,6 +133,7 @@ class PassTest : public ::testing::Test {
                      const std::vector<std::string>& disabled) {
     OPKIT_ASSIGN(const auto interpreter, Interpreter::create(net.model, builtinOps(), {disabled}));
     for (const ModelNode& node : interpreter->model().nodes) outcome.nodes.push_back(node.type);
+    for (const PassCount& count : interpreter->passCounts()) outcome.changes[count.name] = count.changes;
     OPKIT_ASSIGN(const auto session,
                  interpreter->createSession({.backend = backend, .threads = 1}, runtimeOf(backend)));
     for (const auto& [name, value] : net.inputs) OPKIT_TRY(session->resizeInput(name, value.desc.shape));
@@ -163,13 +166,14 @@ class PassTest : public ::testing::Test {
     return std::fabs(before - after) <= bound;
   }
 
-  static void expectSame(const Outcome& before, const Outcome& after, double tolerance, const std::string& where) {
+  static void expectSame(const Outcome& before, const Outcome& after, double tolerance, double absolute,
+                         const std::string& where) {
     EXPECT_TRUE(before.status.isOk()) << where << ": " << before.status.toString();
     EXPECT_TRUE(after.status.isOk()) << where << ", with passes: " << after.status.toString();
     ASSERT_EQ(before.outputs, after.outputs) << where;
     ASSERT_EQ(before.shapes, after.shapes) << where;
     for (size_t o = 0; o < before.values.size(); ++o) {
-      const double bound = tolerance * largestOf(before.values[o]);
+      const double bound = std::fmax(tolerance * largestOf(before.values[o]), absolute);
       for (size_t i = 0; i < before.values[o].size(); ++i)
         EXPECT_TRUE(isNear(before.values[o][i], after.values[o][i], bound))
             << where << ", output " << o << ", element " << i << ": " << before.values[o][i]

@@ -40,6 +40,7 @@ harness access 2 10 'shaders --access --goals'
 part planted 10 'OPKIT_PLANTED=all build/release/harness/planted_test'
 part mutate-sources 12 'harness/mutate/mutate_sources.sh --count 4'
 part mutate-kernels 12 "\$bin/op-harness mutate --op \"\$(\$bin/op-harness list | cut -d' ' -f1 | $drawn)\" --json \$out/results.jsonl"
+part drawn-passes 8 'OPKIT_PASS_DRAWS=2000 OPKIT_DAY=$day build/release/ops/ops_test --gtest_filter=DrawnPasses.*'
 part allocations 10 'OPKIT_ALLOCATIONS=all OPKIT_DAY=$day build/release/harness/allocations_test'
 part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
 
