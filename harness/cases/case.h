@@ -23,6 +23,8 @@ const char* nameOf(Lane lane);
 std::optional<Lane> laneFromName(std::string_view name);
 
 inline constexpr uint64_t kDefaultSeed = 7;
+/// Iterations per invocation that suffice for an entry that does not say otherwise: what devices with a limit allow.
+inline constexpr uint64_t kUsualLoops = 65535;
 
 struct Case {
   std::string op;

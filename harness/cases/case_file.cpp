@@ -112,6 +112,15 @@ Status readAccess(const Json& entry, Case& base) {
   return Status::ok();
 }
 
+/// 0 for "any": devices may refuse however many iterations they allow.
+Result<uint64_t> readLoops(const Json& entry) {
+  if (!entry.contains("loops")) return kUsualLoops;
+  const Json& loops = entry["loops"];
+  if (loops == "any") return 0;
+  if (loops.is_number_unsigned() && loops > 0) return loops.get<uint64_t>();
+  return Status::invalidArgument("\"loops\" must be a whole number above 0 or \"any\", got {}", loops.dump());
+}
+
 Result<Case> readBase(const Json& entry) {
   Case base;
   OPKIT_ASSIGN(base.op, readString(entry, "op"));
@@ -135,12 +144,12 @@ Result<Case> readBase(const Json& entry) {
     if (base.fallback.contains(backend))
       return Status::invalidArgument("\"kernel\" says that {0} runs the case, \"fallback\" that {0} refuses it",
                                      backend);
-  for (const char* key : {"outputs", "seed", "loops"})
+  for (const char* key : {"outputs", "seed"})
     if (entry.contains(key) && !entry[key].is_number_unsigned())
       return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
   base.outputs = entry.value("outputs", size_t{0});
   base.seed = entry.value("seed", kDefaultSeed);
-  base.loops = entry.value("loops", uint64_t{0});
+  OPKIT_ASSIGN(base.loops, readLoops(entry));
   if (entry.contains("bench") && !entry["bench"].is_boolean())
     return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
   base.bench = entry.value("bench", false);

@@ -30,6 +30,10 @@ Ordered entryOf(const Case& c) {
   if (c.seed != kDefaultSeed) entry["seed"] = c.seed;
   if (!c.fallback.empty()) entry["fallback"] = c.fallback;
   if (!c.unproved.empty()) entry["unproved"] = c.unproved;
+  if (c.loops == 0)
+    entry["loops"] = "any";
+  else if (c.loops != kUsualLoops)
+    entry["loops"] = c.loops;
   if (c.boundScale != 1) {
     entry["boundScale"] = c.boundScale;
     entry["reason"] = c.reason;

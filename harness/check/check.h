@@ -118,8 +118,13 @@ class Checker {
   void checkRounded(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkFilled(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
-  Status judgeProviders(const PreparedCase& c, const CaseResult& result, std::vector<std::string>& departures);
-  Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, bool& departed);
+  /// Other kernels than the one that ran.
+  struct Others {
+    std::vector<std::string> departures;  // of these providers
+    std::set<std::string> onImages;       // names of kernels that ran, which a session chooses for images only
+  };
+  Status judgeProviders(const PreparedCase& c, const CaseResult& result, Others& others);
+  Status checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel, Others& others);
   void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   struct Walk;
   void addFurtherStops(Interpreter& interpreter, const PreparedGroup& group, Walk& walk, CaseResult& owner);

@@ -2,12 +2,14 @@
 #include "harness/check/check.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/sub_checks.h"
+#include "harness/check/variants.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "engine/backend/device_test_support.h"
+#include "engine/backend/kernel_names.h"
 #include "harness/testing/broken_kernels.h"
 #include "harness/testing/check_all.h"
 #include "ops/builtin_ops.h"
@@ -423,10 +425,10 @@ TEST(Check, FindsKernelsThatNoCaseRuns) {
   OpRegistry registry = ops::builtinOps();
   const OpDef& relu = *registry.find("Relu");
   const auto never = [&] {
-    std::set<std::string> ran;
+    std::set<KernelUse> ran;
     for (const CaseResult& result :
          checkAll(registry, "cpu", R"({"cases": [{"op": "Relu", "inputs": [["T[9]"]], "T": ["f32", "f16", "f64"]}]})"))
-      ran.insert(result.provider + "/" + result.kernel);
+      ran.insert({kernelName(result.provider, result.kernel), result.dtype});
     std::vector<std::string> names;
     for (const Creator& creator : kernelsThatNeverRan(registry, "cpu", relu, ran)) names.push_back(creator.kernel);
     return names;
@@ -435,6 +437,29 @@ TEST(Check, FindsKernelsThatNoCaseRuns) {
   registry.addFirstCreator(
       "cpu", "Relu", {.supports = [](const CreateArgs&) { return Status::unsupported("Relu: no"); }, .kernel = "shy"});
   EXPECT_EQ(never(), std::vector<std::string>{"shy"});
+}
+
+TEST(Check, AKernelOfOneNameMustRunEachOfItsTables) {
+  OpRegistry registry = ops::builtinOps();
+  const std::set<KernelUse> floats = {{"opkit", "f32"}};
+  const OpDef& relu = *registry.find("Relu");
+  const size_t before = kernelsThatNeverRan(registry, "cpu", relu, floats).size();
+  registry.addCreator(
+      "cpu", "Relu",
+      {.supports = [](const CreateArgs&) { return Status::unsupported("Relu: no"); }, .dtypes = DTypeSet(DType::Int4)});
+  EXPECT_EQ(kernelsThatNeverRan(registry, "cpu", relu, floats).size(), before + 1);
+}
+
+TEST(Check, KernelsOfOtherDeviceClassesRunInVariants) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const OpRegistry& registry = ops::builtinOps();
+  const CaseResult result =
+      checkAll(registry, "vulkan", R"({"cases": [{"op": "MatMul", "inputs": [["f32[64,64]", "f32[64,64]"]]}]})")
+          .front();
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  EXPECT_FALSE(result.kernel == "shared");
+  EXPECT_TRUE(result.variantKernels.contains("opkit/shared"))
+      << fmt::format("{}", fmt::join(result.variantKernels, " "));
 }
 
 TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
@@ -450,10 +475,18 @@ TEST(Check, ALimitOfTheDeviceDeclaresARefusal) {
   refuseAs("never", [](const CreateArgs&) { return Status::unsupported("Erf: no f64"); });
   EXPECT_EQ(check().status, CaseStatus::Fallback);
   refuseAs("elsewhere", [](const CreateArgs&) { return Status::unsupportedByDevice("Erf: the device is too small"); });
-  const CaseResult result = check();
-  EXPECT_EQ(result.status, CaseStatus::Unsupported);
-  EXPECT_NE(result.reason.find("the device is too small"), std::string::npos) << result.reason;
-  EXPECT_EQ(check(R"(, "fallback": {"vulkan": "another reason"})").status, CaseStatus::Unsupported);
+  const auto lesser = [&](const std::string& more = "") {
+    const std::string entry = R"({"cases": [{"op": "Erf", "inputs": [["f64[3]"]])" + more + "}]}";
+    return checkAll(registry, "vulkan", entry, {.mask = "no-byte-dots"}).front();
+  };
+  EXPECT_EQ(lesser().status, CaseStatus::Unsupported);
+  EXPECT_NE(lesser().reason.find("the device is too small"), std::string::npos) << lesser().reason;
+  EXPECT_EQ(lesser(R"(, "fallback": {"vulkan": "another reason"})").status, CaseStatus::Unsupported);
+  const auto runtime = *createRuntime("vulkan");
+  if (!runsAllKernels(*runtime)) GTEST_SKIP() << runtime->device().name << " lacks what some kernels need";
+  EXPECT_EQ(check().status, CaseStatus::Fallback);
+  EXPECT_NE(check().reason.find("refused by a device that has what our kernels need"), std::string::npos);
+  EXPECT_EQ(check(R"(, "loops": "any")").status, CaseStatus::Unsupported);
 }
 
 TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
@@ -480,6 +513,11 @@ TEST(Check, WhatTheLoopLimitRefusesIsDeclaredByIt) {
   const auto other =
       checkAll(registry, "vulkan", R"({"cases": [{"op": "Erf", "inputs": [["f64[3]"]]}]})", {.mask = "loops=64"});
   EXPECT_EQ(other.front().status, CaseStatus::Fallback) << "another reason";
+  const auto usual =
+      checkAll(registry, "vulkan", R"({"cases": [{"op": "MatMul", "inputs": [["i32[2,65536]", "i32[65536,2]"]]}]})");
+  if ((*createRuntime("vulkan"))->device().software) {
+    EXPECT_TRUE(usual.front().failed("placement")) << "65,535 iterations do not suffice: " << usual.front().reason;
+  }
 }
 #endif
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "engine/backend/kernel_names.h"
 #include "harness/cases/rng.h"
 #include "harness/check/checker_parts.h"
 #include "harness/check/hidden_check.h"
@@ -47,7 +48,10 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   if (onHost() && !takesAnyMemory())
     return skipAll(result, {"pages", "heap", "providers"}, "the backend's kernels take its own memory only");
   if (onHost()) checkKernel(c, result, fresh);
-  checkOrSkip(result, "providers", judgeProviders(c, result, result.departures));
+  Others others;
+  checkOrSkip(result, "providers", judgeProviders(c, result, others));
+  result.departures = others.departures;
+  result.variantKernels.merge(others.onImages);
 }
 
 void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
@@ -55,7 +59,7 @@ void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, Cas
   result.check("shapes", checkFixedShapes(context));
   checkOrSkip(result, "batch", checkBatch(interpreter, context));
   if (deviceVariants_)
-    result.check("variants", deviceVariants_->check(interpreter, context));
+    result.check("variants", deviceVariants_->check(interpreter, context, &result.variantKernels));
   else
     skipAll(result, {"variants"}, "the Checker has no options for further Runtimes");
   if (result.provider == "folded") return skipAll(result, {"inputs", "aliased", "offsets"}, kFolded);
@@ -74,9 +78,9 @@ void Checker::checkFilled(const PreparedCase& c, CaseResult& result, const Fresh
   if (result.provider == "folded") return skipAll(result, {"hidden"}, kFolded);
   const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
   const auto judgeKernels = [&](const PreparedCase& filled) {
-    std::vector<std::string> departures;
+    Others others;
     const bool any = !onHost() || takesAnyMemory();
-    const Status status = any ? judgeProviders(filled, result, departures) : Status::ok();
+    const Status status = any ? judgeProviders(filled, result, others) : Status::ok();
     return status.code() == StatusCode::Unsupported ? Status::ok() : status;
   };
   checkOrSkip(result, "hidden", checkHidden(context, deviceVariants_ ? &*deviceVariants_ : nullptr, judgeKernels));
@@ -112,19 +116,17 @@ void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh
 }
 
 /// The worst of the kernels that did not run; Unsupported if there are none.
-Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, std::vector<std::string>& departures) {
+Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, Others& others) {
   OPKIT_ASSIGN(const auto backend, runtime_->createBackend(registry_, {.threads = 1}));
-  std::set<std::pair<std::string, std::string>> others;
+  std::set<std::pair<std::string, std::string>> kernels;
   for (const Creator& creator : backend->creators(*registry_.find(c.description.op)))
-    if (creator.provider != "reference") others.emplace(creator.provider, creator.kernel);
-  others.erase({result.provider, result.kernel});
-  if (others.empty()) return Status::unsupported("the operator has no other kernel");
+    if (creator.provider != "reference") kernels.emplace(creator.provider, creator.kernel);
+  kernels.erase({result.provider, result.kernel});
+  if (kernels.empty()) return Status::unsupported("the operator has no other kernel");
   Status worst;
-  for (const auto& [provider, kernel] : others) {
-    bool departed = false;
-    const Status status = checkProvider(c, provider, kernel, departed);
-    if (departed) departures.push_back(provider);
-    const std::string name = kernel.empty() ? provider : provider + "/" + kernel;
+  for (const auto& [provider, kernel] : kernels) {
+    const Status status = checkProvider(c, provider, kernel, others);
+    const std::string name = kernelName(provider, kernel);
     const bool ended = status.code() == StatusCode::Unsupported;  // it accepted the case
     if (worst.isOk()) worst = ended ? Status::internal("{}: {}", name, status.message()) : status.withContext(name);
   }
@@ -133,7 +135,7 @@ Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, 
 
 /// Checks that the provider is within the bound, or departs from it as declared in the case file.
 Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel,
-                              bool& departed) {
+                              Others& others) {
   const auto found = c.description.departures.find(provider);
   const CaseDeparture* declared = found == c.description.departures.end() ? nullptr : &found->second;
   const bool required = declared && declared->required;
@@ -146,7 +148,8 @@ Status Checker::checkProvider(const PreparedCase& c, const std::string& provider
   OPKIT_TRY(rig.error());
   OPKIT_ASSIGN(const RigRun ran, (*rig)->run(c.inputs));
   const Verdict verdict = compareAll(*registry_.find(c.description.op), c, ran.outputs);
-  departed = declared && !verdict.total.pass;
+  if ((*rig)->layout() != Layout::NCHW) others.onImages.insert(kernelName(provider, kernel));
+  if (declared && !verdict.total.pass) others.departures.push_back(provider);
   if (required && verdict.total.pass)
     return Status::internal("the declared departure is stale, the result is within the bound; declared because: {}",
                             declared->reason);

@@ -74,7 +74,12 @@ Status KernelRig::withArgs(const HostInputs& inputs, const std::function<Status(
 }
 
 Status KernelRig::accepts(const HostInputs& inputs) const {
-  return creator_ ? withArgs(inputs, creator_->supports) : Status::ok();
+  if (!creator_) return Status::ok();
+  const std::vector<Layout> layouts = layoutsFor(*creator_);
+  return withArgs(inputs, [&](const CreateArgs& args) {
+    return creator_->supports(
+        {args.def, args.paramBytes, args.inputs, args.outputs, args.constants, args.device, layouts});
+  });
 }
 
 Status KernelRig::choose(const HostInputs& inputs) {
@@ -87,9 +92,12 @@ Status KernelRig::choose(const HostInputs& inputs) {
     provider_ = "raster";
     return Status::ok();
   }
-  return withArgs(inputs, [this](const CreateArgs& args) -> Status {
+  return withArgs(inputs, [this](const CreateArgs& unplaced) -> Status {
     std::string refusals;
     for (const Creator& creator : backend_->creators(*def_)) {
+      const std::vector<Layout> layouts = layoutsFor(creator);
+      const CreateArgs args{unplaced.def,       unplaced.paramBytes, unplaced.inputs, unplaced.outputs,
+                            unplaced.constants, unplaced.device,     layouts};
       if (!options_.provider.empty() && creator.provider != options_.provider) continue;
       if (options_.kernel && creator.kernel != *options_.kernel) continue;
       if (!creator.dtypes.contains(keyDType(args))) continue;
@@ -113,6 +121,15 @@ Status KernelRig::choose(const HostInputs& inputs) {
     }
     return Status::unsupported("{}", refusals.empty() ? "no kernel" : refusals);
   });
+}
+
+/// A kernel that was asked for by name may find its inputs where it wants them: some take what is an image already, and
+/// convert nothing.
+std::vector<Layout> KernelRig::layoutsFor(const Creator& creator) const {
+  std::vector<Layout> layouts;
+  for (size_t i = 0; options_.kernel && i < case_.inputs.size(); ++i)
+    layouts.push_back(case_.isConstant(i) ? Layout::NCHW : creator.layout);
+  return layouts;
 }
 
 Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {

@@ -44,6 +44,8 @@ class KernelRig {
   Status accepts(const HostInputs& inputs) const;
 
   const std::string& provider() const { return provider_; }
+  /// Of its tensors that are no constants.
+  Layout layout() const { return layout_; }
   /// "provider", or "provider/kernel" if the Creator has a name.
   std::string kernel() const;
   /// Time taken to choose and make the kernel.
@@ -52,6 +54,7 @@ class KernelRig {
  private:
   KernelRig() = default;
   Status choose(const HostInputs& inputs);
+  std::vector<Layout> layoutsFor(const Creator& creator) const;
   Status withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const;
   Result<std::vector<TensorDesc>> outputDescs(const HostInputs& inputs) const;
   struct Stage;

@@ -45,21 +45,29 @@ void declaredRefusal(const std::string& expected, const std::string& refused, Ca
   }
 }
 
-/// `loopLimit` is the device's limit if it was the only reason, else 0.
-void undeclaredRefusal(const Case& c, bool byDevice, uint64_t loopLimit, const std::string& refused,
-                       CaseResult& result) {
-  const bool tooEarly = c.loops > 0 && loopLimit >= c.loops;
-  if (c.anyFallback || (byDevice && !tooEarly)) {
+/// OK if the case allows that the device alone refuses it. `loopLimit` is the device's limit if it was the only reason,
+/// else 0.
+Status checkDeviceRefusal(const Case& c, uint64_t loopLimit, bool runsAll, const std::string& refused) {
+  if (c.loops == 0) return Status::ok();
+  if (loopLimit >= c.loops)
+    return Status::internal(
+        "{} iterations per invocation suffice, as the case says, and the device allows {}, but it was refused (write "
+        "\"loops\": \"any\" if the kernel needs more): {}",
+        c.loops, loopLimit, refused);
+  if (loopLimit == 0 && runsAll)
+    return Status::internal("refused by a device that has what our kernels need: {}", refused);
+  return Status::ok();
+}
+
+void undeclaredRefusal(const Case& c, const Status& byDevice, const std::string& refused, CaseResult& result) {
+  if (c.anyFallback || byDevice.isOk()) {
     result.check("placement", Status::ok());
     result.status = CaseStatus::Unsupported;
     result.reason = refused;
     return;
   }
-  result.check("placement", tooEarly ? Status::internal("declared to need {} iterations of {}, but refused: {}",
-                                                        c.loops, loopLimit, refused)
-                                     : Status::internal("ran on another backend: {}", refused));
+  result.check("placement", byDevice);
   result.status = CaseStatus::Fallback;
-  if (!tooEarly) result.reason = refused;
 }
 
 /// Why the kernel `declared` did not run: others refused the case, or `ran` takes it before `declared` is asked.
@@ -113,7 +121,8 @@ std::string refusalText(const Placement& row) {
   return text;
 }
 
-bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result) {
+bool checkPlacement(const Session& session, const Case& c, const std::string& backend, bool runsAll,
+                    CaseResult& result) {
   result.provider = "folded";
   std::string refused;
   bool byDevice = true;
@@ -141,7 +150,11 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
     result.check("placement", Status::ok());
     return true;
   }
-  undeclaredRefusal(c, byDevice, limit, refused, result);
+  undeclaredRefusal(c,
+                    byDevice ? checkDeviceRefusal(c, limit, runsAll, refused)
+                             : Status::internal("ran on another backend: {}", refused),
+                    refused, result);
+  if (!byDevice && result.status == CaseStatus::Fallback) result.reason = refused;
   return false;
 }
 
@@ -165,11 +178,15 @@ bool checkIndependence(const Case& c, const std::string& backend, CaseResult& re
 }
 
 std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::string& backend, const OpDef& op,
-                                         const std::set<std::string>& ran) {
+                                         const std::set<KernelUse>& ran) {
   std::vector<Creator> never;
   for (const Creator& creator : registry.creators(backend, op.type)) {
     const bool isOwn = creator.provider == "opkit" || op.type.find("::") != std::string::npos;
-    if (isOwn && !ran.contains(creator.provider + "/" + creator.kernel)) never.push_back(creator);
+    const auto isUse = [&](const KernelUse& use) {
+      const auto dtype = dtypeFromName(use.dtype);
+      return use.kernel == kernelName(creator.provider, creator.kernel) && (!dtype || creator.dtypes.contains(*dtype));
+    };
+    if (isOwn && std::ranges::none_of(ran, isUse)) never.push_back(creator);
   }
   return never;
 }

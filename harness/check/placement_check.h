@@ -10,17 +10,25 @@
 namespace opkit::harness {
 
 /// Fills provider and fallbacks. False if the case ends here: it fell back (status fallback), it was refused as
-/// declared (unsupported, with the reason), or it was declared to be refused but ran (fail). A refusal only due to the
-/// device's limit of loop iterations needs no declaration, unless Case::loops states that the limit suffices.
-bool checkPlacement(const Session& session, const Case& c, const std::string& backend, CaseResult& result);
+/// declared (unsupported, with the reason), or it was declared to be refused but ran (fail). A device needs no
+/// declaration to refuse the case: because of a limit of loop iterations below Case::loops or, unless it `runsAll`
+/// kernels, for another reason.
+bool checkPlacement(const Session& session, const Case& c, const std::string& backend, bool runsAll,
+                    CaseResult& result);
+
+/// "opkit/image" that ran a case of "f32", as dtypeOf() names it; empty for a case without inputs.
+struct KernelUse {
+  std::string kernel, dtype;
+  auto operator<=>(const KernelUse&) const = default;
+};
 
 /// Whether the case compares the oracle with itself. Fails the case if that is not declared, or declared and not so.
 bool checkIndependence(const Case& c, const std::string& backend, CaseResult& result);
 
 /// The Creators of `op` on `backend` by its own author (provider "opkit", or any for an operator of a plugin) that are
-/// not in `ran`: "provider/kernel" of each case.
+/// not in `ran`, for none of their dtypes.
 std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::string& backend, const OpDef& op,
-                                         const std::set<std::string>& ran);
+                                         const std::set<KernelUse>& ran);
 
 /// OK if a run between the two readings created and allocated nothing, submitted at most once per segment and
 /// dispatched something if the session has anything to do.

@@ -4,10 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "engine/backend/kernel_names.h"
 #include "harness/cases/case_dtype.h"
 #include "harness/cases/data.h"
+#include "harness/check/kernel_rig.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
+#include "harness/check/variants.h"
 
 namespace opkit::harness {
 namespace {
@@ -45,12 +48,12 @@ std::vector<Candidate> candidatesOf(const std::string& op, const Catalogue& cata
 }
 
 /// The kernels that a case runs, as "operator provider/kernel"; empty if the backend refuses a part of it.
-std::set<std::string> kernelsOf(const Case& c, const OpRegistry& registry, const std::string& backend,
+std::set<std::string> kernelsOf(const Case& c, const OpRegistry& registry, const SessionConfig& config,
                                 const std::shared_ptr<Runtime>& runtime) {
   const auto placed = [&]() -> Result<std::vector<Placement>> {
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry.find(c.op)));
     OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry, inputs));
-    OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend}, runtime));
+    OPKIT_ASSIGN(const auto session, interpreter->createSession(config, runtime));
     OPKIT_TRY(feed(*session, c, inputs));
     return session->plannedPlacement();
   };
@@ -60,38 +63,103 @@ std::set<std::string> kernelsOf(const Case& c, const OpRegistry& registry, const
   for (const Placement& row : *rows) {
     if (row.fellBack) return {};
     if (row.type == "Copy" || row.type == "Convert") continue;
-    kernels.insert(row.type + " " + (row.raster ? "raster" : row.provider) + "/" + row.kernel);
+    kernels.insert(row.type + " " + (row.raster ? "raster" : kernelName(row.provider, row.kernel)));
   }
   if (kernels.empty()) kernels.insert("folded");
   return kernels;
 }
 
-/// True if every own kernel of the operator on the backend is among `ran`.
-bool isComplete(const std::string& op, const OpRegistry& registry, const std::string& backend,
-                const std::set<std::string>& ran) {
-  return kernelsThatNeverRan(registry, backend, *registry.find(op), ran).empty();
-}
+/// The choice for one operator on one backend, while it grows.
+class Sampler {
+ public:
+  Sampler(const std::string& op, const Catalogue& catalogue, const OpRegistry& registry, const std::string& backend,
+          const std::shared_ptr<Runtime>& runtime)
+      : op_(op), catalogue_(catalogue), registry_(registry), backend_(backend), runtime_(runtime) {}
+
+  std::vector<CasePlace> choose() {
+    const std::vector<Candidate> candidates = candidatesOf(op_, catalogue_);
+    for (const bool large : {false, true})
+      for (const Candidate& candidate : candidates) {
+        if ((candidate.elements > kMostElements) != large) continue;
+        if (large && isComplete()) break;
+        add(candidate.place);
+      }
+    if (!isComplete()) addForOtherClasses(candidates);
+    return chosen_;
+  }
+
+ private:
+  const Case& caseAt(const CasePlace& place) const { return catalogue_.groups[place.group].cases[place.index]; }
+
+  /// True if every own kernel of the operator on the backend runs.
+  bool isComplete() const { return kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_).empty(); }
+
+  void note(const std::string& kernel, const std::string& dtype) {
+    if (kernel.starts_with(op_ + " ")) ran_.insert({kernel.substr(op_.size() + 1), dtype});
+  }
+
+  void add(const CasePlace& place) {
+    const std::string dtype = dtypeOf(caseAt(place), registry_.find(op_));
+    bool isNew = false, isNewKernel = false;
+    for (const std::string& kernel : kernelsOf(caseAt(place), registry_, {.backend = backend_}, runtime_)) {
+      isNewKernel |= seen_.insert(kernel).second;
+      isNew |= seen_.insert(dtype + " " + kernel).second;
+      note(kernel, dtype);
+    }
+    if (isNew) chosen_.push_back({place.group, place.index, !isNewKernel});
+  }
+
+  /// The sub-check `variants` runs whole cases in the other classes: first those that are chosen, then one for each
+  /// kernel that is still missing.
+  void addForOtherClasses(const std::vector<Candidate>& candidates) {
+    DeviceVariants variants;
+    const auto others = variants.variantsOf(registry_, runtime_);
+    if (backend_ != "vulkan" || !others) return;
+    const std::vector<CasePlace> whole = chosen_;
+    for (const CasePlace& place : whole)
+      if (!place.brief) noteVariants(place, *others);
+    for (const Candidate& candidate : candidates) {
+      if (isComplete()) return;
+      const size_t before = kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_).size();
+      noteVariants(candidate.place, *others);
+      if (kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_).size() < before)
+        chosen_.push_back(candidate.place);
+    }
+  }
+
+  void noteVariants(const CasePlace& place, const std::vector<DeviceVariants::Variant>& others) {
+    for (const DeviceVariants::Variant& other : others)
+      for (const std::string& kernel : kernelsOf(caseAt(place), registry_, other.config, other.runtime))
+        note(kernel, dtypeOf(caseAt(place), registry_.find(op_)));
+    noteOnImages(place);
+  }
+
+  /// Kernels that a session of one node never chooses: they take only what another one left in an image. The sub-check
+  /// `providers` runs them.
+  void noteOnImages(const CasePlace& place) {
+    const Case& c = caseAt(place);
+    const auto inputs = makeInputs(c, *registry_.find(op_));
+    for (const Creator& creator : kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_))
+      if (creator.layout != Layout::NCHW && inputs &&
+          KernelRig::create(c, *inputs, registry_, *runtime_, {.provider = creator.provider, .kernel = creator.kernel}))
+        ran_.insert({kernelName(creator.provider, creator.kernel), dtypeOf(c, registry_.find(op_))});
+  }
+
+  const std::string& op_;
+  const Catalogue& catalogue_;
+  const OpRegistry& registry_;
+  const std::string& backend_;
+  const std::shared_ptr<Runtime>& runtime_;
+  std::vector<CasePlace> chosen_;
+  std::set<std::string> seen_;
+  std::set<KernelUse> ran_;
+};
 
 }  // namespace
 
 std::vector<CasePlace> sampleOf(const std::string& op, const Catalogue& catalogue, const OpRegistry& registry,
                                 const std::string& backend, const std::shared_ptr<Runtime>& runtime) {
-  std::vector<CasePlace> chosen;
-  std::set<std::string> seen, ran;
-  for (const bool large : {false, true})
-    for (const Candidate& candidate : candidatesOf(op, catalogue)) {
-      if ((candidate.elements > kMostElements) != large) continue;
-      if (large && isComplete(op, registry, backend, ran)) return chosen;
-      const Case& c = catalogue.groups[candidate.place.group].cases[candidate.place.index];
-      bool isNew = false, isNewKernel = false;
-      for (const std::string& kernel : kernelsOf(c, registry, backend, runtime)) {
-        isNewKernel |= seen.insert(kernel).second;
-        isNew |= seen.insert(dtypeOf(c, registry.find(op)) + " " + kernel).second;
-        if (kernel.starts_with(op + " ")) ran.insert(kernel.substr(op.size() + 1));
-      }
-      if (isNew) chosen.push_back({candidate.place.group, candidate.place.index, !isNewKernel});
-    }
-  return chosen;
+  return Sampler(op, catalogue, registry, backend, runtime).choose();
 }
 
 }  // namespace opkit::harness

@@ -1,7 +1,9 @@
 #include "harness/check/variants.h"
 
 #include "engine/backend/class_variations.h"
+#include "engine/backend/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
 #include "harness/check/kernel_rig.h"
@@ -84,12 +86,14 @@ bool sums(const OpDef& def) {
 }
 
 Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
-                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at, size_t* alternatives) {
+                                       std::shared_ptr<Runtime> runtime, const PreparedCase& at, SessionFacts* facts) {
   OPKIT_ASSIGN(const auto session, interpreter.createSession(config, std::move(runtime)));
   OPKIT_TRY(feed(*session, at.description, at.inputs));
   OPKIT_TRY(session->run());
-  if (alternatives) *alternatives = session->counters().alternatives;
+  if (facts) facts->alternatives = session->counters().alternatives;
   for (const Placement& row : session->placement()) {
+    if (facts && row.type == at.description.op && !row.fellBack && !row.raster)
+      facts->kernel = kernelName(row.provider, row.kernel);
     if (!row.fellBack) continue;
     const bool byDevice = std::ranges::any_of(row.refusals, [](const Refusal& refusal) { return refusal.byDevice; });
     if (byDevice) return std::vector<Tensor>();
@@ -109,27 +113,38 @@ std::shared_ptr<Runtime> DeviceVariants::inClass(const std::shared_ptr<Runtime>&
   return found ? found : runtime;
 }
 
-Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const VariantContext& context) {
-  OPKIT_ASSIGN(const auto backend, context.runtime->createBackend(context.registry, {.threads = 1}));
+bool runsAllKernels([[maybe_unused]] Runtime& runtime) {
+#ifdef OPKIT_HAS_VULKAN
+  if (const auto* own = dynamic_cast<vulkan::VulkanRuntime*>(&runtime))
+    return own->vulkanDevice()->physical().runsAllKernels();
+#endif
+  return true;
+}
+
+Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const OpRegistry& registry,
+                                                                        const std::shared_ptr<Runtime>& runtime) {
+  OPKIT_ASSIGN(const auto backend, runtime->createBackend(registry, {.threads = 1}));
   const DeviceClass& own = *backend->caps().deviceClass;
   std::vector<Variant> variants;
   for (const DeviceClass& other : deviceClasses()) {
-    const auto runtime = inClass(context.runtime, other);
+    const auto inOther = inClass(runtime, other);
     const Storage storage = other.prefersImages ? Storage::Buffer : Storage::Image;
     if (std::string_view(other.name) != own.name)
-      variants.push_back({fmt::format("device class {}", other.name), runtime, {.backend = context.backend}});
+      variants.push_back({fmt::format("device class {}", other.name), inOther, {.backend = "vulkan"}});
     variants.push_back({fmt::format("device class {} with {}", other.name, other.prefersImages ? "buffers" : "images"),
-                        runtime,
-                        {.backend = context.backend, .storage = storage}});
+                        inOther,
+                        {.backend = "vulkan", .storage = storage}});
   }
   return variants;
 }
 
-Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& context) {
-  OPKIT_ASSIGN(const std::vector<Variant> variants, variantsOf(context));
+Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& context, std::set<std::string>* ran) {
+  OPKIT_ASSIGN(const std::vector<Variant> variants, variantsOf(context.registry, context.runtime));
   for (const Variant& variant : variants) {
-    const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at);
+    SessionFacts facts;
+    const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at, &facts);
     OPKIT_TRY(judge(context, variant.name, outputs));
+    if (ran && outputs && !outputs->empty() && !facts.kernel.empty()) ran->insert(facts.kernel);
   }
   return checkAlternatives(interpreter, context);
 }
@@ -148,10 +163,11 @@ Status DeviceVariants::judge(const VariantContext& context, const std::string& n
 Status DeviceVariants::checkAlternatives(Interpreter& interpreter, const VariantContext& context) {
   OPKIT_ASSIGN(const auto backend, context.runtime->createBackend(context.registry, {.threads = 1}));
   const bool varies = variationsOf(*backend->caps().deviceClass).size() > 1;
-  size_t count = std::max<size_t>(context.alternatives, varies ? 2 : 1);
+  SessionFacts facts{.alternatives = std::max<size_t>(context.alternatives, varies ? 2 : 1)};
+  size_t& count = facts.alternatives;
   for (size_t i = context.alternatives > 1 || !varies ? 0 : 1; count > 1 && i < count; ++i) {
     const SessionConfig config{.backend = context.backend, .alternative = i};
-    const auto outputs = runSession(interpreter, config, context.runtime, context.at, &count);
+    const auto outputs = runSession(interpreter, config, context.runtime, context.at, &facts);
     OPKIT_TRY(judge(context, fmt::format("alternative {} of {}", i, count), outputs));
   }
   return Status::ok();

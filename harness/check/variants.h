@@ -1,6 +1,8 @@
 // Variants: one case under every choice that a device or a session could make differently. Parts of `check`.
 #pragma once
 
+#include <set>
+
 #include "harness/check/prepared.h"
 
 namespace opkit::harness {
@@ -18,26 +20,36 @@ struct VariantContext {
 /// Another team, tile or order may add the terms of an element, with other roundings.
 bool sums(const OpDef& def);
 
+struct SessionFacts {
+  size_t alternatives = 0;  // among which a kernel chose
+  std::string kernel;       // of the operator: "opkit/image"; empty if none of it ran
+};
+
 /// The outputs of a new Session; none if the device refused a kernel. Internal if it fell back for another reason.
-/// `alternatives`, if given, becomes the number among which a kernel chose.
+/// Fills `facts`, if given.
 Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionConfig& config,
                                        std::shared_ptr<Runtime> runtime, const PreparedCase& at,
-                                       size_t* alternatives = nullptr);
+                                       SessionFacts* facts = nullptr);
+
+/// Whether every kernel of ours can run on the device, for cases within its limits: it has all features that one needs.
+bool runsAllKernels(Runtime& runtime);
 
 /// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
 /// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class; they share pipelines.
 class DeviceVariants {
  public:
-  /// Internal names the first variant that is wrong, or that fell back although the first choice did not.
-  Status check(Interpreter& interpreter, const VariantContext& context);
-
- private:
   struct Variant {
     std::string name;
     std::shared_ptr<Runtime> runtime;
     SessionConfig config;
   };
-  Result<std::vector<Variant>> variantsOf(const VariantContext& context);
+  /// Those of other classes and storages than `runtime` has.
+  Result<std::vector<Variant>> variantsOf(const OpRegistry& registry, const std::shared_ptr<Runtime>& runtime);
+  /// Internal names the first variant that is wrong, or that fell back although the first choice did not. Adds the
+  /// operator's kernels that ran to `ran`, if given.
+  Status check(Interpreter& interpreter, const VariantContext& context, std::set<std::string>* ran = nullptr);
+
+ private:
   static Status judge(const VariantContext& context, const std::string& name,
                       const Result<std::vector<Tensor>>& outputs);
   static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);

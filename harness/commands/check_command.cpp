@@ -3,6 +3,7 @@
 #include <map>
 #include <thread>
 
+#include "engine/backend/kernel_names.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "harness/cases/accept.h"
@@ -251,7 +252,10 @@ class CheckRun {
       if (isUnexpectedFailure(report.record)) failed.push_back(&report);
     }
     runAgain(unit, failed);
-    for (JobReport& report : job.reports) record(std::move(report.record), std::move(report.block));
+    for (JobReport& report : job.reports) {
+      if (!report.runsAll) lesser_.insert(report.record.backend);
+      record(std::move(report.record), std::move(report.block), report.variantKernels);
+    }
   }
 
   static bool isUnexpectedFailure(const CaseRecord& one) {
@@ -303,14 +307,14 @@ class CheckRun {
     record(std::move(one), failureBlock(result, result.repro));
   }
 
-  void record(CaseRecord one, std::string block) {
+  void record(CaseRecord one, std::string block, const std::set<std::string>& variantKernels = {}) {
     CheckTally& tally = totals_.tallyOf(one);
     const bool failed = isUnexpectedFailure(one);
     if (failed && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
     file_.write(one);
     noteDuration(one);
     account_.add(one);
-    totals_.add(one);
+    totals_.add(one, variantKernels);
     if (writer_) writer_->add(one);
     if (!options_.junit.empty()) {
       records_.push_back(one);
@@ -387,25 +391,32 @@ class CheckRun {
     return Status::ok();
   }
 
-  /// A kernel of ours on the CPU that none of an operator's cases ran, although all were asked for. Other backends
-  /// choose by device.
+  /// A kernel of ours that none of an operator's cases ran, although all were asked for; on Vulkan in any device class.
   void recordKernelsThatNeverRan() {
     const CaseOptions& asked = options_.cases;
     if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.isWhole()) return;
     if (interrupted() || !options_.backend.simd.empty() || (day_ && day_->days > 1)) return;
-    for (const OpDef* def : registry_.all()) {
-      const CheckTally* const tally = totals_.find(def->type, "cpu");
-      if (!tally || tally->count.contains(CaseStatus::Skip)) continue;
-      const std::set<std::string> ran = tally->kernels;  // a copy: recording changes the tally
-      for (const Creator& creator : kernelsThatNeverRan(registry_, "cpu", *def, ran)) {
-        CaseResult result = {.kind = "check", .id = "kernel:" + creator.kernel, .op = def->type, .backend = "cpu"};
-        result.status = CaseStatus::Mistrusted;
-        result.reason = fmt::format(
-            "no case runs the kernel '{}' for {}: it refuses every case, or another kernel takes them first",
-            creator.kernel, creator.dtypes.toString());
-        result.repro = "op-harness check --backend cpu --op " + def->type;
-        recordOwn(result);
-      }
+    const auto judged = [&](const std::string& backend) {
+      return backend == "cpu" || (backend == "vulkan" && !lesser_.contains(backend) && !options_.brief);
+    };
+    for (const std::string& backend : options_.backend.backends)
+      for (const OpDef* def : registry_.all())
+        if (judged(backend)) recordKernelsThatNeverRan(*def, backend);
+  }
+
+  void recordKernelsThatNeverRan(const OpDef& def, const std::string& backend) {
+    const CheckTally* const tally = totals_.find(def.type, backend);
+    if (!tally || tally->count.contains(CaseStatus::Skip)) return;
+    const std::set<KernelUse> ran = tally->uses;  // a copy: recording changes the tally
+    for (const Creator& creator : kernelsThatNeverRan(registry_, backend, def, ran)) {
+      const std::string name = kernelName(creator.provider, creator.kernel);
+      CaseResult result = {.kind = "check", .id = "kernel:" + name, .op = def.type, .backend = backend};
+      result.status = CaseStatus::Mistrusted;
+      result.reason =
+          fmt::format("no case runs the kernel {} for {}: it refuses every case, or another kernel takes them first",
+                      name, creator.dtypes.toString());
+      result.repro = fmt::format("op-harness check --backend {} --op {}", backend, def.type);
+      recordOwn(result);
     }
   }
 
@@ -496,6 +507,7 @@ class CheckRun {
   std::optional<ExpectationWriter> writer_;
   std::optional<Reruns> reruns_;  // once the cases are known
   CheckTotals totals_;
+  std::set<std::string> lesser_;  // backends of devices that do not run all kernels
   std::vector<std::string> staleLines_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;
   std::vector<CaseRecord> firstFailures_;

@@ -21,7 +21,11 @@ using Json = nlohmann::json;
 
 std::string JobReports::toText() const {
   Json list = Json::array();
-  for (const JobReport& report : reports) list.push_back({{"record", toJson(report.record)}, {"block", report.block}});
+  for (const JobReport& report : reports)
+    list.push_back({{"record", toJson(report.record)},
+                    {"block", report.block},
+                    {"kernels", report.variantKernels},
+                    {"runsAll", report.runsAll}});
   return Json{{"reports", list}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -30,7 +34,8 @@ JobReports JobReports::fromText(const std::string& text) {
   JobReports job;
   if (!json.is_object()) return job;
   for (const Json& report : json.value("reports", Json::array()))
-    job.reports.push_back({reports::caseFromJson(report.value("record", Json::object())), report.value("block", "")});
+    job.reports.push_back({reports::caseFromJson(report.value("record", Json::object())), report.value("block", ""),
+                           report.value("kernels", std::set<std::string>()), report.value("runsAll", true)});
   job.dispatches = json.value("dispatches", uint64_t{0});
   return job;
 }
@@ -80,11 +85,12 @@ Status CheckJob::addSanitizer(const BackendLane& lane) {
   return Status::ok();
 }
 
-void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results) const {
+void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results, bool runsAll) const {
   for (const CaseResult& result : results) {
     CaseRecord record = toRecord(result);
     record.repro = repeatCommand(backends_, result.backend, result.id, result.op);
-    job.reports.push_back({record, isFailure(result.status) ? failureBlock(result, record.repro) : ""});
+    job.reports.push_back(
+        {record, isFailure(result.status) ? failureBlock(result, record.repro) : "", result.variantKernels, runsAll});
   }
 }
 
@@ -164,7 +170,7 @@ JobReports CheckJob::run(const CheckUnit& unit) {
     auto results = unit.error ? std::vector{checkError(checker, catalogue_.errors[*unit.error])}
                               : checkGroup(checker, unit, group, whole);
     spread(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count(), results);
-    add(job, results);
+    add(job, results, runsAllKernels(checker.runtime()));
     job.dispatches += checker.dispatches() - dispatches;
   }
   return job;

@@ -9,7 +9,9 @@ namespace opkit::harness {
 
 struct JobReport {
   CaseRecord record;
-  std::string block;  // the printed text of a failure
+  std::string block;                          // the printed text of a failure
+  std::set<std::string> variantKernels = {};  // see CaseResult
+  bool runsAll = true;                        // see runsAllKernels()
 };
 
 /// The result of one job.
@@ -53,7 +55,7 @@ class CheckJob {
   CaseResult checkError(Checker& checker, const ErrorCase& error) const;
   std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
                                      std::optional<PreparedGroup>& whole);
-  void add(JobReports& job, const std::vector<CaseResult>& results) const;
+  void add(JobReports& job, const std::vector<CaseResult>& results, bool runsAll = true) const;
 
   const OpRegistry& registry_;
   const Catalogue& catalogue_;

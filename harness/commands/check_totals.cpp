@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/kernel_names.h"
 #include "engine/tools/cli.h"
 #include "harness/run/terminal.h"
 
@@ -44,7 +45,7 @@ void addRow(const std::string& op, const std::string& backend, const CheckTally&
 
 }  // namespace
 
-void CheckTotals::add(const CaseRecord& one) {
+void CheckTotals::add(const CaseRecord& one, const std::set<std::string>& variantKernels) {
   CheckTally& tally = tallyOf(one);
   ++tally.count[one.status];
   ++total_[one.status];
@@ -52,6 +53,8 @@ void CheckTotals::add(const CaseRecord& one) {
   for (const std::string& provider : one.departures) ++departures_[provider];
   if (!one.provider.empty()) tally.providers.insert(one.provider);
   if (one.status != CaseStatus::Unsupported) tally.kernels.insert(one.provider + "/" + one.kernel);
+  if (one.status == CaseStatus::Pass) tally.uses.insert({kernelName(one.provider, one.kernel), one.dtype});
+  for (const std::string& kernel : variantKernels) tally.uses.insert({kernel, one.dtype});
   if (one.accuracy && one.status == CaseStatus::Pass)
     tally.worstMargin = std::max(tally.worstMargin, one.accuracy->margin);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/check/placement_check.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -15,13 +16,14 @@ struct CheckTally {
   double durationNs = 0;
   std::set<std::string> providers;
   std::set<std::string> kernels;  // "provider/kernel"
+  std::set<KernelUse> uses;       // of these by dtype, and those that ran in other device classes
   size_t blocks = 0;              // failures seen
   size_t lasting = 0;             // of these, did not pass when they ran again
 };
 
 class CheckTotals {
  public:
-  void add(const CaseRecord& one);
+  void add(const CaseRecord& one, const std::set<std::string>& variantKernels = {});
 
   /// Creates it.
   CheckTally& tallyOf(const CaseRecord& one) { return tallies_[{one.op, one.backend}]; }

@@ -134,6 +134,7 @@ class Collector {
 
   /// Runs the case on every backend, and declares refusals and kernels that are the oracle.
   Status declare(Case& c) const {
+    c.loops = kUsualLoops;
     const Case undeclared = c;
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry_.find(c.op)));
     OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry_, inputs));
@@ -142,8 +143,11 @@ class Collector {
       OPKIT_TRY(feed(*session, c, inputs));
       OPKIT_TRY(session->run());
       CaseResult result;
-      if (!checkPlacement(*session, undeclared, backend, result)) {
-        if (result.status == CaseStatus::Fallback) c.fallback[backend] = result.reason;
+      if (!checkPlacement(*session, undeclared, backend, false, result)) {
+        if (std::ranges::any_of(result.fallbacks, &FallbackNote::byDevice))
+          c.loops = 0;
+        else if (result.status == CaseStatus::Fallback)
+          c.fallback[backend] = result.reason;
       } else if (checkIndependence(undeclared, backend, result)) {
         c.unproved[backend] = "has no kernel of its own for this node";
       }

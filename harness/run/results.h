@@ -68,8 +68,9 @@ struct CaseResult {
   std::string backend;
   std::string device;
   bool software = false;
-  std::string provider;  // of the kernel that ran; "raster" or "folded" if there was none
-  std::string kernel;    // its name within the provider, if it has one
+  std::string provider;                  // of the kernel that ran; "raster" or "folded" if there was none
+  std::string kernel;                    // its name within the provider, if it has one
+  std::set<std::string> variantKernels;  // of the operator that ran in other device classes: "opkit/image"
   CaseStatus status = CaseStatus::Pass;
   std::string reason;                   // why not pass
   std::string note;                     // notes about a pass

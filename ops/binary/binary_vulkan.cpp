@@ -103,7 +103,8 @@ Status supports(const CreateArgs& args) {
 
 void addVulkan(OpRegistry& registry) {
   for (const Function& function : functions()) {
-    if (function.kind == Function::Kind::Arithmetic)
+    const bool takesFloats = registry.find(function.name)->inputs[0].dtypes.contains(DType::Float32);
+    if (function.kind == Function::Kind::Arithmetic && takesFloats)  // images hold floats
       registry.addCreator("vulkan", function.name,
                           vulkan::creatorOf<BinaryImageVulkan>(supportsImage, Layout::NC4HW4, "image"));
     registry.addCreator("vulkan", function.name,

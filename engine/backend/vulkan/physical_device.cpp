@@ -148,4 +148,14 @@ Result<PhysicalDevice> chooseDevice(const std::vector<PhysicalDevice>& devices, 
                              wanted, describeAll(devices));
 }
 
+bool PhysicalDevice::runsAllKernels() const {
+  const VkPhysicalDeviceLimits& limits = properties.limits;
+  const uint32_t groups = *std::ranges::min_element(limits.maxComputeWorkGroupCount);
+  return storage8 && storage16 && int8 && int16 && int64 && float16 && float64 && byteDots && imageRobustness &&
+         subgroupSize >= 4 && limits.maxComputeSharedMemorySize >= 32768 &&
+         limits.maxComputeWorkGroupInvocations >= 1024 && groups >= 65535 &&
+         limits.maxStorageBufferRange >= 128u << 20 && limits.maxTexelBufferElements >= 128u << 20 &&
+         limits.maxImageDimension2D >= 16384;
+}
+
 }  // namespace opkit::vulkan

@@ -40,6 +40,10 @@ struct PhysicalDevice {
   bool byteDots = false;            // VK_KHR_shader_integer_dot_product
   bool imageRobustness = false;     // VK_EXT_image_robustness: a load outside an image gives zero
   bool pipelineStatistics = false;  // VK_KHR_pipeline_executable_properties
+
+  /// Whether it has each feature that some kernel needs, and limits with which all kernels ran: those of a software
+  /// device. A kernel that it refuses for usual shapes is at fault.
+  bool runsAllKernels() const;
 };
 
 /// Every device with Vulkan 1.2 and a compute queue; may be empty.
