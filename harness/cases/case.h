@@ -41,7 +41,8 @@ struct Case {
   double boundScale = 1;
   std::string reason;                           // why boundScale
   std::vector<std::string> expected;            // stored values, per output compact JSON of its form; "": none
-  std::string source;                           // of `expected`
+  std::vector<TensorDesc> shapes;               // stored shapes, of every output; empty: none
+  std::string source;                           // of `expected` and `shapes`
   std::map<std::string, std::string> fallback;  // backend -> part of its required reason of refusal
   std::map<std::string, std::string> unproved;  // backend -> why its kernel may be the oracle
   std::map<std::string, std::string> kernel;    // backend -> kernel that must run it: "provider/kernel" or its name
@@ -65,6 +66,7 @@ struct Case {
   /// For a variation of the case: its results are others.
   void dropStored() {
     expected.clear();
+    shapes.clear();
     source.clear();
   }
 };

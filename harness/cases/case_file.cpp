@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_rules.h"
+#include "harness/cases/stored_shapes.h"
 #include "harness/cases/stored_values.h"
 
 namespace opkit::harness {
@@ -134,9 +135,9 @@ Result<Case> readBase(const Json& entry) {
   OPKIT_ASSIGN(base.source, readString(entry, "source"));
   if (entry.contains("expected") && std::ranges::all_of(base.expected, &std::string::empty))
     return Status::invalidArgument("\"expected\" holds no values");
-  if (base.expected.empty() == !base.source.empty())
+  if ((base.expected.empty() && !entry.contains("shapes")) == !base.source.empty())
     return Status::invalidArgument(
-        "\"expected\" and \"source\", which says where the values are from, belong together");
+        R"("expected" or "shapes" and "source", which says where they are from, belong together)");
   OPKIT_ASSIGN(base.fallback, readReasons(entry, "fallback", "part of the reason it refuses with"));
   OPKIT_ASSIGN(base.unproved, readReasons(entry, "unproved", "the reason why it has no kernel of its own"));
   OPKIT_ASSIGN(base.kernel, readReasons(entry, "kernel", "the kernel that must run it, such as \"opkit/fused\""));
@@ -240,14 +241,32 @@ Status checkCase(const Case& c) {
   return Status::ok();
 }
 
+/// The outputs of shape set `set`, where the entry stores shapes.
+Result<std::vector<TensorDesc>> readShapes(const Json& entry, size_t set, const Letters& letters) {
+  std::vector<TensorDesc> shapes;
+  if (!entry.contains("shapes")) return shapes;
+  const Json& all = entry["shapes"];
+  if (!all.is_array() || all.size() != entry["inputs"].size() || !all[set].is_array() || all[set].empty())
+    return Status::invalidArgument(R"("shapes" must hold {} list{} of outputs such as ["f32[2,3]"], one per shape set)",
+                                   entry["inputs"].size(), entry["inputs"].size() == 1 ? "" : "s");
+  OPKIT_ASSIGN(const auto outputs, readInputs(all[set], letters));
+  for (const auto& output : outputs) {
+    if (!output) return Status::invalidArgument(R"("shapes" must describe every output, got "-")");
+    shapes.push_back(*output);
+  }
+  return shapes;
+}
+
 /// One walk per combination of ranks among the shape sets.
-Status addGroups(const Json& shapeSets, const OpDef& def, const Letters& letters, const Case& base,
+Status addGroups(const Json& entry, const OpDef& def, const Letters& letters, const Case& base,
                  std::vector<CaseGroup>& groups) {
   std::map<std::string, size_t> groupOf;
-  for (const Json& set : shapeSets) {
+  for (size_t i = 0; i < entry["inputs"].size(); ++i) {
     Case c = base;
-    OPKIT_ASSIGN(c.inputs, readInputs(set, letters));
+    OPKIT_ASSIGN(c.inputs, readInputs(entry["inputs"][i], letters));
+    OPKIT_ASSIGN(c.shapes, readShapes(entry, i, letters));
     OPKIT_TRY(checkCase(c));
+    OPKIT_TRY(checkShapeCount(c, def));
     OPKIT_TRY(checkStored(c, def));
     const auto [found, isNew] = groupOf.try_emplace(walkKey(c), groups.size());
     if (isNew) groups.emplace_back();
@@ -256,12 +275,8 @@ Status addGroups(const Json& shapeSets, const OpDef& def, const Letters& letters
   return Status::ok();
 }
 
-Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkKeys(entry, {"name",    "op",          "params",   "inputs", "lanes",  "data",       "constant",
-                              "outputs", "fallback",    "unproved", "kernel", "loops",  "boundScale", "reason",
-                              "seed",    "bench",       "size",     "slow",   "costly", "efficiency", "requests",
-                              "banks",   "uncoalesced", "expected", "source"},
-                      true));
+/// The groups of every combination of the entry's lists, and its "size".
+Status expandGroups(const Json& entry, const OpRegistry& registry, std::vector<CaseGroup>& groups) {
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
   if (!def) return Status::invalidArgument("unknown operator \"{}\"", base.op);
@@ -275,9 +290,34 @@ Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& cata
       for (const Lane lane : lanes) {
         base.params = params;
         base.lane = lane;
-        OPKIT_TRY(
-            addGroups(entry["inputs"], *def, letters, base, base.size.empty() ? catalogue.groups : catalogue.sized));
+        OPKIT_TRY(addGroups(entry, *def, letters, base, groups));
       }
+  return Status::ok();
+}
+
+Status expandCase(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
+  OPKIT_TRY(checkKeys(entry, {"name",    "op",          "params",   "inputs", "lanes",  "data",       "constant",
+                              "outputs", "fallback",    "unproved", "kernel", "loops",  "boundScale", "reason",
+                              "seed",    "bench",       "size",     "slow",   "costly", "efficiency", "requests",
+                              "banks",   "uncoalesced", "expected", "shapes", "source"},
+                      true));
+  return expandGroups(entry, registry, entry.contains("size") ? catalogue.sized : catalogue.groups);
+}
+
+/// An entry for the shape rule alone.
+Status expandShapes(const Json& entry, const OpRegistry& registry, Catalogue& catalogue) {
+  OPKIT_TRY(
+      checkKeys(entry, {"name", "op", "params", "inputs", "data", "constant", "outputs", "shapes", "source"}, true));
+  if (!entry.contains("shapes"))
+    return Status::invalidArgument(R"("shapes" must hold the outputs of each shape set, such as [["f32[2,3]"]])");
+  std::vector<CaseGroup> groups;
+  OPKIT_TRY(expandGroups(entry, registry, groups));
+  if (groups.empty()) return Status::invalidArgument("an entry with an empty list stands for no case");
+  const std::string op = groups.front().cases.front().op;
+  const auto isOf = [&](const CaseGroup& known) { return known.cases.front().op == op; };
+  auto own = std::ranges::find_if(catalogue.shapes, isOf);
+  if (own == catalogue.shapes.end()) own = catalogue.shapes.insert(own, CaseGroup());
+  for (CaseGroup& group : groups) std::ranges::move(group.cases, std::back_inserter(own->cases));
   return Status::ok();
 }
 
@@ -383,9 +423,10 @@ Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue&
   }
   if (!file.is_object() || !file.contains("cases"))
     return Status::invalidArgument(
-        "expected {{\"cases\": [..], \"errors\": [..], \"departures\": [..], \"exempt\": [..]}}");
-  OPKIT_TRY(checkKeys(file, {"cases", "errors", "departures", "exempt"}, false));
+        R"(expected {{"cases": [..], "shapes": [..], "errors": [..], "departures": [..], "exempt": [..]}})");
+  OPKIT_TRY(checkKeys(file, {"cases", "shapes", "errors", "departures", "exempt"}, false));
   OPKIT_TRY(expandList(file, "cases", expandCase, registry, catalogue));
+  OPKIT_TRY(expandList(file, "shapes", expandShapes, registry, catalogue));
   OPKIT_TRY(expandList(file, "departures", expandDeparture, registry, catalogue));
   OPKIT_TRY(applyDepartures(catalogue.departures, true, catalogue.groups));
   OPKIT_TRY(applyDepartures(catalogue.departures, false, catalogue.sized));
@@ -409,6 +450,7 @@ Case ErrorCase::asCase() const {
 void Catalogue::append(Catalogue other) {
   std::move(other.groups.begin(), other.groups.end(), std::back_inserter(groups));
   std::move(other.sized.begin(), other.sized.end(), std::back_inserter(sized));
+  std::move(other.shapes.begin(), other.shapes.end(), std::back_inserter(shapes));
   std::move(other.errors.begin(), other.errors.end(), std::back_inserter(errors));
   std::move(other.departures.begin(), other.departures.end(), std::back_inserter(departures));
 }

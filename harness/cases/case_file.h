@@ -30,7 +30,8 @@ struct ErrorCase {
 
 struct Catalogue {
   std::vector<CaseGroup> groups;
-  std::vector<CaseGroup> sized;  // entries with a "size": timed, and checked when they are
+  std::vector<CaseGroup> sized;   // entries with a "size": timed, and checked when they are
+  std::vector<CaseGroup> shapes;  // cases for the shape rule alone, all with stored shapes; a group per operator
   std::vector<ErrorCase> errors;
   std::vector<Departure> departures;  // for cases made later; those of files are already marked
   std::vector<std::string> notes;     // notes about the cases for readers of the results

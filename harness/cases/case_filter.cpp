@@ -56,6 +56,7 @@ Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, con
   };
   narrow(catalogue.groups, result.groups);
   narrow(catalogue.sized, result.sized);
+  narrow(catalogue.shapes, result.shapes);
   for (ErrorCase& error : catalogue.errors)
     if (matches(error.asCase())) result.errors.push_back(std::move(error));
   return result;

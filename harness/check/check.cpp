@@ -1,4 +1,5 @@
 #include "harness/check/check.h"
+#include "harness/cases/stored_shapes.h"
 
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/vulkan_runtime.h"
@@ -288,7 +289,7 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   for (size_t i = 0; i < results.size(); ++i) {
     CaseResult& result = results[i];
     // A script and stored values judge the oracle too.
-    const bool isJudged = group.cases[i].second || group.cases[i].stored;
+    const bool isJudged = group.cases[i].second || !group.cases[i].description.expected.empty();
     if (!fresh[i].isOracle || isJudged || result.status != CaseStatus::Pass) continue;
     result.status = CaseStatus::Unproved;
     const auto declared = group.cases[i].description.unproved.find(backend_);
@@ -296,6 +297,19 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
         declared != group.cases[i].description.unproved.end() ? declared->second : "the kernel is the oracle";
   }
   return results;
+}
+
+CaseResult Checker::checkShapes(const CaseGroup& group) {
+  const std::string op = group.cases.front().op;
+  CaseResult result = emptyResult(group.cases.front());
+  result.id = "shapes:" + op;
+  result.name = "stored shapes";
+  const OpDef* def = registry_.find(op);
+  Status status;
+  for (const Case& c : group.cases)
+    if (status.isOk()) status = harness::checkShapes(c, *def).withContext(c.id());
+  result.check("stored", status);
+  return result;
 }
 
 CaseResult Checker::checkError(const ErrorCase& error) {

@@ -7,7 +7,8 @@
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
 //   script      (with --oracle) the script gave values that agree with those of the built-in oracle (harness/oracle)
-//   stored      (cases with "expected") the built-in oracle gives the values that the case file stores
+//   stored      (cases with "expected" or "shapes") the built-in oracle gives the values, and the shape rule the
+//               shapes, that the case file stores
 //   rounding    (elementwise operators) an f16 result is that of the f32 kernel, rounded once to nearest even
 //   repeat      a second run gives the same bits
 //   recording   (Vulkan) direct and indirect recording give the same bits, also without guards around tensors
@@ -83,6 +84,8 @@ class Checker {
   /// One result per case of the group, in order; when hunting, up to the first failure.
   std::vector<CaseResult> checkGroup(const PreparedGroup& group);
   CaseResult checkError(const ErrorCase& error);
+  /// One result for all cases of a group of Catalogue::shapes.
+  CaseResult checkShapes(const CaseGroup& group);
 
   const std::string& backend() const { return backend_; }
   const DeviceInfo& device() const { return runtime_->device(); }

@@ -1,6 +1,7 @@
 #include "harness/check/prepared.h"
 
 #include "harness/cases/data.h"
+#include "harness/cases/stored_shapes.h"
 #include "harness/cases/stored_values.h"
 #include "harness/cases/vary.h"
 #include "harness/oracle/opinions.h"
@@ -24,6 +25,10 @@ SecondOracle ask(ScriptOracle& script, const OpDef& def, const PreparedCase& c) 
 }
 
 Status compareStored(const OpDef& def, const PreparedCase& c) {
+  std::vector<TensorDesc> shapes;
+  for (const OracleTensor& output : c.expected) shapes.push_back(output.desc);
+  OPKIT_TRY(compareShapes(c.description, shapes));
+  if (!def.oracle || c.description.expected.empty()) return Status::ok();
   OPKIT_ASSIGN(const auto values, storedValues(c.description, c.expected));
   return checkAgreement(def, c.description, c.expected, values, c.description.source);
 }
@@ -35,7 +40,8 @@ Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script
   OPKIT_ASSIGN(c.inputs, makeInputs(c.description, *def));
   const auto make = script && !def->oracle ? zeroOutputs : expectedOutputs;
   OPKIT_ASSIGN(c.expected, make(*def, params, c.inputs, c.description.outputs, kMaxElements));
-  if (def->oracle && !c.description.expected.empty()) c.stored = compareStored(*def, c);
+  const bool hasValues = def->oracle && !c.description.expected.empty();
+  if (hasValues || !c.description.shapes.empty()) c.stored = compareStored(*def, c);
   if (script) c.second = ask(*script, *def, c);
   return Status::ok();
 }

@@ -23,7 +23,7 @@ struct PreparedCase {
   std::vector<OracleTensor> expected;
   Status status;  // of making the above
   std::optional<SecondOracle> second = {};
-  std::optional<Status> stored = {};  // whether the card's oracle agrees with the stored values, if there are any
+  std::optional<Status> stored = {};  // whether shape rule and oracle agree with stored shapes and values, if any
 
   /// The values that kernels are compared with.
   const std::vector<OracleTensor>& judge() const {

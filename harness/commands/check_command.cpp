@@ -114,7 +114,7 @@ class CheckRun {
     } else {
       for (size_t i = 0; i < catalogue_.groups.size(); ++i) addUnits(i, units);
     }
-    for (size_t i = 0; i < catalogue_.errors.size(); ++i) units.push_back({.error = i});
+    addSmallUnits(catalogue_, units);
     return units;
   }
 
@@ -138,7 +138,7 @@ class CheckRun {
     for (const std::string& backend : options_.backend.backends)
       for (const CheckUnit& unit : units)
         if (!unit.backend || *unit.backend == backend)
-          planned[backend] += unit.error || unit.only ? 1 : catalogue_.groups[unit.group].cases.size();
+          planned[backend] += !unit.isGroup() || unit.only ? 1 : catalogue_.groups[unit.group].cases.size();
     return planned;
   }
 
@@ -147,7 +147,7 @@ class CheckRun {
   Status runUnits(const std::vector<CheckUnit>& units) {
     std::vector<CheckUnit> broken;
     OPKIT_TRY(runIsolatedUnits(units, [&](size_t i, const JobOutcome& outcome) {
-      if (units[i].error || units[i].only)
+      if (!units[i].isGroup() || units[i].only)
         recordCrash(units[i], outcome, "");
       else
         addSingles(units[i], outcome, broken);
@@ -239,9 +239,7 @@ class CheckRun {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > most;
   }
 
-  std::string labelOf(const CheckUnit& unit) const {
-    return unit.error ? catalogue_.errors[*unit.error].op : catalogue_.groups[unit.group].cases.front().op;
-  }
+  std::string labelOf(const CheckUnit& unit) const { return caseOf(unit, catalogue_).first.op; }
 
   void recordAll(const CheckUnit& unit, JobReports job) {
     dispatches_ += job.dispatches;
@@ -276,11 +274,10 @@ class CheckRun {
   }
 
   void recordCrash(const CheckUnit& unit, const JobOutcome& outcome, const std::string& where) {
-    const Case c = unit.error ? catalogue_.errors[*unit.error].asCase()
-                              : catalogue_.groups[unit.group].cases[unit.only.value_or(0)];
+    const auto [c, id] = caseOf(unit, catalogue_);
     CaseResult result;
     result.kind = "check";
-    result.id = (unit.error ? "error:" : "") + c.id();
+    result.id = id;
     result.name = c.name;
     result.op = c.op;
     result.backend = unit.backend.value_or(options_.backend.backends.front());
@@ -380,7 +377,7 @@ class CheckRun {
   Status saveCapsules() {
     for (const CaseRecord& first : firstFailures_) {
       const std::string &id = first.id, &backend = first.backend;
-      if (id.starts_with("error:") || interrupted()) continue;
+      if (id.starts_with("error:") || id.starts_with("shapes:") || interrupted()) continue;
       auto shrunk = shrinkToFile(withoutSkips(id, backend), id, backend, options_.backend.runtimeOptions(backend),
                                  registry_, options_.saveFolder);
       if (interrupted() && !shrunk) continue;  // it was not run again, so its result is unknown

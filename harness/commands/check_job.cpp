@@ -54,7 +54,8 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   if (backends.validation != Validation::Off && backend == "vulkan")
     command += fmt::format(" --validation {}", validations[static_cast<size_t>(backends.validation)]);
   for (const PluginInfo& plugin : plugins().plugins()) command += fmt::format(" --plugin {}", shellQuoted(plugin.path));
-  return command + (id.starts_with("error:") ? " --op " + op : " --case " + shellQuoted(id));
+  const bool isCase = !id.starts_with("error:") && !id.starts_with("shapes:");
+  return command + (!isCase ? " --op " + op : " --case " + shellQuoted(id));
 }
 
 Status CheckJob::open() {
@@ -140,6 +141,28 @@ std::vector<CaseResult> CheckJob::checkGroup(Checker& checker, const CheckUnit& 
   return results;
 }
 
+std::vector<CaseResult> CheckJob::checkUnit(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
+                                            std::optional<PreparedGroup>& whole) {
+  if (unit.error) return {checkError(checker, catalogue_.errors[*unit.error])};
+  if (unit.shapes) return {checker.checkShapes(catalogue_.shapes[*unit.shapes])};
+  return checkGroup(checker, unit, group, whole);
+}
+
+void addSmallUnits(const Catalogue& catalogue, std::vector<CheckUnit>& units) {
+  for (size_t i = 0; i < catalogue.errors.size(); ++i) units.push_back({.error = i});
+  for (size_t i = 0; i < catalogue.shapes.size(); ++i) units.push_back({.shapes = i});
+}
+
+std::pair<Case, std::string> caseOf(const CheckUnit& unit, const Catalogue& catalogue) {
+  if (unit.error) {
+    const Case c = catalogue.errors[*unit.error].asCase();
+    return {c, "error:" + c.id()};
+  }
+  const CaseGroup& group = unit.shapes ? catalogue.shapes[*unit.shapes] : catalogue.groups[unit.group];
+  const Case& c = group.cases[unit.only.value_or(0)];
+  return {c, unit.shapes ? "shapes:" + c.op : c.id()};
+}
+
 /// Spreads the time of a unit over its results in proportion to their own: expected values and walks through the group
 /// take longest for the largest cases.
 static void spread(double elapsedNs, std::vector<CaseResult>& results) {
@@ -160,15 +183,14 @@ JobReports CheckJob::run(const CheckUnit& unit) {
       return job;
     }
   CaseGroup group;
-  if (!unit.error) group = catalogue_.groups[unit.group];
+  if (unit.isGroup()) group = catalogue_.groups[unit.group];
   if (unit.only) group.cases = {group.cases[*unit.only]};
   std::optional<PreparedGroup> whole;
   for (Checker& checker : checkers_) {
     if (unit.backend && checker.backend() != *unit.backend) continue;
     const uint64_t dispatches = checker.dispatches();
     const auto start = std::chrono::steady_clock::now();
-    auto results = unit.error ? std::vector{checkError(checker, catalogue_.errors[*unit.error])}
-                              : checkGroup(checker, unit, group, whole);
+    auto results = checkUnit(checker, unit, group, whole);
     spread(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count(), results);
     add(job, results, runsAllKernels(checker.runtime()));
     job.dispatches += checker.dispatches() - dispatches;

@@ -23,13 +23,17 @@ struct JobReports {
   static JobReports fromText(const std::string& text);
 };
 
-/// The unit of isolation: a group or an error case on every backend, or, after a crash, one case on one backend.
+/// The unit of isolation: a group, an error case or the stored shapes of an operator on every backend, or, after a
+/// crash, one case on one backend.
 struct CheckUnit {
   size_t group = 0;
   std::optional<size_t> error;         // an error case instead of a group
+  std::optional<size_t> shapes;        // stored shapes of an operator instead of a group
   std::optional<size_t> only;          // this case of the group alone
   std::optional<std::string> backend;  // this backend alone
   bool brief = false;                  // without the sub-checks of other modes and shapes (PreparedGroup)
+
+  bool isGroup() const { return !error && !shapes; }
 };
 
 class CheckJob {
@@ -53,6 +57,8 @@ class CheckJob {
   /// The result of a case that an expectation file leaves out.
   std::optional<CaseResult> skipped(const Checker& checker, const Case& c, const std::string& id) const;
   CaseResult checkError(Checker& checker, const ErrorCase& error) const;
+  std::vector<CaseResult> checkUnit(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
+                                    std::optional<PreparedGroup>& whole);
   std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
                                      std::optional<PreparedGroup>& whole);
   void add(JobReports& job, const std::vector<CaseResult>& results, bool runsAll = true) const;
@@ -65,6 +71,12 @@ class CheckJob {
   std::vector<Checker> checkers_;
   std::optional<ScriptOracle> script_;
 };
+
+/// Appends the units of a catalogue that are no groups.
+void addSmallUnits(const Catalogue& catalogue, std::vector<CheckUnit>& units);
+
+/// The case of a unit, of its group the first or the chosen one, and the id of its result.
+std::pair<Case, std::string> caseOf(const CheckUnit& unit, const Catalogue& catalogue);
 
 /// The command line that repeats a case.
 std::string repeatCommand(const BackendOptions& backends, const std::string& backend, const std::string& id,

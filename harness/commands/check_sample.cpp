@@ -83,7 +83,7 @@ Result<std::vector<CheckUnit>> sampleUnits(const Catalogue& catalogue, const OpR
       units.push_back(unit);
     }
   }
-  for (size_t i = 0; i < catalogue.errors.size(); ++i) units.push_back({.error = i});
+  addSmallUnits(catalogue, units);
   return units;
 }
 

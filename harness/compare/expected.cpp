@@ -8,19 +8,23 @@ size_t requiredOutputs(const OpDef& def) {
   return std::max<size_t>(count, 1);
 }
 
-Result<std::vector<OracleTensor>> zeroOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
-                                              const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
-                                              int64_t mostElements) {
+Result<std::vector<TensorDesc>> outputDescs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                            const std::vector<std::optional<Tensor>>& inputs, size_t outputCount) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
   for (const auto& input : inputs) {
     descs.push_back(input ? &input->desc : nullptr);
     contents.push_back(input ? &*input : nullptr);
   }
-  const ShapeArgs args{paramBytes, descs, contents, outputCount ? outputCount : requiredOutputs(def)};
-  OPKIT_ASSIGN(const auto outputDescs, inferShapes(def, args));
+  return inferShapes(def, {paramBytes, descs, contents, outputCount ? outputCount : requiredOutputs(def)});
+}
+
+Result<std::vector<OracleTensor>> zeroOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                              const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
+                                              int64_t mostElements) {
+  OPKIT_ASSIGN(const auto descs, outputDescs(def, paramBytes, inputs, outputCount));
   std::vector<OracleTensor> outputs;
-  for (const TensorDesc& desc : outputDescs) {
+  for (const TensorDesc& desc : descs) {
     if (desc.elements() > mostElements)
       return Status::unsupported("{}: an output of {}, of at most {} elements", def.type, desc.toString(),
                                  mostElements);

@@ -15,6 +15,10 @@ Result<std::vector<OracleTensor>> expectedOutputs(const OpDef& def, std::span<co
                                                   const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,
                                                   int64_t mostElements = kMaxElements);
 
+/// The outputs that the shape rule gives. `outputCount` as above. Returns its errors.
+Result<std::vector<TensorDesc>> outputDescs(const OpDef& def, std::span<const uint8_t> paramBytes,
+                                            const std::vector<std::optional<Tensor>>& inputs, size_t outputCount);
+
 /// The outputs that the shape rule gives, all elements zero. Errors as above, but for those of the oracle.
 Result<std::vector<OracleTensor>> zeroOutputs(const OpDef& def, std::span<const uint8_t> paramBytes,
                                               const std::vector<std::optional<Tensor>>& inputs, size_t outputCount,

@@ -38,9 +38,10 @@ bool isSmallWord(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-/// Ids of results that are no case of an operator: error cases, kernels and rules for case files.
+/// Ids of results that are no case of an operator: error cases, stored shapes, kernels and rules for case files.
 bool isNoCaseId(const std::string& id) {
-  return id.starts_with("error:") || id.starts_with("kernel:") || id.find(".cases.json: ") != id.npos;
+  return id.starts_with("error:") || id.starts_with("shapes:") || id.starts_with("kernel:") ||
+         id.find(".cases.json: ") != id.npos;
 }
 
 /// "conformance node/test_relu" or "Softmax*". An id without * is brought into its canonical form.

@@ -16,9 +16,9 @@ constexpr const char* kNoDType = "-";  // of a case without inputs
 /// Timed entries that move less say how long a call takes, not how fast a kernel is.
 constexpr double kLeastBytes = 64 << 10;
 
-/// False for cases of bad input, and for the notice about a kernel that no case runs.
+/// False for cases of bad input, stored shapes, and for the notice about a kernel that no case runs.
 bool isOperatorCase(const CaseRecord& record) {
-  return !record.id.starts_with("error:") && !record.id.starts_with("kernel:");
+  return !record.id.starts_with("error:") && !record.id.starts_with("shapes:") && !record.id.starts_with("kernel:");
 }
 
 std::string marginText(double margin) { return std::isfinite(margin) ? fmt::format("{:.2g}", margin) : "nan"; }
