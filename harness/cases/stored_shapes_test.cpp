@@ -1,4 +1,5 @@
-// Stored shapes in case files: their form, and what `check` does with them.
+// Stored shapes are the second witness of the shape rules: every rule agrees with its own, and no rule that is wrong in
+// one extent, rank or dtype of one output does.
 #include "harness/cases/stored_shapes.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,100 @@
 
 namespace opkit::harness {
 namespace {
+
+using CasesByOp = std::map<std::string, std::vector<Case>>;
+
+/// All cases of the tree that store shapes.
+const CasesByOp& witnesses() {
+  static const CasesByOp all = [] {
+    CasesByOp byOp;
+    const auto catalogue = builtinCatalogue(ops::builtinOps());
+    EXPECT_TRUE(catalogue) << catalogue.error().message();
+    if (!catalogue) return byOp;
+    for (const auto* groups : {&catalogue->shapes, &catalogue->groups})
+      for (const CaseGroup& group : *groups)
+        for (const Case& c : group.cases)
+          if (!c.shapes.empty()) byOp[c.op].push_back(c);
+    return byOp;
+  }();
+  return all;
+}
+
+/// Control flow, sequences and strings run on the host and have no shape rule.
+std::vector<const OpDef*> cardsWithARule() {
+  std::vector<const OpDef*> cards = ops::builtinOps().all();
+  std::erase_if(cards, [](const OpDef* def) { return !def->inferShapes; });
+  return cards;
+}
+
+TEST(StoredShapes, EveryRuleAgreesWithItsOwn) {
+  EXPECT_GT(cardsWithARule().size(), 190u);
+  for (const OpDef* def : cardsWithARule()) {
+    const auto own = witnesses().find(def->type);
+    if (own == witnesses().end()) {
+      ADD_FAILURE() << def->type << ": no entry with \"shapes\" in a case file (harness/cases.md)";
+      continue;
+    }
+    for (const Case& c : own->second) {
+      const Status status = checkShapes(c, *def);
+      EXPECT_TRUE(status.isOk()) << c.id() << ": " << status.message();
+    }
+  }
+}
+
+using Fault = std::function<void(std::vector<TensorDesc>&)>;
+
+/// True if the rule with the fault contradicts a case.
+bool isFound(const OpDef& def, const std::vector<Case>& cases, const Fault& fault) {
+  OpDef broken = def;
+  broken.inferShapes = [&](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+    OPKIT_ASSIGN(auto outputs, def.inferShapes(args));
+    fault(outputs);
+    return outputs;
+  };
+  return std::ranges::any_of(cases, [&](const Case& c) { return !checkShapes(c, broken).isOk(); });
+}
+
+/// The largest rank that a case has at an output; nullopt if none has the output.
+std::optional<size_t> rankAt(const std::vector<Case>& cases, size_t output) {
+  std::optional<size_t> rank;
+  for (const Case& c : cases)
+    if (output < c.shapes.size()) rank = std::max(rank.value_or(0), c.shapes[output].shape.size());
+  return rank;
+}
+
+TEST(StoredShapes, NoWrongExtentRankOrTypeAgrees) {
+  size_t faults = 0;
+  for (const OpDef* def : cardsWithARule()) {
+    const auto own = witnesses().find(def->type);
+    if (own == witnesses().end()) continue;
+    for (size_t output = 0; output < def->outputs.size(); ++output) {
+      const std::string where = fmt::format("{}, output {} '{}'", def->type, output, def->outputs[output].name);
+      const auto rank = rankAt(own->second, output);
+      if (!rank) {
+        ADD_FAILURE() << where << ": no stored shape";
+        continue;
+      }
+      const auto expectFound = [&](const std::string& what, const Fault& fault) {
+        ++faults;
+        EXPECT_TRUE(isFound(*def, own->second, fault)) << where << ": " << what;
+      };
+      for (size_t axis = 0; axis < *rank; ++axis)
+        for (const int64_t change : {1, -1})
+          expectFound(fmt::format("axis {} {:+}", axis, change), [=](std::vector<TensorDesc>& outputs) {
+            if (output < outputs.size() && axis < outputs[output].shape.size()) outputs[output].shape[axis] += change;
+          });
+      expectFound("rank + 1", [=](std::vector<TensorDesc>& outputs) {
+        if (output < outputs.size()) outputs[output].shape.push_back(1);
+      });
+      expectFound("dtype", [=](std::vector<TensorDesc>& outputs) {
+        if (output < outputs.size())
+          outputs[output].dtype = outputs[output].dtype == DType::Float32 ? DType::Int64 : DType::Float32;
+      });
+    }
+  }
+  EXPECT_GT(faults, 1000u);
+}
 
 std::string messageOf(const std::string& text) {
   const auto catalogue = parseCaseFile("x.cases.json", text, ops::builtinOps());
