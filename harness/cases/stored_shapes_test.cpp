@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+#include <set>
+
 #include "harness/cases/case_file.h"
 #include "harness/check/check.h"
 #include "harness/compare/expected.h"
@@ -104,6 +108,88 @@ TEST(StoredShapes, NoWrongExtentRankOrTypeAgrees) {
     }
   }
   EXPECT_GT(faults, 1000u);
+}
+
+/// A stored extent that is a quotient of no whole number, rounded.
+struct RoundedExtent {
+  const char* id;
+  size_t axis;  // of output 0
+  double numerator, denominator;
+  double (*rounding)(double);
+  int64_t added = 0;
+};
+
+double toNearest(double x) { return std::floor(x + 0.5); }
+
+constexpr double (*kFloor)(double) = std::floor;
+constexpr double (*kCeil)(double) = std::ceil;
+constexpr double (*kNearest)(double) = toNearest;
+
+/// Together the rows of an operator tell each of its roundings from the other two.
+const std::vector<RoundedExtent>& roundedExtents() {
+  static const std::vector<RoundedExtent> rows = {
+      {R"(Conv{"strides":[3,2]}/f32[1,2,10,9],f32[3,2,3,2]/normal/seed=7)", 3, 7, 2, kFloor, 1},
+      {R"(Conv{"auto_pad":"SameUpper","strides":[3,2]}/f32[1,2,10,9],f32[3,2,3,2]/normal/seed=7)", 2, 10, 3, kCeil},
+      {R"(ConvInteger{"strides":[3,2]}/u8[1,2,10,9],i8[3,2,3,2]/normal/seed=7)", 3, 7, 2, kFloor, 1},
+      {R"(ConvInteger{"auto_pad":"SameUpper","strides":[3,2]}/u8[1,2,10,9],u8[3,2,3,2]/normal/seed=7)", 2, 10, 3,
+       kCeil},
+      {R"(QLinearConv{"strides":[3,2]}/u8[1,2,10,9],f32[],u8[],i8[3,2,3,2],f32[],i8[],f32[],u8[]/normal/seed=7)", 3, 7,
+       2, kFloor, 1},
+      {R"(DeformConv{"strides":[2,2]}/f32[1,1,8,9],f32[1,1,3,2],f32[1,12,3,4]/normal/seed=7)", 3, 7, 2, kFloor, 1},
+      {R"(MaxPool{"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7/outputs=2)", 3, 7, 2, kFloor, 1},
+      {R"(MaxPool{"ceil_mode":true,"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7/outputs=2)", 2, 7,
+       3, kCeil, 1},
+      {R"(AveragePool{"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7)", 3, 7, 2, kFloor, 1},
+      {R"(AveragePool{"ceil_mode":true,"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7)", 2, 7, 3,
+       kCeil, 1},
+      {R"(LpPool{"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7)", 3, 7, 2, kFloor, 1},
+      {R"(LpPool{"ceil_mode":true,"kernel_shape":[3,2],"strides":[3,2]}/f32[1,2,10,9]/normal/seed=7)", 2, 7, 3, kCeil,
+       1},
+      {R"(Resize/f32[1,2,5,7],-,f32[4]/designed/seed=7/data=[null,null,{"values":[1,1,0.7,2.3]}])", 2, 35, 10, kFloor},
+      {R"(Resize{"aspect_policy":"NotLarger","axes":[1,2]}/f32[2,5,7],-,-,i64[2]/designed/seed=7/data=[null,null,null,{"values":[7,8]}])",
+       1, 40, 7, kNearest},
+      {R"(Resize{"aspect_policy":"NotLarger","axes":[2,1],"mode":"Linear"}/f32[1,2,10],-,-,i64[2]/designed/seed=7/data=[null,null,null,{"values":[7,8]}])",
+       1, 14, 10, kNearest},
+      {R"(Range/i64[],i64[],i64[]/designed/seed=7/data=[{"value":0},{"value":10},{"value":3}])", 0, 10, 3, kCeil},
+      {R"(Range/f32[],f32[],f32[]/designed/seed=7/data=[{"value":0},{"value":1},{"value":0.3}])", 0, 10, 3, kCeil},
+      {R"(STFT/f32[2,31,1],i64[],-,i64[]/designed/seed=7/data=[null,{"value":4},null,{"value":9}])", 1, 22, 4, kFloor,
+       1},
+      {R"(STFT/f32[2,31,1],i64[],-,i64[]/designed/seed=7/data=[null,{"value":4},null,{"value":9}])", 2, 9, 2, kFloor,
+       1},
+      {R"(DFT{"axis":1,"onesided":true}/f32[2,9,1]/normal/seed=7)", 1, 9, 2, kFloor, 1},
+      {R"(FourierTransform{"axis":1,"length":37,"onesided":true}/f32[5,24,1]/normal/seed=7)", 1, 37, 2, kFloor, 1},
+      {R"(FourierTransform{"axis":1,"frame_step":9}/f32[2,104,2],f32[24]/normal/seed=7)", 1, 80, 9, kFloor, 1},
+      {R"(MelWeightMatrix/i64[],i64[],i64[],f32[],f32[]/designed/seed=7/data=[{"value":4},{"value":9},{"value":8192},{"value":0},{"value":4096}])",
+       0, 9, 2, kFloor, 1},
+      {R"(Split{"axis":-1}/f32[2,7]/normal/seed=7/outputs=3)", 1, 7, 3, kCeil},
+      {R"(Slice/f32[20,10,5],i64[1],i64[1],i64[1],i64[1]/designed/seed=7/data=[null,{"values":[-1]},{"values":[-1000]},{"values":[1]},{"values":[-3]}])",
+       1, 10, 3, kCeil},
+  };
+  return rows;
+}
+
+const Case* witness(const std::string& id) {
+  for (const auto& [op, cases] : witnesses())
+    for (const Case& c : cases)
+      if (c.id() == id) return &c;
+  return nullptr;
+}
+
+TEST(StoredShapes, QuotientsThatAreNoWholeNumbersAreRoundedAsTheSourceSays) {
+  std::map<std::pair<std::string, double (*)(double)>, std::set<double (*)(double)>> told;
+  for (const RoundedExtent& row : roundedExtents()) {
+    const Case* const c = witness(row.id);
+    ASSERT_TRUE(c) << row.id << ": no such case stores shapes";
+    const double quotient = row.numerator / row.denominator;
+    const double expected = row.rounding(quotient);
+    EXPECT_EQ(c->shapes[0].shape[row.axis], static_cast<int64_t>(expected) + row.added) << row.id;
+    auto& others = told[{c->op, row.rounding}];
+    for (const auto& other : {kFloor, kCeil, kNearest})
+      if (other(quotient) != expected) others.insert(other);
+  }
+  for (const auto& [rounding, others] : told) EXPECT_EQ(others.size(), 2u) << rounding.first;
+  for (const auto& rounding : {kFloor, kCeil, kNearest})
+    EXPECT_TRUE(std::ranges::any_of(told, [&](const auto& one) { return one.first.second == rounding; }));
 }
 
 std::string messageOf(const std::string& text) {
