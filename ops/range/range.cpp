@@ -6,26 +6,43 @@
 namespace opkit::ops::range {
 namespace {
 
-/// Number of values in [start, limit) by steps of delta, on doubles.
-Result<int64_t> countReal(double start, double limit, double delta) {
-  const double count = std::ceil((limit - start) / delta);
+/// That many values, if a tensor can hold them; the others are for the message.
+Result<int64_t> limited(double count, const auto& start, const auto& limit, const auto& delta) {
   if (!std::isfinite(count) || count > static_cast<double>(kMaxElements))
     return Status::invalidArgument("from {} to {} by {} is not a finite number of values", start, limit, delta);
   return count > 0 ? static_cast<int64_t>(count) : 0;
 }
 
+/// Number of values in [start, limit) by steps of delta, on doubles.
+Result<int64_t> countReal(double start, double limit, double delta) {
+  return limited(std::ceil((limit - start) / delta), start, limit, delta);
+}
+
+/// The same on integers, whose differences may need 64 bits without a sign.
+Result<int64_t> countWhole(int64_t start, int64_t limit, int64_t delta) {
+  if (delta > 0 ? start >= limit : start <= limit) return 0;
+  const auto from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+  const auto step = static_cast<uint64_t>(delta);
+  const uint64_t distance = delta > 0 ? to - from : from - to, stride = delta > 0 ? step : 0 - step;
+  const uint64_t count = distance / stride + (distance % stride == 0 ? 0 : 1);
+  return limited(static_cast<double>(count), start, limit, delta);
+}
+
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   const DType dtype = args.input(0).dtype;
-  double values[3];
+  OracleTensor values[3];
   for (size_t i = 0; i < 3; ++i) {
     if (args.input(i).dtype != dtype || args.input(i).elements() != 1)
       return Status::invalidArgument("start, limit and delta must be scalars of one type, got {} and {}",
                                      args.input(0).toString(), args.input(i).toString());
-    const OracleTensor value = OracleTensor::fromTensor(*args.contents[i]);
-    values[i] = value.isReal() ? value.real[0] : static_cast<double>(value.integer[0]);
+    values[i] = OracleTensor::fromTensor(*args.contents[i]);
   }
-  if (values[2] == 0) return Status::invalidArgument("delta must not be 0");
-  OPKIT_ASSIGN(const int64_t count, countReal(values[0], values[1], values[2]));
+  const bool isReal = values[0].isReal();
+  if (isReal ? values[2].real[0] == 0 : values[2].integer[0] == 0)
+    return Status::invalidArgument("delta must not be 0");
+  OPKIT_ASSIGN(const int64_t count, isReal
+                                        ? countReal(values[0].real[0], values[1].real[0], values[2].real[0])
+                                        : countWhole(values[0].integer[0], values[1].integer[0], values[2].integer[0]));
   return std::vector{TensorDesc{dtype, {count}}};
 }
 
