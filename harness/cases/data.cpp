@@ -37,6 +37,20 @@ void fill(const Tensor& tensor, Value&& value) {
   });
 }
 
+/// Floats of [low, high]. An interval without zero whose ends are kMagnitudes apart is drawn by magnitude: drawn
+/// uniformly, nearly all of its numbers have the size of the larger end. First the power of two, then a place up to the
+/// next one: exact, whereas the last bit of a library's exp2 depends on the machine.
+double drawReal(Rng& rng, double low, double high) {
+  constexpr double kMagnitudes = 1e4;
+  if (low < 0 && high < 0) return -drawReal(rng, -high, -low);
+  if (!(low > 0) || high / low < kMagnitudes) return rng.uniform(low, high);
+  while (true) {
+    const auto power = static_cast<int>(rng.integer(std::ilogb(low), std::ilogb(high)));
+    const double drawn = std::ldexp(1 + rng.uniform(), power);
+    if (drawn >= low && drawn <= high) return drawn;
+  }
+}
+
 bool isUnsigned(DType dtype) {
   return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64 ||
          dtype == DType::UInt4 || dtype == DType::UInt2;
@@ -49,7 +63,7 @@ void fillNormal(const Tensor& tensor, Rng& rng, const Domain& domain) {
   if (dtype == DType::Bool) {
     fill(tensor, [&](size_t) { return rng.integer(0, 1); });
   } else if (isFloat(dtype)) {
-    fill(tensor, [&](size_t) { return rng.uniform(domain.low, domain.high); });
+    fill(tensor, [&](size_t) { return drawReal(rng, domain.low, domain.high); });
   } else if (isUnsigned(dtype)) {
     const int64_t low = stated ? std::max<int64_t>(0, std::llround(std::ceil(domain.low))) : 0;
     const int64_t high = stated ? std::max<int64_t>(low, std::llround(std::floor(domain.high))) : 20;
@@ -130,7 +144,7 @@ void fillSpecials(const Tensor& tensor, Rng& rng, const OpDef& def) {
   const auto fillFloats = [&](const std::vector<double>& specials) {
     fill(tensor, [&](size_t i) {
       if (i < specials.size()) return specials[i];
-      return rng.integer(0, 2) == 0 ? specials[rng.next() % specials.size()] : rng.uniform(domain.low, domain.high);
+      return rng.integer(0, 2) == 0 ? specials[rng.next() % specials.size()] : drawReal(rng, domain.low, domain.high);
     });
   };
   if (isCodedFloat(tensor.desc.dtype)) return fillFloats(specialValues(formatOf(tensor.desc.dtype)));
@@ -213,7 +227,7 @@ void fillForm(const Tensor& tensor, Rng& rng, const Json& form) {
   const std::string key = form.begin().key();
   const Json& value = form.begin().value();
   if (key == "range" && isFloat(tensor.desc.dtype)) {
-    fill(tensor, [&](size_t) { return rng.uniform(value[0].get<double>(), value[1].get<double>()); });
+    fill(tensor, [&](size_t) { return drawReal(rng, value[0].get<double>(), value[1].get<double>()); });
   } else if (key == "range") {
     const auto low = static_cast<int64_t>(std::ceil(value[0].get<double>()));
     const auto high = std::max(low, static_cast<int64_t>(std::floor(value[1].get<double>())));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "harness/cases/case_file.h"
@@ -53,6 +55,39 @@ TEST(Data, NormalStaysInTheDomain) {
   for (const float x : tensor.data<float>()) {
     EXPECT_GE(x, 0.5f);
     EXPECT_LE(x, 2.0f);
+  }
+}
+
+/// Elements of `id` by which eighth of the magnitudes from 10^-exponent to 10^exponent they are in.
+std::array<int, 8> eighthsOf(const std::string& id, double exponent, bool negative = false) {
+  std::array<int, 8> counts = {};
+  const Tensor tensor = inputOf(id);
+  for (const float x : tensor.data<float>()) {
+    EXPECT_EQ(x < 0, negative);
+    const double place = (std::log10(std::fabs(x)) + exponent) / (2 * exponent);
+    EXPECT_TRUE(place > -1e-6 && place < 1 + 1e-6) << x;
+    ++counts[static_cast<size_t>(std::clamp(place * 8, 0.0, 7.0))];
+  }
+  return counts;
+}
+
+TEST(Data, RangesOverMagnitudesHoldEachOfThem) {
+  for (const int count : eighthsOf(R"(Log/f32[800]/designed/seed=7/data=[{"range":[1e-30,1e30]}])", 30))
+    EXPECT_TRUE(count > 60 && count < 140) << count;
+  for (const int count : eighthsOf(R"(Log/f32[800]/designed/seed=7/data=[{"range":[-1e6,-1e-6]}])", 6, true))
+    EXPECT_TRUE(count > 60 && count < 140) << count;
+  const Tensor domain = inputOf("Log/f32[800]/normal/seed=7", 0, {1e-4, 1e4});
+  int below = 0;
+  for (const float x : domain.data<float>()) below += x < 1;
+  EXPECT_TRUE(below > 300 && below < 500) << below;
+}
+
+TEST(Data, OtherRangesAreUniform) {
+  for (const char* range : {"[0,1000]", "[1,1000]", "[-1000,1]"}) {
+    const Tensor tensor = inputOf(fmt::format(R"(Log/f32[800]/designed/seed=7/data=[{{"range":{}}}])", range));
+    int middle = 0;
+    for (const float x : tensor.data<float>()) middle += std::fabs(x) > 250 && std::fabs(x) < 750;
+    EXPECT_TRUE(middle > 320 && middle < 480) << range << ": " << middle;
   }
 }
 
