@@ -91,14 +91,20 @@ TEST(Data, OtherRangesAreUniform) {
   }
 }
 
-TEST(Data, ExactIsSmallNonZeroIntegers) {
+TEST(Data, ExactIsSmallIntegersAndZerosOfBothSigns) {
   const Tensor tensor = inputOf("MatMul/f16[1000]/exact/seed=7");
+  int zeros = 0, negativeZeros = 0;
   for (const Half h : tensor.data<Half>()) {
     const float x = toFloat(h);
     EXPECT_EQ(x, std::nearbyint(x));
-    EXPECT_NE(x, 0);
     EXPECT_LE(std::fabs(x), 4);
+    zeros += x == 0;
+    negativeZeros += x == 0 && std::signbit(x);
   }
+  EXPECT_TRUE(zeros > 80 && zeros < 180) << zeros;
+  EXPECT_TRUE(negativeZeros > zeros / 4 && negativeZeros < zeros * 3 / 4) << negativeZeros;
+  const Tensor integers = inputOf("Add/i32[1000]/exact/seed=7");
+  EXPECT_GT(std::ranges::count(integers.data<int32_t>(), 0), 80);
 }
 
 TEST(Data, SpecialsHoldThemAll) {
