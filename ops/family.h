@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/base/check.h"
 
@@ -16,5 +18,16 @@ const Row& rowNamed(std::span<const Row> rows, std::string_view type) {
   OPKIT_CHECK(found != rows.end());
   return *found;
 }
+
+/// Sets the edges of the row whose `name` is the operator's type.
+template <class Row>
+void setEdges(std::vector<Row>& rows, std::string_view type, std::vector<double> edges) {
+  for (Row& row : rows)
+    if (row.name == type) row.edges = std::move(edges);
+}
+
+/// A list in parentheses, as the tables have it since GLSL knows no variadic macros, in braces.
+#define OPKIT_BRACED(...) \
+  { __VA_ARGS__ }
 
 }  // namespace opkit::ops

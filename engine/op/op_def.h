@@ -102,6 +102,9 @@ struct OpDef {
   /// oscillate or cancel: near their zeros no relative bound holds. The reason stands beside the value.
   double errorFloor = 0;
   Domain domain = {};
+  /// Where the function or a kernel changes its expression, without signs: the lane `edges` has these numbers, those of
+  /// the other sign, and the neighbours of both in the dtype. Numbers among the parameters need no entry.
+  std::vector<double> edges = {};
   /// Outputs depend on input shapes alone (Shape, Size): computed at resize, never at run.
   bool shapeOnly = false;
   /// Kernels may add floats in any thread order (atomics): a second run agrees within the bound, not bit for bit.

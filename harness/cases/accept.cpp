@@ -36,6 +36,7 @@ bool isTooLarge(const Case& c, const DrawLimits& limits) {
 
 /// Expected values below the normal range are rounded to few bits or none: bounds relative to them mean nothing.
 Status checkNormal(const PreparedCase& c) {
+  if (c.description.lane == Lane::Edges) return Status::ok();  // it is about them
   for (const OracleTensor& output : c.expected) {
     const double least = output.desc.dtype == DType::Float16   ? 0x1p-14
                          : output.desc.dtype == DType::Float32 ? 0x1p-126

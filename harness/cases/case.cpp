@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<const char*, 4> kLaneNames = {"normal", "exact", "designed", "specials"};
+constexpr std::array<const char*, 5> kLaneNames = {"normal", "exact", "designed", "specials", "edges"};
 
 /// Length of the JSON object or array at the start of `text`, or 0 when it does not end.
 size_t jsonLength(std::string_view text) {

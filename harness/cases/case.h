@@ -17,7 +17,7 @@
 namespace opkit::harness {
 
 /// The rule that fills the inputs; see harness/cases.md.
-enum class Lane { Normal, Exact, Designed, Specials };
+enum class Lane { Normal, Exact, Designed, Specials, Edges };
 
 const char* nameOf(Lane lane);
 std::optional<Lane> laneFromName(std::string_view name);

@@ -189,7 +189,7 @@ Result<std::vector<Lane>> readLanes(const Json& entry) {
   for (const Json& item : entry["lanes"]) {
     const auto lane = laneFromName(item.is_string() ? item.get<std::string>() : "");
     if (!lane)
-      return Status::invalidArgument("\"lanes\" must be a list of normal, exact, designed, specials, got {}",
+      return Status::invalidArgument("\"lanes\" must be a list of normal, exact, designed, specials, edges, got {}",
                                      item.dump());
     lanes.push_back(*lane);
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/tensor/float_format.h"
+#include "harness/cases/edge_values.h"
 #include "harness/cases/rng.h"
 
 namespace opkit::harness {
@@ -175,6 +176,19 @@ void fillSpecials(const Tensor& tensor, Rng& rng, const OpDef& def) {
   });
 }
 
+/// Element i is edge i of the first input; of the others the next one after each round of the inputs before, so that
+/// every edge meets every other.
+void fillEdges(const Tensor& tensor, const Case& c, const OpDef& def, size_t index) {
+  size_t stride = 1;
+  for (size_t i = 0; i < index; ++i) stride *= std::max<size_t>(edgeCount(c, def, i), 1);
+  const std::vector<double> points = edgePoints(def, c.params);
+  const auto fillFrom = [&](const auto& values) {
+    fill(tensor, [&](size_t i) { return values[i / stride % values.size()]; });
+  };
+  if (isFloat(tensor.desc.dtype)) return fillFrom(edgeReals(tensor.desc.dtype, points));
+  fillFrom(edgeIntegers(tensor.desc.dtype, points));
+}
+
 double numberOf(const Json& value) {
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
@@ -273,6 +287,8 @@ Result<Tensor> makeInput(const Case& c, const OpDef& def, size_t index) {
     fillExact(tensor, rng);
   else if (c.lane == Lane::Specials)
     fillSpecials(tensor, rng, def);
+  else if (c.lane == Lane::Edges)
+    fillEdges(tensor, c, def, index);
   else
     fillNormal(tensor, rng, def.domain);
   return tensor;

@@ -11,6 +11,7 @@
 
 #include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
+#include "harness/cases/edges.h"
 #include "harness/cases/vary.h"
 
 namespace opkit::harness {
@@ -21,6 +22,7 @@ using Examples = std::vector<const Case*>;
 
 constexpr size_t kTries = 24;          // examples per place and turn
 constexpr size_t kSlowTries = 8;       // slow candidates, the cheapest of which is taken
+constexpr uint64_t kEdgeDays = 4;      // days on which each operator's edges are drawn once, if not on all
 constexpr double kTypicalDraw = 0.06;  // estimated seconds of a draw on the built-in backends together
 
 template <class List>
@@ -419,6 +421,13 @@ Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, con
     }
   });
   std::vector<CaseGroup> groups;
+  for (const OpDef* def : registry.all()) {
+    const auto own = examples.find(def->type);
+    const bool wanted = ops.empty() || std::ranges::find(ops, def->type) != ops.end();
+    const bool isToday = !ofDay || hashText(def->type) % kEdgeDays == ofDay->day % kEdgeDays;
+    if (own == examples.end() || !wanted || !isToday) continue;
+    for (Case& c : edgeCases(*def, own->second, registry)) groups.push_back({{std::move(c)}});
+  }
   std::set<std::string> seen;
   for (Draw& draw : draws)
     if (draw.found && seen.insert(draw.found->id()).second) groups.push_back({{*std::move(draw.found)}});

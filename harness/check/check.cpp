@@ -146,7 +146,7 @@ Status Checker::checkClone(const Session& session, const PreparedCase& c, const 
 void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, const std::vector<Tensor>* again,
                             CaseResult& result, const Fresh& fresh) {
   const OpDef& def = *registry_.find(c.description.op);
-  const Verdict verdict = compareAll(def, c, fresh.outputs);
+  const Verdict verdict = compareAll(def, c, fresh.outputs, !onHost());
   result.accuracy = verdict.total;
   result.worstShape = verdict.worstShape;
   checkPoison(interpreter, c, result, fresh);

@@ -24,6 +24,8 @@ struct PreparedCase {
   Status status;  // of making the above
   std::optional<SecondOracle> second = {};
   std::optional<Status> stored = {};  // whether shape rule and oracle agree with stored shapes and values, if any
+  /// Lane edges: the outputs with zeros for the denormal numbers of f32 among the inputs, of their sign. Else empty.
+  std::vector<OracleTensor> flushed = {};
 
   /// The values that kernels are compared with.
   const std::vector<OracleTensor>& judge() const {

@@ -154,7 +154,7 @@ Status DeviceVariants::judge(const VariantContext& context, const std::string& n
   if (!outputs && outputs.error().isByDevice()) return Status::ok();  // no images there
   if (!outputs) return outputs.error().withContext(name);
   if (outputs->empty()) return Status::ok();  // refused by the device
-  const Verdict verdict = compareAll(cardOf(context), context.at, *outputs);
+  const Verdict verdict = compareAll(cardOf(context), context.at, *outputs, true);
   return verdict.total.pass ? Status::ok() : Status::internal("{}: {}", name, verdict.total.reason);
 }
 
@@ -188,7 +188,7 @@ Status checkBatch(Interpreter& interpreter, const VariantContext& context) {
   OPKIT_ASSIGN(const auto outputs, runSession(interpreter, {.backend = context.backend}, context.runtime, *alone));
   if (outputs.empty()) return Status::ok();
   if (sums(cardOf(context))) {
-    const Verdict verdict = compareAll(cardOf(context), *alone, outputs);
+    const Verdict verdict = compareAll(cardOf(context), *alone, outputs, true);
     return verdict.total.pass ? Status::ok()
                               : Status::internal("the first of the batch alone: {}", verdict.total.reason);
   }

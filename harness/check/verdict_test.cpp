@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "harness/cases/vary.h"
@@ -39,6 +40,38 @@ TEST(Verdict, UnorderedOperatorsMustAgreeWithinTheBound) {
   EXPECT_TRUE(sameResult(unordered, two.c, Two::of(1), Two::of(close)).isOk());
   EXPECT_FALSE(sameResult(unordered, two.c, Two::of(1), Two::of(1.001f)).isOk());
   EXPECT_FALSE(sameResult(unordered, two.c, Two::of(NAN), Two::of(NAN)).isOk()) << "equally wrong is wrong";
+}
+
+/// Edges of a function of f32, and its outputs for inputs whose denormal numbers are zero.
+TEST(Verdict, ADeviceMayFlushDenormalEdges) {
+  const OpDef& log = *ops::builtinOps().find("Log");
+  const PreparedCase c = prepareCase(*parseCaseId("Log/f32[40]/edges/seed=7"), ops::builtinOps());
+  ASSERT_TRUE(c.status.isOk()) << c.status.message();
+  Tensor got = *Tensor::onHost(c.expected[0].desc);
+  size_t denormals = 0;
+  for (size_t i = 0; i < 40; ++i) {
+    const float x = c.inputs[0]->data<float>()[i];
+    const bool isFlushed = x != 0 && std::fabs(x) < 0x1p-126f;
+    got.data<float>()[i] = isFlushed ? -INFINITY : static_cast<float>(c.expected[0].real[i]);
+    denormals += isFlushed && x > 0;
+  }
+  EXPECT_EQ(denormals, 2u);
+  EXPECT_TRUE(compareAll(log, c, {got}, true).total.pass);
+  EXPECT_FALSE(compareAll(log, c, {got}, false).total.pass) << "the host keeps them";
+  got.data<float>()[0] = 3;
+  EXPECT_FALSE(compareAll(log, c, {got}, true).total.pass);
+}
+
+TEST(Verdict, ADeviceMayFlushDenormalResults) {
+  const OpDef& neg = *ops::builtinOps().find("Neg");
+  const PreparedCase c = prepareCase(*parseCaseId("Neg/f32[40]/edges/seed=7"), ops::builtinOps());
+  Tensor got = *Tensor::onHost(c.expected[0].desc);
+  for (size_t i = 0; i < 40; ++i) {
+    const auto y = static_cast<float>(c.expected[0].real[i]);
+    got.data<float>()[i] = std::fabs(y) < 0x1p-126f ? std::copysign(0.0f, y) : y;
+  }
+  EXPECT_TRUE(compareAll(neg, c, {got}, true).total.pass);
+  EXPECT_FALSE(compareAll(neg, c, {got}, false).total.pass);
 }
 
 TEST(Counters, NothingMayBeMadeOnReturningToAShape) {

@@ -78,6 +78,13 @@ double widen(T value) {
     return static_cast<double>(value);
 }
 
+/// Where a finite value or the result is beyond the largest number: whether the result is within the bound. What rounds
+/// past the largest number may stay just below it, and what is just below may round past it.
+bool staysNear(DType dtype, double want, double have, double bound) {
+  if (std::isfinite(have)) return std::fabs(have - want) <= bound;
+  return std::isinf(have) && std::isfinite(bound) && roundTo(dtype, want + std::copysign(bound, have)) == have;
+}
+
 /// `have(i)` is element i, widened; `poisoned(i)`: whether it was never written.
 template <class Have, class Poisoned>
 void compareReal(const OracleTensor& expected, DType dtype, const Have& haveAt, const Poisoned& poisoned,
@@ -92,8 +99,7 @@ void compareReal(const OracleTensor& expected, DType dtype, const Have& haveAt, 
     double error = 0;
     if (tolerance.byClass || !std::isfinite(rounded) || !std::isfinite(have)) {
       ok = classOf(rounded) == classOf(have);
-      // A value that rounds past the largest number may also stay just below it.
-      if (!ok && !tolerance.byClass && std::isfinite(want) && std::isfinite(have)) ok = std::fabs(have - want) <= bound;
+      if (!ok && !tolerance.byClass && std::isfinite(want)) ok = staysNear(dtype, want, have, bound);
       error = ok ? 0 : kInfinity;
       tally.countUlps(error);
     } else {
@@ -101,6 +107,10 @@ void compareReal(const OracleTensor& expected, DType dtype, const Have& haveAt, 
       const double target = bound == 0 ? rounded : want;
       error = std::fabs(have - target);
       ok = error <= bound;
+      if (tolerance.signOfZero && rounded == 0 && have == 0 && std::signbit(rounded) != std::signbit(have)) {
+        ok = false;
+        error = kInfinity;
+      }
       tally.difference(want, error, ulpOf(dtype, want));
     }
     tally.element(static_cast<int64_t>(i), want, have, error, bound, ok, poisoned(i));

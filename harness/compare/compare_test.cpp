@@ -52,6 +52,25 @@ TEST(Compare, InfinitiesMustAgreeInSign) {
   EXPECT_TRUE(compareTensor(expectedOf({1e300}), gotOf({kInf}), within(0, 1)).pass) << "rounds past the largest fp32";
 }
 
+TEST(Compare, ABoundMayReachBeyondTheLargestNumber) {
+  constexpr double kLargest = std::numeric_limits<float>::max(), kUlp = 0x1p104;
+  EXPECT_TRUE(compareTensor(expectedOf({kLargest}), gotOf({kInf}), within(4 * kUlp, 1)).pass);
+  EXPECT_FALSE(compareTensor(expectedOf({kLargest}), gotOf({-kInf}), within(4 * kUlp, 1)).pass);
+  EXPECT_FALSE(compareTensor(expectedOf({kLargest - 8 * kUlp}), gotOf({kInf}), within(4 * kUlp, 1)).pass);
+  EXPECT_FALSE(compareTensor(expectedOf({kLargest}), gotOf({kInf}), within(0, 1)).pass);
+}
+
+TEST(Compare, TheSignOfZeroCountsWhereAsked) {
+  Tolerance signs;
+  signs.signOfZero = true;
+  EXPECT_TRUE(compareTensor(expectedOf({-0.0, 0.0}), gotOf({0.0f, 0.0f}), {}).pass);
+  EXPECT_TRUE(compareTensor(expectedOf({-0.0, 0.0}), gotOf({-0.0f, 0.0f}), signs).pass);
+  const Comparison lost = compareTensor(expectedOf({-0.0, 0.0}), gotOf({0.0f, 0.0f}), signs);
+  EXPECT_FALSE(lost.pass);
+  EXPECT_EQ(lost.failed, 1);
+  EXPECT_FALSE(compareTensor(expectedOf({-1e-60}), gotOf({0.0f}), signs).pass) << "it rounds to -0";
+}
+
 TEST(Compare, AWrongRowAmongMillionsFails) {
   const size_t columns = 1024, rows = 2048;
   std::vector<double> values(rows * columns);

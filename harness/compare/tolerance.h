@@ -24,6 +24,7 @@ struct Tolerance {
   std::vector<double> bound;  // per element; empty means exact
   double nmseGate = 0;        // the normalised mean square error may not exceed this; at least what rounding may cause
   bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
+  bool signOfZero = false;    // edges lane, classes Exact, Cast and OneRounding: a zero must have its sign
 };
 
 /// The tolerance of one output of a case of `def`. `scale` multiplies the bounds and, squared, the gate.

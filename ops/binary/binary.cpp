@@ -18,6 +18,7 @@ std::vector<Function> makeFunctions() {
 #define COMPARE(rowId, Name, types, value) \
   rows.push_back({#Name, rowId, Kind::Compare, NumericClass::Exact, types, {-4, 4}});
 #define LOGIC(rowId, Name, value) rows.push_back({#Name, rowId, Kind::Logic, NumericClass::Exact, kBool, {}});
+#define BINARY_EDGES(Name, list) setEdges(rows, #Name, OPKIT_BRACED list);
 #include "ops/binary/binary_table.h"
   return rows;
 }
@@ -115,6 +116,7 @@ void define(OpRegistry& registry) {
                   .outputs = {{"z", toBool ? kBool : function.dtypes}},
                   .numeric = function.numeric,
                   .domain = function.domain,
+                  .edges = function.edges,
                   .inPlace = {0, 1},
                   .inferShapes = shapeRuleOf(function),
                   .oracle = oracle.run});

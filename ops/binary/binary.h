@@ -17,6 +17,7 @@ struct Function {
   NumericClass numeric = NumericClass::Exact;
   DTypeSet dtypes;
   Domain domain = {};
+  std::vector<double> edges = {};
 };
 
 /// Every row, in the table's order.

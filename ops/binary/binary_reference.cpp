@@ -118,6 +118,13 @@ Shape placedShape(const BinaryParamsT& params, const Shape& x, Shape y) {
   return y;
 }
 
+/// A clamp is of the result in f32: a product that is too small for it is -0 or 0, and a bound of 0 leaves it.
+void keepSignsOfVanishing(OracleTensor& z) {
+  if (z.desc.dtype != DType::Float32) return;
+  for (double& value : z.real)
+    if (static_cast<float>(value) == 0) value = std::copysign(0.0, value);
+}
+
 Status reference(const Row& row, const OracleArgs& args) {
   const auto params = args.params<BinaryParams>();
   const Shape& x = args.input(0).shape();
@@ -125,6 +132,7 @@ Status reference(const Row& row, const OracleArgs& args) {
   forEachCoordinates(args.output().shape(), [&](size_t i, const Coordinates& at) {
     apply(row, args, i, broadcastElementAt(x, at), broadcastElementAt(y, at));
   });
+  keepSignsOfVanishing(args.output());
   clampReals(args.output(), params.clamp_low, params.clamp_high);
   return Status::ok();
 }

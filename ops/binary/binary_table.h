@@ -11,8 +11,12 @@
 //   glsl, glslInteger   on float; on the variant's ARITH. Helpers: shaders/binary/binary.comp
 // COMPARE(id, Name, types, value)   result is bool; `value` is for the CPU kernel and GLSL at once, x and y of any type
 // LOGIC(id, Name, value)            on bool, likewise
+// BINARY_EDGES(Name, (edges))       OpDef::edges: where the function or a kernel changes the expression
 #ifndef BINARY
 #define BINARY(id, Name, numericClass, types, low, high, cpu, cpuInteger, glsl, glslInteger)
+#endif
+#ifndef BINARY_EDGES
+#define BINARY_EDGES(Name, edges)
 #endif
 #ifndef COMPARE
 #define COMPARE(id, Name, types, value)
@@ -42,6 +46,10 @@ BINARY(12, BitwiseAnd, Exact, kIntegers, 0, 99, NAN, x & y, x, x & y)
 BINARY(13, BitwiseOr, Exact, kIntegers, 0, 99, NAN, x | y, x, x | y)
 BINARY(14, BitwiseXor, Exact, kIntegers, 0, 99, NAN, x ^ y, x, x ^ y)
 
+BINARY_EDGES(Pow, (3, 32, 4096, 16777216))
+BINARY_EDGES(ShiftLeft, (8, 16, 32, 64))
+BINARY_EDGES(ShiftRight, (8, 16, 32, 64))
+
 COMPARE(0, Equal, kAnyDType, x == y)
 COMPARE(1, Less, kNumbers, x < y)
 COMPARE(2, LessOrEqual, kNumbers, x <= y)
@@ -54,5 +62,6 @@ LOGIC(7, Xor, (x != 0) != (y != 0))
 
 // clang-format on
 #undef BINARY
+#undef BINARY_EDGES
 #undef COMPARE
 #undef LOGIC

@@ -17,6 +17,13 @@ Result<std::vector<TensorDesc>> castLikeRule(const ShapeArgs& args) {
   return std::vector{TensorDesc{args.input(1).dtype, args.shape(0)}};
 }
 
+/// Limits of the integers and what lies just beyond; the largest numbers of the narrower floats and the ties above
+/// them.
+const std::vector<double> kEdges = {2,      3,       8,       15.5,    127.5,    128,     255.5,  256,
+                                    240,    248,     448,     464,     32768,    57344,   61440,  65504,
+                                    65520,  65536,   0x1p24,  0x1p31,  0x1p32,   0x1p53,  0x1p63, 0x1p64,
+                                    0x1p-6, 0x1p-10, 0x1p-14, 0x1p-25, 0x1p-126, 0x1p-133};
+
 }  // namespace
 
 void define(OpRegistry& registry) {
@@ -31,6 +38,7 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x", kEveryDType}},
                 .outputs = {{"y", kEveryDType}},
                 .numeric = NumericClass::Cast,
+                .edges = kEdges,
                 .inferShapes = castRule,
                 .oracle = reference});
   registry.add({.type = "CastLike",
@@ -39,6 +47,7 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x", kEveryDType}, {"like", kEveryDType}},
                 .outputs = {{"y", kEveryDType}},
                 .numeric = NumericClass::Cast,
+                .edges = kEdges,
                 .inferShapes = castLikeRule,
                 .oracle = reference});
 }

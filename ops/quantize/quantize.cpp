@@ -77,6 +77,10 @@ Result<ScalePlan> planScales(const Shape& x, const Shape& scale, int64_t axis, i
   return plan;
 }
 
+/// Ties and limits of the results, in units of the scale.
+static const std::vector<double> kEdges = {3.5,   7.5, 8,   15.5,  127,     127.5,   128.5,  254.5,
+                                           255.5, 448, 464, 57344, 32767.5, 32768.5, 65535.5};
+
 void define(OpRegistry& registry) {
   registry.add({.type = "QuantizeLinear",
                 .summary = "small integers or floats: x / scale, rounded to nearest even, plus the zero point",
@@ -86,6 +90,7 @@ void define(OpRegistry& registry) {
                            {"zero_point", kQuantized, Port::Kind::Optional}},
                 .outputs = {{"y", kQuantized}},
                 .numeric = NumericClass::Exact,
+                .edges = kEdges,
                 .inferShapes = quantizeRule,
                 .oracle = reference});
   registry.add({.type = "DequantizeLinear",

@@ -45,6 +45,7 @@ std::vector<Function> makeFunctions() {
 #define UNARY_FLOOR(Name, floor) \
   for (Function & row : rows)    \
     if (std::string_view(row.name) == #Name) row.errorFloor = floor;
+#define UNARY_EDGES(Name, list) setEdges(rows, #Name, OPKIT_BRACED list);
 #include "ops/unary/unary_table.h"
   return rows;
 }
@@ -73,6 +74,7 @@ void define(OpRegistry& registry) {
                   .numeric = function.numeric,
                   .errorFloor = function.errorFloor,
                   .domain = function.domain,
+                  .edges = function.edges,
                   .inPlace = {0},
                   .inferShapes = function.isTest ? shapeOfTest : likeFirstInput,
                   .oracle = oracle.run,

@@ -19,6 +19,7 @@ struct Function {
   bool takesIntegers = false;
   bool takesDouble = false;  // on Vulkan
   double errorFloor = 0;
+  std::vector<double> edges = {};
 };
 
 /// Every row, in the table's order.

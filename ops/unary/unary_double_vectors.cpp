@@ -75,7 +75,8 @@ HWY_INLINE V hardSwish(V x) {
 }
 
 HWY_INLINE V shrink(V x, V lambda, V bias) {
-  const V inside = hn::IfThenElse(hn::Gt(x, lambda), hn::Sub(x, bias), hn::Mul(x, hn::Zero(D())));
+  const V zero = hn::IfThenElse(hn::Eq(x, x), hn::Zero(D()), x);  // NaN stays
+  const V inside = hn::IfThenElse(hn::Gt(x, lambda), hn::Sub(x, bias), zero);
   return hn::IfThenElse(hn::Lt(x, hn::Neg(lambda)), hn::Add(x, bias), inside);
 }
 

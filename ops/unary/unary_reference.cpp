@@ -49,7 +49,7 @@ std::vector<Row> makeRows() {
   ORACLE(Clip, std::min(std::max(x, a), b))
   ORACLE(HardSigmoid, std::min(std::max(a * x + b, Real(0)), Real(1)))
   ORACLE(HardSwish, x * (std::min(std::max(x + 3, Real(0)), Real(6)) / 6))
-  ORACLE(Shrink, -x > a ? x + b : x > a ? x - b : 0 * x)
+  ORACLE(Shrink, -x > a ? x + b : x > a ? x - b : std::isnan(x) ? x : 0)
   ORACLE(Abs, std::copysign(x, Real(1)))
   ORACLE(Neg, -1 * x)
   ORACLE(Sign, x == 0 || std::isnan(x) ? x : std::copysign(Real(1), x))

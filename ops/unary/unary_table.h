@@ -12,6 +12,7 @@
 // UNARY_DOUBLE(id, Name, glsl)   the same operator in GLSL on double; operators without a row stay with the host there
 // UNARY_TEST(id, Name, alpha, beta, cpu, glsl)    float in, bool out
 // UNARY_FLOOR(Name, floor)   OpDef::errorFloor: the absolute error allowed besides 4 ULP
+// UNARY_EDGES(Name, (edges))   OpDef::edges: where the function, math.glsl or vector_math-inl.h change the expression
 #ifndef UNARY
 #define UNARY(id, Name, numericClass, alpha, beta, low, high, cpu, glsl)
 #endif
@@ -27,6 +28,9 @@
 #ifndef UNARY_FLOOR
 #define UNARY_FLOOR(Name, floor)
 #endif
+#ifndef UNARY_EDGES
+#define UNARY_EDGES(Name, edges)
+#endif
 
 // clang-format off
 // Piecewise linear
@@ -37,8 +41,8 @@ UNARY(3, Clip, Exact, -INFINITY, INFINITY, -4, 4, x < a ? (a < b ? a : b) : x > 
       x < a ? (a < b ? a : b) : x > b ? b : x)
 UNARY(4, HardSigmoid, Transcendental, 0.2f, 0.5f, -6, 6, limit(a * x + b), limit(a * x + b))
 UNARY(5, HardSwish, Transcendental, 0, 0, -6, 6, x * limit(x / 6 + 0.5), x * limit(x * (1.0 / 6.0) + 0.5))
-UNARY(6, Shrink, OneRounding, 0.5f, 0, -4, 4, x < -a ? x + b : x > a ? x - b : x * 0,
-      x < -a ? x + b : x > a ? x - b : x * 0.0)
+UNARY(6, Shrink, OneRounding, 0.5f, 0, -4, 4, x < -a ? x + b : x > a ? x - b : x == x ? 0 : x,
+      x < -a ? x + b : x > a ? x - b : isNan(x) ? x : 0.0)
 UNARY(7, Abs, Exact, 0, 0, -4, 4, std::fabs(x), abs(x))
 UNARY(8, Neg, Exact, 0, 0, -4, 4, -x, -x)
 UNARY(9, Sign, Exact, 0, 0, -4, 4, x > 0 ? 1 : x < 0 ? -1 : x, x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x)
@@ -115,6 +119,35 @@ UNARY_FLOOR(Sin, 0x1p-32)
 UNARY_FLOOR(Cos, 0x1p-32)
 UNARY_FLOOR(Tan, 0x1p-32)
 
+UNARY_EDGES(ThresholdedRelu, (1))
+UNARY_EDGES(HardSigmoid, (2.5))
+UNARY_EDGES(HardSwish, (3))
+UNARY_EDGES(Floor, (2, 3, 4194304, 8388608))
+UNARY_EDGES(Ceil, (2, 3, 4194304, 8388608))
+UNARY_EDGES(Round, (2, 3, 3.5, 4194304, 4194304.5, 8388608, 4503599627370496.0))
+UNARY_EDGES(Exp, (88.7228394, 88.8, 87.3365479, 103.972084, 104, 709.782712893384, 708.3964185322641, 745.1332191019411))
+UNARY_EDGES(Log, (0.70710678118654752, 1.41421356237309505, 2, 2.71828182845904524))
+UNARY_EDGES(Sigmoid, (16.635532, 17.328679, 88.8, 103.972084, 104, 709.782712893384, 745.1332191019411))
+UNARY_EDGES(Softplus, (16.635532, 17.328679, 88.8, 103.972084, 104, 709.782712893384, 745.1332191019411))
+UNARY_EDGES(Elu, (0.35, 17.328679, 104))
+UNARY_EDGES(Selu, (0.35, 17.328679, 104))
+UNARY_EDGES(Celu, (0.35, 17.328679, 104))
+UNARY_EDGES(Mish, (20, 40, 103.972084, 110))
+UNARY_EDGES(Swish, (20, 30, 103.972084, 104))
+UNARY_EDGES(Erf, (3.9192059, 4, 5.8635847))
+UNARY_EDGES(Gelu, (0.75, 1.41421356237309505, 5.5, 13.1, 14.5, 15))
+UNARY_EDGES(GeluTanh, (4.1, 10, 12))
+UNARY_EDGES(Tanh, (0.625, 9.0109138, 10, 44.3614197, 19.0615474))
+UNARY_EDGES(Sinh, (0.3, 88, 88.7228394, 89.4159851, 710.4758600739439))
+UNARY_EDGES(Cosh, (88, 88.7228394, 89.4159851, 710.4758600739439))
+UNARY_EDGES(Asinh, (0.000244140625, 1e9, 1.8446743e19, 1.3407807929942596e154))
+UNARY_EDGES(Acosh, (1e9, 1.8446743e19, 1.3407807929942596e154))
+UNARY_EDGES(Atanh, (0.000244140625))
+UNARY_EDGES(Sin, (0.78539816339744831, 1.57079632679489662, 3.14159265358979324, 6.28318530717958648, 8192, 30000))
+UNARY_EDGES(Cos, (0.78539816339744831, 1.57079632679489662, 3.14159265358979324, 6.28318530717958648, 8192, 30000))
+UNARY_EDGES(Tan, (0.78539816339744831, 1.57079632679489662, 3.14159265358979324, 6.28318530717958648, 8192, 30000))
+UNARY_EDGES(Atan, (0.41421356237309505, 2.41421356237309505))
+
 UNARY_TEST(64, IsNaN, 0, 0, std::isnan(x), isNan(x))
 UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (x > 0.0 ? a : b) != 0.0)
 
@@ -124,3 +157,4 @@ UNARY_TEST(65, IsInf, 1, 1, std::isinf(x) && (x > 0 ? a : b) != 0, isInf(x) && (
 #undef UNARY_DOUBLE
 #undef UNARY_TEST
 #undef UNARY_FLOOR
+#undef UNARY_EDGES

@@ -49,46 +49,51 @@ HWY_INLINE V elu(V x, V slope, V scale) {
   return choose(hn::Lt(x, zero()), hn::Mul(slope, vm::expm1(hn::Mul(x, scale))), x);
 }
 
-#define UNARY_ROWS(ROW)                                                                                              \
-  ROW(Relu, choose(hn::Lt(x, zero()), zero(), x))                                                                    \
-  ROW(LeakyRelu, choose(hn::Lt(x, zero()), hn::Mul(a, x), x))                                                        \
-  ROW(ThresholdedRelu, choose(hn::Le(x, a), zero(), x))                                                              \
-  ROW(Clip, choose(hn::Lt(x, a), choose(hn::Lt(a, b), a, b), choose(hn::Gt(x, b), b, x)))                            \
-  ROW(HardSigmoid, limit(hn::MulAdd(a, x, b)))                                                                       \
-  ROW(HardSwish, hn::Mul(x, limit(hn::MulAdd(x, set(1.0f / 6.0f), set(0.5f)))))                                      \
-  ROW(Abs, hn::Abs(x))                                                                                               \
-  ROW(Neg, hn::Neg(x))                                                                                               \
-  ROW(Sign, choose(hn::Gt(x, zero()), one(), choose(hn::Lt(x, zero()), set(-1.0f), x)))                              \
-  ROW(Floor, hn::Floor(x))                                                                                           \
-  ROW(Ceil, hn::Ceil(x))                                                                                             \
-  ROW(Round, hn::Round(x))                                                                                           \
-  ROW(Sqrt, hn::Sqrt(x))                                                                                             \
-  ROW(Reciprocal, hn::Div(one(), x))                                                                                 \
-  ROW(Softsign, hn::Div(x, hn::Add(one(), hn::Abs(x))))                                                              \
-  ROW(Exp, vm::exp(x))                                                                                               \
-  ROW(Log, vm::log(x))                                                                                               \
-  ROW(Sigmoid, vm::sigmoid(x))                                                                                       \
-  ROW(Softplus, vm::softplus(x))                                                                                     \
-  ROW(Elu, elu(x, a, one()))                                                                                         \
-  ROW(Selu, hn::Mul(b, elu(x, a, one())))                                                                            \
-  ROW(Mish, vm::mish(x))                                                                                             \
-  ROW(Swish, vm::swish(x, a))                                                                                        \
-  ROW(Erf, vm::erf(x))                                                                                               \
-  ROW(Gelu, vm::gelu(x))                                                                                             \
-  ROW(GeluTanh, vm::geluTanh(x))                                                                                     \
-  ROW(Celu, elu(x, a, hn::Div(one(), a)))                                                                            \
-  ROW(Shrink, choose(hn::Lt(x, hn::Neg(a)), hn::Add(x, b), choose(hn::Gt(x, a), hn::Sub(x, b), hn::Mul(x, zero())))) \
-  ROW(Sin, vm::periodic<vm::Sin>(x))                                                                                 \
-  ROW(Cos, vm::periodic<vm::Cos>(x))                                                                                 \
-  ROW(Tan, vm::periodic<vm::Tan>(x))                                                                                 \
-  ROW(Asin, vm::inDouble<vm::Asin>(x))                                                                               \
-  ROW(Acos, vm::inDouble<vm::Acos>(x))                                                                               \
-  ROW(Atan, vm::inDouble<vm::Atan>(x))                                                                               \
-  ROW(Sinh, vm::inDouble<vm::Sinh>(x))                                                                               \
-  ROW(Cosh, vm::inDouble<vm::Cosh>(x))                                                                               \
-  ROW(Asinh, vm::inDouble<vm::Asinh>(x))                                                                             \
-  ROW(Acosh, vm::inDouble<vm::Acosh>(x))                                                                             \
-  ROW(Atanh, vm::inDouble<vm::Atanh>(x))                                                                             \
+HWY_INLINE V shrink(V x, V a, V b) {
+  const V inner = choose(hn::Eq(x, x), zero(), x);  // NaN stays
+  return choose(hn::Lt(x, hn::Neg(a)), hn::Add(x, b), choose(hn::Gt(x, a), hn::Sub(x, b), inner));
+}
+
+#define UNARY_ROWS(ROW)                                                                   \
+  ROW(Relu, choose(hn::Lt(x, zero()), zero(), x))                                         \
+  ROW(LeakyRelu, choose(hn::Lt(x, zero()), hn::Mul(a, x), x))                             \
+  ROW(ThresholdedRelu, choose(hn::Le(x, a), zero(), x))                                   \
+  ROW(Clip, choose(hn::Lt(x, a), choose(hn::Lt(a, b), a, b), choose(hn::Gt(x, b), b, x))) \
+  ROW(HardSigmoid, limit(hn::MulAdd(a, x, b)))                                            \
+  ROW(HardSwish, hn::Mul(x, limit(hn::MulAdd(x, set(1.0f / 6.0f), set(0.5f)))))           \
+  ROW(Abs, hn::Abs(x))                                                                    \
+  ROW(Neg, hn::Neg(x))                                                                    \
+  ROW(Sign, choose(hn::Gt(x, zero()), one(), choose(hn::Lt(x, zero()), set(-1.0f), x)))   \
+  ROW(Floor, hn::Floor(x))                                                                \
+  ROW(Ceil, hn::Ceil(x))                                                                  \
+  ROW(Round, hn::Round(x))                                                                \
+  ROW(Sqrt, hn::Sqrt(x))                                                                  \
+  ROW(Reciprocal, hn::Div(one(), x))                                                      \
+  ROW(Softsign, hn::Div(x, hn::Add(one(), hn::Abs(x))))                                   \
+  ROW(Exp, vm::exp(x))                                                                    \
+  ROW(Log, vm::log(x))                                                                    \
+  ROW(Sigmoid, vm::sigmoid(x))                                                            \
+  ROW(Softplus, vm::softplus(x))                                                          \
+  ROW(Elu, elu(x, a, one()))                                                              \
+  ROW(Selu, hn::Mul(b, elu(x, a, one())))                                                 \
+  ROW(Mish, vm::mish(x))                                                                  \
+  ROW(Swish, vm::swish(x, a))                                                             \
+  ROW(Erf, vm::erf(x))                                                                    \
+  ROW(Gelu, vm::gelu(x))                                                                  \
+  ROW(GeluTanh, vm::geluTanh(x))                                                          \
+  ROW(Celu, elu(x, a, hn::Div(one(), a)))                                                 \
+  ROW(Shrink, shrink(x, a, b))                                                            \
+  ROW(Sin, vm::periodic<vm::Sin>(x))                                                      \
+  ROW(Cos, vm::periodic<vm::Cos>(x))                                                      \
+  ROW(Tan, vm::periodic<vm::Tan>(x))                                                      \
+  ROW(Asin, vm::inDouble<vm::Asin>(x))                                                    \
+  ROW(Acos, vm::inDouble<vm::Acos>(x))                                                    \
+  ROW(Atan, vm::inDouble<vm::Atan>(x))                                                    \
+  ROW(Sinh, vm::inDouble<vm::Sinh>(x))                                                    \
+  ROW(Cosh, vm::inDouble<vm::Cosh>(x))                                                    \
+  ROW(Asinh, vm::inDouble<vm::Asinh>(x))                                                  \
+  ROW(Acosh, vm::inDouble<vm::Acosh>(x))                                                  \
+  ROW(Atanh, vm::inDouble<vm::Atanh>(x))                                                  \
   ROW(Tanh, vm::tanh(x))
 
 #define DEFINE(Name, value)                                                                          \
