@@ -44,8 +44,8 @@ class NodeDraw {
     node.set_domain(opset.domain());
     node.set_op_type(colons == std::string::npos ? name : name.substr(colons + 2));
     for (size_t i = 0, count = below(8); i < count; ++i) addInput(graph, node);
-    for (const std::string& attribute : entry.attributes)
-      if (below(4) != 0) addAttribute(node, attribute);
+    for (const OnnxAttribute& attribute : entry.attributes)
+      if (below(4) != 0) addAttribute(node, attribute.name);
     for (size_t i = 0, count = 1 + below(3); i < count; ++i) {
       node.add_output(fmt::format("y{}", i));
       graph.add_output()->set_name(node.output(static_cast<int>(i)));

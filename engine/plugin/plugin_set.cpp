@@ -48,7 +48,8 @@ Status addOperators(const Contents& contents, OpRegistry& registry, OnnxRules& r
     if (op->vulkan)
       registry.addCreator("vulkan", op->type,
                           plugin::vulkanCreator(contents.name, *op->vulkan, op->functions.user, op->schema));
-    rules.add(op->type, op->schema->names(), plugin::onnxRuleOf(op));
+    const std::vector<std::string> attributes = op->schema->names();
+    rules.add(op->type, {attributes.begin(), attributes.end()}, plugin::onnxRuleOf(op));
   }
   return Status::ok();
 }

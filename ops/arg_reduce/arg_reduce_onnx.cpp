@@ -15,7 +15,7 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  for (const char* type : {"ArgMax", "ArgMin"}) rules.add(type, {"axis", "keepdims", "select_last_index"}, rule);
+  for (const char* type : {"ArgMax", "ArgMin"}) rules.add(type, {"axis", "keepdims", {"select_last_index", 12}}, rule);
 }
 
 }  // namespace opkit::ops::arg_reduce

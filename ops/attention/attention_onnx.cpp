@@ -68,8 +68,8 @@ Status flexRule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  std::vector<std::string> attributes{"is_causal", "kv_num_heads", "q_num_heads",      "qk_matmul_output_mode",
-                                      "scale",     "softcap",      "softmax_precision"};
+  std::vector<OnnxAttribute> attributes{"is_causal", "kv_num_heads", "q_num_heads",      "qk_matmul_output_mode",
+                                        "scale",     "softcap",      "softmax_precision"};
   rules.add("Attention", attributes, rule, 23, 24);
   attributes.insert(attributes.end(), {"left_window_size", "right_window_size"});
   rules.add("Attention", attributes, rule, 25);

@@ -39,10 +39,9 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  // consumed_inputs was a hint about memory.
-  rules.add("BatchNormalization", {"consumed_inputs", "epsilon", "is_test", "momentum", "spatial"}, rule, 1, 6);
+  rules.add("BatchNormalization", {"epsilon", "is_test", "momentum", "spatial"}, rule, 1, 6);
   rules.add("BatchNormalization", {"epsilon", "momentum", "spatial"}, rule, 7, 8);
-  rules.add("BatchNormalization", {"epsilon", "momentum", "training_mode"}, rule, 9);
+  rules.add("BatchNormalization", {"epsilon", "momentum", {"training_mode", 14}}, rule, 9);
   rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"});
 }
 

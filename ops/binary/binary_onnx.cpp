@@ -39,7 +39,7 @@ constexpr text::StringPorts kCompared{.last = 1, .made = text::Made::Numbers};
 
 void addOnnx(OnnxRules& rules) {
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"}) {
-    rules.add(type, {"broadcast", "axis", "consumed_inputs"}, legacyBroadcast(type), 1, 6);
+    rules.add(type, {"broadcast", "axis"}, legacyBroadcast(type), 1, 6);
     const bool takesStrings = std::string_view(type) == "Equal";
     rules.add(type, {}, takesStrings ? text::overStrings(passThrough(type), kCompared) : passThrough(type), 7);
   }
@@ -47,7 +47,7 @@ void addOnnx(OnnxRules& rules) {
   for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules.add(type, {}, passThrough(type), 18);
   rules.add("Mod", {"fmod"}, mod, 10);
   rules.add("BitShift", {"direction"}, bitShift, 11);
-  rules.add("PRelu", {"consumed_inputs"}, legacyPRelu, 1, 6);
+  rules.add("PRelu", {}, legacyPRelu, 1, 6);
   rules.add("PRelu", {}, passThrough("PRelu"), 7);
   rules.note("BitShift", {"ShiftLeft", "ShiftRight"});
   rules.note("Mod", {"Mod", "FMod"});

@@ -14,8 +14,7 @@ ParamBytes typeParams(DType to) {
 
 /// A bool takes its byte and becomes 1 where that is not zero.
 Status bitCastOnnx(OnnxNode& node) {
-  OPKIT_ASSIGN(const int64_t number, requiredInt(node, "to"));
-  OPKIT_ASSIGN(const DType to, dtypeFromOnnx(number));
+  OPKIT_ASSIGN(const DType to, dtypeAttribute(node, "to"));
   if (to != DType::Bool) return node.emit("BitCast", {node.input(0)}, typeParams(to));
   const int byte = node.emitIntermediate("BitCast", {node.input(0)}, typeParams(DType::UInt8));
   return node.emit("Cast", {byte}, typeParams(DType::Bool));
@@ -25,7 +24,7 @@ Status bitCastOnnx(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("BitwiseNot", {}, passThrough("BitwiseNot"), 18);
-  rules.add("BitCast", {"to"}, bitCastOnnx, 26);
+  rules.add("BitCast", {required("to")}, bitCastOnnx, 26);
 }
 
 }  // namespace opkit::ops::bits

@@ -26,7 +26,7 @@ Status fromString(OnnxNode& node, DType to) {
 }
 
 Status castByNumber(OnnxNode& node) {
-  OPKIT_ASSIGN(const DType to, dtypeFromOnnx(node.intAttribute("to", 0)));
+  OPKIT_ASSIGN(const DType to, dtypeAttribute(node, "to"));
   if (to == DType::String) return node.emit("CastToString", node.inputs());
   if (node.isObject(0)) return fromString(node, to);
   OPKIT_ASSIGN(CastParamsT params, codingOf(node));
@@ -63,9 +63,9 @@ Status castLike(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Cast", {"to"}, castByName, 1, 5);
-  rules.add("Cast", {"to", "saturate", "round_mode"}, castByNumber, 6);
-  rules.add("CastLike", {"saturate", "round_mode"}, castLike, 15);
+  rules.add("Cast", {required("to")}, castByName, 1, 5);
+  rules.add("Cast", {required("to"), {"saturate", 19}, {"round_mode", 24}}, castByNumber, 6);
+  rules.add("CastLike", {{"saturate", 19}, {"round_mode", 24}}, castLike, 15);
 }
 
 }  // namespace opkit::ops::cast

@@ -176,10 +176,10 @@ Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback) {
 
 void addAttentionRules(OnnxRules& rules) {
   rules.add(qualified("MultiHeadAttention"), {"mask_filter_value", "num_heads", "scale", "unidirectional"}, multiHead);
-  const std::vector<std::string> attributes{"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer",
-                                            "scale",     "unidirectional"};
+  const std::vector<OnnxAttribute> attributes{
+      "do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "scale", "unidirectional"};
   rules.add(qualified("QAttention"), attributes, quantised);
-  std::vector<std::string> more = attributes;
+  std::vector<OnnxAttribute> more = attributes;
   more.emplace_back("qkv_hidden_sizes");
   rules.add(qualified("Attention"), more, merged);
   rules.note(qualified("MultiHeadAttention"), {"Attention", "Split", "Transpose", "Add"},

@@ -131,12 +131,12 @@ void addOnnx(OnnxRules& rules) {
   rules.add(qualified("BiasGelu"), {}, biasGelu);
   rules.add(qualified("FastGelu"), {}, fastGelu);
   rules.add(qualified("QuickGelu"), {"alpha"}, quickGelu);
-  const std::vector<std::string> product{"alpha", "transA", "transB", "transBatchA", "transBatchB"};
+  const std::vector<OnnxAttribute> product{"alpha", "transA", "transB", "transBatchA", "transBatchB"};
   rules.add(qualified("FusedMatMul"), product, fusedMatMul);
   rules.add(qualified("TransposeMatMul"), product, fusedMatMul);
   rules.add(qualified("FusedGemm"),
             {"alpha", "beta", "transA", "transB", "activation", "activation_alpha", "activation_beta"}, fusedGemm);
-  std::vector<std::string> conv = conv::kConvAttributes;
+  std::vector<OnnxAttribute> conv = conv::kConvAttributes;
   conv.insert(conv.end(), {"activation", "activation_params"});
   rules.add(qualified("FusedConv"), conv, fusedConv);
   rules.add(qualified("SkipLayerNormalization"), {"epsilon"}, [](OnnxNode& node) { return skipNorm(node, false); });

@@ -63,7 +63,7 @@ Status averagePool(OnnxNode& node) {
 }  // namespace
 
 void addLayoutRules(OnnxRules& rules) {
-  std::vector<std::string> attributes = conv::kConvAttributes;
+  std::vector<OnnxAttribute> attributes = conv::kConvAttributes;
   rules.add(qualified("NhwcConv"), attributes, conv);
   attributes.insert(attributes.end(), {"activation", "activation_params"});
   rules.add(qualified("NhwcFusedConv"), attributes, conv);

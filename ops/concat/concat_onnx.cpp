@@ -13,6 +13,8 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("Concat", {"axis"}, text::overStrings(rule, {.last = SIZE_MAX})); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("Concat", {{"axis", 1, 3}, required("axis", 4)}, text::overStrings(rule, {.last = SIZE_MAX}));
+}
 
 }  // namespace opkit::ops::concat

@@ -49,8 +49,15 @@ Status constantOfShape(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Constant",
-            {"value", "sparse_value", "value_float", "value_int", "value_floats", "value_ints", "value_string",
-             "value_strings"},
+            {required("value", 1, 10),
+             {"value", 11},
+             {"sparse_value", 11},
+             {"value_float", 12},
+             {"value_int", 12},
+             {"value_floats", 12},
+             {"value_ints", 12},
+             {"value_string", 12},
+             {"value_strings", 12}},
             constant);
   rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
   rules.note("Constant", {}, "a node becomes a constant of the model");

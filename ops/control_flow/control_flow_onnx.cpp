@@ -39,9 +39,9 @@ void addOnnx(OnnxRules& rules) {
     return node.emitControl("If", node.inputs(), {"then_branch", "else_branch"});
   });
   rules.add("Loop", {"body"}, loop);
-  rules.add("Scan", {"body", "num_scan_inputs", "directions"}, batchedScan, 8, 8);
+  rules.add("Scan", {"body", required("num_scan_inputs"), "directions"}, batchedScan, 8, 8);
   rules.add("Scan",
-            {"body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
+            {"body", required("num_scan_inputs"), "scan_input_axes", "scan_input_directions", "scan_output_axes",
              "scan_output_directions"},
             scan, 9);
 }

@@ -6,8 +6,8 @@
 namespace opkit::ops::conv {
 
 /// The attributes that emitConv reads.
-inline const std::vector<std::string> kConvAttributes{"auto_pad",     "dilations", "group",
-                                                      "kernel_shape", "pads",      "strides"};
+inline const std::vector<OnnxAttribute> kConvAttributes{"auto_pad",     "dilations", "group",
+                                                        "kernel_shape", "pads",      "strides"};
 /// The attributes as ConvParams.
 Result<ParamBytes> convParams(const OnnxNode& node);
 /// Emits the node with ConvParams; its type keeps its name.

@@ -23,7 +23,7 @@ Status ndRule(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   rules.add("Gather", {"axis"}, text::overStrings(rule));
   rules.add("GatherElements", {"axis"}, text::overStrings(rule));
-  rules.add("GatherND", {"batch_dims"}, text::overStrings(ndRule));
+  rules.add("GatherND", {{"batch_dims", 12}}, text::overStrings(ndRule));
 }
 
 }  // namespace opkit::ops::gather

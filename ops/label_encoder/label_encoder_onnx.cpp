@@ -139,8 +139,18 @@ Status rule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("ai.onnx.ml::LabelEncoder",
-            {"default_float", "default_int64", "default_string", "default_tensor", "keys_floats", "keys_int64s",
-             "keys_strings", "keys_tensor", "values_floats", "values_int64s", "values_strings", "values_tensor"},
+            {"default_float",
+             "default_int64",
+             "default_string",
+             {"default_tensor", 4},
+             "keys_floats",
+             "keys_int64s",
+             "keys_strings",
+             {"keys_tensor", 4},
+             "values_floats",
+             "values_int64s",
+             "values_strings",
+             {"values_tensor", 4}},
             rule, 2);
   rules.note("ai.onnx.ml::LabelEncoder", {"LabelEncoder"});
 }

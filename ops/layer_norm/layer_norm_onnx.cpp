@@ -34,7 +34,7 @@ Status instanceRule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("LayerNormalization", {"axis", "epsilon", "stash_type"}, layerRule);
-  rules.add("InstanceNormalization", {"consumed_inputs", "epsilon"}, instanceRule);
+  rules.add("InstanceNormalization", {"epsilon"}, instanceRule);
   rules.note("LayerNormalization", {}, "statistics are f32: stash_type is 1");
 }
 

@@ -15,6 +15,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("LRN", {"alpha", "beta", "bias", "size"}, rule); }
+void addOnnx(OnnxRules& rules) { rules.add("LRN", {"alpha", "beta", "bias", required("size")}, rule); }
 
 }  // namespace opkit::ops::lrn

@@ -13,6 +13,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("MaxRoiPool", {"pooled_shape", "spatial_scale"}, rule); }
+void addOnnx(OnnxRules& rules) { rules.add("MaxRoiPool", {required("pooled_shape"), "spatial_scale"}, rule); }
 
 }  // namespace opkit::ops::max_roi_pool

@@ -14,6 +14,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("MaxUnpool", {"kernel_shape", "pads", "strides"}, rule, 9); }
+void addOnnx(OnnxRules& rules) { rules.add("MaxUnpool", {required("kernel_shape"), "pads", "strides"}, rule, 9); }
 
 }  // namespace opkit::ops::max_unpool

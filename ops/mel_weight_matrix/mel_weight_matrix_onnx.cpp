@@ -7,7 +7,7 @@ namespace {
 
 Status rule(OnnxNode& node) {
   MelParamsT params;
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("output_datatype", 1)));
+  OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "output_datatype", 1));
   params.dtype = static_cast<uint8_t>(dtype);
   return node.emit("MelWeightMatrix", node.inputs(), packParams(params));
 }

@@ -26,7 +26,7 @@ OptimizerParamsT commonParams(const OnnxNode& node) {
   OptimizerParamsT params;
   params.alpha = node.floatAttribute("alpha", 0.9f);
   params.beta = node.floatAttribute("beta", 0.999f);
-  params.epsilon = node.floatAttribute("epsilon", 0);
+  params.epsilon = node.floatAttribute("epsilon", 1e-6f);
   params.norm_coefficient = node.floatAttribute("norm_coefficient", 0);
   params.norm_coefficient_post = node.floatAttribute("norm_coefficient_post", 0);
   params.decay_factor = node.floatAttribute("decay_factor", 0);
@@ -37,8 +37,6 @@ Status adagrad(OnnxNode& node) { return steps(node, "Adagrad", 3, commonParams(n
 Status adam(OnnxNode& node) { return steps(node, "Adam", 4, commonParams(node)); }
 
 Status momentum(OnnxNode& node) {
-  for (const char* name : {"alpha", "beta", "mode", "norm_coefficient"})
-    if (!node.hasAttribute(name)) return Status::invalidArgument("Momentum: the attribute {} is required", name);
   OptimizerParamsT params = commonParams(node);
   OPKIT_ASSIGN(params.nesterov, choiceAttribute<bool>(node, "mode", {{"standard", false}, {"nesterov", true}}));
   return steps(node, "Momentum", 3, params);
@@ -55,7 +53,8 @@ void addOnnx(OnnxRules& rules) {
   rules.add(domain + "Adagrad", {"decay_factor", "epsilon", "norm_coefficient"}, adagrad);
   rules.add(domain + "Adam", {"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}, adam);
   rules.add(domain + "Gradient", {"xs", "y", "zs"}, gradient);
-  rules.add(domain + "Momentum", {"alpha", "beta", "mode", "norm_coefficient"}, momentum);
+  rules.add(domain + "Momentum", {required("alpha"), required("beta"), required("mode"), required("norm_coefficient")},
+            momentum);
   rules.note(domain + "Adagrad", {"Adagrad"});
   rules.note(domain + "Adam", {"Adam"});
   rules.note(domain + "Momentum", {"Momentum"});

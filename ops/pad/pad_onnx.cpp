@@ -33,8 +33,8 @@ Status inputs(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Pad", {"mode", "paddings", "value"}, attributes("paddings"), 1, 1);
-  rules.add("Pad", {"mode", "pads", "value"}, attributes("pads"), 2, 10);
+  rules.add("Pad", {"mode", required("paddings"), "value"}, attributes("paddings"), 1, 1);
+  rules.add("Pad", {"mode", required("pads"), "value"}, attributes("pads"), 2, 10);
   rules.add("Pad", {"mode"}, inputs, 11);
 }
 

@@ -46,11 +46,34 @@ Result<ParamBytes> poolParams(const OnnxNode& node) {
 }
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("MaxPool", {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"},
+  rules.add("MaxPool",
+            {"auto_pad",
+             {"ceil_mode", 10},
+             {"dilations", 10},
+             required("kernel_shape"),
+             "pads",
+             {"storage_order", 8},
+             "strides"},
             rule);
   rules.add("AveragePool",
-            {"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, rule);
-  rules.add("LpPool", {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}, rule);
+            {"auto_pad",
+             {"ceil_mode", 10},
+             {"count_include_pad", 7},
+             {"dilations", 19},
+             required("kernel_shape"),
+             "pads",
+             "strides"},
+            rule);
+  rules.add("LpPool",
+            {"auto_pad",
+             {"ceil_mode", 18},
+             {"dilations", 18},
+             {"kernel_shape", 1, 1},
+             required("kernel_shape", 2),
+             "p",
+             "pads",
+             "strides"},
+            rule);
   rules.add("GlobalLpPool", {"p"}, globalNormRule);
   rules.add("GlobalMaxPool", {}, passThrough("GlobalMaxPool"));
   rules.add("GlobalAveragePool", {}, passThrough("GlobalAveragePool"));

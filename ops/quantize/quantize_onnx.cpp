@@ -8,9 +8,8 @@ namespace {
 /// A type attribute as an enum of DType's numbers; 0 stays 0.
 template <class Enum>
 Result<Enum> typeAttribute(const OnnxNode& node, const char* name, DTypeSet allowed) {
-  const int64_t number = node.intAttribute(name, 0);
-  if (number == 0) return Enum{};
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(number));
+  if (node.intAttribute(name, 0) == 0) return Enum{};
+  OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, name));
   if (!allowed.contains(dtype))
     return Status::invalidArgument("{} must be one of {}, got {}", name, allowed.toString(), nameOf(dtype));
   return static_cast<Enum>(dtype);

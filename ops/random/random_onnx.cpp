@@ -7,8 +7,8 @@ namespace opkit::ops::random {
 namespace {
 
 Status setType(const OnnxNode& node, RandomParamsT& params) {
-  if (!node.hasAttribute("dtype")) return Status::ok();
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("dtype", 1)));
+  if (!node.hasAttribute("dtype") && node.inputCount() > 0) return Status::ok();  // the type of the input
+  OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype", 1));
   if (!isFloat(dtype))
     return Status::invalidArgument("{}: dtype must be a float, got {}", node.opType(), opkit::nameOf(dtype));
   params.type = static_cast<RandomType>(dtype);
@@ -25,7 +25,6 @@ Status fill(OnnxNode& node, const char* type) {
   params.scale = node.floatAttribute("scale", 1);
   OPKIT_TRY(setType(node, params));
   if (node.inputCount() > 0) return node.emit(type, {node.input(0)}, packParams(params));
-  if (!node.hasAttribute("shape")) return Status::invalidArgument("{}: the attribute shape is required", type);
   params.shape = node.intsAttribute("shape");
   return node.emit(type, {}, packParams(params));
 }
@@ -37,7 +36,7 @@ Status bernoulli(OnnxNode& node) {
   SamplingParamsT params;
   params.key = keyOf(node);
   if (node.hasAttribute("dtype")) {
-    OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("dtype", 1)));
+    OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype"));
     params.type = static_cast<uint8_t>(dtype);
   }
   return node.emit("Bernoulli", {node.input(0)}, packParams(params));
@@ -46,7 +45,7 @@ Status bernoulli(OnnxNode& node) {
 Status multinomial(OnnxNode& node) {
   SamplingParamsT params;
   params.key = keyOf(node);
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("dtype", 6)));
+  OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype", 6));
   params.type = static_cast<uint8_t>(dtype);
   params.samples = node.intAttribute("sample_size", 1);
   return node.emit("Multinomial", {node.input(0)}, packParams(params));
@@ -55,11 +54,11 @@ Status multinomial(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("RandomUniform", {"dtype", "high", "low", "seed", "shape"}, uniform);
+  rules.add("RandomUniform", {"dtype", "high", "low", "seed", required("shape")}, uniform);
   rules.add("RandomUniformLike", {"dtype", "high", "low", "seed"}, uniform);
-  rules.add("RandomNormal", {"dtype", "mean", "scale", "seed", "shape"}, normal);
+  rules.add("RandomNormal", {"dtype", "mean", "scale", "seed", required("shape")}, normal);
   rules.add("RandomNormalLike", {"dtype", "mean", "scale", "seed"}, normal);
-  rules.add("Dropout", {"consumed_inputs", "is_test", "ratio"}, legacyDropout, 1, 6);
+  rules.add("Dropout", {"is_test", "ratio"}, legacyDropout, 1, 6);
   rules.add("Dropout", {"ratio"}, inferenceDropout, 7, 11);
   rules.add("Dropout", {"seed"}, dropout, 12);
   rules.add("Bernoulli", {"dtype", "seed"}, bernoulli, 15);

@@ -32,7 +32,7 @@ Result<const NamedActivation*> activationNamed(const OnnxNode& node, std::string
   for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   for (const NamedActivation& candidate : kActivations)
     if (name == candidate.name) return &candidate;
-  return Status::unsupported("{}: no activation is named '{}'", node.opType(), given);
+  return Status::unsupported("{}: activations must be functions of ONNX, got '{}'", node.opType(), given);
 }
 
 /// One figure per function. A list as long as the functions has one for each; a shorter one those that are used, in
@@ -121,10 +121,10 @@ Status dynamicLstm(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  const std::vector<std::string> common{"activation_alpha", "activation_beta", "activations", "clip",
-                                        "direction",        "hidden_size"};
-  const auto with = [&](std::initializer_list<const char*> more) {
-    std::vector<std::string> attributes = common;
+  const std::vector<OnnxAttribute> common{"activation_alpha", "activation_beta", "activations", "clip",
+                                          "direction",        "hidden_size"};
+  const auto with = [&](std::initializer_list<OnnxAttribute> more) {
+    std::vector<OnnxAttribute> attributes = common;
     attributes.insert(attributes.end(), more.begin(), more.end());
     return attributes;
   };
@@ -132,7 +132,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("RNN", with({"output_sequence"}), rule, 1, 6);
   rules.add("RNN", common, rule, 7, 13);
   rules.add("RNN", with({"layout"}), rule, 14);
-  rules.add("GRU", with({"linear_before_reset", "output_sequence"}), rule, 1, 6);
+  rules.add("GRU", with({{"linear_before_reset", 3}, "output_sequence"}), rule, 1, 6);
   rules.add("GRU", with({"linear_before_reset"}), rule, 7, 13);
   rules.add("GRU", with({"layout", "linear_before_reset"}), rule, 14);
   rules.add("LSTM", with({"input_forget", "output_sequence"}), rule, 1, 6);

@@ -31,11 +31,12 @@ Status axesAttribute(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Reshape", {"shape", "consumed_inputs"}, text::overStrings(reshapeAttribute), 1, 4);
-  rules.add("Reshape", {"allowzero"}, text::overStrings(reshapeInput), 5);
+  rules.add("Reshape", {"shape"}, text::overStrings(reshapeAttribute), 1, 4);
+  rules.add("Reshape", {{"allowzero", 14}}, text::overStrings(reshapeInput), 5);
   rules.add("Flatten", {"axis"}, text::overStrings(flatten));
   for (const char* type : {"Squeeze", "Unsqueeze"}) {
-    rules.add(type, {"axes"}, text::overStrings(axesAttribute), 1, 12);
+    const OnnxAttribute axes = std::string_view(type) == "Squeeze" ? "axes" : required("axes");
+    rules.add(type, {axes}, text::overStrings(axesAttribute), 1, 12);
     rules.add(type, {}, text::overStrings(passThrough(type)), 13);
   }
 }

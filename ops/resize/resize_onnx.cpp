@@ -60,12 +60,19 @@ Status scale(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Upsample", {"mode", "scales"}, scale, 7, 8);
+  rules.add("Upsample", {"mode", required("scales")}, scale, 7, 8);
   rules.add("Upsample", {"mode"}, scale, 9, 9);
   rules.add("Resize", {"mode"}, scale, 10, 10);
   rules.add("Resize",
-            {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside",
-             "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
+            {{"antialias", 18},
+             {"axes", 18},
+             "coordinate_transformation_mode",
+             "cubic_coeff_a",
+             "exclude_outside",
+             "extrapolation_value",
+             {"keep_aspect_ratio_policy", 18},
+             "mode",
+             "nearest_mode"},
             resize, 11);
   rules.note("Upsample", {"Resize"});
 }

@@ -18,7 +18,7 @@ Status eyeLikeOnnx(OnnxNode& node) {
   EyeLikeParamsT params;
   params.k = static_cast<int>(node.intAttribute("k", 0));
   if (node.hasAttribute("dtype")) {
-    OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("dtype", 0)));
+    OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype"));
     params.dtype = static_cast<uint8_t>(dtype);
   }
   return node.emit("EyeLike", node.inputs(), packParams(params));
@@ -27,7 +27,7 @@ Status eyeLikeOnnx(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Shape", {"start", "end"}, text::overStrings(shapeOnnx, {.made = text::Made::Numbers}));
+  rules.add("Shape", {{"start", 15}, {"end", 15}}, text::overStrings(shapeOnnx, {.made = text::Made::Numbers}));
   rules.add("Size", {}, text::overStrings(passThrough("Size"), {.made = text::Made::Numbers}));
   rules.add("EyeLike", {"dtype", "k"}, eyeLikeOnnx, 9);
 }

@@ -8,7 +8,7 @@ namespace {
 Status rule(OnnxNode& node) {
   WindowParamsT params;
   params.periodic = node.intAttribute("periodic", 1) != 0;
-  OPKIT_ASSIGN(const DType dtype, dtypeFromOnnx(node.intAttribute("output_datatype", 1)));
+  OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "output_datatype", 1));
   params.dtype = static_cast<uint8_t>(dtype);
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }

@@ -15,7 +15,7 @@ Status attributes(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Slice", {"starts", "ends", "axes"}, text::overStrings(attributes), 1, 9);
+  rules.add("Slice", {required("starts"), required("ends"), "axes"}, text::overStrings(attributes), 1, 9);
   rules.add("Slice", {}, text::overStrings(passThrough("Slice")), 10);
 }
 

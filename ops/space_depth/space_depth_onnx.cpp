@@ -16,8 +16,8 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("DepthToSpace", {"blocksize", "mode"}, text::overStrings(rule));
-  rules.add("SpaceToDepth", {"blocksize"}, text::overStrings(rule));
+  rules.add("DepthToSpace", {required("blocksize"), {"mode", 11}}, text::overStrings(rule));
+  rules.add("SpaceToDepth", {required("blocksize")}, text::overStrings(rule));
 }
 
 }  // namespace opkit::ops::space_depth

@@ -24,7 +24,7 @@ Status rule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Split", {"axis", "split"}, text::overStrings(rule), 1, 12);
-  rules.add("Split", {"axis", "num_outputs"}, text::overStrings(rule), 13);
+  rules.add("Split", {"axis", {"num_outputs", 18}}, text::overStrings(rule), 13);
 }
 
 }  // namespace opkit::ops::split

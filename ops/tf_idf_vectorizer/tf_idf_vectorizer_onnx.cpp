@@ -54,8 +54,8 @@ Status rule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("TfIdfVectorizer",
-            {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes",
-             "pool_int64s", "pool_strings", "weights"},
+            {"max_gram_length", "max_skip_count", "min_gram_length", "mode", required("ngram_counts"),
+             required("ngram_indexes"), "pool_int64s", "pool_strings", "weights"},
             rule, 9);
   rules.note("TfIdfVectorizer", {}, "the pool holds integers, and the n-grams of a column have one weight");
 }

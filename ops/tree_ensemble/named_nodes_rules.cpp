@@ -88,8 +88,8 @@ Status addVotes(const OnnxNode& node, const std::string& prefix, int64_t targets
   for (size_t i = 0; i < count; ++i) {
     const auto leaf = named.branches.find({trees[i], nodes[i]});
     if (leaf == named.branches.end() || !leaf->second.isLeaf)
-      return Status::invalidArgument("{}: node {} of tree {} has a vote and must be a leaf", node.opType(), nodes[i],
-                                     trees[i]);
+      return Status::invalidArgument("{}: {}_treeids and {}_nodeids must name leaves, got node {} of tree {}",
+                                     node.opType(), prefix, prefix, nodes[i], trees[i]);
     if (ids[i] < 0 || ids[i] >= targets)
       return Status::invalidArgument("{}: {}_ids must be in [0, {}), got {}", node.opType(), prefix, targets, ids[i]);
     named.forest.leaves[static_cast<size_t>(leaf->second.index)].push_back({ids[i], weights.values[i]});

@@ -175,12 +175,21 @@ Status treeEnsemble(OnnxNode& node) {
   return node.emit("CastLike", {scores, node.input(0)});
 }
 
-std::vector<std::string> withNodes(std::vector<std::string> attributes) {
-  for (const char* name :
-       {"base_values", "base_values_as_tensor", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
-        "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids",
-        "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"})
-    attributes.emplace_back(name);
+std::vector<OnnxAttribute> withNodes(std::vector<OnnxAttribute> attributes) {
+  attributes.insert(attributes.end(), {"base_values",
+                                       {"base_values_as_tensor", 3},
+                                       "nodes_falsenodeids",
+                                       "nodes_featureids",
+                                       "nodes_hitrates",
+                                       {"nodes_hitrates_as_tensor", 3},
+                                       "nodes_missing_value_tracks_true",
+                                       "nodes_modes",
+                                       "nodes_nodeids",
+                                       "nodes_treeids",
+                                       "nodes_truenodeids",
+                                       "nodes_values",
+                                       {"nodes_values_as_tensor", 3},
+                                       "post_transform"});
   return attributes;
 }
 
@@ -191,15 +200,25 @@ void addOnnx(OnnxRules& rules) {
       "ai.onnx.ml::TreeEnsemble",
       {"aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", "n_targets", "nodes_falseleafs",
        "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_missing_value_tracks_true", "nodes_modes",
-       "nodes_splits", "nodes_trueleafs", "nodes_truenodeids", "post_transform", "tree_roots"},
+       "nodes_splits", "nodes_trueleafs", "nodes_truenodeids", "post_transform", required("tree_roots")},
       treeEnsemble, 5);
   rules.add("ai.onnx.ml::TreeEnsembleRegressor",
-            withNodes({"aggregate_function", "n_targets", "target_ids", "target_nodeids", "target_treeids",
-                       "target_weights", "target_weights_as_tensor"}),
+            withNodes({"aggregate_function",
+                       "n_targets",
+                       "target_ids",
+                       "target_nodeids",
+                       "target_treeids",
+                       "target_weights",
+                       {"target_weights_as_tensor", 3}}),
             treeEnsembleRegressor);
   rules.add("ai.onnx.ml::TreeEnsembleClassifier",
-            withNodes({"class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor",
-                       "classlabels_int64s", "classlabels_strings"}),
+            withNodes({"class_ids",
+                       "class_nodeids",
+                       "class_treeids",
+                       "class_weights",
+                       {"class_weights_as_tensor", 3},
+                       "classlabels_int64s",
+                       "classlabels_strings"}),
             treeEnsembleClassifier);
   rules.note("ai.onnx.ml::TreeEnsemble", {"TreeEnsemble"});
   rules.note("ai.onnx.ml::TreeEnsembleRegressor", {"TreeEnsemble", "Softmax"});

@@ -183,7 +183,8 @@ TEST(TreeEnsembleRegressor, RefusesWhatDoesNotFit) {
   Node vote = stumps("TreeEnsembleRegressor", "target", kRegression);
   vote.integer["n_targets"] = 2;
   vote.integers["target_nodeids"][0] = 0;
-  EXPECT_EQ(refusalOf(vote), "TreeEnsembleRegressor: node 0 of tree 0 has a vote and must be a leaf");
+  EXPECT_EQ(refusalOf(vote),
+            "TreeEnsembleRegressor: target_treeids and target_nodeids must name leaves, got node 0 of tree 0");
   Node base = stumps("TreeEnsembleRegressor", "target", kRegression);
   base.integer["n_targets"] = 2;
   base.numbers["base_values"] = {1, 2, 3};

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "engine/import/onnx/onnx_rules.h"
 #include "ops/unary/unary.h"
 
@@ -11,8 +13,8 @@ struct Attribute {
 };
 
 void addWithAttributes(OnnxRules& rules, const char* type, Attribute a, Attribute b = {}, int firstOpset = 1,
-                       int lastOpset = OnnxRules::kAnyOpset) {
-  std::vector<std::string> known{a.name, "consumed_inputs"};
+                       int lastOpset = kAnyOpset) {
+  std::vector<OnnxAttribute> known{a.name};
   if (b.name) known.emplace_back(b.name);
   const auto rule = [=](OnnxNode& node) {
     UnaryParamsT params;
@@ -45,11 +47,12 @@ Status swiGlu(OnnxNode& node) {
   return node.emit("Mul", {gate, node.input(1)});
 }
 
-/// Opset 6 to 10: the limits are attributes.
+/// Opset 1 to 10: the limits are attributes. Absent ones are the largest numbers from opset 6 on, none before.
 Status clipAttributes(OnnxNode& node) {
   UnaryParamsT params;
-  if (node.hasAttribute("min")) params.alpha = node.floatAttribute("min", 0);
-  if (node.hasAttribute("max")) params.beta = node.floatAttribute("max", 0);
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  if (node.hasAttribute("min") || node.opset() >= 6) params.alpha = node.floatAttribute("min", -kLargest);
+  if (node.hasAttribute("max") || node.opset() >= 6) params.beta = node.floatAttribute("max", kLargest);
   return node.emit("Clip", {node.input(0)}, packParams(params));
 }
 
@@ -95,7 +98,7 @@ void addOnnx(OnnxRules& rules) {
        {"Relu", "HardSwish", "Abs",  "Neg",  "Sign", "Floor", "Ceil", "Round",   "Sqrt",    "Reciprocal", "Softsign",
         "Exp",  "Log",       "Mish", "Erf",  "Tanh", "Sinh",  "Cosh", "Asinh",   "Acosh",   "Atanh",      "Sin",
         "Cos",  "Tan",       "Asin", "Acos", "Atan", "IsNaN", "Not",  "Sigmoid", "Softplus"})
-    rules.add(type, {"consumed_inputs"}, passThrough(type));
+    rules.add(type, {}, passThrough(type));
   addWithAttributes(rules, "LeakyRelu", {"alpha", 0.01f});
   addWithAttributes(rules, "ThresholdedRelu", {"alpha", 1.0f});
   addWithAttributes(rules, "HardSigmoid", {"alpha", 0.2f}, {"beta", 0.5f});
@@ -108,7 +111,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("IsInf", {"detect_negative", "detect_positive"}, isInf);
   rules.add("Gelu", {"approximate"}, gelu);
   rules.add("SwiGLU", {"alpha"}, swiGlu);
-  rules.add("Clip", {"min", "max", "consumed_inputs"}, clipAttributes, 1, 10);
+  rules.add("Clip", {"min", "max"}, clipAttributes, 1, 10);
   rules.add("Clip", {}, clipInputs, 11);
   rules.note("Clip", {"Clip", "Max", "Min"});
   rules.note("Gelu", {"Gelu", "GeluTanh"});

@@ -53,9 +53,9 @@ std::string opsetText(const OnnxRules::Name& name) {
   }
   std::vector<std::string> texts;
   for (const auto& [first, last] : joined)
-    texts.push_back(last == OnnxRules::kAnyOpset ? fmt::format("{}+", first)
-                    : first == last              ? std::to_string(first)
-                                                 : fmt::format("{}–{}", first, last));
+    texts.push_back(last == kAnyOpset ? fmt::format("{}+", first)
+                    : first == last   ? std::to_string(first)
+                                      : fmt::format("{}–{}", first, last));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

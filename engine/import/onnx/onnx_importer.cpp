@@ -65,7 +65,7 @@ int64_t newestOpset(const std::string& domain) {
   static const std::map<std::string, int64_t> known{
       {"", 28}, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, {"com.microsoft", 1}};
   const auto found = known.find(domain);
-  return found == known.end() ? OnnxRules::kAnyOpset : found->second;
+  return found == known.end() ? kAnyOpset : found->second;
 }
 
 Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
@@ -252,12 +252,19 @@ class GraphImport {
                                 const OnnxRules::Entry& entry) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (attribute.name() == "consumed_inputs" && opset < 6) continue;  // a memory hint of the first opsets
-      if (std::find(entry.attributes.begin(), entry.attributes.end(), attribute.name()) == entry.attributes.end())
+      if (!entry.attribute(attribute.name(), opset))
         return Status::unsupported("ONNX operator '{}' (opset {}): attribute '{}' is not supported", type, opset,
                                    attribute.name());
       if (!attribute.ref_attr_name().empty())
         return Status::unsupported("ONNX operator '{}' (opset {}): attribute '{}' refers to a function's attribute",
                                    type, opset, attribute.name());
+    }
+    for (const OnnxAttribute& known : entry.attributes) {
+      const bool isThere =
+          std::ranges::any_of(node.attribute(), [&](const auto& one) { return one.name() == known.name; });
+      if (known.isRequired && !isThere && entry.attribute(known.name, opset) == &known)
+        return Status::invalidArgument("ONNX operator '{}' (opset {}): attribute '{}' is required", type, opset,
+                                       known.name);
     }
     return Status::ok();
   }

@@ -32,6 +32,7 @@ OnnxRules testRules() {
     rules.add(fmt::format("{}::Any", domain), {}, passThrough("Any"));
   rules.add("If", {"then_branch", "else_branch"}, passThrough("Any"));
   rules.add("Recent", {}, passThrough("Any"), 13, 14);
+  rules.add("Versions", {{"early", 1, 12}, {"late", 13}, required("needed", 13)}, passThrough("Any"));
   rules.add("Value", {"value"}, [](OnnxNode& node) -> Status {
     OPKIT_ASSIGN(Tensor value, node.tensorAttribute("value"));
     return node.emitConstant(std::move(value));
@@ -600,6 +601,30 @@ TEST(OnnxImporter, DamagedBytesNeverCrash) {
     const Result<Model> model = importOnnx(damaged, rules, registry);
     EXPECT_TRUE(model.has_value() || !model.error().message().empty());
   }
+}
+
+TEST(OnnxImporter, AttributesBelongToTheOpsetsOfTheRule) {
+  const auto messageOf = [](int opset, const std::vector<std::string>& attributes) {
+    Builder builder;
+    builder.proto.mutable_opset_import(0)->set_version(opset);
+    builder.input("x");
+    onnx::NodeProto& node = builder.node("Versions", {"x"}, {"y"});
+    for (const std::string& name : attributes) {
+      AttributeProto& attribute = *node.add_attribute();
+      attribute.set_name(name);
+      attribute.set_type(AttributeProto::INT);
+    }
+    builder.output("y");
+    const auto model = builder.import();
+    return model ? "" : model.error().message();
+  };
+  EXPECT_EQ(messageOf(12, {"early"}), "");
+  EXPECT_EQ(messageOf(12, {}), "");
+  EXPECT_EQ(messageOf(13, {"needed", "late"}), "");
+  EXPECT_EQ(messageOf(12, {"late"}), "ONNX operator 'Versions' (opset 12): attribute 'late' is not supported");
+  EXPECT_EQ(messageOf(13, {"needed", "early"}),
+            "ONNX operator 'Versions' (opset 13): attribute 'early' is not supported");
+  EXPECT_EQ(messageOf(13, {}), "ONNX operator 'Versions' (opset 13): attribute 'needed' is required");
 }
 
 }  // namespace

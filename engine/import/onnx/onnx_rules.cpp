@@ -1,6 +1,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 
 #include "engine/base/check.h"
+#include "engine/import/onnx/onnx_dtype.h"
 
 namespace opkit {
 namespace {
@@ -27,7 +28,19 @@ int OnnxNode::addConstant(const std::string& suffix, float scalar) {
   return addConstant(suffix, smallTensor<float>({DType::Float32, {}}, {scalar}));
 }
 
-void OnnxRules::add(const std::string& type, std::vector<std::string> attributes, OnnxRule rule, int firstOpset,
+OnnxAttribute required(const char* name, int firstOpset, int lastOpset) {
+  OnnxAttribute attribute(name, firstOpset, lastOpset);
+  attribute.isRequired = true;
+  return attribute;
+}
+
+const OnnxAttribute* OnnxRules::Entry::attribute(const std::string& name, int opset) const {
+  for (const OnnxAttribute& known : attributes)
+    if (known.name == name && known.firstOpset <= opset && opset <= known.lastOpset) return &known;
+  return nullptr;
+}
+
+void OnnxRules::add(const std::string& type, std::vector<OnnxAttribute> attributes, OnnxRule rule, int firstOpset,
                     int lastOpset) {
   OPKIT_CHECK(rule && firstOpset <= lastOpset);
   Name& name = names_[type];
@@ -55,6 +68,11 @@ const OnnxRules::Entry* OnnxRules::find(const std::string& type, int opset) cons
 Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name) {
   if (!node.hasAttribute(name)) return Status::invalidArgument("{}: attribute {} is missing", node.opType(), name);
   return node.intAttribute(name, 0);
+}
+
+Result<DType> dtypeAttribute(const OnnxNode& node, const std::string& name, int64_t fallback) {
+  Result<DType> dtype = dtypeFromOnnx(node.intAttribute(name, fallback));
+  return dtype ? dtype : dtype.error().withContext(name);
 }
 
 Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only) {

@@ -90,10 +90,29 @@ Result<Enum> choiceAttribute(const OnnxNode& node, const std::string& name,
 
 /// An integer attribute without a default; InvalidArgument if it is missing.
 Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name);
+/// An integer attribute as the element type that it numbers in ONNX.
+Result<DType> dtypeAttribute(const OnnxNode& node, const std::string& name, int64_t fallback = 0);
 /// Unsupported if the integer attribute has another value than `only`, its default.
 Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only);
 
 using OnnxRule = std::function<Status(OnnxNode&)>;
+
+constexpr int kAnyOpset = 1 << 20;
+
+/// An attribute that a rule reads, and the opsets whose operator has it: a node of another opset may not have it.
+struct OnnxAttribute {
+  OnnxAttribute(const char* attribute, int first = 1, int last = kAnyOpset)
+      : name(attribute), firstOpset(first), lastOpset(last) {}
+  OnnxAttribute(std::string attribute) : name(std::move(attribute)) {}
+
+  std::string name;
+  int firstOpset = 1;
+  int lastOpset = kAnyOpset;
+  bool isRequired = false;
+};
+
+/// An attribute without which a node is refused.
+OnnxAttribute required(const char* name, int firstOpset = 1, int lastOpset = kAnyOpset);
 
 class OnnxRules {
  public:
@@ -101,13 +120,15 @@ class OnnxRules {
     int firstOpset;
     int lastOpset;
     OnnxRule rule;
-    std::vector<std::string> attributes;  // the attributes the rule reads; any other is refused by name
+    std::vector<OnnxAttribute> attributes;  // the attributes the rule reads; any other is refused by name
+
+    /// The attribute as a node of this opset has it; null if it has none.
+    const OnnxAttribute* attribute(const std::string& name, int opset) const;
   };
-  static constexpr int kAnyOpset = 1 << 20;
 
   /// `type` is the ONNX op type; operators outside the default domain are written "domain::Type".
   /// `attributes` lists every attribute the rule handles; the importer reports all others as Unsupported.
-  void add(const std::string& type, std::vector<std::string> attributes, OnnxRule rule, int firstOpset = 1,
+  void add(const std::string& type, std::vector<OnnxAttribute> attributes, OnnxRule rule, int firstOpset = 1,
            int lastOpset = kAnyOpset);
   /// For readers of docs/onnx.md. `madeOf`: the operators that a node of this name becomes, without those that only
   /// reshape, convert or compute extents; empty for the operator of the same name. `limits`: the part of the standard

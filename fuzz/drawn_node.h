@@ -1,0 +1,34 @@
+// DrawnNode: one ONNX node as text, and what the importer makes of it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/model/model.h"
+#include "fuzz/operator_facts.h"
+
+namespace opkit::fuzz {
+
+struct DrawnNode {
+  std::string domain;
+  std::string type;
+  int opset = 1;
+  /// Values by name, each written as in onnx_operators.tsv. A tensor is its type and elements, "float:1,2"; a graph is
+  /// an operator that it applies to each of its inputs, their number and how many of the results it drops: "Neg:2:1".
+  std::map<std::string, std::string> attributes;
+  std::map<std::string, std::string> attributeTypes;
+  std::vector<std::string> inputs;  // their types; "" is an absent one
+  std::vector<bool> isConstant;     // shorter: the others are not
+  size_t outputs = 1;
+
+  std::string toString() const;
+};
+
+/// The importer's answer.
+Result<Model> importNode(const DrawnNode& node);
+std::string textOf(const Tensor& tensor);
+/// All of a model, bytes of parameters and constants included: equal exactly if the models are.
+std::string textOf(const Model& model);
+
+}  // namespace opkit::fuzz
