@@ -1,21 +1,13 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/arg_reduce/arg_reduce_generated.h"
 
 namespace opkit::ops::arg_reduce {
-namespace {
-
-Status rule(OnnxNode& node) {
-  ArgReduceParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", 0));
-  params.keep_dims = node.intAttribute("keepdims", 1) != 0;
-  params.select_last_index = node.intAttribute("select_last_index", 0) != 0;
-  return node.emit(node.opType(), node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  for (const char* type : {"ArgMax", "ArgMin"}) rules.add(type, {"axis", "keepdims", {"select_last_index", 12}}, rule);
+  using Params = ArgReduceParamsT;
+  const OnnxFields<Params> fields{field("axis", &Params::axis), field("keepdims", &Params::keep_dims),
+                                  field({"select_last_index", 12}, &Params::select_last_index)};
+  for (const char* type : {"ArgMax", "ArgMin"}) rules.add(type, nodeOf(type, fields));
 }
 
 }  // namespace opkit::ops::arg_reduce

@@ -1,18 +1,14 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/causal_conv/causal_conv_parts.h"
 
 namespace opkit::ops::causal_conv {
-namespace {
 
-Status rule(OnnxNode& node) {
-  CausalConvParamsT params;
-  OPKIT_ASSIGN(params.swish,
-               choiceAttribute<bool>(node, "activation", {{"none", false}, {"silu", true}, {"swish", true}}));
-  return node.emit("CausalConvWithState", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = CausalConvParamsT;
+  rules.add("CausalConvWithState",
+            nodeOf<Params>("CausalConvWithState",
+                           {choice("activation", &Params::swish, {{"none", false}, {"silu", true}, {"swish", true}})}),
+            27);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("CausalConvWithState", {"activation"}, rule, 27); }
 
 }  // namespace opkit::ops::causal_conv

@@ -1,17 +1,11 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/center_crop_pad/center_crop_pad_parts.h"
 
 namespace opkit::ops::center_crop_pad {
-namespace {
 
-Status rule(OnnxNode& node) {
-  CenterCropPadParamsT params;
-  params.axes = node.intsAttribute("axes");
-  return node.emit("CenterCropPad", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = CenterCropPadParamsT;
+  rules.add("CenterCropPad", nodeOf<Params>("CenterCropPad", {field("axes", &Params::axes)}), 18);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("CenterCropPad", {"axes"}, rule, 18); }
 
 }  // namespace opkit::ops::center_crop_pad

@@ -43,11 +43,10 @@ Status fusedMatMul(OnnxNode& node) {
 }
 
 Status fusedGemm(OnnxNode& node) {
-  gemm::GemmParamsT params;
-  params.alpha = node.floatAttribute("alpha", 1);
-  params.beta = node.floatAttribute("beta", 1);
-  params.trans_a = node.intAttribute("transA", 0) != 0;
-  params.trans_b = node.intAttribute("transB", 0) != 0;
+  using Gemm = gemm::GemmParamsT;
+  const OnnxFields<Gemm> fields{field("alpha", &Gemm::alpha), field("beta", &Gemm::beta),
+                                field("transA", &Gemm::trans_a), field("transB", &Gemm::trans_b)};
+  OPKIT_ASSIGN(const Gemm params, readFields(node, fields));
   std::vector<float> values;
   for (const char* name : {"activation_alpha", "activation_beta"})
     if (node.hasAttribute(name)) values.push_back(node.floatAttribute(name, 0));
@@ -57,8 +56,8 @@ Status fusedGemm(OnnxNode& node) {
 
 /// Conv, plus the optional input Z, then the activation.
 Status fusedConv(OnnxNode& node) {
-  OPKIT_ASSIGN(const ParamBytes params, conv::convParams(node));
-  const int made = node.emitIntermediate("Conv", {node.input(0), node.input(1), node.input(2)}, params);
+  OPKIT_ASSIGN(const conv::ConvParamsT params, readFields(node, conv::convFields()));
+  const int made = node.emitIntermediate("Conv", {node.input(0), node.input(1), node.input(2)}, packParams(params));
   return emitActivation(node, plus(node, made, 3), node.stringAttribute("activation", ""),
                         node.floatsAttribute("activation_params"));
 }
@@ -136,7 +135,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add(qualified("TransposeMatMul"), product, fusedMatMul);
   rules.add(qualified("FusedGemm"),
             {"alpha", "beta", "transA", "transB", "activation", "activation_alpha", "activation_beta"}, fusedGemm);
-  std::vector<OnnxAttribute> conv = conv::kConvAttributes;
+  std::vector<OnnxAttribute> conv = attributesOf(conv::convFields());
   conv.insert(conv.end(), {"activation", "activation_params"});
   rules.add(qualified("FusedConv"), conv, fusedConv);
   rules.add(qualified("SkipLayerNormalization"), {"epsilon"}, [](OnnxNode& node) { return skipNorm(node, false); });

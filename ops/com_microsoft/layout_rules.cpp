@@ -37,10 +37,10 @@ Result<size_t> convRank(const OnnxNode& node) {
 Status conv(OnnxNode& node) {
   OPKIT_ASSIGN(const size_t rank, convRank(node));
   if (rank < 3) return Status::invalidArgument("the weights must have rank 3 or more, got {}", rank);
-  OPKIT_ASSIGN(const ParamBytes params, conv::convParams(node));
+  OPKIT_ASSIGN(const conv::ConvParamsT params, readFields(node, conv::convFields()));
   RuleParts parts(node);
   const int x = parts.transposed(node.input(0), toSecond(rank));
-  int y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, params);
+  int y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, packParams(params));
   y = parts.transposed(y, toLast(rank));
   if (node.input(3) >= 0) y = parts.pair("Add", y, node.input(3));
   return emitActivation(node, y, node.stringAttribute("activation", ""), node.floatsAttribute("activation_params"));
@@ -48,14 +48,14 @@ Status conv(OnnxNode& node) {
 
 /// Inputs x, its scale and zero point, then scale and zero point of the output.
 Status averagePool(OnnxNode& node) {
-  OPKIT_ASSIGN(const ParamBytes params, pool::poolParams(node));
+  OPKIT_ASSIGN(const pool::PoolParamsT params, readFields(node, pool::averageFields()));
   const size_t rank = node.intsAttribute("kernel_shape").size() + 2;
   if (rank < 3) return Status::invalidArgument("attribute kernel_shape is missing");
   RuleParts parts(node);
   OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last"));
   int x = dequantized(node, 0);
   if (isLast) x = parts.transposed(x, toSecond(rank));
-  int y = node.emitIntermediate("AveragePool", {x}, params);
+  int y = node.emitIntermediate("AveragePool", {x}, packParams(params));
   if (isLast) y = parts.transposed(y, toLast(rank));
   return emitQuantized(node, y, 3);
 }
@@ -63,7 +63,7 @@ Status averagePool(OnnxNode& node) {
 }  // namespace
 
 void addLayoutRules(OnnxRules& rules) {
-  std::vector<OnnxAttribute> attributes = conv::kConvAttributes;
+  std::vector<OnnxAttribute> attributes = attributesOf(conv::convFields());
   rules.add(qualified("NhwcConv"), attributes, conv);
   attributes.insert(attributes.end(), {"activation", "activation_params"});
   rules.add(qualified("NhwcFusedConv"), attributes, conv);

@@ -1,20 +1,15 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/text/over_strings.h"
 
 namespace opkit::ops::concat {
-namespace {
-
-Status rule(OnnxNode& node) {
-  ConcatParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", 1));  // required from opset 4, defaults to 1 before
-  return node.emit("Concat", node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Concat", {{"axis", 1, 3}, required("axis", 4)}, text::overStrings(rule, {.last = SIZE_MAX}));
+  using Params = ConcatParamsT;
+  const text::StringPorts all{.last = SIZE_MAX};
+  const auto old = nodeOf<Params>("Concat", {field("axis", &Params::axis, 1)});
+  rules.add("Concat", text::overStrings(old, all), 1, 3);
+  rules.add("Concat", text::overStrings(nodeOf<Params>("Concat", {field(required("axis"), &Params::axis)}), all), 4);
 }
 
 }  // namespace opkit::ops::concat

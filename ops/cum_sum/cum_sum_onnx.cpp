@@ -1,21 +1,13 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/cum_sum/cum_sum_parts.h"
 
 namespace opkit::ops::cum_sum {
-namespace {
-
-Status rule(OnnxNode& node) {
-  CumSumParamsT params;
-  params.exclusive = node.intAttribute("exclusive", 0) != 0;
-  params.reverse = node.intAttribute("reverse", 0) != 0;
-  return node.emit(node.opType(), node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("CumProd", {"exclusive", "reverse"}, rule, 26);
-  rules.add("CumSum", {"exclusive", "reverse"}, rule, 11);
+  using Params = CumSumParamsT;
+  const OnnxFields<Params> fields{field("exclusive", &Params::exclusive), field("reverse", &Params::reverse)};
+  rules.add("CumProd", nodeOf("CumProd", fields), 26);
+  rules.add("CumSum", nodeOf("CumSum", fields), 11);
 }
 
 }  // namespace opkit::ops::cum_sum

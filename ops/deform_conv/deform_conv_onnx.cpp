@@ -1,24 +1,16 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/deform_conv/deform_conv_parts.h"
 
 namespace opkit::ops::deform_conv {
-namespace {
-
-Status rule(OnnxNode& node) {
-  DeformConvParamsT params;
-  params.kernel_shape = node.intsAttribute("kernel_shape");
-  params.strides = node.intsAttribute("strides");
-  params.pads = node.intsAttribute("pads");
-  params.dilations = node.intsAttribute("dilations");
-  params.group = node.intAttribute("group", 1);
-  params.offset_group = node.intAttribute("offset_group", 1);
-  return node.emit("DeformConv", node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("DeformConv", {"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}, rule, 19);
+  using Params = DeformConvParamsT;
+  rules.add(
+      "DeformConv",
+      nodeOf<Params>("DeformConv", {field("kernel_shape", &Params::kernel_shape), field("strides", &Params::strides),
+                                    field("pads", &Params::pads), field("dilations", &Params::dilations),
+                                    field("group", &Params::group), field("offset_group", &Params::offset_group)}),
+      19);
 }
 
 }  // namespace opkit::ops::deform_conv

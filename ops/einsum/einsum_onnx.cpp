@@ -1,18 +1,10 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/einsum/einsum_parts.h"
 
 namespace opkit::ops::einsum {
-namespace {
 
-Status rule(OnnxNode& node) {
-  if (!node.hasAttribute("equation")) return Status::invalidArgument("Einsum: the attribute equation is required");
-  EinsumParamsT params;
-  params.equation = node.stringAttribute("equation", "");
-  return node.emit("Einsum", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  rules.add("Einsum", nodeOf<EinsumParamsT>("Einsum", {field(required("equation"), &EinsumParamsT::equation)}), 12);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("Einsum", {"equation"}, rule, 12); }
 
 }  // namespace opkit::ops::einsum

@@ -1,24 +1,14 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/gemm/gemm_generated.h"
 
 namespace opkit::ops::gemm {
-namespace {
-
-Status rule(OnnxNode& node) {
-  GemmParamsT params;
-  params.alpha = node.floatAttribute("alpha", 1.0F);
-  params.beta = node.floatAttribute("beta", 1.0F);
-  params.trans_a = node.intAttribute("transA", 0) != 0;
-  params.trans_b = node.intAttribute("transB", 0) != 0;
-  return node.emit("Gemm", node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
+  using Params = GemmParamsT;
   // Before opset 7 `broadcast` allowed C to be smaller than the result; here it always may be.
-  rules.add("Gemm", {"alpha", "beta", "broadcast", "transA", "transB"}, rule, 1, 6);
-  rules.add("Gemm", {"alpha", "beta", "transA", "transB"}, rule, 7);
+  rules.add("Gemm", nodeOf<Params>("Gemm", {field("alpha", &Params::alpha), field("beta", &Params::beta),
+                                            field("transA", &Params::trans_a), field("transB", &Params::trans_b),
+                                            ignored<Params>({"broadcast", 1, 6})}));
 }
 
 }  // namespace opkit::ops::gemm

@@ -1,25 +1,15 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/group_norm/group_norm_parts.h"
 
 namespace opkit::ops::group_norm {
-namespace {
-
-OnnxRule rule(bool byGroup) {
-  return [=](OnnxNode& node) -> Status {
-    OPKIT_TRY(requireOnly(node, "stash_type", 1));  // statistics in f32
-    GroupNormParamsT params;
-    OPKIT_ASSIGN(params.num_groups, requiredInt(node, "num_groups"));
-    params.epsilon = node.floatAttribute("epsilon", 1e-5F);
-    params.by_group = byGroup;
-    return node.emit("GroupNormalization", node.inputs(), packParams(params));
-  };
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("GroupNormalization", {"epsilon", "num_groups"}, rule(true), 18, 20);
-  rules.add("GroupNormalization", {"epsilon", "num_groups", "stash_type"}, rule(false), 21);
+  using Params = GroupNormParamsT;
+  OnnxFields<Params> fields{field(required("num_groups"), &Params::num_groups), field("epsilon", &Params::epsilon),
+                            only<Params>({"stash_type", 21}, 1)};
+  rules.add("GroupNormalization", nodeOf("GroupNormalization", fields), 21);
+  fields.push_back(fixed(&Params::by_group, true));
+  rules.add("GroupNormalization", nodeOf("GroupNormalization", fields), 18, 20);
   rules.note("GroupNormalization", {}, "statistics are f32: stash_type is 1");
 }
 

@@ -4,7 +4,7 @@
 namespace opkit::ops::integer_conv {
 
 void addOnnx(OnnxRules& rules) {
-  for (const char* type : {"ConvInteger", "QLinearConv"}) rules.add(type, conv::kConvAttributes, conv::emitConv, 10);
+  for (const char* type : {"ConvInteger", "QLinearConv"}) rules.add(type, nodeOf(type, conv::convFields()), 10);
 }
 
 }  // namespace opkit::ops::integer_conv

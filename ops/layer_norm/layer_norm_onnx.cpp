@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/layer_norm/instance_norm_generated.h"
 #include "ops/layer_norm/layer_norm_generated.h"
@@ -6,11 +6,16 @@
 namespace opkit::ops::layer_norm {
 namespace {
 
+using Layer = LayerNormParamsT;
+
+const OnnxFields<Layer>& layerFields() {
+  static const OnnxFields<Layer> fields = {field("axis", &Layer::axis), field("epsilon", &Layer::epsilon),
+                                           only<Layer>("stash_type", 1)};
+  return fields;
+}
+
 Status layerRule(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "stash_type", 1));  // statistics in f32
-  LayerNormParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", -1));
-  params.epsilon = node.floatAttribute("epsilon", 1e-5F);
+  OPKIT_ASSIGN(const Layer params, readFields(node, layerFields()));
   const Result<DType> type = node.declaredType(0);
   if (node.outputCount() == 1 || (type && *type != DType::Float64))
     return node.emit("LayerNormalization", node.inputs(), packParams(params));
@@ -24,17 +29,12 @@ Status layerRule(OnnxNode& node) {
   return Status::ok();
 }
 
-Status instanceRule(OnnxNode& node) {
-  InstanceNormParamsT params;
-  params.epsilon = node.floatAttribute("epsilon", 1e-5F);
-  return node.emit("InstanceNormalization", node.inputs(), packParams(params));
-}
-
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("LayerNormalization", {"axis", "epsilon", "stash_type"}, layerRule);
-  rules.add("InstanceNormalization", {"epsilon"}, instanceRule);
+  using Instance = InstanceNormParamsT;
+  rules.add("LayerNormalization", attributesOf(layerFields()), layerRule);
+  rules.add("InstanceNormalization", nodeOf<Instance>("InstanceNormalization", {field("epsilon", &Instance::epsilon)}));
   rules.note("LayerNormalization", {}, "statistics are f32: stash_type is 1");
 }
 

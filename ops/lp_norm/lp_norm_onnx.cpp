@@ -1,18 +1,12 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/lp_norm/lp_norm_parts.h"
 
 namespace opkit::ops::lp_norm {
-namespace {
 
-Status rule(OnnxNode& node) {
-  LpNormParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", -1));
-  params.p = static_cast<int>(node.intAttribute("p", 2));
-  return node.emit("LpNormalization", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = LpNormParamsT;
+  rules.add("LpNormalization",
+            nodeOf<Params>("LpNormalization", {field("axis", &Params::axis), field("p", &Params::p)}));
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("LpNormalization", {"axis", "p"}, rule); }
 
 }  // namespace opkit::ops::lp_norm

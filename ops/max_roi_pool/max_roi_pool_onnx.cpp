@@ -1,18 +1,12 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/max_roi_pool/max_roi_pool_parts.h"
 
 namespace opkit::ops::max_roi_pool {
-namespace {
 
-Status rule(OnnxNode& node) {
-  MaxRoiPoolParamsT params;
-  params.pooled_shape = node.intsAttribute("pooled_shape");
-  params.spatial_scale = node.floatAttribute("spatial_scale", 1);
-  return node.emit("MaxRoiPool", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = MaxRoiPoolParamsT;
+  rules.add("MaxRoiPool", nodeOf<Params>("MaxRoiPool", {field(required("pooled_shape"), &Params::pooled_shape),
+                                                        field("spatial_scale", &Params::spatial_scale)}));
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("MaxRoiPool", {required("pooled_shape"), "spatial_scale"}, rule); }
 
 }  // namespace opkit::ops::max_roi_pool

@@ -1,19 +1,14 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/max_unpool/max_unpool_parts.h"
 
 namespace opkit::ops::max_unpool {
-namespace {
 
-Status rule(OnnxNode& node) {
-  MaxUnpoolParamsT params;
-  params.kernel_shape = node.intsAttribute("kernel_shape");
-  params.strides = node.intsAttribute("strides");
-  params.pads = node.intsAttribute("pads");
-  return node.emit("MaxUnpool", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = MaxUnpoolParamsT;
+  rules.add("MaxUnpool",
+            nodeOf<Params>("MaxUnpool", {field(required("kernel_shape"), &Params::kernel_shape),
+                                         field("strides", &Params::strides), field("pads", &Params::pads)}),
+            9);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("MaxUnpool", {required("kernel_shape"), "pads", "strides"}, rule, 9); }
 
 }  // namespace opkit::ops::max_unpool

@@ -1,25 +1,30 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/nll_loss/nll_loss_generated.h"
 
 namespace opkit::ops::nll_loss {
 namespace {
 
+using Params = NllLossParamsT;
+
+const OnnxFields<Params>& fields() {
+  static const OnnxFields<Params> fields{
+      choice("reduction", &Params::reduction,
+             {{"mean", LossReduction::Mean}, {"none", LossReduction::None}, {"sum", LossReduction::Sum}}),
+      field("ignore_index", &Params::ignore_index)};
+  return fields;
+}
+
 Status rule(OnnxNode& node) {
-  NllLossParamsT params;
-  OPKIT_ASSIGN(params.reduction,
-               choiceAttribute<LossReduction>(
-                   node, "reduction",
-                   {{"mean", LossReduction::Mean}, {"none", LossReduction::None}, {"sum", LossReduction::Sum}}));
+  OPKIT_ASSIGN(Params params, readFields(node, fields()));
   params.has_ignore_index = node.hasAttribute("ignore_index");
-  params.ignore_index = node.intAttribute("ignore_index", 0);
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("NegativeLogLikelihoodLoss", {"ignore_index", "reduction"}, rule, 12);
-  rules.add("SoftmaxCrossEntropyLoss", {"ignore_index", "reduction"}, rule, 12);
+  for (const char* type : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
+    rules.add(type, {attributesOf(fields()), rule}, 12);
 }
 
 }  // namespace opkit::ops::nll_loss

@@ -1,11 +1,11 @@
-// The attributes of pools, for rules of other operators.
+// The attributes of AveragePool, for rules of other operators.
 #pragma once
 
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
+#include "ops/pool/pool_generated.h"
 
 namespace opkit::ops::pool {
 
-/// The attributes of MaxPool, AveragePool or LpPool as PoolParams, without LpPool's power.
-Result<ParamBytes> poolParams(const OnnxNode& node);
+OnnxFields<PoolParamsT> averageFields();
 
 }  // namespace opkit::ops::pool

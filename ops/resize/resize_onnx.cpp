@@ -1,51 +1,49 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/resize/resize.h"
 
 namespace opkit::ops::resize {
 namespace {
 
-Result<ResizeMode> modeOf(const OnnxNode& node) {
-  return choiceAttribute<ResizeMode>(node, "mode",
-                                     {{"nearest", ResizeMode::Nearest},
-                                      {"linear", ResizeMode::Linear},
-                                      {"cubic", ResizeMode::Cubic},
-                                      {"bilinear", ResizeMode::Linear}});
+using Params = ResizeParamsT;
+
+OnnxField<Params> mode() {
+  return choice("mode", &Params::mode,
+                {{"nearest", ResizeMode::Nearest},
+                 {"linear", ResizeMode::Linear},
+                 {"cubic", ResizeMode::Cubic},
+                 {"bilinear", ResizeMode::Linear}});
 }
 
-Status resize(OnnxNode& node) {
-  ResizeParamsT params;
-  OPKIT_ASSIGN(params.mode, modeOf(node));
-  OPKIT_ASSIGN(params.coordinate_mode,
-               choiceAttribute<CoordinateMode>(node, "coordinate_transformation_mode",
-                                               {{"half_pixel", CoordinateMode::HalfPixel},
-                                                {"half_pixel_symmetric", CoordinateMode::HalfPixelSymmetric},
-                                                {"pytorch_half_pixel", CoordinateMode::PytorchHalfPixel},
-                                                {"align_corners", CoordinateMode::AlignCorners},
-                                                {"asymmetric", CoordinateMode::Asymmetric},
-                                                {"tf_half_pixel_for_nn", CoordinateMode::TfHalfPixelForNn},
-                                                {"tf_crop_and_resize", CoordinateMode::TfCropAndResize}}));
-  OPKIT_ASSIGN(params.nearest_mode, choiceAttribute<NearestMode>(node, "nearest_mode",
-                                                                 {{"round_prefer_floor", NearestMode::RoundPreferFloor},
-                                                                  {"round_prefer_ceil", NearestMode::RoundPreferCeil},
-                                                                  {"floor", NearestMode::Floor},
-                                                                  {"ceil", NearestMode::Ceil}}));
-  OPKIT_ASSIGN(params.aspect_policy, choiceAttribute<AspectPolicy>(node, "keep_aspect_ratio_policy",
-                                                                   {{"stretch", AspectPolicy::Stretch},
-                                                                    {"not_larger", AspectPolicy::NotLarger},
-                                                                    {"not_smaller", AspectPolicy::NotSmaller}}));
-  params.cubic_coeff_a = node.floatAttribute("cubic_coeff_a", -0.75f);
-  params.exclude_outside = node.intAttribute("exclude_outside", 0) != 0;
-  params.antialias = node.intAttribute("antialias", 0) != 0;
-  params.extrapolation_value = node.floatAttribute("extrapolation_value", 0.0f);
-  params.axes = node.intsAttribute("axes");
-  return node.emit("Resize", node.inputs(), packParams(params));
+OnnxField<Params> coordinateMode() {
+  return choice("coordinate_transformation_mode", &Params::coordinate_mode,
+                {{"half_pixel", CoordinateMode::HalfPixel},
+                 {"half_pixel_symmetric", CoordinateMode::HalfPixelSymmetric},
+                 {"pytorch_half_pixel", CoordinateMode::PytorchHalfPixel},
+                 {"align_corners", CoordinateMode::AlignCorners},
+                 {"asymmetric", CoordinateMode::Asymmetric},
+                 {"tf_half_pixel_for_nn", CoordinateMode::TfHalfPixelForNn},
+                 {"tf_crop_and_resize", CoordinateMode::TfCropAndResize}});
+}
+
+OnnxField<Params> nearestMode() {
+  return choice("nearest_mode", &Params::nearest_mode,
+                {{"round_prefer_floor", NearestMode::RoundPreferFloor},
+                 {"round_prefer_ceil", NearestMode::RoundPreferCeil},
+                 {"floor", NearestMode::Floor},
+                 {"ceil", NearestMode::Ceil}});
+}
+
+OnnxField<Params> aspectPolicy() {
+  return choice({"keep_aspect_ratio_policy", 18}, &Params::aspect_policy,
+                {{"stretch", AspectPolicy::Stretch},
+                 {"not_larger", AspectPolicy::NotLarger},
+                 {"not_smaller", AspectPolicy::NotSmaller}});
 }
 
 /// Upsample, and Resize-10: outputs lie at o / scale. Only Resize-10 may shrink an axis, and ONNX's own example of it
 /// takes the element behind.
 Status scale(OnnxNode& node) {
-  ResizeParamsT params;
-  OPKIT_ASSIGN(params.mode, modeOf(node));
+  OPKIT_ASSIGN(Params params, readFields<Params>(node, {mode()}));
   params.coordinate_mode = CoordinateMode::Asymmetric;
   params.nearest_mode = NearestMode::FloorUpCeilDown;
   int scales = node.input(1);
@@ -60,20 +58,15 @@ Status scale(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
+  const OnnxDeclaration resize = nodeOf<Params>(
+      "Resize",
+      {mode(), coordinateMode(), nearestMode(), aspectPolicy(), field("cubic_coeff_a", &Params::cubic_coeff_a),
+       field("exclude_outside", &Params::exclude_outside), field({"antialias", 18}, &Params::antialias),
+       field("extrapolation_value", &Params::extrapolation_value), field({"axes", 18}, &Params::axes)});
   rules.add("Upsample", {"mode", required("scales")}, scale, 7, 8);
   rules.add("Upsample", {"mode"}, scale, 9, 9);
   rules.add("Resize", {"mode"}, scale, 10, 10);
-  rules.add("Resize",
-            {{"antialias", 18},
-             {"axes", 18},
-             "coordinate_transformation_mode",
-             "cubic_coeff_a",
-             "exclude_outside",
-             "extrapolation_value",
-             {"keep_aspect_ratio_policy", 18},
-             "mode",
-             "nearest_mode"},
-            resize, 11);
+  rules.add("Resize", resize, 11);
   rules.note("Upsample", {"Resize"});
 }
 

@@ -1,35 +1,18 @@
-#include "engine/import/onnx/onnx_dtype.h"
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/shape/eye_like_generated.h"
 #include "ops/shape/shape_generated.h"
 #include "ops/text/over_strings.h"
 
 namespace opkit::ops::shape {
-namespace {
-
-Status shapeOnnx(OnnxNode& node) {
-  ShapeParamsT params;
-  params.start = static_cast<int>(node.intAttribute("start", params.start));
-  params.end = static_cast<int>(node.intAttribute("end", params.end));
-  return node.emit("Shape", node.inputs(), packParams(params));
-}
-
-Status eyeLikeOnnx(OnnxNode& node) {
-  EyeLikeParamsT params;
-  params.k = static_cast<int>(node.intAttribute("k", 0));
-  if (node.hasAttribute("dtype")) {
-    OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype"));
-    params.dtype = static_cast<uint8_t>(dtype);
-  }
-  return node.emit("EyeLike", node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Shape", {{"start", 15}, {"end", 15}}, text::overStrings(shapeOnnx, {.made = text::Made::Numbers}));
-  rules.add("Size", {}, text::overStrings(passThrough("Size"), {.made = text::Made::Numbers}));
-  rules.add("EyeLike", {"dtype", "k"}, eyeLikeOnnx, 9);
+  using Eye = EyeLikeParamsT;
+  const text::StringPorts measured{.made = text::Made::Numbers};
+  const OnnxFields<ShapeParamsT> range{field({"start", 15}, &ShapeParamsT::start),
+                                       field({"end", 15}, &ShapeParamsT::end)};
+  rules.add("Shape", text::overStrings(nodeOf("Shape", range), measured));
+  rules.add("Size", {}, text::overStrings(passThrough("Size"), measured));
+  rules.add("EyeLike", nodeOf<Eye>("EyeLike", {elementType("dtype", &Eye::dtype), field("k", &Eye::k)}), 9);
 }
 
 }  // namespace opkit::ops::shape

@@ -1,26 +1,27 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/softmax/softmax_generated.h"
 
 namespace opkit::ops::softmax {
 namespace {
 
-OnnxRule rule(bool log, bool flatten) {
-  return [=](OnnxNode& node) {
-    SoftmaxParamsT params;
-    params.axis = static_cast<int>(node.intAttribute("axis", flatten ? 1 : -1));
-    params.flatten = flatten;
-    params.log = log;
-    return node.emit("Softmax", node.inputs(), packParams(params));
-  };
+using Params = SoftmaxParamsT;
+
+OnnxDeclaration flattening(bool log) {
+  return nodeOf<Params>("Softmax",
+                        {field("axis", &Params::axis, 1), fixed(&Params::flatten, true), fixed(&Params::log, log)});
+}
+
+OnnxDeclaration alongAxis(bool log) {
+  return nodeOf<Params>("Softmax", {field("axis", &Params::axis), fixed(&Params::log, log)});
 }
 
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Softmax", {"axis"}, rule(false, true), 1, 12);
-  rules.add("Softmax", {"axis"}, rule(false, false), 13);
-  rules.add("LogSoftmax", {"axis"}, rule(true, true), 1, 12);
-  rules.add("LogSoftmax", {"axis"}, rule(true, false), 13);
+  rules.add("Softmax", flattening(false), 1, 12);
+  rules.add("Softmax", alongAxis(false), 13);
+  rules.add("LogSoftmax", flattening(true), 1, 12);
+  rules.add("LogSoftmax", alongAxis(true), 13);
   rules.note("LogSoftmax", {"Softmax"});
 }
 

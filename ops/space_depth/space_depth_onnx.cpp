@@ -1,23 +1,16 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/space_depth/space_depth_generated.h"
 #include "ops/text/over_strings.h"
 
 namespace opkit::ops::space_depth {
-namespace {
-
-Status rule(OnnxNode& node) {
-  SpaceDepthParamsT params;
-  params.block = static_cast<int>(node.intAttribute("blocksize", 0));
-  OPKIT_ASSIGN(params.order,
-               choiceAttribute<Order>(node, "mode", {{"DCR", Order::DepthColumnRow}, {"CRD", Order::ColumnRowDepth}}));
-  return node.emit(node.opType(), node.inputs(), packParams(params));
-}
-
-}  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("DepthToSpace", {required("blocksize"), {"mode", 11}}, text::overStrings(rule));
-  rules.add("SpaceToDepth", {required("blocksize")}, text::overStrings(rule));
+  using Params = SpaceDepthParamsT;
+  const OnnxField<Params> block = field(required("blocksize"), &Params::block),
+                          order = choice({"mode", 11}, &Params::order,
+                                         {{"DCR", Order::DepthColumnRow}, {"CRD", Order::ColumnRowDepth}});
+  rules.add("DepthToSpace", text::overStrings(nodeOf<Params>("DepthToSpace", {block, order})));
+  rules.add("SpaceToDepth", text::overStrings(nodeOf<Params>("SpaceToDepth", {block})));
 }
 
 }  // namespace opkit::ops::space_depth

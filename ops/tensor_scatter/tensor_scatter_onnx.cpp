@@ -1,19 +1,13 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/tensor_scatter/tensor_scatter_parts.h"
 
 namespace opkit::ops::tensor_scatter {
-namespace {
 
-Status rule(OnnxNode& node) {
-  TensorScatterParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", -2));
-  OPKIT_ASSIGN(params.mode, choiceAttribute<WriteMode>(
-                                node, "mode", {{"linear", WriteMode::Linear}, {"circular", WriteMode::Circular}}));
-  return node.emit("TensorScatter", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = TensorScatterParamsT;
+  const OnnxField<Params> mode =
+      choice("mode", &Params::mode, {{"linear", WriteMode::Linear}, {"circular", WriteMode::Circular}});
+  rules.add("TensorScatter", nodeOf<Params>("TensorScatter", {field("axis", &Params::axis), mode}), 24);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("TensorScatter", {"axis", "mode"}, rule, 24); }
 
 }  // namespace opkit::ops::tensor_scatter

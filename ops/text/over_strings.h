@@ -19,5 +19,8 @@ struct StringPorts {
 
 /// `rule`, run on numbers if one of the ports holds strings, as far as the file says. Then all must, or the run fails.
 OnnxRule overStrings(OnnxRule rule, StringPorts ports = {});
+inline OnnxDeclaration overStrings(OnnxDeclaration declaration, StringPorts ports = {}) {
+  return {std::move(declaration.attributes), overStrings(std::move(declaration.rule), ports)};
+}
 
 }  // namespace opkit::ops::text

@@ -1,18 +1,12 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/text/over_strings.h"
 #include "ops/transpose/transpose_generated.h"
 
 namespace opkit::ops::transpose {
-namespace {
 
-Status rule(OnnxNode& node) {
-  TransposeParamsT params;
-  for (const int64_t axis : node.intsAttribute("perm")) params.perm.push_back(static_cast<int>(axis));
-  return node.emit("Transpose", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  using Params = TransposeParamsT;
+  rules.add("Transpose", text::overStrings(nodeOf<Params>("Transpose", {field("perm", &Params::perm)})));
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("Transpose", {"perm"}, text::overStrings(rule)); }
 
 }  // namespace opkit::ops::transpose

@@ -1,17 +1,10 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/trilu/trilu_parts.h"
 
 namespace opkit::ops::trilu {
-namespace {
 
-Status rule(OnnxNode& node) {
-  TriluParamsT params;
-  params.upper = node.intAttribute("upper", 1) != 0;
-  return node.emit("Trilu", node.inputs(), packParams(params));
+void addOnnx(OnnxRules& rules) {
+  rules.add("Trilu", nodeOf<TriluParamsT>("Trilu", {field("upper", &TriluParamsT::upper)}), 14);
 }
-
-}  // namespace
-
-void addOnnx(OnnxRules& rules) { rules.add("Trilu", {"upper"}, rule, 14); }
 
 }  // namespace opkit::ops::trilu

@@ -78,8 +78,8 @@ class OnnxNode {
 /// A string attribute as one of the choices, of which the first is the fallback. Unsupported names all choices.
 template <class Enum>
 Result<Enum> choiceAttribute(const OnnxNode& node, const std::string& name,
-                             std::initializer_list<std::pair<const char*, Enum>> choices) {
-  const std::string given = node.stringAttribute(name, choices.begin()->first);
+                             const std::vector<std::pair<const char*, Enum>>& choices) {
+  const std::string given = node.stringAttribute(name, choices[0].first);
   std::string known;
   for (const auto& [text, value] : choices) {
     if (given == text) return value;
@@ -114,6 +114,12 @@ struct OnnxAttribute {
 /// An attribute without which a node is refused.
 OnnxAttribute required(const char* name, int firstOpset = 1, int lastOpset = kAnyOpset);
 
+/// A rule with the attributes it reads; onnx_fields.h makes them.
+struct OnnxDeclaration {
+  std::vector<OnnxAttribute> attributes;
+  OnnxRule rule;
+};
+
 class OnnxRules {
  public:
   struct Entry {
@@ -130,6 +136,9 @@ class OnnxRules {
   /// `attributes` lists every attribute the rule handles; the importer reports all others as Unsupported.
   void add(const std::string& type, std::vector<OnnxAttribute> attributes, OnnxRule rule, int firstOpset = 1,
            int lastOpset = kAnyOpset);
+  void add(const std::string& type, OnnxDeclaration declaration, int firstOpset = 1, int lastOpset = kAnyOpset) {
+    add(type, std::move(declaration.attributes), std::move(declaration.rule), firstOpset, lastOpset);
+  }
   /// For readers of docs/onnx.md. `madeOf`: the operators that a node of this name becomes, without those that only
   /// reshape, convert or compute extents; empty for the operator of the same name. `limits`: the part of the standard
   /// that the rule refuses. REQUIRES rules of this name.
