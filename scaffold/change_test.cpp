@@ -36,7 +36,7 @@ TEST(PlanRename, KeepsOnnxNamesAndOtherWords) {
   const std::string rules = *scratch.tree().read("ops/normalised/normalised_onnx.cpp");
   EXPECT_NE(rules.find("rules.add(\"Softmax\""), std::string::npos);
   EXPECT_NE(rules.find("rules.add(\"LogSoftmax\""), std::string::npos);
-  EXPECT_NE(rules.find("node.emit(\"Normalised\""), std::string::npos);
+  EXPECT_NE(rules.find("nodeOf<Params>(\"Normalised\""), std::string::npos);
   EXPECT_NE(scratch.tree().read("ops/normalised/normalised.fbs")->find("root_type NormalisedParams"),
             std::string::npos);
 }

@@ -214,7 +214,7 @@ bad_values '"expected"[0]: true is no value of f32' "$relu, \"expected\": [{\"va
 bad_values '"expected" has values for output 1, the case has 1 output' "$relu, \"expected\": [{\"value\": 1}, {\"value\": 1}]"
 bad_values '"expected" must be a list of {"values":[..]}, {"value":v} or null, got {"range":[0,1]}' "$relu, \"expected\": [{\"range\": [0, 1]}]"
 bad_values '"expected" holds no values' "$relu, \"expected\": [null]"
-bad_values '"expected" and "source", which says where the values are from, belong together' "$relu"
+bad_values '"expected" or "shapes" and "source", which says where they are from, belong together' "$relu"
 bad_values '"expected" needs the values of input 1 in "data"' \
   '"Add", "inputs": [["f32[1]", "f32[1]"]], "data": [{"value": 1}], "expected": [{"value": 1}], "source": "s"'
 add='"data": [{"value": 1}, {"value": 1}], "source": "s"'
