@@ -71,6 +71,25 @@ TEST(Program, AnOldBuildIsSaid) {
   std::filesystem::remove_all(tree);
 }
 
+/// Stored shapes are one result per operator and backend, also in a sample.
+TEST(Program, CheckComparesStoredShapes) {
+  const auto fileOf = [](const std::string& shape) {
+    return fileWith("stored_shapes.json",
+                    R"({"cases": [], "shapes": [{"op": "Relu", "inputs": [["f32[2]"]], "shapes": [[")" + shape +
+                        R"("]], "source": "a page"}]})");
+  };
+  for (const std::string form : {"", " --sample"}) {
+    const std::string check = "check --backend " OPKIT_CHECKED_BACKENDS + form + " --cases ";
+    const Ran right = run(check + fileOf("f32[2]"));
+    EXPECT_EQ(right.code, 0) << right.text;
+    const Ran wrong = run(check + fileOf("f16[2]"));
+    EXPECT_EQ(wrong.code, 1) << wrong.text;
+    expectPart(wrong, "fail shapes:Relu on cpu");
+    expectPart(wrong, "output 0 is f32[2] by the shape rule, f16[2] by a page");
+    expectPart(wrong, "op-harness check --backend cpu --op Relu\n");
+  }
+}
+
 TEST(Program, CheckPassesAndFails) {
   const std::string good = fileWith("good.json", R"({"cases": [{"op": "Relu", "inputs": [["f32[9]"], ["f32[33]"]]}]})");
   EXPECT_EQ(run("check --backend cpu --cases " + good).code, 0);
