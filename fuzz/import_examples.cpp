@@ -105,7 +105,7 @@ constexpr Example kExamples[] = {
     {"TreeEnsembleClassifier", 1, 4, "class_weights_as_tensor", "class_weights=- class_weights_as_tensor=float:1,2"},
     {"TreeEnsembleRegressor", 1, 4, "",
      OPKIT_NODES "target_treeids=0,0 target_nodeids=1,2 target_ids=0,0 target_weights=1,2 n_targets=1 "
-                 "~target_treeids=1 ~target_nodeids=2,1 ~target_ids=0,1 ~target_weights=2,3 ~n_targets=2 "
+                 "~target_treeids=1 ~target_nodeids=2,1 ~target_ids=0,1 ~target_weights=2,3 ~n_targets=2|1099511627781 "
                  "~aggregate_function=SUM|AVERAGE|MIN|MAX ~base_values=1 ~base_values_as_tensor=float:1 "
                  "~target_weights_as_tensor=float:2,3"},
     {"TreeEnsembleRegressor", 1, 4, "nodes_treeids",
@@ -120,7 +120,7 @@ constexpr Example kExamples[] = {
      "nodes_truenodeids=0,1 nodes_trueleafs=1,1 nodes_falsenodeids=1,0 nodes_falseleafs=0,1 leaf_targetids=0,0 "
      "leaf_weights=float:1,2 ~nodes_modes=uint8:1,0 ~nodes_splits=float:0.25,0.75 ~nodes_featureids=1,1 "
      "~nodes_truenodeids=1,1 ~nodes_trueleafs=0,1 ~nodes_falsenodeids=1,1 ~nodes_falseleafs=1,1 ~leaf_targetids=0,1 "
-     "~n_targets=2 ~leaf_weights=float:2,3 ~tree_roots=1 ~nodes_missing_value_tracks_true=1,0 "
+     "~n_targets=2|1099511627781 ~leaf_weights=float:2,3 ~tree_roots=1 ~nodes_missing_value_tracks_true=1,0 "
      "~membership_values=float:3,4 "
      "~nodes_hitrates=float:1,1"},
     {"TreeEnsemble", 5, kLast, "leaf_targetids", "n_targets=2"},
@@ -216,7 +216,7 @@ std::vector<std::string> otherValues(const OperatorFact& fact, const AttributeFa
       others = splitAt('|', valueIn(example.values, "~" + attribute.name).value_or(""));
   if (others.empty() && attribute.type == "int") {
     const int64_t number = value.empty() ? 0 : std::stoll(value);
-    others = {fmt::format("{}", number + 1), fmt::format("{}", number - 1), "0", "1", "2", "3", "10"};
+    others = {fmt::format("{}", number + 1), fmt::format("{}", number - 1), "0", "1", "2", "3", "10", "1099511627781"};
   } else if (others.empty() && attribute.type == "float") {
     others = {"0.375", "-1.5"};
   } else if (others.empty() && attribute.type == "string") {

@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/attention/attention_parts.h"
 #include "ops/softmax/softmax_generated.h"
 
@@ -12,15 +12,20 @@ Status checkPrecision(const OnnxNode& node) {
   return Status::invalidArgument("softmax_precision must be a floating type (1, 10, 11 or 16), got {}", type);
 }
 
+const OnnxFields<AttentionParamsT>& fields() {
+  using Params = AttentionParamsT;
+  static const OnnxFields<Params> fields{field("q_num_heads", &Params::q_heads),
+                                         field("kv_num_heads", &Params::kv_heads),
+                                         field("scale", &Params::scale),
+                                         field("softcap", &Params::softcap),
+                                         field({"left_window_size", 25}, &Params::left),
+                                         field({"right_window_size", 25}, &Params::right)};
+  return fields;
+}
+
 Status rule(OnnxNode& node) {
   OPKIT_TRY(checkPrecision(node));
-  AttentionParamsT params;
-  params.q_heads = node.intAttribute("q_num_heads", 0);
-  params.kv_heads = node.intAttribute("kv_num_heads", 0);
-  if (node.hasAttribute("scale")) params.scale = node.floatAttribute("scale", 1);
-  params.softcap = node.floatAttribute("softcap", 0);
-  params.left = node.intAttribute("left_window_size", -1);
-  params.right = node.intAttribute("right_window_size", -1);
+  OPKIT_ASSIGN(AttentionParamsT params, readFields(node, fields()));
   if (node.intAttribute("is_causal", 0) != 0) params.right = 0;
   const int64_t mode = node.intAttribute("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) return Status::invalidArgument("qk_matmul_output_mode must be in [0, 3], got {}", mode);
@@ -68,11 +73,9 @@ Status flexRule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  std::vector<OnnxAttribute> attributes{"is_causal", "kv_num_heads", "q_num_heads",      "qk_matmul_output_mode",
-                                        "scale",     "softcap",      "softmax_precision"};
-  rules.add("Attention", attributes, rule, 23, 24);
-  attributes.insert(attributes.end(), {"left_window_size", "right_window_size"});
-  rules.add("Attention", attributes, rule, 25);
+  std::vector<OnnxAttribute> attributes = attributesOf(fields());
+  attributes.insert(attributes.end(), {"is_causal", "qk_matmul_output_mode", "softmax_precision"});
+  rules.add("Attention", attributes, rule, 23);
   rules.add("ai.onnx.preview::FlexAttention", {"prob_mod", "scale", "score_mod", "softmax_precision"}, flexRule);
   rules.note("Attention", {}, "softmax_precision is f32, f16 or f64");
   rules.note("ai.onnx.preview::FlexAttention", {"FusedAttention", "AttentionScores", "Softmax", "AttentionValues"},

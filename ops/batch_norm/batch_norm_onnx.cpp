@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/batch_norm/batch_norm_parts.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/reshape/reshape_generated.h"
@@ -26,11 +26,15 @@ Status perActivation(OnnxNode& node, BatchNormParamsT params) {
   return node.emit("Reshape", {y, node.emitIntermediate("Shape", {x})}, packParams(wanted));
 }
 
+const OnnxFields<BatchNormParamsT>& fields() {
+  using Params = BatchNormParamsT;
+  static const OnnxFields<Params> fields{field("epsilon", &Params::epsilon), field("momentum", &Params::momentum),
+                                         field({"spatial", 1, 8}, &Params::spatial)};
+  return fields;
+}
+
 Status rule(OnnxNode& node) {
-  BatchNormParamsT params;
-  params.epsilon = node.floatAttribute("epsilon", 1e-5F);
-  params.momentum = node.floatAttribute("momentum", 0.9F);
-  params.spatial = node.intAttribute("spatial", 1) != 0;
+  OPKIT_ASSIGN(const BatchNormParamsT params, readFields(node, fields()));
   if (trains(node)) return node.emit("TrainingBatchNormalization", node.inputs(), packParams(params));
   if (!params.spatial) return perActivation(node, params);
   return node.emit("BatchNormalization", node.inputs(), packParams(params));
@@ -39,9 +43,9 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("BatchNormalization", {"epsilon", "is_test", "momentum", "spatial"}, rule, 1, 6);
-  rules.add("BatchNormalization", {"epsilon", "momentum", "spatial"}, rule, 7, 8);
-  rules.add("BatchNormalization", {"epsilon", "momentum", {"training_mode", 14}}, rule, 9);
+  std::vector<OnnxAttribute> attributes = attributesOf(fields());
+  attributes.insert(attributes.end(), {{"is_test", 1, 6}, {"training_mode", 14}});
+  rules.add("BatchNormalization", attributes, rule);
   rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"});
 }
 

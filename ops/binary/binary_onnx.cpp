@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/binary/binary_generated.h"
 #include "ops/text/over_strings.h"
 
@@ -7,10 +7,9 @@ namespace {
 
 /// Before opset 7 broadcasting was explicit, with the axis of x at which y begins.
 OnnxRule legacyBroadcast(const std::string& type) {
-  return [type](OnnxNode& node) {
-    BinaryParamsT params;
-    if (node.intAttribute("broadcast", 0) != 0 && node.hasAttribute("axis"))
-      params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  return [type](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(BinaryParamsT params, readFields<BinaryParamsT>(node, {field("axis", &BinaryParamsT::axis)}));
+    if (node.intAttribute("broadcast", 0) == 0) params.axis.reset();
     return node.emit(type, node.inputs(), packParams(params));
   };
 }

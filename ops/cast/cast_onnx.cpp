@@ -1,22 +1,18 @@
 #include "engine/import/onnx/onnx_dtype.h"
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/text/number_generated.h"
 
 namespace opkit::ops::cast {
 namespace {
 
-Result<CastParamsT> codingOf(OnnxNode& node) {
-  CastParamsT params;
-  params.saturate = node.intAttribute("saturate", 1) != 0;
-  const std::string mode = node.stringAttribute("round_mode", "up");
-  if (mode == "down")
-    params.round_mode = RoundMode::down;
-  else if (mode == "nearest")
-    params.round_mode = RoundMode::nearest;
-  else if (mode != "up")
-    return Status::invalidArgument("round_mode must be up, down or nearest, got '{}'", mode);
-  return params;
+const OnnxFields<CastParamsT>& coding() {
+  using Params = CastParamsT;
+  static const OnnxFields<Params> fields{
+      field({"saturate", 19}, &Params::saturate),
+      choice({"round_mode", 24}, &Params::round_mode,
+             {{"up", RoundMode::up}, {"down", RoundMode::down}, {"nearest", RoundMode::nearest}})};
+  return fields;
 }
 
 Status fromString(OnnxNode& node, DType to) {
@@ -29,7 +25,7 @@ Status castByNumber(OnnxNode& node) {
   OPKIT_ASSIGN(const DType to, dtypeAttribute(node, "to"));
   if (to == DType::String) return node.emit("CastToString", node.inputs());
   if (node.isObject(0)) return fromString(node, to);
-  OPKIT_ASSIGN(CastParamsT params, codingOf(node));
+  OPKIT_ASSIGN(CastParamsT params, readFields(node, coding()));
   params.to = static_cast<ElementType>(to);
   return node.emit("Cast", node.inputs(), packParams(params));
 }
@@ -56,7 +52,7 @@ Status castLike(OnnxNode& node) {
     OPKIT_ASSIGN(const DType to, node.declaredType(1));
     return fromString(node, to);
   }
-  OPKIT_ASSIGN(const CastParamsT params, codingOf(node));
+  OPKIT_ASSIGN(const CastParamsT params, readFields(node, coding()));
   return node.emit("CastLike", node.inputs(), packParams(params));
 }
 
@@ -64,8 +60,10 @@ Status castLike(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Cast", {required("to")}, castByName, 1, 5);
-  rules.add("Cast", {required("to"), {"saturate", 19}, {"round_mode", 24}}, castByNumber, 6);
-  rules.add("CastLike", {{"saturate", 19}, {"round_mode", 24}}, castLike, 15);
+  std::vector<OnnxAttribute> attributes = attributesOf(coding());
+  rules.add("CastLike", attributes, castLike, 15);
+  attributes.push_back(required("to"));
+  rules.add("Cast", attributes, castByNumber, 6);
 }
 
 }  // namespace opkit::ops::cast

@@ -88,9 +88,9 @@ Status skipNorm(OnnxNode& node, bool simplified) {
 Status simplifiedNorm(OnnxNode& node) {
   OPKIT_TRY(requireOnly(node, "stash_type", 1));
   if (node.hasOutput(1)) return requireNoStatistics(node);
-  rms_norm::RmsNormParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", -1));
-  params.epsilon = node.floatAttribute("epsilon", 1e-5f);
+  using Params = rms_norm::RmsNormParamsT;
+  const OnnxFields<Params> fields{field("axis", &Params::axis), field("epsilon", &Params::epsilon)};
+  OPKIT_ASSIGN(const Params params, readFields(node, fields));
   return node.emit("RMSNormalization", node.inputs(), packParams(params));
 }
 

@@ -1,4 +1,5 @@
 // Rules of the quantised operators of com.microsoft.
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/com_microsoft/com_microsoft.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/concat/concat_generated.h"
@@ -24,9 +25,8 @@ Status leakyRelu(OnnxNode& node) {
 }
 /// Inputs: scale and zero point of the output, then x, scale and zero point of each part.
 Status concat(OnnxNode& node) {
-  concat::ConcatParamsT params;
-  OPKIT_ASSIGN(const int64_t axis, requiredInt(node, "axis"));
-  params.axis = static_cast<int>(axis);
+  using Params = concat::ConcatParamsT;
+  OPKIT_ASSIGN(const Params params, readFields<Params>(node, {field("axis", &Params::axis)}));
   if (node.inputCount() < 5 || node.inputCount() % 3 != 2)
     return Status::invalidArgument("expected a scale, a zero point and three inputs per part, found {} inputs",
                                    node.inputCount());
@@ -71,7 +71,7 @@ ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA,
 void addQuantisedRules(OnnxRules& rules) {
   rules.add(qualified("QLinearSigmoid"), {}, sigmoid);
   rules.add(qualified("QLinearLeakyRelu"), {"alpha"}, leakyRelu);
-  rules.add(qualified("QLinearConcat"), {"axis"}, concat);
+  rules.add(qualified("QLinearConcat"), {required("axis")}, concat);
   rules.add(qualified("MatMulIntegerToFloat"), {}, integerToFloat);
   rules.add(qualified("DynamicQuantizeMatMul"), {}, dynamicMatMul);
   rules.note(qualified("QLinearSigmoid"), {"DequantizeLinear", "Sigmoid", "QuantizeLinear"});

@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/control_flow/scan_generated.h"
 
 namespace opkit::ops::control_flow {
@@ -10,13 +10,19 @@ Status loop(OnnxNode& node) {
   return node.emitControl("Loop", std::move(inputs), {"body"});
 }
 
+using Params = ScanParamsT;
+
+const OnnxFields<Params>& scanFields() {
+  static const OnnxFields<Params> fields{field(required("num_scan_inputs"), &Params::num_scan_inputs),
+                                         field("scan_input_axes", &Params::scan_input_axes),
+                                         field("scan_input_directions", &Params::scan_input_directions),
+                                         field("scan_output_axes", &Params::scan_output_axes),
+                                         field("scan_output_directions", &Params::scan_output_directions)};
+  return fields;
+}
+
 Status scan(OnnxNode& node) {
-  ScanParamsT params;
-  params.num_scan_inputs = node.intAttribute("num_scan_inputs", 0);
-  params.scan_input_axes = node.intsAttribute("scan_input_axes");
-  params.scan_input_directions = node.intsAttribute("scan_input_directions");
-  params.scan_output_axes = node.intsAttribute("scan_output_axes");
-  params.scan_output_directions = node.intsAttribute("scan_output_directions");
+  OPKIT_ASSIGN(const Params params, readFields(node, scanFields()));
   return node.emitControl("Scan", node.inputs(), {"body"}, packParams(params));
 }
 
@@ -40,10 +46,9 @@ void addOnnx(OnnxRules& rules) {
   });
   rules.add("Loop", {"body"}, loop);
   rules.add("Scan", {"body", required("num_scan_inputs"), "directions"}, batchedScan, 8, 8);
-  rules.add("Scan",
-            {"body", required("num_scan_inputs"), "scan_input_axes", "scan_input_directions", "scan_output_axes",
-             "scan_output_directions"},
-            scan, 9);
+  std::vector<OnnxAttribute> attributes = attributesOf(scanFields());
+  attributes.emplace_back("body");
+  rules.add("Scan", attributes, scan, 9);
 }
 
 }  // namespace opkit::ops::control_flow

@@ -1,6 +1,6 @@
 // The operators of ai.onnx.ml that work on numbers, made of others. Those whose results are f32 for every input begin
 // with a Cast; the others bring their constants to the type of x by CastLike.
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/features/features_parts.h"
 #include "ops/features/rules.h"
@@ -11,12 +11,6 @@
 
 namespace opkit::ops::features {
 namespace {
-
-Status binarizer(OnnxNode& node) {
-  FeaturesParamsT params;
-  params.threshold = node.floatAttribute("threshold", 0);
-  return node.emit("Binarizer", node.inputs(), packParams(params));
-}
 
 /// The indices, of any shape, are a list along the last axis.
 Status arrayFeatureExtractor(OnnxNode& node) {
@@ -117,7 +111,8 @@ Status featureVectorizer(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("ai.onnx.ml::ArrayFeatureExtractor", {}, arrayFeatureExtractor);
-  rules.add("ai.onnx.ml::Binarizer", {"threshold"}, binarizer);
+  rules.add("ai.onnx.ml::Binarizer",
+            nodeOf<FeaturesParamsT>("Binarizer", {field("threshold", &FeaturesParamsT::threshold)}));
   rules.add("ai.onnx.ml::FeatureVectorizer", {"inputdimensions"}, featureVectorizer);
   rules.add("ai.onnx.ml::Imputer",
             {"imputed_value_floats", "imputed_value_int64s", "replaced_value_float", "replaced_value_int64"}, imputer);

@@ -1,22 +1,25 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/image_decoder/image_decoder.h"
 #include "ops/image_decoder/image_decoder_parts.h"
 
 namespace opkit::ops::image_decoder {
 namespace {
 
+using Params = ImageDecoderParamsT;
+
+OnnxField<Params> format() {
+  return choice("pixel_format", &Params::pixel_format,
+                {{"RGB", PixelFormat::rgb}, {"BGR", PixelFormat::bgr}, {"Grayscale", PixelFormat::grayscale}});
+}
+
 Status rule(OnnxNode& node) {
-  ImageDecoderParamsT params;
   OPKIT_TRY(checkCodecs());
-  OPKIT_ASSIGN(params.pixel_format,
-               choiceAttribute<PixelFormat>(
-                   node, "pixel_format",
-                   {{"RGB", PixelFormat::rgb}, {"BGR", PixelFormat::bgr}, {"Grayscale", PixelFormat::grayscale}}));
+  OPKIT_ASSIGN(const Params params, readFields<Params>(node, {format()}));
   return node.emit("ImageDecoder", node.inputs(), packParams(params));
 }
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("ImageDecoder", {"pixel_format"}, rule, 20); }
+void addOnnx(OnnxRules& rules) { rules.add("ImageDecoder", {format().attributes, rule}, 20); }
 
 }  // namespace opkit::ops::image_decoder

@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/gather/gather_generated.h"
 #include "ops/text/over_strings.h"
 
@@ -19,8 +19,8 @@ Status compress(OnnxNode& node) {
   const int flatShape = node.addConstant("flat", std::vector<int64_t>{-1});
   const int columns = node.emitIntermediate("Slice", usedColumns(node, node.input(1)));
   const int indices = node.emitIntermediate("Reshape", {columns, flatShape});
-  ops::gather::GatherParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  using Params = ops::gather::GatherParamsT;
+  OPKIT_ASSIGN(const Params params, readFields<Params>(node, {field("axis", &Params::axis)}));
   const int x =
       node.hasAttribute("axis") ? node.input(0) : node.emitIntermediate("Reshape", {node.input(0), flatShape});
   return node.emit("Gather", {x, indices}, packParams(params));

@@ -1,5 +1,5 @@
 // The optimizers of ai.onnx.preview.training take any number of tensors: each becomes a node of its own.
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/optimizer/optimizer_parts.h"
 
 namespace opkit::ops::optimizer {
@@ -22,24 +22,14 @@ Status steps(OnnxNode& node, const char* type, size_t lists, const OptimizerPara
   return Status::ok();
 }
 
-OptimizerParamsT commonParams(const OnnxNode& node) {
-  OptimizerParamsT params;
-  params.alpha = node.floatAttribute("alpha", 0.9f);
-  params.beta = node.floatAttribute("beta", 0.999f);
-  params.epsilon = node.floatAttribute("epsilon", 1e-6f);
-  params.norm_coefficient = node.floatAttribute("norm_coefficient", 0);
-  params.norm_coefficient_post = node.floatAttribute("norm_coefficient_post", 0);
-  params.decay_factor = node.floatAttribute("decay_factor", 0);
-  return params;
-}
+using Params = OptimizerParamsT;
 
-Status adagrad(OnnxNode& node) { return steps(node, "Adagrad", 3, commonParams(node)); }
-Status adam(OnnxNode& node) { return steps(node, "Adam", 4, commonParams(node)); }
-
-Status momentum(OnnxNode& node) {
-  OptimizerParamsT params = commonParams(node);
-  OPKIT_ASSIGN(params.nesterov, choiceAttribute<bool>(node, "mode", {{"standard", false}, {"nesterov", true}}));
-  return steps(node, "Momentum", 3, params);
+/// Rules of an optimizer with so many lists.
+OnnxDeclaration stepsOf(const char* type, size_t lists, const OnnxFields<Params>& fields) {
+  return {attributesOf(fields), [=](OnnxNode& node) -> Status {
+            OPKIT_ASSIGN(const Params params, readFields(node, fields));
+            return steps(node, type, lists, params);
+          }};
 }
 
 Status gradient(OnnxNode&) {
@@ -50,11 +40,18 @@ Status gradient(OnnxNode&) {
 
 void addOnnx(OnnxRules& rules) {
   const std::string domain = "ai.onnx.preview.training::";
-  rules.add(domain + "Adagrad", {"decay_factor", "epsilon", "norm_coefficient"}, adagrad);
-  rules.add(domain + "Adam", {"alpha", "beta", "epsilon", "norm_coefficient", "norm_coefficient_post"}, adam);
+  const OnnxField<Params> epsilon = field("epsilon", &Params::epsilon, 1e-6f),
+                          norm = field("norm_coefficient", &Params::norm_coefficient);
+  rules.add(domain + "Adagrad", stepsOf("Adagrad", 3, {field("decay_factor", &Params::decay_factor), epsilon, norm}));
+  rules.add(domain + "Adam", stepsOf("Adam", 4,
+                                     {field("alpha", &Params::alpha), field("beta", &Params::beta), epsilon, norm,
+                                      field("norm_coefficient_post", &Params::norm_coefficient_post)}));
+  rules.add(domain + "Momentum",
+            stepsOf("Momentum", 3,
+                    {field(required("alpha"), &Params::alpha), field(required("beta"), &Params::beta),
+                     field(required("norm_coefficient"), &Params::norm_coefficient),
+                     choice(required("mode"), &Params::nesterov, {{"standard", false}, {"nesterov", true}})}));
   rules.add(domain + "Gradient", {"xs", "y", "zs"}, gradient);
-  rules.add(domain + "Momentum", {required("alpha"), required("beta"), required("mode"), required("norm_coefficient")},
-            momentum);
   rules.note(domain + "Adagrad", {"Adagrad"});
   rules.note(domain + "Adam", {"Adam"});
   rules.note(domain + "Momentum", {"Momentum"});

@@ -1,13 +1,16 @@
 #include "ops/random/random_onnx.h"
 #include "engine/import/onnx/onnx_dtype.h"
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/random/random_parts.h"
 
 namespace opkit::ops::random {
 namespace {
 
-Status setType(const OnnxNode& node, RandomParamsT& params) {
-  if (!node.hasAttribute("dtype") && node.inputCount() > 0) return Status::ok();  // the type of the input
+using Params = RandomParamsT;
+
+/// Without a dtype: f32, or the type of the input that gives the shape.
+Status setType(const OnnxNode& node, bool isLike, Params& params) {
+  if (!node.hasAttribute("dtype") && isLike) return Status::ok();
   OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, "dtype", 1));
   if (!isFloat(dtype))
     return Status::invalidArgument("{}: dtype must be a float, got {}", node.opType(), opkit::nameOf(dtype));
@@ -15,22 +18,19 @@ Status setType(const OnnxNode& node, RandomParamsT& params) {
   return Status::ok();
 }
 
-/// Also of the operators whose names end with Like: those take the shape of their input.
-Status fill(OnnxNode& node, const char* type) {
-  RandomParamsT params;
-  params.key = keyOf(node);
-  params.low = node.floatAttribute("low", 0);
-  params.high = node.floatAttribute("high", 1);
-  params.mean = node.floatAttribute("mean", 0);
-  params.scale = node.floatAttribute("scale", 1);
-  OPKIT_TRY(setType(node, params));
-  if (node.inputCount() > 0) return node.emit(type, {node.input(0)}, packParams(params));
-  params.shape = node.intsAttribute("shape");
-  return node.emit(type, {}, packParams(params));
+/// The operators whose names end with Like take the shape of their input, the others have an attribute.
+OnnxDeclaration fill(const std::string& type, OnnxFields<Params> fields, bool isLike) {
+  if (!isLike) fields.push_back(field(required("shape"), &Params::shape));
+  const auto rule = [=](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(Params params, readFields(node, fields));
+    params.key = keyOf(node);
+    OPKIT_TRY(setType(node, isLike, params));
+    return node.emit(type, isLike ? std::vector{node.input(0)} : std::vector<int>(), packParams(params));
+  };
+  std::vector<OnnxAttribute> attributes = attributesOf(fields);
+  attributes.insert(attributes.end(), {"dtype", "seed"});
+  return {attributes, rule};
 }
-
-Status uniform(OnnxNode& node) { return fill(node, "RandomUniform"); }
-Status normal(OnnxNode& node) { return fill(node, "RandomNormal"); }
 
 Status bernoulli(OnnxNode& node) {
   SamplingParamsT params;
@@ -54,10 +54,12 @@ Status multinomial(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("RandomUniform", {"dtype", "high", "low", "seed", required("shape")}, uniform);
-  rules.add("RandomUniformLike", {"dtype", "high", "low", "seed"}, uniform);
-  rules.add("RandomNormal", {"dtype", "mean", "scale", "seed", required("shape")}, normal);
-  rules.add("RandomNormalLike", {"dtype", "mean", "scale", "seed"}, normal);
+  const OnnxFields<Params> uniform{field("low", &Params::low), field("high", &Params::high)},
+      normal{field("mean", &Params::mean), field("scale", &Params::scale)};
+  rules.add("RandomUniform", fill("RandomUniform", uniform, false));
+  rules.add("RandomUniformLike", fill("RandomUniform", uniform, true));
+  rules.add("RandomNormal", fill("RandomNormal", normal, false));
+  rules.add("RandomNormalLike", fill("RandomNormal", normal, true));
   rules.add("Dropout", {"is_test", "ratio"}, legacyDropout, 1, 6);
   rules.add("Dropout", {"ratio"}, inferenceDropout, 7, 11);
   rules.add("Dropout", {"seed"}, dropout, 12);

@@ -1,5 +1,5 @@
 // ONNX lists figures of activations only where functions use them; here every function has its own.
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/transpose/transpose_generated.h"
@@ -70,17 +70,31 @@ Status setActivations(const OnnxNode& node, RecurrentParamsT& params) {
   return Status::ok();
 }
 
+const OnnxFields<RecurrentParamsT>& fields() {
+  using Params = RecurrentParamsT;
+  static const OnnxFields<Params> fields{choice("direction", &Params::direction,
+                                                {{"forward", Direction::Forward},
+                                                 {"reverse", Direction::Reverse},
+                                                 {"bidirectional", Direction::Bidirectional}}),
+                                         field("hidden_size", &Params::hidden_size), field("clip", &Params::clip),
+                                         field({"layout", 14}, &Params::batch_first)};
+  return fields;
+}
+
+const OnnxField<RecurrentParamsT>& linearBeforeReset() {
+  static const auto one = field({"linear_before_reset", 3}, &RecurrentParamsT::linear_before_reset);
+  return one;
+}
+
+const OnnxField<RecurrentParamsT>& inputForget() {
+  static const auto one = field("input_forget", &RecurrentParamsT::input_forget);
+  return one;
+}
+
 Result<RecurrentParamsT> paramsOf(const OnnxNode& node) {
-  RecurrentParamsT params;
-  OPKIT_ASSIGN(params.direction, choiceAttribute<Direction>(node, "direction",
-                                                            {{"forward", Direction::Forward},
-                                                             {"reverse", Direction::Reverse},
-                                                             {"bidirectional", Direction::Bidirectional}}));
-  params.batch_first = node.intAttribute("layout", 0) != 0;
-  params.hidden_size = node.intAttribute("hidden_size", 0);
-  params.clip = node.floatAttribute("clip", 0);
-  params.linear_before_reset = node.intAttribute("linear_before_reset", 0) != 0;
-  params.input_forget = node.intAttribute("input_forget", 0) != 0;
+  OPKIT_ASSIGN(RecurrentParamsT params, readFields(node, fields()));
+  OPKIT_TRY(linearBeforeReset().read(node, params));
+  OPKIT_TRY(inputForget().read(node, params));
   OPKIT_TRY(setActivations(node, params));
   return params;
 }
@@ -121,24 +135,18 @@ Status dynamicLstm(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  const std::vector<OnnxAttribute> common{"activation_alpha", "activation_beta", "activations", "clip",
-                                          "direction",        "hidden_size"};
-  const auto with = [&](std::initializer_list<OnnxAttribute> more) {
-    std::vector<OnnxAttribute> attributes = common;
+  const auto with = [](std::vector<OnnxAttribute> more) {
+    std::vector<OnnxAttribute> attributes = attributesOf(fields());
+    attributes.insert(attributes.end(), {"activation_alpha", "activation_beta", "activations"});
     attributes.insert(attributes.end(), more.begin(), more.end());
     return attributes;
   };
   // Before opset 7, output_sequence said whether the model uses y; its outputs say that too.
-  rules.add("RNN", with({"output_sequence"}), rule, 1, 6);
-  rules.add("RNN", common, rule, 7, 13);
-  rules.add("RNN", with({"layout"}), rule, 14);
-  rules.add("GRU", with({{"linear_before_reset", 3}, "output_sequence"}), rule, 1, 6);
-  rules.add("GRU", with({"linear_before_reset"}), rule, 7, 13);
-  rules.add("GRU", with({"layout", "linear_before_reset"}), rule, 14);
-  rules.add("LSTM", with({"input_forget", "output_sequence"}), rule, 1, 6);
-  rules.add("LSTM", with({"input_forget"}), rule, 7, 13);
-  rules.add("LSTM", with({"input_forget", "layout"}), rule, 14);
-  rules.add("com.microsoft::DynamicQuantizeLSTM", with({"input_forget"}), dynamicLstm);
+  const OnnxAttribute sequence{"output_sequence", 1, 6};
+  rules.add("RNN", with({sequence}), rule);
+  rules.add("GRU", with({sequence, linearBeforeReset().attributes[0]}), rule);
+  rules.add("LSTM", with({sequence, inputForget().attributes[0]}), rule);
+  rules.add("com.microsoft::DynamicQuantizeLSTM", with(inputForget().attributes), dynamicLstm);
   rules.note("com.microsoft::DynamicQuantizeLSTM", {"DequantizeLinear", "LSTM"}, "computes in floats");
 }
 

@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/reshape/flatten_generated.h"
 #include "ops/reshape/reshape_generated.h"
 #include "ops/text/over_strings.h"
@@ -8,18 +8,6 @@ namespace {
 
 Status reshapeAttribute(OnnxNode& node) {
   return node.emit("Reshape", {node.input(0), node.addConstant("shape", node.intsAttribute("shape"))});
-}
-
-Status reshapeInput(OnnxNode& node) {
-  ReshapeParamsT params;
-  params.allow_zero = node.intAttribute("allowzero", 0) != 0;
-  return node.emit("Reshape", node.inputs(), packParams(params));
-}
-
-Status flatten(OnnxNode& node) {
-  FlattenParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", 1));
-  return node.emit("Flatten", node.inputs(), packParams(params));
 }
 
 /// Squeeze and Unsqueeze before opset 13, when axes were an attribute.
@@ -32,8 +20,9 @@ Status axesAttribute(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("Reshape", {"shape"}, text::overStrings(reshapeAttribute), 1, 4);
-  rules.add("Reshape", {{"allowzero", 14}}, text::overStrings(reshapeInput), 5);
-  rules.add("Flatten", {"axis"}, text::overStrings(flatten));
+  const OnnxField<ReshapeParamsT> allowZero = field({"allowzero", 14}, &ReshapeParamsT::allow_zero);
+  rules.add("Reshape", text::overStrings(nodeOf<ReshapeParamsT>("Reshape", {allowZero})), 5);
+  rules.add("Flatten", text::overStrings(nodeOf<FlattenParamsT>("Flatten", {field("axis", &FlattenParamsT::axis)})));
   for (const char* type : {"Squeeze", "Unsqueeze"}) {
     const OnnxAttribute axes = std::string_view(type) == "Squeeze" ? "axes" : required("axes");
     rules.add(type, {axes}, text::overStrings(axesAttribute), 1, 12);

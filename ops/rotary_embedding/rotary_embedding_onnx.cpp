@@ -1,16 +1,22 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/gather/gather_generated.h"
 #include "ops/rotary_embedding/rotary_embedding_parts.h"
 
 namespace opkit::ops::rotary_embedding {
 namespace {
 
+using Params = RotaryEmbeddingParamsT;
+
+const OnnxFields<Params>& fields() {
+  static const OnnxFields<Params> fields{field("num_heads", &Params::num_heads),
+                                         field("rotary_embedding_dim", &Params::rotary_dim),
+                                         field("interleaved", &Params::interleaved)};
+  return fields;
+}
+
 /// Caches by position become caches by token.
 Status rule(OnnxNode& node) {
-  RotaryEmbeddingParamsT params;
-  params.num_heads = node.intAttribute("num_heads", 0);
-  params.rotary_dim = node.intAttribute("rotary_embedding_dim", 0);
-  params.interleaved = node.intAttribute("interleaved", 0) != 0;
+  OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   int cosines = node.input(1), sines = node.input(2);
   if (const int positions = node.input(3); positions >= 0) {
     cosines = node.emitIntermediate("Gather", {cosines, positions}, packParams(gather::GatherParamsT()));
@@ -21,8 +27,6 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) {
-  rules.add("RotaryEmbedding", {"interleaved", "num_heads", "rotary_embedding_dim"}, rule, 23);
-}
+void addOnnx(OnnxRules& rules) { rules.add("RotaryEmbedding", {attributesOf(fields()), rule}, 23); }
 
 }  // namespace opkit::ops::rotary_embedding

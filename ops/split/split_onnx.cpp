@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/split/split_generated.h"
 #include "ops/text/over_strings.h"
@@ -7,8 +7,7 @@ namespace opkit::ops::split {
 namespace {
 
 Status rule(OnnxNode& node) {
-  SplitParamsT params;
-  params.axis = static_cast<int>(node.intAttribute("axis", 0));
+  OPKIT_ASSIGN(const SplitParamsT params, readFields<SplitParamsT>(node, {field("axis", &SplitParamsT::axis)}));
   std::vector<int> inputs = node.inputs();
   if (node.opset() == 1 && node.input(1) >= 0)  // the lengths had the type of x
     inputs[1] = com_microsoft::RuleParts(node).cast(node.input(1), cast::ElementType::i64);

@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/tf_idf_vectorizer/tf_idf_vectorizer_parts.h"
 
 namespace opkit::ops::tf_idf_vectorizer {
@@ -26,20 +26,22 @@ Result<Tensor> columnWeights(const std::vector<float>& weights, const std::vecto
   return Tensor::fromValues<float>({DType::Float32, {static_cast<int64_t>(columns.size())}}, columns);
 }
 
+using Params = TfIdfVectorizerParamsT;
+
+const OnnxFields<Params>& fields() {
+  static const OnnxFields<Params> fields{
+      choice(required("mode"), &Params::mode, {{"TF", Mode::tf}, {"IDF", Mode::idf}, {"TFIDF", Mode::tfidf}}),
+      field(required("min_gram_length"), &Params::min_gram_length),
+      field(required("max_gram_length"), &Params::max_gram_length),
+      field(required("max_skip_count"), &Params::max_skip_count),
+      field(required("ngram_counts"), &Params::ngram_counts)};
+  return fields;
+}
+
 Status rule(OnnxNode& node) {
   if (!node.stringsAttribute("pool_strings").empty())
     return Status::unsupported("TfIdfVectorizer: the pool must hold integers, got pool_strings");
-  TfIdfVectorizerParamsT params;
-  if (!node.hasAttribute("mode")) return Status::invalidArgument("TfIdfVectorizer: expected the attribute mode");
-  OPKIT_ASSIGN(params.mode,
-               choiceAttribute<Mode>(node, "mode", {{"TF", Mode::tf}, {"IDF", Mode::idf}, {"TFIDF", Mode::tfidf}}));
-  for (const auto& [name, value] : {std::pair{"min_gram_length", &params.min_gram_length},
-                                    {"max_gram_length", &params.max_gram_length},
-                                    {"max_skip_count", &params.max_skip_count}}) {
-    OPKIT_ASSIGN(const int64_t given, requiredInt(node, name));
-    *value = static_cast<int>(given);
-  }
-  params.ngram_counts = node.intsAttribute("ngram_counts");
+  OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   const std::vector<int64_t> indexes = node.intsAttribute("ngram_indexes");
   std::vector<int> inputs{node.input(0), node.addConstant("pool", node.intsAttribute("pool_int64s")),
                           node.addConstant("indexes", indexes)};
@@ -53,10 +55,9 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("TfIdfVectorizer",
-            {"max_gram_length", "max_skip_count", "min_gram_length", "mode", required("ngram_counts"),
-             required("ngram_indexes"), "pool_int64s", "pool_strings", "weights"},
-            rule, 9);
+  std::vector<OnnxAttribute> attributes = attributesOf(fields());
+  attributes.insert(attributes.end(), {required("ngram_indexes"), "pool_int64s", "pool_strings", "weights"});
+  rules.add("TfIdfVectorizer", attributes, rule, 9);
   rules.note("TfIdfVectorizer", {}, "the pool holds integers, and the n-grams of a column have one weight");
 }
 

@@ -140,10 +140,9 @@ Status secondClass(OnnxNode& node, NamedForest& named, const Integers& labels, T
 }  // namespace
 
 Status treeEnsembleRegressor(OnnxNode& node) {
-  const int64_t targets = node.intAttribute("n_targets", 1);
+  OPKIT_ASSIGN(TreeEnsembleParamsT params, targetsOf(node));
+  const int64_t targets = params.targets;
   OPKIT_ASSIGN(const Transform transform, features::transformOf(node));
-  TreeEnsembleParamsT params;
-  params.targets = static_cast<int>(targets);
   OPKIT_ASSIGN(params.aggregate, choiceAttribute<Aggregate>(node, "aggregate_function",
                                                             {{"SUM", Aggregate::sum},
                                                              {"AVERAGE", Aggregate::average},

@@ -10,6 +10,8 @@ namespace opkit::ops::tree_ensemble {
 using Integers = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
+/// Parameters with the number of targets that the node declares.
+Result<TreeEnsembleParamsT> targetsOf(const OnnxNode& node);
 /// InvalidArgument unless the list `name` has as many values as expected.
 Status requireCount(const OnnxNode& node, const std::string& name, size_t count, size_t expected);
 /// A list of `count` integers.

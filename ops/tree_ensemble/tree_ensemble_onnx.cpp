@@ -1,7 +1,7 @@
 // TreeEnsemble of ONNX becomes that of OpKit, scores per target, with the post transform behind it.
 #include <cmath>
 
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/features/scores.h"
 #include "ops/tree_ensemble/rules.h"
 #include "ops/tree_ensemble/tree_ensemble.h"
@@ -22,6 +22,11 @@ Result<int> addIntegers(OnnxNode& node, const std::string& name, Shape shape, co
 Status requireCount(const OnnxNode& node, const std::string& name, size_t count, size_t expected) {
   if (count == expected) return Status::ok();
   return Status::invalidArgument("{}: {} must have {} values, got {}", node.opType(), name, expected, count);
+}
+
+Result<TreeEnsembleParamsT> targetsOf(const OnnxNode& node) {
+  using Params = TreeEnsembleParamsT;
+  return readFields<Params>(node, {field("n_targets", &Params::targets)});
 }
 
 Result<Integers> integersOf(const OnnxNode& node, const std::string& name, size_t count) {
@@ -160,13 +165,11 @@ Result<Aggregate> aggregateOf(const OnnxNode& node) {
 
 /// f16 computes in f32.
 Status treeEnsemble(OnnxNode& node) {
-  OPKIT_ASSIGN(const int64_t targets, requiredInt(node, "n_targets"));
+  OPKIT_ASSIGN(TreeEnsembleParamsT params, targetsOf(node));
   OPKIT_ASSIGN(const Transform transform, numberAttribute(node, "post_transform", 0, Transform::SoftmaxZero));
   OPKIT_ASSIGN(Forest forest, nodesOf(node));
-  OPKIT_TRY(addLeaves(node, forest, targets));
+  OPKIT_TRY(addLeaves(node, forest, params.targets));
   for (const int64_t root : node.intsAttribute("tree_roots")) forest.roots.push_back({false, root});
-  TreeEnsembleParamsT params;
-  params.targets = static_cast<int>(targets);
   OPKIT_ASSIGN(params.aggregate, aggregateOf(node));
   OPKIT_ASSIGN(const Tensor weights, node.tensorAttribute("leaf_weights"));
   const DType dtype = weights.desc.dtype;
@@ -196,12 +199,12 @@ std::vector<OnnxAttribute> withNodes(std::vector<OnnxAttribute> attributes) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add(
-      "ai.onnx.ml::TreeEnsemble",
-      {"aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", "n_targets", "nodes_falseleafs",
-       "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_missing_value_tracks_true", "nodes_modes",
-       "nodes_splits", "nodes_trueleafs", "nodes_truenodeids", "post_transform", required("tree_roots")},
-      treeEnsemble, 5);
+  rules.add("ai.onnx.ml::TreeEnsemble",
+            {"aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", required("n_targets"),
+             "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
+             "nodes_missing_value_tracks_true", "nodes_modes", "nodes_splits", "nodes_trueleafs", "nodes_truenodeids",
+             "post_transform", required("tree_roots")},
+            treeEnsemble, 5);
   rules.add("ai.onnx.ml::TreeEnsembleRegressor",
             withNodes({"aggregate_function",
                        "n_targets",

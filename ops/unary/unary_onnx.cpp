@@ -1,29 +1,12 @@
 #include <limits>
 
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/unary/unary.h"
 
 namespace opkit::ops::unary {
 namespace {
 
-/// The ONNX attribute that is parameter a or b of a function, and its default in ONNX.
-struct Attribute {
-  const char* name = nullptr;
-  float fallback = 0;
-};
-
-void addWithAttributes(OnnxRules& rules, const char* type, Attribute a, Attribute b = {}, int firstOpset = 1,
-                       int lastOpset = kAnyOpset) {
-  std::vector<OnnxAttribute> known{a.name};
-  if (b.name) known.emplace_back(b.name);
-  const auto rule = [=](OnnxNode& node) {
-    UnaryParamsT params;
-    params.alpha = node.floatAttribute(a.name, a.fallback);
-    if (b.name) params.beta = node.floatAttribute(b.name, b.fallback);
-    return node.emit(type, node.inputs(), packParams(params));
-  };
-  rules.add(type, known, rule, firstOpset, lastOpset);
-}
+using Params = UnaryParamsT;
 
 Status isInf(OnnxNode& node) {
   UnaryParamsT params;
@@ -99,15 +82,18 @@ void addOnnx(OnnxRules& rules) {
         "Exp",  "Log",       "Mish", "Erf",  "Tanh", "Sinh",  "Cosh", "Asinh",   "Acosh",   "Atanh",      "Sin",
         "Cos",  "Tan",       "Asin", "Acos", "Atan", "IsNaN", "Not",  "Sigmoid", "Softplus"})
     rules.add(type, {}, passThrough(type));
-  addWithAttributes(rules, "LeakyRelu", {"alpha", 0.01f});
-  addWithAttributes(rules, "ThresholdedRelu", {"alpha", 1.0f});
-  addWithAttributes(rules, "HardSigmoid", {"alpha", 0.2f}, {"beta", 0.5f});
-  addWithAttributes(rules, "Elu", {"alpha", 1.0f});
-  addWithAttributes(rules, "Celu", {"alpha", 1.0f});
-  addWithAttributes(rules, "Swish", {"alpha", 1.0f});
-  addWithAttributes(rules, "Selu", {"alpha", 1.6732f}, {"gamma", 1.0507f}, 1, 5);
-  addWithAttributes(rules, "Selu", {"alpha", 1.67326319217681884765625f}, {"gamma", 1.05070102214813232421875f}, 6);
-  addWithAttributes(rules, "Shrink", {"lambd", 0.5f}, {"bias", 0.0f});
+  const auto alpha = [](float fallback) { return field("alpha", &Params::alpha, fallback); };
+  rules.add("LeakyRelu", nodeOf<Params>("LeakyRelu", {alpha(0.01f)}));
+  for (const char* type : {"ThresholdedRelu", "Elu", "Celu", "Swish"})
+    rules.add(type, nodeOf<Params>(type, {alpha(1)}));
+  rules.add("HardSigmoid", nodeOf<Params>("HardSigmoid", {alpha(0.2f), field("beta", &Params::beta, 0.5f)}));
+  rules.add("Shrink",
+            nodeOf<Params>("Shrink", {field("lambd", &Params::alpha, 0.5f), field("bias", &Params::beta, 0)}));
+  const auto selu = [&](float a, float gamma) {
+    return nodeOf<Params>("Selu", {alpha(a), field("gamma", &Params::beta, gamma)});
+  };
+  rules.add("Selu", selu(1.6732f, 1.0507f), 1, 5);
+  rules.add("Selu", selu(1.67326319217681884765625f, 1.05070102214813232421875f), 6);
   rules.add("IsInf", {"detect_negative", "detect_positive"}, isInf);
   rules.add("Gelu", {"approximate"}, gelu);
   rules.add("SwiGLU", {"alpha"}, swiGlu);

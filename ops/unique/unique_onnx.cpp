@@ -1,15 +1,17 @@
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/text/over_strings.h"
 #include "ops/unique/unique_parts.h"
 
 namespace opkit::ops::unique {
 namespace {
 
+using Params = UniqueParamsT;
+
+OnnxFields<Params> fields() { return {field("axis", &Params::axis), field("sorted", &Params::sorted)}; }
+
 /// Three of the outputs are cut to the number of slices that are used.
 Status rule(OnnxNode& node) {
-  UniqueParamsT params;
-  if (node.hasAttribute("axis")) params.axis = static_cast<int>(node.intAttribute("axis", 0));
-  params.sorted = node.intAttribute("sorted", 1) != 0;
+  OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   const std::vector<int> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
   const int zero = node.addConstant("zero", std::vector<int64_t>{0});
   const int axis = node.addConstant("axis", std::vector<int64_t>{params.axis.value_or(0)});
@@ -22,7 +24,7 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Unique", {"axis", "sorted"}, text::overStrings(rule, {.made = text::Made::FirstStrings}), 11);
+  rules.add("Unique", attributesOf(fields()), text::overStrings(rule, {.made = text::Made::FirstStrings}), 11);
 }
 
 }  // namespace opkit::ops::unique
