@@ -160,18 +160,27 @@ std::string textOf(const Tensor& tensor) {
 
 std::string textOf(const Model& model) {
   std::string text;
-  for (const ModelTensor& tensor : model.tensors) {
-    text += fmt::format("{} {} ", tensor.name, tensor.desc.toString());
-    if (tensor.constant) text += textOf(*tensor.constant);
-  }
+  const auto add = [&](const std::vector<int>& tensors) {
+    for (const int index : tensors) {
+      if (index < 0) {
+        text += "none ";
+        continue;
+      }
+      const ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+      text += tensor.name + " ";
+      if (tensor.constant) text += tensor.desc.toString() + " " + textOf(*tensor.constant) + " ";
+    }
+  };
   for (const ModelNode& node : model.nodes) {
-    text +=
-        fmt::format("{} {} {} {} ", node.name, node.type, fmt::join(node.inputs, ","), fmt::join(node.outputs, ","));
+    text += node.name + " " + node.type + " ";
     text.append(node.params.begin(), node.params.end());
+    add(node.inputs);
+    add(node.outputs);
     for (const Subgraph& subgraph : node.subgraphs)
       text += fmt::format("{} {} {}", subgraph.name, fmt::join(subgraph.captures, ","), textOf(subgraph.model));
   }
-  return text + fmt::format("{} {}", fmt::join(model.inputs, ","), fmt::join(model.outputs, ","));
+  add(model.outputs);
+  return text;
 }
 
 }  // namespace opkit::fuzz

@@ -28,7 +28,7 @@ struct DrawnNode {
 /// The importer's answer.
 Result<Model> importNode(const DrawnNode& node);
 std::string textOf(const Tensor& tensor);
-/// All of a model, bytes of parameters and constants included: equal exactly if the models are.
+/// The nodes of a model with the bytes of parameters and constants. Inputs that no node reads leave no trace.
 std::string textOf(const Model& model);
 
 }  // namespace opkit::fuzz

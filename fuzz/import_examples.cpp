@@ -276,11 +276,7 @@ constexpr Exception kOtherBytes[] = {
 };
 constexpr Exception kConverted[] = {
     {"*", "seed", "its bits"},
-    {"*", "dtype", "numbers of another enumeration"},
-    {"*", "output_datatype", "numbers of another enumeration"},
-    {"*", "output_dtype", "numbers of another enumeration"},
-    {"*", "precision", "numbers of another enumeration"},
-    {"*", "to", "numbers of another enumeration"},
+    {"Cast", "to", "the name of a type"},
     {"*", "qk_matmul_output_mode", "names of a number"},
     {"TreeEnsemble", "aggregate_function", "names of a number"},
     {"*", "ignore_index", "a flag says that it is given"},
