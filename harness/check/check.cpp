@@ -1,6 +1,8 @@
 #include "harness/check/check.h"
 #include "harness/cases/stored_shapes.h"
 
+#include <cstdlib>
+
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
@@ -153,7 +155,18 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
   const Comparison& accuracy = verdict.total;
   result.check(accuracyName(c.description.lane),
                accuracy.pass ? Status::ok() : Status::internal("{}", accuracy.reason));
+  checkOrSkip(result, "margin", compareMargin(c, result));
   if (verdict.failed) explain(def, c, *verdict.failed, fresh.outputs, again, nullptr, result);
+}
+
+/// Masks, other device classes and scripts are other kernels and other expected values.
+Status Checker::compareMargin(const PreparedCase& c, const CaseResult& result) const {
+  if (!result.accuracy->pass) return Status::unsupported("the errors are outside their bound");
+  const bool isMasked = runtimeOptions_ && (!runtimeOptions_->mask.empty() || !runtimeOptions_->deviceClass.empty());
+  if (isMasked || std::getenv("OPKIT_VULKAN_MASK") || std::getenv("OPKIT_DEVICE_CLASS"))
+    return Status::unsupported("the device is masked, or taken for one of another class");
+  if (c.second) return Status::unsupported("a script gave the expected values");
+  return checkMargin(*margins_, *registry_.find(c.description.op), c.description, result);
 }
 
 /// Any byte may be a result, so 8-bit elements need a second Session with other poison.

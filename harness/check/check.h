@@ -6,6 +6,8 @@
 //   poison      every element of the outputs was written; for elements of 8 bits by two runs over different poison
 //   accuracy    every element is within the bound of its numeric class; called `exact` in the exact lane, where the
 //               bound is zero, and `specials` if values are compared by class
+//   margin      (written cases) the worst error, as a share of the bound, has not grown by a factor of 4 against the
+//               recorded one (harness/check/margins.h)
 //   script      (with --oracle) the script gave values that agree with those of the built-in oracle (harness/oracle)
 //   stored      (cases with "expected" or "shapes") the built-in oracle gives the values, and the shape rule the
 //               shapes, that the case file stores
@@ -51,6 +53,7 @@
 #include <vector>
 
 #include "engine/runtime/session.h"
+#include "harness/check/margins.h"
 #include "harness/check/prepared.h"
 #include "harness/check/shader_log.h"
 #include "harness/check/variants.h"
@@ -77,6 +80,9 @@ class Checker {
   /// The sub-check "sanitize" of every case that ran; Unsupported if it cannot run.
   using Sanitizer = std::function<Status(const PreparedCase& c)>;
   void setSanitizer(Sanitizer sanitizer) { sanitizer_ = std::move(sanitizer); }
+
+  /// In place of the build's. `margins` must outlive the Checker.
+  void setMargins(const RecordedMargins& margins) { margins_ = &margins; }
 
   /// Stops a group at its first failing case and skips the check for mistrusted cases.
   void setHunting() { hunting_ = true; }
@@ -108,6 +114,7 @@ class Checker {
   void checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, Fresh& fresh);
   void noteFigures(const Session& session, const PreparedCase& c, CaseResult& result, const Fresh& fresh) const;
   Status same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const;
+  Status compareMargin(const PreparedCase& c, const CaseResult& result) const;
   void checkPoison(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   Status checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh);
   Status checkClone(const Session& session, const PreparedCase& c, const Fresh& fresh) const;
@@ -146,6 +153,7 @@ class Checker {
   std::optional<DeviceVariants> deviceVariants_;
   std::shared_ptr<ShaderLog> shaders_;  // shared with its Runtime; null if there are none
   Sanitizer sanitizer_;                 // null: none
+  const RecordedMargins* margins_ = &RecordedMargins::builtin();
   bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };

@@ -19,8 +19,8 @@ bool isAccounted(const CaseResult& result, const std::string& name) {
 
 const std::vector<std::string>& subChecksOf(const std::string& backend) {
   static const std::vector<std::string> common = {
-      "placement", "independence", "counters",  "canary", "poison", "accuracy", "repeat",   "clone", "reuse",
-      "resize",    "shapes",       "constants", "batch",  "inputs", "aliased",  "rounding", "hidden"};
+      "placement", "independence", "counters", "canary",    "poison", "accuracy", "margin",  "repeat",   "clone",
+      "reuse",     "resize",       "shapes",   "constants", "batch",  "inputs",   "aliased", "rounding", "hidden"};
   static const auto with = [](std::vector<std::string> list, std::initializer_list<const char*> more) {
     list.insert(list.end(), more.begin(), more.end());
     return list;
@@ -32,9 +32,9 @@ const std::vector<std::string>& subChecksOf(const std::string& backend) {
 }
 
 bool isOfOneSession(const std::string& subCheck) {
-  static const std::set<std::string> names = {"session",  "run",        "oracle", "placement", "independence",
-                                              "counters", "canary",     "poison", "accuracy",  "repeat",
-                                              "clone",    "validation", "script", "stored"};
+  static const std::set<std::string> names = {"session",  "run",    "oracle",     "placement", "independence",
+                                              "counters", "canary", "poison",     "accuracy",  "margin",
+                                              "repeat",   "clone",  "validation", "script",    "stored"};
   return names.contains(commonName(subCheck));
 }
 

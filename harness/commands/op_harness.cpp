@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) context.commandLine += (i > 1 ? " " : "") + std::string(argv[i]);
   addListCommand(app, context);
   addCostsCommand(app, context);
+  addMarginsCommand(app, context);
   addDevicesCommand(app, context);
   addCheckCommand(app, context);
   addReplayCommand(app, context);

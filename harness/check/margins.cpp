@@ -1,0 +1,185 @@
+#include "harness/check/margins.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "harness/cases/case.h"
+#include "harness/cases/rng.h"
+
+namespace opkit::harness {
+
+extern const char* const kRecordedMargins;  // margins.tsv, embedded by the build
+
+namespace {
+
+constexpr const char* kNone = "-";
+constexpr size_t kKeyFields = 5;
+
+std::vector<std::string> fieldsOf(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, '\t');) fields.push_back(field);
+  return fields;
+}
+
+/// Two digits, so that a record differs only where something changed.
+std::string written(double margin) { return fmt::format("{:.2g}", margin); }
+
+/// The bound itself ends what may grow from a larger one.
+bool isOfUse(double margin) { return margin < 1 / kMostGrowth; }
+
+std::string nameOf(const MarginKey& key) {
+  return fmt::format("{} {} {} {} {}", key.op, key.dtype, key.lane, key.kernel, key.entry);
+}
+
+Status parseLine(const std::vector<std::string>& columns, const std::vector<std::string>& fields,
+                 RecordedMargins& margins) {
+  if (fields.size() != columns.size())
+    return Status::invalidArgument("expected {} fields, got {}", columns.size(), fields.size());
+  const MarginKey key{fields[0], fields[1], fields[2], fields[3], fields[4]};
+  for (size_t i = kKeyFields; i < fields.size(); ++i) {
+    if (fields[i] == kNone) continue;
+    double margin = 0;
+    const char* const end = fields[i].data() + fields[i].size();
+    const auto [at, error] = std::from_chars(fields[i].data(), end, margin);
+    if (error != std::errc() || at != end || !(margin >= 0))
+      return Status::invalidArgument("expected a margin or '-', got '{}'", fields[i]);
+    margins.raise(key, columns[i], margin);
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+std::string marginEnvironment(const std::string& backend, const std::string& device, bool software) {
+  if (backend != "cpu") return backend + "/" + (software ? "software" : device);
+  const size_t open = device.rfind('('), close = device.rfind(')');  // the instruction set
+  const bool isNamed = open != std::string::npos && close != std::string::npos && open < close;
+  return backend + "/" + (isNamed ? device.substr(open + 1, close - open - 1) : device);
+}
+
+std::optional<MarginKey> marginKeyOf(const Case& c, const std::string& dtype, const std::string& provider,
+                                     const std::string& kernel) {
+  if (c.anyFallback || c.name.starts_with("drawn for") || c.seed != kDefaultSeed || c.lane == Lane::Specials)
+    return std::nullopt;
+  Case bare = c;
+  for (auto& input : bare.inputs)
+    if (input) input->shape.clear();
+  return MarginKey{c.op, dtype, nameOf(c.lane), kernel.empty() ? provider : provider + "/" + kernel,
+                   fmt::format("{:06x}", hashText(bare.id() + c.name) >> 40)};
+}
+
+bool hasMargin(const OpDef& def, const std::string& dtype) {
+  const bool isExact = def.numeric == NumericClass::Exact || def.numeric == NumericClass::Cast;
+  const std::optional<DType> type = dtypeFromName(dtype);
+  return !isExact && type && isFloat(*type);
+}
+
+Result<RecordedMargins> RecordedMargins::parse(const std::string& text) {
+  RecordedMargins margins;
+  std::vector<std::string> columns;
+  std::istringstream stream(text);
+  size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    std::vector<std::string> fields = fieldsOf(line);
+    if (columns.empty()) {
+      if (fields.size() < kKeyFields)
+        return Status::invalidArgument("line {}: expected the names of {} columns or more", number, kKeyFields);
+      columns = std::move(fields);
+    } else if (const Status status = parseLine(columns, fields, margins); !status.isOk()) {
+      return status.withContext(fmt::format("line {}", number));
+    }
+  }
+  return margins;
+}
+
+const RecordedMargins& RecordedMargins::builtin() {
+  static const RecordedMargins margins = [] {
+    auto parsed = parse(kRecordedMargins);
+    OPKIT_CHECK(parsed.has_value());
+    return *std::move(parsed);
+  }();
+  return margins;
+}
+
+std::optional<double> RecordedMargins::find(const MarginKey& key, const std::string& environment) const {
+  const auto row = margins_.find(key);
+  if (row == margins_.end()) return std::nullopt;
+  const auto found = row->second.find(environment);
+  return found == row->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+void RecordedMargins::raise(const MarginKey& key, const std::string& environment, double margin) {
+  double& kept = margins_[key][environment];
+  kept = std::max(kept, margin);
+}
+
+void RecordedMargins::replaceBy(const RecordedMargins& other) {
+  std::set<std::pair<std::string, std::string>> renewed;  // operator and environment
+  for (const auto& [key, row] : other.margins_)
+    for (const auto& [environment, margin] : row) renewed.emplace(key.op, environment);
+  for (auto& [key, row] : margins_)
+    std::erase_if(row, [&, &op = key.op](const auto& one) { return renewed.contains({op, one.first}); });
+  for (const auto& [key, row] : other.margins_)
+    for (const auto& [environment, margin] : row) margins_[key][environment] = margin;
+  std::erase_if(margins_, [](const auto& one) { return one.second.empty(); });
+}
+
+std::vector<std::string> RecordedMargins::changesTo(const RecordedMargins& other) const {
+  std::vector<std::string> lines;
+  for (const auto& [key, row] : other.margins_)
+    for (const auto& [environment, margin] : row) {
+      const auto old = find(key, environment);
+      if (!old && !isOfUse(margin)) continue;  // a file has no such margins
+      if (!old || written(*old) != written(margin))
+        lines.push_back(
+            fmt::format("{} {}: {} -> {}", nameOf(key), environment, old ? written(*old) : "none", written(margin)));
+    }
+  return lines;
+}
+
+std::set<std::string> RecordedMargins::environments() const {
+  std::set<std::string> all;
+  for (const auto& [key, row] : margins_)
+    for (const auto& [environment, margin] : row) all.insert(environment);
+  return all;
+}
+
+std::string RecordedMargins::text() const {
+  const std::set<std::string> columns = environments();
+  std::string text =
+      "# Worst errors of written cases as shares of their bounds; see harness/check/margins.h. Written by `op-harness "
+      "margins`.\noperator\tdtype\tlane\tkernel\tentry";
+  for (const std::string& column : columns) text += "\t" + column;
+  text += "\n";
+  for (const auto& [key, row] : margins_) {
+    if (std::ranges::none_of(row, [](const auto& one) { return isOfUse(one.second); })) continue;
+    text += fmt::format("{}\t{}\t{}\t{}\t{}", key.op, key.dtype, key.lane, key.kernel, key.entry);
+    for (const std::string& column : columns) {
+      const auto found = row.find(column);
+      text += "\t" + (found == row.end() || !isOfUse(found->second) ? kNone : written(found->second));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case& c, const CaseResult& result) {
+  if (!hasMargin(def, result.dtype)) return Status::unsupported("the results have no errors within a bound");
+  const auto key = marginKeyOf(c, result.dtype, result.provider, result.kernel);
+  if (!key) return Status::unsupported("margins are recorded of written cases with their own data");
+  const std::string environment = marginEnvironment(result.backend, result.device, result.software);
+  const auto old = recorded.find(*key, environment);
+  if (!old) return Status::unsupported("no margin below 1/4 is recorded of {} in {}", nameOf(*key), environment);
+  const double margin = result.accuracy->margin, most = kMostGrowth * std::max(*old, kLeastMargin);
+  if (margin <= most) return Status::ok();
+  return Status::internal(
+      "the worst error is {:.2g} of its bound, recorded is {} ({}, {}); above {:.2g} it is a loss of precision, or "
+      "`op-harness margins` records it",
+      margin, written(*old), nameOf(*key), environment, most);
+}
+
+}  // namespace opkit::harness

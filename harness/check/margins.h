@@ -1,0 +1,68 @@
+// RecordedMargins: the worst error of written cases, as a share of its bound, that each kernel had when it was
+// recorded.
+//
+// `check` fails a case whose margin has grown by kMostGrowth, though it is within the bound: the sub-check `margin`.
+// A line of margins.tsv stands for the cases of one operator, dtype, kernel and lane that differ in shapes alone; its
+// columns are environments, since instruction sets and devices round differently. `op-harness margins` records them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "harness/run/results.h"
+
+namespace opkit::harness {
+
+/// A correct change of a kernel moves a few roundings: that doubles a margin at most. Losing two bits makes it four
+/// times.
+constexpr double kMostGrowth = 4;
+/// Margins below count as this one. The bounds are those of the worst case, 10 to 50 roundings; a margin below that is
+/// of a case in which they happen to cancel, and the next change of the kernel, harmless too, may end that.
+constexpr double kLeastMargin = 0.02;
+
+struct MarginKey {
+  std::string op, dtype, lane, kernel;  // "opkit/vector"
+  std::string entry;                    // 6 hexadecimal digits: parameters, constants, data, name
+
+  auto operator<=>(const MarginKey&) const = default;
+};
+
+/// "cpu/AVX3", "vulkan/software", "vulkan/NAME OF THE DEVICE".
+std::string marginEnvironment(const std::string& backend, const std::string& device, bool software);
+
+/// Nullopt for cases that are not compared with the record: drawn ones, other seeds, specials, and results of integers.
+std::optional<MarginKey> marginKeyOf(const Case& c, const std::string& dtype, const std::string& provider,
+                                     const std::string& kernel);
+
+/// False for results without errors: integers and classes Exact and Cast.
+bool hasMargin(const OpDef& def, const std::string& dtype);
+
+class RecordedMargins {
+ public:
+  /// The text of margins.tsv: a line with the names of columns, then fields separated by tabs; "-" where nothing was
+  /// recorded. InvalidArgument names the first wrong line.
+  static Result<RecordedMargins> parse(const std::string& text);
+  static const RecordedMargins& builtin();
+
+  std::optional<double> find(const MarginKey& key, const std::string& environment) const;
+  /// Keeps the larger one.
+  void raise(const MarginKey& key, const std::string& environment, double margin);
+  /// Takes the figures of all operators that `other` has in an environment from there.
+  void replaceBy(const RecordedMargins& other);
+  /// Lines "Exp f32 normal opkit/vector 01234567 cpu/AVX3: 0.08 -> 0.3" where a margin became another.
+  std::vector<std::string> changesTo(const RecordedMargins& other) const;
+  /// Without margins of 1/4 and more: what grows from there by kMostGrowth is outside the bound.
+  std::string text() const;
+  bool empty() const { return margins_.empty(); }
+
+ private:
+  std::set<std::string> environments() const;
+  std::map<MarginKey, std::map<std::string, double>> margins_;
+};
+
+/// The sub-check `margin` of a case that ran; Unsupported if there is no record, which is no fault.
+Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case& c, const CaseResult& result);
+
+}  // namespace opkit::harness

@@ -1,0 +1,132 @@
+#include "harness/check/margins.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/check/check.h"
+#include "ops/builtin_ops.h"
+
+namespace opkit::harness {
+namespace {
+
+constexpr const char* kText =
+    "# a comment\n"
+    "operator\tdtype\tlane\tkernel\tentry\tcpu/AVX2\tcpu/AVX3\n"
+    "Exp\tf32\tnormal\topkit/vector\t0123abcd\t0.08\t-\n"
+    "Log\tf32\tnormal\topkit/vector\t0123abcd\t0.001\t0.2\n";
+
+MarginKey keyOf(const std::string& op) { return {op, "f32", "normal", "opkit/vector", "0123abcd"}; }
+
+TEST(Margins, AreReadAndWritten) {
+  const auto margins = RecordedMargins::parse(kText);
+  ASSERT_TRUE(margins) << margins.error().message();
+  EXPECT_EQ(margins->find(keyOf("Exp"), "cpu/AVX2"), 0.08);
+  EXPECT_EQ(margins->find(keyOf("Exp"), "cpu/AVX3"), std::nullopt);
+  EXPECT_EQ(margins->find(keyOf("Tanh"), "cpu/AVX2"), std::nullopt);
+  const auto again = RecordedMargins::parse(margins->text());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->text(), margins->text());
+  EXPECT_EQ(again->find(keyOf("Log"), "cpu/AVX3"), 0.2);
+}
+
+TEST(Margins, OfAQuarterOrMoreAreNotWritten) {
+  RecordedMargins margins;
+  margins.raise(keyOf("Exp"), "cpu/AVX2", 0.25);
+  EXPECT_EQ(margins.text().find("Exp"), std::string::npos);
+  margins.raise(keyOf("Exp"), "cpu/AVX3", 0.24);
+  EXPECT_NE(margins.text().find("Exp\tf32\tnormal\topkit/vector\t0123abcd\t-\t0.24\n"), std::string::npos);
+}
+
+TEST(Margins, AWrongLineIsNamed) {
+  const auto fields = RecordedMargins::parse("operator\tdtype\tlane\tkernel\tentry\tcpu/AVX2\nExp\tf32\n");
+  EXPECT_EQ(fields.error().message(), "line 2: expected 6 fields, got 2");
+  const auto number = RecordedMargins::parse("operator\tdtype\tlane\tkernel\tentry\tx\nExp\tf32\tnormal\tk\te\tnan\n");
+  EXPECT_EQ(number.error().message(), "line 2: expected a margin or '-', got 'nan'");
+}
+
+TEST(Margins, ARecordReplacesTheFiguresOfItsOperatorsInItsEnvironments) {
+  RecordedMargins old = *RecordedMargins::parse(kText), measured;
+  measured.raise(keyOf("Exp"), "cpu/AVX2", 0.3);
+  measured.raise(keyOf("Exp"), "cpu/AVX2", 0.1);  // another shape of the entry
+  RecordedMargins updated = old;
+  updated.replaceBy(measured);
+  EXPECT_EQ(updated.find(keyOf("Exp"), "cpu/AVX2"), 0.3);
+  EXPECT_EQ(updated.find(keyOf("Log"), "cpu/AVX2"), 0.001) << "another operator";
+  EXPECT_EQ(updated.find(keyOf("Log"), "cpu/AVX3"), 0.2);
+  EXPECT_EQ(old.changesTo(updated),
+            std::vector<std::string>{"Exp f32 normal opkit/vector 0123abcd cpu/AVX2: 0.08 -> 0.3"});
+}
+
+TEST(Margins, EnvironmentsAreInstructionSetsAndDevices) {
+  EXPECT_EQ(marginEnvironment("cpu", "AMD EPYC (AVX3)", false), "cpu/AVX3");
+  EXPECT_EQ(marginEnvironment("vulkan", "llvmpipe (LLVM 15.0.6, 256 bits)", true), "vulkan/software");
+  EXPECT_EQ(marginEnvironment("vulkan", "A GPU", false), "vulkan/A GPU");
+}
+
+TEST(Margins, StandForWrittenCasesWithTheirOwnData) {
+  const auto keyOfCase = [](const Case& c) { return marginKeyOf(c, "f32", "opkit", "vector"); };
+  const Case c = *parseCaseId("Exp/f32[9]/normal/seed=7");
+  Case other = *parseCaseId("Exp/f32[3,5]/normal/seed=7");
+  ASSERT_TRUE(keyOfCase(c));
+  EXPECT_EQ(keyOfCase(c), keyOfCase(other)) << "another shape of the entry";
+  other.name = "another entry";
+  EXPECT_NE(keyOfCase(c), keyOfCase(other));
+  EXPECT_NE(keyOfCase(c), keyOfCase(*parseCaseId(R"(Exp/f32[9]/normal/seed=7/data=[{"range":[0,1]}])")));
+  EXPECT_FALSE(keyOfCase(*parseCaseId("Exp/f32[9]/normal/seed=8")));
+  EXPECT_FALSE(keyOfCase(*parseCaseId("Exp/f32[9]/specials/seed=7")));
+  other.anyFallback = true;
+  EXPECT_FALSE(keyOfCase(other)) << "a drawn case";
+}
+
+/// The status of a margin against one recorded as `old`.
+Status grown(double margin, double old) {
+  const Case c = *parseCaseId("Exp/f32[9]/normal/seed=7");
+  CaseResult result{.op = "Exp", .dtype = "f32", .backend = "cpu", .device = "CPU (AVX2)"};
+  result.provider = "opkit";
+  result.accuracy = Comparison{.pass = true, .margin = margin};
+  RecordedMargins recorded;
+  recorded.raise(*marginKeyOf(c, "f32", "opkit", ""), "cpu/AVX2", old);
+  return checkMargin(recorded, *ops::builtinOps().find("Exp"), c, result);
+}
+
+TEST(Margins, GrowthByFourIsALoss) {
+  EXPECT_TRUE(grown(0.4, 0.1).isOk());
+  EXPECT_EQ(grown(0.41, 0.1).code(), StatusCode::Internal);
+  EXPECT_TRUE(grown(0.01, 0.1).isOk()) << "a gain";
+  EXPECT_TRUE(grown(0.08, 0.0001).isOk()) << "below the floor it counts as the floor";
+  EXPECT_EQ(grown(0.09, 0.0001).code(), StatusCode::Internal);
+  EXPECT_EQ(grown(std::nan(""), 0.1).code(), StatusCode::Internal);
+}
+
+/// A kernel within its bound that was eight times as exact when its margin was recorded.
+TEST(Margins, AKernelThatLosesPrecisionWithinItsBoundFails) {
+  const auto runtime = createRuntime("cpu");
+  ASSERT_TRUE(runtime);
+  const PreparedGroup group = prepareGroup({{*parseCaseId("Softsign/f32[64]/normal/seed=7")}}, ops::builtinOps(), true);
+  const auto check = [&](const RecordedMargins& recorded) {
+    Checker checker(ops::builtinOps(), "cpu", *runtime);
+    checker.setMargins(recorded);
+    return checker.checkGroup(group).at(0);
+  };
+  const CaseResult news = check({});
+  ASSERT_EQ(news.status, CaseStatus::Pass) << news.reason;
+  ASSERT_GT(news.accuracy->margin, 8 * kLeastMargin);
+  const auto note = std::ranges::find(news.notRun, std::string("margin"), &NotRun::name);
+  ASSERT_NE(note, news.notRun.end()) << "no record is news";
+  EXPECT_TRUE(note->reason.starts_with("no margin below 1/4 is recorded of Softsign f32")) << note->reason;
+  const auto recordedAs = [&](double share) {
+    RecordedMargins recorded;
+    recorded.raise(*marginKeyOf(group.cases[0].description, "f32", news.provider, news.kernel),
+                   marginEnvironment("cpu", news.device, news.software), news.accuracy->margin * share);
+    return recorded;
+  };
+  EXPECT_EQ(check(recordedAs(1)).status, CaseStatus::Pass);
+  const CaseResult lost = check(recordedAs(1.0 / 8));
+  EXPECT_EQ(lost.status, CaseStatus::Fail);
+  EXPECT_TRUE(lost.failed("margin"));
+  EXPECT_FALSE(lost.failed("accuracy"));
+}
+
+TEST(Margins, TheBuildsRecordIsReadable) { EXPECT_FALSE(RecordedMargins::builtin().empty()); }
+
+}  // namespace
+}  // namespace opkit::harness
