@@ -19,6 +19,7 @@ std::set<std::string> standardAttributes(const std::string& onnxType) {
     if (schema.Name() == (foreign ? onnxType.substr(colons + 2) : onnxType) &&
         schema.domain() == (foreign ? onnxType.substr(0, colons) : ""))
       for (const auto& [name, attribute] : schema.attributes()) names.insert(name);
+  names.erase("consumed_inputs");  // the importer takes it for every operator
   return names;
 }
 

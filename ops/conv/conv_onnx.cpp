@@ -8,7 +8,7 @@ const OnnxFields<ConvParamsT>& convFields() {
   static const OnnxFields<ConvParamsT> fields{
       field("kernel_shape", &ConvParamsT::kernel_shape), field("strides", &ConvParamsT::strides),
       field("dilations", &ConvParamsT::dilations), field("group", &ConvParamsT::group),
-      padding(&ConvParamsT::auto_pad, &ConvParamsT::pads)};
+      padding("auto_pad", &ConvParamsT::auto_pad, "pads", &ConvParamsT::pads)};
   return fields;
 }
 

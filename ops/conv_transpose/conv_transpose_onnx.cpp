@@ -7,11 +7,13 @@ namespace {
 using Params = ConvTransposeParamsT;
 
 const OnnxFields<Params>& fields() {
-  static const OnnxFields<Params> fields{
-      field("kernel_shape", &Params::kernel_shape),     field("strides", &Params::strides),
-      field("dilations", &Params::dilations),           field("group", &Params::group),
-      field("output_padding", &Params::output_padding), field("output_shape", &Params::output_shape),
-      padding(&Params::auto_pad, &Params::pads)};
+  static const OnnxFields<Params> fields{field("kernel_shape", &Params::kernel_shape),
+                                         field("strides", &Params::strides),
+                                         field("dilations", &Params::dilations),
+                                         field("group", &Params::group),
+                                         field("output_padding", &Params::output_padding),
+                                         field("output_shape", &Params::output_shape),
+                                         padding("auto_pad", &Params::auto_pad, "pads", &Params::pads)};
   return fields;
 }
 

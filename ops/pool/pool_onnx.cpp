@@ -12,7 +12,7 @@ using Params = PoolParamsT;
 OnnxFields<Params> with(const OnnxFields<Params>& more,
                         std::vector<OnnxAttribute> kernel = {required("kernel_shape")}) {
   OnnxFields<Params> fields{field("kernel_shape", &Params::kernel_shape), field("strides", &Params::strides),
-                            padding(&Params::auto_pad, &Params::pads)};
+                            padding("auto_pad", &Params::auto_pad, "pads", &Params::pads)};
   fields[0].attributes = std::move(kernel);
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;

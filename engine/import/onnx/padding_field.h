@@ -8,11 +8,12 @@ namespace opkit {
 
 /// auto_pad and pads. VALID and SAME exclude explicit pads, but exporters write them anyway.
 template <class Params, class Pad>
-OnnxField<Params> padding(Pad Params::*autoPad, std::vector<int64_t> Params::*pads) {
-  return {{"auto_pad", "pads"}, [=](const OnnxNode& node, Params& params) -> Status {
-            OPKIT_ASSIGN(const AutoPad rule, parseAutoPad(node.stringAttribute("auto_pad", "NOTSET")));
-            params.*autoPad = static_cast<Pad>(rule);
-            if (rule == AutoPad::NotSet) params.*pads = node.intsAttribute("pads");
+OnnxField<Params> padding(const char* autoPad, Pad Params::*rule, const char* pads,
+                          std::vector<int64_t> Params::*given) {
+  return {{autoPad, pads}, [=](const OnnxNode& node, Params& params) -> Status {
+            OPKIT_ASSIGN(const AutoPad parsed, parseAutoPad(node.stringAttribute(autoPad, "NOTSET")));
+            params.*rule = static_cast<Pad>(parsed);
+            if (parsed == AutoPad::NotSet) params.*given = node.intsAttribute(pads);
             return Status::ok();
           }};
 }
