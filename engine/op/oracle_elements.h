@@ -105,6 +105,10 @@ inline void clampReals(OracleTensor& y, double low, double high) {
   for (double& value : y.real) value = std::min(std::max(value, low), high);
 }
 
+/// The terms that the error of a normalised row grows with. Kernels compensate long sums, or add them in double: from
+/// 64 elements on the error stays that of a few roundings, measured 8 u up to a million elements.
+inline int64_t termsOfNorm(size_t count) { return static_cast<int64_t>(std::min<size_t>(count, 64)); }
+
 /// Internal unless the oracle's positions along each axis are as many as the shape rule's extents.
 inline Status requireExtents(const Shape& shape, const std::vector<std::vector<int64_t>>& positions) {
   for (size_t d = 0; d < positions.size(); ++d)

@@ -173,7 +173,8 @@ Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case
   if (!key) return Status::unsupported("margins are recorded of written cases with their own data");
   const std::string environment = marginEnvironment(result.backend, result.device, result.software);
   const auto old = recorded.find(*key, environment);
-  if (!old) return Status::unsupported("no margin below 1/4 is recorded of {} in {}", nameOf(*key), environment);
+  // The same words for all: results keep each reason once.
+  if (!old) return Status::unsupported("no margin below 1/4 is recorded of this entry and kernel in {}", environment);
   const double margin = result.accuracy->margin, most = kMostGrowth * std::max(*old, kLeastMargin);
   if (margin <= most) return Status::ok();
   return Status::internal(

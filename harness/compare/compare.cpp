@@ -16,6 +16,8 @@ struct Tally {
   // Squares of doubles leave the range of double.
   long double errorSquares = 0;
   long double expectedSquares = 0;
+  double signedShares = 0;  // of the bounds
+  int64_t shares = 0;
   double worstRatio = -1;
   std::vector<bool>* wrong = nullptr;
 
@@ -112,6 +114,8 @@ void compareReal(const OracleTensor& expected, DType dtype, const Have& haveAt, 
         error = kInfinity;
       }
       tally.difference(want, error, ulpOf(dtype, want));
+      tally.signedShares += bound > 0 ? (have - target) / bound : 0;
+      ++tally.shares;
     }
     tally.element(static_cast<int64_t>(i), want, have, error, bound, ok, poisoned(i));
   }
@@ -160,6 +164,9 @@ void compareElements(const OracleTensor& expected, const Tensor& got, const Tole
 }
 
 std::string failureLine(const Comparison& c, const Shape& shape, const Tolerance& tolerance) {
+  if (c.failed == 0 && c.nmse <= tolerance.nmseGate)
+    return fmt::format("the mean of the signed errors is {:.2g} of the bound, its gate {:.2g}", c.bias,
+                       tolerance.biasGate);
   if (c.failed == 0) return fmt::format("NMSE {:.3g} exceeds its gate {:.3g}", c.nmse, tolerance.nmseGate);
   return fmt::format("{} of {} elements outside their bound; worst at {}: expected {:.9g}, got {:.9g}, bound {:.3g}",
                      c.failed, c.elements, coordinates(shape, c.worst), c.expected, c.got, c.bound);
@@ -194,7 +201,9 @@ Comparison compareTensor(const OracleTensor& expected, const Tensor& got, const 
   // x/0 is +Inf: fails
   result.nmse = tally.errorSquares == 0 ? 0 : static_cast<double>(tally.errorSquares / tally.expectedSquares);
   result.margin = std::max(tally.worstRatio, 0.0);
-  const bool gated = tolerance.byClass || result.nmse <= tolerance.nmseGate;
+  result.bias = tally.shares == 0 ? 0 : tally.signedShares / static_cast<double>(tally.shares);
+  const bool gated =
+      tolerance.byClass || (result.nmse <= tolerance.nmseGate && std::fabs(result.bias) <= tolerance.biasGate);
   result.pass = result.failed == 0 && gated;
   if (!result.pass) result.reason = failureLine(result, got.desc.shape, tolerance);
   return result;

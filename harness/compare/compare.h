@@ -32,6 +32,7 @@ struct Comparison {
   double maxAbs = 0;      // over finite pairs
   double maxRel = 0;      // |error| / |expected|, where expected is not zero
   double maxUlp = 0;      // in ULPs of the expected value
+  double bias = 0;        // mean of (got - expected) / bound over finite pairs
   double nmse = 0;        // sum(error^2) / sum(expected^2)
   double margin = 0;      // max(error / bound); at most 1 when passing
   int64_t nanGot = 0, nanExpected = 0;

@@ -91,6 +91,23 @@ TEST(Compare, ManySmallErrorsTripTheGate) {
   EXPECT_FALSE(compareTensor(expectedOf({0, 0}), gotOf({0.5f, 0}), within(1, 2, 0.1)).pass) << "x / 0 is not a pass";
 }
 
+TEST(Compare, ErrorsOfOneSignTripTheBias) {
+  Tolerance most = within(8 * 0x1p-23, 4);
+  most.biasGate = 0.1;
+  const auto off = [](std::initializer_list<float> ulps) {
+    std::vector<float> values;
+    for (const float one : ulps) values.push_back(1 + one * 0x1p-23f);
+    return gotOf(values);
+  };
+  EXPECT_TRUE(compareTensor(expectedOf({1, 1, 1, 1}), off({2, -2, 2, -2}), most).pass) << "of both signs";
+  const Comparison up = compareTensor(expectedOf({1, 1, 1, 1}), off({1, 1, 1, 1}), most);
+  EXPECT_FALSE(up.pass);
+  EXPECT_EQ(up.failed, 0);
+  EXPECT_EQ(up.bias, 0.125);
+  EXPECT_EQ(up.reason, "the mean of the signed errors is 0.12 of the bound, its gate 0.1");
+  EXPECT_FALSE(compareTensor(expectedOf({1, 1, 1, 1}), off({-1, -1, -1, -1}), most).pass);
+}
+
 TEST(Compare, SquaresBeyondTheRangeOfDoubleDoNotTripTheGate) {
   const Tensor got = *Tensor::fromValues<double>({DType::Float64, {2}}, {1e300 + 1e285, 1});
   const Comparison c = compareTensor(expectedOf({1e300, 1}, DType::Float64), got, within(1e286, 2, 1e-12));

@@ -2,6 +2,7 @@
 // tolerance.cpp has the formulas.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Tolerance {
   double nmseGate = 0;        // the normalised mean square error may not exceed this; at least what rounding may cause
   bool byClass = false;       // specials lane: compare NaN, +Inf, -Inf, finite instead of values
   bool signOfZero = false;    // edges lane, classes Exact, Cast and OneRounding: a zero must have its sign
+  // Class Transcendental: the mean of the signed errors, as shares of their bounds, may not exceed this. Infinity: no
+  // gate.
+  double biasGate = std::numeric_limits<double>::infinity();
 };
 
 /// The tolerance of one output of a case of `def`. `scale` multiplies the bounds and, squared, the gate.

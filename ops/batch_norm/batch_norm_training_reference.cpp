@@ -37,7 +37,7 @@ Status trainingReference(const OracleArgs& args) {
   for (OracleTensor& output : args.outputs) output.magnitude.assign(output.real.size(), 0.0);
   forEachGroup(x.shape(), together, [&](size_t c, const std::vector<size_t>& elements) {
     const Statistics batch(x.real, elements);
-    for (OracleTensor& output : args.outputs) output.terms = static_cast<int64_t>(elements.size());
+    for (OracleTensor& output : args.outputs) output.terms = termsOfNorm(elements.size());
     const Real deviation = std::sqrt(batch.variance + params.epsilon), scale = args.input(1).real[c];
     for (const size_t i : elements) {
       const Real z = (x.real[i] - batch.mean) / deviation;

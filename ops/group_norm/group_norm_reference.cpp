@@ -13,14 +13,15 @@ Status reference(const OracleArgs& args) {
   y.magnitude.assign(y.real.size(), 0.0);
   if (x.real.empty()) return Status::ok();
   const int64_t perGroup = x.shape()[1] / params.num_groups;
-  y.terms = x.elements() / x.shape()[0] / params.num_groups;
+  const int64_t perRow = x.elements() / x.shape()[0] / params.num_groups;
+  y.terms = termsOfNorm(static_cast<size_t>(perRow));
   std::vector<size_t> groupOf(x.real.size()), column(x.real.size());
   forEachCoordinates(x.shape(), [&](size_t i, const Coordinates& at) {
     const int64_t group = at[1] / perGroup;
     groupOf[i] = static_cast<size_t>(at[0] * params.num_groups + group);
     column[i] = static_cast<size_t>(params.by_group ? group : at[1]);
   });
-  const auto count = static_cast<double>(y.terms);
+  const auto count = static_cast<double>(perRow);
   std::vector<double> mean(static_cast<size_t>(x.shape()[0] * params.num_groups)), variance(mean.size());
   for (size_t i = 0; i < x.real.size(); ++i) mean[groupOf[i]] += x.real[i] / count;
   for (size_t i = 0; i < x.real.size(); ++i) {

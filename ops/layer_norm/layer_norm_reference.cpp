@@ -68,7 +68,7 @@ Status normalise(const OracleArgs& args, const Norm& norm) {
   for (size_t d = 0; d < shape.size(); ++d) together[d] = d >= axisFromFront(norm.axis, shape.size());
   prepareMagnitude(args);
   forEachGroup(shape, together, [&](size_t row, const std::vector<size_t>& elements) {
-    for (OracleTensor& output : args.outputs) output.terms = static_cast<int64_t>(elements.size());
+    for (OracleTensor& output : args.outputs) output.terms = termsOfNorm(elements.size());
     std::vector<double> values;
     for (const size_t element : elements) values.push_back(x[element]);
     const Statistics statistics = statisticsOf(values, norm.epsilon, norm.centred);

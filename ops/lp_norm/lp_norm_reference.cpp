@@ -14,7 +14,7 @@ Status reference(const OracleArgs& args) {
     double sum = 0;
     for (const size_t i : row) sum += params.p == 1 ? std::fabs(x.real[i]) : x.real[i] * x.real[i];
     const double norm = params.p == 1 ? sum : std::sqrt(sum);
-    y.terms = static_cast<int64_t>(row.size());
+    y.terms = termsOfNorm(row.size());
     for (const size_t i : row) {
       y.real[i] = norm == 0 ? 0 : x.real[i] / norm;
       y.magnitude[i] = std::fabs(y.real[i]);

@@ -18,7 +18,7 @@ Status reference(const OracleArgs& args) {
     for (const size_t i : elements) mean += x.real[i] / count;
     for (const size_t i : elements) squares += (x.real[i] - mean) * (x.real[i] - mean);
     const double deviation = std::sqrt(squares / count) + 1e-9;
-    y.terms = static_cast<int64_t>(elements.size());
+    y.terms = termsOfNorm(elements.size());
     for (const size_t i : elements) {
       y.real[i] = (x.real[i] - mean) / deviation;
       y.magnitude[i] = 1 + std::fabs(mean) / deviation;

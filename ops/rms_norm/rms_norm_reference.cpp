@@ -18,7 +18,7 @@ Status reference(const OracleArgs& args) {
   std::vector<bool> together(x.shape().size(), true);
   std::fill_n(together.begin(), axis, false);
   forEachGroup(x.shape(), together, [&](size_t, const std::vector<size_t>& elements) {
-    y.terms = static_cast<int64_t>(elements.size());
+    y.terms = termsOfNorm(elements.size());
     double squares = 0;
     for (const size_t i : elements) squares += x.real[i] * x.real[i];
     const double root = std::sqrt(squares / static_cast<double>(elements.size()) + params.epsilon);
