@@ -47,6 +47,7 @@ struct Case {
   std::map<std::string, std::string> unproved;  // backend -> why its kernel may be the oracle
   std::map<std::string, std::string> kernel;    // backend -> kernel that must run it: "provider/kernel" or its name
   uint64_t loops = 0;                           // iterations per invocation that suffice for a kernel; 0: not stated
+  std::string anyLoops;                         // why a device may refuse however many it allows; then `loops` is 0
   CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
   bool bench = false;

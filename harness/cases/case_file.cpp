@@ -113,13 +113,22 @@ Status readAccess(const Json& entry, Case& base) {
   return Status::ok();
 }
 
-/// 0 for "any": devices may refuse however many iterations they allow.
-Result<uint64_t> readLoops(const Json& entry) {
-  if (!entry.contains("loops")) return kUsualLoops;
+/// A number, or {"any": "why a device may refuse however many iterations it allows"}.
+Status readLoops(const Json& entry, Case& base) {
+  base.loops = kUsualLoops;
+  if (!entry.contains("loops")) return Status::ok();
   const Json& loops = entry["loops"];
-  if (loops == "any") return 0;
-  if (loops.is_number_unsigned() && loops > 0) return loops.get<uint64_t>();
-  return Status::invalidArgument("\"loops\" must be a whole number above 0 or \"any\", got {}", loops.dump());
+  if (loops.is_number_unsigned() && loops > 0) {
+    base.loops = loops.get<uint64_t>();
+    return Status::ok();
+  }
+  const bool isAny = loops.is_object() && loops.size() == 1 && loops.contains("any") && loops["any"].is_string();
+  if (!isAny || loops["any"].get<std::string>().empty())
+    return Status::invalidArgument("\"loops\" must be a whole number above 0 or {{\"any\": \"the reason\"}}, got {}",
+                                   loops.dump());
+  base.loops = 0;
+  base.anyLoops = loops["any"].get<std::string>();
+  return Status::ok();
 }
 
 Result<Case> readBase(const Json& entry) {
@@ -150,7 +159,7 @@ Result<Case> readBase(const Json& entry) {
       return Status::invalidArgument("\"{}\" must be a whole number, got {}", key, entry[key].dump());
   base.outputs = entry.value("outputs", size_t{0});
   base.seed = entry.value("seed", kDefaultSeed);
-  OPKIT_ASSIGN(base.loops, readLoops(entry));
+  OPKIT_TRY(readLoops(entry, base));
   if (entry.contains("bench") && !entry["bench"].is_boolean())
     return Status::invalidArgument("\"bench\" must be true or false, got {}", entry["bench"].dump());
   base.bench = entry.value("bench", false);

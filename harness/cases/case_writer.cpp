@@ -30,9 +30,9 @@ Ordered entryOf(const Case& c) {
   if (c.seed != kDefaultSeed) entry["seed"] = c.seed;
   if (!c.fallback.empty()) entry["fallback"] = c.fallback;
   if (!c.unproved.empty()) entry["unproved"] = c.unproved;
-  if (c.loops == 0)
-    entry["loops"] = "any";
-  else if (c.loops != kUsualLoops)
+  if (!c.anyLoops.empty())
+    entry["loops"] = {{"any", c.anyLoops}};
+  else if (c.loops != 0 && c.loops != kUsualLoops)
     entry["loops"] = c.loops;
   if (c.boundScale != 1) {
     entry["boundScale"] = c.boundScale;

@@ -110,6 +110,35 @@ TEST(StoredShapes, NoWrongExtentRankOrTypeAgrees) {
   EXPECT_GT(faults, 1000u);
 }
 
+/// Neighbouring extents in the wrong order, and the description of another output, must not agree either.
+TEST(StoredShapes, NoExtentOfAnotherAxisOrOutputAgrees) {
+  size_t faults = 0;
+  std::string missing;
+  for (const OpDef* def : cardsWithARule()) {
+    const auto own = witnesses().find(def->type);
+    if (own == witnesses().end()) continue;
+    for (size_t output = 0; output < def->outputs.size(); ++output) {
+      const size_t rank = rankAt(own->second, output).value_or(0);
+      for (size_t axis = 0; axis + 1 < rank; ++axis) {
+        ++faults;
+        const bool found = isFound(*def, own->second, [=](std::vector<TensorDesc>& outputs) {
+          if (output >= outputs.size() || axis + 1 >= outputs[output].shape.size()) return;
+          std::swap(outputs[output].shape[axis], outputs[output].shape[axis + 1]);
+        });
+        if (!found) missing += fmt::format("{} output {} axes {} and {}\n", def->type, output, axis, axis + 1);
+      }
+      if (output == 0) continue;
+      ++faults;
+      const bool found = isFound(*def, own->second, [=](std::vector<TensorDesc>& outputs) {
+        if (output < outputs.size()) outputs[output] = outputs[0];
+      });
+      if (!found) missing += fmt::format("{} output {} like output 0\n", def->type, output);
+    }
+  }
+  EXPECT_EQ(missing, "");
+  EXPECT_GT(faults, 300u);
+}
+
 /// A stored extent that is a quotient of no whole number, rounded.
 struct RoundedExtent {
   const char* id;

@@ -96,7 +96,7 @@ void Checker::checkFresh(Interpreter& interpreter, const PreparedCase& c, CaseRe
   Session& s = **session;
   if (Status status = feed(s, c.description, c.inputs); !status.isOk()) return result.check("session", status);
   if (Status status = s.resize(); !status.isOk()) return result.check("session", status);
-  if (!checkPlacement(s, c.description, backend_, runsAllKernels(*runtime_), result)) return;
+  if (!checkPlacement(s, c.description, backend_, lackOf(*runtime_).empty(), result)) return;
   fresh.isOracle = checkIndependence(c.description, backend_, result);
   if (backend_ == "reference") skipAll(result, {"independence"}, "the backend is the oracle, as its name says");
   if (c.second) result.check("script", c.second->status);

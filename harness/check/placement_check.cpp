@@ -52,7 +52,7 @@ Status checkDeviceRefusal(const Case& c, uint64_t loopLimit, bool runsAll, const
   if (loopLimit >= c.loops)
     return Status::internal(
         "{} iterations per invocation suffice, as the case says, and the device allows {}, but it was refused (write "
-        "\"loops\": \"any\" if the kernel needs more): {}",
+        "\"loops\": {{\"any\": \"the reason\"}} if the kernel needs more): {}",
         c.loops, loopLimit, refused);
   if (loopLimit == 0 && runsAll)
     return Status::internal("refused by a device that has what our kernels need: {}", refused);

@@ -112,9 +112,10 @@ class Sampler {
   /// The sub-check `variants` runs whole cases in the other classes: first those that are chosen, then one for each
   /// kernel that is still missing.
   void addForOtherClasses(const std::vector<Candidate>& candidates) {
+    if (backend_ != "vulkan") return;
     DeviceVariants variants;
     const auto others = variants.variantsOf(registry_, runtime_);
-    if (backend_ != "vulkan" || !others) return;
+    if (!others) return;
     const std::vector<CasePlace> whole = chosen_;
     for (const CasePlace& place : whole)
       if (!place.brief) noteVariants(place, *others);
@@ -123,8 +124,16 @@ class Sampler {
       const size_t before = kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_).size();
       noteVariants(candidate.place, *others);
       if (kernelsThatNeverRan(registry_, backend_, *registry_.find(op_), ran_).size() < before)
-        chosen_.push_back(candidate.place);
+        addWhole(candidate.place);
     }
+  }
+
+  void addWhole(const CasePlace& place) {
+    const auto same = [&](const CasePlace& one) { return one.group == place.group && one.index == place.index; };
+    if (const auto found = std::ranges::find_if(chosen_, same); found != chosen_.end())
+      found->brief = false;
+    else
+      chosen_.push_back(place);
   }
 
   void noteVariants(const CasePlace& place, const std::vector<DeviceVariants::Variant>& others) {

@@ -113,12 +113,11 @@ std::shared_ptr<Runtime> DeviceVariants::inClass(const std::shared_ptr<Runtime>&
   return found ? found : runtime;
 }
 
-bool runsAllKernels([[maybe_unused]] Runtime& runtime) {
+std::string lackOf([[maybe_unused]] Runtime& runtime) {
 #ifdef OPKIT_HAS_VULKAN
-  if (const auto* own = dynamic_cast<vulkan::VulkanRuntime*>(&runtime))
-    return own->vulkanDevice()->physical().runsAllKernels();
+  if (const auto* own = dynamic_cast<vulkan::VulkanRuntime*>(&runtime)) return own->vulkanDevice()->physical().lacks();
 #endif
-  return true;
+  return "";
 }
 
 Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const OpRegistry& registry,

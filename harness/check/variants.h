@@ -31,8 +31,8 @@ Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionCo
                                        std::shared_ptr<Runtime> runtime, const PreparedCase& at,
                                        SessionFacts* facts = nullptr);
 
-/// Whether every kernel of ours can run on the device, for cases within its limits: it has all features that one needs.
-bool runsAllKernels(Runtime& runtime);
+/// What the device has not and some kernel of ours needs (PhysicalDevice::lacks); empty if nothing, and on the host.
+std::string lackOf(Runtime& runtime);
 
 /// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
 /// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class; they share pipelines.

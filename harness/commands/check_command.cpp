@@ -3,7 +3,6 @@
 #include <map>
 #include <thread>
 
-#include "engine/backend/kernel_names.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "harness/cases/accept.h"
@@ -89,6 +88,11 @@ class CheckRun {
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
+      if (!device.lacks.empty()) {
+        lesser_.insert(device.info.backend);
+        fmt::print("{} lacks {}: neither its refusals nor kernels that never ran are judged\n", device.info.backend,
+                   device.lacks);
+      }
       file_.write(device.info, device.profile);
     }
     for (const std::string& note : expectations_.notes()) fmt::print("{}\n", note);
@@ -250,10 +254,8 @@ class CheckRun {
       if (isUnexpectedFailure(report.record)) failed.push_back(&report);
     }
     runAgain(unit, failed);
-    for (JobReport& report : job.reports) {
-      if (!report.runsAll) lesser_.insert(report.record.backend);
+    for (JobReport& report : job.reports)
       record(std::move(report.record), std::move(report.block), report.variantKernels);
-    }
   }
 
   static bool isUnexpectedFailure(const CaseRecord& one) {
@@ -393,27 +395,9 @@ class CheckRun {
     const CaseOptions& asked = options_.cases;
     if (!asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || !options_.shard.isWhole()) return;
     if (interrupted() || !options_.backend.simd.empty() || (day_ && day_->days > 1)) return;
-    const auto judged = [&](const std::string& backend) {
-      return backend == "cpu" || (backend == "vulkan" && !lesser_.contains(backend) && !options_.brief);
-    };
-    for (const std::string& backend : options_.backend.backends)
-      for (const OpDef* def : registry_.all())
-        if (judged(backend)) recordKernelsThatNeverRan(*def, backend);
-  }
-
-  void recordKernelsThatNeverRan(const OpDef& def, const std::string& backend) {
-    const CheckTally* const tally = totals_.find(def.type, backend);
-    if (!tally || tally->count.contains(CaseStatus::Skip)) return;
-    const std::set<KernelUse> ran = tally->uses;  // a copy: recording changes the tally
-    for (const Creator& creator : kernelsThatNeverRan(registry_, backend, def, ran)) {
-      const std::string name = kernelName(creator.provider, creator.kernel);
-      CaseResult result = {.kind = "check", .id = "kernel:" + name, .op = def.type, .backend = backend};
-      result.status = CaseStatus::Mistrusted;
-      result.reason =
-          fmt::format("no case runs the kernel {} for {}: it refuses every case, or another kernel takes them first",
-                      name, creator.dtypes.toString());
-      result.repro = fmt::format("op-harness check --backend {} --op {}", backend, def.type);
-      recordOwn(result);
+    for (const std::string& backend : options_.backend.backends) {
+      if (lesser_.contains(backend) || (backend == "vulkan" && options_.brief)) continue;
+      for (const CaseResult& result : neverRan(totals_, registry_, backend)) recordOwn(result);
     }
   }
 

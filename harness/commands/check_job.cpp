@@ -22,10 +22,7 @@ using Json = nlohmann::json;
 std::string JobReports::toText() const {
   Json list = Json::array();
   for (const JobReport& report : reports)
-    list.push_back({{"record", toJson(report.record)},
-                    {"block", report.block},
-                    {"kernels", report.variantKernels},
-                    {"runsAll", report.runsAll}});
+    list.push_back({{"record", toJson(report.record)}, {"block", report.block}, {"kernels", report.variantKernels}});
   return Json{{"reports", list}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -35,7 +32,7 @@ JobReports JobReports::fromText(const std::string& text) {
   if (!json.is_object()) return job;
   for (const Json& report : json.value("reports", Json::array()))
     job.reports.push_back({reports::caseFromJson(report.value("record", Json::object())), report.value("block", ""),
-                           report.value("kernels", std::set<std::string>()), report.value("runsAll", true)});
+                           report.value("kernels", std::set<std::string>())});
   job.dispatches = json.value("dispatches", uint64_t{0});
   return job;
 }
@@ -86,12 +83,12 @@ Status CheckJob::addSanitizer(const BackendLane& lane) {
   return Status::ok();
 }
 
-void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results, bool runsAll) const {
+void CheckJob::add(JobReports& job, const std::vector<CaseResult>& results) const {
   for (const CaseResult& result : results) {
     CaseRecord record = toRecord(result);
     record.repro = repeatCommand(backends_, result.backend, result.id, result.op);
     job.reports.push_back(
-        {record, isFailure(result.status) ? failureBlock(result, record.repro) : "", result.variantKernels, runsAll});
+        {record, isFailure(result.status) ? failureBlock(result, record.repro) : "", result.variantKernels});
   }
 }
 
@@ -192,7 +189,7 @@ JobReports CheckJob::run(const CheckUnit& unit) {
     const auto start = std::chrono::steady_clock::now();
     auto results = checkUnit(checker, unit, group, whole);
     spread(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count(), results);
-    add(job, results, runsAllKernels(checker.runtime()));
+    add(job, results);
     job.dispatches += checker.dispatches() - dispatches;
   }
   return job;

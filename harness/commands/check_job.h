@@ -11,7 +11,6 @@ struct JobReport {
   CaseRecord record;
   std::string block;                          // the printed text of a failure
   std::set<std::string> variantKernels = {};  // see CaseResult
-  bool runsAll = true;                        // see runsAllKernels()
 };
 
 /// The result of one job.
@@ -61,7 +60,7 @@ class CheckJob {
                                     std::optional<PreparedGroup>& whole);
   std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
                                      std::optional<PreparedGroup>& whole);
-  void add(JobReports& job, const std::vector<CaseResult>& results, bool runsAll = true) const;
+  void add(JobReports& job, const std::vector<CaseResult>& results) const;
 
   const OpRegistry& registry_;
   const Catalogue& catalogue_;

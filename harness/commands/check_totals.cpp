@@ -101,4 +101,24 @@ void CheckTotals::print(bool isOldBuild) const {
     fmt::print("{} declared departures of provider {}\n", count, provider);
 }
 
+std::vector<CaseResult> neverRan(const CheckTotals& totals, const OpRegistry& registry, const std::string& backend) {
+  std::vector<CaseResult> results;
+  if (backend != "cpu" && backend != "vulkan") return results;
+  for (const OpDef* def : registry.all()) {
+    const CheckTally* const tally = totals.find(def->type, backend);
+    if (!tally || tally->count.contains(CaseStatus::Skip)) continue;
+    for (const Creator& creator : kernelsThatNeverRan(registry, backend, *def, tally->uses)) {
+      const std::string name = kernelName(creator.provider, creator.kernel);
+      CaseResult& result = results.emplace_back();
+      result.kind = "check", result.id = "kernel:" + name, result.op = def->type, result.backend = backend;
+      result.status = CaseStatus::Mistrusted;
+      result.reason =
+          fmt::format("no case runs the kernel {} for {}: it refuses every case, or another kernel takes them first",
+                      name, creator.dtypes.toString());
+      result.repro = fmt::format("op-harness check --backend {} --op {}", backend, def->type);
+    }
+  }
+  return results;
+}
+
 }  // namespace opkit::harness

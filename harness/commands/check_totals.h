@@ -47,4 +47,7 @@ class CheckTotals {
   std::map<CaseStatus, size_t> total_;
 };
 
+/// Mistrusted results for our own kernels of `backend`, cpu or vulkan, that none of their operators' cases ran.
+std::vector<CaseResult> neverRan(const CheckTotals& totals, const OpRegistry& registry, const std::string& backend);
+
 }  // namespace opkit::harness

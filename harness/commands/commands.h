@@ -76,6 +76,7 @@ struct DescribedDevice {
   DeviceInfo info;
   std::string profile;      // JSON text of the device profile; empty if not measured
   std::string profileText;  // the same for reading
+  std::string lacks;        // see lackOf()
 };
 
 /// The device of each backend, described by a separate process: this process must not open devices if it forks workers.

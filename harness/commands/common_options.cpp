@@ -2,6 +2,7 @@
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
 #include "harness/cases/reach.h"
+#include "harness/check/variants.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
@@ -24,11 +25,8 @@ std::string describe(const std::string& backend, const RuntimeOptions& options) 
   auto runtime = createRuntime(backend, options);
   if (!runtime) return Json{{"error", runtime.error().message()}}.dump();
   const DeviceInfo& device = (*runtime)->device();
-  Json facts = {{"backend", device.backend},
-                {"name", device.name},
-                {"driver", device.driver},
-                {"uuid", device.uuid},
-                {"software", device.software}};
+  Json facts = {{"backend", device.backend}, {"name", device.name},         {"driver", device.driver},
+                {"uuid", device.uuid},       {"software", device.software}, {"lacks", lackOf(**runtime)}};
 #ifdef OPKIT_HAS_VULKAN
   if (backend == "vulkan")
     if (const auto profile = measureProfile(**runtime)) {
@@ -116,8 +114,8 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
   const DeviceInfo info = {facts.value("backend", ""), 0,
                            facts.value("name", ""),    facts.value("driver", ""),
                            facts.value("uuid", ""),    facts.value("software", false)};
-  return DescribedDevice{info, facts.contains("profile") ? facts["profile"].dump() : "",
-                         facts.value("profileText", "")};
+  return DescribedDevice{info, facts.contains("profile") ? facts["profile"].dump() : "", facts.value("profileText", ""),
+                         facts.value("lacks", "")};
 }
 
 Result<std::vector<DescribedDevice>> describeDevices(const BackendOptions& options) {

@@ -74,6 +74,9 @@ Result<int> devices(const std::string& json) {
       if (!described || described->profile.empty()) continue;
       document.back()["profile"] = nlohmann::json::parse(described->profile, nullptr, false);
       profiles += fmt::format("{} {}: {}\n", kind.name, device.index, described->profileText);
+      if (!described->lacks.empty())
+        profiles +=
+            fmt::format("{} {}: some kernels need {}, which it lacks\n", kind.name, device.index, described->lacks);
     }
   }
   OPKIT_TRY(cli::writeJson(json, document));

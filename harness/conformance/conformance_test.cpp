@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <limits>
+#include <set>
+#include <sstream>
 
 #include "engine/backend/device_test_support.h"
 #include "engine/import/onnx/onnx_importer.h"
@@ -196,16 +198,36 @@ TEST(DeclaredModels, HaveTheirKindsAndAReason) {
   EXPECT_FALSE(declaredModel("test_relu"));
 }
 
+TEST(DeclaredModels, AreInThePackage) {
+  const auto data = packagedTestData();
+  ASSERT_TRUE(data) << data.error().message();
+  std::set<std::string> folders;
+  for (const ConformanceFolder& folder : *findConformanceFolders({*data}))
+    folders.insert(fs::path(folder.path).filename().string());
+  std::istringstream lines(declaredModels());
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#")) continue;
+    const std::string name = line.substr(0, line.find(" | "));
+    EXPECT_TRUE(folders.contains(name)) << name;
+    EXPECT_TRUE(declaredModel(name)) << line;
+    ++count;
+  }
+  EXPECT_GT(count, 20u);
+}
+
 /// A model of the package under another name, judged as models of the package are.
 CaseResult runAs(const std::string& model, const std::string& name, const std::string& backend) {
+  const auto data = packagedTestData();
+  const auto runtime = createRuntime(backend);
+  EXPECT_TRUE(data && runtime) << data.error().message() << runtime.error().message();
+  if (!data || !runtime) return {};
   const fs::path root = fs::path(testing::TempDir()) / "declared_models";
   fs::remove_all(root);
   fs::create_directories(root);
-  fs::copy(fs::path(*packagedTestData()) / model, root / name,
-           fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  const CaseResult result =
-      runConformance({(root / name).string(), name},
-                     {&ops::builtinOps(), &ops::builtinOnnxRules(), backend, *createRuntime(backend), nullptr, true});
+  fs::copy(fs::path(*data) / model, root / name, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  const CaseResult result = runConformance(
+      {(root / name).string(), name}, {&ops::builtinOps(), &ops::builtinOnnxRules(), backend, *runtime, nullptr, true});
   fs::remove_all(root);
   return result;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
+
+#include "engine/base/check.h"
 
 namespace opkit::harness {
 namespace {
@@ -25,8 +28,13 @@ std::optional<DeclaredModel> declaredModel(const std::string& folder) {
     if (!line.starts_with(folder + " | ")) continue;
     const std::string rest = line.substr(folder.size() + 3);
     const size_t end = rest.find(" | ");
-    const std::string kinds = rest.substr(0, end);
-    const auto has = [&](const char* kind) { return kinds.find(kind) != std::string::npos; };
+    std::set<std::string> kinds;
+    std::istringstream list(rest.substr(0, end));
+    for (std::string kind; std::getline(list >> std::ws, kind, ',');) {
+      OPKIT_CHECK(kind == "zeros" || kind == "nothing" || kind == "refusal" || kind == "fallback");
+      kinds.insert(kind);
+    }
+    const auto has = [&](const char* kind) { return kinds.contains(kind); };
     return DeclaredModel{has("zeros") || has("nothing"), has("zeros"), has("refusal"), has("fallback"),
                          rest.substr(end + 3)};
   }

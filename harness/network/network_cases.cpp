@@ -134,7 +134,6 @@ class Collector {
 
   /// Runs the case on every backend, and declares refusals and kernels that are the oracle.
   Status declare(Case& c) const {
-    c.loops = kUsualLoops;
     const Case undeclared = c;
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry_.find(c.op)));
     OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry_, inputs));
@@ -145,7 +144,7 @@ class Collector {
       CaseResult result;
       if (!checkPlacement(*session, undeclared, backend, false, result)) {
         if (std::ranges::any_of(result.fallbacks, &FallbackNote::byDevice))
-          c.loops = 0;
+          c.anyLoops = result.reason;
         else if (result.status == CaseStatus::Fallback)
           c.fallback[backend] = result.reason;
       } else if (checkIndependence(undeclared, backend, result)) {

@@ -1,7 +1,7 @@
-// Graph passes on drawn graphs of 3 to 12 nodes. Half of them hold the pattern of a pass; the others nearly do:
-// other ranks, broadcasting, constants, further readers, operands of a run, extreme values. With all passes the outputs
-// must be those without any, on every backend. The day draws a few per pass; OPKIT_PASS_DRAWS asks for another number
-// and OPKIT_DAY for other graphs.
+// Graph passes on drawn graphs of 3 to 12 nodes. Half of them hold the pattern of a pass; the others nearly do: other
+// ranks, broadcasting, constants, further readers, operands of a run, extreme values. With all passes the outputs must
+// be those without any, on every backend. The same 12 graphs per pass each time; the part drawn-passes of the night
+// asks for more (OPKIT_PASS_DRAWS) and for others each day (OPKIT_DAY).
 #include <cstdlib>
 #include <random>
 #include <set>
@@ -175,7 +175,8 @@ void views(Sketch& s) {
   for (size_t i = 1 + s.below(3); i > 0; --i) {
     const auto first = static_cast<int64_t>(s.below(static_cast<size_t>(count - 1)));
     const int part = s.rows(x, first, first + 1 + static_cast<int64_t>(s.below(static_cast<size_t>(count - first))));
-    s.finish(s.node(s.pick({"Relu", "Exp", "Neg"}), {s.shown(part)}));
+    const char* const reader = s.pick({"Relu", "Exp", "Neg"});
+    s.finish(s.node(reader, {s.shown(part)}));
   }
   if (s.oneIn(2)) s.finish(s.node("Relu", {x}));
 }
@@ -359,8 +360,9 @@ void integers(Sketch& s) {
   if (kind == 5) y = s.node("Gemm", {x, bytes.weights({shape[1], 4})});
   const bool moves = kind == 4;
   if (!moves && s.oneIn(3)) y = s.node("Relu", {y});
-  s.finish(
-      bytes.quantized(y, moves && !s.differs() ? step : 0.1, moves && !s.differs() ? zeroPoint : s.pick({0, 120})));
+  const bool same = moves && !s.differs();  // the scale before is the scale after
+  const int after = same ? zeroPoint : s.pick({0, 120});
+  s.finish(bytes.quantized(y, same ? step : 0.1, after));
 }
 
 struct Pattern {

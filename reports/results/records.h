@@ -25,7 +25,7 @@ enum class Presence {
 };
 
 /// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file. In conformance: nobody
-/// can reproduce the expected values (harness/conformance/unjudgeable.txt). Expected, Flake: a failure that an
+/// can reproduce the expected values (harness/conformance/declared.txt). Expected, Flake: a failure that an
 /// expectation file names (harness/run/expectations.h). Unexpected: a pass that such a file calls a failure, or a line
 /// of it that matches no case.
 enum class CaseStatus {

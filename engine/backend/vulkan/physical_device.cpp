@@ -148,14 +148,28 @@ Result<PhysicalDevice> chooseDevice(const std::vector<PhysicalDevice>& devices, 
                              wanted, describeAll(devices));
 }
 
-bool PhysicalDevice::runsAllKernels() const {
+std::string PhysicalDevice::lacks() const {
   const VkPhysicalDeviceLimits& limits = properties.limits;
-  const uint32_t groups = *std::ranges::min_element(limits.maxComputeWorkGroupCount);
-  return storage8 && storage16 && int8 && int16 && int64 && float16 && float64 && byteDots && imageRobustness &&
-         subgroupSize >= 4 && limits.maxComputeSharedMemorySize >= 32768 &&
-         limits.maxComputeWorkGroupInvocations >= 1024 && groups >= 65535 &&
-         limits.maxStorageBufferRange >= 128u << 20 && limits.maxTexelBufferElements >= 128u << 20 &&
-         limits.maxImageDimension2D >= 16384;
+  const std::pair<bool, const char*> needs[] = {
+      {storage8, "storageBuffer8BitAccess"},
+      {storage16, "storageBuffer16BitAccess"},
+      {int8, "shaderInt8"},
+      {int16, "shaderInt16"},
+      {int64, "shaderInt64"},
+      {float16, "shaderFloat16"},
+      {float64, "shaderFloat64"},
+      {byteDots, "shaderIntegerDotProduct"},
+      {imageRobustness, "VK_EXT_image_robustness"},
+      {subgroupSize >= 4, "subgroups of 4"},
+      {limits.maxComputeSharedMemorySize >= 32768, "32 KiB that a work group shares"},
+      {limits.maxComputeWorkGroupInvocations >= 1024, "1,024 invocations of a work group"},
+      {*std::ranges::min_element(limits.maxComputeWorkGroupCount) >= 65535, "65,535 work groups along each axis"},
+      {limits.maxStorageBufferRange >= 128u << 20, "buffers of 128 MiB"},
+      {limits.maxTexelBufferElements >= 128u << 20, "texel buffers of 128 Mi elements"},
+      {limits.maxImageDimension2D >= 16384, "images of 16,384 texels each way"}};
+  for (const auto& [present, name] : needs)
+    if (!present) return name;
+  return "";
 }
 
 }  // namespace opkit::vulkan

@@ -41,9 +41,10 @@ struct PhysicalDevice {
   bool imageRobustness = false;     // VK_EXT_image_robustness: a load outside an image gives zero
   bool pipelineStatistics = false;  // VK_KHR_pipeline_executable_properties
 
-  /// Whether it has each feature that some kernel needs, and limits with which all kernels ran: those of a software
-  /// device. A kernel that it refuses for usual shapes is at fault.
-  bool runsAllKernels() const;
+  /// The first feature that some kernel needs and the device has not, or the first limit below those with which all
+  /// kernels ran (of a software device); empty if there is none. Then a kernel that it refuses for usual shapes is at
+  /// fault.
+  std::string lacks() const;
 };
 
 /// Every device with Vulkan 1.2 and a compute queue; may be empty.
