@@ -179,6 +179,7 @@ void setRowSets(data& context, const Spec& spec) {
   const std::vector<std::string> planes{"3,5,7", "2,1", "9", "1,2,3,33", "2,3,0", "0,4"};
   context.set("planeSets", rowSets(spec, "T", planes));
   context.set("requiredPlaneSets", rowSets(spec, "T", planes, false));
+  context.set("storedSets", rowSets(spec, "T", {"2,3,4", "5"}));
   context.set("rampSets", rowSets(spec, "T", {"3,19"}));
   context.set("benchSets", rowSets(spec, "T", {"64,56,56"}));
   context.set("errorSets", rowSets(spec, dtypeNames(spec.inputs[0].dtypes).front(), {"2,3"}));

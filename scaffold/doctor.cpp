@@ -82,21 +82,33 @@ struct Examination {
   void cases() {
     const json document = json::parse(tree.read(file(".cases.json")).value_or("{}"), nullptr, false);
     if (!document.is_object()) return report(file(".cases.json"), "not a JSON object");
-    std::set<std::string> all, broken;
+    std::set<std::string> all, broken, stored;
     for (const json& entry : document.value("cases", json::array())) {
       const std::vector<std::string> types = operatorsOf(entry);
       all.insert(types.begin(), types.end());
+      if (entry.contains("shapes")) stored.insert(types.begin(), types.end());
       const std::string lanes = entry.value("lanes", json::array()).dump();
       if (entry.contains("data") || lanes.find("exact") != std::string::npos ||
           lanes.find("specials") != std::string::npos)
         broken.insert(types.begin(), types.end());
     }
     // Families share their kernels: one operator's designed cases test them all. Shapes have no data to break.
-    const bool shapes = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;
-    if (!all.empty() && broken.empty() && !shapes)
+    const bool shapeOnly = tree.read(file(".cpp")).value_or("").find(".shapeOnly = true") != std::string::npos;
+    if (!all.empty() && broken.empty() && !shapeOnly)
       report(file(".cases.json"), "no designed breakers: expected an entry with \"data\", or lane exact or specials");
+    for (const json& entry : document.value("shapes", json::array()))
+      for (const std::string& type : operatorsOf(entry)) stored.insert(type);
+    shapes(all, stored);
     for (const harness::BrokenRule& rule : harness::brokenCaseRules(document.dump()))
       report(file(".cases.json"), rule.op + ": " + rule.message);
+  }
+
+  /// A shape rule agrees with itself: without stored shapes no check finds it wrong.
+  void shapes(const std::set<std::string>& all, const std::set<std::string>& stored) {
+    if (sourcesOf(tree, "ops/" + op).find("inferShapes") == std::string::npos) return;
+    for (const std::string& type : all)
+      if (!stored.contains(type))
+        report(file(".cases.json"), type + ": no entry with \"shapes\" (harness/cases.md) for its shape rule");
   }
 
   /// Bindings and push constants are written as `.name =` in a list or `push.name =` by a statement.

@@ -19,7 +19,7 @@ using OnnxAttributes = std::set<std::string> (*)(const std::string& onnxType);
 std::set<std::string> standardAttributes(const std::string& onnxType);
 
 /// Findings of one folder of ops/ and its shaders: missing parts, unused shaders, unselected variants, cases without
-/// designed data, bindings and push constants that no C++ sets, ONNX attributes that no rule reads.
+/// designed data or stored shapes, bindings and push constants that no C++ sets, ONNX attributes that no rule reads.
 std::vector<Finding> examineOperator(const Tree& tree, const std::string& folder,
                                      OnnxAttributes attributes = standardAttributes);
 /// Shaders of folders that no operator and no engine source includes, in the whole tree.

@@ -85,14 +85,35 @@ TEST_F(Doctor, CasesWithoutBreakers) {
   EXPECT_NE(findings().find("no designed breakers"), std::string::npos);
 }
 
+constexpr const char* kShapes = R"(, "shapes": [{"op": "Thing", "inputs": [["f32[2]"]], "shapes": [["f32[2]"]],
+  "source": "a page"}])";
+
 TEST_F(Doctor, CasesThatTheTestsWouldRefuse) {
-  scratch_.write("ops/thing/thing.cases.json",
-                 R"({"cases": [{"op": "Thing", "lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1]"], ["f32[3]"]]}]})");
+  const std::string one =
+      R"({"cases": [{"op": "Thing", "lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1]"], ["f32[3]"]]}])";
+  scratch_.write("ops/thing/thing.cases.json", one + kShapes + "}");
   EXPECT_EQ(findings(), "ops/thing/thing.cases.json: Thing: all cases have one rank\n");
-  scratch_.write("ops/thing/thing.cases.json",
-                 R"({"cases": [{"op": "Thing", "lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1]"], ["f32[3]"]]}],
-                     "exempt": [{"op": "Thing", "rules": ["ranks"], "reason": "it is made of rows"}]})");
+  scratch_.write(
+      "ops/thing/thing.cases.json",
+      one + kShapes + R"(, "exempt": [{"op": "Thing", "rules": ["ranks"], "reason": "it is made of rows"}]})");
   EXPECT_EQ(findings(), "");
+}
+
+TEST_F(Doctor, AShapeRuleWithoutStoredShapes) {
+  const std::string entry = R"("lanes": ["exact"], "inputs": [["f32[0]"], ["f32[1,1]"], ["f32[3]"]])";
+  const std::string missing =
+      "ops/thing/thing.cases.json: Other: no entry with \"shapes\" (harness/cases.md) for its shape rule\n";
+  const std::string both = R"({"cases": [{"op": ["Thing", "Other"], )" + entry + "}]";
+  scratch_.write("ops/thing/thing.cases.json", both + kShapes + "}");
+  EXPECT_EQ(findings(), missing);
+  scratch_.write(
+      "ops/thing/thing.cases.json",
+      R"({"cases": [{"op": ["Thing", "Other"], "shapes": [["f32[0]"], ["f32[1,1]"], ["f32[3]"]], "source": "a page", )" +
+          entry + "}]}");
+  EXPECT_EQ(findings(), "") << "an entry of the cases may store them";
+  scratch_.write("ops/thing/thing.cases.json", both + kShapes + "}");
+  edit("ops/thing/thing.cpp", ".inferShapes = shapeRule,", "");
+  EXPECT_EQ(findings(), "") << "without a rule there is nothing to store";
 }
 
 TEST_F(Doctor, BindingAndPushConstantDrift) {

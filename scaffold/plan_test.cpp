@@ -9,11 +9,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <thread>
 
 #include "engine/base/interrupt.h"
+#include "scaffold/doctor.h"
 #include "scaffold/generate.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
@@ -95,6 +97,41 @@ TEST_P(EveryKind, TddDiffersInTheKernelsAlone) {
     }
   }
   EXPECT_GE(different, 1u);
+}
+
+/// The entries of the operator that store shapes, of both lists.
+std::vector<nlohmann::json> entriesWithShapes(const std::string& text) {
+  const auto file = nlohmann::json::parse(text);
+  std::vector<nlohmann::json> entries;
+  for (const char* list : {"cases", "shapes"})
+    for (const auto& entry : file.value(list, nlohmann::json::array()))
+      if (entry["op"] == "Thing" && entry.contains("shapes")) entries.push_back(entry);
+  return entries;
+}
+
+TEST_P(EveryKind, StoresTheShapesOfEveryOutput) {
+  const ScratchTree scratch;
+  ASSERT_EQ(scaffold(scratch, GetParam().spec).message(), "");
+  const Spec spec = *completed(GetParam().spec);
+  const std::string op = findKind(spec.kind)->row ? spec.kind : "thing";
+  const auto entries = entriesWithShapes(*scratch.tree().read("ops/" + op + "/" + op + ".cases.json"));
+  ASSERT_FALSE(entries.empty());
+  std::set<size_t> ranks;  // of the first output
+  for (const auto& entry : entries) {
+    EXPECT_FALSE(entry.value("source", "").empty());
+    EXPECT_EQ(entry["shapes"].size(), entry["inputs"].size());
+    for (const auto& outputs : entry["shapes"]) {
+      EXPECT_EQ(outputs.size(), spec.outputs.size());
+      const std::string first = outputs[0];
+      ranks.insert(static_cast<size_t>(std::count(first.begin(), first.end(), ',')));
+    }
+  }
+  EXPECT_GT(*ranks.rbegin(), 0u) << "no stored shape has two axes";
+  EXPECT_TRUE(findKind(spec.kind)->row || ranks.size() > 1) << "all have one rank";
+  const auto findings = examine(scratch.tree(), "Thing", false);
+  ASSERT_TRUE(findings) << findings.error().message();
+  for (const Finding& finding : *findings)
+    EXPECT_TRUE(finding.message.starts_with("mark left")) << finding.where << ": " << finding.message;
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind, testing::ValuesIn(everyForm()),
