@@ -110,6 +110,12 @@ TEST(StoredShapes, NoWrongExtentRankOrTypeAgrees) {
   EXPECT_GT(faults, 1000u);
 }
 
+/// The operator itself makes these extents (global pools) or outputs (states of optimizers) equal.
+bool isAlike(const std::string& type, size_t axis) {
+  const bool isState = type == "Adagrad" || type == "Adam" || type == "Momentum";
+  return isState || (type.find("Global") != std::string::npos && axis >= 2);
+}
+
 /// Neighbouring extents in the wrong order, and the description of another output, must not agree either.
 TEST(StoredShapes, NoExtentOfAnotherAxisOrOutputAgrees) {
   size_t faults = 0;
@@ -120,6 +126,7 @@ TEST(StoredShapes, NoExtentOfAnotherAxisOrOutputAgrees) {
     for (size_t output = 0; output < def->outputs.size(); ++output) {
       const size_t rank = rankAt(own->second, output).value_or(0);
       for (size_t axis = 0; axis + 1 < rank; ++axis) {
+        if (isAlike(def->type, axis)) continue;
         ++faults;
         const bool found = isFound(*def, own->second, [=](std::vector<TensorDesc>& outputs) {
           if (output >= outputs.size() || axis + 1 >= outputs[output].shape.size()) return;
@@ -127,7 +134,7 @@ TEST(StoredShapes, NoExtentOfAnotherAxisOrOutputAgrees) {
         });
         if (!found) missing += fmt::format("{} output {} axes {} and {}\n", def->type, output, axis, axis + 1);
       }
-      if (output == 0) continue;
+      if (output == 0 || isAlike(def->type, 0)) continue;
       ++faults;
       const bool found = isFound(*def, own->second, [=](std::vector<TensorDesc>& outputs) {
         if (output < outputs.size()) outputs[output] = outputs[0];

@@ -202,8 +202,9 @@ TEST(DeclaredModels, AreInThePackage) {
   const auto data = packagedTestData();
   ASSERT_TRUE(data) << data.error().message();
   std::set<std::string> folders;
-  for (const ConformanceFolder& folder : *findConformanceFolders({*data}))
-    folders.insert(fs::path(folder.path).filename().string());
+  const auto found = findConformanceFolders({*data});
+  ASSERT_TRUE(found) << found.error().message();
+  for (const ConformanceFolder& folder : *found) folders.insert(fs::path(folder.path).filename().string());
   std::istringstream lines(declaredModels());
   size_t count = 0;
   for (std::string line; std::getline(lines, line);) {
