@@ -35,14 +35,10 @@ Status constant(OnnxNode& node) {
 }
 
 Status constantOfShape(OnnxNode& node) {
-  int value = -1;
-  if (node.hasAttribute("value")) {
-    OPKIT_ASSIGN(Tensor tensor, node.tensorAttribute("value"));
-    value = node.addConstant("value", std::move(tensor));
-  } else {
-    value = node.addConstant("value", 0.0f);
-  }
-  return node.emit("ConstantOfShape", {node.input(0), value});
+  OPKIT_ASSIGN(Tensor value, node.hasAttribute("value")
+                                 ? node.tensorAttribute("value")
+                                 : Tensor::fromValues<float>({DType::Float32, {1}}, std::vector{0.0f}));
+  return node.emit("ConstantOfShape", {node.input(0), node.addConstant("value", std::move(value))});
 }
 
 }  // namespace
