@@ -46,34 +46,18 @@ std::string meaningOf(const Spec& spec, const Attribute& attribute) {
          (hidden ? fmt::format("; empty stands for '{}'", attribute.initial) : "");
 }
 
-std::string floatLiteral(const std::string& text) {
-  const std::string value = text.empty() ? "0" : text;
-  return value.find_first_of(".eEn") == std::string::npos ? value + ".0f" : value + "f";
-}
-
-/// "OPKIT_ASSIGN(params.mode, choiceAttribute<ThingMode>(node, "mode", {{"nearest", ThingMode::Nearest}, ..}));"
-std::string choiceReadOf(const Spec& spec, const Attribute& attribute) {
-  const std::string type = enumTypeOf(spec, attribute);
+/// `choice("mode", &Params::mode, {{"nearest", ThingMode::Nearest}, ..})`. Defaults are those of the .fbs.
+std::string onnxFieldOf(const Spec& spec, const Attribute& attribute) {
+  const std::string member = "&Params::" + attribute.name;
+  if (attribute.name == "num_groups" && isOwn(spec, attribute))
+    return fmt::format("field(required(\"{}\"), {})", attribute.name, member);
+  if (attribute.type == "string" && !attribute.initial.empty() && attribute.choices.empty())
+    return fmt::format("field(\"{}\", {}, \"{}\")", attribute.name, member, attribute.initial);
+  if (attribute.choices.empty()) return fmt::format("field(\"{}\", {})", attribute.name, member);
   std::vector<std::string> rows;
   for (const std::string& choice : attribute.choices)
-    rows.push_back(fmt::format("{{\"{}\", {}::{}}}", choice, type, choiceName(choice)));
-  return fmt::format("OPKIT_ASSIGN(params.{}, choiceAttribute<{}>(node, \"{}\", {{{}}}));", attribute.name, type,
-                     attribute.name, fmt::join(rows, ", "));
-}
-
-std::string onnxReadOf(const Spec& spec, const Attribute& attribute) {
-  const std::string &name = attribute.name, &type = attribute.type, &initial = attribute.initial;
-  if (!attribute.choices.empty()) return choiceReadOf(spec, attribute);
-  const std::string member = fmt::format("params.{} = ", name);
-  if (type == "ints") return fmt::format("{}node.intsAttribute(\"{}\");", member, name);
-  if (type == "floats") return fmt::format("{}node.floatsAttribute(\"{}\");", member, name);
-  if (type == "string") return fmt::format("{}node.stringAttribute(\"{}\", \"{}\");", member, name, initial);
-  if (type == "float") return fmt::format("{}node.floatAttribute(\"{}\", {});", member, name, floatLiteral(initial));
-  if (name == "num_groups" && isOwn(spec, attribute))
-    return fmt::format("OPKIT_ASSIGN({}requiredInt(node, \"{}\"));", "params." + name + ", ", name);
-  // ONNX writes keep_dims as keepdims, and so on: the developer must check the name.
-  const std::string fallback = type == "bool" ? (initial == "true" ? "1" : "0") : initial.empty() ? "0" : initial;
-  return fmt::format("{}node.intAttribute(\"{}\", {}){};", member, name, fallback, type == "bool" ? " != 0" : "");
+    rows.push_back(fmt::format("{{\"{}\", {}::{}}}", choice, enumTypeOf(spec, attribute), choiceName(choice)));
+  return fmt::format("choice(\"{}\", {}, {{{}}})", attribute.name, member, fmt::join(rows, ", "));
 }
 
 /// A push constant: its type and comment in GLSL, its value in C++.
@@ -92,7 +76,6 @@ data attributeData(const Spec& spec, const Attribute& attribute) {
   item.set("name", attribute.name);
   item.set("fbs", fbsOf(spec, attribute));
   item.set("meaning", meaningOf(spec, attribute));
-  item.set("onnxRead", onnxReadOf(spec, attribute));
   setPush(item, attribute);
   item.set("enumType", enumTypeOf(spec, attribute));
   item.set("enumNote", isOwn(spec, attribute) ? "" : "  // SCAFFOLD: what each choice does");
@@ -119,20 +102,23 @@ bool reachesShader(const Spec& spec, const Attribute& attribute) {
 
 void setAttributes(data& context, const Spec& spec) {
   data all = data::type::list, scalars = data::type::list, enums = data::type::list;
-  std::vector<std::string> names;
+  std::vector<std::string> fields;
   for (const Attribute& attribute : spec.attributes) {
     all << attributeData(spec, attribute);
-    names.push_back(attribute.name);
+    fields.push_back(onnxFieldOf(spec, attribute));
     if (reachesShader(spec, attribute)) scalars << attributeData(spec, attribute);
     if (!attribute.choices.empty()) enums << attributeData(spec, attribute);
   }
   context.set("attrs", all);
   context.set("scalars", scalars);
   context.set("enums", enums);
-  context.set("attrNames", quoted(names));
   context.set("hasParams", !spec.attributes.empty());
   // ONNX's norms have stash_type, the type of the statistics.
-  context.set("stash", spec.kind == "rowwise" && std::find(names.begin(), names.end(), "stash_type") == names.end());
+  const bool stash = spec.kind == "rowwise" &&
+                     std::ranges::find(spec.attributes, "stash_type", &Attribute::name) == spec.attributes.end();
+  if (stash) fields.push_back("only<Params>(\"stash_type\", 1)");
+  context.set("stash", stash);
+  context.set("onnxFields", fmt::format("{}", fmt::join(fields, ", ")));
   // The norms of ONNX call these parameters the same and have the same defaults.
   context.set("onnxMark", spec.kind != "rowwise" || spec.attributes.size() > ownAttributes(spec).size());
   const auto slope = std::find_if(spec.attributes.begin(), spec.attributes.end(),

@@ -223,6 +223,23 @@ TEST(Generated, ChoicesAreAnEnumEverywhere) {
   expectIn(textOf("choices", "shaders/thing/thing.comp"), "uint mode;  // 0 nearest, 1 SAME_UPPER");
 }
 
+TEST(Generated, OnnxRulesDeclareTheirAttributes) {
+  Spec spec{.name = "Thing", .kind = "elementwise"};
+  for (const char* text : {"alpha:float=0.25", "steps:int=3", "label:string=abc", "sizes:ints"})
+    spec.attributes.push_back(*parseAttribute(text));
+  const std::string rules = textOf(spec, "ops/thing/thing_onnx.cpp");
+  expectIn(rules, "#include \"engine/import/onnx/onnx_fields.h\"\n");
+  for (const char* field : {"\"alpha\", &Params::alpha", "\"steps\", &Params::steps",
+                            "\"label\", &Params::label, \"abc\"", "\"sizes\", &Params::sizes"})
+    expectIn(rules, fmt::format("field({})", field));
+  expectIn(rules, "\n  rules.add(\"Thing\", nodeOf<Params>(\"Thing\", fields));\n");
+  EXPECT_EQ(rules.find("Attribute("), std::string::npos) << "a copy by hand drops bits\n" << rules;
+
+  const std::string groups = textOf("groups", "ops/thing/thing_onnx.cpp");
+  expectIn(groups, "field(required(\"num_groups\"), &Params::num_groups)");
+  expectIn(groups, "only<Params>(\"stash_type\", 1)");
+}
+
 TEST(Generated, CardsSayWhatInputsAre) {
   const std::string card = textOf("contents", "ops/thing/thing.cpp");
   expectIn(card, "{\"sizes\", DTypeSet{DType::Int64}, Port::Kind::Required, true}");
