@@ -22,7 +22,7 @@ using Examples = std::vector<const Case*>;
 
 constexpr size_t kTries = 24;          // examples per place and turn
 constexpr size_t kSlowTries = 8;       // slow candidates, the cheapest of which is taken
-constexpr uint64_t kEdgeDays = 4;      // days on which each operator's edges are drawn once, if not on all
+constexpr uint64_t kEdgeDays = 4;      // the day's set draws each operator's edges every fourth day
 constexpr double kTypicalDraw = 0.06;  // estimated seconds of a draw on the built-in backends together
 
 template <class List>
