@@ -164,7 +164,7 @@ Status Checker::compareMargin(const PreparedCase& c, const CaseResult& result) c
   if (!result.accuracy->pass) return Status::unsupported("the errors are outside their bound");
   const bool isMasked = runtimeOptions_ && (!runtimeOptions_->mask.empty() || !runtimeOptions_->deviceClass.empty());
   if (isMasked || std::getenv("OPKIT_VULKAN_MASK") || std::getenv("OPKIT_DEVICE_CLASS"))
-    return Status::unsupported("the device is masked, or taken for one of another class");
+    return Status::unsupported("{}", kOtherDevice);
   if (c.second) return Status::unsupported("a script gave the expected values");
   return checkMargin(*margins_, *registry_.find(c.description.op), c.description, result);
 }

@@ -4,8 +4,10 @@
 #include <charconv>
 #include <sstream>
 
+#include "engine/model/model.h"
 #include "harness/cases/case.h"
 #include "harness/cases/rng.h"
+#include "harness/compare/tolerance.h"
 
 namespace opkit::harness {
 
@@ -15,6 +17,15 @@ namespace {
 
 constexpr const char* kNone = "-";
 constexpr size_t kKeyFields = 5;
+
+// Why the sub-check did not run. The same words for all cases: results keep each reason once.
+constexpr const char* kNoRecord = "no margin below 1/4 is recorded of this entry and kernel in ";
+constexpr const char* kNotWritten = "margins are recorded of written cases with their own data";
+
+std::string_view reasonOf(const CaseRecord& record) {
+  const auto note = record.notRun.find("margin");
+  return note == record.notRun.end() ? std::string_view() : note->second;
+}
 
 std::vector<std::string> fieldsOf(const std::string& line) {
   std::vector<std::string> fields;
@@ -28,10 +39,6 @@ std::string written(double margin) { return fmt::format("{:.2g}", margin); }
 
 /// The bound itself ends what may grow from a larger one.
 bool isOfUse(double margin) { return margin < 1 / kMostGrowth; }
-
-std::string nameOf(const MarginKey& key) {
-  return fmt::format("{} {} {} {} {}", key.op, key.dtype, key.lane, key.kernel, key.entry);
-}
 
 Status parseLine(const std::vector<std::string>& columns, const std::vector<std::string>& fields,
                  RecordedMargins& margins) {
@@ -67,11 +74,31 @@ std::optional<MarginKey> marginKeyOf(const Case& c, const std::string& dtype, co
   for (auto& input : bare.inputs)
     if (input) input->shape.clear();
   return MarginKey{c.op, dtype, nameOf(c.lane), kernel.empty() ? provider : provider + "/" + kernel,
-                   fmt::format("{:06x}", hashText(bare.id() + c.name) >> 40)};
+                   fmt::format("{:06x}", hashText(bare.id()) >> 40)};
 }
 
-bool hasMargin(const OpDef& def, const std::string& dtype) {
-  const bool isExact = def.numeric == NumericClass::Exact || def.numeric == NumericClass::Cast;
+std::optional<MarginKey> marginKeyOf(const CaseRecord& record) {
+  const Result<Case> parsed = parseCaseId(record.id);
+  if (!parsed || reasonOf(record) == kNotWritten) return std::nullopt;
+  Case c = *parsed;
+  c.name = record.name;
+  return marginKeyOf(c, record.dtype, record.provider, record.kernel);
+}
+
+std::string nameOf(const MarginKey& key) {
+  return fmt::format("{} {} {} {} {}", key.op, key.dtype, key.lane, key.kernel, key.entry);
+}
+
+bool isMeasured(const CaseRecord& record) {
+  if (!record.accuracy || !(record.status == CaseStatus::Pass || record.failedCheck == "margin")) return false;
+  return std::ranges::find(record.checks, "margin") != record.checks.end() || reasonOf(record).starts_with(kNoRecord);
+}
+
+bool isMasked(const CaseRecord& record) { return reasonOf(record) == kOtherDevice; }
+
+bool hasMargin(const OpDef& def, Lane lane, const std::string& dtype) {
+  const bool isExact = def.numeric == NumericClass::Exact || def.numeric == NumericClass::Cast ||
+                       (lane == Lane::Exact && hasExactLane(def.numeric));
   const std::optional<DType> type = dtypeFromName(dtype);
   return !isExact && type && isFloat(*type);
 }
@@ -117,10 +144,7 @@ void RecordedMargins::raise(const MarginKey& key, const std::string& environment
   kept = std::max(kept, margin);
 }
 
-void RecordedMargins::replaceBy(const RecordedMargins& other) {
-  std::set<std::pair<std::string, std::string>> renewed;  // operator and environment
-  for (const auto& [key, row] : other.margins_)
-    for (const auto& [environment, margin] : row) renewed.emplace(key.op, environment);
+void RecordedMargins::replaceBy(const RecordedMargins& other, const Scopes& renewed) {
   for (auto& [key, row] : margins_)
     std::erase_if(row, [&, &op = key.op](const auto& one) { return renewed.contains({op, one.first}); });
   for (const auto& [key, row] : other.margins_)
@@ -138,7 +162,19 @@ std::vector<std::string> RecordedMargins::changesTo(const RecordedMargins& other
         lines.push_back(
             fmt::format("{} {}: {} -> {}", nameOf(key), environment, old ? written(*old) : "none", written(margin)));
     }
+  for (const auto& [key, row] : margins_)
+    for (const auto& [environment, margin] : row)
+      if (!other.find(key, environment))
+        lines.push_back(fmt::format("{} {}: {} -> none", nameOf(key), environment, written(margin)));
   return lines;
+}
+
+std::vector<MarginKey> RecordedMargins::unmet(const std::string& op, const std::string& environment,
+                                              const std::set<MarginKey>& met) const {
+  std::vector<MarginKey> keys;
+  for (const auto& [key, row] : margins_)
+    if (key.op == op && row.contains(environment) && !met.contains(key)) keys.push_back(key);
+  return keys;
 }
 
 std::set<std::string> RecordedMargins::environments() const {
@@ -167,19 +203,25 @@ std::string RecordedMargins::text() const {
   return text;
 }
 
+Result<RecordedMargins> readMargins(const std::string& file) {
+  OPKIT_ASSIGN(const auto bytes, readFile(file));
+  auto margins = RecordedMargins::parse({bytes.begin(), bytes.end()});
+  if (!margins) return margins.error().withContext(file);
+  return margins;
+}
+
 Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case& c, const CaseResult& result) {
-  if (!hasMargin(def, result.dtype)) return Status::unsupported("the results have no errors within a bound");
+  if (!hasMargin(def, c.lane, result.dtype)) return Status::unsupported("the results have no errors within a bound");
   const auto key = marginKeyOf(c, result.dtype, result.provider, result.kernel);
-  if (!key) return Status::unsupported("margins are recorded of written cases with their own data");
+  if (!key) return Status::unsupported("{}", kNotWritten);
   const std::string environment = marginEnvironment(result.backend, result.device, result.software);
   const auto old = recorded.find(*key, environment);
-  // The same words for all: results keep each reason once.
-  if (!old) return Status::unsupported("no margin below 1/4 is recorded of this entry and kernel in {}", environment);
+  if (!old) return Status::unsupported("{}{}", kNoRecord, environment);
   const double margin = result.accuracy->margin, most = kMostGrowth * std::max(*old, kLeastMargin);
   if (margin <= most) return Status::ok();
   return Status::internal(
-      "the worst error is {:.2g} of its bound, recorded is {} ({}, {}); above {:.2g} it is a loss of precision, or "
-      "`op-harness margins` records it",
+      "the worst error is {:.2g} of its bound, recorded is {} ({}, {}), allowed is {:.2g} (four times the recorded "
+      "figure). If the change is wanted, record it with `op-harness margins`",
       margin, written(*old), nameOf(*key), environment, most);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
+#include "engine/tools/driver.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/case_rules.h"
 #include "harness/cases/costs.h"
@@ -18,6 +19,7 @@
 #include "harness/commands/check_totals.h"
 #include "harness/commands/debug_case.h"
 #include "harness/commands/expectation_options.h"
+#include "harness/commands/margin_rows.h"
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/isolated_jobs.h"
@@ -77,13 +79,14 @@ class CheckRun {
     OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options_.backend));
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
+    OPKIT_ASSIGN(margins_, MarginRows::read(options_.backend.margins));
+    for (const DescribedDevice& device : devices) devices_.push_back(device.info);
     CaseOptions cases = options_.cases;
     if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
     OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
-    reruns_.emplace(CheckJob(registry_, catalogue_, options_.backend, &expectations_), limits(),
-                    writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
+    reruns_.emplace(newJob(), limits(), writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
     if (interrupted()) return cli::kSuccess;  // nothing was started
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
@@ -106,6 +109,8 @@ class CheckRun {
   }
 
  private:
+  CheckJob newJob() const { return {registry_, catalogue_, options_.backend, &expectations_, &margins_.recorded()}; }
+
   Result<std::vector<CheckUnit>> allUnits() {
     if (options_.sample) return sampleUnits(catalogue_, registry_, options_.backend, limits());
     std::vector<CheckUnit> units;
@@ -198,7 +203,7 @@ class CheckRun {
 
   Status runIsolatedUnits(const std::vector<CheckUnit>& units,
                           const std::function<void(size_t, const JobOutcome&)>& onCrash) {
-    CheckJob job(registry_, catalogue_, options_.backend, &expectations_);
+    CheckJob job = newJob();
     unitsTotal_ += units.size();
     std::vector<std::optional<JobOutcome>> finished(units.size());
     size_t next = 0;
@@ -313,6 +318,7 @@ class CheckRun {
     file_.write(one);
     noteDuration(one);
     account_.add(one);
+    margins_.add(one);
     totals_.add(one, variantKernels);
     if (writer_) writer_->add(one);
     if (!options_.junit.empty()) {
@@ -401,8 +407,37 @@ class CheckRun {
     }
   }
 
+  /// True if the run has every written case of its operators, on devices as they are.
+  bool hasAllWritten() const {
+    const CaseOptions& asked = options_.cases;
+    const bool isNarrowed = !asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || asked.seed ||
+                            !options_.shard.isWhole() || options_.sample || (day_ && day_->days > 1);
+    const bool isOther =
+        !options_.backend.oracle.path.empty() || !plugins().plugins().empty() || !cli::driverOptions().empty();
+    return !isNarrowed && !isOther && !interrupted() && unitsDone_ == unitsTotal_;
+  }
+
+  /// Operators with failures say enough: some of their cases reached no margin.
+  void recordUnmetMargins() {
+    if (!hasAllWritten()) return;
+    for (const DeviceInfo& device : devices_)
+      for (const OpDef* def : registry_.all()) {
+        const CheckTally* const tally = totals_.find(def->type, device.backend);
+        if (!tally || lesser_.contains(device.backend)) continue;
+        const auto isEnough = [&](CaseStatus status) { return tally->count.contains(status); };
+        if (std::ranges::any_of(std::array{CaseStatus::Skip, CaseStatus::Fail, CaseStatus::Crash, CaseStatus::Hang},
+                                isEnough))
+          continue;
+        for (CaseRecord& one : margins_.unmet(def->type, device)) {
+          staleLines_.push_back(one.reason);
+          record(std::move(one), "");
+        }
+      }
+  }
+
   Result<int> finish() {
     recordKernelsThatNeverRan();
+    recordUnmetMargins();
     recordStaleLines();
     for (const auto& [key, tally] : totals_.tallies())
       if (tally.blocks > kBlocksPerOperator)
@@ -485,6 +520,8 @@ class CheckRun {
   ResultFile file_;
   CheckAccount account_;
   Expectations expectations_;
+  MarginRows margins_;
+  std::vector<DeviceInfo> devices_;
   std::optional<ExpectationWriter> writer_;
   std::optional<Reruns> reruns_;  // once the cases are known
   CheckTotals totals_;
@@ -576,6 +613,10 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
                    "Trace the shaders of small cases and look for race,bounds,init,loops")
       ->type_name("PARTS");
   options->expectations.add(*command);
+  command
+      ->add_option("--margins", options->backend.margins,
+                   "Compare with this record of margins in place of the build's (harness/check/margins.tsv)")
+      ->check(CLI::ExistingFile);
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile())
       ->excludes(store);

@@ -46,6 +46,7 @@ std::string repeatCommand(const BackendOptions& backends, const std::string& bac
   if (const std::string driver = cli::driverOptions(); !driver.empty() && backend == "vulkan") command += " " + driver;
   if (!backends.sanitize.empty() && backend == "vulkan") command += " --sanitize " + backends.sanitize;
   if (!backends.oracle.path.empty()) command += " --oracle " + shellQuoted(backends.oracle.path);
+  if (!backends.margins.empty()) command += " --margins " + shellQuoted(backends.margins);
   if (!backends.simd.empty() && backend == "cpu") command += " --simd " + backends.simd;
   const char* const validations[] = {"off", "core", "sync", "gpu"};
   if (backends.validation != Validation::Off && backend == "vulkan")
@@ -64,6 +65,7 @@ Status CheckJob::open() {
   for (const BackendLane& lane : lanes) {
     checkers_.emplace_back(registry_, lane.name, lane.runtime);
     checkers_.back().setRuntimeOptions(lane.options);
+    if (margins_) checkers_.back().setMargins(*margins_);
     checkers_.back().setShaderLog(ShaderLog::attach(*lane.runtime));
     OPKIT_TRY(addSanitizer(lane));
   }

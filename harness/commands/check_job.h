@@ -37,13 +37,15 @@ struct CheckUnit {
 
 class CheckJob {
  public:
-  /// Leaves out the cases that `expectations` skips, if given. All arguments must outlive the job.
+  /// Leaves out the cases that `expectations` skips, if given, and compares with `margins` in place of the build's. All
+  /// arguments must outlive the job.
   CheckJob(const OpRegistry& registry, const Catalogue& catalogue, const BackendOptions& backends,
-           const Expectations* expectations = nullptr)
+           const Expectations* expectations = nullptr, const RecordedMargins* margins = nullptr)
       : registry_(registry),
         catalogue_(catalogue),
         backends_(backends),
         expectations_(expectations),
+        margins_(margins),
         coldCaches_(coldCacheGroups(catalogue)) {}
 
   /// Opens the backends at its first call. A backend that cannot be opened fails every unit.
@@ -66,6 +68,7 @@ class CheckJob {
   const Catalogue& catalogue_;
   const BackendOptions& backends_;
   const Expectations* expectations_;
+  const RecordedMargins* margins_;
   std::set<size_t> coldCaches_;
   std::vector<Checker> checkers_;
   std::optional<ScriptOracle> script_;

@@ -55,6 +55,7 @@ struct BackendOptions {
   std::string sanitize;  // parts of the shader sanitizer (harness/trace/sanitizer.h); empty: none
   ScriptOptions oracle;  // a script that gives expected values; an empty path: none
   std::string simd;      // the best instruction set that the CPU's kernels may use; empty: any
+  std::string margins;   // a file of recorded margins in place of the build's (`check`)
 
   void add(CLI::App& command, const std::string& defaultBackends);
   /// InvalidArgument if an option is for a backend that was not requested; part of opening backends.

@@ -1,3 +1,7 @@
+#include <array>
+#include <map>
+#include <sstream>
+
 #include "engine/model/model.h"
 #include "harness/check/margins.h"
 #include "harness/commands/commands.h"
@@ -11,13 +15,38 @@ struct MarginArguments {
   std::string update;
 };
 
-/// Other kernels than the device's own would be recorded under its name.
-Status checkOptions(const reports::Results& results) {
-  for (const reports::Run& run : results.runs)
-    for (const char* option : {"--mask", "--device-class", "--seed"})
-      if (run.facts.command.find(option) != std::string::npos)
-        return Status::invalidArgument("expected results of the device as it is, got a run with {}", option);
+using Scope = std::pair<std::string, std::string>;  // operator and environment
+
+/// Options with which a run still has all written cases of its operators, by the device's own kernels.
+constexpr std::array<std::string_view, 19> kWholeRun = {
+    "--written",   "--brief",       "--op",      "--backend", "--device",           "--simd", "--validation",
+    "--json",      "--junit",       "--jobs",    "--timeout", "--memory",           "--save", "--margins",
+    "--subchecks", "--annotations", "--verbose", "--slowest", "--emit-expectations"};
+
+/// What a part of the cases, or other kernels, lack would leave the record without a word.
+Status checkRun(const reports::Run& run) {
+  std::istringstream words(run.facts.command);
+  bool isWritten = false;
+  for (std::string word; words >> word;) {
+    const std::string option = word.substr(0, word.find('='));
+    isWritten = isWritten || option == "--written";
+    if (option.starts_with("--") && std::ranges::find(kWholeRun, option) == kWholeRun.end())
+      return Status::invalidArgument("expected runs of all written cases on the device as it is, got a run with {}",
+                                     option);
+  }
+  if (!isWritten) return Status::invalidArgument("expected runs of `check --written`, got '{}'", run.facts.command);
+  if (!run.complete())
+    return Status::invalidArgument("expected complete runs, '{}' did not reach its end", run.facts.command);
   return Status::ok();
+}
+
+Status checkRecord(const CaseRecord& record) {
+  if (isMasked(record)) return Status::invalidArgument("{} on {}: {}", record.id, record.backend, kOtherDevice);
+  const bool failed =
+      record.status == CaseStatus::Fail || record.status == CaseStatus::Crash || record.status == CaseStatus::Hang;
+  if (!failed || isMeasured(record)) return Status::ok();
+  return Status::invalidArgument("expected cases that pass, or fail for their margin alone; {} on {} fails ({})",
+                                 record.id, record.backend, record.reason);
 }
 
 std::string environmentOf(const CaseRecord& record, const reports::Results& results) {
@@ -25,40 +54,52 @@ std::string environmentOf(const CaseRecord& record, const reports::Results& resu
     return device.run == record.run && device.backend == record.backend;
   };
   const auto device = std::ranges::find_if(results.devices, isItsDevice);
-  return marginEnvironment(record.backend, record.device, device != results.devices.end() && device->software);
+  if (device == results.devices.end()) return marginEnvironment(record.backend, record.device, false);
+  return marginEnvironment(record.backend, device->name, device->software);
 }
 
-RecordedMargins marginsOf(const reports::Results& results) {
-  RecordedMargins margins;
-  for (const CaseRecord* record : results.ofKind("check")) {
-    const Result<Case> parsed = parseCaseId(record->id);
-    const OpDef* const def = plugins().registry().find(record->op);
-    // A case that fails for its margin alone is what a wanted change is recorded from.
-    const bool isWithin = record->status == CaseStatus::Pass || record->failedCheck == "margin";
-    if (!parsed || !def || !record->accuracy || !isWithin) continue;
-    if (!hasMargin(*def, record->dtype)) continue;
-    Case c = *parsed;
-    c.name = record->name;
-    if (const auto key = marginKeyOf(c, record->dtype, record->provider, record->kernel))
-      margins.raise(*key, environmentOf(*record, results), record->accuracy->margin);
+/// Figures of the last run of each operator in each environment: `check --json` appends to a file.
+class Measured {
+ public:
+  static Result<Measured> of(const reports::Results& results) {
+    Measured measured;
+    std::map<Scope, std::string> last;  // ids of runs
+    for (const CaseRecord* record : results.ofKind("check"))
+      if (!record->op.empty()) last[{record->op, environmentOf(*record, results)}] = record->run;
+    for (const reports::Run& run : results.runs)
+      if (std::ranges::any_of(last, [&](const auto& one) { return one.second == run.facts.run; }))
+        OPKIT_TRY(checkRun(run));
+    for (const CaseRecord* record : results.ofKind("check")) {
+      const Scope scope{record->op, environmentOf(*record, results)};
+      if (record->op.empty() || last.at(scope) != record->run) continue;
+      OPKIT_TRY(checkRecord(*record));
+      measured.add(*record, scope);
+    }
+    return measured;
   }
-  return margins;
-}
+
+  RecordedMargins margins;
+  RecordedMargins::Scopes scopes;
+
+ private:
+  void add(const CaseRecord& record, const Scope& scope) {
+    scopes.insert(scope);
+    const auto key = marginKeyOf(record);
+    if (key && isMeasured(record)) margins.raise(*key, scope.second, record.accuracy->margin);
+  }
+};
 
 Result<int> record(const MarginArguments& options) {
   reports::Results results;
   for (const std::string& file : options.results) OPKIT_TRY(reports::readResults(file, results));
-  OPKIT_TRY(checkOptions(results));
-  const RecordedMargins margins = marginsOf(results);
-  if (margins.empty()) return nothingRan("the files hold no results of check with errors to record");
-  OPKIT_ASSIGN(const auto bytes, readFile(options.update));
-  auto old = RecordedMargins::parse({bytes.begin(), bytes.end()});
-  if (!old) return old.error().withContext(options.update);
-  RecordedMargins updated = *old;
-  updated.replaceBy(margins);
-  const std::vector<std::string> changes = old->changesTo(updated);
+  OPKIT_ASSIGN(const Measured measured, Measured::of(results));
+  if (measured.margins.empty()) return nothingRan("the files hold no results of check with errors to record");
+  OPKIT_ASSIGN(const RecordedMargins old, readMargins(options.update));
+  RecordedMargins updated = old;
+  updated.replaceBy(measured.margins, measured.scopes);
+  const std::vector<std::string> changes = old.changesTo(updated);
   for (const std::string& line : changes) fmt::print("{}\n", line);
-  fmt::print("{} margins are new or others\n", changes.size());
+  fmt::print("{} margins added, changed or dropped\n", changes.size());
   const std::string text = updated.text();
   OPKIT_TRY(writeFile(options.update, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   return cli::kSuccess;
@@ -76,7 +117,9 @@ void addMarginsCommand(CLI::App& app, CommandContext& context) {
       ->required()
       ->check(CLI::ExistingFile);
   command->footer(
-      "Replaces the figures of the results' operators in their environments, and prints old and new ones.\n"
+      "Replaces the figures of the results' operators in their environments, and prints old and new ones. The last "
+      "run\n"
+      "of an operator in an environment counts. Runs must have all written cases of their operators.\n"
       "Example:\n  op-harness check --written --op Exp --json exp.jsonl && op-harness margins exp.jsonl --update "
       "harness/check/margins.tsv");
   command->callback([options, &context] { context.run = [options] { return record(*options); }; });

@@ -50,7 +50,7 @@ row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
 row[op-harness check]='--written --op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness costs]="%$scratch/results.jsonl"
-row[op-harness margins]="%$scratch/results.jsonl --update @/margins.tsv"
+row[op-harness margins]="%$scratch/results.jsonl --update $scratch/margins.tsv"
 row[op-harness replay]="%$scratch/failure.opcase"
 row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/results.jsonl"
 row[op-harness shaders]='--op Relu --json @/shaders.json'
@@ -325,9 +325,10 @@ done
 [ $failures = 0 ] || exit 1
 
 # Input files of some commands.
-"$bin/op-harness" check --op Relu --backend cpu --json "$scratch/results.jsonl" >/dev/null
+"$bin/op-harness" check --written --op Relu,Exp --backend cpu --json "$scratch/results.jsonl" >/dev/null
 rm -f "$scratch/history.sqlite"
 "$bin/op-report" add --history "$scratch/history.sqlite" "$scratch/results.jsonl" >/dev/null
+cp "$source/harness/check/margins.tsv" "$scratch/"
 mkdir -p "$scratch/networks"
 for network in squeezenet transformer; do
   mkdir -p "$scratch/networks/$network"

@@ -18,7 +18,8 @@ constexpr double kLeastBytes = 64 << 10;
 
 /// False for cases of bad input, stored shapes, and for the notice about a kernel that no case runs.
 bool isOperatorCase(const CaseRecord& record) {
-  return !record.id.starts_with("error:") && !record.id.starts_with("shapes:") && !record.id.starts_with("kernel:");
+  return !record.id.starts_with("error:") && !record.id.starts_with("shapes:") && !record.id.starts_with("kernel:") &&
+         !record.id.starts_with("margin:");
 }
 
 std::string marginText(double margin) { return std::isfinite(margin) ? fmt::format("{:.2g}", margin) : "nan"; }
