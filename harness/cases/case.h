@@ -50,6 +50,7 @@ struct Case {
   std::string anyLoops;                         // why a device may refuse however many it allows; then `loops` is 0
   CaseDepartures departures;                    // of other providers from the bound, by provider
   bool anyFallback = false;                     // a backend may refuse it for any reason (drawn cases)
+  bool ofTree = false;  // of an entry of the tree's own files: harness/check/margins.tsv may have its margin
   bool bench = false;
   std::string costly;       // why `check` may take over a second for it
   std::string slow;         // why the kernel may stay below the floor of `bench --roof`
@@ -69,6 +70,7 @@ struct Case {
     expected.clear();
     shapes.clear();
     source.clear();
+    ofTree = false;
   }
 };
 

@@ -478,6 +478,8 @@ Result<Catalogue> builtinCatalogue(const OpRegistry& registry, const std::vector
   for (const EmbeddedFile& file : builtinCaseFiles()) {
     if (!ops.empty() && std::ranges::none_of(ops, isNamedIn(file.text))) continue;
     OPKIT_ASSIGN(Catalogue one, parseCaseFile(std::string(file.name), std::string(file.text), registry));
+    for (CaseGroup& group : one.groups)
+      for (Case& c : group.cases) c.ofTree = true;
     catalogue.append(std::move(one));
   }
   return catalogue;

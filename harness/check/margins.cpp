@@ -20,7 +20,6 @@ constexpr size_t kKeyFields = 5;
 
 // Why the sub-check did not run. The same words for all cases: results keep each reason once.
 constexpr const char* kNoRecord = "no margin below 1/4 is recorded of this entry and kernel in ";
-constexpr const char* kNotWritten = "margins are recorded of written cases with their own data";
 
 std::string_view reasonOf(const CaseRecord& record) {
   const auto note = record.notRun.find("margin");

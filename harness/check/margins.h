@@ -23,6 +23,7 @@ constexpr double kMostGrowth = 4;
 constexpr double kLeastMargin = 0.02;
 
 /// Why the sub-check did not run on a device that is not as it is.
+inline constexpr const char* kNotWritten = "margins are recorded of written cases with their own data";
 inline constexpr const char* kOtherDevice = "the device is masked, or taken for one of another class";
 
 struct MarginKey {
