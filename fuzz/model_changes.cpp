@@ -90,7 +90,7 @@ bool isSame(const json& found, const json& given) {
   if (given.is_array()) return given.size() == 1 ? isSame(found, given[0]) : found.is_null() && given.empty();
   if (found.is_boolean()) return given.is_number() && found.get<bool>() == (given != 0);
   if (found.is_string() && given.is_string()) return plainName(found) == plainName(given);
-  if (found.is_null()) return given == "";
+  if (found.is_null()) return given.is_string() && given.get<std::string>().empty();
   if (found.is_number_float() && given.is_number()) return found.get<float>() == given.get<float>();
   return found == given;
 }
