@@ -24,6 +24,11 @@ constexpr Departure kWithoutEffect[] = {
     {"SequenceEmpty", "dtype", "an empty sequence has no element type"},
     {"StringNormalizer", "locale", "letters change by Unicode's tables"},
     {"TopK", "sorted", "results are always sorted"},
+    {"com.microsoft::EmbedLayerNormalization", "mask_index_type", "the outputs of the node say it"},
+    {"com.microsoft::GroupQueryAttention", "kv_cache_bit_width", "quantised caches are refused"},
+    {"com.microsoft::GroupQueryAttention", "qk_norm_epsilon", "norms of queries and keys are refused"},
+    {"com.microsoft::MatMulNBits", "K", "the last extent of A says it"},
+    {"com.microsoft::MatMulNBits", "accuracy_level", "computed in f32"},
 };
 constexpr Departure kRefused[] = {
     {"*", "stash_type", "statistics are f32"},
@@ -36,7 +41,7 @@ constexpr Departure kRefused[] = {
 constexpr Departure kWithoutRule[] = {
     {"Upsample", "1", "two attributes hold the scales"},
     {"LabelEncoder", "1", "its classes are strings"},
-    {"SimplifiedLayerNormalization", "none", "of ONNX Runtime in the default domain"},
+    {"com.microsoft::SimplifiedLayerNormalization", "none", "ONNX Runtime has it in the default domain"},
 };
 constexpr Departure kOtherBytes[] = {
     {"RNN", "activations", "the parameters list one function, or none for ONNX's"},
@@ -61,6 +66,10 @@ constexpr Departure kConverted[] = {
     {"CausalConvWithState", "activation", "a flag"},
     {"DepthToSpace", "mode", "the words behind the letters"},
     {"Momentum", "mode", "a flag"},
+    {"com.microsoft::DynamicQuantizeLSTM", "direction", "also a count of directions"},
+    {"com.microsoft::GroupQueryAttention", "causal", "a window"},
+    {"com.microsoft::GroupQueryAttention", "local_window_size", "without the token itself"},
+    {"*", "unidirectional", "a window"},
 };
 constexpr Departure kSynonyms[] = {
     {"CausalConvWithState", "swish", "silu"},
@@ -82,6 +91,15 @@ constexpr Departure kElsewhere[] = {
     {"Mod", "fmod", "an operator for each"},
     {"Scan", "body", "a subgraph"},
     {"SequenceMap", "body", "a subgraph"},
+    // of com.microsoft, which become several nodes
+    {"*", "activation", "a node behind"},
+    {"*", "channels_last", "nodes around"},
+    {"*", "transA", "another operator"},
+    {"*", "transB", "another operator"},
+    {"com.microsoft::FusedMatMul", "alpha", "a node multiplies"},
+    {"com.microsoft::TransposeMatMul", "alpha", "a node multiplies"},
+    {"com.microsoft::GroupQueryAttention", "do_rotary", "nodes in front"},
+    {"com.microsoft::GroupQueryAttention", "kv_num_heads", "also shapes of keys and values"},
     // of ai.onnx.ml, which become several nodes
     {"LabelEncoder", "default_string", "a number in a dictionary"},
     {"LabelEncoder", "values_strings", "numbers in a dictionary"},
@@ -168,6 +186,18 @@ constexpr Departure kFields[] = {
     {"*", "ignore_index", "ignore_index|has_ignore_index"},
     {"Multinomial", "sample_size", "samples"},
     {"Constant", "*", "y0"},
+    // of com.microsoft
+    {"*", "activation_params", "alpha|beta"},
+    {"com.microsoft::FusedGemm", "activation_alpha", "alpha"},
+    {"com.microsoft::FusedGemm", "activation_beta", "beta"},
+    {"*", "num_heads", "q_heads|kv_heads"},
+    {"*", "mask_filter_value", "hidden"},
+    {"*", "qkv_hidden_sizes", "list"},
+    {"*", "rotary_interleaved", "interleaved"},
+    {"*", "unidirectional", "right"},
+    {"com.microsoft::DynamicQuantizeLSTM", "direction", "direction|per_direction|per_direction_2"},
+    {"com.microsoft::GroupQueryAttention", "causal", "right"},
+    {"com.microsoft::GroupQueryAttention", "local_window_size", "left"},
     // of ai.onnx.ml
     {"*", "cats_int64s", "categories"},
     {"*", "class_ids", "targets"},

@@ -12,8 +12,8 @@ using Type = onnx::TensorProto;
 
 int elementType(const std::string& name) {
   static const std::map<std::string, int> known{
-      {"float", Type::FLOAT}, {"int64", Type::INT64}, {"bool", Type::BOOL},  {"string", Type::STRING},
-      {"int8", Type::INT8},   {"int32", Type::INT32}, {"uint8", Type::UINT8}};
+      {"float", Type::FLOAT}, {"int64", Type::INT64}, {"bool", Type::BOOL},   {"string", Type::STRING},
+      {"int8", Type::INT8},   {"int16", Type::INT16}, {"int32", Type::INT32}, {"uint8", Type::UINT8}};
   return known.at(name);
 }
 
@@ -101,15 +101,16 @@ void setType(onnx::TypeProto& type, const std::string& text) {
   for (const int64_t extent : {2, 3, 4, 4}) tensor.mutable_shape()->add_dim()->set_dim_value(extent);
 }
 
-void addInput(onnx::GraphProto& graph, const std::string& name, const std::string& type, bool isConstant) {
-  if (!isConstant) {
+void addInput(onnx::GraphProto& graph, const std::string& name, const std::string& type, const size_t* elements) {
+  if (!elements) {
     onnx::ValueInfoProto& info = *graph.add_input();
     info.set_name(name);
     return setType(*info.mutable_type(), type);
   }
   onnx::TensorProto& constant = *graph.add_initializer();
-  constant = tensorFrom(type + ":1");
-  constant.clear_dims();
+  std::string ones = "1";
+  for (size_t i = 1; i < *elements; ++i) ones += ",1";
+  constant = tensorFrom(type + ":" + ones);
   constant.set_name(name);
 }
 
@@ -127,8 +128,10 @@ onnx::ModelProto modelOf(const DrawnNode& drawn) {
   node.set_op_type(drawn.type);
   for (size_t i = 0; i < drawn.inputs.size(); ++i) {
     node.add_input(drawn.inputs[i].empty() ? "" : fmt::format("x{}", i));
-    const bool isConstant = i < drawn.isConstant.size() && drawn.isConstant[i];
-    if (!drawn.inputs[i].empty()) addInput(graph, fmt::format("x{}", i), drawn.inputs[i], isConstant);
+    const auto constant = drawn.constants.find(i);
+    if (!drawn.inputs[i].empty())
+      addInput(graph, fmt::format("x{}", i), drawn.inputs[i],
+               constant == drawn.constants.end() ? nullptr : &constant->second);
   }
   for (const auto& [name, value] : drawn.attributes)
     *node.add_attribute() = attributeFrom(name, drawn.attributeTypes.at(name), value);

@@ -18,8 +18,8 @@ struct DrawnNode {
   /// an operator that it applies to each of its inputs, their number and how many of the results it drops: "Neg:2:1".
   std::map<std::string, std::string> attributes;
   std::map<std::string, std::string> attributeTypes;
-  std::vector<std::string> inputs;  // their types; "" is an absent one
-  std::vector<bool> isConstant;     // shorter: the others are not
+  std::vector<std::string> inputs;     // their types; "" is an absent one
+  std::map<size_t, size_t> constants;  // elements of the inputs that are constants
   size_t outputs = 1;
 
   std::string toString() const;

@@ -3,17 +3,6 @@
 namespace opkit::fuzz {
 namespace {
 
-/// `values` are name=value, where - is absent, or @inputs=n (the first n are present), @outputs=n, @constant=i. A name
-/// with ~ in front has other values, with | between them.
-struct Example {
-  const char* type;
-  int first, last;
-  const char* tested;  // the attribute or input for which this holds; "" is any
-  const char* values;
-};
-
-constexpr int kLast = 1000;
-
 /// A tree whose root has two leaves, as the older tree ensembles name nodes.
 #define OPKIT_NODES                                                                                       \
   "nodes_treeids=0,0,0 nodes_nodeids=0,1,2 nodes_featureids=0,0,0 nodes_values=0.5,0,0 "                  \
@@ -148,9 +137,17 @@ constexpr Example kCommon[] = {
      "scales=1,2 equation=ij,jk->ik num_groups=2 size=3"},
 };
 
-bool holds(const Example& example, const std::string& type, int opset, const std::string& tested) {
-  return type == example.type && example.first <= opset && opset <= example.last &&
-         (*example.tested == '\0' || tested == example.tested);
+/// Those of an operator.
+std::vector<Example> examplesOf(const OperatorFact& fact) {
+  std::vector<Example> examples;
+  for (const std::span<const Example> list : {std::span<const Example>(kExamples), contribExamples()})
+    std::ranges::copy_if(list, std::back_inserter(examples),
+                         [&](const Example& example) { return fact.listName() == example.type; });
+  return examples;
+}
+
+bool holds(const Example& example, int opset, const std::string& tested) {
+  return example.first <= opset && opset <= example.last && (*example.tested == '\0' || tested == example.tested);
 }
 
 /// The value in a list of name=value.
@@ -170,13 +167,14 @@ std::string requiredValue(const AttributeFact& attribute) {
   return attribute.type == "graph" ? "Identity:1:0" : "1";
 }
 
-void apply(const Example& example, const OperatorFact& fact, DrawnNode& node, size_t& present) {
+void apply(const Example& example, const OperatorFact& fact, DrawnNode& node, size_t& present, std::string& with) {
   for (const std::string& part : splitAt(' ', example.values)) {
     const size_t equals = part.find('=');
     const std::string name = part.substr(0, equals), value = part.substr(equals + 1);
     if (name == "@inputs") present = static_cast<size_t>(std::stoi(value));
+    if (name == "@with") with = value;
     if (name == "@outputs") node.outputs = static_cast<size_t>(std::stoi(value));
-    if (name == "@constant") node.isConstant.resize(static_cast<size_t>(std::stoi(value)) + 1, true);
+    if (name == "@constant") node.constants[std::stoul(value)] = std::stoul(value.substr(value.find(':') + 1));
     if (value == "-")
       node.attributes.erase(name);
     else if (fact.find(name))
@@ -196,11 +194,18 @@ DrawnNode exampleOf(const OperatorFact& fact, int opset, const std::string& test
   for (size_t i = 0; i < fact.inputs.size(); ++i)
     if (!fact.inputs[i].isOptional) present = i + 1;
   const size_t needed = present;
-  for (const Example& example : kExamples)
-    if (holds(example, fact.type, opset, tested)) apply(example, fact, node, present);
+  std::string with;
+  for (const Example& example : examplesOf(fact))
+    if (holds(example, opset, tested)) apply(example, fact, node, present, with);
   for (size_t i = 0; i < present; ++i) {
     const InputFact& input = fact.inputs[std::min(i, fact.inputs.size() - 1)];
     node.inputs.push_back(input.isOptional && i < needed ? "" : input.type);
+  }
+  for (size_t i = 0; i < fact.inputs.size(); ++i) {
+    const std::vector<std::string> names = splitAt(',', with);
+    if (std::ranges::find(names, fact.inputs[i].name) == names.end()) continue;
+    node.inputs.resize(std::max(node.inputs.size(), i + 1));
+    node.inputs[i] = fact.inputs[i].type;
   }
   return node;
 }
@@ -208,8 +213,8 @@ DrawnNode exampleOf(const OperatorFact& fact, int opset, const std::string& test
 std::vector<std::string> otherValues(const OperatorFact& fact, const AttributeFact& attribute,
                                      const std::string& value) {
   std::vector<std::string> others = attribute.words;
-  for (const Example& example : kExamples)
-    if (fact.type == example.type && others.empty() && fact.since >= example.first && fact.since <= example.last)
+  for (const Example& example : examplesOf(fact))
+    if (others.empty() && fact.since >= example.first && fact.since <= example.last)
       others = splitAt('|', valueIn(example.values, "~" + attribute.name).value_or(""));
   if (others.empty() && attribute.type == "int") {
     const int64_t number = value.empty() ? 0 : std::stoll(value);

@@ -1,5 +1,5 @@
-// Facts of the ONNX specification (onnx_operators.tsv) for tests of the importer: what a node of each version of an
-// operator may hold.
+// Facts of the ONNX specification (onnx_operators.tsv) and of ONNX Runtime (contrib_operators.tsv) for tests of the
+// importer: what a node of each version of an operator may hold.
 #pragma once
 
 #include <climits>
@@ -38,6 +38,8 @@ struct OperatorFact {
 
   /// As a rule is named: domain::Type, without the domain ai.onnx.
   std::string ruleName() const { return domain == "ai.onnx" ? type : domain + "::" + type; }
+  /// As departures.cpp and the examples name it. Types of com.microsoft are also those of other domains.
+  std::string listName() const { return domain == "com.microsoft" ? ruleName() : type; }
   const AttributeFact* find(const std::string& attribute) const;
 };
 

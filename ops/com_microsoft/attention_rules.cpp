@@ -122,6 +122,7 @@ Result<Projections> cut(OnnxNode& node, int x) {
 Status emitAttention(OnnxNode& node, int x, size_t mask, size_t pastInput, int bias) {
   OPKIT_TRY(requireOnly(node, "do_rotary", 0));
   OPKIT_TRY(requireOnly(node, "past_present_share_buffer", 0));
+  OPKIT_TRY(requireOnly(node, "rotary_embedding_dim", 0));
   OPKIT_ASSIGN(const attention::AttentionParamsT params, paramsOf(node));
   OPKIT_ASSIGN(const Projections made, cut(node, x));
   RuleParts parts(node);
@@ -180,7 +181,7 @@ void addAttentionRules(OnnxRules& rules) {
       "do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer", "scale", "unidirectional"};
   rules.add(qualified("QAttention"), attributes, quantised);
   std::vector<OnnxAttribute> more = attributes;
-  more.emplace_back("qkv_hidden_sizes");
+  more.insert(more.end(), {"qkv_hidden_sizes", "rotary_embedding_dim"});
   rules.add(qualified("Attention"), more, merged);
   rules.note(qualified("MultiHeadAttention"), {"Attention", "Split", "Transpose", "Add"},
              "no key_padding_mask of [3 * batch + 2], past_sequence_length, cache_indirection; no bias where keys and "
@@ -188,7 +189,7 @@ void addAttentionRules(OnnxRules& rules) {
   rules.note(qualified("QAttention"), {"MatMulInteger", "Attention", "Add", "Split"}, "as Attention");
   rules.note(qualified("Attention"), {"MatMul", "Attention", "Add", "Split"},
              "no mask_index of ends and starts, of [3 * batch + 2], or of rank 4 with more rows than queries; no "
-             "do_rotary, past_present_share_buffer, past_sequence_length");
+             "do_rotary, rotary_embedding_dim, past_present_share_buffer, past_sequence_length");
 }
 
 }  // namespace opkit::ops::com_microsoft

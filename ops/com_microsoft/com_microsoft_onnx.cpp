@@ -71,7 +71,7 @@ Status requireNoStatistics(const OnnxNode& node) {
 Status skipNorm(OnnxNode& node, bool simplified) {
   OPKIT_TRY(requireNoStatistics(node));
   const int sum = plus(node, node.emitIntermediate("Add", {node.input(0), node.input(1)}), simplified ? 3 : 4);
-  const float epsilon = node.floatAttribute("epsilon", simplified ? 1e-5f : 1e-12f);
+  const float epsilon = node.floatAttribute("epsilon", 1e-12f);
   OPKIT_TRY(node.emitOutput(3, "Identity", {sum}));
   if (simplified) {
     rms_norm::RmsNormParamsT params;
@@ -130,9 +130,8 @@ void addOnnx(OnnxRules& rules) {
   rules.add(qualified("BiasGelu"), {}, biasGelu);
   rules.add(qualified("FastGelu"), {}, fastGelu);
   rules.add(qualified("QuickGelu"), {"alpha"}, quickGelu);
-  const std::vector<OnnxAttribute> product{"alpha", "transA", "transB", "transBatchA", "transBatchB"};
-  rules.add(qualified("FusedMatMul"), product, fusedMatMul);
-  rules.add(qualified("TransposeMatMul"), product, fusedMatMul);
+  rules.add(qualified("FusedMatMul"), {"alpha", "transA", "transB", "transBatchA", "transBatchB"}, fusedMatMul);
+  rules.add(qualified("TransposeMatMul"), {"alpha", "transA", "transB"}, fusedMatMul);
   rules.add(qualified("FusedGemm"),
             {"alpha", "beta", "transA", "transB", "activation", "activation_alpha", "activation_beta"}, fusedGemm);
   std::vector<OnnxAttribute> conv = attributesOf(conv::convFields());
@@ -156,7 +155,7 @@ void addOnnx(OnnxRules& rules) {
   rules.note(qualified("FastGelu"), {"Add", "GeluTanh"});
   rules.note(qualified("QuickGelu"), {"Swish"});
   rules.note(qualified("FusedMatMul"), {"MatMul", "Einsum", "Mul"}, "transBatchA and transBatchB are 0");
-  rules.note(qualified("TransposeMatMul"), {"MatMul", "Einsum", "Mul"}, "transBatchA and transBatchB are 0");
+  rules.note(qualified("TransposeMatMul"), {"MatMul", "Einsum", "Mul"});
   rules.note(qualified("FusedGemm"), {"Gemm"},
              "the activation is Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid or Clip");
   rules.note(qualified("FusedConv"), {"Conv", "Add"},

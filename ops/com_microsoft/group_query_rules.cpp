@@ -35,8 +35,9 @@ struct Group {
 };
 
 Status refuseOptions(const OnnxNode& node) {
-  for (const char* name : {"smooth_softmax", "qk_output", "sliding_window_cache"})
-    OPKIT_TRY(requireOnly(node, name, 0));
+  for (const char* name : {"qk_output", "sliding_window_cache"}) OPKIT_TRY(requireOnly(node, name, 0));
+  // -1, its default, means 0.
+  if (node.intAttribute("smooth_softmax", -1) != -1) OPKIT_TRY(requireOnly(node, "smooth_softmax", 0));
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (const std::string type = node.stringAttribute(name, "NONE"); type != "NONE")
       return Status::unsupported("{} must be NONE, got '{}'", name, type);

@@ -75,6 +75,7 @@ Result<Tensor> zeroPointsOf(const OnnxNode& node, const Blocks& blocks) {
 }
 
 Status rule(OnnxNode& node) {
+  OPKIT_TRY(requireOnly(node, "weight_prepacked", 0));
   if (node.input(4) >= 0) return Status::unsupported("the input g_idx must be absent");
   OPKIT_ASSIGN(const Blocks blocks, blocksOf(node));
   OPKIT_ASSIGN(Tensor weights, weightsOf(node, blocks));
@@ -97,9 +98,9 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level"}, rule);
+  rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level", "weight_prepacked"}, rule);
   rules.note("com.microsoft::MatMulNBits", {"MatMulNBits"},
-             "2, 4 or 8 bits; weights and zero points are constants, g_idx is absent");
+             "2, 4 or 8 bits; weights and zero points are constants, g_idx is absent, weight_prepacked is 0");
 }
 
 }  // namespace opkit::ops::matmul_nbits

@@ -146,7 +146,9 @@ void addOnnx(OnnxRules& rules) {
   rules.add("RNN", with({sequence}), rule);
   rules.add("GRU", with({sequence, linearBeforeReset().attributes[0]}), rule);
   rules.add("LSTM", with({sequence, inputForget().attributes[0]}), rule);
-  rules.add("com.microsoft::DynamicQuantizeLSTM", with(inputForget().attributes), dynamicLstm);
+  std::vector<OnnxAttribute> dynamic = with(inputForget().attributes);
+  std::erase_if(dynamic, [](const OnnxAttribute& attribute) { return attribute.name == "layout"; });
+  rules.add("com.microsoft::DynamicQuantizeLSTM", dynamic, dynamicLstm);
   rules.note("com.microsoft::DynamicQuantizeLSTM", {"DequantizeLinear", "LSTM"}, "computes in floats");
 }
 

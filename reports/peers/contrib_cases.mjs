@@ -50,6 +50,7 @@ const kNorms = [
   {name: 'SkipLayerNormalization', inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16]), f32([16]), f32([16])], outputs: ['y', '', '', 'sum']},
   {name: 'SkipLayerNormalization without beta', attributes: {epsilon: float(0.01)}, inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16])]},
   {name: 'SkipSimplifiedLayerNormalization', inputs: [f32([2, 3, 16]), f32([2, 3, 16]), f32([16]), f32([16])], outputs: ['y', '', '', 'sum']},
+  {name: 'SkipSimplifiedLayerNormalization of small values', inputs: [f32([2, 3, 16], 1e-4), f32([2, 3, 16], 1e-4), f32([16])]},
   {name: 'SimplifiedLayerNormalization', domain: '', attributes: {axis: -1, epsilon: float(1e-3)}, inputs: [f32([2, 3, 16]), f32([16])]},
 ];
 
