@@ -1,9 +1,11 @@
 #include "reports/onnx_page/onnx_page.h"
 
 #include <algorithm>
+#include <span>
 
 #include "engine/backend/kernel_names.h"
 #include "engine/op/main_input.h"
+#include "reports/onnx_page/contrib_names.h"
 #include "reports/ops_page/ops_words.h"
 
 namespace opkit::reports {
@@ -108,6 +110,43 @@ Result<Row> rowOf(const OpRegistry& registry, const std::string& name, const Onn
   return row;
 }
 
+/// The names without a rule, separated by commas.
+std::string namesWithout(const OnnxRules& rules, const std::string& prefix, std::span<const char* const> names) {
+  std::vector<std::string> missing;
+  for (const char* name : names)
+    if (!rules.names().contains(prefix + name)) missing.emplace_back(name);
+  return fmt::format("{}", fmt::join(missing, ", "));
+}
+
+/// A row per tool that writes operators of com.microsoft without a rule.
+std::string contribText(const OnnxRules& rules) {
+  size_t all = 0;
+  std::string rows;
+  for (const auto& [writtenBy, contrib] : contribNames()) {
+    all += contrib.size();
+    const std::string names = namesWithout(rules, "com.microsoft::", contrib);
+    if (!names.empty()) rows += fmt::format("| {} | {} |\n", writtenBy, names);
+  }
+  if (rows.empty()) return "";
+  return fmt::format(R"(
+Of the {} operators that ONNX Runtime 1.30 has in com.microsoft, by the tools that write them. The tools are in the order in which
+we expect their models; a name is with the first that writes it.
+
+| written by | names |
+|---|---|
+{})",
+                     all, rows);
+}
+
+/// The end of the page.
+std::string notTakenText(const OnnxRules& rules) {
+  std::string text;
+  if (const std::string names = namesWithout(rules, "", kNotTaken); !names.empty())
+    text = fmt::format("\nOf ONNX 1.23: {}.\n", names);
+  text += contribText(rules);
+  return text.empty() ? text : "\n## Not taken\n" + text;
+}
+
 }  // namespace
 
 Result<std::string> renderOnnxPage(const OpRegistry& registry, const OnnxRules& rules) {
@@ -133,11 +172,7 @@ Result<std::string> renderOnnxPage(const OpRegistry& registry, const OnnxRules& 
     domain = row.domain;
     page += row.text;
   }
-  std::vector<std::string> missing;
-  for (const char* name : kNotTaken)
-    if (!rules.names().contains(name)) missing.emplace_back(name);
-  if (missing.empty()) return page;
-  return page + fmt::format("\n## Not taken\n\nOf ONNX 1.23: {}.\n", fmt::join(missing, ", "));
+  return page + notTakenText(rules);
 }
 
 }  // namespace opkit::reports

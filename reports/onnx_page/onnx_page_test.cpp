@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "reports/onnx_page/contrib_names.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -39,6 +43,29 @@ TEST(OnnxPage, HasARowPerName) {
         "\n| Gradient | 1+ | [relu](../ops/relu/relu.md) |  | – |  | refused: no |\n",
         "\n2 names, 1 of them in the domain of ONNX.\n"})
     EXPECT_NE(page->find(line), std::string::npos) << line << *page;
+}
+
+TEST(OnnxPage, ListsTheNamesWithoutARuleByTheirWriters) {
+  OnnxRules rules;
+  rules.setFolder("relu");
+  for (const char* name : {"EPContext", "BiasDropout"}) {
+    rules.add(std::string("com.microsoft::") + name, {}, passThrough("Relu"));
+    rules.note(std::string("com.microsoft::") + name, {"Relu"});
+  }
+  const auto page = renderOnnxPage(oneOperator(), rules);
+  ASSERT_TRUE(page.has_value()) << page.error().message();
+  for (const char* line : {"\nOf ONNX 1.23: ai.onnx.ml::CastMap, ", "\n## Not taken\n", "\nOf the 127 operators that ",
+                           "\n| execution providers, around a compiled model | Snpe |\n",
+                           "\n| training | BitmaskBiasDropout, BitmaskDropout, GemmaRotaryEmbedding, IsAllFinite, "
+                           "TorchEmbedding |\n"})
+    EXPECT_NE(page->find(line), std::string::npos) << line << *page;
+}
+
+TEST(OnnxPage, EveryNameOfComMicrosoftHasOneWriter) {
+  std::set<std::string> names;
+  for (const auto& [writtenBy, contrib] : contribNames())
+    for (const char* name : contrib) EXPECT_TRUE(names.insert(name).second) << name << " again: " << writtenBy;
+  EXPECT_EQ(names.size(), 127u);
 }
 
 TEST(OnnxPage, NamesWithoutACardNeedANote) {
