@@ -19,7 +19,7 @@ namespace {
 
 struct Counts {
   size_t rules = 0, versions = 0, attributes = 0, changed = 0, refused = 0, fields = 0, elsewhere = 0, inputs = 0,
-         imports = 0, defaults = 0;
+         imports = 0, defaults = 0, meanings = 0;
 };
 
 Counts counts;
@@ -27,6 +27,16 @@ Counts counts;
 Result<Model> imported(const DrawnNode& node) {
   ++counts.imports;
   return importNode(node);
+}
+
+/// The first input that an operator must have and a node lacks, as text; empty if there is none.
+std::string missingInput(const Model& model) {
+  for (const ModelNode& node : model.nodes) {
+    const OpDef* def = ops::builtinOps().find(node.type);
+    for (size_t i = 0; def && i < def->inputs.size() && def->inputs[i].kind == Port::Kind::Required; ++i)
+      if (i >= node.inputs.size() || node.inputs[i] < 0) return fmt::format("{} of {}", def->inputs[i].name, node.type);
+  }
+  return "";
 }
 
 /// A model, also as text, or why there is none.
@@ -42,6 +52,7 @@ struct Outcome {
     }
     model = *std::move(result);
     text = textOf(*model);
+    EXPECT_EQ(missingInput(*model), "") << "is not set by the rule of\n  " << node.toString();
   }
   bool operator==(const Outcome& other) const { return text == other.text && message == other.message; }
 };
@@ -245,6 +256,32 @@ void checkOpsets(const std::string& ruleName, const std::string& what, int first
       << what << ": no version ends with opset " << last;
 }
 
+/// A rule that begins with a later version makes another model of a node than the rule before, where both take it: an
+/// example of the last opset before, and one of the first.
+void checkMeanings() {
+  const auto& names = ops::builtinOnnxRules().names();
+  for (const OperatorFact& fact : facts()) {
+    const auto known = names.find(fact.ruleName());
+    if (fact.isDeprecated || known == names.end()) continue;
+    for (const OnnxRules::Entry& later : known->second.entries) {
+      const int first = later.firstOpset;
+      for (const int opset : {first - 1, first}) {
+        if (!ops::builtinOnnxRules().find(fact.ruleName(), first - 1) || opset < fact.since || opset > fact.until)
+          continue;
+        DrawnNode node = exampleOf(fact, opset);
+        node.opset = first - 1;
+        const auto old = imported(node);
+        node.opset = first;
+        const auto now = imported(node);
+        if (!old || !now) continue;
+        ++counts.meanings;
+        EXPECT_TRUE(textOf(*old) != textOf(*now) || find(sameModel(), fact.listName(), std::to_string(first)))
+            << node.toString() << "\n  means the same as with opset " << first - 1 << ", which has another rule";
+      }
+    }
+  }
+}
+
 /// Every rule of the domains that the table has is of the specification, with its attributes.
 void checkRules() {
   std::set<std::string> domains;
@@ -289,17 +326,19 @@ TEST(Attributes, MeanWhatTheSpecificationSays) {
         << fact.ruleName() << "-" << fact.since << " has " << tried << " rules";
   }
   checkRules();
+  checkMeanings();
   std::cout << counts.rules << " rules, " << counts.versions << " versions, " << counts.attributes
             << " attributes, of which " << counts.changed << " change the model and " << counts.refused << " cannot, "
             << counts.fields << " fields and constants, " << counts.elsewhere << " elsewhere, " << counts.inputs
-            << " optional inputs, " << counts.defaults << " defaults written at once, " << counts.imports
-            << " imports\n";
+            << " optional inputs, " << counts.defaults << " defaults written at once, " << counts.meanings
+            << " changes of meaning, " << counts.imports << " imports\n";
   EXPECT_GT(counts.rules, 290u);
   EXPECT_GT(counts.versions, 650u);
   EXPECT_GT(counts.changed, 2200u);
   EXPECT_GT(counts.fields, 6500u);
   EXPECT_GT(counts.inputs, 400u);
   EXPECT_GT(counts.defaults, 1000u);
+  EXPECT_GT(counts.meanings, 40u);
   EXPECT_EQ(unused(), "") << "entries of departures.cpp that no operator needs";
 }
 

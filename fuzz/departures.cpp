@@ -71,10 +71,29 @@ constexpr Departure kConverted[] = {
     {"com.microsoft::GroupQueryAttention", "local_window_size", "without the token itself"},
     {"*", "unidirectional", "a window"},
 };
+constexpr Departure kSameModel[] = {
+    {"Concat", "4", "the axis must be given"},
+    {"Dropout", "12", "the ratio becomes an input, the attribute training_mode goes"},
+    {"Range", "27", "the attribute stash_type is new"},
+    {"ReduceL1", "18", "the axes become an input"},
+    {"ReduceL2", "18", "the axes become an input"},
+    {"ReduceLogSum", "18", "the axes become an input"},
+    {"ReduceLogSumExp", "18", "the axes become an input"},
+    {"ReduceMax", "18", "the axes become an input"},
+    {"ReduceMean", "18", "the axes become an input"},
+    {"ReduceMin", "18", "the axes become an input"},
+    {"ReduceProd", "18", "the axes become an input"},
+    {"ReduceSumSquare", "18", "the axes become an input"},
+    {"ReduceSum", "13", "the axes become an input"},
+    {"Split", "13", "the sizes become an input"},
+    {"Squeeze", "13", "the axes become an input"},
+};
+
 constexpr Departure kSynonyms[] = {
     {"CausalConvWithState", "swish", "silu"},
 };
 constexpr Departure kElsewhere[] = {
+    {"BitCast", "to", "a bool is made of its byte by a Cast"},
     {"*", "post_transform", "nodes behind"},
     {"BatchNormalization", "is_test", "outputs that training has"},
     {"BatchNormalization", "spatial", "nodes around"},
@@ -237,6 +256,7 @@ std::span<const Departure> elsewhere() { return kElsewhere; }
 std::span<const Departure> otherBytes() { return kOtherBytes; }
 std::span<const Departure> converted() { return kConverted; }
 std::span<const Departure> synonyms() { return kSynonyms; }
+std::span<const Departure> sameModel() { return kSameModel; }
 
 const Departure* find(std::span<const Departure> list, const std::string& type, const std::string& name,
                       const std::function<bool(const Departure&)>& holds) {
@@ -251,8 +271,8 @@ const Departure* find(std::span<const Departure> list, const std::string& type, 
 
 std::string unused() {
   std::string text;
-  for (const auto& list :
-       {withoutEffect(), refused(), withoutRule(), otherBytes(), converted(), synonyms(), fields(), elsewhere()})
+  for (const auto& list : {withoutEffect(), refused(), withoutRule(), otherBytes(), converted(), synonyms(), fields(),
+                           elsewhere(), sameModel()})
     for (const Departure& departure : list)
       if (!used.contains(&departure))
         text += fmt::format(" {} {}: {};", departure.type, departure.name, departure.reason);

@@ -31,6 +31,9 @@ std::span<const Departure> converted();
 /// Words that mean the same as another.
 std::span<const Departure> synonyms();
 
+/// Versions whose own rule makes the model of the version before of an example; the name is the opset.
+std::span<const Departure> sameModel();
+
 /// The first entry that `holds`, which is needed then. Null if there is none.
 const Departure* find(
     std::span<const Departure> list, const std::string& type, const std::string& name,

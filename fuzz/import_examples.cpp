@@ -218,7 +218,8 @@ std::vector<std::string> otherValues(const OperatorFact& fact, const AttributeFa
       others = splitAt('|', valueIn(example.values, "~" + attribute.name).value_or(""));
   if (others.empty() && attribute.type == "int") {
     const int64_t number = value.empty() ? 0 : std::stoll(value);
-    others = {fmt::format("{}", number + 1), fmt::format("{}", number - 1), "0", "1", "2", "3", "10", "1099511627781"};
+    others = {
+        fmt::format("{}", number + 1), fmt::format("{}", number - 1), "0", "1", "2", "3", "9", "10", "1099511627781"};
   } else if (others.empty() && attribute.type == "float") {
     others = {"0.375", "-1.5"};
   } else if (others.empty() && attribute.type == "string") {

@@ -334,6 +334,11 @@ struct Bytes {
     const int codes = s.input(drawnTensor(shape, 0, 255.99, static_cast<uint32_t>(s.random()), DType::UInt8));
     return s.shown(s.node("DequantizeLinear", {codes, scale(step), zero(zeroPoint)}));
   }
+  /// A second operand: quantised too, or floats, which keep the node from computing in integers.
+  int operand(const Shape& shape, double step, int zeroPoint) {
+    if (!s.oneIn(6)) return real(shape, step, zeroPoint);
+    return s.input(drawnTensor(shape, -4, 4, static_cast<uint32_t>(s.random())));
+  }
   int weights(const Shape& shape) {
     const Tensor codes = drawnTensor(shape, -100, 100, static_cast<uint32_t>(s.random()), DType::Int8);
     return s.node("DequantizeLinear", {s.constant(codes), scale(0.01), zero(0, DType::Int8)});
@@ -353,8 +358,8 @@ void integers(Sketch& s) {
   const int x = bytes.real(shape, step, zeroPoint);
   int y = -1;
   if (kind == 0) y = s.node("MatMul", {x, bytes.weights({shape[1], s.extent(5)})});
-  if (kind == 1) y = s.node("Add", {x, bytes.real(s.oneIn(2) ? shape : Shape{shape[1]}, other, 90)});
-  if (kind == 2) y = s.node("Mul", {x, bytes.real(shape, other, 128)});
+  if (kind == 1) y = s.node("Add", {x, bytes.operand(s.oneIn(2) ? shape : Shape{shape[1]}, other, 90)});
+  if (kind == 2) y = s.node("Mul", {x, bytes.operand(shape, other, 128)});
   if (kind == 3) y = s.node("Conv", {x, bytes.weights({3, 2, 2, 2})});
   if (kind == 4) y = s.transposed(x, 2);
   if (kind == 5) y = s.node("Gemm", {x, bytes.weights({shape[1], 4})});

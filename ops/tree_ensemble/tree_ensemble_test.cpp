@@ -40,6 +40,14 @@ TEST(TreeEnsemble, SingleTree) {
   expectOutput(node, {tensor<double>(DType::Float64, {3, 2}, kSingleRows)}, {3, 2}, {5.23, 0, 5.23, 0, 0, 12.12});
 }
 
+TEST(TreeEnsemble, DoublesStayDoubles) {
+  Node node = singleTree(DType::Float64);
+  node.tensors["nodes_splits"] = tensor<double>(DType::Float64, {3}, {3.14, 1 + 0x1p-40, 4.2});
+  node.tensors["leaf_weights"] = tensor<double>(DType::Float64, {4}, {1 + 0x1p-40, 12, -12, 7});
+  const Tensor x = tensor<double>(DType::Float64, {3, 2}, {1 + 0x1p-40, 0, 1 + 0x1p-39, 0, 1, 0});
+  expectOutputs(node, {x}, {{{3, 2}, {1 + 0x1p-40, 0, -12, 0, 1 + 0x1p-40, 0}, 0}});
+}
+
 TEST(TreeEnsemble, HalvesComputeInFloats) {
   Node node = singleTree(DType::Float16);
   node.tensors["nodes_splits"] = floats({3}, {3.14f, 1.25f, 4.25f});
@@ -65,6 +73,23 @@ TEST(TreeEnsemble, SetMembership) {
   const Tensor x = floats({6, 1}, {1.2f, 3.4f, -0.12f, NAN, 12, 7});
   const std::vector<double> expected{1, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 100, 0, 0, 1000, 0, 0, 0, 1000, 0, 0, 10, 0, 0};
   expectOutput(node, {x}, {6, 4}, expected);
+}
+
+TEST(TreeEnsemble, ValuesThatAreMissingLeaveASetOrEnterIt) {
+  for (const bool enters : {false, true}) {
+    Node node("TreeEnsemble", {{DType::Float32, {3, 1}}});
+    node.version = 5;
+    node.integer["n_targets"] = 1;
+    node.integers = {{"tree_roots", {0}},       {"nodes_featureids", {0}},   {"nodes_truenodeids", {1}},
+                     {"nodes_trueleafs", {1}},  {"nodes_falsenodeids", {0}}, {"nodes_falseleafs", {1}},
+                     {"leaf_targetids", {0, 0}}};
+    if (enters) node.integers["nodes_missing_value_tracks_true"] = {1};
+    node.tensors["nodes_modes"] = tensor<uint8_t>(DType::UInt8, {1}, {6});
+    node.tensors["nodes_splits"] = floats({1}, {0});
+    node.tensors["membership_values"] = floats({3}, {2, 5, NAN});
+    node.tensors["leaf_weights"] = floats({2}, {10, 20});  // outside the set, within it
+    expectOutput(node, {floats({3, 1}, {5, 3, NAN})}, {3, 1}, {20, 10, enters ? 20. : 10.});
+  }
 }
 
 TEST(TreeEnsemble, RefusesWhatDoesNotFit) {
