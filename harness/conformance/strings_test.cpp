@@ -238,6 +238,12 @@ TEST(Strings, NameNumbers) {
   expectOutputs(call, {stringTensor({3}, {"seven", "none", "two"})});
 }
 
+TEST(Strings, BecomeNumbersOfTheTypeThatIsAskedFor) {
+  const Tensor words = stringTensor({3}, {"7", "-12", "9007199254740993"});
+  expectOutputs({"Cast", {words}, {{"to", onnx::TensorProto::INT64}}}, {integers({3}, {7, -12, 9007199254740993})});
+  expectOutputs({"Cast", {stringTensor({2}, {"0", "1"})}, {{"to", onnx::TensorProto::BOOL}}}, {bools({2}, {0, 1})});
+}
+
 TEST(Strings, DoNotMixWithNumbers) {
   for (const char* type : {"Equal", "Concat"})
     EXPECT_NE(errorOf({type,
