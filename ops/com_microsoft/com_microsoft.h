@@ -28,8 +28,9 @@ Status emitActivation(OnnxNode& node, int x, const std::string& name, const std:
 
 /// (x - zero point) * scale, of the inputs x, scale and zero point from `first` on.
 int dequantized(OnnxNode& node, size_t first);
-/// Emits y in the type of the zero point that is input first + 1; its scale is input `first`.
-Status emitQuantized(OnnxNode& node, int y, size_t first);
+/// Emits y in the type of the zero point that is input first + 1; its scale is input `first`. Without a zero point,
+/// which is 0 then, the type is that of `like`.
+Status emitQuantized(OnnxNode& node, int y, size_t first, int like);
 
 /// A product of integers, as floats, and the scale that it is to be multiplied by.
 struct ScaledProduct {

@@ -57,7 +57,7 @@ Status averagePool(OnnxNode& node) {
   if (isLast) x = parts.transposed(x, toSecond(rank));
   int y = node.emitIntermediate("AveragePool", {x}, packParams(params));
   if (isLast) y = parts.transposed(y, toLast(rank));
-  return emitQuantized(node, y, 3);
+  return emitQuantized(node, y, 3, node.input(0));
 }
 
 }  // namespace

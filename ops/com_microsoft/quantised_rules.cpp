@@ -3,6 +3,7 @@
 #include "ops/com_microsoft/com_microsoft.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/concat/concat_generated.h"
+#include "ops/softmax/softmax_generated.h"
 #include "ops/unary/unary_generated.h"
 
 namespace opkit::ops::com_microsoft {
@@ -16,12 +17,27 @@ std::vector<int> trimmed(std::vector<int> inputs) {
 
 /// Inputs: x, its scale and zero point, then scale and zero point of the output.
 Status sigmoid(OnnxNode& node) {
-  return emitQuantized(node, node.emitIntermediate("Sigmoid", {dequantized(node, 0)}), 3);
+  return emitQuantized(node, node.emitIntermediate("Sigmoid", {dequantized(node, 0)}), 3, node.input(0));
 }
 Status leakyRelu(OnnxNode& node) {
   unary::UnaryParamsT params;
   params.alpha = node.floatAttribute("alpha", 0.01f);
-  return emitQuantized(node, node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params)), 3);
+  const int y = node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params));
+  return emitQuantized(node, y, 3, node.input(0));
+}
+/// `opset` is that of the Softmax that was quantised: before 13 it covers all axes from `axis` on.
+Status softmax(OnnxNode& node) {
+  using Params = softmax::SoftmaxParamsT;
+  OPKIT_ASSIGN(const int64_t opset, requiredInt(node, "opset"));
+  OPKIT_ASSIGN(Params params, readFields<Params>(node, {field("axis", &Params::axis, -1)}));
+  params.flatten = opset < 13;
+  const int y = node.emitIntermediate("Softmax", {dequantized(node, 0)}, packParams(params));
+  return emitQuantized(node, y, 3, node.input(0));
+}
+/// Inputs: condition, x with scale and zero point, y with both, scale and zero point of the output.
+Status where(OnnxNode& node) {
+  const int x = dequantized(node, 1), y = dequantized(node, 4);
+  return emitQuantized(node, RuleParts(node).where(node.input(0), x, y), 7, node.input(1));
 }
 /// Inputs: scale and zero point of the output, then x, scale and zero point of each part.
 Status concat(OnnxNode& node) {
@@ -32,7 +48,8 @@ Status concat(OnnxNode& node) {
                                    node.inputCount());
   std::vector<int> parts;
   for (size_t i = 2; i < node.inputCount(); i += 3) parts.push_back(dequantized(node, i));
-  return emitQuantized(node, node.emitIntermediate("Concat", std::move(parts), packParams(params)), 0);
+  const int y = node.emitIntermediate("Concat", std::move(parts), packParams(params));
+  return emitQuantized(node, y, 0, node.input(2));
 }
 
 /// The product of integers times both scales, plus the optional bias.
@@ -53,14 +70,51 @@ Status dynamicMatMul(OnnxNode& node) {
   return emitScaled(node, {a[0], node.input(1), a[2], node.input(3)}, a[1], node.input(2), node.input(4));
 }
 
+enum GemmInput : size_t { kA, kAScale, kAZeroPoint, kB, kBScale, kBZeroPoint, kC, kYScale, kYZeroPoint };
+
+/// Rows and columns change places if the attribute says so.
+int operand(OnnxNode& node, size_t input, const char* isTransposed) {
+  const int x = node.input(input);
+  return node.intAttribute(isTransposed, 0) != 0 ? RuleParts(node).transposed(x, {1, 0}) : x;
+}
+
+/// sum * multiplier, rounded to the type of the zero point of y. The sum is exact.
+Status requantized(OnnxNode& node, int sum, int multiplier) {
+  RuleParts parts(node);
+  const int scaled = parts.pair("Mul", sum, parts.pair("Div", multiplier, node.input(kYScale)));
+  return node.emit("QuantizeLinear", {scaled, node.addConstant("one", 1.0f), node.input(kYZeroPoint)});
+}
+
+/// alpha * a_scale * b_scale * ((a - its zero point) (b - its zero point) + c), in 32-bit integers up to c.
+Status gemm(OnnxNode& node) {
+  const bool isQuantized = node.input(kYZeroPoint) >= 0;
+  if (isQuantized != (node.input(kYScale) >= 0))
+    return Status::invalidArgument("y_scale and y_zero_point must both be given or both be absent");
+  RuleParts parts(node);
+  const float alpha = node.floatAttribute("alpha", 1);
+  const int a = operand(node, kA, "transA"), b = operand(node, kB, "transB");
+  const int aScale =
+      alpha == 1 ? node.input(kAScale) : parts.pair("Mul", node.addConstant("alpha", alpha), node.input(kAScale));
+  if (isQuantized && node.input(kC) < 0)
+    return node.emit("QLinearMatMul", {a, aScale, node.input(kAZeroPoint), b, node.input(kBScale),
+                                       node.input(kBZeroPoint), node.input(kYScale), node.input(kYZeroPoint)});
+  int sum = node.emitIntermediate("MatMulInteger", {a, b, node.input(kAZeroPoint), node.input(kBZeroPoint)});
+  if (node.input(kC) >= 0) sum = parts.pair("Add", sum, node.input(kC));
+  sum = parts.cast(sum, cast::ElementType::f32);
+  const int scale = parts.pair("Mul", aScale, node.input(kBScale));
+  return isQuantized ? requantized(node, sum, scale) : node.emit("Mul", {sum, scale});
+}
+
 }  // namespace
 
 int dequantized(OnnxNode& node, size_t first) {
   return node.emitIntermediate("DequantizeLinear",
                                trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
 }
-Status emitQuantized(OnnxNode& node, int y, size_t first) {
-  return node.emit("QuantizeLinear", trimmed({y, node.input(first), node.input(first + 1)}));
+Status emitQuantized(OnnxNode& node, int y, size_t first, int like) {
+  int zeroPoint = node.input(first + 1);
+  if (zeroPoint < 0) zeroPoint = RuleParts(node).castLike(node.addConstant("zero", 0.0f), like);
+  return node.emit("QuantizeLinear", {y, node.input(first), zeroPoint});
 }
 
 ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA, int scaleB) {
@@ -71,11 +125,17 @@ ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA,
 void addQuantisedRules(OnnxRules& rules) {
   rules.add(qualified("QLinearSigmoid"), {}, sigmoid);
   rules.add(qualified("QLinearLeakyRelu"), {"alpha"}, leakyRelu);
+  rules.add(qualified("QLinearSoftmax"), {"axis", required("opset")}, softmax);
+  rules.add(qualified("QLinearWhere"), {}, where);
   rules.add(qualified("QLinearConcat"), {required("axis")}, concat);
+  rules.add(qualified("QGemm"), {"alpha", "transA", "transB"}, gemm);
   rules.add(qualified("MatMulIntegerToFloat"), {}, integerToFloat);
   rules.add(qualified("DynamicQuantizeMatMul"), {}, dynamicMatMul);
   rules.note(qualified("QLinearSigmoid"), {"DequantizeLinear", "Sigmoid", "QuantizeLinear"});
   rules.note(qualified("QLinearLeakyRelu"), {"DequantizeLinear", "LeakyRelu", "QuantizeLinear"});
+  rules.note(qualified("QLinearSoftmax"), {"DequantizeLinear", "Softmax", "QuantizeLinear"});
+  rules.note(qualified("QLinearWhere"), {"DequantizeLinear", "Where", "QuantizeLinear"});
+  rules.note(qualified("QGemm"), {"QLinearMatMul", "MatMulInteger", "Add", "Mul", "QuantizeLinear"});
   rules.note(qualified("QLinearConcat"), {"DequantizeLinear", "Concat", "QuantizeLinear"});
   rules.note(qualified("MatMulIntegerToFloat"), {"MatMulInteger", "Cast", "Mul", "Add"});
   rules.note(qualified("DynamicQuantizeMatMul"), {"DynamicQuantizeLinear", "MatMulInteger", "Cast", "Mul", "Add"});

@@ -34,6 +34,12 @@ void addOnnx(OnnxRules& rules) {
       nodeOf<From>("DequantizeLinear", {field({"axis", 13}, &From::axis), field({"block_size", 21}, &From::block_size),
                                         typeField("output_dtype", 23, &From::output_type, kReals)}),
       10);
+  // ONNX Runtime divides in f32, whatever the types.
+  rules.add("com.microsoft::QuantizeLinear",
+            nodeOf<To>("QuantizeLinear", {field("axis", &To::axis), fixed(&To::precision, Precision::f32)}));
+  rules.add("com.microsoft::DequantizeLinear", nodeOf<From>("DequantizeLinear", {field("axis", &From::axis)}));
+  rules.note("com.microsoft::QuantizeLinear", {"QuantizeLinear"});
+  rules.note("com.microsoft::DequantizeLinear", {"DequantizeLinear"});
 }
 
 }  // namespace opkit::ops::quantize

@@ -11,7 +11,7 @@ OnnxRule pair(const char* type) {
     for (size_t i = 0; i < 8; ++i) inputs.push_back(node.input(i));
     if (inputs[2] >= 0 && inputs[5] >= 0 && inputs[7] >= 0) return node.emit(fmt::format("QLinear{}", type), inputs);
     const int a = com_microsoft::dequantized(node, 0), b = com_microsoft::dequantized(node, 3);
-    return com_microsoft::emitQuantized(node, node.emitIntermediate(type, {a, b}), 6);
+    return com_microsoft::emitQuantized(node, node.emitIntermediate(type, {a, b}), 6, inputs[0]);
   };
 }
 

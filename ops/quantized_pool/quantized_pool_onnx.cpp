@@ -15,7 +15,8 @@ Status channelsLast(OnnxNode& node) {
   const int rows = parts.reshaped(x, parts.joined({batch, parts.list({-1}), channels}));
   const int means = node.emitIntermediate("ReduceMean", {rows, parts.list({1})}, packParams(reduce::ReduceParamsT()));
   const int ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {places}));
-  return com_microsoft::emitQuantized(node, parts.reshaped(means, parts.joined({batch, ones, channels})), 3);
+  return com_microsoft::emitQuantized(node, parts.reshaped(means, parts.joined({batch, ones, channels})), 3,
+                                      node.input(0));
 }
 
 /// Without a zero point the type is not known yet: nodes in floats then.
@@ -26,7 +27,7 @@ Status globalAveragePool(OnnxNode& node) {
     return node.emit("QLinearGlobalAveragePool",
                      {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4)});
   const int mean = node.emitIntermediate("GlobalAveragePool", {com_microsoft::dequantized(node, 0)});
-  return com_microsoft::emitQuantized(node, mean, 3);
+  return com_microsoft::emitQuantized(node, mean, 3, node.input(0));
 }
 
 }  // namespace

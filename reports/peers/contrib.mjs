@@ -9,7 +9,7 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
-import {arrayOf, elementCount, halfBits, modelOfOneNode, writeProto} from './onnx_bytes.mjs';
+import {arrayOf, elementCount, halfBits, modelOfOneNode, packedNibbles, writeProto} from './onnx_bytes.mjs';
 import {kCases, kTypical} from './contrib_cases.mjs';
 
 const [packages, bin, output, backendList, rounds, filter = ''] = process.argv.slice(2);
@@ -43,7 +43,8 @@ function inputFor(input, k, next) {
   const {type, dims} = input;
   const Data = arrayOf(type);
   const convert = type === 'float16' ? halfBits : type.endsWith('int64') ? BigInt : Number;
-  const data = Data.from(numbersFor(input, next), convert);
+  const numbers = numbersFor(input, next);
+  const data = type.endsWith('int4') ? packedNibbles(numbers) : Data.from(numbers, convert);
   return {name: `x${k}`, type, dims, tensor: {type, dims, data}, ...(input.constant && {data})};
 }
 

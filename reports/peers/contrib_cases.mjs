@@ -3,11 +3,16 @@
 // absent, else {type, dims} with the fill `values`, `range` ([low, high], integers) or `scale` (of values in [-1, 1)), and
 // `constant` if it belongs to the model. With `tokens`, sample b of [batch, heads, tokens, size] is 0 from token tokens[b] on.
 
+import {elementCount} from './onnx_bytes.mjs';
+
 const f32 = (dims, scale = 1) => ({type: 'float32', dims, scale});
 const f16 = (dims, scale = 1) => ({type: 'float16', dims, scale});
 const reals = (dims, values) => ({type: 'float32', dims, values});
 const u8 = (dims, low = 0, high = 255) => ({type: 'uint8', dims, range: [low, high]});
 const i8 = (dims, low = -128, high = 127) => ({type: 'int8', dims, range: [low, high]});
+const ranged = (type, low, high) => (dims) => ({type, dims, range: [low, high]});
+const u16 = ranged('uint16', 0, 65535), i16 = ranged('int16', -32768, 32767), u4 = ranged('uint4', 0, 15), i4 = ranged('int4', -8, 7);
+const sums = ranged('int32', -9000, 9000), flags = ranged('bool', 0, 1);
 const i32 = (dims, values) => ({type: 'int32', dims, values});
 const i64 = (dims, values) => ({type: 'int64', dims, values});
 const below = (dims, limit) => ({type: 'int32', dims, range: [0, limit - 1]});
@@ -88,6 +93,69 @@ const kQuantised = [
     name: 'QLinearAveragePool of rows', attributes: {kernel_shape: [3]},
     inputs: [u8([2, 3, 11]), scaleOf(0.05), point(u8, 128), scaleOf(0.0313), point(u8, 100)],
   },
+];
+
+// Inputs of QGemm up to b's zero point: scales and zero points of b per column, or for all columns.
+const quantisedGemm = (a, aDims, b, bDims, columns = []) => [
+  a(aDims), scaleOf(0.021), point(a, a === u8 ? 120 : -9), constant(b(bDims)), constant({...f32(columns), values: Array.from({length: elementCount(columns)}, (_, i) => 0.0131 + 0.0007 * i)}),
+  constant({...b(columns), range: b === u8 ? [110, 140] : [-6, 6]})];
+const kQuantisedGemm = [
+  {name: 'QGemm', inputs: [...quantisedGemm(u8, [3, 20], i8, [20, 6]), null, scaleOf(0.37), point(u8, 101)]},
+  {name: 'QGemm to floats', attributes: {alpha: float(0.7)}, inputs: quantisedGemm(u8, [3, 20], u8, [20, 6])},
+  {name: 'QGemm to floats with c', attributes: {transB: 1}, inputs: [...quantisedGemm(i8, [3, 21], i8, [5, 21], [5]), constant(sums([5]))]},
+  {
+    name: 'QGemm with c, both transposed', attributes: {transA: 1, transB: 1, alpha: float(1.3)},
+    inputs: [...quantisedGemm(u8, [21, 7], i8, [5, 21], [5]), constant(sums([7, 5])), scaleOf(0.29), point(u8, 88)],
+  },
+  {
+    name: 'QGemm with a column c and alpha', attributes: {transA: 1, alpha: float(0.6)},
+    inputs: [...quantisedGemm(i8, [40, 9], i8, [40, 17]), sums([9, 1]), scaleOf(0.31), point(i8, -11)],
+  },
+  {name: 'QGemm with a scalar c', inputs: [...quantisedGemm(u8, [1, 64], u8, [64, 3], [3]), constant(sums([1])), scaleOf(0.4), point(u8, 7)]},
+  {name: 'QGemm alpha without c', attributes: {alpha: float(-0.9), transB: 1}, inputs: [...quantisedGemm(u8, [5, 33], i8, [18, 33], [18]), null, scaleOf(0.41), point(u8, 130)]},
+];
+
+// Weights of `directions` in i8, with a scale each or one per column. ONNX Runtime quantises x and the state too: the bounds are
+// two units of 1/255.
+const quantisedLstm = (steps, batch, size, hidden, directions, perColumn = []) => [
+  f32([steps, batch, size]), constant(i8([directions, size, 4 * hidden])), constant(i8([directions, hidden, 4 * hidden])), constant(f32([directions, 8 * hidden], 0.2)),
+  null, null, null, null, ...[0.4 / Math.sqrt(size), 0.4 / Math.sqrt(hidden)].flatMap((scale) => [
+    constant({...f32([directions, ...perColumn]), values: Array.from({length: elementCount([directions, ...perColumn])}, () => scale / 64)}),
+    constant({...i8([directions, ...perColumn]), range: [0, 0]})])];
+const kTwoUnits = {atol: 8e-3, rtol: 0};
+const kDynamicLstm = [
+  {name: 'DynamicQuantizeLSTM', attributes: {hidden_size: 16}, inputs: quantisedLstm(12, 2, 20, 16, 1), outputs: ['y', 'h', 'c'], bounds: kTwoUnits},
+  {name: 'DynamicQuantizeLSTM in both directions', attributes: {hidden_size: 48, direction: 'bidirectional'}, inputs: quantisedLstm(40, 1, 64, 48, 2, [192]), outputs: ['y', 'h', 'c'], bounds: kTwoUnits},
+];
+
+const perAxis = [0.031, 0.02, 0.047];
+const kLinear = [
+  {name: 'QuantizeLinear', inputs: [f32([3, 20], 4), scaleOf(0.0213), point(u8, 128)]},
+  {name: 'QuantizeLinear i8 along axis 0', attributes: {axis: 0}, inputs: [f32([3, 20], 4), constant(reals([3], perAxis)), constant(i8([3]))]},
+  {name: 'QuantizeLinear along axis -2', attributes: {axis: -2}, inputs: [f32([2, 3, 5], 4), constant(reals([3], perAxis)), constant(u8([3]))]},
+  {name: 'QuantizeLinear u16', attributes: {axis: 1}, inputs: [f32([4, 3], 4), constant(reals([3], [1.1e-4, 2.3e-4, 0.7e-4])), constant(u16([3]))]},
+  {name: 'QuantizeLinear i16', inputs: [f32([50], 4), scaleOf(1.3e-4), point(i16, -5)]},
+  {name: 'QuantizeLinear f16', inputs: [f16([50], 4), constant({...f16([], 1), values: [0.0313]}), point(i8, 3)]},
+  {name: 'QuantizeLinear without a zero point', inputs: [f32([50], 4), scaleOf(0.0213)]},
+  {name: 'DequantizeLinear', inputs: [u8([3, 20]), scaleOf(0.0213), point(u8, 128)]},
+  {name: 'DequantizeLinear i8 along axis 0', attributes: {axis: 0}, inputs: [i8([3, 20]), constant(reals([3], perAxis)), constant(i8([3]))]},
+  {name: 'DequantizeLinear u16', attributes: {axis: 1}, inputs: [u16([4, 3]), constant(reals([3], perAxis)), constant(u16([3]))]},
+  {name: 'DequantizeLinear i16', inputs: [i16([50]), scaleOf(1.3e-4), point(i16, -5)]},
+  {name: 'DequantizeLinear i32', inputs: [sums([50]), scaleOf(1.3e-4)]},
+  {name: 'DequantizeLinear i4', inputs: [constant(i4([3, 5])), scaleOf(0.2), constant({...i4([]), values: [2]})]},
+  {name: 'DequantizeLinear u4 f16', inputs: [constant(u4([7])), constant({...f16([], 1), values: [0.2]}), constant({...u4([]), values: [9]})], bounds: kHalf},
+];
+
+const kUnaryQuantised = [
+  {name: 'QLinearSoftmax', attributes: {opset: 13}, inputs: [u8([3, 4, 10]), scaleOf(0.053), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
+  {name: 'QLinearSoftmax along axis 1', attributes: {opset: 13, axis: 1}, inputs: [u8([3, 4, 10]), scaleOf(0.053), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
+  {name: 'QLinearSoftmax of opset 12', attributes: {opset: 12}, inputs: [u8([3, 4, 10]), scaleOf(0.053), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
+  {name: 'QLinearSoftmax of all axes behind', attributes: {opset: 12, axis: 1}, inputs: [u8([3, 4, 10]), scaleOf(0.053), point(u8, 128), scaleOf(1 / 256), point(u8, 0)]},
+  {name: 'QLinearSoftmax of the axes from 2 on', attributes: {opset: 11, axis: 2}, inputs: [i8([2, 3, 4, 5]), scaleOf(0.021), point(i8, 3), scaleOf(1 / 256), point(i8, -128)]},
+  {name: 'QLinearSoftmax i8, no zero point of x', attributes: {opset: 13}, inputs: [i8([2, 40]), scaleOf(0.021), null, scaleOf(1 / 256), point(i8, -128)]},
+  {name: 'QLinearWhere', inputs: [flags([3, 40]), u8([3, 40]), scaleOf(0.031), point(u8, 100), u8([40]), scaleOf(0.053), point(u8, 3), scaleOf(0.047), point(u8, 90)]},
+  {name: 'QLinearWhere i8, a scalar', inputs: [flags([3, 1, 4]), i8([2, 4]), scaleOf(0.031), point(i8, 9), constant(i8([])), scaleOf(0.031), point(i8, 9), scaleOf(0.031), point(i8, 9)]},
+  {name: 'QLinearSigmoid i8 without zero points', inputs: [i8([100]), scaleOf(0.05), null, scaleOf(1 / 128), null]},
 ];
 
 const heads = (num_heads, more = {}) => ({num_heads, ...more});
@@ -303,5 +371,5 @@ export const kTypical = [
 ];
 
 export const kCases = [
-  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
+  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kQuantisedGemm, ...kDynamicLstm, ...kLinear, ...kUnaryQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
   ...kQuantisedAttention, ...kEmbeddings];

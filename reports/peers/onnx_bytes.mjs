@@ -18,6 +18,8 @@ const kTypes = {
   float64: [11, '<f8', Float64Array],
   uint32: [12, '<u4', Uint32Array],
   uint64: [13, '<u8', BigUint64Array],
+  uint4: [21, null, Uint8Array],  // two to a byte, the first in the low bits
+  int4: [22, null, Uint8Array],
 };
 
 /** The row of a dtype; throws if there is none. */
@@ -188,6 +190,13 @@ export function halfBits(value) {
   const scaled = size / step, below = Math.floor(scaled), rest = scaled - below;
   const steps = below + (rest > 0.5 || (rest === 0.5 && below % 2 === 1) ? 1 : 0);
   return sign | (steps < 1024 ? steps : ((exponent + 14) << 10) + steps);
+}
+
+/** The bytes of 4-bit integers. */
+export function packedNibbles(numbers) {
+  const bytes = new Uint8Array(Math.ceil(numbers.length / 2));
+  numbers.forEach((number, i) => bytes[i >> 1] |= (number & 15) << (i % 2 * 4));
+  return bytes;
 }
 
 /** The elements of a tensor as numbers; integers beyond 2^53 are rounded. */
