@@ -14,6 +14,7 @@ void addGroupQueryRules(OnnxRules& rules);
 void addRotaryRules(OnnxRules& rules);
 void addEmbeddingRules(OnnxRules& rules);
 void addLayoutRules(OnnxRules& rules);
+void addBlockRules(OnnxRules& rules);
 
 /// Unsupported if the node has this input; `name` is for the message.
 Status requireAbsent(const OnnxNode& node, size_t input, const char* name);

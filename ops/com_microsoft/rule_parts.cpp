@@ -55,4 +55,17 @@ std::vector<int> RuleParts::split(int x, int64_t axis, size_t count) {
   return node_.emitIntermediates("Split", {x}, count, packParams(params));
 }
 
+int RuleParts::unpacked(int bytes, int bits) {
+  if (bits == 8) return bytes;
+  std::vector<uint8_t> shifts;
+  for (int shift = 0; shift < 8; shift += bits) shifts.push_back(static_cast<uint8_t>(shift));
+  const auto bytesOf = [&](const std::vector<uint8_t>& values) {
+    const auto count = static_cast<int64_t>(values.size());
+    return node_.addConstant("codes", *Tensor::fromValues<uint8_t>({DType::UInt8, {count}}, values));
+  };
+  const int shifted = pair("ShiftRight", unsqueezed(bytes, -1), bytesOf(shifts));
+  const int codes = pair("BitwiseAnd", shifted, bytesOf({static_cast<uint8_t>((1 << bits) - 1)}));
+  return reshaped(codes, joined({extents(bytes, 0, -1), list({-1})}));
+}
+
 }  // namespace opkit::ops::com_microsoft

@@ -46,6 +46,9 @@ class RuleParts {
   std::vector<int> split(int x, int64_t axis, size_t count);
   int squeezed(int x, int64_t axis) { return node_.emitIntermediate("Squeeze", {x, list({axis})}); }
   int unsqueezed(int x, int64_t axis) { return node_.emitIntermediate("Unsqueeze", {x, list({axis})}); }
+  /// Codes of 2, 4 or 8 bits that share the bytes of u8 [..., n], the first in the lowest bits, as u8 [..., n * 8 /
+  /// bits].
+  int unpacked(int bytes, int bits);
   /// [batch, tokens, heads, size] as [batch, heads, tokens, size], and back.
   int turned(int x) { return transposed(x, {0, 2, 1, 3}); }
 

@@ -54,6 +54,9 @@ class Node final : public OnnxNode {
   size_t outputCount() const override { return usedOutputs; }
   int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
   std::vector<int> inputs() const override { return inputs_; }
+  Result<DType> declaredType(size_t index) const override {
+    return model.tensors[static_cast<size_t>(input(index))].desc.dtype;
+  }
   const Tensor* constantInput(size_t index) const override {
     const int tensor = input(index);
     if (tensor < 0 || !model.tensors[static_cast<size_t>(tensor)].constant) return nullptr;

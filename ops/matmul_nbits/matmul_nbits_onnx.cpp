@@ -1,9 +1,12 @@
-// Codes and zero points are bytes in ONNX; here they have types of their own.
+// Codes and zero points are bytes in ONNX; here they have types of their own. What the kernels do not take becomes a
+// product with weights in floats.
 #include <bit>
 #include <cstring>
 
 #include "engine/import/onnx/onnx_rules.h"
 #include "engine/tensor/float_format.h"
+#include "ops/com_microsoft/rule_parts.h"
+#include "ops/gather/gather_generated.h"
 #include "ops/matmul_nbits/matmul_nbits_parts.h"
 
 namespace opkit::ops::matmul_nbits {
@@ -12,6 +15,7 @@ namespace {
 /// The sizes of a node.
 struct Blocks {
   int64_t rows, depth, size, count;  // rows of the weights, K, elements of a block, blocks of a row
+  int bits;
   DType dtype;
 };
 
@@ -27,19 +31,19 @@ Result<Blocks> blocksOf(const OnnxNode& node) {
     return Status::invalidArgument("N and K must be 1 or more and block_size a power of two from 16 on, got {}, {}, {}",
                                    blocks.rows, blocks.depth, blocks.size);
   blocks.count = (blocks.depth + blocks.size - 1) / blocks.size;
+  blocks.bits = static_cast<int>(bits);
   blocks.dtype = bits == 2 ? DType::UInt2 : bits == 4 ? DType::UInt4 : DType::UInt8;
   return blocks;
 }
 
 /// Weights [rows, blocks * size], with the bytes of the constant input 1.
 Result<Tensor> weightsOf(const OnnxNode& node, const Blocks& blocks) {
-  const Tensor* stored = node.constantInput(1);
-  if (!stored) return Status::unsupported("the weights must be a constant");
+  const Tensor& stored = *node.constantInput(1);
   OPKIT_ASSIGN(Tensor weights, Tensor::onHost({blocks.dtype, {blocks.rows, blocks.count * blocks.size}}));
-  if (stored->desc.dtype != DType::UInt8 || stored->sizeBytes() != weights.sizeBytes())
+  if (stored.desc.dtype != DType::UInt8 || stored.sizeBytes() != weights.sizeBytes())
     return Status::invalidArgument("the weights must be {} bytes of u8, got {}", weights.sizeBytes(),
-                                   stored->desc.toString());
-  std::memcpy(weights.bytes().data(), stored->bytes().data(), weights.sizeBytes());
+                                   stored.desc.toString());
+  std::memcpy(weights.bytes().data(), stored.bytes().data(), weights.sizeBytes());
   return weights;
 }
 
@@ -59,9 +63,6 @@ Result<Tensor> zeroPointsOf(const OnnxNode& node, const Blocks& blocks) {
     return points;
   }
   const Tensor* stored = node.constantInput(3);
-  if (!stored || stored->desc.dtype != DType::UInt8)
-    return Status::unsupported("zero points must be a constant of u8, got {}",
-                               stored ? stored->desc.toString() : "one that is computed");
   if (stored->sizeBytes() != rowBytes * static_cast<size_t>(blocks.rows))
     return Status::invalidArgument("zero points must be {} bytes, got {}", rowBytes * static_cast<size_t>(blocks.rows),
                                    stored->desc.toString());
@@ -74,17 +75,20 @@ Result<Tensor> zeroPointsOf(const OnnxNode& node, const Blocks& blocks) {
   return points;
 }
 
-Status rule(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "weight_prepacked", 0));
-  if (node.input(4) >= 0) return Status::unsupported("the input g_idx must be absent");
-  OPKIT_ASSIGN(const Blocks blocks, blocksOf(node));
+/// Whether the kernels take the node: all but a and the bias are constants, zero points are codes.
+bool isPlain(const OnnxNode& node) {
+  const Tensor* points = node.constantInput(3);
+  return node.constantInput(1) && node.constantInput(2) && node.input(4) < 0 &&
+         (node.input(3) < 0 || (points && points->desc.dtype == DType::UInt8));
+}
+
+Status emitPlain(OnnxNode& node, const Blocks& blocks) {
   OPKIT_ASSIGN(Tensor weights, weightsOf(node, blocks));
   OPKIT_ASSIGN(Tensor points, zeroPointsOf(node, blocks));
-  const Tensor* scales = node.constantInput(2);
-  if (!scales || scales->desc.elements() != blocks.rows * blocks.count)
-    return Status::invalidArgument("the scales must be a constant of {} numbers, got {}", blocks.rows * blocks.count,
-                                   scales ? scales->desc.toString() : "one that is computed");
-  Tensor matrix = *scales;
+  Tensor matrix = *node.constantInput(2);
+  if (matrix.desc.elements() != blocks.rows * blocks.count)
+    return Status::invalidArgument("the scales must be {} numbers, got {}", blocks.rows * blocks.count,
+                                   matrix.desc.toString());
   matrix.desc.shape = {blocks.rows, blocks.count};
   MatMulNBitsParamsT params;
   params.block_size = blocks.size;
@@ -95,12 +99,78 @@ Status rule(OnnxNode& node) {
   return node.emit("MatMulNBits", inputs, packParams(params));
 }
 
+/// The weights as floats, by nodes.
+class RealWeights {
+ public:
+  RealWeights(OnnxNode& node, const Blocks& blocks) : node_(node), blocks_(blocks), parts_(node) {}
+
+  /// [K, N]: (code - zero point) * scale, those of the block of each k.
+  Result<int> turned() {
+    OPKIT_ASSIGN(const int points, zeroPoints());
+    const int groups = groupsOf();
+    const int scales = perElement(parts_.reshapedTo(floats(node_.input(2)), {blocks_.rows, blocks_.count}), groups);
+    const int codes = floats(codesOf(node_.input(1), blocks_.count * blocks_.size, blocks_.depth));
+    const int differences = parts_.pair("Sub", codes, points < 0 ? middle() : perElement(points, groups));
+    return parts_.transposed(parts_.pair("Mul", differences, scales), {1, 0});
+  }
+
+  int floats(int x) { return parts_.cast(x, cast::ElementType::f32); }
+
+ private:
+  /// The first `columns` codes of rows of `stored` ones, which begin whole bytes.
+  int codesOf(int bytes, int64_t stored, int64_t columns) {
+    const auto rowBytes = static_cast<int64_t>(bytesOf(blocks_.dtype, stored));
+    const int codes = parts_.unpacked(parts_.reshapedTo(bytes, {blocks_.rows, rowBytes}), blocks_.bits);
+    return columns == rowBytes * 8 / blocks_.bits ? codes : firstOf(codes, columns, 1);
+  }
+  int firstOf(int x, int64_t count, int64_t axis) {
+    return parts_.sliced(x, parts_.list({0}), parts_.list({count}), axis);
+  }
+  int middle() { return node_.addConstant("middle", static_cast<float>(1 << (blocks_.bits - 1))); }
+
+  /// [N, blocks]; -1 without them.
+  Result<int> zeroPoints() {
+    const int input = node_.input(3);
+    if (input < 0) return -1;
+    OPKIT_ASSIGN(const DType dtype, node_.declaredType(3));
+    if (dtype == DType::UInt8) return floats(codesOf(input, blocks_.count, blocks_.count));
+    return parts_.reshapedTo(floats(input), {blocks_.rows, blocks_.count});
+  }
+  /// The block of each k: g_idx, which may count the padding of the last block too, or k / size.
+  int groupsOf() {
+    if (node_.input(4) >= 0) return firstOf(node_.input(4), blocks_.depth, 0);
+    std::vector<int64_t> groups;
+    for (int64_t k = 0; k < blocks_.depth; ++k) groups.push_back(k / blocks_.size);
+    return node_.addConstant("groups", groups);
+  }
+  int perElement(int perBlock, int groups) {
+    gather::GatherParamsT params;
+    params.axis = 1;
+    return node_.emitIntermediate("Gather", {perBlock, groups}, packParams(params));
+  }
+
+  OnnxNode& node_;
+  const Blocks& blocks_;
+  com_microsoft::RuleParts parts_;
+};
+
+Status rule(OnnxNode& node) {
+  OPKIT_TRY(requireOnly(node, "weight_prepacked", 0));
+  OPKIT_ASSIGN(const Blocks blocks, blocksOf(node));
+  if (isPlain(node)) return emitPlain(node, blocks);
+  RealWeights real(node, blocks);
+  OPKIT_ASSIGN(const int weights, real.turned());
+  int y = node.emitIntermediate("MatMul", {real.floats(node.input(0)), weights});
+  if (node.input(5) >= 0) y = node.emitIntermediate("Add", {y, real.floats(node.input(5))});
+  return node.emit("CastLike", {y, node.input(0)});
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level", "weight_prepacked"}, rule);
-  rules.note("com.microsoft::MatMulNBits", {"MatMulNBits"},
-             "2, 4 or 8 bits; weights and zero points are constants, g_idx is absent, weight_prepacked is 0");
+  rules.note("com.microsoft::MatMulNBits", {"MatMulNBits", "Gather", "Sub", "Mul", "MatMul", "Add"},
+             "2, 4 or 8 bits; weight_prepacked is 0");
 }
 
 }  // namespace opkit::ops::matmul_nbits

@@ -115,6 +115,43 @@ const kQuantisedGemm = [
   {name: 'QGemm alpha without c', attributes: {alpha: float(-0.9), transB: 1}, inputs: [...quantisedGemm(u8, [5, 33], i8, [18, 33], [18]), null, scaleOf(0.41), point(u8, 130)]},
 ];
 
+// A table of codes, the indices, scales per block and zero points where `points` is given.
+const kGathered = [
+  {name: 'GatherBlockQuantized of bytes of 4 bits', attributes: {block_size: 16, quantize_axis: 1}, inputs: [constant(u8([9, 20])), i64([2, 3], [0, 8, -1, 4, 4, 3]), constant(f32([9, 3]))]},
+  {
+    name: 'GatherBlockQuantized of bytes of 4 bits with zero points', attributes: {bits: 4, block_size: 16, quantize_axis: -1, gather_axis: 0},
+    inputs: [constant(u8([9, 20])), i32([4], [8, 0, -9, 5]), constant(f32([9, 3])), constant(u8([9, 2]))],
+  },
+  {name: 'GatherBlockQuantized of 8 bits', attributes: {bits: 8, block_size: 32}, inputs: [constant(u8([7, 40])), i64([], [6]), constant(f32([7, 2])), constant(u8([7, 2]))]},
+  {name: 'GatherBlockQuantized of 8 bits without zero points', attributes: {bits: 8, block_size: 16}, inputs: [constant(u8([7, 16])), i64([2], [6, 0]), constant(f32([7, 1]))]},
+  {name: 'GatherBlockQuantized of 2 bits', attributes: {bits: 2, block_size: 16}, inputs: [constant(u8([5, 12])), i64([3], [4, 0, -2]), constant(f32([5, 3])), constant(u8([5, 1]))]},
+  {
+    name: 'GatherBlockQuantized of rank 3', attributes: {block_size: 16, quantize_axis: 2},
+    inputs: [constant(u8([4, 3, 16])), i64([2], [3, -1]), constant(f32([4, 3, 2])), constant(u8([4, 3, 1]))],
+  },
+  {name: 'GatherBlockQuantized of i4', attributes: {block_size: 16}, inputs: [constant(i4([6, 34])), i64([2, 2], [5, 0, -6, 2]), constant(f32([6, 3]))]},
+  {name: 'GatherBlockQuantized of i4 with zero points, f16', attributes: {block_size: 16}, inputs: [constant(i4([6, 34])), i64([3], [5, 0, 2]), constant(f16([6, 3])), constant(i4([6, 3]))], bounds: kHalf},
+  {name: 'GatherBlockQuantized of u4', attributes: {block_size: 16}, inputs: [constant(u4([6, 32])), i64([2], [5, 1]), constant(f32([6, 2]))]},
+  {name: 'GatherBlockQuantized of u4, odd rows', attributes: {block_size: 16}, inputs: [constant(u4([5, 33])), i64([2], [4, 1]), constant(f32([5, 3])), constant(u4([5, 3]))]},
+  {name: 'GatherBlockQuantized blocks in front', attributes: {block_size: 16, gather_axis: 1, quantize_axis: 0}, inputs: [constant(i4([20, 6, 4])), i64([2], [5, 1]), constant(f32([2, 6, 4])), constant(i4([2, 6, 4]))]},
+  {name: 'GatherBlockQuantized along the last axis', attributes: {block_size: 16, gather_axis: -1, quantize_axis: 0}, inputs: [constant(u4([18, 6])), i64([3, 1], [5, -6, 2]), constant(f32([2, 6])), constant(u4([2, 6]))]},
+  {name: 'GatherBlockQuantized along the axis of blocks', attributes: {block_size: 16, gather_axis: 1}, inputs: [constant(i4([3, 35])), i64([4], [34, 0, 16, -1]), constant(f32([3, 3])), constant(i4([3, 3]))]},
+];
+
+const bits = (K, N, more = {}) => ({K, N, bits: 4, block_size: 16, ...more});
+const kComputedWeights = [
+  {name: 'MatMulNBits weights that are inputs', attributes: bits(40, 6), inputs: [f32([2, 40]), u8([6, 3, 8]), f32([6, 3], 0.1), u8([6, 2])]},
+  {name: 'MatMulNBits weights that are inputs, no zero points', attributes: bits(40, 6, {accuracy_level: 0}), inputs: [f32([2, 3, 40]), u8([6, 3, 8]), f32([18], 0.1), null, null, f32([6])]},
+  {name: 'MatMulNBits 8 bits that are inputs', attributes: bits(32, 5, {bits: 8, block_size: 32}), inputs: [f32([2, 32]), u8([5, 1, 32]), f32([5], 0.1), u8([5])]},
+  {name: 'MatMulNBits zero points in floats', attributes: bits(40, 6), inputs: [f32([2, 40]), constant(u8([6, 3, 8])), constant(f32([6, 3], 0.1)), constant(f32([6, 3], 8))]},
+  {name: 'MatMulNBits zero points in floats, f16', attributes: bits(40, 6), inputs: [f16([2, 40]), constant(u8([6, 3, 8])), constant(f16([6, 3], 0.1)), constant(f16([6, 3], 8))], bounds: kHalf},
+  {name: 'MatMulNBits zero points in floats, a bias', attributes: bits(35, 4), inputs: [f32([1, 35]), constant(u8([4, 3, 8])), constant(f32([4, 3], 0.1)), constant(f32([4, 3], 8)), null, constant(f32([4]))]},
+  // Beside g_idx ONNX Runtime ignores zero points that are codes.
+  {name: 'MatMulNBits g_idx', attributes: bits(35, 4), inputs: [f32([3, 35]), constant(u8([4, 3, 8])), constant(f32([4, 3], 0.1)), constant(f32([4, 3], 8)), constant(i32([35], Array.from({length: 35}, (_, i) => i * 7 % 3)))]},
+  {name: 'MatMulNBits g_idx alone', attributes: bits(32, 4), inputs: [f32([3, 32]), constant(u8([4, 2, 8])), constant(f32([4, 2], 0.1)), null, i32([32], Array.from({length: 32}, (_, i) => i * 7 % 3 % 2))]},
+  {name: 'MatMulNBits weight_prepacked', attributes: bits(32, 4, {weight_prepacked: 0}), inputs: [f32([3, 32]), constant(u8([4, 2, 8])), constant(f32([4, 2], 0.1))]},
+];
+
 // Weights of `directions` in i8, with a scale each or one per column. ONNX Runtime quantises x and the state too: the bounds are
 // two units of 1/255.
 const quantisedLstm = (steps, batch, size, hidden, directions, perColumn = []) => [
@@ -371,5 +408,5 @@ export const kTypical = [
 ];
 
 export const kCases = [
-  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kQuantisedGemm, ...kDynamicLstm, ...kLinear, ...kUnaryQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
+  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kQuantisedGemm, ...kGathered, ...kComputedWeights, ...kDynamicLstm, ...kLinear, ...kUnaryQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
   ...kQuantisedAttention, ...kEmbeddings];
