@@ -37,8 +37,9 @@ Status checkTypes(const OnnxNode& node, const Table& table) {
   const DType dtype = table.data.desc.dtype;
   if (!DTypeSet(DType::UInt8, DType::UInt4, DType::Int4).contains(dtype))
     return Status::unsupported("data must be u8, u4 or i4, got {}", nameOf(dtype));
-  if (table.bits != 4 && (!table.isBytes() || (table.bits != 2 && table.bits != 8)))
-    return Status::invalidArgument("bits must be 4, or 2 or 8 of u8, got {}", table.bits);
+  const int64_t bits = node.intAttribute("bits", 4);
+  if (bits != 4 && (!table.isBytes() || (bits != 2 && bits != 8)))
+    return Status::invalidArgument("bits must be 4, or 2 or 8 of u8, got {}", bits);
   if (table.blockSize < 16 || !std::has_single_bit(static_cast<uint64_t>(table.blockSize)))
     return Status::invalidArgument("block_size must be a power of two from 16 on, got {}", table.blockSize);
   if (!table.isBytes() || (table.gatherAxis == 0 && table.quantizeAxis + 1 == static_cast<int>(table.shape.size())))
@@ -55,8 +56,8 @@ Result<Table> tableOf(const OnnxNode& node) {
   OPKIT_ASSIGN(table.gatherAxis, normalizeAxis(node.intAttribute("gather_axis", 0), table.shape.size()));
   OPKIT_ASSIGN(table.quantizeAxis, normalizeAxis(node.intAttribute("quantize_axis", 1), table.shape.size()));
   table.blockSize = node.intAttribute("block_size", 128);
-  table.bits = static_cast<int>(node.intAttribute("bits", 4));
   OPKIT_TRY(checkTypes(node, table));
+  table.bits = static_cast<int>(node.intAttribute("bits", 4));
   if (table.isBytes()) table.shape.back() *= 8 / table.bits;
   Shape blocks = table.shape;
   int64_t& count = blocks[static_cast<size_t>(table.quantizeAxis)];

@@ -103,6 +103,7 @@ TEST(ComMicrosoftBlocks, TablesThatDoNotFitAreRefused) {
   const Tensor bytes = packed(DType::UInt8, {2, 16}, codesFrom(0, 4, 32), 4);
   EXPECT_EQ(refusal(bytes, {{"block_size", 8}}), "block_size must be a power of two from 16 on, got 8");
   EXPECT_EQ(refusal(bytes, {{"bits", 3}}), "bits must be 4, or 2 or 8 of u8, got 3");
+  EXPECT_EQ(refusal(bytes, {{"bits", (int64_t{1} << 32) + 4}}), "bits must be 4, or 2 or 8 of u8, got 4294967300");
   EXPECT_EQ(refusal(bytes, {{"quantize_axis", 0}}),
             "with data of u8, gather_axis must be 0 and quantize_axis the last, got 0 and 0");
   EXPECT_EQ(refusal(bytes, {{"bits", 2}, {"block_size", 16}}),
@@ -161,6 +162,8 @@ TEST(ComMicrosoftBlocks, WeightsMayBeInputsAndHaveRealZeroPointsAndGroups) {
   NodeCase packedBefore("MatMulNBits", {floats({1, 1}, {1})});
   packedBefore.node.integer["weight_prepacked"] = 1;
   EXPECT_EQ(refusalOf(packedBefore.node), "MatMulNBits: weight_prepacked must be 0, got 1");
+  packedBefore.node.integer = {{"N", 1}, {"K", int64_t{1} << 62}, {"block_size", 16}};
+  EXPECT_NE(refusalOf(packedBefore.node).find("N and K must be in [1, 2147483647]"), std::string::npos);
 }
 
 }  // namespace

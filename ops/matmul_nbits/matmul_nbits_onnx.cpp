@@ -2,6 +2,7 @@
 // product with weights in floats.
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "engine/import/onnx/onnx_rules.h"
 #include "engine/tensor/float_format.h"
@@ -26,10 +27,12 @@ Result<Blocks> blocksOf(const OnnxNode& node) {
   OPKIT_ASSIGN(blocks.size, requiredInt(node, "block_size"));
   const int64_t bits = node.intAttribute("bits", 4);
   if (bits != 2 && bits != 4 && bits != 8) return Status::unsupported("bits must be 2, 4 or 8, got {}", bits);
-  if (blocks.rows < 1 || blocks.depth < 1 || blocks.size < 16 ||
-      !std::has_single_bit(static_cast<uint64_t>(blocks.size)))
-    return Status::invalidArgument("N and K must be 1 or more and block_size a power of two from 16 on, got {}, {}, {}",
-                                   blocks.rows, blocks.depth, blocks.size);
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (blocks.rows < 1 || blocks.depth < 1 || blocks.size < 16 || blocks.rows > kMost || blocks.depth > kMost ||
+      blocks.size > kMost || !std::has_single_bit(static_cast<uint64_t>(blocks.size)))
+    return Status::invalidArgument(
+        "N and K must be in [1, {}] and block_size a power of two from 16 on, got {}, {}, {}", kMost, blocks.rows,
+        blocks.depth, blocks.size);
   blocks.count = (blocks.depth + blocks.size - 1) / blocks.size;
   blocks.bits = static_cast<int>(bits);
   blocks.dtype = bits == 2 ? DType::UInt2 : bits == 4 ? DType::UInt4 : DType::UInt8;
@@ -107,11 +110,16 @@ class RealWeights {
   /// [K, N]: (code - zero point) * scale, those of the block of each k.
   Result<int> turned() {
     OPKIT_ASSIGN(const int points, zeroPoints());
-    const int groups = groupsOf();
-    const int scales = perElement(parts_.reshapedTo(floats(node_.input(2)), {blocks_.rows, blocks_.count}), groups);
-    const int codes = floats(codesOf(node_.input(1), blocks_.count * blocks_.size, blocks_.depth));
-    const int differences = parts_.pair("Sub", codes, points < 0 ? middle() : perElement(points, groups));
-    return parts_.transposed(parts_.pair("Mul", differences, scales), {1, 0});
+    const int scales = parts_.reshapedTo(floats(node_.input(2)), {blocks_.rows, blocks_.count});
+    const bool isGrouped = node_.input(4) >= 0;
+    const int64_t stored = blocks_.count * blocks_.size;
+    int codes = floats(codesOf(node_.input(1), stored, isGrouped ? blocks_.depth : stored));
+    if (!isGrouped) codes = parts_.reshapedTo(codes, {blocks_.rows, blocks_.count, blocks_.size});
+    const auto spread = [&](int perBlock) { return isGrouped ? grouped(perBlock) : parts_.unsqueezed(perBlock, 2); };
+    const int differences = parts_.pair("Sub", codes, points < 0 ? middle() : spread(points));
+    int weights = parts_.pair("Mul", differences, spread(scales));
+    if (!isGrouped) weights = firstOf(parts_.reshapedTo(weights, {blocks_.rows, stored}), blocks_.depth, 1);
+    return parts_.transposed(weights, {1, 0});
   }
 
   int floats(int x) { return parts_.cast(x, cast::ElementType::f32); }
@@ -136,17 +144,11 @@ class RealWeights {
     if (dtype == DType::UInt8) return floats(codesOf(input, blocks_.count, blocks_.count));
     return parts_.reshapedTo(floats(input), {blocks_.rows, blocks_.count});
   }
-  /// The block of each k: g_idx, which may count the padding of the last block too, or k / size.
-  int groupsOf() {
-    if (node_.input(4) >= 0) return firstOf(node_.input(4), blocks_.depth, 0);
-    std::vector<int64_t> groups;
-    for (int64_t k = 0; k < blocks_.depth; ++k) groups.push_back(k / blocks_.size);
-    return node_.addConstant("groups", groups);
-  }
-  int perElement(int perBlock, int groups) {
+  /// One value per k, of the block that g_idx gives it; g_idx may count the padding of the last block too.
+  int grouped(int perBlock) {
     gather::GatherParamsT params;
     params.axis = 1;
-    return node_.emitIntermediate("Gather", {perBlock, groups}, packParams(params));
+    return node_.emitIntermediate("Gather", {perBlock, firstOf(node_.input(4), blocks_.depth, 0)}, packParams(params));
   }
 
   OnnxNode& node_;
