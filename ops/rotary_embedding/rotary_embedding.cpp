@@ -15,7 +15,7 @@ Status requireCache(const ShapeArgs& args, size_t i, const char* name, const Rot
 }
 
 Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
-  OPKIT_ASSIGN(const RotaryPlan plan, planRotary(args.params<RotaryEmbeddingParams>(), args.shape(0)));
+  OPKIT_ASSIGN(const RotaryPlan plan, planRotary(args.params<RotaryEmbeddingParams>(), args.shape(0), args.shape(1)));
   OPKIT_TRY(requireCache(args, 1, "cos", plan));
   OPKIT_TRY(requireCache(args, 2, "sin", plan));
   return std::vector{args.input(0)};
@@ -23,7 +23,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 
 }  // namespace
 
-Result<RotaryPlan> planRotary(const RotaryEmbeddingParamsT& params, const Shape& x) {
+Result<RotaryPlan> planRotary(const RotaryEmbeddingParamsT& params, const Shape& x, const Shape& cos) {
   RotaryPlan plan{};
   if (x.size() == 4) {
     plan = {x[0], x[1], x[2], x[3], 0, false};
@@ -34,7 +34,11 @@ Result<RotaryPlan> planRotary(const RotaryEmbeddingParamsT& params, const Shape&
         "x must be [batch, heads, tokens, size], or [batch, tokens, heads * size] and num_heads; got {} and {}",
         toString(x), params.num_heads);
   }
-  const int64_t turned = params.rotary_dim == 0 ? plan.size : params.rotary_dim;
+  int64_t turned = params.rotary_dim == 0 ? plan.size : params.rotary_dim;
+  if (turned == kAsCachesSay) {
+    if (cos.size() != 3) return Status::invalidArgument("cos must be [batch, tokens, pairs], got {}", toString(cos));
+    turned = 2 * cos[2];
+  }
   if (turned < 0 || turned > plan.size || turned % 2 != 0)
     return Status::invalidArgument("an even number of at most {} elements of a head turn, got {}", plan.size, turned);
   plan.pairs = turned / 2;

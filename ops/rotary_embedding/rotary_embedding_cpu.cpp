@@ -21,7 +21,7 @@ class RotaryCpu final : public cpu::CpuKernel {
       : CpuKernel(args, backend), params_(args.params<RotaryEmbeddingParams>()) {}
 
   Status onResize(TensorList inputs, TensorList) override {
-    OPKIT_ASSIGN(plan_, planRotary(params_, inputs[0]->desc.shape));
+    OPKIT_ASSIGN(plan_, planRotary(params_, inputs[0]->desc.shape, inputs[1]->desc.shape));
     return Status::ok();
   }
 

@@ -17,6 +17,8 @@ const OnnxFields<Params>& fields() {
 /// Caches by position become caches by token.
 Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields(node, fields()));
+  if (params.rotary_dim < 0)
+    return Status::invalidArgument("rotary_embedding_dim must be 0 or more, got {}", params.rotary_dim);
   int cosines = node.input(1), sines = node.input(2);
   if (const int positions = node.input(3); positions >= 0) {
     cosines = node.emitIntermediate("Gather", {cosines, positions}, packParams(gather::GatherParamsT()));

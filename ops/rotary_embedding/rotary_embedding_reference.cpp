@@ -11,7 +11,9 @@ Status reference(const OracleArgs& args) {
   OracleTensor& y = args.output();
   const bool isPacked = x.shape().size() == 3;
   const int64_t size = isPacked ? x.shape()[2] / params.num_heads : x.shape()[3];
-  const int64_t turned = params.rotary_dim == 0 ? size : params.rotary_dim;
+  const int64_t turned = params.rotary_dim == 0  ? size
+                         : params.rotary_dim < 0 ? 2 * cosines.shape()[2]
+                                                 : params.rotary_dim;
   y.terms = 2;
   if (args.wantMagnitude) y.magnitude.assign(y.real.size(), 0.0);
   forEachCoordinates(x.shape(), [&](size_t i, Coordinates& at) {

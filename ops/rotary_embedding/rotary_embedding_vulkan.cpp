@@ -15,7 +15,7 @@ class RotaryVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Tensor& y = *outputs[0];
-    OPKIT_ASSIGN(const RotaryPlan plan, planRotary(params_, y.desc.shape));
+    OPKIT_ASSIGN(const RotaryPlan plan, planRotary(params_, y.desc.shape, inputs[1]->desc.shape));
     const int64_t each = plan.size - plan.pairs;  // a pair, or one element that stays
     return encoder.dispatch<Shader>(
         {*Shader::storageOf(y.desc.dtype)}, {.x = inputs[0], .cosines = inputs[1], .sines = inputs[2], .y = &y},
