@@ -36,6 +36,9 @@ Result<std::vector<TensorDesc>> fusedRule(const ShapeArgs& args) {
   OPKIT_ASSIGN(const AttentionPlan plan, planAttention(params, args.shape(kQ), args.shape(kK), args.shape(kV), mask));
   if (args.hasInput(kLengths) && args.shape(kLengths) != Shape{plan.q.batch})
     return Status::invalidArgument("lengths must be [{}], got {}", plan.q.batch, toString(args.shape(kLengths)));
+  if (args.hasInput(kSink)) OPKIT_TRY(requireSameType(args, kSink, "sink", kQ));
+  if (args.hasInput(kSink) && args.shape(kSink) != Shape{plan.q.heads})
+    return Status::invalidArgument("sink must be [{}], got {}", plan.q.heads, toString(args.shape(kSink)));
   return std::vector{TensorDesc{args.input(kQ).dtype, outputShape(args.shape(kQ), plan.q, plan.v.size)}};
 }
 
@@ -122,7 +125,8 @@ void define(OpRegistry& registry) {
                            {"k", kFloats},
                            {"v", kFloats},
                            optional("mask", masks),
-                           optional("lengths", DTypeSet{DType::Int64})},
+                           optional("lengths", DTypeSet{DType::Int64}),
+                           optional("sink", kFloats)},
                 .outputs = {{"y"}},
                 .numeric = NumericClass::Norm,
                 .inferShapes = fusedRule,

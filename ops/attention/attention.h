@@ -45,7 +45,7 @@ Result<AttentionPlan> planAttention(const FusedAttentionParamsT& params, const S
                                     const Shape* mask);
 
 /// Inputs of FusedAttention.
-enum FusedInput : size_t { kQ, kK, kV, kMask, kLengths };
+enum FusedInput : size_t { kQ, kK, kV, kMask, kLengths, kSink };
 
 /// The shape of the result: that of q, but for the size of a head.
 Shape outputShape(const Shape& q, const Heads& queries, int64_t valueSize);

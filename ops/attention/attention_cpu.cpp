@@ -95,8 +95,12 @@ class Task {
 
  private:
   void walk(KeyRange all, bool isCareful) {
-    std::fill_n(space_.largest, rows_, static_cast<T>(-INFINITY));
-    std::fill_n(space_.total, rows_, T{0});
+    for (int64_t r = 0; r < rows_; ++r) {
+      // The sink is the first score of a row; it weighs no value.
+      const T sink = hasInput(kSink) ? elements(kSink)[headOf(r)] : static_cast<T>(-INFINITY);
+      space_.largest[r] = sink;
+      space_.total[r] = sink == static_cast<T>(-INFINITY) ? T{0} : std::exp(sink - sink);  // 1, or NaN
+    }
     std::fill_n(space_.sums, rows_ * plan_.v.size, T{0});
     for (int64_t key = all.begin; key < all.end; key += kKeys) addBlock(key, std::min(kKeys, all.end - key), isCareful);
   }

@@ -50,8 +50,11 @@ struct Oracle {
   Tokens q, k, v;
   const OracleTensor* mask = nullptr;
   const OracleTensor* lengths = nullptr;
+  const OracleTensor* sink = nullptr;  // a score per head that weighs no value
   int64_t left = -1, right = -1, past = 0;
   double scale = 1, softcap = 0;
+
+  double sinkOf(int64_t head) const { return sink ? sink->real[static_cast<size_t>(head)] : -INFINITY; }
 
   bool isSeen(int64_t batch, int64_t query, int64_t key) const {
     int64_t position = query + past;
@@ -105,13 +108,14 @@ struct Oracle {
   }
 };
 
-/// Weights of a row: exp(score - largest) / sum. False, and all 0, where no key is seen.
-bool normalise(std::vector<Score>& scores) {
-  double largest = -INFINITY;
+/// Weights of a row: exp(score - largest) / sum. False, and all 0, where no key is seen. The sink adds to the sum; none
+/// is -infinity.
+bool normalise(std::vector<Score>& scores, double sink) {
+  double largest = sink;
   for (const Score& score : scores)
     if (!(score.masked <= largest)) largest = std::isnan(largest) ? largest : score.masked;
   if (largest == -INFINITY) return false;
-  double sum = 0;
+  double sum = sink == -INFINITY ? 0 : std::exp(sink - largest);
   for (Score& score : scores) sum += score.weight = score.isSeen ? std::exp(score.masked - largest) : 0;
   for (Score& score : scores) score.weight /= sum;
   return true;
@@ -129,6 +133,10 @@ void storeRow(const OracleArgs& args, const Oracle& node, const std::vector<Scor
               int64_t batch, int64_t head, int64_t query) {
   OracleTensor& y = args.output();
   const int64_t size = node.v.size();
+  double seen = 0;
+  for (const Score& score : scores) seen += score.weight;
+  const double sink = node.sinkOf(head),
+               sinkDoubt = std::isfinite(sink) ? std::max(1 - seen, 0.0) * std::fabs(sink) : 0;
   for (int64_t d = 0; d < size; ++d) {
     double sum = 0, magnitude = 0;
     for (size_t j = 0; j < scores.size(); ++j)
@@ -143,6 +151,7 @@ void storeRow(const OracleArgs& args, const Oracle& node, const std::vector<Scor
       if (scores[j].isSeen && scores[j].weight > 0)
         magnitude += scores[j].weight * (std::fabs(value) + scores[j].doubt * std::fabs(value - sum));
     }
+    magnitude += sinkDoubt * std::fabs(sum);  // its value is 0
     y.magnitude[element] = magnitude;
   }
 }
@@ -172,7 +181,7 @@ void run(const OracleArgs& args, const Oracle& node, Scores which) {
       const Rows keys = node.k.rowsOf(batch, kvHead), values = node.v.rowsOf(batch, kvHead);
       for (int64_t query = 0; query < node.q.added(); ++query) {
         std::vector<Score> scores = node.scoresOf(batch, head, query, queries[static_cast<size_t>(query)], keys);
-        if (normalise(scores)) storeRow(args, node, scores, values, batch, head, query);
+        if (normalise(scores, node.sinkOf(head))) storeRow(args, node, scores, values, batch, head, query);
         if (args.outputs.size() > 3) storeScores(args, scores, which, {batch, head, query});
       }
     }
@@ -204,6 +213,7 @@ Status fusedReference(const OracleArgs& args) {
   Oracle node = oracleOf(args, params);
   node.past = params.past;
   if (args.hasInput(4)) node.lengths = &args.input(4);
+  if (args.hasInput(5)) node.sink = &args.input(5);
   run(args, node, Scores::Product);
   return Status::ok();
 }

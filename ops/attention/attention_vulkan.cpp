@@ -81,7 +81,7 @@ class AttentionVulkan final : public vulkan::VulkanExecution {
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Tensor& y = *outputs[0];
     if (y.desc.elements() == 0) return Status::ok();
-    const bool hasMask = has(inputs, kMask), hasLengths = has(inputs, kLengths);
+    const bool hasMask = has(inputs, kMask), hasLengths = has(inputs, kLengths), hasSink = has(inputs, kSink);
     OPKIT_ASSIGN(const AttentionPlan plan, planOf(params_, inputs[kQ]->desc.shape, inputs[kK]->desc.shape,
                                                   inputs[kV]->desc.shape, hasMask ? &inputs[kMask]->desc : nullptr));
     if (plan.k.tokens == 0) return encoder.fillZero(y);
@@ -96,6 +96,7 @@ class AttentionVulkan final : public vulkan::VulkanExecution {
                                      .v = inputs[kV],
                                      .mask = hasMask ? inputs[kMask] : inputs[kQ],
                                      .lengths = hasLengths ? inputs[kLengths] : inputs[kQ],
+                                     .sink = hasSink ? inputs[kSink] : inputs[kQ],
                                      .y = &y},
                                     pushOf(plan, work), vulkan::Groups::linear(work.groups, 1),
                                     {.headSize = static_cast<uint32_t>(plan.q.size),
@@ -103,7 +104,8 @@ class AttentionVulkan final : public vulkan::VulkanExecution {
                                      .hasLengths = hasLengths,
                                      .staged = work.staged,
                                      .tileElements = static_cast<uint32_t>(work.staged ? kKeys * (kStep + 1) : 1),
-                                     .lanesOfColumns = static_cast<uint32_t>(work.columnLanes)});
+                                     .lanesOfColumns = static_cast<uint32_t>(work.columnLanes),
+                                     .hasSink = hasSink});
   }
 
  private:

@@ -28,6 +28,7 @@ layout(constant_id = 2) const uint hasLengths = 0;
 layout(constant_id = 3) const uint staged = 0;  // keys pass through shared memory
 layout(constant_id = 4) const uint tileElements = 1;
 layout(constant_id = 5) const uint lanesOfColumns = 16;  // a power of two; parts of a block are summed side by side
+layout(constant_id = 6) const uint hasSink = 0;
 
 // A buffer as elements and as fours.
 #define TWO_VIEWS(number, Block, name)                                       \
@@ -43,7 +44,8 @@ layout(binding = 3) readonly buffer Mask { uint8_t mask[]; };
 layout(binding = 3) readonly buffer Mask { STORAGE mask[]; };
 #endif
 layout(binding = 4) readonly buffer Lengths { int lengths[]; };  // low words and high words
-layout(binding = 5) writeonly buffer Y { STORAGE y[]; };
+layout(binding = 5) readonly buffer Sink { STORAGE sink[]; };  // a score per head that weighs no value
+layout(binding = 6) writeonly buffer Y { STORAGE y[]; };
 
 layout(push_constant) uniform Push {
   uint groups;
@@ -311,6 +313,11 @@ void main() {
   [[unroll]] for (uint u = 0u; u < uint(UNITS); ++u) {
     total[u] = vec4(0.0);
     largest[u] = vec4(kNone);
+    if (hasSink != 0u) {
+      [[unroll]] for (uint r = 0u; r < 4u; ++r)
+        largest[u][r] = LOAD(sink, headOf(min(firstRow + 4u * u + r, push.rows - 1u)));
+      if (lane == 0u) total[u] = weightOf(largest[u], largest[u]);  // 1 once, for totals are summed over the lanes
+    }
   }
   for (int key = all.x; key < all.y; key += int(kKeys)) {
     const uint count = min(kKeys, uint(all.y - key));
