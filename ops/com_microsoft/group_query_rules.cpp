@@ -1,10 +1,11 @@
 // The rule of GroupQueryAttention of com.microsoft. Keys and values are written into buffers of the past, behind the
-// tokens that each sample has; the operator Attention reads the buffers and the lengths.
-#include "ops/attention/attention_generated.h"
+// tokens that each sample has; the operator FusedAttention reads the buffers and the lengths.
+#include "ops/attention/fused_attention_generated.h"
 #include "ops/com_microsoft/com_microsoft.h"
 #include "ops/com_microsoft/rotary_rules.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/pad/pad_generated.h"
+#include "ops/rotary_embedding/rotary_embedding.h"
 #include "ops/tensor_scatter/tensor_scatter_generated.h"
 
 namespace opkit::ops::com_microsoft {
@@ -22,6 +23,7 @@ enum Input : size_t {
   kSines,
   kPositions,
   kBias,
+  kHeadSink,
 };
 
 /// One node: its heads, its projections [batch, tokens, heads * size], and integers that a run gives.
@@ -36,13 +38,11 @@ struct Group {
 
 Status refuseOptions(const OnnxNode& node) {
   for (const char* name : {"qk_output", "sliding_window_cache"}) OPKIT_TRY(requireOnly(node, name, 0));
-  // -1, its default, means 0.
-  if (node.intAttribute("smooth_softmax", -1) != -1) OPKIT_TRY(requireOnly(node, "smooth_softmax", 0));
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (const std::string type = node.stringAttribute(name, "NONE"); type != "NONE")
       return Status::unsupported("{} must be NONE, got '{}'", name, type);
-  constexpr const char* kNames[] = {"head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
-  for (size_t i = 0; i < std::size(kNames); ++i) OPKIT_TRY(requireAbsent(node, 11 + i, kNames[i]));
+  constexpr const char* kNames[] = {"k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
+  for (size_t i = 0; i < std::size(kNames); ++i) OPKIT_TRY(requireAbsent(node, kHeadSink + 1 + i, kNames[i]));
   return Status::ok();
 }
 
@@ -103,8 +103,7 @@ Status rotate(OnnxNode& node, Group& group) {
     return Status::invalidArgument("cos_cache must be [positions, pairs], got {}", toString(cosines->desc.shape));
   const Angles angles = anglesAt(node, node.input(kCosines), node.input(kSines), placesOf(node, group));
   OPKIT_ASSIGN(const bool interleaved, flagOf(node, "rotary_interleaved"));
-  Rotation rotation{group.heads, 0, interleaved};
-  if (cosines) rotation.turned = 2 * cosines->desc.shape.back();
+  Rotation rotation{group.heads, rotary_embedding::kAsCachesSay, interleaved};
   group.q = rotated(node, group.q, angles, rotation);
   rotation.heads = group.kvHeads;
   group.k = rotated(node, group.k, angles, rotation);
@@ -130,8 +129,17 @@ int present(OnnxNode& node, const Group& group, int x, int past) {
   return node.emitIntermediate("TensorScatter", {buffer, added, group.past}, packParams(params));
 }
 
-Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node, const Group& group) {
-  attention::AttentionParamsT params;
+/// Scores that weigh no value, one for each head of queries: head_sink, or 0 for smooth_softmax. -1 without both.
+Result<int> sinkOf(OnnxNode& node, const Group& group) {
+  const int64_t smooth = node.intAttribute("smooth_softmax", -1);
+  if (smooth < -1 || smooth > 1) return Status::invalidArgument("smooth_softmax must be -1, 0 or 1, got {}", smooth);
+  if (node.input(kHeadSink) >= 0 || smooth != 1) return node.input(kHeadSink);
+  RuleParts parts(node);
+  return parts.expanded(parts.castLike(node.addConstant("sink", 0.0f), group.q), parts.list({group.heads}));
+}
+
+Result<attention::FusedAttentionParamsT> paramsOf(const OnnxNode& node, const Group& group) {
+  attention::FusedAttentionParamsT params;
   params.q_heads = group.heads;
   params.kv_heads = group.kvHeads;
   if (const float scale = node.floatAttribute("scale", 0); scale != 0) params.scale = scale;
@@ -152,7 +160,7 @@ Status groupQuery(OnnxNode& node) {
   Group group;
   OPKIT_ASSIGN(group.heads, requiredHeads(node, "num_heads"));
   OPKIT_ASSIGN(group.kvHeads, requiredHeads(node, "kv_num_heads"));
-  OPKIT_ASSIGN(const attention::AttentionParamsT params, paramsOf(node, group));
+  OPKIT_ASSIGN(const attention::FusedAttentionParamsT params, paramsOf(node, group));
   project(node, group);
   count(node, group);
   OPKIT_ASSIGN(const bool isTurned, flagOf(node, "do_rotary"));
@@ -160,8 +168,9 @@ Status groupQuery(OnnxNode& node) {
   const int key = present(node, group, group.k, node.input(kPastKey));
   const int value = present(node, group, group.v, node.input(kPastValue));
   const int lengths = node.emitIntermediate("Add", {group.past, group.tokens});
-  OPKIT_TRY(
-      node.emitOutput(0, "Attention", {group.q, key, value, node.input(kBias), -1, -1, lengths}, packParams(params)));
+  OPKIT_ASSIGN(const int sink, sinkOf(node, group));
+  OPKIT_TRY(node.emitOutput(0, "FusedAttention", {group.q, key, value, node.input(kBias), lengths, sink},
+                            packParams(params)));
   OPKIT_TRY(node.emitOutput(1, "Identity", {key}));
   return node.emitOutput(2, "Identity", {value});
 }
@@ -175,9 +184,8 @@ void addGroupQueryRules(OnnxRules& rules) {
              "num_heads", "qk_norm_epsilon", "qk_output", "rotary_interleaved", "scale", "sliding_window_cache",
              "smooth_softmax", "softcap", "v_quant_type"},
             groupQuery);
-  rules.note(
-      qualified("GroupQueryAttention"), {"RotaryEmbedding", "TensorScatter", "Attention"},
-      "no smooth_softmax, head_sink, qk_output, sliding_window_cache, quantised caches, norms of queries and keys");
+  rules.note(qualified("GroupQueryAttention"), {"RotaryEmbedding", "TensorScatter", "FusedAttention"},
+             "no qk_output, sliding_window_cache, quantised caches, norms of queries and keys");
 }
 
 }  // namespace opkit::ops::com_microsoft

@@ -124,6 +124,107 @@ TEST(ComMicrosoftGroupQuery, PlacesMayBeGivenAndAPromptTakesTheFirst) {
   }
 }
 
+TEST(ComMicrosoftGroupQuery, CachesThatAreInputsTellHowMuchOfAHeadTurns) {
+  const Array q = wave({2, 2, 24}, 1), k = wave({2, 2, 12}, 2), v = wave({2, 2, 12}, 3);
+  for (const int64_t pairs : {1, 2, 3})
+    for (const bool interleaved : {false, true}) {
+      const Array cosines = wave({5, pairs}, 6), sines = wave({5, pairs}, 7);
+      NodeCase test("GroupQueryAttention",
+                    {tensorOf(q), tensorOf(k), tensorOf(v), std::nullopt, std::nullopt, integers({2}, {1, 1}),
+                     integers({1}, {2}), tensorOf(cosines), tensorOf(sines)});
+      test.node.integer = {
+          {"num_heads", 4}, {"kv_num_heads", 2}, {"do_rotary", 1}, {"rotary_interleaved", interleaved ? 1 : 0}};
+      const auto placeOf = [](int64_t, int64_t t) { return t; };
+      const Array keys = turned(byHeads(k, 2), cosines, sines, interleaved, placeOf), values = byHeads(v, 2);
+      test.expect({attend(turned(byHeads(q, 4), cosines, sines, interleaved, placeOf), keys, values, 1 / std::sqrt(6.0),
+                          visible({0, 0})),
+                   keys, values});
+    }
+}
+
+/// The caches of a model that turns long prompts by others: cos_cache and sin_cache are an If on the number of tokens.
+struct TwoCaches {
+  Array cosines[2] = {wave({9, 1}, 6), wave({9, 1}, 8)}, sines[2] = {wave({9, 1}, 7), wave({9, 1}, 9)};
+
+  /// The caches of more than 4 tokens, or of fewer.
+  Model branch(int which) const {
+    Model model;
+    model.outputs = {model.addConstant("cos", tensorOf(cosines[which])),
+                     model.addConstant("sin", tensorOf(sines[which]))};
+    return model;
+  }
+  void choose(features::Node& node) const {
+    const int most = node.model.addConstant("most", integers({1}, {4}));
+    const int isLong = node.model.addNode("Greater", "isLong", {node.input(6), most})[0];
+    const std::vector<int> chosen = node.model.addNode("If", "caches", {isLong}, ParamBytes{}, 2);
+    node.model.nodes.back().subgraphs = {{"then_branch", branch(1), {}}, {"else_branch", branch(0), {}}};
+    node.replace(7, chosen[0]);
+    node.replace(8, chosen[1]);
+  }
+};
+
+void expectChosenCaches(const std::string& backend) {
+  const TensorDesc token{DType::Float32, {1, 1, 4}}, buffer{DType::Float32, {1, 1, 8, 4}};
+  features::Node node("GroupQueryAttention",
+                      {token, token, token, buffer, buffer, {DType::Int32, {1}}, {DType::Int32, {1}}, token, token});
+  node.domain = "com.microsoft::";
+  node.integer = {{"num_heads", 1}, {"kv_num_heads", 1}, {"do_rotary", 1}};
+  const TwoCaches caches;
+  caches.choose(node);
+  ASSERT_TRUE(node.import().isOk());
+  const Array pastKey = wave({1, 1, 8, 4}, 1), pastValue = wave({1, 1, 8, 4}, 2), x = wave({1, 1, 4}, 3);
+  const auto interpreter = *Interpreter::create(node.model, builtinOps());
+  const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
+  for (const int32_t total : {3, 6, 4}) {
+    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
+    for (const char* name : {"x0", "x1", "x2"}) set(name, tensorOf(x));
+    set("x3", tensorOf(pastKey));
+    set("x4", tensorOf(pastValue));
+    set("x5", integers({1}, {total - 1}));
+    set("x6", integers({1}, {total}));
+    const Status ran = session->run();
+    ASSERT_TRUE(ran.isOk()) << ran.toString();
+    const size_t which = total > 4 ? 1 : 0;
+    const Array head = turned(byHeads(x, 1), caches.cosines[which], caches.sines[which], false,
+                              [&](int64_t, int64_t) { return total - 1; });
+    const Array y = attend(head, written(pastKey, head, {total - 1}, 8),
+                           written(pastValue, byHeads(x, 1), {total - 1}, 8), 0.5, visible({total - 1}));
+    features::expectTensor(session->outputs()[0], {y.shape, y.values, 1e-4},
+                           fmt::format("{}, total {}", backend, total));
+  }
+}
+TEST(ComMicrosoftGroupQuery, CachesMayBeChosenByAnIf) {
+  for (const std::string& backend : features::backends()) expectChosenCaches(backend);
+}
+
+/// Softmax with one more score per head: 0 for smooth_softmax, else that of head_sink, which counts with both.
+TEST(ComMicrosoftGroupQuery, SinksAddToTheSumOfWeights) {
+  const Array q = wave({2, 3, 16}, 1), k = wave({2, 3, 8}, 2), v = wave({2, 3, 8}, 3), bias = wave({2, 1, 3, 3}, 4);
+  Array sink({4});
+  sink.values = {-1.5, 0.25, 3, -40};
+  for (const int64_t smooth : {-1, 0, 1})
+    for (const bool isGiven : {false, true}) {
+      std::vector<std::optional<Tensor>> inputs(12, std::nullopt);
+      inputs[0] = tensorOf(q), inputs[1] = tensorOf(k), inputs[2] = tensorOf(v);
+      inputs[5] = integers({2}, {2, 2}), inputs[6] = integers({1}, {3}), inputs[10] = tensorOf(bias);
+      if (isGiven) inputs[11] = tensorOf(sink);
+      NodeCase test("GroupQueryAttention", inputs);
+      test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 2}, {"smooth_softmax", smooth}, {"local_window_size", 2}};
+      test.node.number = {{"softcap", 0.5f}, {"scale", 2}};
+      std::vector<double> sinks;
+      if (isGiven)
+        sinks = sink.values;
+      else if (smooth == 1)
+        sinks = {0, 0, 0, 0};
+      const Added seen = visible({0, 0}, 2);
+      const Array y = attend(byHeads(q, 4), byHeads(k, 2), byHeads(v, 2), {2, 0.5, sinks},
+                             [&](int64_t b, int64_t h, int64_t query, int64_t key) {
+                               return seen(b, h, query, key) + bias.at({b, 0, query, key});
+                             });
+      test.expect({y, byHeads(k, 2), byHeads(v, 2)});
+    }
+}
+
 /// One token at a time, behind more and less of a buffer, in one session.
 void expectTokens(const std::string& backend) {
   // x0 to x2: new tokens; x3, x4: a buffer of 4; x5, x6: the last place and the number of tokens.
@@ -171,7 +272,7 @@ NodeCase groupCase(size_t inputs) {
 }
 
 TEST(ComMicrosoftGroupQuery, Refuses) {
-  for (const char* name : {"smooth_softmax", "qk_output", "sliding_window_cache"}) {
+  for (const char* name : {"qk_output", "sliding_window_cache"}) {
     NodeCase test = groupCase(7);
     test.node.integer[name] = 1;
     EXPECT_EQ(refusalOf(test.node), fmt::format("GroupQueryAttention: {} must be 0, got 1", name));
@@ -179,9 +280,12 @@ TEST(ComMicrosoftGroupQuery, Refuses) {
   NodeCase quantised = groupCase(7);
   quantised.node.text["v_quant_type"] = "PER_TENSOR";
   EXPECT_EQ(refusalOf(quantised.node), "v_quant_type must be NONE, got 'PER_TENSOR'");
-  constexpr const char* kNames[] = {"head_sink", "k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
-  for (size_t i = 0; i < 5; ++i) {
-    NodeCase test = groupCase(12 + i);
+  NodeCase smooth = groupCase(7);
+  smooth.node.integer["smooth_softmax"] = 2;
+  EXPECT_EQ(refusalOf(smooth.node), "smooth_softmax must be -1, 0 or 1, got 2");
+  constexpr const char* kNames[] = {"k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
+  for (size_t i = 0; i < 4; ++i) {
+    NodeCase test = groupCase(13 + i);
     EXPECT_EQ(refusalOf(test.node), fmt::format("the input {} must be absent", kNames[i]));
   }
   NodeCase angles = groupCase(8);
@@ -206,9 +310,13 @@ TEST(ComMicrosoftGroupQuery, Refuses) {
   NodeCase half = groupCase(7);
   half.node.leaveOut(2);
   EXPECT_EQ(refusalOf(half.node), "key and value go together, got one of them");
-  NodeCase past = groupCase(7);
-  past.node.leaveOut(6);
-  EXPECT_EQ(refusalOf(past.node), "seqlens_k and total_sequence_length must be given");
+  const Tensor x = tensorOf(wave({1, 1, 8}, 1)), buffer = tensorOf(wave({1, 2, 3, 4}, 1)), one = integers({1}, {1});
+  NodeCase past("GroupQueryAttention", {x, x, x, buffer, std::nullopt, one, one});
+  past.node.integer = {{"num_heads", 2}, {"kv_num_heads", 2}};
+  EXPECT_EQ(refusalOf(past.node), "past_key and past_value go together, got one of them");
+  NodeCase total = groupCase(7);
+  total.node.leaveOut(6);
+  EXPECT_EQ(refusalOf(total.node), "seqlens_k and total_sequence_length must be given");
 }
 
 TEST(ComMicrosoftGroupQuery, PlacesBeyondTheBufferAreRefused) {
@@ -266,6 +374,7 @@ TEST(ComMicrosoftRotary, Refuses) {
   };
   EXPECT_EQ(refusal("is_packed_batching", 1), "RotaryEmbedding: is_packed_batching must be 0, got 1");
   EXPECT_EQ(refusal("num_heads", -1), "num_heads must be 0 or more, got -1");
+  EXPECT_EQ(refusal("rotary_embedding_dim", -1), "rotary_embedding_dim must be 0 or more, got -1");
   EXPECT_EQ(refusal("rotary_embedding_dim", 2), "rotary_embedding_dim 2 needs num_heads");
   NodeCase scaled("RotaryEmbedding", {x, zero, x, x});
   scaled.node.number["scale"] = 2;

@@ -72,17 +72,29 @@ using Added = std::function<double(int64_t, int64_t, int64_t, int64_t)>;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// One row of scores as weights.
-inline void softmax(std::vector<double>& row) {
-  const double most = *std::ranges::max_element(row);
-  double sum = 0;
+/// One row of scores as weights. A sink is one more score, whose weight is left out.
+inline void softmax(std::vector<double>& row, double sink) {
+  const double most = std::max(*std::ranges::max_element(row), sink);
+  double sum = std::exp(sink - most);
   for (double& score : row) sum += score = std::exp(score - most);
   for (double& weight : row) weight /= sum;
 }
 
+/// What scores are made of besides the added numbers.
+struct Scoring {
+  double scale;
+  double softcap = 0;              // c * tanh(score / c), before the added numbers; none if 0
+  std::vector<double> sinks = {};  // one for each head of q, or none
+
+  Scoring(double factor, double cap = 0, std::vector<double> more = {})
+      : scale(factor), softcap(cap), sinks(std::move(more)) {}
+  double capped(double score) const { return softcap > 0 ? softcap * std::tanh(score / softcap) : score; }
+  double sinkOf(int64_t head) const { return sinks.empty() ? kHidden : sinks[static_cast<size_t>(head)]; }
+};
+
 /// softmax(scale q k + added) v of arrays [batch, heads, tokens, size], as [batch, tokens, heads * size]. Heads of k
 /// and v serve groups of heads of q.
-inline Array attend(const Array& q, const Array& k, const Array& v, double scale, const Added& added) {
+inline Array attend(const Array& q, const Array& k, const Array& v, const Scoring& scoring, const Added& added) {
   const int64_t heads = q.shape[1], size = q.shape[3], group = heads / k.shape[1], valueSize = v.shape[3];
   Array y({q.shape[0], q.shape[2], heads * valueSize});
   std::vector<double> row(static_cast<size_t>(k.shape[2]));
@@ -91,10 +103,11 @@ inline Array attend(const Array& q, const Array& k, const Array& v, double scale
       for (int64_t s = 0; s < q.shape[2]; ++s) {
         for (int64_t t = 0; t < k.shape[2]; ++t) {
           double& score = row[static_cast<size_t>(t)];
-          score = added(b, h, s, t);
-          for (int64_t i = 0; i < size; ++i) score += scale * q.at({b, h, s, i}) * k.at({b, h / group, t, i});
+          double product = 0;
+          for (int64_t i = 0; i < size; ++i) product += q.at({b, h, s, i}) * k.at({b, h / group, t, i});
+          score = scoring.capped(scoring.scale * product) + added(b, h, s, t);
         }
-        softmax(row);
+        softmax(row, scoring.sinkOf(h));
         for (int64_t t = 0; t < k.shape[2]; ++t)
           for (int64_t i = 0; i < valueSize; ++i)
             y.at({b, s, h * valueSize + i}) += row[static_cast<size_t>(t)] * v.at({b, h / group, t, i});

@@ -57,6 +57,7 @@ Status rotary(OnnxNode& node) {
     return Status::unsupported("scale must be 1, got {}", scale);
   const int64_t heads = node.intAttribute("num_heads", 0), turned = node.intAttribute("rotary_embedding_dim", 0);
   if (heads < 0) return Status::invalidArgument("num_heads must be 0 or more, got {}", heads);
+  if (turned < 0) return Status::invalidArgument("rotary_embedding_dim must be 0 or more, got {}", turned);
   if (turned != 0 && heads == 0) return Status::invalidArgument("rotary_embedding_dim {} needs num_heads", turned);
   RuleParts parts(node);
   const int batch = parts.extents(node.input(kX), 0, 1), tokens = parts.extents(node.input(kX), -2, -1);

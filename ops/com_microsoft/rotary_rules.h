@@ -14,7 +14,7 @@ Angles anglesAt(OnnxNode& node, int cosines, int sines, int places);
 
 struct Rotation {
   int64_t heads;
-  int64_t turned;    // elements of a head that turn; 0: all
+  int64_t turned;    // rotary_dim of the operator RotaryEmbedding
   bool interleaved;  // pairs are neighbours
 };
 /// x, [batch, tokens, heads * size], with its heads turned.

@@ -67,7 +67,9 @@ class Node final : public OnnxNode {
     std::erase(model.inputs, inputs_[index]);
     model.tensors[static_cast<size_t>(inputs_[index])].constant = std::move(value);
   }
-  void leaveOut(size_t index) { std::erase(model.inputs, std::exchange(inputs_[index], -1)); }
+  void leaveOut(size_t index) { replace(index, -1); }
+  /// Makes input `index` a value that the network computes.
+  void replace(size_t index, int value) { std::erase(model.inputs, std::exchange(inputs_[index], value)); }
   using OnnxNode::addConstant;
   int addConstant(const std::string& suffix, Tensor value) override {
     return model.addConstant(fmt::format("{}{}", suffix, model.tensors.size()), std::move(value));

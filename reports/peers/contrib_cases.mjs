@@ -255,6 +255,7 @@ const grouped = (q, kv, batch, extent, queries, lengths, total, more = []) => {
 };
 const caches = (positions, pairs = 8) => [constant(f32([positions, pairs])), constant(f32([positions, pairs]))];
 const turned = {do_rotary: 1};
+const sinks = (count) => [null, null, null, null, constant(f32([count], 3))];  // the inputs from cos_cache to head_sink
 
 const kGroupQuery = [
   {name: 'GroupQueryAttention prompt', attributes: groups(4, 2), inputs: grouped(4, 2, 2, null, 5, [5, 5], 5), outputs: kPresent},
@@ -296,6 +297,48 @@ const kGroupQuery = [
     name: 'GroupQueryAttention part of a head turned', attributes: groups(2, 1, turned),
     inputs: [f32([1, 3, 64]), f32([1, 3, 32]), f32([1, 3, 32]), f32([1, 1, 2, 32]), f32([1, 1, 2, 32]), i32([1], [4]), i32([1], [5]), ...caches(6)],
     outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention caches that are no constants', attributes: groups(4, 2, turned),
+    inputs: grouped(4, 2, 2, 10, 1, [8, 5], 8, [f32([12, 8]), f32([12, 8])]), outputs: kPresent,
+  },
+  ...[1, 0].map((interleaved) => ({
+    name: `GroupQueryAttention part of a head turned by caches that are no constants${interleaved ? ', in pairs' : ''}`,
+    attributes: groups(2, 1, {...turned, rotary_interleaved: interleaved}),
+    inputs: [f32([2, 3, 64]), f32([2, 3, 32]), f32([2, 3, 32]), null, null, i32([2], [2, 2]), i32([1], [3]), f32([9, 8]), f32([9, 8])],
+    outputs: kPresent,
+  })),
+  {
+    name: 'GroupQueryAttention smooth_softmax off', attributes: groups(4, 2, {smooth_softmax: -1, qk_output: 0}),
+    inputs: grouped(4, 2, 2, null, 5, [5, 5], 5), outputs: kPresent,
+  },
+  {name: 'GroupQueryAttention smooth_softmax', attributes: groups(4, 2, {smooth_softmax: 1}), inputs: grouped(4, 2, 2, null, 5, [5, 5], 5), outputs: kPresent},
+  {
+    name: 'GroupQueryAttention smooth_softmax of tokens, a window', attributes: groups(4, 2, {smooth_softmax: 1, local_window_size: 3}),
+    inputs: grouped(4, 2, 2, 8, 1, [9, 6], 9), outputs: kPresent,
+  },
+  {name: 'GroupQueryAttention head_sink', attributes: groups(4, 2), inputs: grouped(4, 2, 2, null, 5, [5, 5], 5, [...sinks(4)]), outputs: kPresent},
+  {
+    name: 'GroupQueryAttention head_sink of tokens, window, softcap, scale',
+    attributes: groups(4, 2, {local_window_size: 4, softcap: float(1.5), scale: float(0.7)}),
+    inputs: grouped(4, 2, 3, 8, 1, [9, 6, 2], 9, [...sinks(4)]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention head_sink and smooth_softmax, turned', attributes: groups(4, 1, {...turned, smooth_softmax: 1}),
+    inputs: grouped(4, 1, 1, 6, 3, [9], 9, [...caches(12), ...sinks(4).slice(2)]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention head_sink and attention_bias', attributes: groups(4, 2, {softcap: float(2)}),
+    inputs: grouped(4, 2, 2, 6, 1, [7, 7], 7, [null, null, null, f32([2, 1, 1, 7], 3), constant(f32([4], 3))]), outputs: kPresent,
+  },
+  {
+    name: 'GroupQueryAttention head_sink f16', attributes: groups(4, 2),
+    inputs: [f16([1, 3, 64]), f16([1, 3, 32]), f16([1, 3, 32]), f16([1, 2, 4, 16]), f16([1, 2, 4, 16]), i32([1], [6]), i32([1], [7]), null, null, null, null, f16([4], 2)],
+    outputs: kPresent, bounds: kHalf,
+  },
+  {
+    name: 'GroupQueryAttention softcap and window', attributes: groups(4, 2, {softcap: float(0.8), local_window_size: 2, scale: float(0.4)}),
+    inputs: grouped(4, 2, 1, 4, 3, [7], 7), outputs: kPresent,
   },
   {
     name: 'GroupQueryAttention f16', attributes: groups(4, 2, turned),
