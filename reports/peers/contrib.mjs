@@ -1,16 +1,17 @@
-// Checks the import of com.microsoft's operators against ONNX Runtime; contrib.sh fetches it and starts this.
+// Checks the import of operators of com.microsoft and ai.onnx.ml against ONNX Runtime; contrib.sh fetches it and starts this.
 //   node contrib.mjs PACKAGES BIN OUTPUT BACKENDS ROUNDS [FILTER]
-// PACKAGES holds node_modules with onnxruntime-node. Every case of contrib_cases.mjs whose name holds FILTER becomes
-// OUTPUT/contrib/NAME in the ONNX backend-test form, with ONNX Runtime's outputs without optimisations. op-harness
-// conformance checks them on BACKENDS, separated by commas. Prints a row per case. With ROUNDS other than 0 the cases are
+// PACKAGES holds node_modules with onnxruntime-node. Every case of contrib_cases.mjs and learning_cases.mjs whose name holds
+// FILTER becomes OUTPUT/contrib/NAME in the ONNX backend-test form, with ONNX Runtime's outputs without optimisations.
+// op-harness conformance checks them on BACKENDS, separated by commas. Prints a row per case. With ROUNDS other than 0 the cases are
 // those of typical sizes, with a FILTER all; the CPU and ONNX Runtime, optimised, take turns of 25 runs on one thread. Exit
 // codes: 0, 1 if a case fails, 2 if there is none, 3 if ONNX Runtime runs none.
 import {spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
-import {arrayOf, elementCount, halfBits, modelOfOneNode, packedNibbles, writeProto} from './onnx_bytes.mjs';
+import {arrayOf, elementCount, halfBits, modelOfNodes, modelOfOneNode, packedNibbles, writeProto} from './onnx_bytes.mjs';
 import {kCases, kTypical} from './contrib_cases.mjs';
+import {kLearning} from './learning_cases.mjs';
 
 const [packages, bin, output, backendList, rounds, filter = ''] = process.argv.slice(2);
 const kRuns = 25;  // of a turn
@@ -42,22 +43,35 @@ function inputFor(input, k, next) {
   if (!input) return null;
   const {type, dims} = input;
   const Data = arrayOf(type);
-  const convert = type === 'float16' ? halfBits : type.endsWith('int64') ? BigInt : Number;
+  const named = input.name ?? `x${k}`;
+  const convert = type === 'float16' ? halfBits : type.endsWith('int64') ? BigInt : type === 'string' ? String : Number;
   const numbers = numbersFor(input, next);
   const data = type.endsWith('int4') ? packedNibbles(numbers) : Data.from(numbers, convert);
-  return {name: `x${k}`, type, dims, tensor: {type, dims, data}, ...(input.constant && {data})};
+  return {name: named, type, dims, tensor: {type, dims, data}, ...(input.constant && {data})};
+}
+
+/** The model of a case: its `nodes`, whose inputs are the case's, or one node. */
+function modelOf(test, inputs) {
+  const {opset = 17, version = 1, outputs = ['y'], attributes = {}, domain = 'com.microsoft', op = test.name.split(' ')[0]} = test;
+  if (!test.nodes) return modelOfOneNode({op, domain, attributes, inputs, outputs, opset, version});
+  return modelOfNodes({nodes: test.nodes, inputs, outputs: outputs.map((name) => ({name})), domains: {'': opset, [domain]: version}});
+}
+
+/** The same with maps of scores, which ONNX Runtime's JavaScript does not give, in place of the output `maps.of`. */
+function withMaps(test, inputs) {
+  const {maps, domain, version = 1, opset = 17} = test, made = `${maps.of}_maps`;
+  const node = {op: 'ZipMap', domain, attributes: maps.attributes, inputs: [maps.of], outputs: [made]};
+  const outputs = test.outputs.map((name) => name === maps.of ? {name: made, maps: maps.keys} : {name});
+  return modelOfNodes({nodes: [...test.nodes, node], inputs, outputs, domains: {'': opset, [domain]: version}});
 }
 
 /** Writes a case with ONNX Runtime's outputs to a folder. */
 async function write(test, folder) {
   const next = randomNumbers(test.name.length + test.inputs.length);
   const inputs = test.inputs.map((input, k) => inputFor(input, k, next));
-  const model = modelOfOneNode({
-    op: test.op ?? test.name.split(' ')[0], domain: test.domain ?? 'com.microsoft', attributes: test.attributes ?? {},
-    inputs, outputs: test.outputs ?? ['y'], opset: test.opset});
   const set = `${folder}/test_data_set_0`;
   mkdirSync(set, {recursive: true});
-  writeFileSync(`${folder}/model.onnx`, model);
+  writeFileSync(`${folder}/model.onnx`, modelOf(test, inputs));
   writeFileSync(`${folder}/data.json`, JSON.stringify(test.bounds ?? {atol: 2e-6, rtol: 1e-4}));
   const session = await ort.InferenceSession.create(
       `${folder}/model.onnx`, {intraOpNumThreads: 1, graphOptimizationLevel: 'disabled', logSeverityLevel: 4});
@@ -65,7 +79,9 @@ async function write(test, folder) {
   feeds.forEach(({name, tensor}, k) => writeProto(`${set}/input_${k}.pb`, name, tensor));
   const results = await session.run(
       Object.fromEntries(feeds.map(({name, tensor}) => [name, new ort.Tensor(tensor.type, tensor.data, tensor.dims)])));
-  session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, name, results[name]));
+  const nameOf = (name) => name === test.maps?.of ? `${name}_maps` : name;
+  session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, nameOf(name), results[name]));
+  if (test.maps) writeFileSync(`${folder}/model.onnx`, withMaps(test, inputs));
   return feeds;
 }
 
@@ -125,7 +141,8 @@ async function leastTimes({folder, feeds}) {
 rmSync(`${output}/contrib`, {recursive: true, force: true});
 rmSync(`${output}/conformance.jsonl`, {force: true});
 const isTimed = rounds !== '0';
-const all = isTimed ? [...(filter ? kCases : []), ...kTypical] : kCases;
+const kWritten = [...kCases, ...kLearning];
+const all = isTimed ? [...(filter ? kWritten : []), ...kTypical] : kWritten;
 const chosen = all.filter(({name}) => name.includes(filter));
 if (chosen.length === 0) {
   console.error(`contrib.mjs: no case has '${filter}' in its name`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Operators of com.microsoft against ONNX Runtime: fetches it from npm, builds a small model per case of
-# contrib_cases.mjs and checks every backend against ONNX Runtime's outputs. Prints a row per case.
+# Operators of com.microsoft and ai.onnx.ml against ONNX Runtime: fetches it from npm, builds a small model per case of
+# contrib_cases.mjs and learning_cases.mjs and checks every backend against ONNX Runtime's outputs. Prints a row per case.
 # Usage: reports/peers/contrib.sh [OPTION VALUE]...
 #   --cache DIR     install ONNX Runtime in this folder and keep it for the next time (default: ~/.cache/opkit/contrib)
 #   --output DIR    replace this folder by the cases as backend tests, and results (default: out/contrib)

@@ -20,6 +20,7 @@ const kTypes = {
   uint64: [13, '<u8', BigUint64Array],
   uint4: [21, null, Uint8Array],  // two to a byte, the first in the low bits
   int4: [22, null, Uint8Array],
+  string: [8, null, Array],
 };
 
 /** The row of a dtype; throws if there is none. */
@@ -97,14 +98,18 @@ const bytesOf = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLen
 
 function tensorProto(name, {type, dims, data}) {
   const parts = dims.map((extent) => numberField(1, extent));
-  parts.push(numberField(2, typeRow(type)[0]), bytesField(8, Buffer.from(name)), bytesField(9, bytesOf(data)));
+  parts.push(numberField(2, typeRow(type)[0]), bytesField(8, Buffer.from(name)));
+  if (type === 'string')
+    parts.push(...data.map((text) => bytesField(6, Buffer.from(text))));
+  else
+    parts.push(bytesField(9, bytesOf(data)));
   return Buffer.concat(parts);
 }
 
 /** Writes a tensor {type, dims, data} as a TensorProto. */
 export function writeProto(path, name, tensor) { writeFileSync(path, tensorProto(name, tensor)); }
 
-/** An AttributeProto. Values: an integer, {float}, {floats}, a string or an array of integers. */
+/** An AttributeProto. Values: an integer, {float}, {floats}, a string, {strings}, an array of integers, or {tensor: {type, dims, data}}. */
 function attributeProto(name, value) {
   const float32 = (number, real) => {
     const bytes = Buffer.alloc(4);
@@ -116,38 +121,58 @@ function attributeProto(name, value) {
     if (typeof value === 'string') return [bytesField(4, Buffer.from(value)), numberField(20, 3)];
     if (Array.isArray(value))
       return [...value.map((one) => numberField(8, BigInt.asUintN(64, BigInt(one)))), numberField(20, 7)];
+    if (value.strings) return [...value.strings.map((one) => bytesField(9, Buffer.from(one))), numberField(20, 8)];
+    if (value.tensor) return [bytesField(5, tensorProto('', value.tensor)), numberField(20, 4)];
     if (value.floats) return [...value.floats.map((one) => float32(7, one)), numberField(20, 6)];
     return [float32(2, value.float), numberField(20, 1)];
   })();
   return Buffer.concat([bytesField(1, Buffer.from(name)), ...parts]);
 }
 
-/**
- * A model of one node. `inputs` are {name, type, dims}, null where an optional one is absent; one with `data` becomes a
- * constant. `outputs` are names, '' where one is absent, or {name, type} where ONNX Runtime cannot infer the type.
- */
-export function modelOfOneNode({op, domain, attributes, inputs, outputs, opset = 17}) {
-  const made = outputs.map((output) => typeof output === 'string' ? {name: output} : output);
-  const text = (number, string) => bytesField(number, Buffer.from(string));
-  const node = Buffer.concat([
-    ...inputs.map((input) => text(1, input?.name ?? '')), ...made.map(({name}) => text(kNodeOutput, name)),
-    text(kNodeType, op),
+const text = (number, string) => bytesField(number, Buffer.from(string));
+
+/** A NodeProto; `inputs` and `outputs` are names, '' where one is absent. */
+function nodeProto({op, domain = '', attributes = {}, inputs, outputs}) {
+  return Buffer.concat([
+    ...inputs.map((name) => text(1, name)), ...outputs.map((name) => text(kNodeOutput, name)), text(kNodeType, op),
     ...Object.entries(attributes).map(([name, value]) => bytesField(5, attributeProto(name, value))), text(7, domain)]);
-  const valueInfo = ({name, type, dims}) => {
-    if (!type) return text(1, name);
-    const shape = dims?.map((extent) => bytesField(1, numberField(1, extent)));
-    const tensor = Buffer.concat([numberField(1, typeRow(type)[0]), ...(shape ? [bytesField(2, Buffer.concat(shape))] : [])]);
-    return Buffer.concat([text(1, name), bytesField(2, bytesField(1, tensor))]);
-  };
-  const given = inputs.filter(Boolean);
+}
+
+/** A ValueInfoProto: a tensor of `type`, or a sequence of maps from `maps` to f32. */
+function valueInfo({name, type, dims, maps}) {
+  const tensorType = (type, shape = []) => bytesField(1, Buffer.concat([numberField(1, typeRow(type)[0]), ...shape]));
+  const mapType = () => bytesField(5, Buffer.concat([numberField(1, typeRow(maps)[0]), bytesField(2, tensorType('float32'))]));
+  if (maps) return Buffer.concat([text(1, name), bytesField(2, bytesField(4, bytesField(1, mapType())))]);
+  if (!type) return text(1, name);
+  const shape = dims ? [bytesField(2, Buffer.concat(dims.map((extent) => bytesField(1, numberField(1, extent)))))] : [];
+  return Buffer.concat([text(1, name), bytesField(2, tensorType(type, shape))]);
+}
+
+/**
+ * A model of `nodes`, in order. `inputs` are {name, type, dims}; one with `data` becomes a constant. `outputs` are {name}, with a
+ * type where ONNX Runtime cannot infer it, or {name, maps} for those of ZipMap. `domains` maps names to versions.
+ */
+export function modelOfNodes({nodes, inputs, outputs, domains}) {
   const graph = Buffer.concat([
-    bytesField(kNode, node), text(2, op),
-    ...given.filter(({data}) => data).map((input) => bytesField(5, tensorProto(input.name, input))),
-    ...given.filter(({data}) => !data).map((input) => bytesField(11, valueInfo(input))),
-    ...made.filter(({name}) => name).map((output) => bytesField(kOutput, valueInfo(output)))]);
-  const domains = [['', opset], ...(domain ? [[domain, 1]] : [])].map(
+    ...nodes.map((node) => bytesField(kNode, nodeProto(node))), text(2, nodes[0].op),
+    ...inputs.filter(({data}) => data).map((input) => bytesField(5, tensorProto(input.name, input))),
+    ...inputs.filter(({data}) => !data).map((input) => bytesField(11, valueInfo(input))),
+    ...outputs.map((output) => bytesField(kOutput, valueInfo(output)))]);
+  const sets = Object.entries(domains).map(
       ([name, version]) => bytesField(8, Buffer.concat([text(1, name), numberField(2, version)])));
-  return Buffer.concat([numberField(1, 8), bytesField(kGraph, graph), ...domains]);
+  return Buffer.concat([numberField(1, 8), bytesField(kGraph, graph), ...sets]);
+}
+
+/**
+ * A model of one node. `inputs` are those of modelOfNodes, null where an optional one is absent. `outputs` are names, '' where one
+ * is absent, or {name, type}.
+ */
+export function modelOfOneNode({op, domain, attributes, inputs, outputs, opset = 17, version = 1}) {
+  const made = outputs.map((output) => typeof output === 'string' ? {name: output} : output);
+  const node = {op, domain, attributes, inputs: inputs.map((input) => input?.name ?? ''), outputs: made.map(({name}) => name)};
+  return modelOfNodes({
+    nodes: [node], inputs: inputs.filter(Boolean), outputs: made.filter(({name}) => name),
+    domains: {'': opset, ...(domain && {[domain]: version})}});
 }
 
 /** Writes a tensor {type, dims, data} as .npy. */
