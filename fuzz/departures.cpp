@@ -16,8 +16,10 @@ constexpr Departure kWithoutEffect[] = {
     {"*", "softmax_precision", "computed in f32 or better"},
     {"*", "nodes_hitrates", "figures about speed"},
     {"*", "nodes_hitrates_as_tensor", "figures about speed"},
+    {"CategoryMapper", "default_int64", "the example maps integers to strings"},
     {"Dropout", "ratio", "inference keeps everything; kept until opset 11"},
     {"Gemm", "broadcast", "C may always be smaller than the result"},
+    {"LabelEncoder", "default_string", "the example of the first version maps strings to integers"},
     {"LinearAttention", "chunk_size", "a hint about speed"},
     {"LinearClassifier", "multi_class", "both kinds have the same scores"},
     {"Optional", "type", "an absent value has no type"},
@@ -29,18 +31,16 @@ constexpr Departure kWithoutEffect[] = {
     {"com.microsoft::GroupQueryAttention", "qk_norm_epsilon", "norms of queries and keys are refused"},
     {"com.microsoft::MatMulNBits", "K", "the last extent of A says it"},
     {"com.microsoft::MatMulNBits", "accuracy_level", "computed in f32"},
+    {"ZipMap", "classlabels_int64s", "names of columns"},
+    {"ZipMap", "classlabels_strings", "names of columns"},
 };
 constexpr Departure kRefused[] = {
     {"*", "stash_type", "statistics are f32"},
-    {"*", "classlabels_strings", "labels are integers"},
     {"Split", "num_outputs", "the outputs of the node say it"},
     {"Gradient", "*", "OpKit does not differentiate"},
-    {"OneHotEncoder", "cats_strings", "categories are integers"},
-    {"TfIdfVectorizer", "pool_strings", "the pool holds integers"},
 };
 constexpr Departure kWithoutRule[] = {
     {"Upsample", "1", "two attributes hold the scales"},
-    {"LabelEncoder", "1", "its classes are strings"},
     {"com.microsoft::SimplifiedLayerNormalization", "none", "ONNX Runtime has it in the default domain"},
 };
 constexpr Departure kOtherBytes[] = {
@@ -120,6 +120,9 @@ constexpr Departure kElsewhere[] = {
     {"com.microsoft::GroupQueryAttention", "do_rotary", "nodes in front"},
     {"com.microsoft::GroupQueryAttention", "kv_num_heads", "also shapes of keys and values"},
     // of ai.onnx.ml, which become several nodes
+    {"CategoryMapper", "cats_strings", "numbers in a dictionary"},
+    {"CategoryMapper", "default_string", "a number in a dictionary"},
+    {"LabelEncoder", "default_int64", "an element of a table"},
     {"LabelEncoder", "default_string", "a number in a dictionary"},
     {"LabelEncoder", "values_strings", "numbers in a dictionary"},
     {"Normalizer", "norm", "an operator for each"},
@@ -232,7 +235,12 @@ constexpr Departure kFields[] = {
     {"*", "inputdimensions", "rows_0"},
     {"*", "keys_floats", "keys"},
     {"*", "keys_int64s", "keys"},
-    {"*", "keys_strings", "keys"},
+    {"*", "classlabels_strings", "labels"},
+    {"CategoryMapper", "cats_int64s", "keys"},
+    {"OneHotEncoder", "cats_strings", "dictionary"},
+    {"TfIdfVectorizer", "pool_strings", "dictionary"},
+    {"LabelEncoder", "keys_strings", "dictionary"},
+    {"LabelEncoder", "classes_strings", "dictionary"},
     {"*", "keys_tensor", "keys"},
     {"*", "replaced_value_float", "replaced"},
     {"*", "replaced_value_int64", "replaced"},

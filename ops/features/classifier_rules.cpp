@@ -5,16 +5,17 @@
 #include "ops/gather/gather_generated.h"
 #include "ops/gemm/gemm_generated.h"
 #include "ops/reduce/reduce_generated.h"
+#include "ops/text/known_strings.h"
 
 namespace opkit::ops::features {
 
 /// A row of coefficients per class; two classes may share one row, which then belongs to the second.
 Status linearClassifier(OnnxNode& node) {
-  OPKIT_ASSIGN(const std::vector<int64_t> labels, integerLabels(node, "classlabels_ints"));
+  OPKIT_ASSIGN(const Tensor labels, labelsOf(node, "classlabels_ints"));
   OPKIT_ASSIGN(const Transform transform, transformOf(node));
   const std::vector<float> coefficients = node.floatsAttribute("coefficients"),
                            intercepts = node.floatsAttribute("intercepts");
-  const auto classes = static_cast<int64_t>(labels.size()), count = static_cast<int64_t>(coefficients.size());
+  const auto classes = labels.desc.elements(), count = static_cast<int64_t>(coefficients.size());
   const int64_t rows = intercepts.empty() ? classes : static_cast<int64_t>(intercepts.size());
   const bool isShared = rows == 1 && classes == 2;
   if (rows != classes && !isShared)
@@ -29,21 +30,41 @@ Status linearClassifier(OnnxNode& node) {
   }
   gemm::GemmParamsT params;
   params.trans_b = true;
-  int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
-  if (isShared) scores = emitSecondClass(node, scores, false);
+  const int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
+  if (isShared) return emitTwoClasses(node, labels, transform, {scores, emitIsAbove(node, scores, 0), true});
   return emitClasses(node, labels, scores, emitTransform(node, transform, scores));
 }
+
+namespace {
+
+/// The elements of a OneHotEncoder as i64, strings by number, and its categories.
+struct Categories {
+  int x;
+  std::vector<int64_t> values;
+};
+Result<Categories> categoriesOf(OnnxNode& node) {
+  const std::vector<std::string> strings = node.stringsAttribute("cats_strings");
+  const std::vector<int64_t> integers = node.intsAttribute("cats_int64s");
+  if (strings.empty() == integers.empty())
+    return Status::invalidArgument("OneHotEncoder: expected one of cats_int64s and cats_strings, got {}",
+                                   strings.empty() ? "none" : "both");
+  if (strings.empty()) {
+    OPKIT_TRY(text::requireNumbers(node, 0, "cats_int64s"));
+    return Categories{emitCast(node, node.input(0), DType::Int64), integers};
+  }
+  const text::KnownStrings known = text::emitKnownStrings(node, 0, strings);
+  return Categories{known.places, known.words};
+}
+
+}  // namespace
 
 /// 1 where the element, cut off to an integer, is the category. Without `zeros`, an unknown one reads element 1 of a
 /// list of one, which is an error of the run.
 Status oneHotEncoder(OnnxNode& node) {
-  if (!node.stringsAttribute("cats_strings").empty())
-    return Status::unsupported("OneHotEncoder: categories must be integers, got cats_strings");
-  const std::vector<int64_t> categories = node.intsAttribute("cats_int64s");
-  if (categories.empty()) return Status::invalidArgument("OneHotEncoder: expected the attribute cats_int64s");
+  OPKIT_ASSIGN(const Categories categories, categoriesOf(node));
   const int last = node.addConstant("last", std::vector<int64_t>{-1});
-  const int x = node.emitIntermediate("Unsqueeze", {emitCast(node, node.input(0), DType::Int64), last});
-  const int isThere = node.emitIntermediate("Equal", {x, node.addConstant("categories", categories)});
+  const int x = node.emitIntermediate("Unsqueeze", {categories.x, last});
+  const int isThere = node.emitIntermediate("Equal", {x, node.addConstant("categories", categories.values)});
   if (node.intAttribute("zeros", 1) != 0) return node.emit("Cast", {isThere}, packParams(cast::CastParamsT{}));
   const int y = emitFloat(node, isThere);
   reduce::ReduceParamsT keep;

@@ -63,12 +63,26 @@ TEST(LinearClassifier, TwoClassesMayShareARow) {
   expectOutputs(node, {tensor<int64_t>(DType::Int64, {2}, {1, 2})}, {{{1}, {1}}, {{1, 2}, {sigmoid(-1), sigmoid(1)}}});
 }
 
+/// As ONNX Runtime 1.30 does: 1 - s and s, and only LOGISTIC transforms.
+TEST(LinearClassifier, ASharedRowIsAShare) {
+  for (const char* transform : {"NONE", "SOFTMAX", "SOFTMAX_ZERO"}) {
+    Node node("LinearClassifier", {kMatrix});
+    node.integers["classlabels_ints"] = {-1, 1};
+    node.numbers["coefficients"] = {1, 2};
+    node.numbers["intercepts"] = {-1};
+    node.text["post_transform"] = transform;
+    expectOutputs(node, {floats({3, 2}, kRows)}, {{{3}, {-1, -1, 1}}, {{3, 2}, {5, -4, 1, 0, -3, 4}}});
+  }
+}
+
 TEST(LinearClassifier, RefusesWhatDoesNotFit) {
-  Node strings("LinearClassifier", {kMatrix});
-  strings.texts["classlabels_strings"] = {"a", "b"};
-  EXPECT_EQ(refusalOf(strings), "LinearClassifier: class labels must be integers, got classlabels_strings");
   Node none("LinearClassifier", {kMatrix});
-  EXPECT_EQ(refusalOf(none), "LinearClassifier: expected the attribute classlabels_ints");
+  EXPECT_EQ(refusalOf(none), "LinearClassifier: expected one of classlabels_ints and classlabels_strings, got none");
+  Node probit("LinearClassifier", {kMatrix});
+  probit.texts["classlabels_strings"] = {"a", "b"};
+  probit.numbers = {{"coefficients", {1, 2}}, {"intercepts", {0}}};
+  probit.text["post_transform"] = "PROBIT";
+  EXPECT_EQ(refusalOf(probit), "LinearClassifier: post_transform must not be PROBIT if two classes share a score");
   Node uneven = linear("");
   uneven.numbers["coefficients"] = {1, 2};
   EXPECT_EQ(refusalOf(uneven), "LinearClassifier: 2 coefficients must divide into 3 classes");
@@ -298,9 +312,6 @@ TEST(OneHotEncoder, MarksTheCategory) {
   Node node("OneHotEncoder", {{DType::Float32, {2, 2}}});
   node.integers["cats_int64s"] = {3, -1, 8};
   expectOutput(node, {floats({2, 2}, {3, 8.75, -1.5, 4})}, {2, 2, 3}, {1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0});
-  Node strings("OneHotEncoder", {kMatrix});
-  strings.texts["cats_strings"] = {"a"};
-  EXPECT_EQ(refusalOf(strings), "OneHotEncoder: categories must be integers, got cats_strings");
 }
 
 TEST(OneHotEncoder, FailsForUnknownCategoriesIfAsked) {

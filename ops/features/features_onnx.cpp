@@ -8,17 +8,20 @@
 #include "ops/gather/gather_generated.h"
 #include "ops/gemm/gemm_generated.h"
 #include "ops/reduce/reduce_generated.h"
+#include "ops/text/known_strings.h"
+#include "ops/text/over_strings.h"
 
 namespace opkit::ops::features {
 namespace {
 
-/// The indices, of any shape, are a list along the last axis.
+/// The indices, of any shape, are a list along the last axis. A list gives a matrix of one row: Expand makes two axes.
 Status arrayFeatureExtractor(OnnxNode& node) {
   gather::GatherParamsT params;
   params.axis = -1;
   const int list = node.addConstant("list", std::vector<int64_t>{-1});
-  return node.emit("Gather", {node.input(0), node.emitIntermediate("Reshape", {node.input(1), list})},
-                   packParams(params));
+  const int indices = node.emitIntermediate("Reshape", {node.input(1), list});
+  const int columns = node.emitIntermediate("Gather", {node.input(0), indices}, packParams(params));
+  return node.emit("Expand", {columns, node.addConstant("matrix", std::vector<int64_t>{1, 1})});
 }
 
 /// Rows of `features` elements in f32; a list is one row.
@@ -78,6 +81,7 @@ Status imputer(OnnxNode& node) {
   const std::vector<int64_t> integers = node.intsAttribute("imputed_value_int64s");
   if (floats.empty() == integers.empty())
     return Status::invalidArgument("Imputer: expected one of imputed_value_floats and imputed_value_int64s");
+  OPKIT_TRY(text::requireNumbers(node, 0, "its imputed value"));
   const int x = node.input(0);
   const auto likeX = [&](int value) { return node.emitIntermediate("CastLike", {value, x}); };
   if (floats.empty()) {
@@ -110,7 +114,7 @@ Status featureVectorizer(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("ai.onnx.ml::ArrayFeatureExtractor", {}, arrayFeatureExtractor);
+  rules.add("ai.onnx.ml::ArrayFeatureExtractor", {}, text::overStrings(arrayFeatureExtractor));
   rules.add("ai.onnx.ml::Binarizer",
             nodeOf<FeaturesParamsT>("Binarizer", {field("threshold", &FeaturesParamsT::threshold)}));
   rules.add("ai.onnx.ml::FeatureVectorizer", {"inputdimensions"}, featureVectorizer);
@@ -132,19 +136,21 @@ void addOnnx(OnnxRules& rules) {
             {"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho",
              "support_vectors"},
             svmRegressor);
+  rules.add("ai.onnx.ml::ZipMap", {"classlabels_int64s", "classlabels_strings"}, zipMap);
   rules.note("ai.onnx.ml::ArrayFeatureExtractor", {"Gather"});
   rules.note("ai.onnx.ml::Binarizer", {"Binarizer"});
   rules.note("ai.onnx.ml::FeatureVectorizer", {"Reshape", "Concat"});
   rules.note("ai.onnx.ml::Imputer", {"IsNaN", "Equal", "Where"});
   rules.note("ai.onnx.ml::LinearClassifier", {"Gemm", "Softmax", "ArgMax", "Gather"},
-             "labels are integers; post_transform is not PROBIT");
-  rules.note("ai.onnx.ml::LinearRegressor", {"Gemm", "Softmax"}, "post_transform is not PROBIT");
+             "post_transform is not PROBIT if two classes share a score");
+  rules.note("ai.onnx.ml::LinearRegressor", {"Gemm", "Softmax"});
   rules.note("ai.onnx.ml::Normalizer", {"ReduceMax", "ReduceL1", "ReduceL2", "Div"});
-  rules.note("ai.onnx.ml::OneHotEncoder", {"Equal", "Cast", "Gather"}, "categories are integers");
+  rules.note("ai.onnx.ml::OneHotEncoder", {"Equal", "Cast", "Gather"});
   rules.note("ai.onnx.ml::Scaler", {"Sub", "Mul"});
   rules.note("ai.onnx.ml::SVMClassifier", {"Gemm", "Pow", "Tanh", "Exp", "ArgMax", "Gather", "Det"},
-             "labels are two integers or more; post_transform is not PROBIT");
-  rules.note("ai.onnx.ml::SVMRegressor", {"Gemm", "Pow", "Tanh", "Exp"}, "post_transform is not PROBIT");
+             "two labels or more; post_transform is not PROBIT if two classes share a score");
+  rules.note("ai.onnx.ml::SVMRegressor", {"Gemm", "Pow", "Tanh", "Exp"});
+  rules.note("ai.onnx.ml::ZipMap", {"Reshape"}, "gives the scores, a column per label, in place of maps");
 }
 
 }  // namespace opkit::ops::features

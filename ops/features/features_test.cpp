@@ -10,6 +10,8 @@ const std::vector<float> kValues{1, -2, 4, 0, 0, 0};
 TEST(Features, ArrayFeatureExtractorTakesColumns) {
   Node node("ArrayFeatureExtractor", {kTable, {DType::Int64, {1, 2}}});
   expectOutput(node, {floats({2, 3}, kValues), tensor<int64_t>(DType::Int64, {1, 2}, {2, 0})}, {2, 2}, {4, 1, 0, 0});
+  Node list("ArrayFeatureExtractor", {{DType::Float32, {3}}, {DType::Int64, {2, 1}}});
+  expectOutput(list, {floats({3}, {7, 8, 9}), tensor<int64_t>(DType::Int64, {2, 1}, {2, 0})}, {1, 2}, {9, 7});
 }
 
 TEST(Features, BinarizerComparesIntegersWithTheThresholdItself) {
@@ -57,10 +59,12 @@ TEST(Features, LinearRegressorHasATargetPerRowOfCoefficients) {
   logistic.text["post_transform"] = "LOGISTIC";
   expectOutput(logistic, {floats({3}, {1, -1, 4})}, {1, 1}, {0.5});
   Node probit("LinearRegressor", {kTable});
-  probit.numbers["coefficients"] = {1, 1, 0};
+  probit.numbers["coefficients"] = {0, 0.1f, 0};
+  probit.numbers["intercepts"] = {0.55f};
   probit.text["post_transform"] = "PROBIT";
-  EXPECT_EQ(probit.import().message(),
-            "LinearRegressor: post_transform must be one of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, got 'PROBIT'");
+  const std::vector<double> quantiles{-0.3853205,
+                                      0.1256613};  // of 0.35 and 0.55, from a table of the normal distribution
+  expectOutputs(probit, {floats({2, 3}, kValues)}, {{{2, 1}, quantiles, 5e-4}});
   Node uneven("LinearRegressor", {kTable});
   uneven.numbers["coefficients"] = {1, 1, 0};
   uneven.integer["targets"] = 2;

@@ -9,5 +9,6 @@ Status linearClassifier(OnnxNode& node);
 Status oneHotEncoder(OnnxNode& node);
 Status svmClassifier(OnnxNode& node);
 Status svmRegressor(OnnxNode& node);
+Status zipMap(OnnxNode& node);
 
 }  // namespace opkit::ops::features

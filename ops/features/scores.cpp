@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "engine/tensor/objects.h"
 #include "ops/arg_reduce/arg_reduce_generated.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/concat/concat_generated.h"
@@ -20,6 +21,23 @@ int emitSoftmaxZero(OnnxNode& node, int scores) {
   return node.emitIntermediate("Where", {isZero, zero, shares});
 }
 
+/// sqrt(2) * erfinv(2 p - 1), by the approximation of Winitzki that ONNX Runtime has: with l = ln(1 - x^2) and
+/// v = 2 / (pi a) + l / 2, erfinv(x) is sqrt(sqrt(v^2 - l / a) - v) with the sign of x; a = 0.147.
+int emitProbit(OnnxNode& node, int scores) {
+  constexpr double a = 0.147, pi = 3.14159265358979323846;
+  const auto constant = [&](double value) {
+    return node.emitIntermediate("CastLike", {node.addConstant("c", static_cast<float>(value)), scores});
+  };
+  const auto emit = [&](const char* type, int x, int y) { return node.emitIntermediate(type, {x, y}); };
+  const int one = constant(1), x = emit("Sub", emit("Add", scores, scores), one);
+  const int inside = emit("Mul", emit("Sub", one, x), emit("Add", one, x));  // 1 - x^2
+  const int line = node.emitIntermediate("Log", {inside});
+  const int v = emit("Add", emit("Mul", line, constant(0.5)), constant(2 / (pi * a)));
+  const int root = node.emitIntermediate("Sqrt", {emit("Sub", emit("Mul", v, v), emit("Mul", line, constant(1 / a)))});
+  const int size = node.emitIntermediate("Sqrt", {emit("Sub", root, v)});
+  return emit("Mul", emit("Mul", size, constant(1.41421356f)), node.emitIntermediate("Sign", {x}));
+}
+
 }  // namespace
 
 Result<Transform> transformOf(const OnnxNode& node) {
@@ -27,7 +45,8 @@ Result<Transform> transformOf(const OnnxNode& node) {
                                     {{"NONE", Transform::None},
                                      {"SOFTMAX", Transform::Softmax},
                                      {"LOGISTIC", Transform::Logistic},
-                                     {"SOFTMAX_ZERO", Transform::SoftmaxZero}});
+                                     {"SOFTMAX_ZERO", Transform::SoftmaxZero},
+                                     {"PROBIT", Transform::Probit}});
 }
 
 int emitTransform(OnnxNode& node, Transform transform, int scores) {
@@ -36,6 +55,7 @@ int emitTransform(OnnxNode& node, Transform transform, int scores) {
     case Transform::Softmax: return node.emitIntermediate("Softmax", {scores});
     case Transform::Logistic: return node.emitIntermediate("Sigmoid", {scores});
     case Transform::SoftmaxZero: return emitSoftmaxZero(node, scores);
+    case Transform::Probit: return emitProbit(node, scores);
   }
   return scores;
 }
@@ -53,30 +73,54 @@ Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector
   return node.addConstant(name, std::move(tensor));
 }
 
-Result<std::vector<int64_t>> integerLabels(const OnnxNode& node, const std::string& name) {
-  if (!node.stringsAttribute("classlabels_strings").empty())
-    return Status::unsupported("{}: class labels must be integers, got classlabels_strings", node.opType());
-  std::vector<int64_t> labels = node.intsAttribute(name);
-  if (labels.empty()) return Status::invalidArgument("{}: expected the attribute {}", node.opType(), name);
-  return labels;
+Result<Tensor> labelsOf(const OnnxNode& node, const std::string& integers) {
+  const std::vector<int64_t> numbers = node.intsAttribute(integers);
+  const std::vector<std::string> strings = node.stringsAttribute("classlabels_strings");
+  if (numbers.empty() == strings.empty())
+    return Status::invalidArgument("{}: expected one of {} and classlabels_strings, got {}", node.opType(), integers,
+                                   numbers.empty() ? "none" : "both");
+  if (numbers.empty()) return stringTensor({std::ssize(strings)}, strings);
+  return Tensor::fromValues<int64_t>({DType::Int64, {std::ssize(numbers)}}, numbers);
 }
 
-Status emitClasses(OnnxNode& node, const std::vector<int64_t>& labels, int ranking, int scores) {
+namespace {
+
+/// Output 0: the label at each place.
+Status emitLabels(OnnxNode& node, const Tensor& labels, int place) {
+  if (!node.hasOutput(0)) return Status::ok();
+  const int list = node.addConstant("labels", labels);
+  if (labels.desc.dtype == DType::String) return node.emitOutput(0, "DecodeStrings", {place, list});
+  return node.emitOutput(0, "Gather", {list, place}, packParams(gather::GatherParamsT{}));
+}
+
+}  // namespace
+
+Status emitClasses(OnnxNode& node, const Tensor& labels, int ranking, int scores) {
   arg_reduce::ArgReduceParamsT params;
   params.axis = 1;
   params.keep_dims = false;
-  const int place = node.emitIntermediate("ArgMax", {ranking}, packParams(params));
-  OPKIT_TRY(
-      node.emitOutput(0, "Gather", {node.addConstant("labels", labels), place}, packParams(gather::GatherParamsT{})));
+  OPKIT_TRY(emitLabels(node, labels, node.emitIntermediate("ArgMax", {ranking}, packParams(params))));
   return node.emitOutput(1, "Identity", {scores});
 }
 
-int emitSecondClass(OnnxNode& node, int scores, bool isShare) {
-  const int first = isShare ? node.emitIntermediate("Sub", {node.addConstant("whole", 1.0f), scores})
-                            : node.emitIntermediate("Neg", {scores});
+int emitIsAbove(OnnxNode& node, int scores, float least) {
+  return node.emitIntermediate("Greater", {scores, node.addConstant("least", least)});
+}
+
+Status emitTwoClasses(OnnxNode& node, const Tensor& labels, Transform transform, const SharedScore& shared) {
+  if (transform == Transform::Probit)
+    return Status::unsupported("{}: post_transform must not be PROBIT if two classes share a score", node.opType());
+  const int list = node.addConstant("list", std::vector<int64_t>{-1});
+  const int place = emitCast(node, shared.isSecond, DType::Int64);
+  OPKIT_TRY(emitLabels(node, labels, node.emitIntermediate("Reshape", {place, list})));
+  const bool isLogistic = transform == Transform::Logistic;
+  const int first = shared.isShare && !isLogistic
+                        ? node.emitIntermediate("Sub", {node.addConstant("whole", 1.0f), shared.scores})
+                        : node.emitIntermediate("Neg", {shared.scores});
   concat::ConcatParamsT params;
   params.axis = 1;
-  return node.emitIntermediate("Concat", {first, scores}, packParams(params));
+  const int scores = node.emitIntermediate("Concat", {first, shared.scores}, packParams(params));
+  return node.emitOutput(1, isLogistic ? "Sigmoid" : "Identity", {scores});
 }
 
 }  // namespace opkit::ops::features

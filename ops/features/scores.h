@@ -5,7 +5,7 @@
 
 namespace opkit::ops::features {
 
-enum class Transform { None, Softmax, Logistic, SoftmaxZero };
+enum class Transform { None, Softmax, Logistic, SoftmaxZero, Probit };
 
 /// The attribute post_transform. Unsupported lists the choices.
 Result<Transform> transformOf(const OnnxNode& node);
@@ -20,14 +20,24 @@ int emitCast(OnnxNode& node, int x, DType dtype);
 /// A constant of the model with one f32 per value.
 Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape);
 
-/// The integer class labels in attribute `name`. Unsupported if the model has labels that are strings.
-Result<std::vector<int64_t>> integerLabels(const OnnxNode& node, const std::string& name);
+/// The class labels in attribute `integers` or in classlabels_strings, of which one must be there: i64 or strings.
+Result<Tensor> labelsOf(const OnnxNode& node, const std::string& integers);
 
-/// Emits output 0, the label of the largest of each row of `ranking` (the first of equal ones), i64[rows], and output
-/// 1, the scores.
-Status emitClasses(OnnxNode& node, const std::vector<int64_t>& labels, int ranking, int scores);
+/// Emits output 0, the label of the largest of each row of `ranking` (the first of equal ones), [rows], and output 1,
+/// the scores.
+Status emitClasses(OnnxNode& node, const Tensor& labels, int ranking, int scores);
 
-/// The scores [rows, 2] of two classes, given those of the second, [rows, 1]: 1 - s and s if `isShare`, else -s and s.
-int emitSecondClass(OnnxNode& node, int scores, bool isShare);
+/// Emits whether each score is above `least`.
+int emitIsAbove(OnnxNode& node, int scores, float least);
+
+/// Emits both outputs of two classes that share one score s, [rows, 1]. LOGISTIC transforms -s and s. The other
+/// transforms change nothing, as in ONNX Runtime: the scores are 1 - s and s if `isShare`, else -s and s. Unsupported
+/// for PROBIT.
+struct SharedScore {
+  int scores;
+  int isSecond;  // whether the label is the second
+  bool isShare;
+};
+Status emitTwoClasses(OnnxNode& node, const Tensor& labels, Transform transform, const SharedScore& shared);
 
 }  // namespace opkit::ops::features

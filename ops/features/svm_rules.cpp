@@ -74,9 +74,7 @@ Result<Kernel> kernelOf(const OnnxNode& node) {
 }
 
 /// 1 where the value is above 0, else 0, in f32.
-int emitIsPositive(OnnxNode& node, int x) {
-  return emitFloat(node, node.emitIntermediate("Greater", {x, node.addConstant("zero", 0.0f)}));
-}
+int emitIsPositive(OnnxNode& node, int x) { return emitFloat(node, emitIsAbove(node, x, 0)); }
 
 /// The matrices of a classifier with support vectors over its pairs of classes, in the order (0, 1), (0, 2), ..., (1,
 /// 2), ...
@@ -204,11 +202,11 @@ Result<int> emitProbabilities(OnnxNode& node, const Pairs& pairs, int shares) {
 }
 
 /// Without support vectors: a row of coefficients per class, and one offset for all.
-Status linearSvm(OnnxNode& node, const std::vector<int64_t>& labels, Transform transform) {
+Status linearSvm(OnnxNode& node, const Tensor& labels, Transform transform) {
   const Floats rho = node.floatsAttribute("rho");
   if (rho.empty()) return Status::invalidArgument("SVMClassifier: expected a value in rho");
-  OPKIT_ASSIGN(const int products, emitKernel(node, Kernel::Linear, node.floatsAttribute("coefficients"),
-                                              static_cast<int64_t>(labels.size())));
+  OPKIT_ASSIGN(const int products,
+               emitKernel(node, Kernel::Linear, node.floatsAttribute("coefficients"), labels.desc.elements()));
   const int scores = node.emitIntermediate("Add", {products, node.addConstant("rho", rho[0])});
   return emitClasses(node, labels, scores, emitTransform(node, transform, scores));
 }
@@ -262,12 +260,13 @@ Status svmRegressor(OnnxNode& node) {
 
 /// Scores are those of pairs of classes, or probabilities of classes. The label is the class that wins most pairs.
 Status svmClassifier(OnnxNode& node) {
-  OPKIT_ASSIGN(const std::vector<int64_t> labels, integerLabels(node, "classlabels_ints"));
+  OPKIT_ASSIGN(const Tensor labels, labelsOf(node, "classlabels_ints"));
   OPKIT_ASSIGN(const Kernel kernel, kernelOf(node));
   OPKIT_ASSIGN(const Transform transform, transformOf(node));
-  if (labels.size() < 2) return Status::unsupported("SVMClassifier: expected two class labels or more, got one");
+  if (labels.desc.elements() < 2)
+    return Status::unsupported("SVMClassifier: expected two class labels or more, got one");
   if (node.intsAttribute("vectors_per_class").empty()) return linearSvm(node, labels, transform);
-  const Pairs pairs(static_cast<int64_t>(labels.size()));
+  const Pairs pairs(labels.desc.elements());
   OPKIT_ASSIGN(const int64_t vectors, vectorsOf(node, pairs));
   OPKIT_ASSIGN(const int values, emitKernel(node, kernel, node.floatsAttribute("support_vectors"), vectors));
   OPKIT_ASSIGN(const int rows, addFloats(node, "coefficients",
@@ -276,12 +275,15 @@ Status svmClassifier(OnnxNode& node) {
                                          {pairs.count(), vectors}));
   OPKIT_ASSIGN(const int rho, addFloats(node, "rho", node.floatsAttribute("rho"), {pairs.count()}));
   int scores = emitProduct(node, values, rows, rho);
+  const bool hasShares = !node.floatsAttribute("prob_a").empty();
+  if (pairs.classes == 2 && !hasShares) {
+    const int isSecond = node.emitIntermediate("Not", {emitIsAbove(node, scores, 0)});
+    return emitTwoClasses(node, labels, transform, {scores, isSecond, transform != Transform::None});
+  }
   OPKIT_ASSIGN(const int votes, emitVotes(node, pairs, scores));
-  if (!node.floatsAttribute("prob_a").empty()) {
+  if (hasShares) {
     OPKIT_ASSIGN(const int shares, emitPairShares(node, pairs, scores));
     OPKIT_ASSIGN(scores, emitProbabilities(node, pairs, shares));
-  } else if (pairs.classes == 2) {
-    scores = emitSecondClass(node, scores, false);
   }
   return emitClasses(node, labels, votes, emitTransform(node, transform, scores));
 }

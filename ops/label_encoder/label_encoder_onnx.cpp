@@ -1,10 +1,14 @@
+// LabelEncoder and CategoryMapper of ai.onnx.ml. Strings among keys and values become numbers (known_strings.h).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "engine/import/onnx/onnx_rules.h"
+#include "engine/op/oracle_elements.h"
 #include "engine/tensor/objects.h"
+#include "ops/gather/gather_generated.h"
 #include "ops/label_encoder/label_encoder_parts.h"
+#include "ops/text/known_strings.h"
 
 namespace opkit::ops::label_encoder {
 namespace {
@@ -13,22 +17,28 @@ using Strings = std::vector<std::string>;
 
 bool isStrings(const Tensor& tensor) { return tensor.desc.dtype == DType::String; }
 
+Shape countOf(const auto& list) { return {std::ssize(list)}; }
+Tensor tensorOf(const Strings& strings) { return stringTensor(countOf(strings), strings); }
+Result<Tensor> tensorOf(const std::vector<int64_t>& integers) {
+  return Tensor::fromValues<int64_t>({DType::Int64, countOf(integers)}, integers);
+}
+
 /// The one list of PREFIX_tensor, PREFIX_strings, PREFIX_int64s and PREFIX_floats that the node has.
 Result<Tensor> listOf(const OnnxNode& node, const std::string& prefix) {
   const Strings strings = node.stringsAttribute(prefix + "_strings");
   const std::vector<int64_t> integers = node.intsAttribute(prefix + "_int64s");
   const std::vector<float> floats = node.floatsAttribute(prefix + "_floats");
-  if (node.hasAttribute(prefix + "_tensor")) {
-    OPKIT_ASSIGN(Tensor tensor, node.tensorAttribute(prefix + "_tensor"));
-    tensor.desc.shape = {tensor.desc.elements()};
-    return tensor;
-  }
-  const auto countOf = [](const auto& list) { return Shape{static_cast<int64_t>(list.size())}; };
-  if (!strings.empty()) return stringTensor(countOf(strings), strings);
-  if (!integers.empty()) return Tensor::fromValues<int64_t>({DType::Int64, countOf(integers)}, integers);
+  const bool hasTensor = node.hasAttribute(prefix + "_tensor");
+  if (const int given = hasTensor + !strings.empty() + !integers.empty() + !floats.empty(); given != 1)
+    return Status::invalidArgument(
+        "LabelEncoder: expected one of {0}_tensor, {0}_strings, {0}_int64s and {0}_floats{1}", prefix,
+        given == 0 ? "" : fmt::format(", got {}", given));
+  if (!strings.empty()) return tensorOf(strings);
+  if (!integers.empty()) return tensorOf(integers);
   if (!floats.empty()) return Tensor::fromValues<float>({DType::Float32, countOf(floats)}, floats);
-  return Status::invalidArgument("LabelEncoder: expected one of {0}_tensor, {0}_strings, {0}_int64s and {0}_floats",
-                                 prefix);
+  OPKIT_ASSIGN(Tensor tensor, node.tensorAttribute(prefix + "_tensor"));
+  tensor.desc.shape = {tensor.desc.elements()};
+  return tensor;
 }
 
 /// The value of unknown elements: of the type of `values`.
@@ -51,93 +61,119 @@ Result<Tensor> otherOf(const OnnxNode& node, DType dtype) {
   return tensor;
 }
 
-bool isBefore(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
-bool isBefore(int64_t a, int64_t b) { return a < b; }
-bool isBefore(const std::string& a, const std::string& b) { return a < b; }
+/// Whether key `a` stands before key `b`, with NaN behind all numbers.
+bool isBefore(const OracleTensor& keys, size_t a, size_t b) {
+  if (!keys.isReal()) return keys.integer[a] < keys.integer[b];
+  return std::isnan(keys.real[b]) ? !std::isnan(keys.real[a]) : keys.real[a] < keys.real[b];
+}
 
 /// The places of the keys in rising order. Of equal keys only the last one stays.
-template <class T>
-std::vector<size_t> orderOf(const std::vector<T>& keys) {
-  std::vector<size_t> order(keys.size()), kept;
+std::vector<size_t> orderOf(const OracleTensor& keys) {
+  std::vector<size_t> order(static_cast<size_t>(keys.elements())), kept;
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return isBefore(keys[a], keys[b]); });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return isBefore(keys, a, b); });
   for (size_t i = 0; i < order.size(); ++i)
-    if (i + 1 == order.size() || isBefore(keys[order[i]], keys[order[i + 1]])) kept.push_back(order[i]);
+    if (i + 1 == order.size() || isBefore(keys, order[i], order[i + 1])) kept.push_back(order[i]);
   return kept;
 }
 
-std::vector<size_t> orderOf(const Tensor& keys) {
-  if (isStrings(keys)) return orderOf(stringsOf(keys));
-  const OracleTensor numbers = OracleTensor::fromTensor(keys);
-  return numbers.isReal() ? orderOf(numbers.real) : orderOf(numbers.integer);
-}
-
-Result<Tensor> taken(const Tensor& list, const std::vector<size_t>& places) {
-  const Shape shape{static_cast<int64_t>(places.size())};
+/// The elements of `list` at the places; `other` where a place is the length of the list.
+Result<Tensor> taken(const Tensor& list, const Tensor& other, const std::vector<size_t>& places) {
+  const auto length = static_cast<size_t>(list.desc.elements());
   if (isStrings(list)) {
     Strings strings;
-    for (const size_t place : places) strings.push_back(stringsOf(list)[place]);
-    return stringTensor(shape, std::move(strings));
+    for (const size_t place : places) strings.push_back(place < length ? stringsOf(list)[place] : stringsOf(other)[0]);
+    return tensorOf(strings);
   }
-  const OracleTensor from = OracleTensor::fromTensor(list);
-  OracleTensor to({from.desc.dtype, shape});
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (from.isReal())
-      to.real[i] = from.real[places[i]];
-    else
-      to.integer[i] = from.integer[places[i]];
-  }
+  const OracleTensor from = OracleTensor::fromTensor(list), instead = OracleTensor::fromTensor(other);
+  OracleTensor to({from.desc.dtype, countOf(places)});
+  for (size_t i = 0; i < places.size(); ++i)
+    copyElement(places[i] < length ? from : instead, places[i] < length ? places[i] : 0, to, i);
   OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(to.desc));
   to.toTensor(tensor);
   return tensor;
 }
 
-/// Places of strings in a sorted dictionary.
-Result<Tensor> placesOf(const Tensor& list, const Strings& dictionary) {
-  std::vector<int64_t> places;
-  for (const std::string& text : stringsOf(list))
-    places.push_back(std::ranges::lower_bound(dictionary, text) - dictionary.begin());
-  return Tensor::fromValues<int64_t>({DType::Int64, list.desc.shape}, places);
+/// Keys that are strings: a table of the values by the number of the key, with `other` behind it.
+Status encodeStrings(OnnxNode& node, const Strings& keys, const Tensor& values, const Tensor& other) {
+  const text::KnownStrings known = text::emitKnownStrings(node, 0, keys);
+  std::vector<size_t> places(static_cast<size_t>(known.count) + 1, keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) places[static_cast<size_t>(known.words[i])] = i;
+  OPKIT_ASSIGN(Tensor table, taken(values, other, places));
+  const bool areStrings = isStrings(table);
+  const int constant = node.addConstant("table", std::move(table));
+  if (areStrings) return node.emit("DecodeStrings", {known.places, constant});
+  return node.emit("Gather", {constant, known.places}, packParams(gather::GatherParamsT{}));
 }
 
-Status emitStrings(OnnxNode& node, int x, int keys, const Tensor& values, const Tensor& other) {
-  Strings dictionary = stringsOf(values);
+/// Keys that are numbers. Values that are strings are looked up by their places.
+Status encodeNumbers(OnnxNode& node, const Tensor& keys, const Tensor& values, const Tensor& other) {
+  OPKIT_TRY(text::requireNumbers(node, 0, "its list of keys"));
+  const std::vector<size_t> order = orderOf(OracleTensor::fromTensor(keys));
+  OPKIT_ASSIGN(Tensor sorted, taken(keys, keys, order));
+  OPKIT_ASSIGN(Tensor row, taken(values, other, order));
+  const auto encoder = [&](Tensor value, Tensor unknown) {
+    return std::vector{node.input(0), node.addConstant("keys", std::move(sorted)),
+                       node.addConstant("values", std::move(value)), node.addConstant("other", std::move(unknown))};
+  };
+  if (!isStrings(row)) return node.emit("LabelEncoder", encoder(std::move(row), other));
+  Strings dictionary = stringsOf(row);
   dictionary.push_back(stringsOf(other)[0]);
-  std::ranges::sort(dictionary);
-  dictionary.erase(std::unique(dictionary.begin(), dictionary.end()), dictionary.end());
-  OPKIT_ASSIGN(Tensor valuePlaces, placesOf(values, dictionary));
-  OPKIT_ASSIGN(Tensor otherPlace, placesOf(other, dictionary));
-  const int y = node.emitIntermediate("LabelEncoder", {x, keys, node.addConstant("values", std::move(valuePlaces)),
-                                                       node.addConstant("other", std::move(otherPlace))});
-  const Shape count{static_cast<int64_t>(dictionary.size())};
-  return node.emit("DecodeStrings", {y, node.addConstant("dictionary", stringTensor(count, std::move(dictionary)))});
+  std::vector<int64_t> places(order.size());
+  std::iota(places.begin(), places.end(), int64_t{0});
+  OPKIT_ASSIGN(Tensor placeRow, tensorOf(places));
+  OPKIT_ASSIGN(Tensor otherPlace, tensorOf(std::vector{std::ssize(places)}));
+  const int place = node.emitIntermediate("LabelEncoder", encoder(std::move(placeRow), std::move(otherPlace)));
+  return node.emit("DecodeStrings", {place, node.addConstant("dictionary", tensorOf(dictionary))});
 }
 
-/// Strings are looked up as their places among all strings at hand: places rise as strings do.
+Status encode(OnnxNode& node, const Tensor& keys, const Tensor& values) {
+  OPKIT_ASSIGN(const Tensor other, otherOf(node, values.desc.dtype));
+  return isStrings(keys) ? encodeStrings(node, stringsOf(keys), values, other)
+                         : encodeNumbers(node, keys, values, other);
+}
+
 Status rule(OnnxNode& node) {
-  OPKIT_ASSIGN(Tensor keys, listOf(node, "keys"));
-  OPKIT_ASSIGN(Tensor values, listOf(node, "values"));
+  OPKIT_ASSIGN(const Tensor keys, listOf(node, "keys"));
+  OPKIT_ASSIGN(const Tensor values, listOf(node, "values"));
   if (keys.desc.elements() != values.desc.elements())
     return Status::invalidArgument("LabelEncoder: {} keys must have as many values, got {}", keys.desc.elements(),
                                    values.desc.elements());
-  const std::vector<size_t> order = orderOf(keys);
-  OPKIT_ASSIGN(keys, taken(keys, order));
-  OPKIT_ASSIGN(values, taken(values, order));
-  OPKIT_ASSIGN(Tensor other, otherOf(node, values.desc.dtype));
-  const bool areStrings = isStrings(keys);
-  std::vector<int> inputs{node.input(0), node.addConstant("keys", std::move(keys))};
-  if (areStrings) {
-    const std::vector<int> encoded = node.emitIntermediates("EncodeStrings", inputs, 3);
-    inputs = {encoded[1], encoded[2]};
-  }
-  if (isStrings(values)) return emitStrings(node, inputs[0], inputs[1], values, other);
-  return node.emit("LabelEncoder", {inputs[0], inputs[1], node.addConstant("values", std::move(values)),
-                                    node.addConstant("other", std::move(other))});
+  return encode(node, keys, values);
+}
+
+/// Strings become integers, and integers strings: the input's type decides.
+Status encodeEither(OnnxNode& node, const Strings& strings, const std::vector<int64_t>& integers) {
+  const Tensor words = tensorOf(strings);
+  OPKIT_ASSIGN(const Tensor numbers, tensorOf(integers));
+  return node.isObject(0) ? encode(node, words, numbers) : encode(node, numbers, words);
+}
+
+Status firstVersion(OnnxNode& node) {
+  const Strings classes = node.stringsAttribute("classes_strings");
+  if (classes.empty()) return Status::invalidArgument("LabelEncoder: expected strings in classes_strings");
+  std::vector<int64_t> places(classes.size());
+  std::iota(places.begin(), places.end(), int64_t{0});
+  return encodeEither(node, classes, places);
+}
+
+Status categoryMapper(OnnxNode& node) {
+  const Strings strings = node.stringsAttribute("cats_strings");
+  const std::vector<int64_t> integers = node.intsAttribute("cats_int64s");
+  if (strings.empty() || strings.size() != integers.size())
+    return Status::invalidArgument(
+        "CategoryMapper: cats_strings and cats_int64s must have as many values, got {} and {}", strings.size(),
+        integers.size());
+  return encodeEither(node, strings, integers);
 }
 
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
+  rules.add("ai.onnx.ml::CategoryMapper", {"cats_int64s", "cats_strings", "default_int64", "default_string"},
+            categoryMapper);
+  rules.note("ai.onnx.ml::CategoryMapper", {"LabelEncoder", "Gather"});
+  rules.add("ai.onnx.ml::LabelEncoder", {"classes_strings", "default_int64", "default_string"}, firstVersion, 1, 1);
   rules.add("ai.onnx.ml::LabelEncoder",
             {"default_float",
              "default_int64",

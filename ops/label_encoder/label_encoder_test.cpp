@@ -57,6 +57,9 @@ TEST(LabelEncoder, RefusesListsThatDoNotFit) {
   uneven.tensors["default_tensor"] = floats({1}, {1});
   EXPECT_EQ(refusalOf(uneven), "LabelEncoder: default_tensor must hold one i64, got 1 of f32");
   uneven.texts["values_strings"] = {"a", "b"};
+  EXPECT_EQ(refusalOf(uneven),
+            "LabelEncoder: expected one of values_tensor, values_strings, values_int64s and values_floats, got 2");
+  uneven.integers.erase("values_int64s");
   EXPECT_EQ(refusalOf(uneven), "LabelEncoder: default_tensor must hold one string, got 1 of f32");
 }
 

@@ -169,6 +169,11 @@ void define(OpRegistry& registry) {
                 .inputs = {{"x", x.dtypes, Port::Kind::Variadic}},
                 .outputs = {{"dictionary", x.dtypes}, {"place", DTypeSet(DType::Int64), Port::Kind::Variadic}},
                 .control = runEncode});
+  registry.add({.type = "FindStrings",
+                .summary = "the places of strings in a sorted dictionary, or the number of its words",
+                .inputs = {x, {"dictionary", x.dtypes}},
+                .outputs = {{"place", DTypeSet(DType::Int64)}},
+                .control = runFind});
   registry.add({.type = "DecodeStrings",
                 .summary = "the strings at places of a dictionary",
                 .inputs = {{"place", DTypeSet(DType::Int64)}, {"dictionary", x.dtypes}},

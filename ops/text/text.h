@@ -17,6 +17,7 @@ Result<double> numberFrom(const std::string& text);
 Result<std::vector<Tensor>> runToString(const ControlArgs& args);
 Result<std::vector<Tensor>> runFromString(const ControlArgs& args);
 Result<std::vector<Tensor>> runEncode(const ControlArgs& args);
+Result<std::vector<Tensor>> runFind(const ControlArgs& args);
 Result<std::vector<Tensor>> runDecode(const ControlArgs& args);
 
 }  // namespace opkit::ops::text

@@ -1,5 +1,6 @@
-// EncodeStrings and DecodeStrings: strings as numbers, for operators that compare or move elements.
+// EncodeStrings, FindStrings and DecodeStrings: strings as numbers, for operators that compare or move elements.
 #include <algorithm>
+#include <functional>
 
 #include "ops/text/text.h"
 
@@ -22,6 +23,19 @@ Result<std::vector<Tensor>> runEncode(const ControlArgs& args) {
     outputs.push_back(std::move(numbers));
   }
   return outputs;
+}
+
+/// The places of strings in a dictionary, which has no repetitions; the number of its words for strings that it lacks.
+Result<std::vector<Tensor>> runFind(const ControlArgs& args) {
+  const std::vector<std::string>& words = stringsOf(args.inputs[1]);
+  if (std::ranges::adjacent_find(words, std::greater_equal<>()) != words.end())
+    return Status::invalidArgument("the dictionary must be sorted, without repetitions");
+  OPKIT_ASSIGN(Tensor places, Tensor::onHost({DType::Int64, args.inputs[0].desc.shape}));
+  std::ranges::transform(stringsOf(args.inputs[0]), places.data<int64_t>().begin(), [&](const std::string& text) {
+    const auto found = std::ranges::lower_bound(words, text);
+    return found != words.end() && *found == text ? found - words.begin() : std::ssize(words);
+  });
+  return std::vector{std::move(places)};
 }
 
 Result<std::vector<Tensor>> runDecode(const ControlArgs& args) {

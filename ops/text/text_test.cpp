@@ -113,6 +113,17 @@ TEST(Text, EncodesStringsAsPlacesInASortedDictionary) {
   EXPECT_EQ(toInt64((*codes)[3]), (std::vector<int64_t>{0, 2, 3}));
 }
 
+TEST(Text, FindsStringsInADictionary) {
+  const Tensor words = stringTensor({3}, {"", "b", "é"});
+  const auto places = call("FindStrings", {stringTensor({2, 2}, {"b", "a", "é", ""}), words});
+  ASSERT_TRUE(places) << places.error().toString();
+  EXPECT_EQ((*places)[0].desc.shape, (Shape{2, 2}));
+  EXPECT_EQ(toInt64((*places)[0]), (std::vector<int64_t>{1, 3, 2, 0}));
+  for (const Strings& wrong : {Strings{"b", "a"}, Strings{"a", "a"}})
+    EXPECT_EQ(call("FindStrings", {words, stringTensor({2}, wrong)}).error().message(),
+              "FindStrings: the dictionary must be sorted, without repetitions");
+}
+
 TEST(Text, DecodesPlaces) {
   const Tensor places = *Tensor::fromValues<int64_t>({DType::Int64, {1, 2}}, {1, 0}),
                words = stringTensor({2}, {"a", "b"});

@@ -1,4 +1,5 @@
 #include "engine/import/onnx/onnx_fields.h"
+#include "ops/text/known_strings.h"
 #include "ops/tf_idf_vectorizer/tf_idf_vectorizer_parts.h"
 
 namespace opkit::ops::tf_idf_vectorizer {
@@ -38,13 +39,29 @@ const OnnxFields<Params>& fields() {
   return fields;
 }
 
+/// The tokens and the pool, as integers.
+struct Tokens {
+  int x;
+  std::vector<int64_t> pool;
+};
+Result<Tokens> tokensOf(OnnxNode& node) {
+  const std::vector<std::string> strings = node.stringsAttribute("pool_strings");
+  const std::vector<int64_t> integers = node.intsAttribute("pool_int64s");
+  if (!strings.empty() && !integers.empty())
+    return Status::invalidArgument("TfIdfVectorizer: expected one of pool_int64s and pool_strings, got both");
+  if (strings.empty()) {
+    OPKIT_TRY(text::requireNumbers(node, 0, "its pool"));
+    return Tokens{node.input(0), integers};
+  }
+  const text::KnownStrings known = text::emitKnownStrings(node, 0, strings);
+  return Tokens{known.places, known.words};
+}
+
 Status rule(OnnxNode& node) {
-  if (!node.stringsAttribute("pool_strings").empty())
-    return Status::unsupported("TfIdfVectorizer: the pool must hold integers, got pool_strings");
   OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   const std::vector<int64_t> indexes = node.intsAttribute("ngram_indexes");
-  std::vector<int> inputs{node.input(0), node.addConstant("pool", node.intsAttribute("pool_int64s")),
-                          node.addConstant("indexes", indexes)};
+  OPKIT_ASSIGN(const Tokens tokens, tokensOf(node));
+  std::vector<int> inputs{tokens.x, node.addConstant("pool", tokens.pool), node.addConstant("indexes", indexes)};
   if (params.mode != Mode::tf && !node.floatsAttribute("weights").empty()) {
     OPKIT_ASSIGN(Tensor weights, columnWeights(node.floatsAttribute("weights"), indexes));
     inputs.push_back(node.addConstant("weights", std::move(weights)));
@@ -58,7 +75,7 @@ void addOnnx(OnnxRules& rules) {
   std::vector<OnnxAttribute> attributes = attributesOf(fields());
   attributes.insert(attributes.end(), {required("ngram_indexes"), "pool_int64s", "pool_strings", "weights"});
   rules.add("TfIdfVectorizer", attributes, rule, 9);
-  rules.note("TfIdfVectorizer", {}, "the pool holds integers, and the n-grams of a column have one weight");
+  rules.note("TfIdfVectorizer", {}, "the n-grams of a column have one weight");
 }
 
 }  // namespace opkit::ops::tf_idf_vectorizer

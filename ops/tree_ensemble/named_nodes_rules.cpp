@@ -1,6 +1,7 @@
 // TreeEnsembleRegressor and TreeEnsembleClassifier, whose nodes are named by tree and number. Base values, post
 // transforms and class labels are other operators behind TreeEnsemble.
 #include <map>
+#include <optional>
 
 #include "ops/features/scores.h"
 #include "ops/tree_ensemble/rules.h"
@@ -109,32 +110,36 @@ Result<int> emitBase(OnnxNode& node, const Reals& base, int64_t targets, DType d
 
 DType dtypeOf(const NamedForest& named) { return named.isDouble ? DType::Float64 : DType::Float32; }
 
-/// Whether two classes have votes for one alone: its scores are those of the second class.
+/// Which of two classes has all votes, if one has.
 struct Votes {
-  bool isSecondClass = true;
+  std::optional<int64_t> only;
   bool arePositive = true;
 };
-Votes votesOf(const Forest& forest, size_t labels) {
-  Votes votes{.isSecondClass = labels == 2};
-  int64_t id = -1;
+Votes votesOf(const Forest& forest) {
+  Votes votes;
+  bool isOne = true;
   for (const std::vector<Vote>& leaf : forest.leaves)
     for (const Vote& vote : leaf) {
-      votes.isSecondClass &= id == -1 || id == vote.target;
+      isOne &= votes.only.value_or(vote.target) == vote.target;
       votes.arePositive &= vote.weight >= 0;
-      id = vote.target;
+      votes.only = vote.target;
     }
+  if (!isOne) votes.only.reset();
   return votes;
 }
 
-Status secondClass(OnnxNode& node, NamedForest& named, const Integers& labels, Transform transform, RealList base) {
-  const bool isShare = votesOf(named.forest, 2).arePositive && transform == Transform::None;
-  for (std::vector<Vote>& leaf : named.forest.leaves)
-    for (Vote& vote : leaf) vote.target = 0;
+/// The sum above which the second of two classes wins.
+float leastOf(const Votes& votes) { return votes.arePositive ? 0.5f : 0.0f; }
+
+/// All votes are for the first of two classes: their sum is the score of the second.
+Status oneSum(OnnxNode& node, const NamedForest& named, const Tensor& labels, Transform transform, RealList base) {
+  const Votes votes = votesOf(named.forest);
   if (base.values.size() == 2) base.values.erase(base.values.begin());
   OPKIT_ASSIGN(int scores, emitScores(node, named.forest, {}, dtypeOf(named)));
   OPKIT_ASSIGN(scores, emitBase(node, base.values, 1, dtypeOf(named), scores));
-  scores = features::emitSecondClass(node, features::emitFloat(node, scores), isShare);
-  return features::emitClasses(node, labels, scores, features::emitTransform(node, transform, scores));
+  scores = features::emitFloat(node, scores);
+  const int isSecond = features::emitIsAbove(node, scores, leastOf(votes));
+  return features::emitTwoClasses(node, labels, transform, {scores, isSecond, votes.arePositive});
 }
 
 }  // namespace
@@ -158,20 +163,25 @@ Status treeEnsembleRegressor(OnnxNode& node) {
 }
 
 Status treeEnsembleClassifier(OnnxNode& node) {
-  OPKIT_ASSIGN(const Integers labels, features::integerLabels(node, "classlabels_int64s"));
+  OPKIT_ASSIGN(const Tensor labels, features::labelsOf(node, "classlabels_int64s"));
   OPKIT_ASSIGN(const Transform transform, features::transformOf(node));
-  const auto classes = static_cast<int64_t>(labels.size());
+  const int64_t classes = labels.desc.elements();
   OPKIT_ASSIGN(NamedForest named, namedForestOf(node));
   OPKIT_TRY(addVotes(node, "class", classes, named));
   OPKIT_ASSIGN(RealList base, listOf(node, "base_values"));
-  if (votesOf(named.forest, labels.size()).isSecondClass)
-    return secondClass(node, named, labels, transform, std::move(base));
+  const Votes votes = votesOf(named.forest);
+  if (classes == 2 && votes.only == 0) return oneSum(node, named, labels, transform, std::move(base));
   TreeEnsembleParamsT params;
   params.targets = static_cast<int>(classes);
   OPKIT_ASSIGN(int scores, emitScores(node, named.forest, params, dtypeOf(named)));
   OPKIT_ASSIGN(scores, emitBase(node, base.values, classes, dtypeOf(named), scores));
   scores = features::emitFloat(node, scores);
-  return features::emitClasses(node, labels, scores, features::emitTransform(node, transform, scores));
+  int ranking = scores;
+  if (classes == 2 && votes.only == 1) {
+    OPKIT_ASSIGN(const int least, features::addFloats(node, "least", {leastOf(votes), 0}, {2}));
+    ranking = node.emitIntermediate("Add", {scores, least});
+  }
+  return features::emitClasses(node, labels, ranking, features::emitTransform(node, transform, scores));
 }
 
 }  // namespace opkit::ops::tree_ensemble

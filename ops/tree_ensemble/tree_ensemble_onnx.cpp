@@ -166,7 +166,7 @@ Result<Aggregate> aggregateOf(const OnnxNode& node) {
 /// f16 computes in f32.
 Status treeEnsemble(OnnxNode& node) {
   OPKIT_ASSIGN(TreeEnsembleParamsT params, targetsOf(node));
-  OPKIT_ASSIGN(const Transform transform, numberAttribute(node, "post_transform", 0, Transform::SoftmaxZero));
+  OPKIT_ASSIGN(const Transform transform, numberAttribute(node, "post_transform", 0, Transform::Probit));
   OPKIT_ASSIGN(Forest forest, nodesOf(node));
   OPKIT_TRY(addLeaves(node, forest, params.targets));
   for (const int64_t root : node.intsAttribute("tree_roots")) forest.roots.push_back({false, root});
@@ -226,7 +226,7 @@ void addOnnx(OnnxRules& rules) {
   rules.note("ai.onnx.ml::TreeEnsemble", {"TreeEnsemble"});
   rules.note("ai.onnx.ml::TreeEnsembleRegressor", {"TreeEnsemble", "Softmax"});
   rules.note("ai.onnx.ml::TreeEnsembleClassifier", {"TreeEnsemble", "Softmax", "ArgMax", "Gather"},
-             "labels are integers");
+             "post_transform is not PROBIT if two classes share a score");
 }
 
 }  // namespace opkit::ops::tree_ensemble

@@ -229,12 +229,15 @@ TEST(TreeEnsembleClassifier, LabelsTheLargestSum) {
 }
 
 TEST(TreeEnsembleClassifier, TwoClassesMayShareVotes) {
-  const Stumps shares{"BRANCH_LEQ", {}, {{{1, 0.125f}}, {{1, 0.75f}}}};
+  const Stumps shares{"BRANCH_LEQ", {}, {{{0, 0.125f}}, {{0, 0.75f}}}};
   const std::vector<double> sums{0.125, 0.125, 0.75, 0.75};
   const Stumps margins{"BRANCH_LEQ", {}, {{{0, -0.5f}}, {{0, 2}}}};
   const std::vector<double> marginSums{-0.5, -0.5, 2, 2};
   for (const auto& [forest, values, transform, isShare] : {std::tuple{shares, sums, "NONE", true},
+                                                           {shares, sums, "SOFTMAX", true},
+                                                           {shares, sums, "LOGISTIC", true},
                                                            {margins, marginSums, "NONE", false},
+                                                           {margins, marginSums, "SOFTMAX", false},
                                                            {margins, marginSums, "LOGISTIC", false}}) {
     Node node = stumps("TreeEnsembleClassifier", "class", forest);
     node.integers["classlabels_int64s"] = {-7, 7};
@@ -242,17 +245,30 @@ TEST(TreeEnsembleClassifier, TwoClassesMayShareVotes) {
     std::vector<double> labels, scores;
     for (const double value : values) {
       labels.push_back(value > (isShare ? 0.5 : 0) ? 7 : -7);
-      for (const double score : {isShare ? 1 - value : -value, value})
-        scores.push_back(std::string(transform) == "LOGISTIC" ? sigmoid(score) : score);
+      const bool isLogistic = std::string(transform) == "LOGISTIC";
+      for (const double score : {isShare && !isLogistic ? 1 - value : -value, value})
+        scores.push_back(isLogistic ? sigmoid(score) : score);
     }
     expectOutputs(node, {floats({4, 1}, kBesideTwo)}, {{{4}, labels}, {{4, 2}, scores}});
   }
 }
 
-TEST(TreeEnsembleClassifier, RefusesStrings) {
+/// As ONNX Runtime 1.30 does: the first class keeps its sum, 0.
+TEST(TreeEnsembleClassifier, TheSecondOfTwoClassesMayHaveAllVotes) {
+  for (const auto& [low, high] : {std::pair{0.125f, 0.75f}, {-0.25f, 0.25f}}) {
+    Node node = stumps("TreeEnsembleClassifier", "class", {"BRANCH_LEQ", {}, {{{1, low}}, {{1, high}}}});
+    node.integers["classlabels_int64s"] = {-7, 7};
+    expectOutputs(node, {floats({4, 1}, kBesideTwo)},
+                  {{{4}, {-7, -7, 7, 7}}, {{4, 2}, {0, low, 0, low, 0, high, 0, high}}});
+  }
+}
+
+TEST(TreeEnsembleClassifier, RefusesTwoKindsOfLabels) {
   Node node = stumps("TreeEnsembleClassifier", "class", {"BRANCH_LEQ", {}, {{{0, 1}}, {{1, 2}}}});
   node.texts["classlabels_strings"] = {"a", "b"};
-  EXPECT_EQ(refusalOf(node), "TreeEnsembleClassifier: class labels must be integers, got classlabels_strings");
+  node.integers["classlabels_int64s"] = {1, 2};
+  EXPECT_EQ(refusalOf(node),
+            "TreeEnsembleClassifier: expected one of classlabels_int64s and classlabels_strings, got both");
 }
 
 // The compact form

@@ -67,8 +67,13 @@ Status checkCarried(const onnx::GraphProto& body, int firstInput, int count) {
 
 }  // namespace
 
+bool areMaps(const onnx::ValueInfoProto& info) {
+  return info.type().has_sequence_type() && info.type().sequence_type().elem_type().has_map_type();
+}
+
 Result<std::optional<DType>> declaredType(const onnx::ValueInfoProto& info) {
   const onnx::TypeProto& type = info.type();
+  if (areMaps(info)) return Status::unsupported("its type must be a tensor, found a sequence of maps");
   if (type.has_sequence_type()) return std::optional(DType::Sequence);
   if (type.has_optional_type()) return std::optional(DType::Optional);
   if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) return std::optional<DType>();

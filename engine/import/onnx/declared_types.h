@@ -10,8 +10,11 @@
 namespace opkit {
 
 /// The dtype of a value's declaration, Sequence and Optional included; nothing if it does not say. Errors as those of
-/// dtypeFromOnnx; Unsupported for maps and sparse tensors.
+/// dtypeFromOnnx; Unsupported for maps, sequences of maps and sparse tensors.
 Result<std::optional<DType>> declaredType(const onnx::ValueInfoProto& info);
+
+/// Whether the declaration is that of ZipMap's output: a sequence of maps.
+bool areMaps(const onnx::ValueInfoProto& info);
 
 /// InvalidArgument if two declarations of one value differ: by the branches of an If, or by the input and the output of
 /// a body for what a Loop or Scan carries.

@@ -273,10 +273,11 @@ class GraphImport {
     for (const onnx::ValueInfoProto& output : graph_.output()) {
       const int index = context_.resolve(output.name());
       if (index < 0) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
+      model().outputs.push_back(index);
+      if (areMaps(output)) continue;  // the rule of ZipMap gives the scores
       const auto declared = declaredType(output);
       if (!declared) return declared.error().withContext(fmt::format("ONNX graph output '{}'", output.name()));
       model().tensors[static_cast<size_t>(index)].declared = *declared;
-      model().outputs.push_back(index);
     }
     if (model().outputs.empty()) return Status::invalidArgument("ONNX graph: expected at least one output, found none");
     return Status::ok();
