@@ -121,6 +121,26 @@ TEST_F(NetworkTest, TakesAndGivesValuesOfEveryKind) {
   EXPECT_NE(error_.find("no output is called 'nothing'"), std::string::npos) << error_;
 }
 
+/// As the rule of ZipMap leaves it.
+TEST_F(NetworkTest, NamesTheColumnsThatStandForMaps) {
+  Model model;
+  const int x = model.addInput("x", {DType::Float32, {1, 3}});
+  const auto constant = [&](const char* name, const std::vector<int64_t>& values) {
+    return model.addConstant(name, *Tensor::fromValues<int64_t>({DType::Int64, {std::ssize(values)}}, values));
+  };
+  const int shape = constant("maps/shape", {0, 3});
+  constant("maps/columns of ZipMap", {7, -1, 3});
+  model.outputs = model.addNode("Reshape", "maps", {x, shape});
+  model.outputs.push_back(model.addNode("Neg", "y", {x})[0]);
+  const std::string path = testing::TempDir() + "network_test_columns.opk";
+  ASSERT_TRUE(writeFile(path, *writeModel(model)).isOk());
+  const auto network = Network::open(path, {}, error_);
+  ASSERT_TRUE(network) << error_;
+  ASSERT_EQ(network->outputs().size(), 2u);
+  EXPECT_EQ(network->outputs()[0].columns, (std::vector<std::string>{"7", "-1", "3"}));
+  EXPECT_EQ(network->outputs()[1].columns, std::vector<std::string>());
+}
+
 TEST_F(NetworkTest, RefusesValuesThatContradictThemselvesOrTheModel) {
   const auto network = Network::open(stringsFile(), {}, error_);
   ASSERT_TRUE(network) << error_;

@@ -9,6 +9,7 @@
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
 #include "ops/builtin_ops.h"
+#include "ops/features/zip_map.h"
 
 namespace opkit::api {
 namespace {
@@ -97,6 +98,7 @@ Value valueOf(const Tensor& tensor) {
 struct Network::State {
   std::shared_ptr<Interpreter> interpreter;  // shared: as the engine returns it
   std::unique_ptr<Session> session;
+  std::vector<std::vector<std::string>> columns;  // of each output
 };
 
 std::string version() { return OPKIT_VERSION; }
@@ -119,6 +121,7 @@ std::unique_ptr<Network> Network::open(const std::string& path, const Options& o
   const bool opened = reported(error, [&]() -> Status {
     auto state = std::make_unique<State>();
     OPKIT_ASSIGN(Model model, load(path));
+    for (size_t i = 0; i < model.outputs.size(); ++i) state->columns.push_back(ops::features::columnLabels(model, i));
     OPKIT_ASSIGN(state->interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
     SessionConfig config;
     config.backend = options.backend;
@@ -149,7 +152,9 @@ std::vector<TensorInfo> Network::outputs() const {
     std::vector<TensorInfo> list;
     for (const std::string& name : state_->session->outputNames()) {
       const Tensor* tensor = state_->session->output(name);
+      std::vector<std::string> columns = state_->columns[list.size()];
       list.push_back(tensor ? infoOf(name, tensor->desc) : TensorInfo{name, "", {}});
+      list.back().columns = std::move(columns);
     }
     return list;
   });

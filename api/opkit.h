@@ -41,6 +41,7 @@ struct TensorInfo {
   std::string name;
   std::string dtype;  // "f32", "i64", "bool", ...
   std::vector<int64_t> shape;
+  std::vector<std::string> columns = {};  // of the scores that stand for the maps of ZipMap: the label of each column
 };
 
 /// A value of any kind. Numbers have `bytes`, row-major; a tensor of dtype "string" has `strings`. A "sequence" and an

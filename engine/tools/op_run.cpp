@@ -12,6 +12,7 @@
 #include "engine/tools/run_values.h"
 #include "harness/zoo/load_model.h"
 #include "ops/builtin_ops.h"
+#include "ops/features/zip_map.h"
 
 namespace opkit {
 namespace {
@@ -350,9 +351,24 @@ PeaksOf peaksOf(const Interpreter& interpreter, const Session& session) {
   return peaks;
 }
 
+/// Which outputs are scores in place of maps, and the labels of their columns.
+void printColumns(const Model& model) {
+  constexpr size_t kMost = 10;
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    std::vector<std::string> labels = ops::features::columnLabels(model, i);
+    if (labels.empty()) continue;
+    const size_t count = labels.size();
+    labels.resize(std::min(count, kMost));
+    fmt::print("output {} is the scores in place of the maps of ZipMap; its {} columns are {}{}\n",
+               model.tensors[static_cast<size_t>(model.outputs[i])].name, count, fmt::join(labels, ", "),
+               count > kMost ? ", ..." : "");
+  }
+}
+
 Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_TRY(plugins.load());
   OPKIT_ASSIGN(Model model, loadModel(options.model, plugins.registry(), plugins.onnxRules()));
+  printColumns(model);
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), plugins.registry(), options.interpreter));
   OPKIT_ASSIGN(const SessionConfig config, sessionConfig(options));
   OPKIT_ASSIGN(const auto session, interpreter->createSession(config));

@@ -296,6 +296,26 @@ TEST_F(ToolsTest, AnOutputHasTheTypeThatIsDeclared) {
 }
 
 /// None of them may be waited for: a pipe has no writer, a device no end.
+TEST_F(ToolsTest, SaysThatScoresStandForMaps) {
+  SmallModel small("Identity");
+  onnx::OperatorSetIdProto& opset = *small.proto.add_opset_import();
+  opset.set_domain("ai.onnx.ml");
+  opset.set_version(1);
+  onnx::NodeProto& node = *small.proto.mutable_graph()->mutable_node(0);
+  node.set_op_type("ZipMap");
+  node.set_domain("ai.onnx.ml");
+  onnx::AttributeProto& labels = *node.add_attribute();
+  labels.set_name("classlabels_strings");
+  labels.set_type(onnx::AttributeProto::STRINGS);
+  for (const char* label : {"cat", "dog", "emu", "yak"}) labels.add_strings(label);
+  const Outcome outcome = opRun(write("maps.onnx", small));
+  EXPECT_EQ(outcome.code, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("output y is the scores in place of the maps of ZipMap; its 4 columns are cat, dog, emu, "
+                             "yak\n"),
+            std::string::npos)
+      << outcome.out;
+}
+
 TEST_F(ToolsTest, PipesAndDevicesAreOneLineAndExit2) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const std::string model = write("m.onnx", SmallModel());
