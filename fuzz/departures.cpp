@@ -232,7 +232,7 @@ constexpr Departure kFields[] = {
     {"*", "default_tensor", "other"},
     {"*", "imputed_value_floats", "imputed"},
     {"*", "imputed_value_int64s", "imputed"},
-    {"*", "inputdimensions", "rows_0"},
+    {"*", "inputdimensions", "rows"},
     {"*", "keys_floats", "keys"},
     {"*", "keys_int64s", "keys"},
     {"*", "classlabels_strings", "labels"},

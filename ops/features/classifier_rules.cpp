@@ -22,8 +22,7 @@ Status linearClassifier(OnnxNode& node) {
     return Status::invalidArgument("LinearClassifier: intercepts must be {}, got {}", classes, rows);
   if (count == 0 || count % rows != 0)
     return Status::invalidArgument("LinearClassifier: {} coefficients must divide into {} classes", count, rows);
-  const int list = node.addConstant("rows", std::vector<int64_t>{-1, count / rows});
-  std::vector<int> inputs{node.emitIntermediate("Reshape", {emitFloat(node, node.input(0)), list})};
+  std::vector<int> inputs{emitRows(node, node.input(0), count / rows)};
   OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {rows, count / rows}));
   if (!intercepts.empty()) {
     OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {rows}));

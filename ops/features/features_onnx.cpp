@@ -24,12 +24,6 @@ Status arrayFeatureExtractor(OnnxNode& node) {
   return node.emit("Expand", {columns, node.addConstant("matrix", std::vector<int64_t>{1, 1})});
 }
 
-/// Rows of `features` elements in f32; a list is one row.
-int rowsOf(OnnxNode& node, int x, int64_t features, const std::string& suffix) {
-  const int shape = node.addConstant(suffix, std::vector<int64_t>{-1, features});
-  return node.emitIntermediate("Reshape", {emitFloat(node, x), shape});
-}
-
 Shape lengthOf(const std::vector<float>& values) { return {static_cast<int64_t>(values.size())}; }
 
 Status scaler(OnnxNode& node) {
@@ -64,7 +58,7 @@ Status linearRegressor(OnnxNode& node) {
     return Status::invalidArgument("LinearRegressor: {} coefficients must divide into {} targets", count, targets);
   if (!intercepts.empty() && lengthOf(intercepts)[0] != targets)
     return Status::invalidArgument("LinearRegressor: intercepts must be {}, got {}", targets, intercepts.size());
-  std::vector<int> inputs{rowsOf(node, node.input(0), count / targets, "rows")};
+  std::vector<int> inputs{emitRows(node, node.input(0), count / targets)};
   OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {targets, count / targets}));
   if (!intercepts.empty()) {
     OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {targets}));
@@ -104,8 +98,7 @@ Status featureVectorizer(OnnxNode& node) {
     return Status::invalidArgument("FeatureVectorizer: inputdimensions must have {} values, got {}", node.inputCount(),
                                    sizes.size());
   std::vector<int> columns;
-  for (size_t i = 0; i < sizes.size(); ++i)
-    columns.push_back(rowsOf(node, node.input(i), sizes[i], fmt::format("rows_{}", i)));
+  for (size_t i = 0; i < sizes.size(); ++i) columns.push_back(emitRows(node, node.input(i), sizes[i]));
   concat::ConcatParamsT params;
   params.axis = 1;
   return node.emit("Concat", std::move(columns), packParams(params));

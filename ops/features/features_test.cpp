@@ -28,6 +28,11 @@ TEST(Features, FeatureVectorizerJoinsRowsAsFloats) {
   node.integers["inputdimensions"] = {1, 3};
   expectOutput(node, {tensor<int32_t>(DType::Int32, {2, 1}, {7, 9}), floats({2, 3}, kValues)}, {2, 4},
                {7, 1, -2, 4, 9, 0, 0, 0});
+  for (const int64_t size : {2, 6}) {
+    Node rows("FeatureVectorizer", {kTable});
+    rows.integers["inputdimensions"] = {size};
+    expectRefusedRun(rows, {floats({2, 3}, kValues)});
+  }
   Node wrong("FeatureVectorizer", {kTable});
   EXPECT_EQ(wrong.import().message(), "FeatureVectorizer: inputdimensions must have 1 values, got 0");
 }

@@ -183,6 +183,15 @@ inline void expectOutput(Node& node, const std::vector<Tensor>& inputs, const Sh
   expectOutputs(node, inputs, {{shape, expected}});
 }
 
+/// Imports the node if it is not; its network cannot be planned or run with these inputs, on any backend.
+inline void expectRefusedRun(Node& node, const std::vector<Tensor>& inputs) {
+  if (node.model.outputs.empty()) {
+    ASSERT_TRUE(node.import().isOk());
+  }
+  for (const std::string& backend : backends())
+    EXPECT_FALSE(runNetwork(node, backend, inputs, [](size_t, const Tensor&) {}).isOk()) << backend;
+}
+
 /// The message of the refusal to import the node.
 inline std::string refusalOf(Node& node) { return node.import().message(); }
 

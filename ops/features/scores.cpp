@@ -68,6 +68,12 @@ int emitCast(OnnxNode& node, int x, DType dtype) {
 
 int emitFloat(OnnxNode& node, int x) { return emitCast(node, x, DType::Float32); }
 
+int emitRows(OnnxNode& node, int x, int64_t features) {
+  const int matrix = node.addConstant("matrix", std::vector<int64_t>{1, 1});
+  const int rows = node.addConstant("rows", std::vector<int64_t>{0, features});
+  return node.emitIntermediate("Reshape", {node.emitIntermediate("Expand", {emitFloat(node, x), matrix}), rows});
+}
+
 Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape) {
   OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues<float>({DType::Float32, std::move(shape)}, values));
   return node.addConstant(name, std::move(tensor));

@@ -17,6 +17,9 @@ int emitTransform(OnnxNode& node, Transform transform, int scores);
 int emitFloat(OnnxNode& node, int x);
 int emitCast(OnnxNode& node, int x, DType dtype);
 
+/// Emits `x` in f32 as rows of `features` elements; a list is one row. The run fails if the rows are longer or shorter.
+int emitRows(OnnxNode& node, int x, int64_t features);
+
 /// A constant of the model with one f32 per value.
 Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape);
 

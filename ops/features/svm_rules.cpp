@@ -22,12 +22,6 @@ int emitProduct(OnnxNode& node, int a, int b, int c, float alpha = 1) {
   return node.emitIntermediate("Gemm", c < 0 ? std::vector{a, b} : std::vector{a, b, c}, packParams(params));
 }
 
-/// Rows of `features` elements in f32; a list is one row.
-int emitRows(OnnxNode& node, int64_t features) {
-  const int shape = node.addConstant("rows", std::vector<int64_t>{-1, features});
-  return node.emitIntermediate("Reshape", {emitFloat(node, node.input(0)), shape});
-}
-
 /// e^(-gamma d), d the squared distances of rows and vectors. |x|^2 + |v|^2 - 2 x v cancels, so it is computed in f64.
 Result<int> emitRbf(OnnxNode& node, int x, const Floats& vectors, int64_t count, float gamma) {
   const int64_t features = static_cast<int64_t>(vectors.size()) / count;
@@ -58,7 +52,7 @@ Result<int> emitKernel(OnnxNode& node, Kernel kernel, const Floats& vectors, int
     return Status::invalidArgument("{}: kernel_params must be gamma, coef0 and degree, got {} values", node.opType(),
                                    given.size());
   const int64_t features = static_cast<int64_t>(vectors.size()) / count;
-  const int x = emitRows(node, features);
+  const int x = emitRows(node, node.input(0), features);
   if (kernel == Kernel::Rbf) return emitRbf(node, x, vectors, count, given[0]);
   OPKIT_ASSIGN(const int rows, addFloats(node, "vectors", vectors, {count, features}));
   if (kernel == Kernel::Linear) return emitProduct(node, x, rows, -1);
