@@ -26,6 +26,11 @@ Status arrayFeatureExtractor(OnnxNode& node) {
 
 Shape lengthOf(const std::vector<float>& values) { return {static_cast<int64_t>(values.size())}; }
 
+/// The last node: `value`, which has the shape of x. The run fails if a list of values made it wider.
+Status emitLikeInput(OnnxNode& node, int value) {
+  return node.emit("Reshape", {value, node.emitIntermediate("Shape", {node.input(0)})});
+}
+
 Status scaler(OnnxNode& node) {
   const std::vector<float> offset = node.floatsAttribute("offset"), scale = node.floatsAttribute("scale");
   int value = emitFloat(node, node.input(0));
@@ -33,9 +38,11 @@ Status scaler(OnnxNode& node) {
     OPKIT_ASSIGN(const int by, addFloats(node, "offset", offset, lengthOf(offset)));
     value = node.emitIntermediate("Sub", {value, by});
   }
-  if (scale.empty()) return node.emit("Identity", {value});
-  OPKIT_ASSIGN(const int by, addFloats(node, "scale", scale, lengthOf(scale)));
-  return node.emit("Mul", {value, by});
+  if (!scale.empty()) {
+    OPKIT_ASSIGN(const int by, addFloats(node, "scale", scale, lengthOf(scale)));
+    value = node.emitIntermediate("Mul", {value, by});
+  }
+  return emitLikeInput(node, value);
 }
 
 /// x / norm, or x where that is 0.
@@ -82,14 +89,14 @@ Status imputer(OnnxNode& node) {
     const int replaced = node.addConstant("replaced", std::vector{node.intAttribute("replaced_value_int64", 0)});
     const int imputed = node.addConstant("imputed", integers);
     const int mask = node.emitIntermediate("Equal", {x, likeX(replaced)});
-    return node.emit("Where", {mask, likeX(imputed), x});
+    return emitLikeInput(node, node.emitIntermediate("Where", {mask, likeX(imputed), x}));
   }
   OPKIT_ASSIGN(const int imputed, addFloats(node, "imputed", floats, lengthOf(floats)));
   const float replaced = node.floatAttribute("replaced_value_float", 0);
   const int mask = replaced != replaced
                        ? node.emitIntermediate("IsNaN", {x})
                        : node.emitIntermediate("Equal", {x, likeX(node.addConstant("replaced", replaced))});
-  return node.emit("Where", {mask, likeX(imputed), x});
+  return emitLikeInput(node, node.emitIntermediate("Where", {mask, likeX(imputed), x}));
 }
 
 Status featureVectorizer(OnnxNode& node) {

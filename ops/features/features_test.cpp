@@ -88,6 +88,18 @@ TEST(Features, NormalizerLeavesRowsOfNormZero) {
   }
 }
 
+TEST(Features, AListOfValuesDoesNotWidenTheInput) {
+  const TensorDesc column{DType::Float32, {2, 1}};
+  Node offset("Scaler", {column}), scale("Scaler", {column}), reals("Imputer", {column});
+  offset.numbers["offset"] = {1, 2, 3};
+  scale.numbers["scale"] = {1, 2, 3};
+  reals.numbers["imputed_value_floats"] = {1, 2, 3};
+  for (Node* node : {&offset, &scale, &reals}) expectRefusedRun(*node, {floats({2, 1}, {0, 5})});
+  Node whole("Imputer", {{DType::Int64, {2, 1}}});
+  whole.integers["imputed_value_int64s"] = {1, 2, 3};
+  expectRefusedRun(whole, {tensor<int64_t>(DType::Int64, {2, 1}, {0, 5})});
+}
+
 TEST(Features, ScalerOffsetsFirst) {
   Node node("Scaler", {{DType::Int32, {2, 3}}});
   node.numbers["offset"] = {1, 2, 3};
