@@ -8,6 +8,8 @@ namespace opkit::ops::com_microsoft {
 /// "com.microsoft::" and the type.
 std::string qualified(const char* type);
 
+void addProductRules(OnnxRules& rules);
+void addNormRules(OnnxRules& rules);
 void addQuantisedRules(OnnxRules& rules);
 void addAttentionRules(OnnxRules& rules);
 void addGroupQueryRules(OnnxRules& rules);
@@ -24,8 +26,9 @@ Result<int64_t> requiredHeads(const OnnxNode& node, const char* name);
 /// An attribute that is 0 or 1. InvalidArgument if it has another value.
 Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback = false);
 
-/// Emits the activation that `name` names, with the parameters in order; x itself if it names none.
-Status emitActivation(OnnxNode& node, int x, const std::string& name, const std::vector<float>& values);
+/// Emits the activation of the attribute `activation`, with the parameters in `activation_params`; x itself without
+/// one.
+Status emitActivation(OnnxNode& node, int x);
 
 /// (x - zero point) * scale, of the inputs x, scale and zero point from `first` on.
 int dequantized(OnnxNode& node, size_t first);

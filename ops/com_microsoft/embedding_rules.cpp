@@ -20,15 +20,16 @@ enum Input : size_t {
 };
 
 /// The sum of the rows of the tables, [batch, tokens, size]. Token i takes row i of the table of positions, unless
-/// their places are given.
+/// their places are given, and row 0 of a table of segments without segments.
 int embeddingsOf(OnnxNode& node) {
   RuleParts parts(node);
   const int words = node.input(kWords);
   const int places = node.input(kPositions) >= 0 ? node.input(kPositions) : parts.countedTo(parts.extents(words, 1, 2));
   const int sum = parts.pair("Add", parts.gathered(node.input(kWordTable), words),
                              parts.gathered(node.input(kPositionTable), places));
-  if (node.input(kSegments) < 0) return sum;
-  return parts.pair("Add", sum, parts.gathered(node.input(kSegmentTable), node.input(kSegments)));
+  if (node.input(kSegmentTable) < 0) return sum;
+  const int segments = node.input(kSegments) >= 0 ? node.input(kSegments) : parts.list({0});
+  return parts.pair("Add", sum, parts.gathered(node.input(kSegmentTable), segments));
 }
 
 /// Output 1: how many elements of each row of the mask are 1, i32[batch]; 0 without a mask.
@@ -44,8 +45,8 @@ Status emitMaskIndex(OnnxNode& node) {
 }
 
 Status embedLayerNorm(OnnxNode& node) {
-  if ((node.input(kSegments) < 0) != (node.input(kSegmentTable) < 0))
-    return Status::invalidArgument("segment_ids and segment_embedding go together, got one of them");
+  if (node.input(kSegments) >= 0 && node.input(kSegmentTable) < 0)
+    return Status::invalidArgument("segment_ids need segment_embedding");
   const int64_t maskType = node.intAttribute("mask_index_type", 1);
   if (maskType != 0 && maskType != 1)
     return Status::invalidArgument("mask_index_type must be 0 or 1, got {}", maskType);

@@ -43,7 +43,7 @@ Status conv(OnnxNode& node) {
   int y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, packParams(params));
   y = parts.transposed(y, toLast(rank));
   if (node.input(3) >= 0) y = parts.pair("Add", y, node.input(3));
-  return emitActivation(node, y, node.stringAttribute("activation", ""), node.floatsAttribute("activation_params"));
+  return emitActivation(node, y);
 }
 
 /// Inputs x, its scale and zero point, then scale and zero point of the output.
@@ -71,8 +71,7 @@ void addLayoutRules(OnnxRules& rules) {
             {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"},
             averagePool);
   rules.note(qualified("NhwcConv"), {"Transpose", "Conv"}, "kernel_shape is given where the weights are no constant");
-  rules.note(qualified("NhwcFusedConv"), {"Transpose", "Conv", "Add"},
-             "as NhwcConv; the activation is Relu, Tanh, Sigmoid, HardSwish, LeakyRelu, HardSigmoid or Clip");
+  rules.note(qualified("NhwcFusedConv"), {"Transpose", "Conv", "Add"}, "as NhwcConv; activations as in FusedConv");
   rules.note(qualified("QLinearAveragePool"), {"DequantizeLinear", "AveragePool", "QuantizeLinear"});
 }
 

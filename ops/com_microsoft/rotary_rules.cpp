@@ -50,11 +50,9 @@ Status emitByCaches(OnnxNode& node, const Angles& angles, int batch, int tokens)
   return node.emit("Reshape", {y, extents});
 }
 
-/// Inputs x, position_ids, cos_cache, sin_cache.
+/// Inputs x, position_ids, cos_cache, sin_cache. As in ONNX Runtime, no result depends on is_packed_batching (whose
+/// tokens may be more than the rows of the caches) and scale (which is for caches that are longer than given).
 Status rotary(OnnxNode& node) {
-  OPKIT_TRY(requireOnly(node, "is_packed_batching", 0));
-  if (const float scale = node.floatAttribute("scale", 1); scale != 1)
-    return Status::unsupported("scale must be 1, got {}", scale);
   const int64_t heads = node.intAttribute("num_heads", 0), turned = node.intAttribute("rotary_embedding_dim", 0);
   if (heads < 0) return Status::invalidArgument("num_heads must be 0 or more, got {}", heads);
   if (turned < 0) return Status::invalidArgument("rotary_embedding_dim must be 0 or more, got {}", turned);
@@ -84,7 +82,7 @@ int rotated(OnnxNode& node, int x, const Angles& angles, const Rotation& rotatio
 void addRotaryRules(OnnxRules& rules) {
   rules.add(qualified("RotaryEmbedding"),
             {"interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"}, rotary);
-  rules.note(qualified("RotaryEmbedding"), {"Gather", "RotaryEmbedding"}, "is_packed_batching is 0, scale is 1");
+  rules.note(qualified("RotaryEmbedding"), {"Gather", "RotaryEmbedding"});
 }
 
 }  // namespace opkit::ops::com_microsoft

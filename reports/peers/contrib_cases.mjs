@@ -4,25 +4,8 @@
 // `constant` if it belongs to the model. With `tokens`, sample b of [batch, heads, tokens, size] is 0 from token tokens[b] on.
 
 import {elementCount} from './onnx_bytes.mjs';
-
-const f32 = (dims, scale = 1) => ({type: 'float32', dims, scale});
-const f16 = (dims, scale = 1) => ({type: 'float16', dims, scale});
-const reals = (dims, values) => ({type: 'float32', dims, values});
-const u8 = (dims, low = 0, high = 255) => ({type: 'uint8', dims, range: [low, high]});
-const i8 = (dims, low = -128, high = 127) => ({type: 'int8', dims, range: [low, high]});
-const ranged = (type, low, high) => (dims) => ({type, dims, range: [low, high]});
-const u16 = ranged('uint16', 0, 65535), i16 = ranged('int16', -32768, 32767), u4 = ranged('uint4', 0, 15), i4 = ranged('int4', -8, 7);
-const sums = ranged('int32', -9000, 9000), flags = ranged('bool', 0, 1);
-const i32 = (dims, values) => ({type: 'int32', dims, values});
-const i64 = (dims, values) => ({type: 'int64', dims, values});
-const below = (dims, limit) => ({type: 'int32', dims, range: [0, limit - 1]});
-const constant = (input) => ({...input, constant: true});
-const float = (value) => ({float: value});
-const kHalf = {atol: 2e-3, rtol: 1e-2};
-
-// Scale and zero point of a quantised tensor. The scales of a case make no ties: there a product may round either way.
-const scaleOf = (value) => constant(reals([], [value]));
-const point = (make, value) => constant({...make([]), range: undefined, values: [value]});
+import {below, constant, f16, f32, flags, float, i16, i32, i4, i64, i8, kHalf, point, reals, scaleOf, sums, u16, u4, u8} from './contrib_inputs.mjs';
+import {kFloatCases} from './contrib_float_cases.mjs';
 
 const kActivations = [
   {name: 'Gelu', inputs: [f32([3, 7], 4)]},
@@ -451,5 +434,6 @@ export const kTypical = [
 ];
 
 export const kCases = [
-  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kQuantisedGemm, ...kGathered, ...kComputedWeights, ...kDynamicLstm, ...kLinear, ...kUnaryQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention,
-  ...kQuantisedAttention, ...kEmbeddings];
+  ...kActivations, ...kProducts, ...kNorms, ...kQuantised, ...kQuantisedGemm, ...kGathered, ...kComputedWeights, ...kDynamicLstm,
+  ...kLinear, ...kUnaryQuantised, ...kMultiHead, ...kGroupQuery, ...kRotary, ...kAttention, ...kQuantisedAttention, ...kEmbeddings,
+  ...kFloatCases];

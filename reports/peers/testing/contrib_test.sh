@@ -24,7 +24,7 @@ export PATH=$scratch/tools:$PATH
 runs() {
   local expected=$1 text=$2 code=0
   shift 2
-  "$source/reports/peers/contrib.sh" --cache "$scratch/cache" --bin "$bin" --backend "$backends" --filter FusedMatMul "$@" \
+  "$source/reports/peers/contrib.sh" --cache "$scratch/cache" --bin "$bin" --backend "$backends" --filter FastGelu "$@" \
     >"$scratch/said" 2>&1 || code=$?
   [ "$code" = "$expected" ] || fail "$*: expected exit code $expected, got $code: $(tail -n 1 "$scratch/said")"
   grep -qF -- "$text" "$scratch/said" || fail "$*: expected '$text', got: $(tail -n 1 "$scratch/said")"
@@ -39,10 +39,10 @@ runs 2 "no op-harness in '/'" --bin /
 runs 2 'holds something else' --output "$scratch/registry"
 runs 2 "no case has 'nothing of this kind' in its name" --filter 'nothing of this kind' --output "$scratch/out"
 runs 0 '2 cases pass, 0 fail, 0 not judged' --output "$scratch/out"
-grep -qx "FusedMatMul: ${backends//,/ pass, } pass" "$scratch/said" || fail "a case has no row"
+grep -qx "FastGelu: ${backends//,/ pass, } pass" "$scratch/said" || fail "a case has no row"
 runs 2 "--times expects a number up to 9999, got 'often'" --times often
 runs 0 '2 cases pass, 0 fail, 0 not judged' --times 2 --output "$scratch/out"
-grep -qE "^FusedMatMul: .* pass; [0-9.e-]+ ms, ONNX Runtime [0-9.]+ ms, ratio [0-9.]+$" "$scratch/said" || fail "a case has no times"
+grep -qE "^FastGelu: .* pass; [0-9.e-]+ ms, ONNX Runtime [0-9.]+ ms, ratio [0-9.]+$" "$scratch/said" || fail "a case has no times"
 # The name of the folder chooses the stand-in's faults.
 runs 1 '0 cases pass, 2 fail, 0 not judged' --output "$scratch/differs"
 runs 3 'ONNX Runtime runs no case: this network is refused' --output "$scratch/refused"
