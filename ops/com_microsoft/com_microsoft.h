@@ -10,6 +10,7 @@ std::string qualified(const char* type);
 
 void addProductRules(OnnxRules& rules);
 void addNormRules(OnnxRules& rules);
+void addTensorRules(OnnxRules& rules);
 void addQuantisedRules(OnnxRules& rules);
 void addAttentionRules(OnnxRules& rules);
 void addGroupQueryRules(OnnxRules& rules);

@@ -30,6 +30,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add(qualified("QuickGelu"), {"alpha"}, quickGelu);
   addProductRules(rules);
   addNormRules(rules);
+  addTensorRules(rules);
   addQuantisedRules(rules);
   addAttentionRules(rules);
   addGroupQueryRules(rules);

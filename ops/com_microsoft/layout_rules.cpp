@@ -1,5 +1,5 @@
-// Rules of operators of com.microsoft whose channels are the last axis: NhwcConv, NhwcFusedConv; QLinearAveragePool in
-// both layouts.
+// Rules of operators of com.microsoft whose channels are the last axis: NhwcConv, NhwcFusedConv, NhwcMaxPool;
+// QLinearAveragePool in both layouts.
 #include <numeric>
 
 #include "ops/com_microsoft/com_microsoft.h"
@@ -46,6 +46,17 @@ Status conv(OnnxNode& node) {
   return emitActivation(node, y);
 }
 
+/// The largest elements of windows of bytes, channels last.
+Status maxPool(OnnxNode& node) {
+  OPKIT_ASSIGN(const pool::PoolParamsT params, readFields(node, pool::averageFields()));
+  const size_t rank = params.kernel_shape.size() + 2;
+  if (rank < 3) return Status::invalidArgument("kernel_shape must not be empty");
+  RuleParts parts(node);
+  const int x = parts.transposed(node.input(0), toSecond(rank));
+  const int y = node.emitIntermediate("MaxPool", {x}, packParams(params));
+  return node.emit("Identity", {parts.transposed(y, toLast(rank))});
+}
+
 /// Inputs x, its scale and zero point, then scale and zero point of the output.
 Status averagePool(OnnxNode& node) {
   OPKIT_ASSIGN(const pool::PoolParamsT params, readFields(node, pool::averageFields()));
@@ -70,6 +81,9 @@ void addLayoutRules(OnnxRules& rules) {
   rules.add(qualified("QLinearAveragePool"),
             {"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "kernel_shape", "pads", "strides"},
             averagePool);
+  rules.add(qualified("NhwcMaxPool"),
+            {"auto_pad", "ceil_mode", "dilations", required("kernel_shape"), "pads", "strides"}, maxPool);
+  rules.note(qualified("NhwcMaxPool"), {"Transpose", "MaxPool"});
   rules.note(qualified("NhwcConv"), {"Transpose", "Conv"}, "kernel_shape is given where the weights are no constant");
   rules.note(qualified("NhwcFusedConv"), {"Transpose", "Conv", "Add"}, "as NhwcConv; activations as in FusedConv");
   rules.note(qualified("QLinearAveragePool"), {"DequantizeLinear", "AveragePool", "QuantizeLinear"});

@@ -1,6 +1,6 @@
-// Cases of contrib.mjs for the operators of com.microsoft that compute with floats.
-// contrib_cases.mjs says what a case is.
-import {below, constant, f16, f32, f64, float, i32, i64, kHalf} from './contrib_inputs.mjs';
+// Cases of contrib.mjs for the operators of com.microsoft that compute with floats, and for those that are operators of ONNX
+// under another domain. contrib_cases.mjs says what a case is.
+import {below, constant, f16, f32, f64, float, i32, i64, i8, kHalf, reals, u8} from './contrib_inputs.mjs';
 
 // [a, b, attributes]: operands without axes to exchange, batch axes of other ranks, batch axes between the others. Before a
 // list ONNX Runtime 1.30 takes the memory of a transposed matrix for the untransposed one, so there is no such case.
@@ -96,4 +96,41 @@ const kRotary = [
   },
 ];
 
-export const kFloatCases = [...kProducts, ...kActivations, ...kConvActivations, ...kConvs, ...kNorms, ...kEmbeddings, ...kRotary];
+const grid = (attributes) => ({
+  name: `GridSample ${Object.values(attributes).join(' ')}`, attributes, inputs: [f32([2, 3, 5, 4]), f32([2, 3, 6, 2], 1.4)], bounds: {atol: 1e-5, rtol: 1e-4},
+});
+const kTensors = [
+  {name: 'GatedAdd', inputs: [f32([2, 3, 5]), f32([2, 3, 5]), f32([2, 3, 1])]},
+  {name: 'CDist', inputs: [f32([4, 7]), f32([3, 7])]},
+  {name: 'CDist euclidean', attributes: {metric: 'euclidean'}, inputs: [f32([4, 7], 3), f32([3, 7])]},
+  {name: 'CDist f64', attributes: {metric: 'sqeuclidean'}, inputs: [f64([4, 7]), f64([3, 7])]},
+  {name: 'ExpandDims', inputs: [f32([2, 3]), i32([], [1])]},
+  {name: 'ExpandDims from the end', inputs: [f32([2, 3]), i32([1], [-3])]},
+  {name: 'UnfoldTensor', attributes: {size: 3}, inputs: [f32([2, 6])]},
+  {name: 'UnfoldTensor from the front', attributes: {size: 2, dim: 1, step: 3}, inputs: [f32([2, 6, 3, 2])]},
+  {name: 'UnfoldTensor from the end', attributes: {size: 2, dim: -3, step: 2}, inputs: [i64([3, 5, 2, 1], Array.from({length: 30}, (_, i) => i))]},
+  {name: 'Pad', inputs: [f32([2, 3]), i64([4], [0, 1, 1, -1]), constant(reals([1], [9]))]},
+  {name: 'Pad a row of pads', attributes: {mode: 'reflect'}, inputs: [f32([2, 3]), i64([1, 4], [0, 1, 1, 0])]},
+  {name: 'Pad wrap', attributes: {mode: 'wrap'}, inputs: [f32([2, 3]), constant(i64([4], [0, 1, 1, 0]))]},
+  {name: 'Unique', inputs: [reals([6], [2, 1, 1, 3, 4, 3])], outputs: ['y', 'idx', 'counts']},
+  {name: 'Unique of nothing', inputs: [reals([0], [])], outputs: ['y', 'idx', 'counts']},
+  {name: 'Trilu', inputs: [f32([2, 3])]},
+  {name: 'Trilu lower', attributes: {upper: 0}, inputs: [f32([2, 4, 3]), i64([1], [-1])]},
+  {name: 'Trilu of integers', inputs: [i64([2, 3], [1, 2, 3, 4, 5, 6]), i64([], [1])]},
+  {name: 'Range', inputs: [reals([], [1]), reals([], [4]), reals([], [0.5])]},
+  {name: 'Range without step', inputs: [reals([1], [1]), reals([1], [4.5])]},
+  {name: 'Range of integers', inputs: [i32([], [9]), i32([], [1]), i32([], [-3])]},
+  {name: 'GatherND', inputs: [f32([2, 3, 4]), i64([2, 1], [1, 0])]},
+  {name: 'GatherND from the end', inputs: [f32([2, 3]), i32([2, 2], [1, 0, -1, -2])]},
+  grid({}), grid({mode: 'bilinear', padding_mode: 'border', align_corners: 1}), grid({mode: 'nearest', padding_mode: 'reflection'}),
+  grid({mode: 'bicubic', padding_mode: 'zeros', align_corners: 0}),
+  {name: 'NhwcMaxPool', attributes: {kernel_shape: [2, 2]}, inputs: [u8([2, 5, 4, 3])]},
+  {
+    name: 'NhwcMaxPool i8', inputs: [i8([1, 6, 7, 3])],
+    attributes: {kernel_shape: [3, 2], pads: [1, 0, 1, 1], strides: [2, 2], dilations: [2, 1], ceil_mode: 1, auto_pad: 'NOTSET'},
+  },
+  {name: 'NhwcMaxPool of rows', attributes: {kernel_shape: [3], auto_pad: 'SAME_LOWER', strides: [2]}, inputs: [u8([2, 8, 3])]},
+  {name: 'NhwcMaxPool of volumes', attributes: {kernel_shape: [2, 1, 2]}, inputs: [u8([1, 3, 2, 4, 3])]},
+];
+
+export const kFloatCases = [...kProducts, ...kActivations, ...kConvActivations, ...kConvs, ...kNorms, ...kEmbeddings, ...kRotary, ...kTensors];
