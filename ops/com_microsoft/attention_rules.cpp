@@ -28,43 +28,102 @@ Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node) {
   return params;
 }
 
-/// Added to the scores: 0 where a key is seen, else `hidden`; f32, [batch, 1, queries or 1, keys]. The mask is a number
-/// of keys per sample, [batch]; or positive where a key is seen, [batch, keys] or [batch, queries, keys]. `keys` is
-/// i64[1].
-int addedMask(OnnxNode& node, int mask, int keys, float hidden) {
+/// A mask of keys, and what it is compared with: i64[1].
+struct Mask {
+  int values;
+  int batch, keys;
+  bool mayHaveStarts;  // as the mask_index of Attention
+};
+
+/// What a mask is, by its shape: bool[1].
+struct MaskForm {
+  int isList;     // of lengths: the first [batch] of [batch], [2 * batch] or [3 * batch + 2]
+  int hasStarts;  // the first keys follow the lengths, [2 * batch]
+  int isLonger;   // more follows the lengths
+  int isDummy;    // [batch or 1, 1], which hides nothing
+};
+
+MaskForm formOf(OnnxNode& node, const Mask& mask) {
   RuleParts parts(node);
-  const int rank = parts.rankOf(mask), extents = node.emitIntermediate("Shape", {mask});
-  const int ones = parts.sliced(parts.list({1, 1, 1}), parts.list({0}), parts.pair("Sub", parts.list({4}), rank), 0);
-  const int batch = parts.sliced(extents, parts.list({0}), parts.list({1}), 0);
-  const int others = parts.sliced(extents, parts.list({1}), parts.list({kMostAxes}), 0);
-  const int given = parts.reshaped(mask, parts.joined({batch, ones, others}));
-  // A key is compared with its place where the mask has lengths, else with 0.
-  const int hasLengths = parts.cast(parts.pair("Equal", rank, parts.list({1})), cast::ElementType::i64);
-  const int places = parts.pair("Mul", parts.countedTo(keys), hasLengths);
-  const int isSeen = parts.pair("Greater", given, parts.cast(places, cast::ElementType::i32));
+  const int rank = parts.rankOf(mask.values), count = parts.extents(mask.values, 0, 1);
+  const auto isOf = [&](int x, int y) { return parts.pair("Equal", x, y); };
+  const int twice = parts.pair("Add", mask.batch, mask.batch);
+  const int cumulated = parts.pair("Add", parts.pair("Add", twice, mask.batch), parts.list({2}));
+  const int isList = isOf(rank, parts.list({1}));
+  const int hasStarts = mask.mayHaveStarts ? parts.pair("And", isList, isOf(count, twice)) : -1;
+  const int hasSums = parts.pair("And", isList, isOf(count, cumulated));
+  const int last = parts.extents(mask.values, -1, kMostAxes);
+  return {isList, hasStarts, hasStarts < 0 ? hasSums : parts.pair("Or", hasStarts, hasSums),
+          parts.pair("And", isOf(rank, parts.list({2})), isOf(last, parts.list({1})))};
+}
+
+/// What a key's element of the mask exceeds where the key is seen, i32[keys]: its place in a list of lengths, else 0;
+/// less than any element in a dummy.
+int leastOf(OnnxNode& node, const Mask& mask, const MaskForm& form) {
+  RuleParts parts(node);
+  const int places = parts.pair("Mul", parts.countedTo(mask.keys), parts.cast(form.isList, cast::ElementType::i64));
+  const int least = parts.list({std::numeric_limits<int32_t>::min()});
+  return parts.cast(parts.where(form.isDummy, least, places), cast::ElementType::i32);
+}
+
+/// Whether a key is not before the first one of its sample: bool[batch or 1, 1, 1, keys].
+int isBehindStart(OnnxNode& node, const Mask& mask, const MaskForm& form) {
+  RuleParts parts(node);
+  const int one = parts.list({1}), none = parts.list({0});
+  const int end = parts.where(form.hasStarts, parts.pair("Add", mask.batch, mask.batch), mask.batch);
+  const int given = parts.sliced(parts.reshapedTo(mask.values, {-1}), mask.batch, end, 0);
+  const int all = parts.joined({given, parts.cast(none, cast::ElementType::i32)});
+  const int starts = parts.sliced(all, none, parts.where(form.hasStarts, mask.batch, one), 0);
+  const int places = parts.cast(parts.countedTo(mask.keys), cast::ElementType::i32);
+  return parts.pair("GreaterOrEqual", places, parts.reshapedTo(starts, {-1, 1, 1, 1}));
+}
+
+/// Added to the scores: 0 where a key is seen, else `hidden`; f32, [batch, 1, queries or 1, keys]. The mask is a list
+/// of lengths (MaskForm), or positive where a key is seen, [batch, keys] or [batch, queries, keys]. Attention refuses
+/// what a list of another length becomes.
+int addedMask(OnnxNode& node, const Mask& mask, float hidden) {
+  RuleParts parts(node);
+  const MaskForm form = formOf(node, mask);
+  const int first = parts.list({0});
+  const int rows = parts.where(form.isLonger, mask.batch, parts.extents(mask.values, 0, 1));
+  const int missing = parts.pair("Sub", parts.list({4}), parts.rankOf(mask.values));
+  const int ones = parts.sliced(parts.list({1, 1, 1}), first, missing, 0);
+  const int shape = parts.joined({rows, ones, parts.extents(mask.values, 1, kMostAxes)});
+  const int given = parts.reshaped(parts.sliced(mask.values, first, rows, 0), shape);
+  int isSeen = parts.pair("Greater", given, leastOf(node, mask, form));
+  if (mask.mayHaveStarts) isSeen = parts.pair("And", isSeen, isBehindStart(node, mask, form));
   return parts.where(isSeen, node.addConstant("seen", 0.0f), node.addConstant("hidden", hidden));
 }
 
-/// The sum of the mask, if input `mask` is given, and of attention_bias, if that input is; -1 without both.
-int maskOf(OnnxNode& node, size_t mask, int bias, const Projections& made, const Past& past) {
-  if (node.input(mask) < 0) return bias;
+/// The sum of the mask, if it is given, and of attention_bias, if that is; -1 without both.
+int maskOf(OnnxNode& node, Mask mask, int bias, const Projections& made, const Past& past) {
+  if (mask.values < 0) return bias;
   RuleParts parts(node);
-  int keys = parts.extents(made.k, -2, -1);
-  if (past.key >= 0) keys = parts.pair("Add", keys, parts.extents(past.key, 2, 3));
-  const int added = addedMask(node, node.input(mask), keys, node.floatAttribute("mask_filter_value", -10000));
+  mask.batch = parts.extents(made.q, 0, 1);
+  mask.keys = parts.extents(made.k, -2, -1);
+  if (past.key >= 0) mask.keys = parts.pair("Add", mask.keys, parts.extents(past.key, 2, 3));
+  const int added = addedMask(node, mask, node.floatAttribute("mask_filter_value", -10000));
   return bias < 0 ? added : parts.pair("Add", parts.castLike(added, bias), bias);
 }
 
-/// q, k and v of separate inputs, plus their parts of the bias [D + D + Dv].
+/// q, k and v of separate inputs, plus their parts of the bias [D + D + Dv]. Keys and values by heads have theirs
+/// already.
 Projections separate(OnnxNode& node) {
   const Projections given{node.input(0), node.input(1), node.input(2)};
   const int bias = node.input(3);
   if (bias < 0) return given;
   RuleParts parts(node);
   const int size = parts.extents(given.q, -1, kMostAxes), twice = parts.pair("Add", size, size);
-  const int end = parts.extents(bias, 0, 1);
-  const auto plus = [&](int x, int from, int to) { return parts.pair("Add", x, parts.sliced(bias, from, to, 0)); };
-  return {plus(given.q, parts.list({0}), size), plus(given.k, size, twice), plus(given.v, twice, end)};
+  const int end = parts.extents(bias, 0, 1), behind = parts.pair("Add", end, parts.list({1}));
+  const int zero = parts.castLike(parts.reshapedTo(node.addConstant("zero", 0.0f), {1}), bias);
+  const int all = parts.joined({bias, zero});
+  const auto plus = [&](int x, int from, int to) {
+    const int hasHeads = parts.pair("Equal", parts.rankOf(x), parts.list({4}));
+    const int part = parts.sliced(all, parts.where(hasHeads, end, from), parts.where(hasHeads, behind, to), 0);
+    return parts.pair("Add", x, part);
+  };
+  const int q = parts.pair("Add", given.q, parts.sliced(bias, parts.list({0}), size, 0));
+  return {q, plus(given.k, size, twice), plus(given.v, twice, end)};
 }
 
 /// Keys [batch, tokens, heads, 2, size], where values lie beside them.
@@ -103,7 +162,7 @@ Status multiHead(OnnxNode& node) {
     made = separate(node);
   }
   const Past past{node.input(6), node.input(7)};
-  const int mask = maskOf(node, 4, node.input(5), made, past);
+  const int mask = maskOf(node, {.values = node.input(4), .mayHaveStarts = false}, node.input(5), made, past);
   return node.emit("Attention", {made.q, made.k, made.v, mask, past.key, past.value}, packParams(params));
 }
 
@@ -131,7 +190,8 @@ Status emitAttention(OnnxNode& node, int x, size_t mask, size_t pastInput, int b
     const std::vector<int> both = parts.split(node.input(pastInput), 0, std::vector<int64_t>{1, 1});
     past = {parts.squeezed(both[0], 0), parts.squeezed(both[1], 0)};
   }
-  const std::vector<int> inputs{made.q, made.k, made.v, maskOf(node, mask, bias, made, past), past.key, past.value};
+  const int added = maskOf(node, {.values = node.input(mask), .mayHaveStarts = true}, bias, made, past);
+  const std::vector<int> inputs{made.q, made.k, made.v, added, past.key, past.value};
   if (!node.hasOutput(1)) return node.emitOutput(0, "Attention", inputs, packParams(params));
   const std::vector<int> outputs = node.emitIntermediates("Attention", inputs, 3, packParams(params));
   OPKIT_TRY(node.emitOutput(0, "Identity", {outputs[0]}));
@@ -184,12 +244,11 @@ void addAttentionRules(OnnxRules& rules) {
   more.insert(more.end(), {"qkv_hidden_sizes", "rotary_embedding_dim"});
   rules.add(qualified("Attention"), more, merged);
   rules.note(qualified("MultiHeadAttention"), {"Attention", "Split", "Transpose", "Add"},
-             "no key_padding_mask of [3 * batch + 2], past_sequence_length, cache_indirection; no bias where keys and "
-             "values are packed");
+             "no past_sequence_length, cache_indirection; no bias where keys and values are packed");
   rules.note(qualified("QAttention"), {"MatMulInteger", "Attention", "Add", "Split"}, "as Attention");
   rules.note(qualified("Attention"), {"MatMul", "Attention", "Add", "Split"},
-             "no mask_index of ends and starts, of [3 * batch + 2], or of rank 4 with more rows than queries; no "
-             "do_rotary, rotary_embedding_dim, past_present_share_buffer, past_sequence_length");
+             "no mask_index of rank 4 with more rows than queries; no do_rotary, rotary_embedding_dim, "
+             "past_present_share_buffer, past_sequence_length");
 }
 
 }  // namespace opkit::ops::com_microsoft

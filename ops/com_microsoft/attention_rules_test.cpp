@@ -80,6 +80,33 @@ TEST(ComMicrosoftAttention, KeysMayBeByHeads) {
   test.expect({attend(byHeads(q, 2), k, v, 0.5, nothingAdded)});
 }
 
+TEST(ComMicrosoftAttention, KeysByHeadsHaveTheirBias) {
+  // The bias of keys and values is not 0, so that adding it would show.
+  const Array q = wave({2, 3, 8}, 1), k = wave({2, 2, 5, 4}, 2), v = wave({2, 2, 5, 3}, 3), bias = wave({22}, 4);
+  NodeCase test("MultiHeadAttention", {tensorOf(q), tensorOf(k), tensorOf(v), tensorOf(bias)});
+  test.node.integer["num_heads"] = 2;
+  test.expect({attend(byHeads(plusBias(q, bias, 0), 2), k, v, 0.5, nothingAdded)});
+}
+
+TEST(ComMicrosoftAttention, ScoresHaveTheMask) {
+  const Array q = wave({2, 3, 8}, 1), k = wave({2, 5, 8}, 2), v = wave({2, 5, 8}, 3);
+  const Array heads = byHeads(q, 2), keys = byHeads(k, 2), values = byHeads(v, 2);
+  const auto added = [](int64_t b, int64_t, int64_t, int64_t key) { return key < (b == 0 ? 5 : 2) ? 0.0 : -2.0; };
+  NodeCase test("MultiHeadAttention", {tensorOf(q), tensorOf(k), tensorOf(v), std::nullopt, integers({2}, {5, 2})});
+  test.node.integer["num_heads"] = 2;
+  test.node.number["mask_filter_value"] = -2;
+  Array scores({2, 2, 3, 5});
+  for (int64_t b = 0; b < 2; ++b)
+    for (int64_t h = 0; h < 2; ++h)
+      for (int64_t s = 0; s < 3; ++s)
+        for (int64_t t = 0; t < 5; ++t) {
+          scores.at({b, h, s, t}) = added(b, h, s, t);
+          for (int64_t i = 0; i < 4; ++i)
+            scores.at({b, h, s, t}) += 0.5 * heads.at({b, h, s, i}) * keys.at({b, h, t, i});
+        }
+  test.expect({attend(heads, keys, values, 0.5, added), keys, values, scores});
+}
+
 TEST(ComMicrosoftAttention, MultiHeadAttentionRefuses) {
   const Tensor x = tensorOf(wave({2, 3, 8}, 1)), one = integers({1}, {1});
   NodeCase shared("MultiHeadAttention",
@@ -89,6 +116,9 @@ TEST(ComMicrosoftAttention, MultiHeadAttentionRefuses) {
   NodeCase packed("MultiHeadAttention", {x, tensorOf(wave({2, 3, 2, 2, 4}, 1)), std::nullopt, x});
   packed.node.integer["num_heads"] = 2;
   EXPECT_EQ(refusalOf(packed.node), "bias must be absent where keys and values are packed");
+  NodeCase keyless("MultiHeadAttention", {x, std::nullopt, x});
+  keyless.node.integer["num_heads"] = 2;
+  EXPECT_EQ(refusalOf(keyless.node), "value needs a key, which is absent");
   NodeCase headless("MultiHeadAttention", {x, x, x});
   EXPECT_EQ(refusalOf(headless.node), "MultiHeadAttention: attribute num_heads is missing");
   headless.node.integer["num_heads"] = 0;
@@ -98,6 +128,18 @@ TEST(ComMicrosoftAttention, MultiHeadAttentionRefuses) {
   both.node.integer["num_heads"] = 2;
   EXPECT_NE(both.runRefusal().find("mask must broadcast to [2,2,3,3], got [4,1,1,3]"), std::string::npos)
       << both.runRefusal();
+}
+
+TEST(ComMicrosoftAttention, LengthsMayComeWithSums) {
+  // Lengths, then sums of the lengths of queries and of keys: what runs with packed tokens reads beside the lengths.
+  const Array q = wave({3, 2, 8}, 1), k = wave({3, 4, 8}, 2), v = wave({3, 4, 8}, 3);
+  const std::vector<int32_t> mask{4, 1, 2, 0, 2, 4, 6, 0, 4, 5, 7};
+  NodeCase test("MultiHeadAttention", {tensorOf(q), tensorOf(k), tensorOf(v), std::nullopt, integers({11}, mask)});
+  test.node.integer["num_heads"] = 2;
+  test.node.number["mask_filter_value"] = -100;
+  test.expect({attend(byHeads(q, 2), byHeads(k, 2), byHeads(v, 2), 0.5, [&](int64_t b, int64_t, int64_t, int64_t key) {
+    return key < mask[static_cast<size_t>(b)] ? 0.0 : -100.0;
+  })});
 }
 
 /// x [batch, tokens, in] times w [in, out], plus the bias.
@@ -143,15 +185,66 @@ TEST(ComMicrosoftAttention, AttentionProjectsAndKeepsWhatItSaw) {
                present});
 }
 
+TEST(ComMicrosoftAttention, MasksMayBeEndsAndStartsOrLengthsAndSums) {
+  const Array x = wave({2, 4, 5}, 1), w = wave({5, 24}, 2), bias = wave({24}, 3), all = projected(x, w, bias);
+  const auto expectMask = [&](const Tensor& mask, const std::function<bool(int64_t, int64_t)>& isSeen) {
+    NodeCase test("Attention", {tensorOf(x), tensorOf(w), tensorOf(bias), mask});
+    test.node.integer["num_heads"] = 2;
+    test.node.number["mask_filter_value"] = -100;
+    test.expect({attend(byHeads(columns(all, 0, 8), 2), byHeads(columns(all, 8, 8), 2), byHeads(columns(all, 16, 8), 2),
+                        0.5, [&](int64_t b, int64_t, int64_t, int64_t key) { return isSeen(b, key) ? 0.0 : -100.0; })});
+  };
+  expectMask(integers({4}, {4, 3, 1, 2}), [](int64_t b, int64_t key) { return b == 0 ? key >= 1 : key == 2; });
+  // An end before its start leaves no key: all count alike.
+  expectMask(integers({4}, {2, 9, 3, -1}), [](int64_t b, int64_t) { return b == 1; });
+  expectMask(integers({8}, {4, 2, 0, 4, 8, 0, 4, 6}), [](int64_t b, int64_t key) { return b == 0 || key < 2; });
+}
+
+TEST(ComMicrosoftAttention, AMaskOfOneKeyHidesNothing) {
+  const Array x = wave({2, 4, 5}, 1), w = wave({5, 24}, 2), bias = wave({24}, 3), all = projected(x, w, bias);
+  for (const Tensor& mask : {integers({2, 1}, {0, 1}), integers({1, 1}, {0})}) {
+    NodeCase test("Attention", {tensorOf(x), tensorOf(w), tensorOf(bias), mask});
+    test.node.integer["num_heads"] = 2;
+    test.node.number["mask_filter_value"] = -1e30f;  // no digit of a score would be left
+    test.expect({attend(byHeads(columns(all, 0, 8), 2), byHeads(columns(all, 8, 8), 2), byHeads(columns(all, 16, 8), 2),
+                        0.5, nothingAdded)});
+  }
+}
+
+TEST(ComMicrosoftAttention, TheLengthOfOneSampleIsNoMaskOfOneKey) {
+  const Array q = wave({1, 2, 8}, 1), k = wave({1, 3, 8}, 2), v = wave({1, 3, 8}, 3);
+  NodeCase test("MultiHeadAttention", {tensorOf(q), tensorOf(k), tensorOf(v), std::nullopt, integers({1}, {2})});
+  test.node.integer["num_heads"] = 2;
+  test.node.number["mask_filter_value"] = -100;
+  test.expect({attend(byHeads(q, 2), byHeads(k, 2), byHeads(v, 2), 0.5,
+                      [](int64_t, int64_t, int64_t, int64_t key) { return key < 2 ? 0.0 : -100.0; })});
+}
+
+TEST(ComMicrosoftAttention, MasksOfOtherShapesAreRefused) {
+  const Tensor x = tensorOf(wave({2, 4, 5}, 1)), w = tensorOf(wave({5, 24}, 2));
+  const auto expectRefusal = [&](const Shape& shape, const std::string& message) {
+    const std::vector<int32_t> ones(static_cast<size_t>(elementCount(shape)), 1);
+    NodeCase test("Attention", {x, w, std::nullopt, integers(shape, ones)});
+    test.node.integer["num_heads"] = 2;
+    const std::string refusal = test.runRefusal();
+    EXPECT_NE(refusal.find(message), std::string::npos) << toString(shape) << ": " << refusal;
+  };
+  expectRefusal({3}, "mask must broadcast to [2,2,4,4], got [3,1,1,4]");
+  expectRefusal({7}, "mask must broadcast to [2,2,4,4], got [7,1,1,4]");
+  // As many rows as lists of lengths have elements.
+  expectRefusal({4, 4}, "mask must broadcast to [2,2,4,4], got [4,1,1,4]");
+  expectRefusal({8, 4}, "mask must broadcast to [2,2,4,4], got [8,1,1,4]");
+}
+
 TEST(ComMicrosoftAttention, SizesOfTheProjectionsMayDiffer) {
-  const Array x = wave({1, 3, 5}, 1), w = wave({5, 22}, 2), bias = wave({22}, 3);
+  const Array x = wave({1, 3, 5}, 1), w = wave({5, 36}, 2), bias = wave({36}, 3);
   NodeCase test("Attention", {tensorOf(x), tensorOf(w), tensorOf(bias)});
   test.node.integer["num_heads"] = 2;
-  test.node.integers["qkv_hidden_sizes"] = {8, 8, 6};
+  test.node.integers["qkv_hidden_sizes"] = {8, 8, 20};  // not what three equal parts would be
   const Array all = projected(x, w, bias);
-  test.expect({attend(byHeads(columns(all, 0, 8), 2), byHeads(columns(all, 8, 8), 2), byHeads(columns(all, 16, 6), 2),
+  test.expect({attend(byHeads(columns(all, 0, 8), 2), byHeads(columns(all, 8, 8), 2), byHeads(columns(all, 16, 20), 2),
                       0.5, nothingAdded)});
-  test.node.integers["qkv_hidden_sizes"] = {8, 14};
+  test.node.integers["qkv_hidden_sizes"] = {8, 28};
   EXPECT_EQ(refusalOf(test.node), "qkv_hidden_sizes must list 3 sizes, got 2");
 }
 

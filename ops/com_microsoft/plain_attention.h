@@ -73,7 +73,7 @@ using Added = std::function<double(int64_t, int64_t, int64_t, int64_t)>;
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 /// One row of scores as weights. A sink is one more score, whose weight is left out.
-inline void softmax(std::vector<double>& row, double sink) {
+inline void softmax(std::vector<double>& row, double sink = kHidden) {
   const double most = std::max(*std::ranges::max_element(row), sink);
   double sum = std::exp(sink - most);
   for (double& score : row) sum += score = std::exp(score - most);

@@ -216,6 +216,22 @@ const kMultiHead = [
     outputs: kPresent,
   },
   {name: 'MultiHeadAttention keys by heads', attributes: heads(2), inputs: [f32([2, 3, 16]), f32([2, 2, 7, 8]), f32([2, 2, 7, 8])]},
+  {
+    name: 'MultiHeadAttention keys by heads with a bias', attributes: heads(2),
+    inputs: [f32([2, 3, 16]), f32([2, 2, 7, 8]), f32([2, 2, 7, 8]), f32([48])],
+  },
+  {
+    name: 'MultiHeadAttention keys by heads with a bias and a mask', attributes: heads(2, {scale: float(0.3)}),
+    inputs: [f32([2, 1, 16]), f32([2, 2, 7, 8]), f32([2, 2, 7, 8]), f32([48]), i32([2], [7, 3])],
+  },
+  {
+    name: 'MultiHeadAttention mask of lengths and starts', attributes: heads(2),
+    inputs: [...qkv(3, 4, 7, 16), null, i32([11], [7, 1, 4, 0, 4, 8, 12, 0, 7, 8, 12])],
+  },
+  {
+    name: 'MultiHeadAttention mask of lengths and starts, one sample, causal', attributes: heads(2, {unidirectional: 1}),
+    inputs: [...qkv(1, 5, 5, 16), null, i32([5], [3, 0, 5, 0, 3])],
+  },
   {name: 'MultiHeadAttention long', attributes: heads(3, {unidirectional: 1}), inputs: [...qkv(1, 130, 130, 60), null, i32([1], [97])]},
   {name: 'MultiHeadAttention f16', attributes: heads(2), inputs: [f16([2, 3, 16]), f16([2, 5, 16]), f16([2, 5, 16])], bounds: kHalf},
   {name: 'MultiHeadAttention scores', attributes: heads(2), inputs: qkv(2, 3, 5, 16), outputs: kScores},
@@ -350,6 +366,14 @@ const kAttention = [
     inputs: [f32([2, 5, 12]), constant(f32([12, 56])), constant(f32([56]))],
   },
   {name: 'Attention mask of lengths', attributes: heads(2), inputs: projected(3, 4, 12, 16, [i32([3], [4, 1, 3])])},
+  {name: 'Attention mask of ends and starts', attributes: heads(2), inputs: projected(3, 4, 12, 16, [i32([6], [4, 3, 2, 1, 0, 1])])},
+  {
+    name: 'Attention mask of ends and starts, causal, with past', attributes: heads(2, {unidirectional: 1}),
+    inputs: projected(2, 3, 12, 16, [i32([4], [7, 6, 2, 0]), f32([2, 2, 2, 4, 8])]), outputs: ['y', 'present'],
+  },
+  {name: 'Attention mask of ends and starts of one sample', attributes: heads(2), inputs: projected(1, 4, 12, 16, [i32([2], [3, 1])])},
+  {name: 'Attention mask of lengths and starts', attributes: heads(2), inputs: projected(2, 4, 12, 16, [i32([8], [4, 2, 0, 4, 8, 0, 4, 6])])},
+  {name: 'Attention dummy mask of 0', attributes: heads(2), inputs: projected(2, 3, 12, 16, [i32([2, 1], [0, 0])])},
   {name: 'Attention mask of keys', attributes: heads(2), inputs: projected(2, 3, 12, 16, [i32([2, 3], [1, 0, 1, 0, 1, 1])])},
   {
     name: 'Attention mask of queries and keys, causal', attributes: heads(2, {unidirectional: 1}),
@@ -371,6 +395,10 @@ const kQuantisedAttention = [
   {
     name: 'QAttention scales of columns', attributes: heads(2, {unidirectional: 1}),
     inputs: quantisedAttention(u8, u8, f32([48], 0.02), [i32([2], [4, 2]), point(u8, 120), point(u8, 130)]),
+  },
+  {
+    name: 'QAttention mask of ends and starts', attributes: heads(2),
+    inputs: quantisedAttention(u8, i8, reals([], [0.01]), [i32([4], [4, 3, 1, 0]), point(u8, 120), point(i8, 3)]),
   },
   {
     name: 'QAttention past', attributes: heads(2, {unidirectional: 1}),
