@@ -43,11 +43,20 @@ Result<std::vector<Padding>> paddingOf(const ShapeArgs& args) {
   return paddings;
 }
 
-Status checkAxis(Mode mode, int64_t extent, int64_t padded, size_t axis) {
+/// What is cropped before a tensor is repeated, so that only elements that are left come again.
+Padding croppedFirst(Mode mode, Padding padding) {
+  if (mode != Mode::Wrap) return {};
+  return {std::max<int64_t>(0, -padding.before), std::max<int64_t>(0, -padding.after)};
+}
+
+Status checkAxis(Mode mode, int64_t extent, Padding padding, size_t axis) {
+  const int64_t padded = extent + padding.before + padding.after;
   if (padded < 0) return Status::invalidArgument("axis {}: pads crop more than its extent {}", axis, extent);
-  if (mode != Mode::Constant && extent == 0 && padded > 0)
-    return Status::invalidArgument("axis {}: mode {} needs an element to repeat, the extent is 0", axis,
-                                   EnumNameMode(mode));
+  const Padding crop = croppedFirst(mode, padding);
+  const int64_t left = extent - crop.before - crop.after;
+  if (mode != Mode::Constant && left <= 0 && padded > 0)
+    return Status::invalidArgument("axis {}: mode {} needs an element to repeat, {} of {} are left", axis,
+                                   EnumNameMode(mode), std::max<int64_t>(left, 0), extent);
   return Status::ok();
 }
 
@@ -63,9 +72,8 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   }
   TensorDesc output = args.input(0);
   for (size_t d = 0; d < paddings.size(); ++d) {
-    const int64_t padded = output.shape[d] + paddings[d].before + paddings[d].after;
-    OPKIT_TRY(checkAxis(mode, output.shape[d], padded, d));
-    output.shape[d] = padded;
+    OPKIT_TRY(checkAxis(mode, output.shape[d], paddings[d], d));
+    output.shape[d] += paddings[d].before + paddings[d].after;
   }
   OPKIT_TRY(checkShape(output.shape));
   return std::vector{output};
@@ -95,9 +103,12 @@ Run runAt(Mode mode, int64_t at, int64_t extent, int64_t limit) {
 /// Cuts one output axis into runs of constant step.
 Result<std::vector<Run>> runsOf(Mode mode, Padding padding, int64_t extent, int64_t padded) {
   std::vector<Run> runs;
+  const Padding crop = croppedFirst(mode, padding);
+  const int64_t left = extent - crop.before - crop.after;
   for (int64_t position = 0; position < padded;) {
-    Run run = runAt(mode, position - padding.before, extent, padded - position);
+    Run run = runAt(mode, position - padding.before - crop.before, left, padded - position);
     run.position = position;
+    run.start += crop.before;
     position += run.count;
     if (run.start >= 0) runs.push_back(run);
     if (runs.size() > kMaxRegions)

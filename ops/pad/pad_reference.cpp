@@ -33,6 +33,12 @@ class Outward {
 /// The input position of each output position along one axis, or kFill. Negative padding crops.
 std::vector<int64_t> positionsOf(Mode mode, int64_t extent, int64_t before, int64_t after) {
   std::vector<int64_t> positions;
+  if (mode == Mode::Wrap && std::min(before, after) < 0) {  // what is left comes again
+    const int64_t first = std::max<int64_t>(0, -before), left = extent - first - std::max<int64_t>(0, -after);
+    if (left > 0) positions = positionsOf(mode, left, std::max<int64_t>(0, before), std::max<int64_t>(0, after));
+    for (int64_t& position : positions) position += first;
+    return positions;
+  }
   Outward down(mode, extent, false), up(mode, extent, true);
   for (int64_t i = 0; i < before; ++i) positions.insert(positions.begin(), down.next());
   for (int64_t i = std::max<int64_t>(0, -before); i < extent; ++i) positions.push_back(i);

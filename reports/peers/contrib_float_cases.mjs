@@ -112,6 +112,7 @@ const kTensors = [
   {name: 'Pad', inputs: [f32([2, 3]), i64([4], [0, 1, 1, -1]), constant(reals([1], [9]))]},
   {name: 'Pad a row of pads', attributes: {mode: 'reflect'}, inputs: [f32([2, 3]), i64([1, 4], [0, 1, 1, 0])]},
   {name: 'Pad wrap', attributes: {mode: 'wrap'}, inputs: [f32([2, 3]), constant(i64([4], [0, 1, 1, 0]))]},
+  {name: 'Pad wrap of a cropped axis', attributes: {mode: 'wrap'}, inputs: [f32([4, 5]), i64([4], [-1, 2, 2, -1])]},
   {name: 'Unique', inputs: [reals([6], [2, 1, 1, 3, 4, 3])], outputs: ['y', 'idx', 'counts']},
   {name: 'Unique of nothing', inputs: [reals([0], [])], outputs: ['y', 'idx', 'counts']},
   {name: 'Trilu', inputs: [f32([2, 3])]},
