@@ -158,9 +158,10 @@ void addTensorRules(OnnxRules& rules) {
   rules.add(qualified("ExpandDims"), {}, expandDims);
   rules.add(qualified("UnfoldTensor"), {"dim", required("size"), "step"}, unfold);
   rules.add(qualified("TorchEmbedding"), {}, embedding);
-  const std::vector<OnnxAttribute> fourier{"normalized", "onesided", required("signal_ndim")};
-  rules.add(qualified("Rfft"), fourier, [](OnnxNode& node) { return realFourier(node, false); });
-  rules.add(qualified("Irfft"), fourier, [](OnnxNode& node) { return realFourier(node, true); });
+  rules.add(qualified("Rfft"), {"normalized", "onesided", "signal_ndim"},
+            [](OnnxNode& node) { return realFourier(node, false); });
+  rules.add(qualified("Irfft"), {"normalized", "onesided", required("signal_ndim")},
+            [](OnnxNode& node) { return realFourier(node, true); });
   rules.add(qualified("GatherND"), {}, asInOnnx("GatherND", 12));
   rules.add(qualified("GridSample"), {"align_corners", "mode", "padding_mode"}, asInOnnx("GridSample", 16));
   rules.add(qualified("Trilu"), {"upper"}, asInOnnx("Trilu", 14));
