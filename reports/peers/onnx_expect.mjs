@@ -1,10 +1,13 @@
 // Runs one network on ONNX Runtime and writes it as an ONNX backend test: FOLDER/model.onnx and
 // FOLDER/test_data_set_0/{input,output}_K.pb.
 //   node onnx_expect.mjs JOB
-// JOB is JSON: {packages, model, folder, inputs, threads, runs, layers}. `packages` is the folder that holds node_modules
-// with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value, pattern}} where the network leaves extents free or random
-// values in [-1, 1) times `scale` will not do; the pattern "text" is dark strokes in lines. With `layers`, FOLDER gets the network with every tensor as an output, and
-// layer_K.npy, its values without optimisations, instead of the data set's outputs.
+// JOB is JSON: {packages, model, folder, inputs, threads, runs, layers, level}. `packages` is the folder that holds
+// node_modules with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value, below, pattern}} where the network
+// leaves extents free or random values in [-1, 1) times `scale` will not do; `below` draws integers from 0 to before
+// it; the pattern "text" is dark strokes in lines. With `layers`, FOLDER gets the network with every tensor as an
+// output, and layer_K.npy, its values without optimisations, instead of the data set's outputs. With `level` (basic or
+// extended), FOLDER/model.onnx is the network as ONNX Runtime's optimiser writes it; the outputs are those of the
+// network itself.
 // Prints one line of JSON: {version, inputs, times, tensors} with the times of the runs in ns (three more went before), or
 // {error} with one line.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -40,7 +43,7 @@ function shapeOf(input, given) {
   return shape;
 }
 
-/** A tensor for an input: the value that is given, random values if it is a float, else zeros. */
+/** A tensor for an input: the value that is given, random values if it is a float or `below` is given, else zeros. */
 function tensorFor(input, given, ort) {
   const shape = shapeOf(input, given);
   const length = elementCount(shape);
@@ -48,6 +51,10 @@ function tensorFor(input, given, ort) {
   if (given?.value !== undefined) {
     const value = Data === BigInt64Array || Data === BigUint64Array ? BigInt(given.value) : given.value;
     return new ort.Tensor(input.type, new Data(length).fill(value), shape);
+  }
+  if (given?.below !== undefined) {
+    const drawn = randomValues(length, 0.5).map((value) => Math.floor((value + 0.5) * given.below));
+    return new ort.Tensor(input.type, Data.from(drawn, Data === BigInt64Array ? BigInt : Number), shape);
   }
   if (!isFloat(input.type)) return new ort.Tensor(input.type, new Data(length), shape);
   if (given?.pattern === 'text') return new ort.Tensor(input.type, Data.from(textValues(shape)), shape);
@@ -71,17 +78,16 @@ async function expect(job) {
   const require = createRequire(`${job.packages}/package.json`);
   const ort = require('onnxruntime-node');
   ort.env.logLevel = 'fatal';
+  const written = `${job.folder}/model.onnx`;
+  const open = (file, options) => ort.InferenceSession.create(
+      file, {intraOpNumThreads: job.threads, interOpNumThreads: 1, logSeverityLevel: 4, ...options});
   const plain = readFileSync(job.model);
   const {model, tensors} = job.layers ? withEveryTensor(plain) : {model: plain, tensors: []};
   const set = `${job.folder}/test_data_set_0`;
   mkdirSync(set, {recursive: true});
-  writeFileSync(`${job.folder}/model.onnx`, model);
-  const session = await ort.InferenceSession.create(`${job.folder}/model.onnx`, {
-    intraOpNumThreads: job.threads,
-    interOpNumThreads: 1,
-    graphOptimizationLevel: job.layers ? 'disabled' : 'all',
-    logSeverityLevel: 4,
-  });
+  if (job.level) await open(job.model, {graphOptimizationLevel: job.level, optimizedModelFilePath: written});
+  else writeFileSync(written, model);
+  const session = await open(job.level ? job.model : written, {graphOptimizationLevel: job.layers ? 'disabled' : 'all'});
   const feeds = {};
   for (const input of session.inputMetadata) feeds[input.name] = tensorFor(input, job.inputs?.[input.name], ort);
   session.inputNames.forEach((name, k) => writeProto(`${set}/input_${k}.pb`, name, feeds[name]));

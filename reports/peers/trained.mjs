@@ -1,11 +1,13 @@
 // Checks and times trained networks against ONNX Runtime; trained.sh fetches them and starts this.
-//   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS BACKEND...
+//   node trained.mjs PACKAGES TABLE BIN OUTPUT RESULTS ROUNDS LEVELS BACKEND...
 // PACKAGES holds node_modules, TABLE is a table like trained_networks.json; a network's `bounds` ({atol, rtol, reason})
-// become its data.json, which op-harness conformance reads. Every .onnx file of the table's packages becomes
-// OUTPUT/networks/trained/NAME in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks
-// them, each tensor of each network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX
-// Runtime, on one thread. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 2 if the table is
-// wrong or a package lacks a file of it, 3 if ONNX Runtime runs none, 130 and 143 if interrupted.
+// become its data.json, which op-harness conformance reads; with `layers` false, for networks with gigabytes of
+// tensors, only its outputs are compared. Every .onnx file of the table's packages becomes OUTPUT/networks/trained/NAME
+// in the ONNX backend-test form, with ONNX Runtime's outputs. op-harness conformance checks them, each tensor of each
+// network is compared with ONNX Runtime's, and those that pass are timed, in turns with ONNX Runtime, on one thread;
+// with 0 rounds nothing is timed. LEVELS is none, basic and extended, separated by commas: a level takes the network as
+// ONNX Runtime's optimiser writes it. Lines go to RESULTS (reports/schema.md). Exit codes: 0, 1 if a network fails, 2
+// if the table is wrong or a package lacks a file of it, 3 if ONNX Runtime runs none, 130 and 143 if interrupted.
 import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
@@ -14,7 +16,7 @@ import {fileURLToPath} from 'node:url';
 
 import {compareLayers} from './layer_compare.mjs';
 
-const [packages, tablePath, bin, output, resultsPath, roundsText, ...backends] = process.argv.slice(2);
+const [packages, tablePath, bin, output, resultsPath, roundsText, levels, ...backends] = process.argv.slice(2);
 const rounds = Number(roundsText), runsPerRound = 15;
 const peer = 'onnxruntime';
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -35,7 +37,7 @@ function joined({file, join}) {
       Buffer.concat(chunks.map(({hash}) => readFileSync(`${path.dirname(list)}/${hash}`))));
 }
 
-/** The table's networks, then the other .onnx files of its packages: [{name, file, inputs}]. */
+/** The table's networks, then the other .onnx files of its packages, at each level: [{name, file, inputs, level}]. */
 function networksOf(table) {
   const networks = [...table.networks];
   networks.forEach(joined);
@@ -48,7 +50,8 @@ function networksOf(table) {
       networks.push({name: path.basename(file, '.onnx'), file, inputs: {}});
     }
   }
-  return networks;
+  return levels.split(',').flatMap((level) => networks.map(
+      (network) => level === 'none' ? {...network} : {...network, level, name: `${network.name}_${level}`}));
 }
 
 /** Runs a network on ONNX Runtime; what it prints to stderr goes to a log. Returns its line, or {error}. */
@@ -129,7 +132,7 @@ async function timeInTurns(network, chosen) {
 /** Compares every tensor of a network with ONNX Runtime's: a line of kind model per backend. */
 function layerLines(network, chosen) {
   const folder = `${output}/layers/${network.name}`;
-  const theirs = chosen.length > 0 ? runPeer(network, folder, {runs: 1, layers: true}) : {};
+  const theirs = chosen.length > 0 ? runPeer(network, folder, {runs: 1, layers: true, model: `${network.folder}/model.onnx`}) : {};
   const lines = chosen.map((backend) => {
     const ours = theirs.error ? {} : runOurs(folder, backend, theirs.inputs, '--output', `${folder}/${backend}`);
     const error = theirs.error ? `ONNX Runtime: ${theirs.error}` : ours.error;
@@ -149,7 +152,7 @@ function printTable(rows) {
   const table = [head, ...rows];
   const widths = table[0].map((_, column) => Math.max(...table.map((row) => row[column].length)));
   for (const row of table) console.log(row.map((cell, k) => cell.padEnd(widths[k])).join('  ').trimEnd());
-  console.log('Times are MEDIAN/LEAST of one thread; ONNX Runtime uses the CPU. The ratio is least / least.');
+  if (rounds > 0) console.log('Times are MEDIAN/LEAST of one thread; ONNX Runtime uses the CPU. The ratio is least / least.');
 }
 
 /** Runs op-harness conformance on what was written; returns its lines by id and backend. */
@@ -191,9 +194,11 @@ async function recordTimes(network, passed, run) {
 /** Times a network and compares its tensors, after the conformance run; returns rows of the table. */
 async function finish(network, lines, run) {
   const lineOf = (backend) => lines.get(`${network.id} ${backend}`) ?? {status: 'fail', reason: 'op-harness gave no result'};
-  const times = await recordTimes(network, backends.filter((backend) => lineOf(backend).status === 'pass'), run);
+  const right = rounds > 0 ? backends.filter((backend) => lineOf(backend).status === 'pass') : [];
+  const times = rounds > 0 ? await recordTimes(network, right, run) : {};
   if (interrupted) return [];
-  const layers = layerLines(network, backends.filter((backend) => lineOf(backend).status !== 'unsupported'));
+  const compared = backends.filter((backend) => lineOf(backend).status !== 'unsupported');
+  const layers = network.layers === false ? [] : layerLines(network, compared);
   await breathe();
   if (interrupted) return [];
   for (const line of layers) run.addCase(line);
@@ -209,7 +214,7 @@ async function expectAll(networks) {
     if (interrupted) return;
     network.id = `trained/${network.name}`;
     network.folder = `${output}/networks/${network.id}`;
-    const {error, version, inputs} = runPeer(network, network.folder, {runs: 1});
+    const {error, version, inputs} = runPeer(network, network.folder, {runs: 1, level: network.level});
     Object.assign(network, {error, version, inputNames: inputs});
     if (error) rmSync(network.folder, {recursive: true});
     else if (network.bounds) writeFileSync(`${network.folder}/data.json`, JSON.stringify(network.bounds));
@@ -219,10 +224,11 @@ async function expectAll(networks) {
 
 /** The lines to come, by backend: times where the outputs are right, tensors where the network runs. */
 function planOf(ran, skipped, lines) {
-  const planned = {[peer]: ran.length};
+  const planned = rounds > 0 ? {[peer]: ran.length} : {};
   for (const backend of backends) {
     const count = (statuses) => ran.filter(({id}) => statuses.includes(lines.get(`${id} ${backend}`)?.status)).length;
-    planned[backend] = count(['pass']) + ran.length - count(['unsupported']) + skipped.length;
+    const compared = ran.filter(({id, layers}) => layers !== false && lines.get(`${id} ${backend}`)?.status !== 'unsupported');
+    planned[backend] = (rounds > 0 ? count(['pass']) : 0) + compared.length + skipped.length;
   }
   return planned;
 }

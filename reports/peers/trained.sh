@@ -8,7 +8,9 @@
 #   --json FILE     append results as JSON lines (default: DIR.jsonl for --output DIR)
 #   --bin DIR       run OpKit's programs of this folder (default: build/release/bin)
 #   --backend LIST  check these backends, separated by commas (default: cpu,vulkan)
-#   --rounds N      time N rounds of 15 runs each (default: 3)
+#   --rounds N      time N rounds of 15 runs each; 0 times nothing (default: 3)
+#   --level LIST    take the networks as they are (none), or as ONNX Runtime's optimiser writes them (basic, extended);
+#                   levels are separated by commas (default: none)
 # Needs node and npm (./setup --trained), and the network the first time.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,10 +20,11 @@ refuse() { echo "trained.sh: $*" >&2; exit 2; }
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/trained
 table=$here/trained_networks.json output=$root/out/trained json= bin=$root/build/release/bin backends=cpu,vulkan rounds=3
+levels=none
 while [ $# -gt 0 ]; do
   case $1 in
-    -h | --help) sed -n '2,12s/^# //p' "$0"; exit 0 ;;
-    --cache | --table | --output | --json | --bin | --backend | --rounds)
+    -h | --help) sed -n '2,14s/^# //p' "$0"; exit 0 ;;
+    --cache | --table | --output | --json | --bin | --backend | --rounds | --level)
       [ $# -gt 1 ] && [ -n "$2" ] || refuse "$1 expects a value"
       case $1 in
         --cache) cache=$2 ;;
@@ -31,13 +34,15 @@ while [ $# -gt 0 ]; do
         --bin) bin=$2 ;;
         --backend) backends=$2 ;;
         --rounds) rounds=$2 ;;
+        --level) levels=$2 ;;
       esac
       shift 2 ;;
     *) refuse "unknown argument '$1'; see reports/peers/trained.sh --help" ;;
   esac
 done
 json=${json:-${output%/}.jsonl}
-[[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--rounds expects a number from 1 to 9999, got '$rounds'"
+[[ $rounds =~ ^(0|[1-9][0-9]{0,3})$ ]] || refuse "--rounds expects a number from 0 to 9999, got '$rounds'"
+[[ ,$levels =~ ^(,(none|basic|extended))+$ ]] || refuse "--level expects none, basic or extended, separated by commas, got '$levels'"
 [[ $backends =~ ^[a-z0-9_]+(,[a-z0-9_]+)*$ ]] || refuse "--backend expects names separated by commas, got '$backends'"
 [ -x "$bin/op-harness" ] && [ -x "$bin/op-run" ] || refuse "no op-harness and op-run in '$bin': build first"
 # The folder is emptied: take no other one.
@@ -54,4 +59,4 @@ fetchPackages "$cache" "$manifest"
 mkdir -p "$output" "$(dirname "$json")" && touch "$output/.trained" || refuse "cannot write '$output'"
 IFS=, read -ra list <<<"$backends"
 exec node "$here/trained.mjs" "$(realpath "$cache")" "$(realpath "$table")" "$(realpath "$bin")" "$(realpath "$output")" \
-  "$(realpath -m "$json")" "$rounds" "${list[@]}"
+  "$(realpath -m "$json")" "$rounds" "$levels" "${list[@]}"

@@ -49,7 +49,8 @@ touch "$scratch/no_network"
 refuses 'npm cannot fetch the packages: code ENOTFOUND'
 rm "$scratch/no_network"
 refuses "unknown argument '--nope'" --nope
-refuses '--rounds expects a number' --rounds 0
+refuses '--rounds expects a number' --rounds -1
+refuses '--level expects none, basic or extended' --level basic,all
 refuses '--backend expects names' --backend 'cpu;ls'
 refuses "no op-harness and op-run in '/'" --bin /
 refuses 'is no JSON file with packages and networks' --table "$trained"
@@ -58,6 +59,19 @@ refuses '--cache expects a value' --cache
 mkdir "$scratch/bare" && for tool in bash dirname ls; do ln -s "$(command -v $tool)" "$scratch/bare/"; done
 PATH=$scratch/bare "$BASH" "$trained" "${standard[@]}" >"$scratch/said" 2>&1
 [ "$(cat "$scratch/said")" = 'trained.sh: needs node and npm: ./setup --trained installs them' ] || fail "without npm"
+
+# --level: OpKit runs what the optimiser wrote; nothing is timed. The stand-in's optimiser adds its name as the producer.
+mkdir -p "$scratch/registry/one" && cp "$models/transformer.onnx" "$scratch/registry/one/plain.onnx"
+echo '{"packages": {"onnxruntime-node": "0.0.1", "one": "1.0.0"}, "networks": []}' >"$scratch/one.json"
+"$trained" "${standard[@]}" --cache "$scratch/one_cache" --table "$scratch/one.json" --output "$scratch/one" --rounds 0 \
+  --level none,extended >"$scratch/log" 2>&1 || { fail "--level: exit code $?"; cat "$scratch/log" >&2; }
+grep -q optimiser:extended "$scratch/one/networks/trained/plain_extended/model.onnx" || fail "--level: not the optimiser's file"
+grep -q optimiser "$scratch/one/networks/trained/plain/model.onnx" && fail "--level none: an optimised file"
+for name in plain plain_extended; do
+  grep -q "\"kind\":\"conformance\".*\"id\":\"trained/$name\".*\"status\":\"pass\"\|\"status\":\"pass\".*\"id\":\"trained/$name\"" \
+    "$scratch/one.jsonl" || fail "--level: $name does not pass"
+done
+grep -q '"kind":"bench"' "$scratch/one.jsonl" && fail "--rounds 0 timed something"
 
 # The whole thing.
 rm -f "$scratch/npm_calls"

@@ -15,7 +15,13 @@ class Tensor {
 }
 
 class InferenceSession {
-  static async create(model) { return new InferenceSession(model); }
+  static async create(model, {optimizedModelFilePath, graphOptimizationLevel} = {}) {
+    if (optimizedModelFilePath) {
+      const producer = Buffer.from(`optimiser:${graphOptimizationLevel}`);
+      fs.writeFileSync(optimizedModelFilePath, Buffer.concat([fs.readFileSync(model), Buffer.from([0x12, producer.length]), producer]));
+    }
+    return new InferenceSession(model);
+  }
 
   constructor(model) {
     if (model.includes('refused')) throw new Error('this network is refused\nwith a second line');
