@@ -21,6 +21,7 @@ constexpr Example kContrib[] = {
     {OPKIT_MS("FusedGemm"), 1, kLast, "activation_alpha", "activation=LeakyRelu activation_alpha=0.25"},
     {OPKIT_MS("FusedGemm"), 1, kLast, "activation_beta",
      "activation=HardSigmoid activation_alpha=0.25 activation_beta=0.5 ~activation_beta=0.25"},
+    {OPKIT_MS("FusedGemm"), 1, kLast, "activation_gamma", "activation=Selu activation_alpha=1.5 activation_gamma=1"},
     {OPKIT_MS("GatherBlockQuantized"), 1, kLast, "",
      "@constant=0:64 @constant=2:4 bits=8 block_size=16 gather_axis=0 quantize_axis=0 ~bits=3 ~block_size=15 "
      "~gather_axis=5 ~quantize_axis=5"},

@@ -28,7 +28,6 @@ constexpr Departure kWithoutEffect[] = {
     {"TopK", "sorted", "results are always sorted"},
     {"com.microsoft::BiasSoftmax", "is_inner_broadcast", "the shape of the bias says it"},
     {"com.microsoft::EmbedLayerNormalization", "mask_index_type", "the outputs of the node say it"},
-    {"com.microsoft::FusedGemm", "activation_gamma", "no activation has a third parameter"},
     {"com.microsoft::GroupQueryAttention", "kv_cache_bit_width", "quantised caches are refused"},
     {"com.microsoft::GroupQueryAttention", "qk_norm_epsilon", "norms of queries and keys are refused"},
     {"com.microsoft::MatMulNBits", "K", "the last extent of A says it"},
@@ -46,6 +45,8 @@ constexpr Departure kRefused[] = {
     {"Gradient", "*", "OpKit does not differentiate"},
 };
 constexpr Departure kWithoutRule[] = {
+    {"CastMap", "none", "no tensor holds a map"},
+    {"DictVectorizer", "none", "no tensor holds a map"},
     {"Upsample", "1", "two attributes hold the scales"},
     {"com.microsoft::SimplifiedLayerNormalization", "none", "ONNX Runtime has it in the default domain"},
 };
@@ -224,6 +225,7 @@ constexpr Departure kFields[] = {
     {"Multinomial", "sample_size", "samples"},
     {"Constant", "*", "y0"},
     // of com.microsoft
+    {"com.microsoft::FusedGemm", "activation_gamma", "beta"},
     {"*", "activation_params", "alpha"},
     {"com.microsoft::GridSample", "padding_mode", "padding"},
     {"com.microsoft::GroupNorm", "groups", "num_groups"},

@@ -48,13 +48,20 @@ Status checkTypes(const OnnxNode& node, const Table& table) {
                                  node.intAttribute("gather_axis", 0), node.intAttribute("quantize_axis", 1));
 }
 
+/// The axis of the data that an attribute names.
+Result<int> axisOf(const OnnxNode& node, const char* name, int64_t fallback, const Table& table) {
+  const Result<int> axis = normalizeAxis(node.intAttribute(name, fallback), table.shape.size());
+  if (axis) return axis;
+  return Status::invalidArgument("{}: {}", name, axis.error().message());
+}
+
 Result<Table> tableOf(const OnnxNode& node) {
   Table table{};
   OPKIT_ASSIGN(table.data, constantOf(node, kData, "data"));
   OPKIT_ASSIGN(table.scales, constantOf(node, kScales, "scales"));
   table.shape = table.data.desc.shape;
-  OPKIT_ASSIGN(table.gatherAxis, normalizeAxis(node.intAttribute("gather_axis", 0), table.shape.size()));
-  OPKIT_ASSIGN(table.quantizeAxis, normalizeAxis(node.intAttribute("quantize_axis", 1), table.shape.size()));
+  OPKIT_ASSIGN(table.gatherAxis, axisOf(node, "gather_axis", 0, table));
+  OPKIT_ASSIGN(table.quantizeAxis, axisOf(node, "quantize_axis", 1, table));
   table.blockSize = node.intAttribute("block_size", 128);
   OPKIT_TRY(checkTypes(node, table));
   table.bits = static_cast<int>(node.intAttribute("bits", 4));

@@ -37,6 +37,7 @@ void addOnnx(OnnxRules& rules) {
   addRotaryRules(rules);
   addEmbeddingRules(rules);
   addLayoutRules(rules);
+  addBlockRules(rules);
   rules.note(qualified("Gelu"), {"Gelu"});
   rules.note(qualified("BiasGelu"), {"Add", "Gelu"});
   rules.note(qualified("FastGelu"), {"Add", "GeluTanh"});
