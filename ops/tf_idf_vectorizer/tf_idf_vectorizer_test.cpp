@@ -42,7 +42,7 @@ TEST(TfIdfVectorizer, WeightsBelongToNGrams) {
 TEST(TfIdfVectorizer, RefusesWhatItCannotWeight) {
   Node strings = vectorizer("TF");
   strings.texts["pool_strings"] = {"a"};
-  EXPECT_EQ(refusalOf(strings), "TfIdfVectorizer: the pool must hold integers, got pool_strings");
+  EXPECT_EQ(refusalOf(strings), "TfIdfVectorizer: expected one of pool_int64s and pool_strings, got both");
   Node shared = vectorizer("IDF");
   shared.integers["ngram_indexes"] = {1, 1};
   shared.numbers["weights"] = {8, 0.25};
