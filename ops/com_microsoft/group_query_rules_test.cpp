@@ -80,23 +80,23 @@ TEST(ComMicrosoftGroupQuery, BuffersMayBeLonger) {
 }
 
 TEST(ComMicrosoftGroupQuery, PromptsMayBePackedAndStartAtZero) {
-  const Array all = wave({2, 3, 4 * 6}, 1), cosines = wave({9, 1}, 6), sines = wave({9, 1}, 7);
+  const Array all = wave({2, 3, 4 * 8}, 1), cosines = wave({9, 1}, 6), sines = wave({9, 1}, 7);
   // The second sample has 2 tokens and one behind them; its row of y is not compared.
-  const Array pastKey = wave({2, 1, 5, 4}, 2), pastValue = wave({2, 1, 5, 4}, 3);
+  const Array pastKey = wave({2, 2, 5, 4}, 2), pastValue = wave({2, 2, 5, 4}, 3);
   NodeCase test("GroupQueryAttention",
                 {tensorOf(all), std::nullopt, std::nullopt, tensorOf(pastKey), tensorOf(pastValue),
                  integers({2}, {2, 1}), integers({1}, {3}), tensorOf(cosines), tensorOf(sines)});
-  test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 1}, {"do_rotary", 1}, {"rotary_interleaved", 1}};
+  test.node.integer = {{"num_heads", 4}, {"kv_num_heads", 2}, {"do_rotary", 1}, {"rotary_interleaved", 1}};
   test.node.setConstant(7, tensorOf(cosines));
   const auto placeOf = [](int64_t, int64_t t) { return t; };
-  const Array heads = byHeads(all, 6);
-  Array q({2, 4, 3, 4}), k({2, 1, 3, 4}), v({2, 1, 3, 4});
+  const Array heads = byHeads(all, 8);
+  Array q({2, 4, 3, 4}), k({2, 2, 3, 4}), v({2, 2, 3, 4});
   for (int64_t b = 0; b < 2; ++b)
-    for (int64_t h = 0; h < 6; ++h)
+    for (int64_t h = 0; h < 8; ++h)
       for (int64_t t = 0; t < 3; ++t)
         for (int64_t i = 0; i < 4; ++i) {
-          Array& to = h < 4 ? q : h == 4 ? k : v;
-          to.at({b, h < 4 ? h : 0, t, i}) = heads.at({b, h, t, i});
+          Array& to = h < 4 ? q : h < 6 ? k : v;
+          to.at({b, h < 4 ? h : h % 2, t, i}) = heads.at({b, h, t, i});
         }
   const Array keys = written(pastKey, turned(k, cosines, sines, true, placeOf), {0, 0}, 5);
   const Array values = written(pastValue, v, {0, 0}, 5);
