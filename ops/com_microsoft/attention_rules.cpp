@@ -35,7 +35,7 @@ struct Mask {
   bool mayHaveStarts;  // as the mask_index of Attention
 };
 
-/// What a mask is, by its shape: bool[1].
+/// The form of a mask, which its shape decides; each is bool[1].
 struct MaskForm {
   int isList;     // of lengths: the first [batch] of [batch], [2 * batch] or [3 * batch + 2]
   int hasStarts;  // the first keys follow the lengths, [2 * batch]
@@ -57,8 +57,8 @@ MaskForm formOf(OnnxNode& node, const Mask& mask) {
           parts.pair("And", isOf(rank, parts.list({2})), isOf(last, parts.list({1})))};
 }
 
-/// What a key's element of the mask exceeds where the key is seen, i32[keys]: its place in a list of lengths, else 0;
-/// less than any element in a dummy.
+/// A key is seen where its element of the mask is larger than this, i32[keys]: the key's place for a list of lengths,
+/// else 0; less than any element for a dummy.
 int leastOf(OnnxNode& node, const Mask& mask, const MaskForm& form) {
   RuleParts parts(node);
   const int places = parts.pair("Mul", parts.countedTo(mask.keys), parts.cast(form.isList, cast::ElementType::i64));

@@ -13,7 +13,7 @@ namespace {
 
 enum Input : size_t { kData, kIndices, kScales, kZeroPoints };
 
-/// What the attributes and the constants say.
+/// Facts of the attributes and the constants.
 struct Table {
   Tensor data, scales;
   Shape shape;  // in elements, where data of u8 counts bytes

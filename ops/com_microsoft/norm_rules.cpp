@@ -14,7 +14,7 @@ namespace {
 
 using Layer = layer_norm::LayerNormParamsT;
 
-/// What a rule normalises; an absent bias is -1.
+/// The input of a norm; an absent bias is -1.
 struct Rows {
   int x, scale, bias = -1;
   Layer params = {};

@@ -80,7 +80,7 @@ inline void softmax(std::vector<double>& row, double sink = kHidden) {
   for (double& weight : row) weight /= sum;
 }
 
-/// What scores are made of besides the added numbers.
+/// The factors of scores, without the added numbers.
 struct Scoring {
   double scale;
   double softcap = 0;              // c * tanh(score / c), before the added numbers; none if 0

@@ -43,7 +43,7 @@ Result<std::vector<Padding>> paddingOf(const ShapeArgs& args) {
   return paddings;
 }
 
-/// What is cropped before a tensor is repeated, so that only elements that are left come again.
+/// Elements to crop before a tensor is repeated, so that only those that are left come again.
 Padding croppedFirst(Mode mode, Padding padding) {
   if (mode != Mode::Wrap) return {};
   return {std::max<int64_t>(0, -padding.before), std::max<int64_t>(0, -padding.after)};
