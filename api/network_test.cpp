@@ -13,7 +13,7 @@ namespace {
 /// y = -x, of two rows, in a file.
 std::string negFile() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {2, kDynamic}});
+  const TensorId x = model.addInput("x", {DType::Float32, {2, kDynamic}});
   model.outputs = model.addNode("Neg", "y", {x});
   const std::string path = testing::TempDir() + "network_test.opk";
   EXPECT_TRUE(writeFile(path, *writeModel(model)).isOk());
@@ -66,13 +66,13 @@ TEST_F(NetworkTest, KeepsToTheLimitOfHostMemory) {
 /// joined = a + suffix (strings), both = [a, joined] (a sequence), count and copy of the given sequence.
 std::string stringsFile() {
   Model model;
-  const int a = model.addInput("a", {DType::String, {kDynamic}});
-  const int suffix = model.addInput("suffix", {DType::String, {1}});
-  const int list = model.addInput("list", {DType::Sequence, {kDynamic}});
-  const int joined = model.addNode("StringConcat", "joined", {a, suffix})[0];
-  const int both = model.addNode("SequenceConstruct", "both", {a, joined})[0];
-  const int count = model.addNode("SequenceLength", "count", {list})[0];
-  const int same = model.addNode("HostIdentity", "same", {list})[0];
+  const TensorId a = model.addInput("a", {DType::String, {kDynamic}});
+  const TensorId suffix = model.addInput("suffix", {DType::String, {1}});
+  const TensorId list = model.addInput("list", {DType::Sequence, {kDynamic}});
+  const TensorId joined = model.addNode("StringConcat", "joined", {a, suffix})[0];
+  const TensorId both = model.addNode("SequenceConstruct", "both", {a, joined})[0];
+  const TensorId count = model.addNode("SequenceLength", "count", {list})[0];
+  const TensorId same = model.addNode("HostIdentity", "same", {list})[0];
   model.outputs = {joined, both, count, same};
   const std::string path = testing::TempDir() + "network_test_strings.opk";
   EXPECT_TRUE(writeFile(path, *writeModel(model)).isOk());
@@ -124,11 +124,11 @@ TEST_F(NetworkTest, TakesAndGivesValuesOfEveryKind) {
 /// As the rule of ZipMap leaves it.
 TEST_F(NetworkTest, NamesTheColumnsThatStandForMaps) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {1, 3}});
+  const TensorId x = model.addInput("x", {DType::Float32, {1, 3}});
   const auto constant = [&](const char* name, const std::vector<int64_t>& values) {
     return model.addConstant(name, *Tensor::fromValues<int64_t>({DType::Int64, {std::ssize(values)}}, values));
   };
-  const int shape = constant("maps/shape", {0, 3});
+  const TensorId shape = constant("maps/shape", {0, 3});
   constant("maps/columns of ZipMap", {7, -1, 3});
   model.outputs = model.addNode("Reshape", "maps", {x, shape});
   model.outputs.push_back(model.addNode("Neg", "y", {x})[0]);

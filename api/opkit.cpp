@@ -139,8 +139,8 @@ std::vector<TensorInfo> Network::inputs() const {
   return orEmpty([this] {
     const Model& model = state_->interpreter->model();
     std::vector<TensorInfo> list;
-    for (int input : model.inputs) {
-      const ModelTensor& tensor = model.tensors[static_cast<size_t>(input)];
+    for (const TensorId input : model.inputs) {
+      const ModelTensor& tensor = model.tensors[input];
       list.push_back(infoOf(tensor.name, tensor.desc));
     }
     return list;

@@ -34,7 +34,7 @@ std::string missingInput(const Model& model) {
   for (const ModelNode& node : model.nodes) {
     const OpDef* def = ops::builtinOps().find(node.type);
     for (size_t i = 0; def && i < def->inputs.size() && def->inputs[i].kind == Port::Kind::Required; ++i)
-      if (i >= node.inputs.size() || node.inputs[i] < 0) return fmt::format("{} of {}", def->inputs[i].name, node.type);
+      if (i >= node.inputs.size() || !node.inputs[i]) return fmt::format("{} of {}", def->inputs[i].name, node.type);
   }
   return "";
 }

@@ -163,13 +163,13 @@ std::string textOf(const Tensor& tensor) {
 
 std::string textOf(const Model& model) {
   std::string text;
-  const auto add = [&](const std::vector<int>& tensors) {
-    for (const int index : tensors) {
-      if (index < 0) {
+  const auto add = [&](const std::vector<TensorId>& tensors) {
+    for (const TensorId index : tensors) {
+      if (!index) {
         text += "none ";
         continue;
       }
-      const ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+      const ModelTensor& tensor = model.tensors[index];
       text += tensor.name + " ";
       if (tensor.constant) text += tensor.desc.toString() + " " + textOf(*tensor.constant) + " ";
     }

@@ -107,7 +107,7 @@ std::vector<std::pair<std::string, json>> changedValues(const Model& before, con
   std::vector<std::pair<std::string, json>> changes;
   const auto isOfOneType = [](const ModelNode& a, const ModelNode& b) { return a.type == b.type; };
   if (!std::ranges::equal(before.nodes, after.nodes, isOfOneType)) return changes;
-  for (size_t n = 0; n < before.nodes.size(); ++n)
+  for (const NodeId n : before.nodes.ids())
     if (before.nodes[n].params != after.nodes[n].params)
       addChanges(fieldsOf(before.nodes[n]), fieldsOf(after.nodes[n]), changes);
   addChanges(constantsOf(before), constantsOf(after), changes);

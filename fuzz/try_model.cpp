@@ -14,8 +14,8 @@ constexpr size_t kMostArena = 1 << 28;
 
 bool hasSmallInputs(const Model& model) {
   int64_t elements = 0;
-  for (int input : model.inputs) {
-    TensorDesc desc = model.tensors[static_cast<size_t>(input)].desc;
+  for (const TensorId input : model.inputs) {
+    TensorDesc desc = model.tensors[input].desc;
     for (int64_t& extent : desc.shape)
       if (extent == kDynamic) extent = 1;
     if (!checkShape(desc.shape).isOk()) return false;

@@ -38,28 +38,31 @@ struct PassNet {
   std::map<std::string, Tensor> inputs;
 
   /// An input of this value; `isOpen` declares no extents.
-  int input(const Tensor& value, bool isOpen = false) {
+  TensorId input(const Tensor& value, bool isOpen = false) {
     const std::string name = fmt::format("x{}", inputs.size());
     inputs.emplace(name, value);
     const Shape open(value.desc.shape.size(), kDynamic);
     return model.addInput(name, {value.desc.dtype, isOpen ? open : value.desc.shape});
   }
-  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", model.tensors.size()), std::move(value)); }
-  int list(const std::vector<int64_t>& values) {
+  TensorId constant(Tensor value) {
+    return model.addConstant(fmt::format("c{}", model.tensors.size()), std::move(value));
+  }
+  TensorId list(const std::vector<int64_t>& values) {
     return constant(*Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
   }
-  int node(const char* type, std::vector<int> operands, ParamBytes params = {}) {
+  TensorId node(const char* type, std::vector<TensorId> operands, ParamBytes params = {}) {
     return nodes(type, std::move(operands), 1, std::move(params))[0];
   }
-  std::vector<int> nodes(const char* type, std::vector<int> operands, size_t outputs, ParamBytes params = {}) {
+  std::vector<TensorId> nodes(const char* type, std::vector<TensorId> operands, size_t outputs,
+                              ParamBytes params = {}) {
     return model.addNode(type, fmt::format("n{}", model.nodes.size()), std::move(operands), std::move(params), outputs);
   }
   /// Makes -x in a branch of control flow: the branch alone reads x.
-  int negatedInBranch(int x) {
+  TensorId negatedInBranch(TensorId x) {
     Model branch;
     branch.outputs = {branch.addNode("Neg", "negated", {branch.addInput("captured", {})})[0]};
-    const int condition = constant(*Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}));
-    const int y = node("If", {condition, x});
+    const TensorId condition = constant(*Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}));
+    const TensorId y = node("If", {condition, x});
     model.nodes.back().subgraphs = {{"then_branch", branch, {1}}, {"else_branch", branch, {1}}};
     return y;
   }

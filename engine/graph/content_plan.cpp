@@ -3,9 +3,9 @@
 namespace opkit {
 namespace {
 
-bool anyNeeded(const ModelNode& node, const std::vector<bool>& needed) {
-  for (int output : node.outputs)
-    if (output >= 0 && needed[static_cast<size_t>(output)]) return true;
+bool anyNeeded(const ModelNode& node, const IndexedVector<TensorId, bool>& needed) {
+  for (const TensorId output : node.outputs)
+    if (output && needed[output]) return true;
   return false;
 }
 
@@ -19,13 +19,13 @@ ContentPlan planContents(const Model& model, const OpRegistry& registry) {
     OPKIT_CHECK(def != nullptr);
     const bool computedAtResize = anyNeeded(*node, plan.needed) && !def->shapeOnly;
     for (size_t i = 0; i < node->inputs.size(); ++i) {
-      if (node->inputs[i] < 0) continue;
+      if (!node->inputs[i]) continue;
       const Port* port = portOf(def->inputs, i);
-      if (computedAtResize || (port && port->contents)) plan.needed[static_cast<size_t>(node->inputs[i])] = true;
+      if (computedAtResize || (port && port->contents)) plan.needed[node->inputs[i]] = true;
     }
   }
   for (size_t i = 0; i < model.inputs.size(); ++i)
-    if (plan.needed[static_cast<size_t>(model.inputs[i])]) plan.inputs.push_back(static_cast<int>(i));
+    if (plan.needed[model.inputs[i]]) plan.inputs.push_back(i);
   return plan;
 }
 

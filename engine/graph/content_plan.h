@@ -12,8 +12,8 @@
 namespace opkit {
 
 struct ContentPlan {
-  std::vector<bool> needed;  // per tensor: its values are needed at resize
-  std::vector<int> inputs;   // model inputs among them, as positions in Model::inputs
+  IndexedVector<TensorId, bool> needed;  // its values are needed at resize
+  std::vector<size_t> inputs;            // model inputs among them, as positions in Model::inputs
 };
 
 /// REQUIRES a valid model (validateModel).

@@ -92,10 +92,9 @@ bool isWholeView(const RegionList& list, const TensorDesc& source, const TensorD
   return source.elements() == output.elements() && viewOffset(list, source, output) == 0;
 }
 
-int EncodedGraph::addTensor(std::string name) {
-  const int index = static_cast<int>(descs.size());
-  descs.emplace_back();
-  contents.emplace_back();
+TensorId EncodedGraph::addTensor(std::string name) {
+  const TensorId index = descs.push_back({});
+  contents.push_back({});
   constant.push_back(false);
   alias.push_back(index);
   aliasOffset.push_back(0);
@@ -105,7 +104,7 @@ int EncodedGraph::addTensor(std::string name) {
 
 /// Position of a node: a node of the model, or a part inside the decomposition of node `index`.
 struct GraphEncoder::NodePlace {
-  size_t index;
+  NodeId index;
   size_t* nextOrdinal = nullptr;  // of parts: commands emitted for the node so far
   size_t depth = 0;
 
@@ -160,19 +159,16 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   graph.constant.assign(count, false);
   graph.aliasOffset.assign(count, 0);
   graph.viewsOn = options_.viewsOn;
-  for (size_t t = 0; t < count; ++t) {
-    graph.alias.push_back(static_cast<int>(t));
+  for (const TensorId t : model_.tensors.ids()) {
+    graph.alias.push_back(t);
     if (!model_.tensors[t].constant) continue;
     graph.descs[t] = model_.tensors[t].desc;
     graph.contents[t] = model_.tensors[t].constant;
     graph.constant[t] = true;
   }
-  for (size_t i = 0; i < inputs.size(); ++i) graph.descs[static_cast<size_t>(model_.inputs[i])] = inputs[i].desc;
-  for (int position : contentPlan_.inputs) {
-    const auto i = static_cast<size_t>(position);
-    graph.contents[static_cast<size_t>(model_.inputs[i])] = inputs[i];
-  }
-  for (size_t n = 0; n < model_.nodes.size(); ++n)
+  for (size_t i = 0; i < inputs.size(); ++i) graph.descs[model_.inputs[i]] = inputs[i].desc;
+  for (const size_t i : contentPlan_.inputs) graph.contents[model_.inputs[i]] = inputs[i];
+  for (const NodeId n : model_.nodes.ids())
     OPKIT_TRY(encodeNode(model_.nodes[n], {n}, graph).withContext(nodeContext(model_.nodes[n])));
   // Passes remove tensors, so they are off if all tensors must be readable.
   if (options_.views) OPKIT_TRY(rewriteGraph(graph, model_, registry_, options_.disabledPasses));
@@ -247,7 +243,7 @@ Status GraphEncoder::encodeConverted(const NodeView& view, DType narrow, DType w
   for (size_t i = 0; i < made.size(); ++i) {
     parts.setOutput(i, follows[i] ? registry_.conversion()(parts, made[i], narrow) : made[i]);
     if (follows[i]) outputs[i].dtype = narrow;
-    if (view.node.outputs[i] >= 0) graph.descs[static_cast<size_t>(view.node.outputs[i])] = outputs[i];
+    if (view.node.outputs[i]) graph.descs[view.node.outputs[i]] = outputs[i];
   }
   return encodeParts(view, outputs, parts, graph);
 }
@@ -262,15 +258,15 @@ size_t writtenOutputs(const ModelNode& node, const OpDef& def) {
 }
 
 bool leavesOutWritten(const ModelNode& node, const OpDef& def) {
-  return writtenOutputs(node, def) > node.outputs.size() || std::ranges::count(node.outputs, -1) > 0;
+  return writtenOutputs(node, def) > node.outputs.size() || std::ranges::count(node.outputs, TensorId()) > 0;
 }
 
 /// The node with tensors, which nothing reads, for written outputs that the model leaves out: kernels do not ask.
 ModelNode withWritten(const ModelNode& node, const OpDef& def, EncodedGraph& graph) {
   ModelNode whole = node;
-  whole.outputs.resize(writtenOutputs(node, def), -1);
+  whole.outputs.resize(writtenOutputs(node, def));
   for (size_t i = 0; i < whole.outputs.size(); ++i)
-    if (whole.outputs[i] < 0) whole.outputs[i] = graph.addTensor(fmt::format("{}/output{}", node.name, i));
+    if (!whole.outputs[i]) whole.outputs[i] = graph.addTensor(fmt::format("{}/output{}", node.name, i));
   return whole;
 }
 
@@ -279,11 +275,11 @@ ModelNode withWritten(const ModelNode& node, const OpDef& def, EncodedGraph& gra
 Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph) {
   NodeView view{place, node, *registry_.find(node.type), {}, {}};
   bool allKnown = true;
-  for (int input : node.inputs) {
-    const auto t = static_cast<size_t>(input);
-    view.inputs.push_back(input < 0 ? nullptr : &graph.descs[t]);
-    view.contents.push_back(input < 0 || !graph.contents[t] ? nullptr : &*graph.contents[t]);
-    allKnown = allKnown && (input < 0 || graph.contents[t]);
+  for (const TensorId input : node.inputs) {
+    const bool known = input && graph.contents[input];
+    view.inputs.push_back(input ? &graph.descs[input] : nullptr);
+    view.contents.push_back(known ? &*graph.contents[input] : nullptr);
+    allKnown = allKnown && (!input || known);
   }
   if (registry_.conversion())
     for (const auto& [narrow, wide] : view.def.computesAs)
@@ -294,7 +290,7 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
     return encodeNode(withWritten(node, view.def, graph), place, graph);
   OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, inferShapes(view.def, view.shapeArgs()));
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (node.outputs[i] >= 0) graph.descs[static_cast<size_t>(node.outputs[i])] = outputs[i];
+    if (node.outputs[i]) graph.descs[node.outputs[i]] = outputs[i];
   if (allKnown || view.def.shapeOnly) return fold(view, outputs, graph);
   if (view.def.lower) return lower(view, outputs, graph);
   if (view.def.decompose) return decompose(view, outputs, graph);
@@ -304,8 +300,8 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
   }
   const double flops = view.def.flops ? view.def.flops(view.shapeArgs(), outputs)
                                       : static_cast<double>(outputs.empty() ? 0 : outputs[0].elements());
-  graph.commands.push_back({&view.def, static_cast<int>(place.index), place.ordinal(0), node.inputs, node.outputs,
-                            std::nullopt, flops, view.ownParams()});
+  graph.commands.push_back(
+      {&view.def, place.index, place.ordinal(0), node.inputs, node.outputs, std::nullopt, flops, view.ownParams()});
   return Status::ok();
 }
 
@@ -324,10 +320,10 @@ Status checkFoldedSizes(const std::vector<TensorDesc>& outputs) {
 Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
   // A decomposition may differ between shapes, so the folded results of its parts are not constant.
   bool constant = !view.def.shapeOnly && !view.place.isPart();
-  for (int input : view.node.inputs) constant = constant && (input < 0 || graph.constant[static_cast<size_t>(input)]);
+  for (const TensorId input : view.node.inputs) constant = constant && (!input || graph.constant[input]);
   ++graph.foldedNodes;
 
-  const auto isKept = [&](int output) { return output < 0 || folded_->find(output).has_value(); };
+  const auto isKept = [&](TensorId output) { return !output || folded_->find(output).has_value(); };
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);
   std::vector<Tensor> values;
   if (!kept) {
@@ -339,11 +335,10 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (view.node.outputs[i] < 0) continue;
-    const auto t = static_cast<size_t>(view.node.outputs[i]);
-    const int output = view.node.outputs[i];
-    graph.contents[t] = kept ? folded_->find(output) : constant ? folded_->add(output, values[i]) : values[i];
-    graph.constant[t] = constant;
+    const TensorId output = view.node.outputs[i];
+    if (!output) continue;
+    graph.contents[output] = kept ? folded_->find(output) : constant ? folded_->add(output, values[i]) : values[i];
+    graph.constant[output] = constant;
   }
   return Status::ok();
 }
@@ -352,28 +347,28 @@ Status GraphEncoder::lower(const NodeView& view, const std::vector<TensorDesc>& 
   OPKIT_ASSIGN(auto lists, view.def.lower(view.shapeArgs(), outputs));
   OPKIT_CHECK(lists.size() >= outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (view.node.outputs[i] >= 0) addRaster(view, i, std::move(lists[i]), graph);
+    if (view.node.outputs[i]) addRaster(view, i, std::move(lists[i]), graph);
   return Status::ok();
 }
 
 void GraphEncoder::addRaster(const NodeView& view, size_t i, RegionList list, EncodedGraph& graph) {
-  const int output = view.node.outputs[i];
-  const TensorDesc& desc = graph.descs[static_cast<size_t>(output)];
-  const int source = list.regions.empty() ? -1 : view.node.inputs[static_cast<size_t>(list.regions[0].source)];
-  const bool known = source >= 0 && graph.contents[static_cast<size_t>(source)].has_value();
-  if (options_.views && source >= 0 && !known && isWholeView(list, graph.descs[static_cast<size_t>(source)], desc)) {
-    graph.alias[static_cast<size_t>(output)] = graph.alias[static_cast<size_t>(source)];
+  const TensorId output = view.node.outputs[i];
+  const TensorDesc& desc = graph.descs[output];
+  const TensorId source =
+      list.regions.empty() ? TensorId() : view.node.inputs[static_cast<size_t>(list.regions[0].source)];
+  const bool known = source && graph.contents[source].has_value();
+  if (options_.views && source && !known && isWholeView(list, graph.descs[source], desc)) {
+    graph.alias[output] = graph.alias[source];
     return;
   }
-  EncodedCommand command{
-      &view.def, static_cast<int>(view.place.index), view.place.ordinal(i), view.node.inputs, {output}};
+  EncodedCommand command{&view.def, view.place.index, view.place.ordinal(i), view.node.inputs, {output}};
   command.ownParams = view.ownParams();
   // A raster touches only the inputs that its regions name.
   std::vector<bool> used(command.inputs.size(), false);
   for (const Region& region : list.regions) used[static_cast<size_t>(region.source)] = true;
   if (list.fill == RegionList::Fill::Input) used[static_cast<size_t>(list.fillInput)] = true;
   for (size_t k = 0; k < used.size(); ++k)
-    if (!used[k]) command.inputs[k] = -1;
+    if (!used[k]) command.inputs[k] = {};
   command.regions = std::move(list);
   graph.commands.push_back(std::move(command));
 }
@@ -383,20 +378,20 @@ namespace {
 constexpr size_t kMaxDecompositionDepth = 16;  // an operator that decomposes into itself is an error, not a hang
 
 /// Tensors for the values of a decomposition: those of the node for its inputs and outputs.
-std::vector<int> tensorsOf(const Decomposition& parts, const ModelNode& node, EncodedGraph& graph) {
-  std::vector<int> tensors(parts.valueCount(), -1);
+std::vector<TensorId> tensorsOf(const Decomposition& parts, const ModelNode& node, EncodedGraph& graph) {
+  std::vector<TensorId> tensors(parts.valueCount());
   std::vector<bool> made(parts.valueCount(), false);
   std::copy(node.inputs.begin(), node.inputs.end(), tensors.begin());
   for (const Decomposition::Part& part : parts.parts())
     for (int value : part.outputs) made[static_cast<size_t>(value)] = true;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const auto value = static_cast<size_t>(parts.outputs()[i]);
-    if (made[value] && tensors[value] < 0 && node.outputs[i] >= 0) tensors[value] = node.outputs[i];
+    if (made[value] && !tensors[value] && node.outputs[i]) tensors[value] = node.outputs[i];
   }
   for (size_t value = node.inputs.size(); value < tensors.size(); ++value)
-    if (tensors[value] < 0) tensors[value] = graph.addTensor(fmt::format("{}/{}", node.name, value));
+    if (!tensors[value]) tensors[value] = graph.addTensor(fmt::format("{}/{}", node.name, value));
   for (const auto& [value, constant] : parts.constants()) {
-    const auto t = static_cast<size_t>(tensors[static_cast<size_t>(value)]);
+    const TensorId t = tensors[static_cast<size_t>(value)];
     graph.descs[t] = constant.desc;
     graph.contents[t] = constant;
   }
@@ -419,10 +414,10 @@ Status GraphEncoder::encodeParts(const NodeView& view, const std::vector<TensorD
   for (size_t i = 0; i < parts.outputs().size(); ++i)
     if (parts.outputs()[i] == Decomposition::kAbsent)
       return Status::internal("{}: its decomposition leaves output {} undefined", type, i);
-  const std::vector<int> tensors = tensorsOf(parts, view.node, graph);
+  const std::vector<TensorId> tensors = tensorsOf(parts, view.node, graph);
   const auto tensorsFor = [&](const std::vector<int>& values) {
-    std::vector<int> list;
-    for (int value : values) list.push_back(value < 0 ? -1 : tensors[static_cast<size_t>(value)]);
+    std::vector<TensorId> list;
+    for (int value : values) list.push_back(value < 0 ? TensorId() : tensors[static_cast<size_t>(value)]);
     return list;
   };
   size_t firstOrdinal = 0;
@@ -436,13 +431,13 @@ Status GraphEncoder::encodeParts(const NodeView& view, const std::vector<TensorD
     OPKIT_TRY(encodeNode(node, place, graph).withContext(type));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const int source = tensors[static_cast<size_t>(parts.outputs()[i])];
-    const int output = view.node.outputs[i];
-    const TensorDesc& made = graph.descs[static_cast<size_t>(source)];
+    const TensorId source = tensors[static_cast<size_t>(parts.outputs()[i])];
+    const TensorId output = view.node.outputs[i];
+    const TensorDesc& made = graph.descs[source];
     if (made != outputs[i])
       return Status::internal("{}: its decomposition makes output {} as {}, the shape rule says {}", type, i,
                               made.toString(), outputs[i].toString());
-    if (output < 0 || source == output) continue;
+    if (!output || source == output) continue;
     const ModelNode copy{view.node.name, type, view.def.version, {source}, {output}, view.node.params, {}};
     const NodeView copyView{place, copy, view.def, {}, {}};
     addRaster(copyView, 0, {{contiguousRegion(0, 0, 0, outputs[i].elements())}}, graph);

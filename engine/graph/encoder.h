@@ -19,27 +19,25 @@ namespace opkit {
 /// One unit of work after encoding: an operator, or the regions of one output of a lowered operator.
 struct EncodedCommand {
   const OpDef* def = nullptr;
-  int node = -1;                      // index in Model::nodes
-  size_t ordinal = 0;                 // distinguishes the commands of one node
-  std::vector<int> inputs;            // tensor indices, -1 if absent
-  std::vector<int> outputs;           // tensor indices, -1 if unused
+  NodeId node;
+  size_t ordinal = 0;  // distinguishes the commands of one node
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
   std::optional<RegionList> regions;  // set: a raster; Region::source indexes `inputs`
   double flops = 0;
   std::optional<ParamBytes> ownParams;  // of a part of a decomposed node; else the node's count
 
-  const ParamBytes& params(const Model& model) const {
-    return ownParams ? *ownParams : model.nodes[static_cast<size_t>(node)].params;
-  }
+  const ParamBytes& params(const Model& model) const { return ownParams ? *ownParams : model.nodes[node].params; }
 };
 
 /// Tensors are numbered as in the model; those between the parts of decomposed nodes follow.
 struct EncodedGraph {
-  std::vector<TensorDesc> descs;                // per tensor; meaningful where reachable
-  std::vector<std::optional<Tensor>> contents;  // per tensor: host values known at resize
-  std::vector<bool> constant;                   // per tensor: contents never change between resizes
-  std::vector<EncodedCommand> commands;         // in execution order
-  std::vector<int> alias;                       // per tensor: the tensor whose memory it is a view of, or itself
-  std::vector<int64_t> aliasOffset;             // per tensor: the element of that memory with which it begins
+  IndexedVector<TensorId, TensorDesc> descs;                // meaningful where reachable
+  IndexedVector<TensorId, std::optional<Tensor>> contents;  // host values known at resize
+  IndexedVector<TensorId, bool> constant;                   // contents never change between resizes
+  std::vector<EncodedCommand> commands;                     // in execution order
+  IndexedVector<TensorId, TensorId> alias;                  // the tensor whose memory it is a view of, or itself
+  IndexedVector<TensorId, int64_t> aliasOffset;             // the element of that memory with which it begins
   size_t foldedNodes = 0;
   size_t removedRasters = 0;           // tensors that fusion keeps from being made
   size_t fusedRegions = 0;             // regions of the rasters that replaced them
@@ -47,11 +45,11 @@ struct EncodedGraph {
   const Backend* viewsOn = nullptr;    // whose alignment such parts need; null: no such parts
   std::vector<std::string> partNames;  // of the tensors that the model does not have
 
-  const std::string& tensorName(const Model& model, int tensor) const {
-    const auto t = static_cast<size_t>(tensor);
-    return t < model.tensors.size() ? model.tensors[t].name : partNames[t - model.tensors.size()];
+  const std::string& tensorName(const Model& model, TensorId tensor) const {
+    return model.tensors.contains(tensor) ? model.tensors[tensor].name
+                                          : partNames[tensor.value() - model.tensors.size()];
   }
-  int addTensor(std::string name);
+  TensorId addTensor(std::string name);
 };
 
 /// First element in the source, if the output is a contiguous run of the source; else nullopt.

@@ -6,27 +6,26 @@
 #include <mutex>
 #include <optional>
 
-#include "engine/tensor/tensor.h"
+#include "engine/model/model.h"
 
 namespace opkit {
 
 class FoldedConstants {
  public:
-  /// By index in the model.
-  std::optional<Tensor> find(int tensor) const {
+  std::optional<Tensor> find(TensorId tensor) const {
     const std::lock_guard lock(mutex_);
     const auto found = values_.find(tensor);
     return found == values_.end() ? std::nullopt : std::optional(found->second);
   }
   /// The value to use from now on: this one, or one that another session stored first.
-  Tensor add(int tensor, const Tensor& value) {
+  Tensor add(TensorId tensor, const Tensor& value) {
     const std::lock_guard lock(mutex_);
     return values_.try_emplace(tensor, value).first->second;
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<int, Tensor> values_;
+  std::map<TensorId, Tensor> values_;
 };
 
 }  // namespace opkit

@@ -4,56 +4,56 @@ namespace opkit {
 
 ModelEdit::ModelEdit(Model& model)
     : model_(model),
-      producer_(model.tensors.size(), -1),
+      producer_(model.tensors.size()),
       readers_(model.tensors.size(), 0),
       readerNodes_(model.tensors.size()),
       isInput_(model.tensors.size(), false),
       isOutput_(model.tensors.size(), false),
       removed_(model.nodes.size(), false) {
-  for (size_t n = 0; n < model.nodes.size(); ++n) {
-    for (int output : model.nodes[n].outputs)
-      if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(n);
+  for (const NodeId n : model.nodes.ids()) {
+    for (const TensorId output : model.nodes[n].outputs)
+      if (output) producer_[output] = n;
     readInputs(model.nodes[n], 1);
     noteReader(n);
   }
-  for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
-  for (int output : model.outputs) {
-    isOutput_[static_cast<size_t>(output)] = true;
-    ++readers_[static_cast<size_t>(output)];
+  for (const TensorId input : model.inputs) isInput_[input] = true;
+  for (const TensorId output : model.outputs) {
+    isOutput_[output] = true;
+    ++readers_[output];
   }
 }
 
 void ModelEdit::readInputs(const ModelNode& node, int change) {
-  for (int input : node.inputs)
-    if (input >= 0) readers_[static_cast<size_t>(input)] += static_cast<size_t>(change);
+  for (const TensorId input : node.inputs)
+    if (input) readers_[input] += static_cast<size_t>(change);
 }
 
-void ModelEdit::noteReader(size_t node) {
-  for (int input : model_.nodes[node].inputs)
-    if (input >= 0) readerNodes_[static_cast<size_t>(input)].push_back(node);
+void ModelEdit::noteReader(NodeId node) {
+  for (const TensorId input : model_.nodes[node].inputs)
+    if (input) readerNodes_[input].push_back(node);
 }
 
-ModelNode* ModelEdit::producer(int tensor) const {
-  const int node = tensor < 0 ? -1 : producer_[static_cast<size_t>(tensor)];
-  return node < 0 ? nullptr : &model_.nodes[static_cast<size_t>(node)];
+ModelNode* ModelEdit::producer(TensorId tensor) const {
+  const NodeId node = tensor ? producer_[tensor] : NodeId();
+  return node ? &model_.nodes[node] : nullptr;
 }
 
-ModelNode* ModelEdit::producer(int tensor, std::string_view type) const {
+ModelNode* ModelEdit::producer(TensorId tensor, std::string_view type) const {
   ModelNode* node = producer(tensor);
   return node && node->type == type ? node : nullptr;
 }
 
-size_t ModelEdit::readerCount(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }
-bool ModelEdit::isInput(int tensor) const { return isInput_[static_cast<size_t>(tensor)]; }
-bool ModelEdit::isOutput(int tensor) const { return isOutput_[static_cast<size_t>(tensor)]; }
+size_t ModelEdit::readerCount(TensorId tensor) const { return readers_[tensor]; }
+bool ModelEdit::isInput(TensorId tensor) const { return isInput_[tensor]; }
+bool ModelEdit::isOutput(TensorId tensor) const { return isOutput_[tensor]; }
 
-const Tensor* ModelEdit::constant(int tensor) const {
-  if (tensor < 0) return nullptr;
-  const std::optional<Tensor>& value = model_.tensors[static_cast<size_t>(tensor)].constant;
+const Tensor* ModelEdit::constant(TensorId tensor) const {
+  if (!tensor) return nullptr;
+  const std::optional<Tensor>& value = model_.tensors[tensor].constant;
   return value ? &*value : nullptr;
 }
 
-std::optional<float> ModelEdit::scalar(int tensor) const {
+std::optional<float> ModelEdit::scalar(TensorId tensor) const {
   const Tensor* value = constant(tensor);
   if (!value || value->desc.elements() != 1) return std::nullopt;
   if (value->desc.dtype == DType::Float32) return value->data<float>()[0];
@@ -72,19 +72,19 @@ std::string ModelEdit::uniqueName(const std::string& name) {
 }
 
 void ModelEdit::noteTensor() {
-  producer_.push_back(-1);
+  producer_.push_back({});
   readers_.push_back(0);
-  readerNodes_.emplace_back();
+  readerNodes_.push_back({});
   isInput_.push_back(false);
   isOutput_.push_back(false);
 }
 
-int ModelEdit::addConstant(const std::string& name, Tensor value) {
+TensorId ModelEdit::addConstant(const std::string& name, Tensor value) {
   noteTensor();
   return model_.addConstant(uniqueName(name), std::move(value));
 }
 
-int ModelEdit::addNode(ModelNode node) {
+TensorId ModelEdit::addNode(ModelNode node) {
   noteTensor();
   node.outputs = {model_.addTensor(uniqueName(node.name))};
   readInputs(node, 1);
@@ -92,30 +92,29 @@ int ModelEdit::addNode(ModelNode node) {
   return added_.back().outputs[0];
 }
 
-void ModelEdit::replaceReaders(int from, int to) {
+void ModelEdit::replaceReaders(TensorId from, TensorId to) {
   if (from == to) return;
-  for (const size_t n : std::exchange(readerNodes_[static_cast<size_t>(from)], {})) {
+  for (const NodeId n : std::exchange(readerNodes_[from], {})) {
     if (removed_[n]) continue;
     for (size_t i = 0; i < model_.nodes[n].inputs.size(); ++i)
       if (model_.nodes[n].inputs[i] == from) replaceInput(model_.nodes[n], i, to);
   }
 }
 
-void ModelEdit::moveOutput(ModelNode& node, size_t output, int tensor) {
-  const int old = node.outputs[output];
-  if (old >= 0 && producer_[static_cast<size_t>(old)] == static_cast<int>(indexOf(node)))
-    producer_[static_cast<size_t>(old)] = -1;
+void ModelEdit::moveOutput(ModelNode& node, size_t output, TensorId tensor) {
+  const TensorId old = node.outputs[output];
+  if (old && producer_[old] == indexOf(node)) producer_[old] = {};
   node.outputs[output] = tensor;
-  producer_[static_cast<size_t>(tensor)] = static_cast<int>(indexOf(node));
+  producer_[tensor] = indexOf(node);
 }
 
-void ModelEdit::replaceInput(ModelNode& node, size_t input, int tensor) {
-  if (node.inputs.size() <= input) node.inputs.resize(input + 1, -1);
-  if (node.inputs[input] >= 0) --readers_[static_cast<size_t>(node.inputs[input])];
+void ModelEdit::replaceInput(ModelNode& node, size_t input, TensorId tensor) {
+  if (node.inputs.size() <= input) node.inputs.resize(input + 1);
+  if (node.inputs[input]) --readers_[node.inputs[input]];
   node.inputs[input] = tensor;
-  if (tensor < 0) return;
-  ++readers_[static_cast<size_t>(tensor)];
-  readerNodes_[static_cast<size_t>(tensor)].push_back(indexOf(node));
+  if (!tensor) return;
+  ++readers_[tensor];
+  readerNodes_[tensor].push_back(indexOf(node));
 }
 
 void ModelEdit::replaceNode(ModelNode& node, const ModelNode& with) {
@@ -127,22 +126,23 @@ void ModelEdit::replaceNode(ModelNode& node, const ModelNode& with) {
 }
 
 void ModelEdit::remove(ModelNode& node) {
-  const size_t n = indexOf(node);
+  const NodeId n = indexOf(node);
   OPKIT_CHECK(!removed_[n]);
   removed_[n] = true;
   readInputs(node, -1);
-  for (int output : node.outputs)
-    if (output >= 0 && producer_[static_cast<size_t>(output)] == static_cast<int>(n))
-      producer_[static_cast<size_t>(output)] = -1;
+  for (const TensorId output : node.outputs)
+    if (output && producer_[output] == n) producer_[output] = {};
 }
 
 Result<size_t> ModelEdit::finish() {
-  std::vector<ModelNode> kept;
-  for (size_t n = 0; n < model_.nodes.size(); ++n)
+  IndexedVector<NodeId, ModelNode> kept;
+  kept.reserve(model_.nodes.size() + added_.size());
+  for (const NodeId n : model_.nodes.ids())
     if (!removed_[n]) kept.push_back(std::move(model_.nodes[n]));
-  std::ranges::move(std::exchange(added_, {}), std::back_inserter(kept));
+  for (ModelNode& node : added_) kept.push_back(std::move(node));
+  added_.clear();
   model_.nodes = std::move(kept);
-  for (size_t t = 0; t < model_.tensors.size(); ++t)
+  for (const TensorId t : model_.tensors.ids())
     if (readers_[t] == 0) model_.tensors[t].constant.reset();
   OPKIT_TRY(sortTopologically(model_));
   return changes_;

@@ -2,8 +2,8 @@
 // nodes.
 //
 //   ModelEdit edit(model);
-//   for (size_t n = 0; n < model.nodes.size(); ++n)
-//     if (ModelNode* mul = edit.producer(model.nodes[n].inputs[0], "Mul")) ...
+//   for (ModelNode& node : model.nodes)
+//     if (ModelNode* mul = edit.producer(node.inputs[0], "Mul")) ...
 //   return edit.finish();
 //
 // Nodes are marked as removed and dropped in finish(), so indices stay valid while a pass runs. For one thread.
@@ -24,29 +24,29 @@ class ModelEdit {
   explicit ModelEdit(Model& model);
 
   /// The node that makes a tensor; null for inputs, constants and absent tensors.
-  ModelNode* producer(int tensor) const;
+  ModelNode* producer(TensorId tensor) const;
   /// As above, if it is of this type.
-  ModelNode* producer(int tensor, std::string_view type) const;
+  ModelNode* producer(TensorId tensor, std::string_view type) const;
   /// How many node inputs and model outputs read the tensor.
-  size_t readerCount(int tensor) const;
-  bool isInput(int tensor) const;
-  bool isOutput(int tensor) const;
+  size_t readerCount(TensorId tensor) const;
+  bool isInput(TensorId tensor) const;
+  bool isOutput(TensorId tensor) const;
   /// The node is the tensor's only reader, so the tensor can vanish with it.
-  bool isOnlyReader(int tensor) const { return readerCount(tensor) == 1 && !isOutput(tensor); }
+  bool isOnlyReader(TensorId tensor) const { return readerCount(tensor) == 1 && !isOutput(tensor); }
 
   /// Host value of a constant; null otherwise.
-  const Tensor* constant(int tensor) const;
+  const Tensor* constant(TensorId tensor) const;
   /// The single element of a constant of a floating type, which may be of any rank.
-  std::optional<float> scalar(int tensor) const;
-  int addConstant(const std::string& name, Tensor value);
+  std::optional<float> scalar(TensorId tensor) const;
+  TensorId addConstant(const std::string& name, Tensor value);
   /// A node with one output, which is returned. Only a later pass sees it as a producer and as a reader.
-  int addNode(ModelNode node);
+  TensorId addNode(ModelNode node);
 
   /// Every reader of `from` reads `to` instead; not the model's outputs.
-  void replaceReaders(int from, int to);
+  void replaceReaders(TensorId from, TensorId to);
   /// `node` makes `tensor` as its output i; the previous output then has no producer.
-  void moveOutput(ModelNode& node, size_t output, int tensor);
-  void replaceInput(ModelNode& node, size_t input, int tensor);
+  void moveOutput(ModelNode& node, size_t output, TensorId tensor);
+  void replaceInput(ModelNode& node, size_t input, TensorId tensor);
   /// `with` replaces the node; REQUIRES the same outputs.
   void replaceNode(ModelNode& node, const ModelNode& with);
   void remove(ModelNode& node);
@@ -60,18 +60,18 @@ class ModelEdit {
  private:
   std::string uniqueName(const std::string& name);
   void noteTensor();
-  size_t indexOf(const ModelNode& node) const { return static_cast<size_t>(&node - model_.nodes.data()); }
+  NodeId indexOf(const ModelNode& node) const { return model_.nodes.idOf(node); }
   void readInputs(const ModelNode& node, int change);
-  void noteReader(size_t node);
+  void noteReader(NodeId node);
 
   Model& model_;
-  std::vector<int> producer_;                     // per tensor: node or -1
-  std::vector<size_t> readers_;                   // per tensor, model outputs included
-  std::vector<std::vector<size_t>> readerNodes_;  // per tensor: nodes that read it, and some that no longer do
-  std::unordered_set<std::string> names_;         // of all tensors; filled by the first addConstant
-  std::unordered_map<std::string, int> numbers_;  // per used name: the last number tried after it
-  std::vector<bool> isInput_, isOutput_;
-  std::vector<bool> removed_;     // per node
+  IndexedVector<TensorId, NodeId> producer_;
+  IndexedVector<TensorId, size_t> readers_;                   // model outputs included
+  IndexedVector<TensorId, std::vector<NodeId>> readerNodes_;  // nodes that read it, and some that no longer do
+  std::unordered_set<std::string> names_;                     // of all tensors; filled by the first addConstant
+  std::unordered_map<std::string, int> numbers_;              // per used name: the last number tried after it
+  IndexedVector<TensorId, bool> isInput_, isOutput_;
+  IndexedVector<NodeId, bool> removed_;
   std::vector<ModelNode> added_;  // by addNode
   size_t changes_ = 0;
 };

@@ -18,7 +18,7 @@ bool fitsCard(const ModelNode& node, const OpDef& def) {
   if (node.outputs.empty() || !portOf(def.outputs, node.outputs.size() - 1)) return false;
   if (!node.inputs.empty() && !def.control && !portOf(def.inputs, node.inputs.size() - 1)) return false;
   for (size_t i = 0; i < def.inputs.size(); ++i)
-    if (def.inputs[i].kind == Port::Kind::Required && (i >= node.inputs.size() || node.inputs[i] < 0)) return false;
+    if (def.inputs[i].kind == Port::Kind::Required && (i >= node.inputs.size() || !node.inputs[i])) return false;
   return true;
 }
 

@@ -22,14 +22,12 @@ class RunValues {
  public:
   RunValues(const Model& model, const OpRegistry& registry)
       : given_(model.tensors.size(), Given::No), atRun_(model.tensors.size(), false) {
-    for (int input : model.inputs) {
-      const auto t = static_cast<size_t>(input);
-      given_[t] = isFloat(model.tensors[t].desc.dtype) ? Given::Real : Given::Yes;
-    }
+    for (const TensorId input : model.inputs)
+      given_[input] = isFloat(model.tensors[input].desc.dtype) ? Given::Real : Given::Yes;
     for (const ModelNode& node : model.nodes) visit(node, *registry.find(node.type));
   }
 
-  bool contains(int tensor) const { return tensor >= 0 && atRun_[static_cast<size_t>(tensor)]; }
+  bool contains(TensorId tensor) const { return tensor && atRun_[tensor]; }
   /// True if the node cannot be planned before input i was computed.
   bool blocks(const ModelNode& node, const OpDef& def, size_t i) const {
     const Port* port = portOf(def.inputs, i);
@@ -42,39 +40,38 @@ class RunValues {
   void visit(const ModelNode& node, const OpDef& def) {
     if (def.shapeOnly) return;
     bool given = def.control != nullptr, atRun = false, isReal = false;
-    for (int input : node.inputs) {
-      if (input < 0) continue;
-      const auto t = static_cast<size_t>(input);
-      given = given || given_[t] != Given::No;
-      isReal = isReal || given_[t] == Given::Real;
-      atRun = atRun || atRun_[t];
+    for (const TensorId input : node.inputs) {
+      if (!input) continue;
+      given = given || given_[input] != Given::No;
+      isReal = isReal || given_[input] == Given::Real;
+      atRun = atRun || atRun_[input];
     }
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] < 0) continue;
-      const auto t = static_cast<size_t>(node.outputs[i]);
+      const TensorId t = node.outputs[i];
+      if (!t) continue;
       const Port* port = portOf(def.outputs, i);
       given_[t] = given ? Given::Yes : Given::No;
       if (!def.control) atRun_[t] = given && (atRun || isReal || isForARun(def) || (port && port->extent));
     }
   }
 
-  std::vector<Given> given_;
-  std::vector<bool> atRun_;
+  IndexedVector<TensorId, Given> given_;
+  IndexedVector<TensorId, bool> atRun_;
 };
 
 class Splitter {
  public:
   Splitter(const Model& model, const OpRegistry& registry) : model_(model), madeIn_(model.tensors.size(), kOutside) {
     const RunValues values(model, registry);
-    std::vector<size_t> ready(model.tensors.size(), 0);  // per tensor: the first stage that can read it
-    for (size_t n = 0; n < model.nodes.size(); ++n) {
+    IndexedVector<TensorId, size_t> ready(model.tensors.size(), 0);  // the first stage that can read it
+    for (const NodeId n : model.nodes.ids()) {
       const ModelNode& node = model.nodes[n];
       const OpDef& def = *registry.find(node.type);
       const bool control = def.control != nullptr;
       size_t level = 0;
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (node.inputs[i] < 0) continue;
-        const auto t = static_cast<size_t>(node.inputs[i]);
+        const TensorId t = node.inputs[i];
+        if (!t) continue;
         level = std::max(level, ready[t]);
         if (values.blocks(node, def, i) && madeIn_[t] != kOutside) level = std::max(level, madeIn_[t] + 1);
       }
@@ -83,10 +80,10 @@ class Splitter {
         nodes_.resize(level + 1);
       }
       (control ? stages_[level].control : nodes_[level]).push_back(n);
-      for (int output : node.outputs) {
-        if (output < 0) continue;
-        ready[static_cast<size_t>(output)] = level + (control ? 1 : 0);
-        if (!control) madeIn_[static_cast<size_t>(output)] = level;
+      for (const TensorId output : node.outputs) {
+        if (!output) continue;
+        ready[output] = level + (control ? 1 : 0);
+        if (!control) madeIn_[output] = level;
       }
     }
     if (stages_.empty()) stages_.resize(1);
@@ -104,51 +101,50 @@ class Splitter {
 
   /// A stage gives what others read.
   void findOutputs() {
-    std::vector<std::set<int>> wanted(stages_.size());
-    const auto want = [&](int tensor, size_t reader) {
-      if (tensor < 0) return;
-      const size_t maker = madeIn_[static_cast<size_t>(tensor)];
+    std::vector<std::set<TensorId>> wanted(stages_.size());
+    const auto want = [&](TensorId tensor, size_t reader) {
+      if (!tensor) return;
+      const size_t maker = madeIn_[tensor];
       if (maker != kOutside && maker != reader) wanted[maker].insert(tensor);
     };
     for (size_t s = 0; s < stages_.size(); ++s) {
-      for (size_t n : nodes_[s])
-        for (int input : model_.nodes[n].inputs) want(input, s);
-      for (size_t n : stages_[s].control)
-        for (int input : model_.nodes[n].inputs) want(input, kOutside);
+      for (const NodeId n : nodes_[s])
+        for (const TensorId input : model_.nodes[n].inputs) want(input, s);
+      for (const NodeId n : stages_[s].control)
+        for (const TensorId input : model_.nodes[n].inputs) want(input, kOutside);
     }
-    for (int output : model_.outputs) want(output, kOutside);
+    for (const TensorId output : model_.outputs) want(output, kOutside);
     for (size_t s = 0; s < stages_.size(); ++s) stages_[s].outputs.assign(wanted[s].begin(), wanted[s].end());
   }
 
   void build(size_t s) {
     Stage& stage = stages_[s];
     stage.model.producer = model_.producer;
-    std::map<int, int> local;
-    const auto tensorOf = [&](int tensor) {
-      if (tensor < 0) return -1;
+    std::map<TensorId, TensorId> local;
+    const auto tensorOf = [&](TensorId tensor) {
+      if (!tensor) return tensor;
       if (const auto found = local.find(tensor); found != local.end()) return found->second;
-      const ModelTensor& original = model_.tensors[static_cast<size_t>(tensor)];
-      const int index = static_cast<int>(stage.model.tensors.size());
-      stage.model.tensors.push_back(original);
-      const bool outside = madeIn_[static_cast<size_t>(tensor)] != s && !original.constant;
+      const ModelTensor& original = model_.tensors[tensor];
+      const TensorId index = stage.model.tensors.push_back(original);
+      const bool outside = madeIn_[tensor] != s && !original.constant;
       if (outside) {
         stage.model.inputs.push_back(index);
         stage.inputs.push_back(tensor);
       }
       return local[tensor] = index;
     };
-    for (size_t n : nodes_[s]) {
+    for (const NodeId n : nodes_[s]) {
       ModelNode node = model_.nodes[n];
-      for (int& input : node.inputs) input = tensorOf(input);
-      for (int& output : node.outputs) output = tensorOf(output);
+      for (TensorId& input : node.inputs) input = tensorOf(input);
+      for (TensorId& output : node.outputs) output = tensorOf(output);
       stage.model.nodes.push_back(std::move(node));
     }
-    for (int output : stage.outputs) stage.model.outputs.push_back(tensorOf(output));
+    for (const TensorId output : stage.outputs) stage.model.outputs.push_back(tensorOf(output));
   }
 
   const Model& model_;
-  std::vector<size_t> madeIn_;              // per tensor: the stage whose plain nodes make it
-  std::vector<std::vector<size_t>> nodes_;  // per stage
+  IndexedVector<TensorId, size_t> madeIn_;  // the stage whose plain nodes make it
+  std::vector<std::vector<NodeId>> nodes_;  // per stage
   std::vector<Stage> stages_;
 };
 
@@ -156,8 +152,8 @@ class Splitter {
 
 bool needsStages(const Model& model, const OpRegistry& registry) {
   // Objects have no place in a backend's memory, even where a model only hands them on.
-  const auto isHandedOn = [&](int output) {
-    const ModelTensor& tensor = model.tensors[static_cast<size_t>(output)];
+  const auto isHandedOn = [&](TensorId output) {
+    const ModelTensor& tensor = model.tensors[output];
     return isObject(tensor.desc.dtype) &&
            (tensor.constant || std::ranges::find(model.inputs, output) != model.inputs.end());
   };

@@ -15,10 +15,10 @@
 namespace opkit {
 
 struct Stage {
-  Model model;              // the plain nodes; without outputs when there is nothing to run
-  std::vector<int> inputs;  // per input of `model`, the tensor of the whole model
-  std::vector<int> outputs;
-  std::vector<size_t> control;  // nodes of the whole model to run after it, in order
+  Model model;                   // the plain nodes; without outputs when there is nothing to run
+  std::vector<TensorId> inputs;  // per input of `model`, the tensor of the whole model
+  std::vector<TensorId> outputs;
+  std::vector<NodeId> control;  // nodes of the whole model to run after it, in order
 };
 
 /// True if the model has control flow, or shapes that depend on values of a run. REQUIRES a valid model.

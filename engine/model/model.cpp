@@ -7,35 +7,34 @@
 
 namespace opkit {
 
-int Model::addTensor(std::string name, TensorDesc desc) {
-  tensors.push_back({std::move(name), std::move(desc), std::nullopt});
-  return static_cast<int>(tensors.size()) - 1;
+TensorId Model::addTensor(std::string name, TensorDesc desc) {
+  return tensors.push_back({std::move(name), std::move(desc), std::nullopt});
 }
 
-int Model::addInput(std::string name, TensorDesc desc) {
+TensorId Model::addInput(std::string name, TensorDesc desc) {
   inputs.push_back(addTensor(std::move(name), std::move(desc)));
   return inputs.back();
 }
 
-int Model::addConstant(std::string name, Tensor value) {
-  const int index = addTensor(std::move(name), value.desc);
+TensorId Model::addConstant(std::string name, Tensor value) {
+  const TensorId index = addTensor(std::move(name), value.desc);
   tensors.back().constant = std::move(value);
   return index;
 }
 
-std::vector<int> Model::addNode(std::string type, std::string name, std::vector<int> nodeInputs, ParamBytes params,
-                                size_t outputCount) {
-  std::vector<int> made;
+std::vector<TensorId> Model::addNode(std::string type, std::string name, std::vector<TensorId> nodeInputs,
+                                     ParamBytes params, size_t outputCount) {
+  std::vector<TensorId> made;
   for (size_t i = 0; i < outputCount; ++i)
     made.push_back(addTensor(outputCount == 1 ? name : fmt::format("{}:{}", name, i)));
   nodes.push_back({std::move(name), std::move(type), 1, std::move(nodeInputs), made, std::move(params)});
   return made;
 }
 
-int Model::findTensor(std::string_view name) const {
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].name == name) return static_cast<int>(i);
-  return -1;
+TensorId Model::findTensor(std::string_view name) const {
+  for (const ModelTensor& tensor : tensors)
+    if (tensor.name == name) return tensors.idOf(tensor);
+  return {};
 }
 
 Status checkDeclared(const ModelTensor& tensor, const TensorDesc& made) {
@@ -80,71 +79,69 @@ namespace {
 
 /// State of Kahn's algorithm per node, and the path back from a node to one that blocks it.
 struct Ordering {
-  std::vector<int> producer;                 // per tensor, the node that makes it or -1
-  std::vector<std::vector<size_t>> readers;  // per node, the nodes that wait for it
-  std::vector<size_t> waiting;               // per node, how many inputs are still to be made
-};
+  IndexedVector<TensorId, NodeId> producer;
+  IndexedVector<NodeId, std::vector<NodeId>> readers;  // the nodes that wait for it
+  IndexedVector<NodeId, size_t> waiting;               // how many inputs are still to be made
 
-Ordering orderingOf(const Model& model) {
-  Ordering ordering{std::vector<int>(model.tensors.size(), -1), std::vector<std::vector<size_t>>(model.nodes.size()),
-                    std::vector<size_t>(model.nodes.size(), 0)};
-  const auto inRange = [&](int index) { return index >= 0 && static_cast<size_t>(index) < model.tensors.size(); };
-  for (size_t n = 0; n < model.nodes.size(); ++n)
-    for (int index : model.nodes[n].outputs)
-      if (inRange(index)) ordering.producer[static_cast<size_t>(index)] = static_cast<int>(n);
-  for (size_t n = 0; n < model.nodes.size(); ++n) {
-    for (int index : model.nodes[n].inputs) {
-      const int from = inRange(index) ? ordering.producer[static_cast<size_t>(index)] : -1;
-      if (from < 0) continue;
-      ordering.readers[static_cast<size_t>(from)].push_back(n);
-      ++ordering.waiting[n];
+  explicit Ordering(const Model& model)
+      : producer(model.tensors.size()), readers(model.nodes.size()), waiting(model.nodes.size()) {
+    for (const NodeId n : model.nodes.ids())
+      for (const TensorId output : model.nodes[n].outputs)
+        if (producer.contains(output)) producer[output] = n;
+    for (const NodeId n : model.nodes.ids()) {
+      for (const TensorId input : model.nodes[n].inputs) {
+        const NodeId from = producerOf(input);
+        if (!from) continue;
+        readers[from].push_back(n);
+        ++waiting[n];
+      }
     }
   }
-  return ordering;
-}
+  NodeId producerOf(TensorId tensor) const { return producer.contains(tensor) ? producer[tensor] : NodeId(); }
+};
 
 /// Follows blocked inputs backwards from a blocked node until a node repeats: that one is on a cycle.
-Status cycleError(const Model& model, const Ordering& ordering, size_t blocked) {
-  std::vector<bool> seen(model.nodes.size(), false);
-  int through = -1;
+Status cycleError(const Model& model, const Ordering& ordering, NodeId blocked) {
+  IndexedVector<NodeId, bool> seen(model.nodes.size(), false);
+  TensorId through;
   while (!seen[blocked]) {
     seen[blocked] = true;
-    for (int index : model.nodes[blocked].inputs) {
-      const int from = index >= 0 ? ordering.producer[static_cast<size_t>(index)] : -1;
-      if (from < 0 || (ordering.waiting[static_cast<size_t>(from)] == 0)) continue;
-      through = index;
-      blocked = static_cast<size_t>(from);
+    for (const TensorId input : model.nodes[blocked].inputs) {
+      const NodeId from = ordering.producerOf(input);
+      if (!from || ordering.waiting[from] == 0) continue;
+      through = input;
+      blocked = from;
       break;
     }
   }
   return Status::corrupt("model: tensor '{}' depends on itself; a graph must have no cycle",
-                         model.tensors[static_cast<size_t>(through)].name);
+                         model.tensors[through].name);
 }
 
 }  // namespace
 
-Result<std::vector<size_t>> topologicalOrder(const Model& model) {
-  Ordering ordering = orderingOf(model);
-  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
-  for (size_t n = 0; n < model.nodes.size(); ++n)
+Result<std::vector<NodeId>> topologicalOrder(const Model& model) {
+  Ordering ordering(model);
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  for (const NodeId n : model.nodes.ids())
     if (ordering.waiting[n] == 0) ready.push(n);
-  std::vector<size_t> order;
+  std::vector<NodeId> order;
   while (!ready.empty()) {
     order.push_back(ready.top());
     ready.pop();
-    for (size_t reader : ordering.readers[order.back()])
+    for (const NodeId reader : ordering.readers[order.back()])
       if (--ordering.waiting[reader] == 0) ready.push(reader);
   }
-  for (size_t n = 0; n < model.nodes.size(); ++n)
+  for (const NodeId n : model.nodes.ids())
     if (ordering.waiting[n] > 0) return cycleError(model, ordering, n);
   return order;
 }
 
 Status sortTopologically(Model& model) {
-  OPKIT_ASSIGN(const std::vector<size_t> order, topologicalOrder(model));
-  std::vector<ModelNode> sorted;
+  OPKIT_ASSIGN(const std::vector<NodeId> order, topologicalOrder(model));
+  IndexedVector<NodeId, ModelNode> sorted;
   sorted.reserve(order.size());
-  for (size_t n : order) sorted.push_back(std::move(model.nodes[n]));
+  for (const NodeId n : order) sorted.push_back(std::move(model.nodes[n]));
   model.nodes = std::move(sorted);
   return Status::ok();
 }

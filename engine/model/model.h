@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/index.h"
 #include "engine/model/mapped_file.h"
 #include "engine/op/params.h"
 #include "engine/tensor/tensor.h"
@@ -15,6 +16,10 @@
 namespace opkit {
 
 class OpRegistry;
+
+/// An absent one stands for an optional input that is not given and for an output that nothing uses.
+using TensorId = Index<struct TensorTag>;
+using NodeId = Index<struct NodeTag>;
 
 struct ModelTensor {
   std::string name;
@@ -31,19 +36,19 @@ struct ModelNode;
 
 struct Model {
   std::string producer;
-  std::vector<ModelTensor> tensors;
-  std::vector<ModelNode> nodes;
-  std::vector<int> inputs;
-  std::vector<int> outputs;
+  IndexedVector<TensorId, ModelTensor> tensors;
+  IndexedVector<NodeId, ModelNode> nodes;
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
 
-  int addTensor(std::string name, TensorDesc desc = {});
-  int addInput(std::string name, TensorDesc desc);
-  int addConstant(std::string name, Tensor value);
-  /// Appends a node with `outputCount` fresh outputs named after it; returns their indices.
-  std::vector<int> addNode(std::string type, std::string name, std::vector<int> inputs, ParamBytes params = {},
-                           size_t outputCount = 1);
-  /// Index of the tensor called `name`, or -1.
-  int findTensor(std::string_view name) const;
+  TensorId addTensor(std::string name, TensorDesc desc = {});
+  TensorId addInput(std::string name, TensorDesc desc);
+  TensorId addConstant(std::string name, Tensor value);
+  /// Appends a node with `outputCount` fresh outputs named after it; returns them.
+  std::vector<TensorId> addNode(std::string type, std::string name, std::vector<TensorId> inputs,
+                                ParamBytes params = {}, size_t outputCount = 1);
+  /// The tensor called `name`; absent if there is none.
+  TensorId findTensor(std::string_view name) const;
 };
 
 /// A model inside a node of control flow. Its inputs are those that the operator defines, then one per capture.
@@ -57,8 +62,8 @@ struct ModelNode {
   std::string name;
   std::string type;
   int version = 1;
-  std::vector<int> inputs;   // tensor indices; -1 if an optional input is absent
-  std::vector<int> outputs;  // -1 if an output is not used
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
   ParamBytes params;
   std::vector<Subgraph> subgraphs = {};  // of control flow
 };

@@ -23,6 +23,18 @@ std::vector<T> toVector(const flatbuffers::Vector<T>* values) {
   return copy;
 }
 
+std::vector<TensorId> toTensorIds(const flatbuffers::Vector<int32_t>* numbers) {
+  std::vector<TensorId> ids;
+  for (const int32_t number : toVector(numbers)) ids.emplace_back(number);
+  return ids;
+}
+
+std::vector<int32_t> toNumbers(const std::vector<TensorId>& ids) {
+  std::vector<int32_t> numbers;
+  for (const TensorId id : ids) numbers.push_back(id.number());
+  return numbers;
+}
+
 std::string toString(const flatbuffers::String* text) { return text ? text->str() : std::string(); }
 
 class ModelReader {
@@ -59,7 +71,7 @@ class ModelReader {
   }
 
   Result<Model> readGraph(const file::ModelRecord& record) {
-    Model model{toString(record.producer()), {}, {}, toVector(record.inputs()), toVector(record.outputs())};
+    Model model{toString(record.producer()), {}, {}, toTensorIds(record.inputs()), toTensorIds(record.outputs())};
     if (record.tensors())
       for (const file::TensorRecord* tensor : *record.tensors()) OPKIT_TRY(readTensor(*tensor, model));
     if (record.nodes())
@@ -73,7 +85,7 @@ class ModelReader {
       return Status::corrupt(".opk model: tensor '{}' has dtype number {}, which does not exist", name, record.dtype());
     const TensorDesc desc{static_cast<DType>(record.dtype()), toVector(record.shape())};
     if (!record.is_constant()) {
-      model.tensors[static_cast<size_t>(model.addTensor(name, desc))].startShape = toVector(record.start_shape());
+      model.tensors[model.addTensor(name, desc)].startShape = toVector(record.start_shape());
       return Status::ok();
     }
     OPKIT_TRY(checkShape(desc.shape).withContext(fmt::format(".opk model: constant '{}'", name)));
@@ -118,8 +130,8 @@ class ModelReader {
     ModelNode node{toString(record.name()),
                    toString(record.type()),
                    record.version(),
-                   toVector(record.inputs()),
-                   toVector(record.outputs()),
+                   toTensorIds(record.inputs()),
+                   toTensorIds(record.outputs()),
                    toVector(record.params()),
                    {}};
     if (record.subgraphs()) {
@@ -185,8 +197,8 @@ class ModelWriter {
     }
     const auto type = builder_.CreateString(node.type);
     const auto name = builder_.CreateString(node.name);
-    const auto inputs = builder_.CreateVector(node.inputs);
-    const auto outputs = builder_.CreateVector(node.outputs);
+    const auto inputs = builder_.CreateVector(toNumbers(node.inputs));
+    const auto outputs = builder_.CreateVector(toNumbers(node.outputs));
     builder_.ForceVectorAlignment(node.params.size(), 1, kAlignment);
     const auto params = builder_.CreateVector(node.params);
     const auto subgraphVector = subgraphs.empty() ? 0 : builder_.CreateVector(subgraphs);
@@ -196,8 +208,8 @@ class ModelWriter {
   flatbuffers::Offset<file::ModelRecord> writeGraph(const Model& model) {
     // The first object made is at the end of the structure: a vector of whole words, so that it does not end in unread
     // padding.
-    const auto inputs = builder_.CreateVector(model.inputs);
-    const auto outputs = builder_.CreateVector(model.outputs);
+    const auto inputs = builder_.CreateVector(toNumbers(model.inputs));
+    const auto outputs = builder_.CreateVector(toNumbers(model.outputs));
     std::vector<flatbuffers::Offset<file::TensorRecord>> tensors;
     for (const ModelTensor& tensor : model.tensors) tensors.push_back(writeTensor(tensor));
     std::vector<flatbuffers::Offset<file::NodeRecord>> nodes;

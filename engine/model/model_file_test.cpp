@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 Model sample() {
   Model model;
   model.producer = "test";
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 3}});
-  const int k = model.addConstant("k", *Tensor::fromValues<float>({DType::Float32, {3}}, {1.5f, -2.0f, 3.0f}));
-  const int flags = model.addConstant("flags", *Tensor::fromValues<uint8_t>({DType::Bool, {2}}, {1, 0}));
-  const int none = model.addConstant("none", *Tensor::onHost({DType::Int64, {0, 7}}));
-  const std::vector<int> split = model.addNode("Split", "s", {x, -1, k}, {1, 2, 3, 4}, 2);
-  model.nodes.back().outputs[1] = -1;
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 3}});
+  const TensorId k = model.addConstant("k", *Tensor::fromValues<float>({DType::Float32, {3}}, {1.5f, -2.0f, 3.0f}));
+  const TensorId flags = model.addConstant("flags", *Tensor::fromValues<uint8_t>({DType::Bool, {2}}, {1, 0}));
+  const TensorId none = model.addConstant("none", *Tensor::onHost({DType::Int64, {0, 7}}));
+  const std::vector<TensorId> split = model.addNode("Split", "s", {x, {}, k}, {1, 2, 3, 4}, 2);
+  model.nodes.back().outputs[1] = {};
   model.outputs = model.addNode("com.acme::Foo", "f", {split[0], flags, none});
   return model;
 }
@@ -34,7 +34,7 @@ void expectEqual(const Model& a, const Model& b) {
   EXPECT_EQ(a.inputs, b.inputs);
   EXPECT_EQ(a.outputs, b.outputs);
   ASSERT_EQ(a.tensors.size(), b.tensors.size());
-  for (size_t i = 0; i < a.tensors.size(); ++i) {
+  for (const TensorId i : a.tensors.ids()) {
     EXPECT_EQ(a.tensors[i].name, b.tensors[i].name);
     EXPECT_EQ(a.tensors[i].desc, b.tensors[i].desc);
     ASSERT_EQ(a.tensors[i].constant.has_value(), b.tensors[i].constant.has_value());
@@ -43,7 +43,7 @@ void expectEqual(const Model& a, const Model& b) {
     EXPECT_TRUE(std::equal(left.begin(), left.end(), right.begin(), right.end()));
   }
   ASSERT_EQ(a.nodes.size(), b.nodes.size());
-  for (size_t i = 0; i < a.nodes.size(); ++i) {
+  for (const NodeId i : a.nodes.ids()) {
     EXPECT_EQ(a.nodes[i].name, b.nodes[i].name);
     EXPECT_EQ(a.nodes[i].type, b.nodes[i].type);
     EXPECT_EQ(a.nodes[i].version, b.nodes[i].version);
@@ -135,7 +135,7 @@ TEST(ModelFile, ReadsFormatOne) {
   const std::vector<uint8_t> bytes = oneConstant(1, {DType::Float32, {2}}, {0, 0, 0x80, 0x3f, 0, 0, 0, 0x40});
   const auto model = readModel(bytes);
   ASSERT_TRUE(model) << model.error().toString();
-  EXPECT_TRUE(std::ranges::equal(model->tensors[0].constant->data<float>(), std::vector{1.0f, 2.0f}));
+  EXPECT_TRUE(std::ranges::equal(model->tensors[TensorId(0)].constant->data<float>(), std::vector{1.0f, 2.0f}));
   EXPECT_FALSE(readModel(oneConstant(3, {DType::Float32, {2}}, {})));
   EXPECT_FALSE(readModel(oneConstant(1, {DType::Float32, {2}}, {1, 2, 3})));
 }
@@ -152,7 +152,7 @@ TEST(ModelFile, ConstantsLieBehindTheStructure) {
   };
   const auto model = read(begin, structure, begin + 100);
   ASSERT_TRUE(model) << model.error().toString();
-  EXPECT_EQ(model->tensors[0].constant->data<uint8_t>()[99], 7);
+  EXPECT_EQ(model->tensors[TensorId(0)].constant->data<uint8_t>()[99], 7);
   const std::array<uint64_t, 3> wrong[] = {
       {begin, structure, begin + 99},       // beyond the end
       {begin + 1, structure, begin + 200},  // not aligned
@@ -219,7 +219,7 @@ TEST_F(FileTest, ConstantsStayInTheFile) {
   const auto read = readModel(*file);
   ASSERT_TRUE(read) << read.error().toString();
   expectEqual(model, *read);
-  EXPECT_EQ(read->tensors[1].constant->buffer, *file);
+  EXPECT_EQ(read->tensors[TensorId(1)].constant->buffer, *file);
   EXPECT_FALSE(writeModel(model, path("no/such/folder")));
   EXPECT_EQ(fileCount(), 1u);
 }
@@ -234,7 +234,7 @@ TEST_F(FileTest, ConstantsMayLieBeyondTwoGigabytes) {
   ASSERT_TRUE(file) << file.error().toString();
   const auto model = readModel(*file);
   ASSERT_TRUE(model) << model.error().toString();
-  EXPECT_EQ(model->tensors[0].constant->data<float>().back(), 0.0f);
+  EXPECT_EQ(model->tensors[TensorId(0)].constant->data<float>().back(), 0.0f);
   fs::resize_file(path("large.opk"), begin + desc.sizeBytes() - 1);
   EXPECT_FALSE(readModel(*MappedFile::open(path("large.opk"))));
 }
@@ -264,7 +264,7 @@ TEST_F(FileTest, ReadsFilesThatReportNoSize) { EXPECT_GT(readFile("/proc/self/st
 
 TEST(ModelFile, HoldsNoConstantsOfStrings) {
   Model model;
-  const int words = model.addConstant("words", stringTensor({1}, {"a"}));
+  const TensorId words = model.addConstant("words", stringTensor({1}, {"a"}));
   model.outputs = {words};
   EXPECT_EQ(writeModel(model).error().message(),
             ".opk models hold constants of numbers and bool, 'words' is string[1]");

@@ -17,14 +17,14 @@ class StructureCheck {
     OPKIT_TRY(checkNames());
     OPKIT_TRY(checkConstants());
     OPKIT_TRY(checkInputs());
-    for (size_t i = 0; i < model_.nodes.size(); ++i) OPKIT_TRY(checkNode(model_.nodes[i], i));
+    for (const NodeId n : model_.nodes.ids()) OPKIT_TRY(checkNode(model_.nodes[n], n));
     return checkOutputs();
   }
 
  private:
-  bool inRange(int index) const { return index >= 0 && static_cast<size_t>(index) < model_.tensors.size(); }
-  const std::string& nameOfTensor(int index) const { return model_.tensors[static_cast<size_t>(index)].name; }
-  Role& role(int index) { return roles_[static_cast<size_t>(index)]; }
+  bool inRange(TensorId index) const { return model_.tensors.contains(index); }
+  const std::string& nameOfTensor(TensorId index) const { return model_.tensors[index].name; }
+  Role& role(TensorId index) { return roles_[index]; }
 
   Status checkNames() const {
     std::unordered_set<std::string_view> names;
@@ -37,10 +37,10 @@ class StructureCheck {
   }
 
   Status checkConstants() {
-    for (size_t i = 0; i < model_.tensors.size(); ++i) {
-      const ModelTensor& tensor = model_.tensors[i];
+    for (const TensorId t : model_.tensors.ids()) {
+      const ModelTensor& tensor = model_.tensors[t];
       if (!tensor.constant) continue;
-      roles_[i] = Role::Constant;
+      roles_[t] = Role::Constant;
       OPKIT_TRY(checkDesc(tensor, false));
       const Tensor& value = *tensor.constant;
       if (value.desc != tensor.desc)
@@ -71,27 +71,27 @@ class StructureCheck {
   }
 
   Status checkInputs() {
-    for (int index : model_.inputs) {
+    for (const TensorId index : model_.inputs) {
       if (!inRange(index)) return outOfRange("an input", index);
       if (role(index) != Role::Undefined)
         return Status::corrupt("model: input '{}' must be listed once and not be a constant", nameOfTensor(index));
       role(index) = Role::Input;
-      OPKIT_TRY(checkDesc(model_.tensors[static_cast<size_t>(index)], true));
+      OPKIT_TRY(checkDesc(model_.tensors[index], true));
     }
     return Status::ok();
   }
 
-  Status checkNode(const ModelNode& node, size_t position) {
+  Status checkNode(const ModelNode& node, NodeId position) {
     if (node.type.empty()) return Status::corrupt("model: node {} '{}' has no operator type", position, node.name);
-    for (int index : node.inputs) {
-      if (index == -1) continue;
+    for (const TensorId index : node.inputs) {
+      if (!index) continue;
       if (!inRange(index)) return outOfRange(node.type + " '" + node.name + "'", index);
       if (role(index) == Role::Undefined)
         return Status::corrupt("model: {} '{}' reads tensor '{}' before anything makes it", node.type, node.name,
                                nameOfTensor(index));
     }
-    for (int index : node.outputs) {
-      if (index == -1) continue;
+    for (const TensorId index : node.outputs) {
+      if (!index) continue;
       if (!inRange(index)) return outOfRange(node.type + " '" + node.name + "'", index);
       if (role(index) != Role::Undefined)
         return Status::corrupt("model: {} '{}' makes tensor '{}', which something else already defines", node.type,
@@ -109,14 +109,14 @@ class StructureCheck {
                              subgraph.model.inputs.size());
     for (int capture : subgraph.captures)
       if (capture < 0 || static_cast<size_t>(capture) >= node.inputs.size() ||
-          node.inputs[static_cast<size_t>(capture)] < 0)
+          !node.inputs[static_cast<size_t>(capture)])
         return Status::corrupt("model: it captures input {} of a node with {} inputs", capture, node.inputs.size());
     return checkStructure(subgraph.model);
   }
 
   Status checkOutputs() {
     if (model_.outputs.empty()) return Status::corrupt("model: expected at least one output, found none");
-    for (int index : model_.outputs) {
+    for (const TensorId index : model_.outputs) {
       if (!inRange(index)) return outOfRange("an output", index);
       if (role(index) == Role::Undefined)
         return Status::corrupt("model: nothing makes output '{}'", nameOfTensor(index));
@@ -124,13 +124,13 @@ class StructureCheck {
     return Status::ok();
   }
 
-  Status outOfRange(const std::string& who, int index) const {
+  Status outOfRange(const std::string& who, TensorId index) const {
     return Status::corrupt("model: {} refers to tensor {}, expected an index below {}", who, index,
                            model_.tensors.size());
   }
 
   const Model& model_;
-  std::vector<Role> roles_;
+  IndexedVector<TensorId, Role> roles_;
 };
 
 }  // namespace

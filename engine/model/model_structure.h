@@ -11,6 +11,6 @@ Status checkStructure(const Model& model);
 
 /// An order of the nodes in which producers come first, keeping the given order where it can; only indices are
 /// read. Corrupt names a tensor on a cycle.
-Result<std::vector<size_t>> topologicalOrder(const Model& model);
+Result<std::vector<NodeId>> topologicalOrder(const Model& model);
 
 }  // namespace opkit

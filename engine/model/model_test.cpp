@@ -21,19 +21,19 @@ OpRegistry registryWithCopy() {
 /// x -> a -> b, where b is the output.
 Model chain() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 3}});
-  const int a = model.addNode("Copy", "a", {x})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 3}});
+  const TensorId a = model.addNode("Copy", "a", {x})[0];
   model.outputs = {model.addNode("Copy", "b", {a})[0]};
   return model;
 }
 
 TEST(Model, NamesOutputsAfterTheirNode) {
   Model model = chain();
-  EXPECT_EQ(model.findTensor("a"), 1);
-  EXPECT_EQ(model.findTensor("nothing"), -1);
-  model.addNode("Copy", "c", {0}, {}, 2);
-  EXPECT_GE(model.findTensor("c:0"), 0);
-  EXPECT_GE(model.findTensor("c:1"), 0);
+  EXPECT_EQ(model.findTensor("a"), TensorId(1));
+  EXPECT_FALSE(model.findTensor("nothing"));
+  model.addNode("Copy", "c", {TensorId(0)}, {}, 2);
+  EXPECT_TRUE(model.findTensor("c:0"));
+  EXPECT_TRUE(model.findTensor("c:1"));
 }
 
 TEST(Model, ValidatesAChain) {
@@ -48,27 +48,28 @@ struct Damage {
 
 TEST(Model, ValidateNamesWhatIsWrong) {
   const OpRegistry registry = registryWithCopy();
-  const Damage table[] = {{"before anything makes it", [](Model& m) { std::swap(m.nodes[0], m.nodes[1]); }},
-                          {"must be unique", [](Model& m) { m.tensors[1].name = std::string("x"); }},
-                          {"must have a name", [](Model& m) { m.tensors[1].name.clear(); }},
-                          {"refers to tensor 17", [](Model& m) { m.nodes[1].inputs[0] = 17; }},
-                          {"refers to tensor -2", [](Model& m) { m.outputs[0] = -2; }},
-                          {"at least one output", [](Model& m) { m.outputs.clear(); }},
-                          {"nothing makes output 'loose'", [](Model& m) { m.outputs = {m.addTensor("loose")}; }},
-                          {"already defines", [](Model& m) { m.nodes[1].outputs[0] = 1; }},
-                          {"no operator 'Unknown'", [](Model& m) { m.nodes[0].type = std::string("Unknown"); }},
-                          {"found version 2", [](Model& m) { m.nodes[0].version = 2; }},
-                          {"expected no parameters",
-                           [](Model& m) {
-                             m.nodes[0].params = {1, 2, 3};
-                           }},
-                          {"listed once", [](Model& m) { m.inputs.push_back(0); }},
-                          {"negative extent", [](Model& m) { m.tensors[0].desc.shape = {-5}; }},
-                          {"2^40", [](Model& m) { m.tensors[0].desc.shape = {int64_t{1} << 50}; }},
-                          {"must be f32[2]", [](Model& m) {
-                             m.addConstant("k", *Tensor::onHost({DType::Float32, {2}}));
-                             m.tensors.back().constant->desc.shape = {3};
-                           }}};
+  const Damage table[] = {
+      {"before anything makes it", [](Model& m) { std::swap(m.nodes[NodeId(0)], m.nodes[NodeId(1)]); }},
+      {"must be unique", [](Model& m) { m.tensors[TensorId(1)].name = std::string("x"); }},
+      {"must have a name", [](Model& m) { m.tensors[TensorId(1)].name.clear(); }},
+      {"refers to tensor 17", [](Model& m) { m.nodes[NodeId(1)].inputs[0] = TensorId(17); }},
+      {"refers to tensor -2", [](Model& m) { m.outputs[0] = TensorId(-2); }},
+      {"at least one output", [](Model& m) { m.outputs.clear(); }},
+      {"nothing makes output 'loose'", [](Model& m) { m.outputs = {m.addTensor("loose")}; }},
+      {"already defines", [](Model& m) { m.nodes[NodeId(1)].outputs[0] = TensorId(1); }},
+      {"no operator 'Unknown'", [](Model& m) { m.nodes[NodeId(0)].type = std::string("Unknown"); }},
+      {"found version 2", [](Model& m) { m.nodes[NodeId(0)].version = 2; }},
+      {"expected no parameters",
+       [](Model& m) {
+         m.nodes[NodeId(0)].params = {1, 2, 3};
+       }},
+      {"listed once", [](Model& m) { m.inputs.push_back(TensorId(0)); }},
+      {"negative extent", [](Model& m) { m.tensors[TensorId(0)].desc.shape = {-5}; }},
+      {"2^40", [](Model& m) { m.tensors[TensorId(0)].desc.shape = {int64_t{1} << 50}; }},
+      {"must be f32[2]", [](Model& m) {
+         m.addConstant("k", *Tensor::onHost({DType::Float32, {2}}));
+         m.tensors.back().constant->desc.shape = {3};
+       }}};
   for (const Damage& damage : table) {
     Model model = chain();
     damage.apply(model);
@@ -79,19 +80,20 @@ TEST(Model, ValidateNamesWhatIsWrong) {
 
 TEST(Model, SortPutsProducersFirstAndKeepsTheRest) {
   Model model = chain();
-  model.addNode("Copy", "c", {0});
-  std::swap(model.nodes[0], model.nodes[1]);
+  model.addNode("Copy", "c", {TensorId(0)});
+  std::swap(model.nodes[NodeId(0)], model.nodes[NodeId(1)]);
   ASSERT_TRUE(sortTopologically(model).isOk());
-  EXPECT_EQ(model.nodes[0].name, "a");
-  EXPECT_EQ(model.nodes[1].name, "b");
-  EXPECT_EQ(model.nodes[2].name, "c");
+  EXPECT_EQ(model.nodes[NodeId(0)].name, "a");
+  EXPECT_EQ(model.nodes[NodeId(1)].name, "b");
+  EXPECT_EQ(model.nodes[NodeId(2)].name, "c");
 }
 
 TEST(Model, SortNamesATensorOnTheCycle) {
   Model model = chain();
-  model.nodes[0].inputs = {2};  // a reads b, b reads a
-  model.addNode("Copy", "after", {2});
-  std::swap(model.nodes[0], model.nodes[2]);  // start from a node that depends on the cycle but is not on it
+  model.nodes[NodeId(0)].inputs = {TensorId(2)};  // a reads b, b reads a
+  model.addNode("Copy", "after", {TensorId(2)});
+  std::swap(model.nodes[NodeId(0)],
+            model.nodes[NodeId(2)]);  // start from a node that depends on the cycle but is not on it
   const Status status = sortTopologically(model);
   EXPECT_EQ(status.code(), StatusCode::Corrupt);
   EXPECT_TRUE(status.message().find("'a'") != std::string::npos || status.message().find("'b'") != std::string::npos)

@@ -49,7 +49,7 @@ TEST_F(AddedKernels, StandBeforeThoseOfTheOperator) {
 TEST_F(AddedKernels, RefusalsGoToTheNextKernelWithTheirReason) {
   load();
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {6}});
+  const TensorId x = model.addInput("x", {DType::Float32, {6}});
   model.inputs = {x};
   model.outputs = {model.addNode("Relu", "n", {x}, {})[0]};
   ASSERT_TRUE(run(std::move(model)));
@@ -62,7 +62,7 @@ TEST_F(AddedKernels, RefusalsGoToTheNextKernelWithTheirReason) {
 TEST_F(AddedKernels, OtherDTypesAreNotAsked) {
   load();
   Model model;
-  const int x = model.addInput("x", {DType::Float64, {2, 3}});
+  const TensorId x = model.addInput("x", {DType::Float64, {2, 3}});
   model.inputs = {x};
   model.outputs = {model.addNode("Relu", "n", {x}, {})[0]};
   const auto interpreter = Interpreter::create(std::move(model), set_.registry());

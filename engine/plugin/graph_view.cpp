@@ -4,23 +4,22 @@
 
 using namespace opkit;
 
-int32_t opkit_graph::producer(int32_t tensor) const {
-  for (size_t n = 0; n < nodes(); ++n)
-    if (const ModelNode* one = node(n); one && tensor >= 0 && std::ranges::count(one->outputs, tensor) > 0)
-      return static_cast<int32_t>(n);
-  return -1;
+NodeId opkit_graph::producer(TensorId tensor) const {
+  for (const NodeId n : model_.nodes.ids())
+    if (const ModelNode* one = node(n); one && tensor && std::ranges::count(one->outputs, tensor) > 0) return n;
+  return {};
 }
 
-size_t opkit_graph::uses(int32_t tensor) const {
+size_t opkit_graph::uses(TensorId tensor) const {
   size_t count = static_cast<size_t>(std::ranges::count(model_.outputs, tensor));
-  for (size_t n = 0; n < nodes(); ++n)
+  for (const NodeId n : model_.nodes.ids())
     if (const ModelNode* one = node(n)) count += static_cast<size_t>(std::ranges::count(one->inputs, tensor));
-  return tensor < 0 ? 0 : count;
+  return tensor ? count : 0;
 }
 
-bool opkit_graph::isOutput(int32_t tensor) const { return std::ranges::count(model_.outputs, tensor) > 0; }
+bool opkit_graph::isOutput(TensorId tensor) const { return std::ranges::count(model_.outputs, tensor) > 0; }
 
-const char* opkit_graph::attributesJson(size_t index) const {
+const char* opkit_graph::attributesJson(NodeId index) const {
   const ModelNode* one = node(index);
   const OpDef* def = one ? registry_.find(one->type) : nullptr;
   json_ = def ? paramsToJson(def->params, one->params) : "{}";
@@ -32,29 +31,28 @@ opkit_code opkit_graph::refuse(std::string message) {
   return OPKIT_INVALID_ARGUMENT;
 }
 
-opkit_code opkit_graph::replace(int32_t from, int32_t to) {
-  if (!isTensor(from) || !isTensor(to))
+opkit_code opkit_graph::replace(TensorId from, TensorId to) {
+  if (!model_.tensors.contains(from) || !model_.tensors.contains(to))
     return refuse(fmt::format("graph_replace: there are no tensors {} and {}", from, to));
   if (isOutput(from))
-    return refuse(fmt::format("graph_replace: tensor '{}' is an output of the model",
-                              model_.tensors[static_cast<size_t>(from)].name));
-  for (size_t n = 0; n < nodes(); ++n)
+    return refuse(fmt::format("graph_replace: tensor '{}' is an output of the model", model_.tensors[from].name));
+  for (const NodeId n : model_.nodes.ids())
     if (!removed_[n]) std::ranges::replace(model_.nodes[n].inputs, from, to);
   return OPKIT_OK;
 }
 
-opkit_code opkit_graph::remove(size_t index) {
+opkit_code opkit_graph::remove(NodeId index) {
   const ModelNode* one = node(index);
   if (!one) return refuse(fmt::format("graph_remove: there is no node {}", index));
-  for (int output : one->outputs)
+  for (const TensorId output : one->outputs)
     if (uses(output) > 0)
-      return refuse(fmt::format("graph_remove: output '{}' of node '{}' is still used",
-                                model_.tensors[static_cast<size_t>(output)].name, one->name));
+      return refuse(
+          fmt::format("graph_remove: output '{}' of node '{}' is still used", model_.tensors[output].name, one->name));
   removed_[index] = true;
   return OPKIT_OK;
 }
 
-opkit_code opkit_graph::retype(size_t index, const char* type, const char* attributes) {
+opkit_code opkit_graph::retype(NodeId index, const char* type, const char* attributes) {
   if (!node(index)) return refuse(fmt::format("graph_retype: there is no node {}", index));
   const OpDef* def = type ? registry_.find(type) : nullptr;
   if (!def) return refuse(fmt::format("graph_retype: there is no operator '{}'", type ? type : ""));
@@ -68,8 +66,10 @@ opkit_code opkit_graph::retype(size_t index, const char* type, const char* attri
 }
 
 opkit::Status opkit_graph::finish() {
-  size_t next = 0;
-  std::erase_if(model_.nodes, [&](const ModelNode&) { return removed_[next++]; });
+  IndexedVector<NodeId, ModelNode> kept;
+  for (const NodeId n : model_.nodes.ids())
+    if (!removed_[n]) kept.push_back(std::move(model_.nodes[n]));
+  model_.nodes = std::move(kept);
   removed_.assign(model_.nodes.size(), false);
   if (!mistake_.empty()) return Status::invalidArgument("{}", mistake_);
   return validateModel(model_, registry_);

@@ -18,27 +18,25 @@ struct opkit_graph {
 
   size_t nodes() const { return model_.nodes.size(); }
   /// Null for a removed node or a number out of range.
-  const opkit::ModelNode* node(size_t index) const {
-    return index < nodes() && !removed_[index] ? &model_.nodes[index] : nullptr;
+  const opkit::ModelNode* node(opkit::NodeId id) const {
+    return removed_.contains(id) && !removed_[id] ? &model_.nodes[id] : nullptr;
   }
-  int32_t producer(int32_t tensor) const;
-  size_t uses(int32_t tensor) const;
-  bool isOutput(int32_t tensor) const;
-  const char* attributesJson(size_t node) const;
-  opkit_code replace(int32_t from, int32_t to);
-  opkit_code remove(size_t node);
-  opkit_code retype(size_t node, const char* type, const char* attributes);
+  opkit::NodeId producer(opkit::TensorId tensor) const;
+  size_t uses(opkit::TensorId tensor) const;
+  bool isOutput(opkit::TensorId tensor) const;
+  const char* attributesJson(opkit::NodeId node) const;
+  opkit_code replace(opkit::TensorId from, opkit::TensorId to);
+  opkit_code remove(opkit::NodeId node);
+  opkit_code retype(opkit::NodeId node, const char* type, const char* attributes);
   /// Keeps the first mistake of the pass in mind.
   opkit_code refuse(std::string message);
   /// Removes nodes for good. The first mistake of the pass, or OK.
   opkit::Status finish();
 
  private:
-  bool isTensor(int32_t tensor) const { return tensor >= 0 && static_cast<size_t>(tensor) < model_.tensors.size(); }
-
   opkit::Model& model_;
   const opkit::OpRegistry& registry_;
-  std::vector<bool> removed_;
+  opkit::IndexedVector<opkit::NodeId, bool> removed_;
   mutable std::string json_;
   std::string mistake_;
 };

@@ -109,40 +109,42 @@ double* wideMagnitude(opkit_call* call, size_t output, int64_t terms) {
   return magnitude;
 }
 
+/// Absent if no model has as many nodes.
+NodeId nodeId(size_t number) { return std::in_range<int>(number) ? NodeId(number) : NodeId(); }
 size_t graphNodes(const opkit_graph* graph) { return graph->nodes(); }
 const char* graphType(const opkit_graph* graph, size_t node) {
-  return graph->node(node) ? graph->node(node)->type.c_str() : "";
+  return graph->node(nodeId(node)) ? graph->node(nodeId(node))->type.c_str() : "";
 }
 size_t graphInputCount(const opkit_graph* graph, size_t node) {
-  return graph->node(node) ? graph->node(node)->inputs.size() : 0;
+  return graph->node(nodeId(node)) ? graph->node(nodeId(node))->inputs.size() : 0;
 }
 size_t graphOutputCount(const opkit_graph* graph, size_t node) {
-  return graph->node(node) ? graph->node(node)->outputs.size() : 0;
+  return graph->node(nodeId(node)) ? graph->node(nodeId(node))->outputs.size() : 0;
 }
 int32_t graphInput(const opkit_graph* graph, size_t node, size_t index) {
-  return index < graphInputCount(graph, node) ? graph->node(node)->inputs[index] : -1;
+  return index < graphInputCount(graph, node) ? graph->node(nodeId(node))->inputs[index].number() : -1;
 }
 int32_t graphOutput(const opkit_graph* graph, size_t node, size_t index) {
-  return index < graphOutputCount(graph, node) ? graph->node(node)->outputs[index] : -1;
+  return index < graphOutputCount(graph, node) ? graph->node(nodeId(node))->outputs[index].number() : -1;
 }
-int32_t graphProducer(const opkit_graph* graph, int32_t tensor) { return graph->producer(tensor); }
-size_t graphUses(const opkit_graph* graph, int32_t tensor) { return graph->uses(tensor); }
+int32_t graphProducer(const opkit_graph* graph, int32_t tensor) { return graph->producer(TensorId(tensor)).number(); }
+size_t graphUses(const opkit_graph* graph, int32_t tensor) { return graph->uses(TensorId(tensor)); }
 const char* graphAttributesJson(const opkit_graph* graph, size_t node) {
-  return textOr("{}", [&] { return graph->attributesJson(node); });
+  return textOr("{}", [&] { return graph->attributesJson(nodeId(node)); });
 }
-int32_t graphIsOutput(const opkit_graph* graph, int32_t tensor) { return graph->isOutput(tensor) ? 1 : 0; }
+int32_t graphIsOutput(const opkit_graph* graph, int32_t tensor) { return graph->isOutput(TensorId(tensor)) ? 1 : 0; }
 template <class Body>
 opkit_code changing(opkit_graph* graph, Body body) noexcept {
   return shielded(body, [&](opkit_code, std::string message) { return graph->refuse(std::move(message)); });
 }
 opkit_code graphReplace(opkit_graph* graph, int32_t from, int32_t to) {
-  return changing(graph, [&] { return graph->replace(from, to); });
+  return changing(graph, [&] { return graph->replace(TensorId(from), TensorId(to)); });
 }
 opkit_code graphRemove(opkit_graph* graph, size_t node) {
-  return changing(graph, [&] { return graph->remove(node); });
+  return changing(graph, [&] { return graph->remove(nodeId(node)); });
 }
 opkit_code graphRetype(opkit_graph* graph, size_t node, const char* newType, const char* attributes) {
-  return changing(graph, [&] { return graph->retype(node, newType, attributes); });
+  return changing(graph, [&] { return graph->retype(nodeId(node), newType, attributes); });
 }
 opkit_code recordDispatch(opkit_encoder* encoder, const opkit_dispatch* one) {
   return shielded(

@@ -62,8 +62,8 @@ TEST_F(PluginSetTest, PassRewritesModels) {
   ASSERT_TRUE(changes) << changes.error().toString();
   EXPECT_EQ(*changes, 1u);  // the last pair makes an output of the model
   ASSERT_EQ(model.nodes.size(), 4u);
-  EXPECT_EQ(model.nodes[1].type, "AddOne");
-  EXPECT_EQ(model.nodes[1].inputs, model.nodes[0].outputs);
+  EXPECT_EQ(model.nodes[NodeId(1)].type, "AddOne");
+  EXPECT_EQ(model.nodes[NodeId(1)].inputs, model.nodes[NodeId(0)].outputs);
   EXPECT_TRUE(run(std::move(model)));
 }
 

@@ -17,19 +17,20 @@ size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) 
 
 }  // namespace
 
-Status Arena::plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config) {
+Status Arena::plan(const Schedule& schedule, BackendIndex backendIndex, const Backend& backend,
+                   const SessionConfig& config) {
   guardBytes_ = alignUp(config.guardBytes, backend.alignment());
   poisons_ = config.poison || guardBytes_ > 0;
   poisonByte_ = config.poisonByte;
   members_.clear();
   std::vector<Lifetime> lifetimes;
-  for (size_t s = 0; s < schedule.slots.size(); ++s) {
+  for (const SlotId s : schedule.slots.ids()) {
     const Slot& slot = schedule.slots[s];
     if (!slot.isPlaced() || slot.backend != backendIndex) continue;
     OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(slot.device));
     members_.push_back({s, bytes});
     // Empty tensors also get a distinct address.
-    lifetimes.push_back({std::max<size_t>(bytes, 1) + 2 * guardBytes_, slot.first, slot.last});
+    lifetimes.push_back({std::max<size_t>(bytes, 1) + 2 * guardBytes_, slot.first.value(), slot.last.value()});
   }
   plan_ = planMemory(lifetimes, backend.alignment());
   return Status::ok();

@@ -16,7 +16,7 @@ namespace opkit {
 class Arena {
  public:
   /// Places the planned, input and scratch slots of `backend` in `schedule`.
-  Status plan(const Schedule& schedule, size_t backendIndex, const Backend& backend, const SessionConfig& config);
+  Status plan(const Schedule& schedule, BackendIndex backendIndex, const Backend& backend, const SessionConfig& config);
   /// Required size of the buffer; 0 if no slot is placed here.
   size_t sizeBytes() const { return members_.empty() ? 0 : std::max<size_t>(plan_.peakBytes, 1); }
   /// Gives the slots their memory. REQUIRES a buffer of sizeBytes(); it may be null for 0.
@@ -34,7 +34,7 @@ class Arena {
  private:
   Tensor whole() const;
   struct Member {
-    size_t slot;
+    SlotId slot;
     size_t sizeBytes;  // on the device, without guards
   };
   Status buildImage(const Schedule& schedule);

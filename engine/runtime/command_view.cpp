@@ -13,12 +13,12 @@ bool isWithheld(const TensorDesc& desc, const SessionConfig& config, const Backe
 }  // namespace
 
 CommandView::CommandView(const EncodedCommand& command, const Model& model, const EncodedGraph& graph,
-                         const SessionConfig& config, const Backend& backend, int backendIndex,
+                         const SessionConfig& config, const Backend& backend, BackendIndex backendIndex,
                          const TensorHomes& homes)
     : def_(*command.def), params_(command.params(model)), caps_(backend.caps()) {
-  const auto stored = [&](int tensor) {
-    if (tensor < 0) return TensorDesc{};
-    TensorDesc desc = graph.descs[static_cast<size_t>(tensor)];
+  const auto stored = [&](TensorId tensor) {
+    if (!tensor) return TensorDesc{};
+    TensorDesc desc = graph.descs[tensor];
     desc.dtype = backend.storageDType(desc.dtype);
     return desc;
   };
@@ -29,20 +29,19 @@ CommandView::CommandView(const EncodedCommand& command, const Model& model, cons
   contents_.reserve(count);
   constants_.reserve(count);
   layouts_.reserve(count);
-  for (const int tensor : command.inputs) inputs_.push_back(stored(tensor));
-  for (const int tensor : command.outputs) outputs_.push_back(stored(tensor));
+  for (const TensorId tensor : command.inputs) inputs_.push_back(stored(tensor));
+  for (const TensorId tensor : command.outputs) outputs_.push_back(stored(tensor));
   for (size_t i = 0; i < count; ++i) {
-    const auto t = static_cast<size_t>(command.inputs[i]);
-    const bool given = command.inputs[i] >= 0;
-    const bool known = given && graph.contents[t].has_value();
-    const bool constant = given && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
+    const TensorId t = command.inputs[i];
+    const bool known = t && graph.contents[t].has_value();
+    const bool constant = t && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
     // A plan holds for one value of an input that shapes depend on.
     const Port* port = portOf(def_.inputs, i);
     const bool planned = known && port && port->contents;
-    inputList_.push_back(given ? &inputs_[i] : nullptr);
+    inputList_.push_back(t ? &inputs_[i] : nullptr);
     contents_.push_back(known ? &*graph.contents[t] : nullptr);
     constants_.push_back(constant || planned ? contents_.back() : nullptr);
-    const bool isHome = given && homes.backend[t] == backendIndex;
+    const bool isHome = t && homes.backend[t] == backendIndex;
     layouts_.push_back(isHome ? homes.layout[t] : Layout::NCHW);
   }
 }

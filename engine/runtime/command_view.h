@@ -7,17 +7,21 @@
 
 namespace opkit {
 
+/// One of the backends of a session.
+using BackendIndex = Index<struct BackendTag>;
+inline constexpr BackendIndex kMainBackend{0};
+
 /// The storage of a graph's tensors in a schedule under construction.
 struct TensorHomes {
-  explicit TensorHomes(size_t tensors) : backend(tensors, -1), layout(tensors, Layout::NCHW) {}
-  std::vector<int> backend;    // per tensor: backend of the step that writes it, -1 if none does yet
-  std::vector<Layout> layout;  // per tensor: layout after that step
+  explicit TensorHomes(size_t tensors) : backend(tensors), layout(tensors, Layout::NCHW) {}
+  IndexedVector<TensorId, BackendIndex> backend;  // of the step that writes it, absent if none does yet
+  IndexedVector<TensorId, Layout> layout;         // after that step
 };
 
 class CommandView {
  public:
   CommandView(const EncodedCommand& command, const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-              const Backend& backend, int backendIndex, const TensorHomes& homes);
+              const Backend& backend, BackendIndex backendIndex, const TensorHomes& homes);
   CommandView(const CommandView&) = delete;
   CommandView& operator=(const CommandView&) = delete;
 

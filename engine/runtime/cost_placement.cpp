@@ -11,7 +11,7 @@ constexpr double kImpossible = MinCut::kInfinity;
 
 /// One of the two backends, and a twin of it to measure on.
 struct Side {
-  int index = 0;  // among the session's backends
+  BackendIndex index = kMainBackend;
   Backend* backend = nullptr;
   Runtime* runtime = nullptr;
   std::unique_ptr<Backend> twin = nullptr;  // made at the first measurement
@@ -31,12 +31,11 @@ class CostPlacer {
 
   Result<CostPlan> place() {
     if (backends_.main().name() == "cpu") return CostPlan{};
-    OPKIT_ASSIGN(const size_t cpu, backends_.fallback());
-    OPKIT_ASSIGN(main_, sideOf(0));
+    OPKIT_ASSIGN(const BackendIndex cpu, backends_.fallback());
+    OPKIT_ASSIGN(main_, sideOf(kMainBackend));
     OPKIT_ASSIGN(other_, sideOf(cpu));
     for (const EncodedCommand& command : graph_.commands)
-      OPKIT_TRY(addCosts(command).withContext(
-          fmt::format("cost of node '{}'", model_.nodes[static_cast<size_t>(command.node)].name)));
+      OPKIT_TRY(addCosts(command).withContext(fmt::format("cost of node '{}'", model_.nodes[command.node].name)));
     OPKIT_ASSIGN(copies_, knownCopyCosts(*main_.runtime, *main_.twin));
     // Every tensor that enters may add a segment.
     copies_.up.latencyNs += submitNs_;
@@ -47,8 +46,8 @@ class CostPlacer {
   }
 
  private:
-  Result<Side> sideOf(size_t index) {
-    Side side{static_cast<int>(index), &backends_.at(index), &backends_.runtime(index)};
+  Result<Side> sideOf(BackendIndex index) {
+    Side side{index, &backends_.at(index), &backends_.runtime(index)};
     side.configuration = textOf(config_);
     OPKIT_ASSIGN(side.twin, backends_.twin(index));
     return side;
@@ -63,10 +62,10 @@ class CostPlacer {
     else
       mainNs_.push_back(main);
     otherNs_.push_back(other);
-    for (const int tensor : command.outputs) {
-      if (tensor < 0 || main == kImpossible) continue;
-      homes_.backend[static_cast<size_t>(tensor)] = main_.index;
-      homes_.layout[static_cast<size_t>(tensor)] = layout;
+    for (const TensorId tensor : command.outputs) {
+      if (!tensor || main == kImpossible) continue;
+      homes_.backend[tensor] = main_.index;
+      homes_.layout[tensor] = layout;
     }
     return Status::ok();
   }
@@ -98,16 +97,17 @@ class CostPlacer {
   void cut() {
     MinCut cut;
     std::vector<size_t> nodes;
-    std::vector<size_t> producer(graph_.descs.size(), MinCut::kSink);  // tensors without a producer are on the host
+    IndexedVector<TensorId, size_t> producer(graph_.descs.size(),
+                                             MinCut::kSink);  // tensors without a producer are on the host
     for (size_t c = 0; c < graph_.commands.size(); ++c) {
       nodes.push_back(cut.addNode());
       cut.addEdge(nodes[c], MinCut::kSink, mainNs_[c]);
       cut.addEdge(MinCut::kSource, nodes[c], otherNs_[c]);
-      for (const int tensor : graph_.commands[c].outputs)
-        if (tensor >= 0) producer[static_cast<size_t>(tensor)] = nodes[c];
+      for (const TensorId tensor : graph_.commands[c].outputs)
+        if (tensor) producer[tensor] = nodes[c];
     }
-    const std::vector<std::vector<size_t>> readers = readersOf(nodes);
-    for (size_t t = 0; t < readers.size(); ++t) addCopies(cut, t, producer[t], readers[t]);
+    const Readers readers = readersOf(nodes);
+    for (const TensorId t : readers.ids()) addCopies(cut, t, producer[t], readers[t]);
     const std::vector<bool> side = cut.solve();
     for (size_t c = 0; c < graph_.commands.size(); ++c) plan_.commands.push_back({side[nodes[c]], reasonOf(c)});
     plan_.estimate = {estimate(readers, producer, [&](size_t node) { return side[node]; }),
@@ -115,24 +115,26 @@ class CostPlacer {
                       estimate(readers, producer, [&](size_t) { return false; })};
   }
 
-  /// Per tensor that is not known on the host: the commands that read it, and the sink for outputs of the model.
-  std::vector<std::vector<size_t>> readersOf(const std::vector<size_t>& nodes) const {
-    std::vector<std::vector<size_t>> readers(graph_.descs.size());
-    const auto add = [&](int tensor, size_t node) {
-      if (tensor < 0 || graph_.contents[static_cast<size_t>(tensor)]) return;
-      readers[static_cast<size_t>(graph_.alias[static_cast<size_t>(tensor)])].push_back(node);
+  using Readers = IndexedVector<TensorId, std::vector<size_t>>;
+
+  /// Of a tensor that is not known on the host: the commands that read it, and the sink for outputs of the model.
+  Readers readersOf(const std::vector<size_t>& nodes) const {
+    Readers readers(graph_.descs.size());
+    const auto add = [&](TensorId tensor, size_t node) {
+      if (!tensor || graph_.contents[tensor]) return;
+      readers[graph_.alias[tensor]].push_back(node);
     };
     for (size_t c = 0; c < graph_.commands.size(); ++c)
-      for (const int tensor : graph_.commands[c].inputs) add(tensor, nodes[c]);
-    for (const int output : model_.outputs) add(output, MinCut::kSink);
+      for (const TensorId tensor : graph_.commands[c].inputs) add(tensor, nodes[c]);
+    for (const TensorId output : model_.outputs) add(output, MinCut::kSink);
     return readers;
   }
 
-  double upNs(size_t tensor) const { return copies_.up.of(graph_.descs[tensor].sizeBytes()); }
-  double downNs(size_t tensor) const { return copies_.down.of(graph_.descs[tensor].sizeBytes()); }
+  double upNs(TensorId tensor) const { return copies_.up.of(graph_.descs[tensor].sizeBytes()); }
+  double downNs(TensorId tensor) const { return copies_.down.of(graph_.descs[tensor].sizeBytes()); }
 
   /// One node stands for the copy in each direction, so that it is paid once.
-  void addCopies(MinCut& cut, size_t tensor, size_t producer, const std::vector<size_t>& readers) const {
+  void addCopies(MinCut& cut, TensorId tensor, size_t producer, const std::vector<size_t>& readers) const {
     if (readers.empty()) return;
     const size_t down = cut.addNode(), up = cut.addNode();
     cut.addEdge(producer, down, downNs(tensor));
@@ -148,11 +150,10 @@ class CostPlacer {
 
   /// Nanoseconds of a run with the commands placed as in `onMain`. Nodes of commands follow the two ends in order.
   template <class OnMain>
-  double estimate(const std::vector<std::vector<size_t>>& readers, const std::vector<size_t>& producer,
-                  OnMain&& onMain) const {
+  double estimate(const Readers& readers, const IndexedVector<TensorId, size_t>& producer, OnMain&& onMain) const {
     double sum = 0;
     for (size_t c = 0; c < graph_.commands.size(); ++c) sum += onMain(c + 2) ? mainNs_[c] : otherNs_[c];
-    for (size_t t = 0; t < readers.size(); ++t) {
+    for (const TensorId t : readers.ids()) {
       bool up = false, down = false;
       for (const size_t reader : readers[t]) {
         up = up || (onMain(reader) && !onMain(producer[t]));

@@ -102,7 +102,7 @@ const OpRegistry& registryOf() {
 
 Model chain(const std::vector<std::string>& types) {
   Model model;
-  int tensor = model.addInput("x", {DType::Float32, {4}});
+  TensorId tensor = model.addInput("x", {DType::Float32, {4}});
   for (size_t i = 0; i < types.size(); ++i)
     tensor = model.addNode(types[i], fmt::format("{}{}", types[i], i), {tensor})[0];
   model.outputs = {tensor};

@@ -12,7 +12,7 @@ namespace {
 /// Records the start of a step and its host time, including the submission of its segment.
 class StepClock {
  public:
-  StepClock(HostTimes* times, size_t step) : times_(times), step_(step) {
+  StepClock(HostTimes* times, StepId step) : times_(times), step_(step) {
     if (times_) times_->steps[step_].startNs = times_->sinceRunStartNs();
   }
   ~StepClock() {
@@ -23,7 +23,7 @@ class StepClock {
 
  private:
   HostTimes* times_;
-  size_t step_;
+  StepId step_;
 };
 
 /// Objects have no bytes; the card of the operator refuses them.
@@ -47,7 +47,7 @@ bool Pipeline::fits(std::span<const Tensor> inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!(inputs[i].desc == plannedInputs_[i])) return false;
   for (size_t k = 0; k < parts_.watched.size(); ++k) {
-    const std::span<std::byte> now = contentsOf(inputs[static_cast<size_t>(parts_.watched[k])]);
+    const std::span<std::byte> now = contentsOf(inputs[parts_.watched[k]]);
     if (!std::equal(now.begin(), now.end(), plannedContents_[k].begin(), plannedContents_[k].end())) return false;
   }
   return true;
@@ -55,8 +55,8 @@ bool Pipeline::fits(std::span<const Tensor> inputs) const {
 
 void Pipeline::rememberInputs(std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) plannedInputs_.push_back(input.desc);
-  for (int position : parts_.watched) {
-    const std::span<std::byte> bytes = contentsOf(inputs[static_cast<size_t>(position)]);
+  for (const size_t i : parts_.watched) {
+    const std::span<std::byte> bytes = contentsOf(inputs[i]);
     plannedContents_.emplace_back(bytes.begin(), bytes.end());
   }
 }
@@ -64,8 +64,7 @@ void Pipeline::rememberInputs(std::span<const Tensor> inputs) {
 /// The inputs, with copies of those whose values become part of the plan, since the caller will overwrite them.
 Result<std::vector<Tensor>> Pipeline::keepContents(std::span<const Tensor> inputs) const {
   std::vector<Tensor> kept(inputs.begin(), inputs.end());
-  for (int position : parts_.watched) {
-    const auto i = static_cast<size_t>(position);
+  for (const size_t i : parts_.watched) {
     if (isObject(inputs[i].desc.dtype)) continue;
     OPKIT_ASSIGN(kept[i], Tensor::onHost(inputs[i].desc, Fill::None));
     convertElements(inputs[i], kept[i]);
@@ -77,12 +76,11 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   rememberInputs(inputs);
   OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
   OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
-  for (const int output : model_.outputs)
-    OPKIT_TRY(checkDeclared(model_.tensors[static_cast<size_t>(output)], graph_.descs[static_cast<size_t>(output)]));
+  for (const TensorId output : model_.outputs) OPKIT_TRY(checkDeclared(model_.tensors[output], graph_.descs[output]));
   OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_, parts_.share->ending));
   OPKIT_TRY(planScratch());
   arenas_.resize(backends_.size());
-  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
+  for (const BackendIndex b : backends_.ids()) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
   deviceNs_.assign(schedule_.steps.size(), -1);
   hostTimes_.steps.assign(schedule_.steps.size(), {});
   return Status::ok();
@@ -91,9 +89,9 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
 Status Pipeline::bind() {
   // The fallback backend was added after pipelines that do not use it.
   arenas_.resize(backends_.size());
-  for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).selectPlan(id_);
+  for (const BackendIndex b : backends_.ids()) backends_.at(b).selectPlan(id_);
   if (bound_) return Status::ok();
-  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(backends_.at(b).onResizeBegin());
+  for (const BackendIndex b : backends_.ids()) OPKIT_TRY(backends_.at(b).onResizeBegin());
   OPKIT_TRY(placeMemory());
   OPKIT_TRY(resizeExecutions());
   bound_ = true;
@@ -102,7 +100,7 @@ Status Pipeline::bind() {
 
 void Pipeline::unbind() {
   bound_ = false;
-  for (size_t b = 0; b < backends_.size(); ++b) backends_.at(b).dropPlan(id_);
+  for (const BackendIndex b : backends_.ids()) backends_.at(b).dropPlan(id_);
   for (Arena& arena : arenas_) arena.unbind(schedule_);
   for (Slot& slot : schedule_.slots)
     if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
@@ -110,9 +108,9 @@ void Pipeline::unbind() {
 
 /// Slots may have been added; addresses of existing slots stay valid until the next call.
 void Pipeline::linkTensors() {
-  const auto list = [&](const std::vector<int>& slots) {
+  const auto list = [&](const std::vector<SlotId>& slots) {
     std::vector<const Tensor*> tensors;
-    for (int slot : slots) tensors.push_back(slot < 0 ? nullptr : &schedule_.slots[static_cast<size_t>(slot)].device);
+    for (const SlotId slot : slots) tensors.push_back(slot ? &schedule_.slots[slot].device : nullptr);
     return tensors;
   };
   for (Step& step : schedule_.steps) {
@@ -124,7 +122,7 @@ void Pipeline::linkTensors() {
 Status Pipeline::planScratch() {
   linkTensors();
   std::vector<Slot> added;
-  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+  for (const StepId i : schedule_.steps.ids()) {
     Step& step = schedule_.steps[i];
     if (step.isCopy()) continue;
     OPKIT_TRY(requireSession(parts_.share->ending));
@@ -133,27 +131,27 @@ Status Pipeline::planScratch() {
     }
     const size_t bytes = *step.scratchBytes;
     if (bytes == 0) continue;
-    step.scratch = static_cast<int>(schedule_.slots.size() + added.size());
+    step.scratch = SlotId(schedule_.slots.size() + added.size());
     Slot slot{.kind = Slot::Kind::Scratch,
-              .tensor = schedule_.slots[static_cast<size_t>(*std::ranges::max_element(step.outputs))].tensor,
+              .tensor = schedule_.slots[*std::ranges::max_element(step.outputs)].tensor,
               .backend = step.backend};
     // Guards must last until they are checked.
-    slot.first = config_.guardBytes > 0 ? 0 : i;
-    slot.last = config_.guardBytes > 0 ? schedule_.steps.size() - 1 : i;
+    slot.first = config_.guardBytes > 0 ? StepId(0) : i;
+    slot.last = config_.guardBytes > 0 ? schedule_.steps.lastId() : i;
     slot.device.desc = {DType::UInt8, {static_cast<int64_t>(bytes)}};
     added.push_back(std::move(slot));
   }
-  std::ranges::move(added, std::back_inserter(schedule_.slots));
+  for (Slot& slot : added) schedule_.slots.push_back(std::move(slot));
   linkTensors();
   return Status::ok();
 }
 
 Status Pipeline::placeMemory() {
-  for (size_t b = 0; b < arenas_.size(); ++b) OPKIT_TRY(arenas_[b].bind(schedule_, parts_.arenas[b]));
+  for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].bind(schedule_, parts_.arenas[b]));
   OPKIT_TRY(placeConstants());
   for (Slot& slot : schedule_.slots) {
     if (slot.kind != Slot::Kind::View) continue;
-    const Tensor& owner = schedule_.slots[static_cast<size_t>(slot.owner)].device;
+    const Tensor& owner = schedule_.slots[slot.owner].device;
     slot.device.buffer = owner.buffer;
     slot.device.offsetBytes = owner.offsetBytes + slot.viewOffsetBytes;
   }
@@ -169,7 +167,7 @@ Status Pipeline::placeConstants() {
 /// Constants of the model are uploaded once per device, values of these shapes once per plan; neither if the backend
 /// can read them in place.
 Status Pipeline::placeConstant(Slot& slot) {
-  const auto t = static_cast<size_t>(slot.tensor);
+  const TensorId t = slot.tensor;
   const Tensor& host = *graph_.contents[t];
   Backend& backend = backends_.at(slot.backend);
   const bool sameForm = host.desc == slot.device.desc && host.layout == slot.device.layout;
@@ -195,47 +193,42 @@ Status Pipeline::placeConstant(Slot& slot) {
 
 /// Borrowed: an Execution that still had it would keep the arena alive after unbind().
 Tensor Pipeline::scratchOf(const Step& step) const {
-  if (step.scratch < 0) return {};
-  Tensor scratch = schedule_.slots[static_cast<size_t>(step.scratch)].device;
+  if (!step.scratch) return {};
+  Tensor scratch = schedule_.slots[step.scratch].device;
   scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
   return scratch;
 }
 
 Status Pipeline::resizeExecutions() {
-  const std::vector<Step>& steps = schedule_.steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
+  for (const Step& step : schedule_.steps) {
     OPKIT_TRY(requireSession(parts_.share->ending));
     if (step.isCopy()) {
       const Tensor& source = *step.inputTensors[0];
       const Tensor& target = *step.outputTensors[0];
       if (!source.buffer->hostData() && !target.buffer->hostData()) {
-        OPKIT_ASSIGN(
-            staging_[&step],
-            Tensor::onHost(
-                graph_.descs[static_cast<size_t>(schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor)]));
+        OPKIT_ASSIGN(staging_[&step], Tensor::onHost(graph_.descs[schedule_.slots[step.inputs[0]].tensor]));
       }
       continue;
     }
     Backend& backend = backends_.at(step.backend);
-    if (i == 0 || steps[i - 1].segment != step.segment) OPKIT_TRY(backend.beginSegment(step.segment));
+    if (schedule_.beginsSegment(step)) OPKIT_TRY(backend.beginSegment(step.segment));
     step.execution->setScratch(scratchOf(step));
     OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
-    if (i + 1 == steps.size() || steps[i + 1].segment != step.segment) OPKIT_TRY(backend.endSegment(step.segment));
+    if (schedule_.endsSegment(step)) OPKIT_TRY(backend.endSegment(step.segment));
   }
   return Status::ok();
 }
 
 std::vector<TensorDesc> Pipeline::outputDescs() const {
   std::vector<TensorDesc> descs;
-  for (int output : model_.outputs) descs.push_back(graph_.descs[static_cast<size_t>(output)]);
+  for (const TensorId output : model_.outputs) descs.push_back(graph_.descs[output]);
   return descs;
 }
 
 Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   hostTimes_.runStart = std::chrono::steady_clock::now();
   if (config_.poison || config_.guardBytes > 0)
-    for (size_t b = 0; b < arenas_.size(); ++b) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
+    for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
   for (const Slot& slot : schedule_.slots) {
     if (slot.kind != Slot::Kind::Input) continue;
     const auto position = std::find(model_.inputs.begin(), model_.inputs.end(), slot.tensor) - model_.inputs.begin();
@@ -250,15 +243,13 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
 
 /// For messages.
 std::string Pipeline::describe(const Step& step) const {
-  if (step.command) return fmt::format("node '{}'", model_.nodes[static_cast<size_t>(step.command->node)].name);
-  return fmt::format("conversion of '{}'",
-                     graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor));
+  if (step.command) return fmt::format("node '{}'", model_.nodes[step.command->node].name);
+  return fmt::format("conversion of '{}'", graph_.tensorName(model_, schedule_.slots[step.inputs[0]].tensor));
 }
 
 Status Pipeline::runSegments() {
-  const std::vector<Step>& steps = schedule_.steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
+  for (const StepId i : schedule_.steps.ids()) {
+    const Step& step = schedule_.steps[i];
     const StepClock clock(config_.profile ? &hostTimes_ : nullptr, i);
     if (step.isCopy()) {
       OPKIT_TRY(copyStep(step));
@@ -269,11 +260,11 @@ Status Pipeline::runSegments() {
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
       return status.withContext(describe(step));
     if (isStoppedBy(callbacks_.after, step)) return Status::ok();
-    if (i + 1 < steps.size() && steps[i + 1].segment == step.segment) continue;
+    if (!schedule_.endsSegment(step)) continue;
     if (Status status = backend.onExecuteEnd(step.segment); !status.isOk()) {
-      size_t first = i;
-      while (first > 0 && steps[first - 1].segment == step.segment) --first;
-      return status.withContext(first == i ? describe(step) : describe(steps[first]) + " to " + describe(step));
+      const Step* first = &step;
+      while (!schedule_.beginsSegment(*first)) --first;
+      return status.withContext(first == &step ? describe(step) : describe(*first) + " to " + describe(step));
     }
   }
   return Status::ok();
@@ -288,13 +279,12 @@ Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallb
 
 bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
   if (!callback || !step.command) return false;
-  const auto names = [&](const std::vector<int>& slots) {
+  const auto names = [&](const std::vector<SlotId>& slots) {
     std::vector<std::string> list;
-    for (const int slot : slots)
-      list.push_back(slot < 0 ? "" : graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(slot)].tensor));
+    for (const SlotId slot : slots) list.push_back(slot ? graph_.tensorName(model_, schedule_.slots[slot].tensor) : "");
     return list;
   };
-  const CommandInfo command{model_.nodes[static_cast<size_t>(step.command->node)].name,
+  const CommandInfo command{model_.nodes[step.command->node].name,
                             step.command->def->type,
                             backends_.at(step.backend).name(),
                             names(step.inputs),
@@ -305,11 +295,11 @@ bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
   return callbacks_.stopped;
 }
 
-Result<Tensor> Pipeline::readSlot(const std::vector<int>& slots, size_t index) {
-  if (index >= slots.size() || slots[index] < 0)
+Result<Tensor> Pipeline::readSlot(const std::vector<SlotId>& slots, size_t index) {
+  if (index >= slots.size() || !slots[index])
     return Status::invalidArgument("the command has no tensor {} there, of {}", index, slots.size());
-  const Slot& slot = schedule_.slots[static_cast<size_t>(slots[index])];
-  const auto t = static_cast<size_t>(slot.tensor);
+  const Slot& slot = schedule_.slots[slots[index]];
+  const TensorId t = slot.tensor;
   OPKIT_ASSIGN(Tensor host, Tensor::onHost(graph_.descs[t], Fill::None));
   if (slot.device.buffer) {
     OPKIT_TRY(backends_.at(slot.backend).download(slot.device, host));
@@ -324,7 +314,7 @@ Result<Tensor> Pipeline::readSlot(const std::vector<int>& slots, size_t index) {
 Status Pipeline::copyStep(const Step& step) {
   const Tensor& source = *step.inputTensors[0];
   const Tensor& target = *step.outputTensors[0];
-  Backend& from = backends_.at(schedule_.slots[static_cast<size_t>(step.inputs[0])].backend);
+  Backend& from = backends_.at(schedule_.slots[step.inputs[0]].backend);
   Backend& to = backends_.at(step.backend);
   if (source.buffer->hostData()) return to.upload(source, target);
   if (target.buffer->hostData()) return from.download(source, target);
@@ -333,12 +323,12 @@ Status Pipeline::copyStep(const Step& step) {
   return to.upload(staging, target);
 }
 
-Status Pipeline::readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target) {
-  if (slot >= 0) {
-    const Slot& source = schedule_.slots[static_cast<size_t>(slot)];
+Status Pipeline::readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target) {
+  if (slot) {
+    const Slot& source = schedule_.slots[slot];
     return backends_.at(source.backend).download(source.device, target);
   }
-  const auto& known = graph_.contents[static_cast<size_t>(tensor)];
+  const auto& known = graph_.contents[tensor];
   const auto input = std::find(model_.inputs.begin(), model_.inputs.end(), tensor);
   OPKIT_CHECK(known || input != model_.inputs.end());
   const Tensor& source = known ? *known : inputs[static_cast<size_t>(input - model_.inputs.begin())];
@@ -347,29 +337,27 @@ Status Pipeline::readOutput(int tensor, int slot, std::span<const Tensor> inputs
 }
 
 void Pipeline::findMakers() {
-  madeIn_.assign(graph_.descs.size(), -1);
+  madeIn_.assign(graph_.descs.size(), {});
   for (const Step& step : schedule_.steps)
-    for (const int output : step.outputs)
-      if (!step.isCopy() && output >= 0)
-        madeIn_[static_cast<size_t>(schedule_.slots[static_cast<size_t>(output)].tensor)] = output;
+    for (const SlotId output : step.outputs)
+      if (!step.isCopy() && output) madeIn_[schedule_.slots[output].tensor] = output;
 }
 
-Result<Tensor> Pipeline::readTensor(int tensor, std::span<const Tensor> inputs) {
-  const auto t = static_cast<size_t>(tensor);
-  OPKIT_ASSIGN(Tensor result, Tensor::onHost(graph_.descs[t]));
+Result<Tensor> Pipeline::readTensor(TensorId tensor, std::span<const Tensor> inputs) {
+  OPKIT_ASSIGN(Tensor result, Tensor::onHost(graph_.descs[tensor]));
   if (madeIn_.empty()) findMakers();
-  const int slot = madeIn_[t];
+  const SlotId slot = madeIn_[tensor];
   const bool isInput = std::find(model_.inputs.begin(), model_.inputs.end(), tensor) != model_.inputs.end();
-  if (slot < 0 && !graph_.contents[t] && !isInput)
-    return Status::invalidArgument("tensor '{}' has no value after this run", model_.tensors[t].name);
+  if (!slot && !graph_.contents[tensor] && !isInput)
+    return Status::invalidArgument("tensor '{}' has no value after this run", model_.tensors[tensor].name);
   OPKIT_TRY(readOutput(tensor, slot, inputs, result));
   return result;
 }
 
 Status Pipeline::checkGuards() {
-  for (size_t b = 0; b < arenas_.size(); ++b)
+  for (const BackendIndex b : arenas_.ids())
     OPKIT_TRY(arenas_[b].checkGuards(backends_.at(b), schedule_, graph_, model_));
-  for (size_t b = 0; b < backends_.size(); ++b) OPKIT_TRY(backends_.at(b).checkGuards());
+  for (const BackendIndex b : backends_.ids()) OPKIT_TRY(backends_.at(b).checkGuards());
   for (const Slot& slot : schedule_.slots)
     if (slot.kind == Slot::Kind::Constant && slot.device.buffer)
       OPKIT_TRY(checkGuard(backends_.at(slot.backend), slot.device,
@@ -378,18 +366,19 @@ Status Pipeline::checkGuards() {
 }
 
 Status Pipeline::collectTimes() {
-  for (size_t b = 0; b < backends_.size(); ++b) {
+  for (const BackendIndex b : backends_.ids()) {
     OPKIT_ASSIGN(const std::vector<double> times, backends_.at(b).deviceTimesNs());
     size_t next = 0;
-    for (size_t i = 0; i < schedule_.steps.size() && next < times.size(); ++i)
-      if (!schedule_.steps[i].isCopy() && schedule_.steps[i].backend == b) deviceNs_[i] = times[next++];
+    for (const StepId i : schedule_.steps.ids())
+      if (next < times.size() && !schedule_.steps[i].isCopy() && schedule_.steps[i].backend == b)
+        deviceNs_[i] = times[next++];
   }
   return Status::ok();
 }
 
 std::vector<Placement> Pipeline::placement() const {
   std::vector<Placement> rows;
-  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+  for (const StepId i : schedule_.steps.ids()) {
     const Step& step = schedule_.steps[i];
     Placement row;
     row.backend = backends_.at(step.backend).name();
@@ -405,15 +394,15 @@ std::vector<Placement> Pipeline::placement() const {
       if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
     if (!step.command) {
       row.type = step.isCopy() ? "Copy" : "Convert";
-      row.node = graph_.tensorName(model_, schedule_.slots[static_cast<size_t>(step.inputs[0])].tensor);
+      row.node = graph_.tensorName(model_, schedule_.slots[step.inputs[0]].tensor);
       if (step.isConversion()) row.outputs += fmt::format(" {}", nameOf(step.outputTensors[0]->layout));
       row.copiedBytes = step.inputTensors[0]->sizeBytes();
     } else {
       row.type = step.command->def->type;
-      row.node = model_.nodes[static_cast<size_t>(step.command->node)].name;
+      row.node = model_.nodes[step.command->node].name;
       row.raster = step.command->regions.has_value();
       row.flops = step.command->flops;
-      row.fellBack = step.backend != 0 && !step.byCost;
+      row.fellBack = step.backend != kMainBackend && !step.byCost;
       row.cost = step.cost;
     }
     rows.push_back(std::move(row));

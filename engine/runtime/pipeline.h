@@ -25,9 +25,9 @@ struct PipelineParts {
   std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are returned as shared_ptr
   std::unique_ptr<Backend> reference = nullptr;
   std::unique_ptr<GraphEncoder> encoder = nullptr;
-  std::vector<int> watched = {};  // inputs whose contents shapes depend on, as positions
+  std::vector<size_t> watched = {};  // inputs whose contents shapes depend on, as positions
   BackendSet backends = {};
-  std::vector<std::shared_ptr<Buffer>> arenas = {};  // per backend; shared with the tensors placed there
+  IndexedVector<BackendIndex, std::shared_ptr<Buffer>> arenas = {};  // shared with the tensors placed there
 };
 
 /// The host's clock over the steps of the last run; -1 if not measured.
@@ -37,7 +37,7 @@ struct HostTimes {
     double durationNs = -1;
   };
   std::chrono::steady_clock::time_point runStart;
-  std::vector<Step> steps;
+  IndexedVector<StepId, Step> steps;
 
   double sinceRunStartNs() const {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - runStart).count();
@@ -55,7 +55,7 @@ class Pipeline {
   bool fits(std::span<const Tensor> inputs) const;
   Status plan(std::span<const Tensor> inputs);
   /// Bytes that bind() needs in the arena of a backend.
-  size_t arenaBytes(size_t backend) const { return backend < arenas_.size() ? arenas_[backend].sizeBytes() : 0; }
+  size_t arenaBytes(BackendIndex backend) const { return arenas_.contains(backend) ? arenas_[backend].sizeBytes() : 0; }
   /// Makes this the pipeline that the backends run. Takes memory and records, unless already done. REQUIRES arenas of
   /// arenaBytes().
   Status bind();
@@ -72,11 +72,13 @@ class Pipeline {
   Result<bool> runWith(const CommandCallback& before, const CommandCallback& after, std::span<const Tensor> inputs,
                        std::span<const Tensor> outputs);
 
-  Result<Tensor> readTensor(int tensor, std::span<const Tensor> inputs);
+  Result<Tensor> readTensor(TensorId tensor, std::span<const Tensor> inputs);
   Status checkGuards();
   std::vector<Placement> placement() const;
   void addStatistics(SessionStatistics& statistics) const;
-  void addMemory(size_t backend, MemoryStatistics& memory) const { arenas_[backend].addMemory(schedule_, memory); }
+  void addMemory(BackendIndex backend, MemoryStatistics& memory) const {
+    arenas_[backend].addMemory(schedule_, memory);
+  }
   size_t executionsCreated() const { return executions_.created(); }
 
  private:
@@ -94,8 +96,8 @@ class Pipeline {
   Status runSegments();
   bool isStoppedBy(const CommandCallback* callback, const Step& step);
   void findMakers();
-  Result<Tensor> readSlot(const std::vector<int>& slots, size_t index);
-  Status readOutput(int tensor, int slot, std::span<const Tensor> inputs, const Tensor& target);
+  Result<Tensor> readSlot(const std::vector<SlotId>& slots, size_t index);
+  Status readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();
 
   PipelineParts& parts_;
@@ -108,14 +110,14 @@ class Pipeline {
   bool bound_ = false;
   EncodedGraph graph_;
   Schedule schedule_;
-  std::vector<Arena> arenas_;  // per backend
+  IndexedVector<BackendIndex, Arena> arenas_;
   HostTimes hostTimes_;
   std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
   RunCallbacks callbacks_;
-  std::vector<double> deviceNs_;  // per step, last run
-  std::vector<int> madeIn_;       // per tensor: the last slot that a command makes, or -1; filled by readTensor
+  IndexedVector<StepId, double> deviceNs_;  // last run
+  IndexedVector<TensorId, SlotId> madeIn_;  // the last slot that a command makes; filled by readTensor
 };
 
 }  // namespace opkit

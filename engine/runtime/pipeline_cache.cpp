@@ -61,7 +61,7 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
     executions = pipelines_.back()->releaseExecutions();
     pipelines_.pop_back();
   }
-  for (size_t b = 0; b < parts_.backends.size(); ++b) parts_.backends.at(b).constants().dropUnreachable();
+  for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnreachable();
   auto pipeline = std::make_unique<Pipeline>(parts_, nextId_++, std::move(executions));
   OPKIT_TRY(pipeline->plan(inputs));
   pipelines_.push_front(std::move(pipeline));
@@ -90,7 +90,7 @@ Status PipelineCache::takeMemory() {
     keepOnlyCurrent();
     OPKIT_TRY(hold(true));
   }
-  for (size_t b = 0; b < parts_.arenas.size(); ++b) {
+  for (const BackendIndex b : parts_.arenas.ids()) {
     const size_t bytes = current().arenaBytes(b);
     std::shared_ptr<Buffer>& arena = parts_.arenas[b];
     if (bytes == 0 || (arena && arena->sizeBytes() >= bytes)) continue;
@@ -105,7 +105,7 @@ Status PipelineCache::takeMemory() {
 Status PipelineCache::hold(bool onlyCurrent) {
   size_t bytes = 0;
   MemoryBudget::Stores stores;
-  for (size_t b = 0; b < parts_.arenas.size(); ++b) {
+  for (const BackendIndex b : parts_.arenas.ids()) {
     const std::shared_ptr<Buffer>& arena = parts_.arenas[b];
     bytes += std::max(current().arenaBytes(b), arena && !onlyCurrent ? arena->sizeBytes() : 0);
     stores.push_back(&parts_.backends.at(b).constants());
@@ -116,7 +116,7 @@ Status PipelineCache::hold(bool onlyCurrent) {
 void PipelineCache::keepOnlyCurrent() {
   freeMemory();
   pipelines_.erase(std::next(pipelines_.begin()), pipelines_.end());
-  for (size_t b = 0; b < parts_.backends.size(); ++b) parts_.backends.at(b).constants().dropUnused();
+  for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
 }
 
 bool PipelineCache::giveUpMemory() {
@@ -143,9 +143,9 @@ void PipelineCache::addStatistics(SessionStatistics& statistics) const {
   statistics.plansMade = planned_;
   statistics.plansFound = found_;
   statistics.plansKept = pipelines_.size();
-  for (size_t b = 0; b < parts_.backends.size(); ++b) {
+  for (const BackendIndex b : parts_.backends.ids()) {
     MemoryStatistics memory{.backend = parts_.backends.at(b).name()};
-    if (b < parts_.arenas.size() && parts_.arenas[b]) memory.arenaBytes = parts_.arenas[b]->sizeBytes();
+    if (parts_.arenas.contains(b) && parts_.arenas[b]) memory.arenaBytes = parts_.arenas[b]->sizeBytes();
     memory.constantBytes = parts_.backends.at(b).constants().bytes();
     if (hasCurrent_) pipelines_.front()->addMemory(b, memory);
     statistics.memory.push_back(std::move(memory));
@@ -161,7 +161,7 @@ void PipelineCache::addStatistics(SessionStatistics& statistics) const {
 
 BackendCounters PipelineCache::counters() const {
   BackendCounters sum;
-  for (size_t b = 0; b < parts_.backends.size(); ++b) sum += parts_.backends.at(b).counters();
+  for (const BackendIndex b : parts_.backends.ids()) sum += parts_.backends.at(b).counters();
   return sum;
 }
 

@@ -88,9 +88,9 @@ constexpr int64_t kWeights = 16384;
 /// y = Mirror(x + weight), weight f32[kWeights] constant.
 Model plusModel() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   const std::vector<float> ones(kWeights, 1.0f);
-  const int weight = model.addConstant("weight", *Tensor::fromValues<float>({DType::Float32, {kWeights}}, ones));
+  const TensorId weight = model.addConstant("weight", *Tensor::fromValues<float>({DType::Float32, {kWeights}}, ones));
   model.outputs = model.addNode("Mirror", "mirror", model.addNode("Plus", "plus", {x, weight}));
   return model;
 }
@@ -163,8 +163,8 @@ TEST(PipelineCache, TheOldestPlanMakesRoom) {
 
 TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
   Model model;
-  const int shape = model.addInput("shape", {DType::Int64, {kDynamic}});
-  const int value = model.addInput("value", {DType::Float32, {1}});
+  const TensorId shape = model.addInput("shape", {DType::Int64, {kDynamic}});
+  const TensorId value = model.addInput("value", {DType::Float32, {1}});
   model.outputs = {model.addNode("FillTo", "fill", {shape, value})[0], shape};
   auto session = sessionOf(interpreterOf(std::move(model)));
   session->input("value")->data<float>()[0] = 4;
@@ -260,11 +260,11 @@ TEST(PipelineCache, APlannedPlacementIsThatOfTheResizeAndTakesNoMemory) {
 
 TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int once = model.addNode("NegateInPlace", "once", {x})[0];
-  const int view = model.addNode("View", "view", {once})[0];
-  const int twice = model.addNode("NegateInPlace", "twice", {view})[0];
-  const int thrice = model.addNode("NegateInPlace", "thrice", {twice})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId once = model.addNode("NegateInPlace", "once", {x})[0];
+  const TensorId view = model.addNode("View", "view", {once})[0];
+  const TensorId twice = model.addNode("NegateInPlace", "twice", {view})[0];
+  const TensorId thrice = model.addNode("NegateInPlace", "thrice", {twice})[0];
   model.outputs = {model.addNode("Concat2", "both", {twice, thrice})[0]};  // so `thrice` must leave `twice` alone
   const auto interpreter = interpreterOf(std::move(model));
   auto session = sessionOf(interpreter);
@@ -284,7 +284,8 @@ TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
 // [1], [2, 3] and [1, 2], [3] are the same numbers in a row.
 TEST(PipelineCache, ListsThatAPlanDependsOnDoNotRunTogether) {
   Model model;
-  const int a = model.addInput("a", {DType::Int64, {kDynamic}}), b = model.addInput("b", {DType::Int64, {kDynamic}});
+  const TensorId a = model.addInput("a", {DType::Int64, {kDynamic}}),
+                 b = model.addInput("b", {DType::Int64, {kDynamic}});
   model.outputs = model.addNode("Lists", "lists", {model.addInput("x", {DType::Float32, {1}}), a, b});
   const auto interpreter = interpreterOf(std::move(model));
   const auto session = sessionOf(interpreter, {.planCacheSize = 1});

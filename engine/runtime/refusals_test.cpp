@@ -69,12 +69,12 @@ constexpr size_t kBytes = kSide * kSide * sizeof(float);
 /// taken after the arena's.
 Model weightModel() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   const std::vector<float> ones(kSide * kSide + 1, 1.0f);
   Tensor weight = *Tensor::fromValues<float>({DType::Float32, {kSide * kSide + 1}}, ones);
   weight.desc.shape = {kSide * kSide};
   weight.offsetBytes = sizeof(float);
-  const int mirror = model.addNode("Mirror", "mirror", {x})[0];
+  const TensorId mirror = model.addNode("Mirror", "mirror", {x})[0];
   model.outputs = model.addNode("Plus", "y", {mirror, model.addConstant("weight", weight)});
   return model;
 }
@@ -82,10 +82,11 @@ Model weightModel() {
 /// The first count(x) elements of x + 1, plus 1: two stages.
 Model countedModel() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
-  const int more = model.addNode("AddOne", "more", {x})[0];
-  const int filled = model.addNode("FillTo", "filled", {model.addNode("CountPositive", "count", {more})[0], one})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const TensorId more = model.addNode("AddOne", "more", {x})[0];
+  const TensorId filled =
+      model.addNode("FillTo", "filled", {model.addNode("CountPositive", "count", {more})[0], one})[0];
   model.outputs = model.addNode("Plus", "y", {filled, model.addNode("View", "flat", {more})[0]});
   return model;
 }

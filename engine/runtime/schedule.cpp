@@ -28,14 +28,14 @@ class Scheduler {
         ending_(ending),
         homes_(graph.descs.size()),
         isInput_(graph.descs.size(), false) {
-    for (int input : model.inputs) isInput_[static_cast<size_t>(input)] = true;
+    for (const TensorId input : model.inputs) isInput_[input] = true;
   }
 
   Result<Schedule> build();
 
  private:
   struct Chosen {
-    size_t backend;
+    BackendIndex backend;
     const Creator* creator;  // null for rasters
     std::vector<Refusal> refusals;
     std::string cost = {};
@@ -45,29 +45,27 @@ class Scheduler {
   bool knowsIntegers(const EncodedCommand& command) const;
   Status addCommand(const EncodedCommand& command);
   Result<Chosen> choose(const EncodedCommand& command);
-  CommandView viewOf(const EncodedCommand& command, size_t backend) const {
-    return {command, model_, graph_, config_, backends_.at(backend), static_cast<int>(backend), homes_};
+  CommandView viewOf(const EncodedCommand& command, BackendIndex backend) const {
+    return {command, model_, graph_, config_, backends_.at(backend), backend, homes_};
   }
   Status chooseOnMain(const EncodedCommand& command, Chosen& chosen);
   Status fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen);
   Status chooseFallback(const EncodedCommand& command, Chosen& chosen);
-  int addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout = Layout::NCHW);
-  Result<int> slotFor(int tensor, size_t backend, Layout layout = Layout::NCHW);
-  void appendCopy(int from, int to);
-  Status appendConversion(int from, int to);
-  void touch(int slot);
+  SlotId addSlot(Slot::Kind kind, TensorId tensor, BackendIndex backend, Layout layout = Layout::NCHW);
+  Result<SlotId> slotFor(TensorId tensor, BackendIndex backend, Layout layout = Layout::NCHW);
+  void appendCopy(SlotId from, SlotId to);
+  Status appendConversion(SlotId from, SlotId to);
+  void touch(SlotId slot);
   void numberSegments();
   void keepEverything();
   void reuseInputs();
-  int reusableInput(size_t step) const;
-  size_t ownerOf(int slot) const {
-    const int owner = schedule_.slots[static_cast<size_t>(slot)].owner;
-    return static_cast<size_t>(owner >= 0 ? owner : slot);
+  SlotId reusableInput(StepId step) const;
+  SlotId ownerOf(SlotId slot) const {
+    const SlotId owner = schedule_.slots[slot].owner;
+    return owner ? owner : slot;
   }
 
-  const ModelNode& nodeOf(const EncodedCommand& command) const {
-    return model_.nodes[static_cast<size_t>(command.node)];
-  }
+  const ModelNode& nodeOf(const EncodedCommand& command) const { return model_.nodes[command.node]; }
 
   const Model& model_;
   const EncodedGraph& graph_;
@@ -77,8 +75,8 @@ class Scheduler {
   const std::atomic<bool>& ending_;
   TensorHomes homes_;
   CostPlan costs_;
-  std::vector<bool> isInput_;
-  std::map<std::tuple<int, size_t, Layout>, int> slotIndex_;  // (tensor, backend, layout)
+  IndexedVector<TensorId, bool> isInput_;
+  std::map<std::tuple<TensorId, BackendIndex, Layout>, SlotId> slotIndex_;
   Schedule schedule_;
 };
 
@@ -91,20 +89,19 @@ Result<Schedule> Scheduler::build() {
     OPKIT_TRY(requireSession(ending_));
     OPKIT_TRY(addCommand(command).withContext(fmt::format("node '{}'", nodeOf(command).name)));
   }
-  for (int output : model_.outputs) {
-    const auto t = static_cast<size_t>(output);
-    const auto root = static_cast<size_t>(graph_.alias[t]);
-    const bool onHost = graph_.contents[t].has_value() || (isInput_[root] && root == t);
+  for (const TensorId output : model_.outputs) {
+    const TensorId root = graph_.alias[output];
+    const bool onHost = graph_.contents[output].has_value() || (isInput_[root] && root == output);
     if (onHost) {
-      schedule_.outputs.push_back(-1);
+      schedule_.outputs.emplace_back();
       continue;
     }
-    const size_t backend = homes_.backend[root] >= 0 ? static_cast<size_t>(homes_.backend[root]) : 0;
-    OPKIT_ASSIGN(const int slot, slotFor(output, backend));
+    const BackendIndex backend = homes_.backend[root] ? homes_.backend[root] : kMainBackend;
+    OPKIT_ASSIGN(const SlotId slot, slotFor(output, backend));
     schedule_.outputs.push_back(slot);
   }
   // After all of them: one output's conversion may not take the memory of another.
-  for (const int slot : schedule_.outputs) touch(slot);
+  for (const SlotId slot : schedule_.outputs) touch(slot);
   if (config_.keepTensors)
     keepEverything();
   else if (config_.guardBytes == 0)  // guards need separate memory for every tensor
@@ -115,16 +112,16 @@ Result<Schedule> Scheduler::build() {
 
 /// Whether values of integers that the command reads are known, so that some may be indices.
 bool Scheduler::knowsIntegers(const EncodedCommand& command) const {
-  return std::ranges::any_of(command.inputs, [&](int tensor) {
-    if (tensor < 0 || !graph_.contents[static_cast<size_t>(tensor)]) return false;
-    const DType dtype = graph_.contents[static_cast<size_t>(tensor)]->desc.dtype;
+  return std::ranges::any_of(command.inputs, [&](TensorId tensor) {
+    if (!tensor || !graph_.contents[tensor]) return false;
+    const DType dtype = graph_.contents[tensor]->desc.dtype;
     return dtype == DType::Int32 || dtype == DType::Int64;
   });
 }
 
 Status Scheduler::addCommand(const EncodedCommand& command) {
   if (command.def->loop && knowsIntegers(command)) {  // lowering every loop would be a part of each resize
-    const CommandView view = viewOf(command, 0);
+    const CommandView view = viewOf(command, kMainBackend);
     OPKIT_TRY(checkKnownIndices(view.args(), view.contents()));
   }
   OPKIT_ASSIGN(Chosen chosen, choose(command));
@@ -147,26 +144,26 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
   step.byCost = chosen.byCost;
   step.scratchBytes = chosen.scratchBytes;
   for (size_t i = 0; i < command.inputs.size(); ++i) {
-    const int tensor = command.inputs[i];
-    if (tensor < 0)
-      step.inputs.push_back(-1);
+    const TensorId tensor = command.inputs[i];
+    if (!tensor)
+      step.inputs.emplace_back();
     else if (!execution->readsInput(i))
       step.inputs.push_back(addSlot(Slot::Kind::Unread, tensor, chosen.backend));
     else {
-      const bool constant = graph_.contents[static_cast<size_t>(tensor)].has_value();
-      OPKIT_ASSIGN(const int slot, slotFor(tensor, chosen.backend, constant ? Layout::NCHW : layout));
+      const bool constant = graph_.contents[tensor].has_value();
+      OPKIT_ASSIGN(const SlotId slot, slotFor(tensor, chosen.backend, constant ? Layout::NCHW : layout));
       step.inputs.push_back(slot);  // may have appended a copy or a conversion
     }
   }
-  for (int slot : step.inputs) touch(slot);
-  for (int tensor : command.outputs) {
-    if (tensor < 0) {
-      step.outputs.push_back(-1);
+  for (const SlotId slot : step.inputs) touch(slot);
+  for (const TensorId tensor : command.outputs) {
+    if (!tensor) {
+      step.outputs.emplace_back();
       continue;
     }
-    homes_.backend[static_cast<size_t>(tensor)] = static_cast<int>(chosen.backend);
-    homes_.layout[static_cast<size_t>(tensor)] = layout;
-    const int slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend, layout);
+    homes_.backend[tensor] = chosen.backend;
+    homes_.layout[tensor] = layout;
+    const SlotId slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend, layout);
     slotIndex_[{tensor, chosen.backend, layout}] = slot;
     step.outputs.push_back(slot);
   }
@@ -175,7 +172,7 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
 }
 
 Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
-  Chosen chosen{0, nullptr, {}};
+  Chosen chosen{kMainBackend, nullptr, {}};
   const Backend& main = backends_.main();
   const auto index = static_cast<size_t>(&command - graph_.commands.data());
   const CostDecision decision = costs_.commands.empty() ? CostDecision{} : costs_.commands[index];
@@ -201,7 +198,7 @@ Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
     if (!status.isOk()) chosen.refusals.push_back({main.name(), status.message(), status.isByDevice()});
     return status;
   }
-  Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, 0).args(), config_.providers,
+  Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, kMainBackend).args(), config_.providers,
                                 [&](const Creator& creator) { return fits(command, &creator, chosen); });
   for (Refusal& refusal : choice.refusals)
     chosen.refusals.push_back(
@@ -217,9 +214,9 @@ Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
 /// errors are left for the resize to report.
 Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen) {
   Backend& main = backends_.main();
-  const CommandView view = viewOf(command, 0);
+  const CommandView view = viewOf(command, kMainBackend);
   const CreateArgs args = view.args();
-  const auto execution = executions_.get(command, 0, main, creator, &args);
+  const auto execution = executions_.get(command, kMainBackend, main, creator, &args);
   if (!execution) return command.regions ? execution.error() : Status::ok();
   const Layout layout = creator ? creator->layout : main.rasterLayout(*command.regions, args);
   const Result<size_t> bytes = planAlone(main, **execution, args, layout, view.contents());
@@ -241,44 +238,42 @@ Status Scheduler::chooseFallback(const EncodedCommand& command, Chosen& chosen) 
   return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(chosen.refusals));
 }
 
-int Scheduler::addSlot(Slot::Kind kind, int tensor, size_t backend, Layout layout) {
+SlotId Scheduler::addSlot(Slot::Kind kind, TensorId tensor, BackendIndex backend, Layout layout) {
   Slot slot;
   slot.kind = kind;
   slot.tensor = tensor;
   slot.backend = backend;
-  slot.first = slot.last = schedule_.steps.size();
-  slot.device.desc = graph_.descs[static_cast<size_t>(tensor)];
+  slot.first = slot.last = schedule_.steps.nextId();
+  slot.device.desc = graph_.descs[tensor];
   slot.device.desc.dtype = backends_.at(backend).storageDType(slot.device.desc.dtype);
   slot.device.layout = layout;
-  schedule_.slots.push_back(std::move(slot));
-  return static_cast<int>(schedule_.slots.size()) - 1;
+  return schedule_.slots.push_back(std::move(slot));
 }
 
-Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
+Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout layout) {
   if (const auto found = slotIndex_.find({tensor, backend, layout}); found != slotIndex_.end()) return found->second;
-  const auto t = static_cast<size_t>(tensor);
-  const bool isHome = homes_.backend[t] == static_cast<int>(backend);
-  const Layout kept = isHome ? homes_.layout[t] : Layout::NCHW;
-  int slot = -1;
+  const bool isHome = homes_.backend[tensor] == backend;
+  const Layout kept = isHome ? homes_.layout[tensor] : Layout::NCHW;
+  SlotId slot;
   if (kept != layout) {
-    OPKIT_ASSIGN(const int source, slotFor(tensor, backend, kept));
+    OPKIT_ASSIGN(const SlotId source, slotFor(tensor, backend, kept));
     slot = addSlot(Slot::Kind::Planned, tensor, backend, layout);
     OPKIT_TRY(appendConversion(source, slot));
-  } else if (graph_.contents[t]) {
+  } else if (graph_.contents[tensor]) {
     slot = addSlot(Slot::Kind::Constant, tensor, backend);
     schedule_.slots.back().storage = StorageClass::Static;
-  } else if (graph_.alias[t] != tensor) {
-    OPKIT_ASSIGN(const int owner, slotFor(graph_.alias[t], backend));
+  } else if (graph_.alias[tensor] != tensor) {
+    OPKIT_ASSIGN(const SlotId owner, slotFor(graph_.alias[tensor], backend));
     slot = addSlot(Slot::Kind::View, tensor, backend);
-    Slot& view = schedule_.slots[static_cast<size_t>(slot)];
+    Slot& view = schedule_.slots[slot];
     view.owner = owner;
-    view.viewOffsetBytes = bytesOf(view.device.desc.dtype, graph_.aliasOffset[t]);
-  } else if (homes_.backend[t] < 0) {
-    OPKIT_CHECK(isInput_[t]);
+    view.viewOffsetBytes = bytesOf(view.device.desc.dtype, graph_.aliasOffset[tensor]);
+  } else if (!homes_.backend[tensor]) {
+    OPKIT_CHECK(isInput_[tensor]);
     slot = addSlot(Slot::Kind::Input, tensor, backend);
-    schedule_.slots[static_cast<size_t>(slot)].first = 0;
+    schedule_.slots[slot].first = StepId(0);
   } else {
-    OPKIT_ASSIGN(const int source, slotFor(tensor, static_cast<size_t>(homes_.backend[t])));
+    OPKIT_ASSIGN(const SlotId source, slotFor(tensor, homes_.backend[tensor]));
     slot = addSlot(Slot::Kind::Planned, tensor, backend);
     appendCopy(source, slot);
   }
@@ -287,8 +282,8 @@ Result<int> Scheduler::slotFor(int tensor, size_t backend, Layout layout) {
 }
 
 /// Both slots are on one backend.
-Status Scheduler::appendConversion(int from, int to) {
-  const Slot& target = schedule_.slots[static_cast<size_t>(to)];
+Status Scheduler::appendConversion(SlotId from, SlotId to) {
+  const Slot& target = schedule_.slots[to];
   Step step;
   step.backend = target.backend;
   OPKIT_ASSIGN(step.execution, executions_.conversion(target.tensor, target.backend, target.device.layout,
@@ -301,9 +296,9 @@ Status Scheduler::appendConversion(int from, int to) {
   return Status::ok();
 }
 
-void Scheduler::appendCopy(int from, int to) {
+void Scheduler::appendCopy(SlotId from, SlotId to) {
   Step copy;
-  copy.backend = schedule_.slots[static_cast<size_t>(to)].backend;
+  copy.backend = schedule_.slots[to].backend;
   copy.inputs = {from};
   copy.outputs = {to};
   touch(from);
@@ -311,65 +306,66 @@ void Scheduler::appendCopy(int from, int to) {
 }
 
 /// The next step uses the slot: its memory must live until then.
-void Scheduler::touch(int slot) {
-  if (slot < 0) return;
-  Slot& used = schedule_.slots[static_cast<size_t>(slot)];
-  Slot& owner = used.owner >= 0 ? schedule_.slots[static_cast<size_t>(used.owner)] : used;
-  owner.last = std::max(owner.last, schedule_.steps.size());
+void Scheduler::touch(SlotId slot) {
+  if (!slot) return;
+  Slot& used = schedule_.slots[slot];
+  Slot& owner = used.owner ? schedule_.slots[used.owner] : used;
+  owner.last = std::max(owner.last, schedule_.steps.nextId());
 }
 
 void Scheduler::keepEverything() {
   for (Slot& slot : schedule_.slots) {
     slot.storage = StorageClass::DynamicSeparate;
-    slot.first = 0;
-    slot.last = schedule_.steps.size();
+    slot.first = StepId(0);
+    slot.last = schedule_.steps.nextId();
   }
 }
 
-/// The slot of an input that nothing reads after this step, and that the card lets the first output overwrite; or -1.
-int Scheduler::reusableInput(size_t index) const {
+/// The slot of an input that nothing reads after this step, and that the card lets the first output overwrite; absent
+/// if there is none.
+SlotId Scheduler::reusableInput(StepId index) const {
   const Step& step = schedule_.steps[index];
-  if (!step.command || step.command->regions || step.outputs[0] < 0) return -1;
+  if (!step.command || step.command->regions || !step.outputs[0]) return {};
   const std::vector<int>& allowed = step.command->def->inPlace;
-  const Tensor& output = schedule_.slots[static_cast<size_t>(step.outputs[0])].device;
+  const Tensor& output = schedule_.slots[step.outputs[0]].device;
   for (const int port : allowed) {
-    if (static_cast<size_t>(port) >= step.inputs.size() || step.inputs[static_cast<size_t>(port)] < 0) continue;
-    const int slot = step.inputs[static_cast<size_t>(port)];
-    const Tensor& input = schedule_.slots[static_cast<size_t>(slot)].device;
+    if (static_cast<size_t>(port) >= step.inputs.size() || !step.inputs[static_cast<size_t>(port)]) continue;
+    const SlotId slot = step.inputs[static_cast<size_t>(port)];
+    const Tensor& input = schedule_.slots[slot].device;
     const Slot& owner = schedule_.slots[ownerOf(slot)];
     const bool dies = owner.isPlaced() && owner.backend == step.backend && owner.last == index;
     if (!dies || input.desc != output.desc || input.layout != output.layout) continue;
     // Another input in the same memory must be read element by element too.
     bool alone = true;
     for (size_t i = 0; i < step.inputs.size(); ++i)
-      if (step.inputs[i] >= 0 && ownerOf(step.inputs[i]) == ownerOf(slot))
+      if (step.inputs[i] && ownerOf(step.inputs[i]) == ownerOf(slot))
         alone = alone && std::ranges::find(allowed, static_cast<int>(i)) != allowed.end() &&
-                schedule_.slots[static_cast<size_t>(step.inputs[i])].device.desc == output.desc &&
-                schedule_.slots[static_cast<size_t>(step.inputs[i])].viewOffsetBytes ==
-                    schedule_.slots[static_cast<size_t>(slot)].viewOffsetBytes;
+                schedule_.slots[step.inputs[i]].device.desc == output.desc &&
+                schedule_.slots[step.inputs[i]].viewOffsetBytes == schedule_.slots[slot].viewOffsetBytes;
     if (alone) return slot;
   }
-  return -1;
+  return {};
 }
 
 void Scheduler::reuseInputs() {
-  std::vector<std::vector<size_t>> views(schedule_.slots.size());  // per owner
-  for (size_t s = 0; s < schedule_.slots.size(); ++s)
-    if (const int owner = schedule_.slots[s].owner; owner >= 0) views[static_cast<size_t>(owner)].push_back(s);
-  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
-    const int input = reusableInput(i);
-    if (input < 0) continue;
-    const auto taken = static_cast<size_t>(schedule_.steps[i].outputs[0]);
-    const size_t owner = ownerOf(input), offsetBytes = schedule_.slots[static_cast<size_t>(input)].viewOffsetBytes;
+  IndexedVector<SlotId, std::vector<SlotId>> views(schedule_.slots.size());  // of an owner
+  for (const SlotId s : schedule_.slots.ids())
+    if (const SlotId owner = schedule_.slots[s].owner; owner) views[owner].push_back(s);
+  for (const StepId i : schedule_.steps.ids()) {
+    const SlotId input = reusableInput(i);
+    if (!input) continue;
+    const SlotId taken = schedule_.steps[i].outputs[0];
+    const SlotId owner = ownerOf(input);
+    const size_t offsetBytes = schedule_.slots[input].viewOffsetBytes;
     Slot& output = schedule_.slots[taken];
     schedule_.slots[owner].last = std::max(schedule_.slots[owner].last, output.last);
     output.kind = Slot::Kind::View;
-    output.owner = static_cast<int>(owner);
+    output.owner = owner;
     output.viewOffsetBytes = offsetBytes;
     // Views have one owner, never a chain. The owner's own list need not grow: steps come in order, and whether it is
     // taken over itself was decided when it was made.
-    for (const size_t view : views[taken]) {
-      schedule_.slots[view].owner = static_cast<int>(owner);
+    for (const SlotId view : views[taken]) {
+      schedule_.slots[view].owner = owner;
       schedule_.slots[view].viewOffsetBytes += offsetBytes;
     }
     ++schedule_.inPlace;
@@ -377,12 +373,12 @@ void Scheduler::reuseInputs() {
 }
 
 void Scheduler::numberSegments() {
-  for (size_t i = 0; i < schedule_.steps.size(); ++i) {
-    Step& step = schedule_.steps[i];
-    const bool continues =
-        i > 0 && !step.isCopy() && !schedule_.steps[i - 1].isCopy() && schedule_.steps[i - 1].backend == step.backend;
+  const Step* before = nullptr;
+  for (Step& step : schedule_.steps) {
+    const bool continues = before && !step.isCopy() && !before->isCopy() && before->backend == step.backend;
     if (!continues) ++schedule_.segments;
     step.segment = schedule_.segments - 1;
+    before = &step;
   }
 }
 
@@ -396,17 +392,17 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
   set.config_ = config;
   set.runtime_ = runtime;
   set.share_ = std::move(share);
-  OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(), set.configOf(0)));
+  OPKIT_ASSIGN(auto backend, runtime->createBackend(interpreter.registry(), set.configOf(kMainBackend)));
   backend->shareConstants(interpreter.constantsOn(runtime));
   set.backends_.push_back(std::move(backend));
   return set;
 }
 
-BackendConfig BackendSet::configOf(size_t index) const {
+BackendConfig BackendSet::configOf(BackendIndex index) const {
   BackendConfig config{config_.threads,    config_.record,      config_.precision,      config_.profile,
                        config_.storage,    config_.tune,        config_.memory,         config_.power,
                        config_.guardBytes, config_.alternative, config_.hostileThreads, share_};
-  if (index == 0) return config;
+  if (index == kMainBackend) return config;
   config.precision = Precision::High;
   config.storage = Storage::Auto;
   config.tune = false;
@@ -415,21 +411,20 @@ BackendConfig BackendSet::configOf(size_t index) const {
   return config;
 }
 
-Result<std::unique_ptr<Backend>> BackendSet::twin(size_t index) const {
+Result<std::unique_ptr<Backend>> BackendSet::twin(BackendIndex index) const {
   BackendConfig config = configOf(index);
   config.record = RecordMode::Indirect;
   config.deviceTimestamps = true;
   return runtime(index).createBackend(interpreter_->registry(), config);
 }
 
-Result<size_t> BackendSet::fallback() {
-  for (size_t i = 0; i < backends_.size(); ++i)
+Result<BackendIndex> BackendSet::fallback() {
+  for (const BackendIndex i : ids())
     if (backends_[i]->name() == "cpu") return i;
   OPKIT_ASSIGN(cpuRuntime_, interpreter_->runtimeOf({.backend = "cpu", .cacheDir = config_.cacheDir}));
-  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), configOf(1)));
+  OPKIT_ASSIGN(auto backend, cpuRuntime_->createBackend(interpreter_->registry(), configOf(backends_.nextId())));
   backend->shareConstants(interpreter_->constantsOn(cpuRuntime_));
-  backends_.push_back(std::move(backend));
-  return backends_.size() - 1;
+  return backends_.push_back(std::move(backend));
 }
 
 namespace {
@@ -486,7 +481,7 @@ bool ExecutionCache::same(std::span<const Held> a, std::span<const Held> b) {
   });
 }
 
-Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t backendIndex, Backend& backend,
+Result<Execution*> ExecutionCache::get(const EncodedCommand& command, BackendIndex backendIndex, Backend& backend,
                                        const Creator* creator, const CreateArgs* args) {
   Entry& entry = entries_[{command.node, command.ordinal, backendIndex, creator}];
   // An ordinal is another part of a composite node at other shapes.
@@ -509,7 +504,8 @@ Result<Execution*> ExecutionCache::get(const EncodedCommand& command, size_t bac
   return entry.execution.get();
 }
 
-Result<Execution*> ExecutionCache::conversion(int tensor, size_t backendIndex, Layout layout, Backend& backend) {
+Result<Execution*> ExecutionCache::conversion(TensorId tensor, BackendIndex backendIndex, Layout layout,
+                                              Backend& backend) {
   std::unique_ptr<Execution>& entry = conversions_[{tensor, backendIndex, layout}];
   if (!entry) {
     OPKIT_ASSIGN(entry, backend.createConversion());

@@ -12,9 +12,13 @@
 #include <vector>
 
 #include "engine/graph/encoder.h"
+#include "engine/runtime/command_view.h"
 #include "engine/runtime/session.h"
 
 namespace opkit {
+
+using SlotId = Index<struct SlotTag>;
+using StepId = Index<struct StepTag>;
 
 /// The kind of memory of a slot.
 enum class StorageClass {
@@ -34,12 +38,12 @@ struct Slot {
   };
   Kind kind = Kind::Planned;
   StorageClass storage = StorageClass::Dynamic;
-  int tensor = -1;             // index in the model
-  size_t backend = 0;          // index in the pipeline's backends
-  int owner = -1;              // for views
+  TensorId tensor;
+  BackendIndex backend = kMainBackend;
+  SlotId owner;                // for views
   size_t viewOffsetBytes = 0;  // for views: where the view begins in the owner
-  size_t first = 0;            // lifetime in steps
-  size_t last = 0;
+  StepId first{0};             // lifetime
+  StepId last{0};
   Tensor device;
   std::shared_ptr<const Tensor> shared;  // of a constant of the ConstantStore, which knows by this that it is used
 
@@ -48,16 +52,16 @@ struct Slot {
 };
 
 struct Step {
-  size_t backend = 0;
+  BackendIndex backend = kMainBackend;
   const EncodedCommand* command = nullptr;  // null for copies and conversions
   Execution* execution = nullptr;           // null for copies
   std::string provider, kernel;             // of the Creator
   std::vector<Refusal> refusals;
-  std::string cost;                    // with placeByCost: the alternatives
-  bool byCost = false;                 // not on the session's backend because that costs less
-  std::vector<int> inputs;             // slots, -1 if absent; the source of a copy
-  std::vector<int> outputs;            // slots, -1 if unused; the destination of a copy
-  int scratch = -1;                    // slot
+  std::string cost;             // with placeByCost: the alternatives
+  bool byCost = false;          // not on the session's backend because that costs less
+  std::vector<SlotId> inputs;   // absent ones included; the source of a copy
+  std::vector<SlotId> outputs;  // unused ones included; the destination of a copy
+  SlotId scratch;
   std::optional<size_t> scratchBytes;  // filled if the choice of the kernel needed it
   size_t segment = 0;
   std::vector<const Tensor*> inputTensors;  // of `inputs`; set by linkTensors
@@ -75,21 +79,22 @@ class BackendSet {
                                    const std::shared_ptr<Runtime>& runtime, std::shared_ptr<BackendShare> share);
 
   Backend& main() const { return *backends_.front(); }
-  Backend& at(size_t index) const { return *backends_[index]; }
+  Backend& at(BackendIndex index) const { return *backends_[index]; }
   size_t size() const { return backends_.size(); }
-  /// Index of the CPU backend, made on first use.
-  Result<size_t> fallback();
-  Runtime& runtime(size_t index) const { return index == 0 ? *runtime_ : *cpuRuntime_; }
+  IndexRange<BackendIndex> ids() const { return backends_.ids(); }
+  /// The CPU backend, made on first use.
+  Result<BackendIndex> fallback();
+  Runtime& runtime(BackendIndex index) const { return index == kMainBackend ? *runtime_ : *cpuRuntime_; }
   /// Another Backend of that kind, for trials: it records at once and has a clock.
-  Result<std::unique_ptr<Backend>> twin(size_t index) const;
+  Result<std::unique_ptr<Backend>> twin(BackendIndex index) const;
 
  private:
-  BackendConfig configOf(size_t index) const;
+  BackendConfig configOf(BackendIndex index) const;
 
   const Interpreter* interpreter_ = nullptr;
   SessionConfig config_;
   std::shared_ptr<BackendShare> share_;  // shared with the backends of the session's other parts
-  std::vector<std::unique_ptr<Backend>> backends_;
+  IndexedVector<BackendIndex, std::unique_ptr<Backend>> backends_;
   std::shared_ptr<Runtime> runtime_;     // shared: runtimes are returned as shared_ptr
   std::shared_ptr<Runtime> cpuRuntime_;  // shared like the above
 };
@@ -100,17 +105,17 @@ class BackendSet {
 class ExecutionCache {
  public:
   /// The cached Execution if the same Creator made it, else a new one.
-  Result<Execution*> get(const EncodedCommand& command, size_t backendIndex, Backend& backend, const Creator* creator,
-                         const CreateArgs* args);
+  Result<Execution*> get(const EncodedCommand& command, BackendIndex backendIndex, Backend& backend,
+                         const Creator* creator, const CreateArgs* args);
   /// The one that makes `tensor` of `layout` on its backend.
-  Result<Execution*> conversion(int tensor, size_t backendIndex, Layout layout, Backend& backend);
+  Result<Execution*> conversion(TensorId tensor, BackendIndex backendIndex, Layout layout, Backend& backend);
   size_t created() const { return created_; }
 
  private:
   struct Key {
-    int node;
+    NodeId node;
     size_t ordinal;
-    size_t backend;
+    BackendIndex backend;
     const Creator* creator;  // null for rasters
     auto operator<=>(const Key&) const = default;
   };
@@ -130,17 +135,21 @@ class ExecutionCache {
   static std::vector<Held> constantsOf(const CreateArgs& args);
   static bool same(std::span<const Held> a, std::span<const Held> b);
   std::map<Key, Entry> entries_;
-  std::map<std::tuple<int, size_t, Layout>, std::unique_ptr<Execution>> conversions_;
+  std::map<std::tuple<TensorId, BackendIndex, Layout>, std::unique_ptr<Execution>> conversions_;
   size_t created_ = 0;
 };
 
 struct Schedule {
-  std::vector<Slot> slots;
-  std::vector<Step> steps;
+  IndexedVector<SlotId, Slot> slots;
+  IndexedVector<StepId, Step> steps;
   size_t segments = 0;
-  size_t inPlace = 0;        // outputs that took over the memory of an input
-  CostEstimate estimate;     // with placeByCost
-  std::vector<int> outputs;  // per model output: its slot, or -1 if its value is known on the host
+  size_t inPlace = 0;           // outputs that took over the memory of an input
+  CostEstimate estimate;        // with placeByCost
+  std::vector<SlotId> outputs;  // per model output: its slot, absent if its value is known on the host
+
+  /// Steps follow each other: a segment is a run of them on one backend.
+  bool beginsSegment(const Step& step) const { return &step == &steps.front() || (&step)[-1].segment != step.segment; }
+  bool endsSegment(const Step& step) const { return &step == &steps.back() || (&step)[1].segment != step.segment; }
 };
 
 /// Builds the schedule of an encoded graph. Unsupported, with every refusal, if no backend runs a node. Stops with an

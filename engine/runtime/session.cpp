@@ -55,9 +55,8 @@ TensorDesc initialDesc(const ModelTensor& input) {
 }
 
 /// Index in `list` of the tensor with this name; the size of `list` if absent.
-size_t positionOf(const std::vector<int>& list, const std::string& name, const Model& model) {
-  const auto found =
-      std::ranges::find_if(list, [&](int tensor) { return model.tensors[static_cast<size_t>(tensor)].name == name; });
+size_t positionOf(const std::vector<TensorId>& list, const std::string& name, const Model& model) {
+  const auto found = std::ranges::find_if(list, [&](TensorId tensor) { return model.tensors[tensor].name == name; });
   return static_cast<size_t>(found - list.begin());
 }
 
@@ -92,7 +91,7 @@ struct Interpreter::Shared {
   // By identity: another Runtime may come to the same address.
   std::map<std::weak_ptr<Runtime>, std::weak_ptr<ConstantStore>, std::owner_less<>> constants;
   std::weak_ptr<FoldedConstants> folded;
-  std::unordered_map<std::string_view, int> tensors;  // by name; of the model that the Interpreter owns
+  std::unordered_map<std::string_view, TensorId> tensors;  // by name; of the model that the Interpreter owns
 };
 
 Interpreter::Interpreter(Model model, const OpRegistry& registry)
@@ -131,13 +130,12 @@ std::shared_ptr<FoldedConstants> Interpreter::foldedConstants() const {
   return folded;
 }
 
-int Interpreter::findTensor(std::string_view name) const {
+TensorId Interpreter::findTensor(std::string_view name) const {
   const std::lock_guard lock(shared_->mutex);
   if (shared_->tensors.empty())
-    for (size_t t = 0; t < model_.tensors.size(); ++t)
-      shared_->tensors.try_emplace(model_.tensors[t].name, static_cast<int>(t));
+    for (const TensorId t : model_.tensors.ids()) shared_->tensors.try_emplace(model_.tensors[t].name, t);
   const auto found = shared_->tensors.find(name);
-  return found == shared_->tensors.end() ? -1 : found->second;
+  return found == shared_->tensors.end() ? TensorId() : found->second;
 }
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config) {
@@ -237,8 +235,8 @@ Status Session::start() {
     OPKIT_TRY(startPipelines());
   }
   const Model& model = interpreter_->model();
-  for (int input : model.inputs) {
-    const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
+  for (const TensorId input : model.inputs) {
+    const ModelTensor& declared = model.tensors[input];
     Result<Tensor> tensor = Tensor::onHost(initialDesc(declared));
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", declared.name));
     inputs_.push_back(*std::move(tensor));
@@ -250,7 +248,7 @@ Status Session::start() {
 std::optional<size_t> Session::findInput(const std::string& name) const {
   const Model& model = interpreter_->model();
   for (size_t i = 0; i < model.inputs.size(); ++i)
-    if (model.tensors[static_cast<size_t>(model.inputs[i])].name == name) return i;
+    if (model.tensors[model.inputs[i]].name == name) return i;
   return std::nullopt;
 }
 
@@ -260,7 +258,7 @@ Result<TensorDesc> Session::inputDesc(const std::string& name, const Shape& shap
     return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name,
                                    listNames(inputNames()));
   const Model& model = interpreter_->model();
-  const TensorDesc& declared = model.tensors[static_cast<size_t>(model.inputs[*index])].desc;
+  const TensorDesc& declared = model.tensors[model.inputs[*index]].desc;
   OPKIT_TRY(checkAgainstDeclared(name, declared, shape));
   return TensorDesc{declared.dtype, shape};
 }
@@ -300,7 +298,7 @@ Status Session::requireInputs() const {
   const Model& model = interpreter_->model();
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (const TensorDesc& desc = inputs_[i].desc; !inputSet_[i] && (desc.elements() > 0 || isObject(desc.dtype)))
-      missing.push_back("'" + model.tensors[static_cast<size_t>(model.inputs[i])].name + "'");
+      missing.push_back("'" + model.tensors[model.inputs[i]].name + "'");
   if (missing.empty()) return Status::ok();
   return Status::invalidArgument("{} input{} without values: {}; set each one, after its shape and before the run",
                                  missing.size(), missing.size() == 1 ? " is" : "s are", listNames(missing));
@@ -446,7 +444,7 @@ Result<PipelineCache*> Session::stepwisePipelines() {
 std::vector<std::string> Session::inputNames() const {
   std::vector<std::string> names;
   const Model& model = interpreter_->model();
-  for (int input : model.inputs) names.push_back(model.tensors[static_cast<size_t>(input)].name);
+  for (const TensorId input : model.inputs) names.push_back(model.tensors[input].name);
   return names;
 }
 
@@ -458,14 +456,13 @@ DType Session::inputType(const std::string& name) const {
 DType Session::outputType(const std::string& name) const {
   const Model& model = interpreter_->model();
   const size_t index = positionOf(model.outputs, name, model);
-  return index < model.outputs.size() ? model.tensors[static_cast<size_t>(model.outputs[index])].desc.dtype
-                                      : DType::Float32;
+  return index < model.outputs.size() ? model.tensors[model.outputs[index]].desc.dtype : DType::Float32;
 }
 
 std::vector<std::string> Session::outputNames() const {
   std::vector<std::string> names;
   const Model& model = interpreter_->model();
-  for (int output : model.outputs) names.push_back(model.tensors[static_cast<size_t>(output)].name);
+  for (const TensorId output : model.outputs) names.push_back(model.tensors[output].name);
   return names;
 }
 
@@ -482,8 +479,8 @@ const Tensor* Session::output(const std::string& name) const {
 }
 
 Result<Tensor> Session::readTensor(const std::string& name) {
-  const int tensor = interpreter_->findTensor(name);
-  if (tensor < 0) return Status::invalidArgument("no tensor is called '{}'", name);
+  const TensorId tensor = interpreter_->findTensor(name);
+  if (!tensor) return Status::invalidArgument("no tensor is called '{}'", name);
   if (!config_.keepTensors)
     return Status::invalidArgument("tensor '{}' can only be read from a session with keepTensors", name);
   if (staged_) return staged_->readTensor(name);

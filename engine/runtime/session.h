@@ -170,7 +170,7 @@ class Interpreter {
 
   const Model& model() const { return model_; }
   /// As Model::findTensor, from an index that the first call makes. Thread-safe.
-  int findTensor(std::string_view name) const;
+  TensorId findTensor(std::string_view name) const;
   const OpRegistry& registry() const { return *registry_; }
   const InterpreterOptions& options() const { return options_; }
   /// The changes of the graph passes before lowering, one entry per pass that ran.

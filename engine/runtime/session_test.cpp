@@ -17,7 +17,7 @@ const OpRegistry& testOps() {
 /// x f32[?,?] through one-input operators; the last output is the model's.
 Model dynamicChain(const std::vector<std::string>& types) {
   Model model;
-  int tensor = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  TensorId tensor = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   model.inputs = {tensor};
   for (size_t i = 0; i < types.size(); ++i)
     tensor = model.addNode(types[i], fmt::format("{}{}", types[i], i), {tensor})[0];
@@ -52,11 +52,11 @@ TEST(Session, RunsOperatorsAndRegions) {
 /// y = FillTo(CountPositive(AddOne(x)), x0): as long as there are positive elements.
 Model countedModel() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
-  const int more = model.addNode("AddOne", "more", {x})[0];
-  const int count = model.addNode("CountPositive", "count", {more})[0];
-  const int filled = model.addNode("FillTo", "filled", {count, one})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const TensorId more = model.addNode("AddOne", "more", {x})[0];
+  const TensorId count = model.addNode("CountPositive", "count", {more})[0];
+  const TensorId filled = model.addNode("FillTo", "filled", {count, one})[0];
   model.outputs = model.addNode("Negate", "negated", {filled});
   return model;
 }
@@ -79,10 +79,10 @@ TEST(Session, PlansShapesThatDependOnARunInALaterStage) {
 
 TEST(Session, ComputesExtentsOfConstantsAtResize) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int values = model.addConstant("values", *Tensor::fromValues<float>({DType::Float32, {3}}, {1, -1, 2}));
-  const int one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
-  const int count = model.addNode("CountPositive", "count", {values})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId values = model.addConstant("values", *Tensor::fromValues<float>({DType::Float32, {3}}, {1, -1, 2}));
+  const TensorId one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
+  const TensorId count = model.addNode("CountPositive", "count", {values})[0];
   model.outputs = model.addNode("Concat2", "joined", {x, model.addNode("FillTo", "filled", {count, one})[0]});
   auto session = sessionOf(model);
   EXPECT_EQ(runOn(*session, {1, 1}, 7), (std::vector<float>{7, 1, 1}));
@@ -91,7 +91,7 @@ TEST(Session, ComputesExtentsOfConstantsAtResize) {
 
 TEST(Session, RunsDecomposedOperatorsAsTheirParts) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   model.outputs = model.addNode("MirrorPlusOne", "composite", {x}, {}, 2);
   for (const bool keep : {false, true}) {
     auto session = sessionOf(model, {.keepTensors = keep, .guardBytes = keep ? 32u : 0u});
@@ -193,10 +193,10 @@ TEST(Session, FallsBackWithCopiesAndSaysWhy) {
 
 TEST(Session, ContentsOfShapesAreKnownAtResize) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int value = model.addConstant("value", *Tensor::fromValues<float>({DType::Float32, {1}}, {7}));
-  const int shape = model.addNode("ShapeOf", "shape", {x})[0];
-  const int filled = model.addNode("FillTo", "fill", {shape, value})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId value = model.addConstant("value", *Tensor::fromValues<float>({DType::Float32, {1}}, {7}));
+  const TensorId shape = model.addNode("ShapeOf", "shape", {x})[0];
+  const TensorId filled = model.addNode("FillTo", "fill", {shape, value})[0];
   model.outputs = {model.addNode("Concat2", "concat", {x, filled})[0]};
   auto session = sessionOf(std::move(model));
   EXPECT_EQ(runOn(*session, {1, 2}, 0), (std::vector<float>{0, 1, 7, 7}));
@@ -205,8 +205,8 @@ TEST(Session, ContentsOfShapesAreKnownAtResize) {
 
 TEST(Session, InputsThatDecideShapesAreWatched) {
   Model model;
-  const int shape = model.addInput("shape", {DType::Int64, {2}});
-  const int value = model.addInput("value", {DType::Float32, {1}});
+  const TensorId shape = model.addInput("shape", {DType::Int64, {2}});
+  const TensorId value = model.addInput("value", {DType::Float32, {1}});
   model.outputs = {model.addNode("AddOne", "plus", {model.addNode("FillTo", "fill", {shape, value})[0]})[0]};
   auto session = sessionOf(std::move(model));
   session->input("value")->data<float>()[0] = 4;
@@ -227,9 +227,9 @@ TEST(Session, InputsThatDecideShapesAreWatched) {
 
 TEST(Session, ConstantsFoldOnce) {
   Model model;
-  const int constant = model.addConstant("c", *Tensor::fromValues<float>({DType::Float32, {1, 2}}, {1, 2}));
-  const int folded = model.addNode("Mirror", "mirror", {model.addNode("AddOne", "plus", {constant})[0]})[0];
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId constant = model.addConstant("c", *Tensor::fromValues<float>({DType::Float32, {1, 2}}, {1, 2}));
+  const TensorId folded = model.addNode("Mirror", "mirror", {model.addNode("AddOne", "plus", {constant})[0]})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   model.outputs = {model.addNode("Concat2", "concat", {x, folded})[0], folded};
   auto session = sessionOf(std::move(model));
   EXPECT_EQ(runOn(*session, {1, 1}, 9), (std::vector<float>{9, 3, 2}));

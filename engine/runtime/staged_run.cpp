@@ -15,12 +15,12 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
     if (!step.outputs.empty()) {
       OPKIT_ASSIGN(step.interpreter, Interpreter::create(std::move(stage.model), registry, options));
     }
-    for (size_t n : stage.control) {
+    for (const NodeId n : stage.control) {
       Control control{n, {}};
       for (const Subgraph& subgraph : model.nodes[n].subgraphs) {
         Model body = subgraph.model;
-        for (const int input : body.inputs)  // values decide: graph passes must not believe the description
-          std::ranges::fill(body.tensors[static_cast<size_t>(input)].desc.shape, kDynamic);
+        for (const TensorId input : body.inputs)  // values decide: graph passes must not believe the description
+          std::ranges::fill(body.tensors[input].desc.shape, kDynamic);
         auto interpreter = Interpreter::create(std::move(body), registry, options);
         if (!interpreter)
           return interpreter.error().withContext(fmt::format("'{}' of node '{}'", subgraph.name, model.nodes[n].name));
@@ -131,7 +131,7 @@ class StagedRun::Runner final : public SubgraphRunner {
 
   /// The value of an output that is an input of the subgraph; null for others. It may be one that no backend holds.
   const Tensor* handedOn(size_t output, std::span<const Tensor> inputs) const {
-    const std::vector<int>& all = subgraph_.model.inputs;
+    const std::vector<TensorId>& all = subgraph_.model.inputs;
     const auto found = std::ranges::find(all, subgraph_.model.outputs[output]);
     if (found == all.end()) return nullptr;
     const auto i = static_cast<size_t>(found - all.begin());
@@ -154,8 +154,8 @@ struct StagedRun::Control {
 
 struct StagedRun::Step {
   std::unique_ptr<Session> session;  // null if there is nothing to run
-  std::vector<int> inputs;           // tensors of the whole model
-  std::vector<int> outputs;
+  std::vector<TensorId> inputs;      // tensors of the whole model
+  std::vector<TensorId> outputs;
   std::vector<Control> control;
 };
 
@@ -190,13 +190,13 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
 }
 
 void StagedRun::start(std::span<const Tensor> inputs) {
-  for (size_t t = 0; t < values_.size(); ++t) values_[t] = model_.tensors[t].constant.value_or(Tensor());
-  for (size_t i = 0; i < inputs.size(); ++i) values_[static_cast<size_t>(model_.inputs[i])] = inputs[i];
+  for (const TensorId t : values_.ids()) values_[t] = model_.tensors[t].constant.value_or(Tensor());
+  for (size_t i = 0; i < inputs.size(); ++i) values_[model_.inputs[i]] = inputs[i];
 }
 
 Status StagedRun::bind(Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    const Tensor& value = values_[static_cast<size_t>(step.inputs[i])];
+    const Tensor& value = values_[step.inputs[i]];
     OPKIT_CHECK(value.buffer != nullptr);
     step.session->bindInput(i, value);
   }
@@ -219,8 +219,7 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
     if (step.session) {
       OPKIT_TRY(bind(step));
       OPKIT_TRY(runPart(*step.session, ""));
-      for (size_t i = 0; i < step.outputs.size(); ++i)
-        values_[static_cast<size_t>(step.outputs[i])] = step.session->outputs()[i];
+      for (size_t i = 0; i < step.outputs.size(); ++i) values_[step.outputs[i]] = step.session->outputs()[i];
     }
     for (Control& control : step.control)
       OPKIT_TRY(runControl(control).withContext(fmt::format("node '{}'", control.node->name)));
@@ -236,9 +235,9 @@ Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs
   for (const ModelTensor& tensor : model_.tensors)
     if (tensor.constant) taken.insert(tensor.constant->buffer.get());
   std::vector<Tensor> outputs;
-  for (int output : model_.outputs) {
-    outputs.push_back(values_[static_cast<size_t>(output)]);
-    OPKIT_TRY(checkDeclared(model_.tensors[static_cast<size_t>(output)], outputs.back().desc));
+  for (const TensorId output : model_.outputs) {
+    outputs.push_back(values_[output]);
+    OPKIT_TRY(checkDeclared(model_.tensors[output], outputs.back().desc));
     if (taken.insert(outputs.back().buffer.get()).second) continue;
     OPKIT_ASSIGN(outputs.back(), copyOf(outputs.back()));
   }
@@ -273,16 +272,16 @@ Status StagedRun::runPart(Session& session, const std::string& prefix) {
 
 Status StagedRun::call(const CommandCallback* callback, const Control& control) {
   if (!callback) return Status::ok();
-  const auto names = [&](const std::vector<int>& tensors) {
+  const auto names = [&](const std::vector<TensorId>& tensors) {
     std::vector<std::string> list;
-    for (const int t : tensors) list.push_back(t < 0 ? "" : model_.tensors[static_cast<size_t>(t)].name);
+    for (const TensorId t : tensors) list.push_back(!t ? "" : model_.tensors[t].name);
     return list;
   };
-  const auto read = [&](const std::vector<int>& tensors) {
+  const auto read = [&](const std::vector<TensorId>& tensors) {
     return [&](size_t i) -> Result<Tensor> {
-      if (i >= tensors.size() || tensors[i] < 0 || !values_[static_cast<size_t>(tensors[i])].buffer)
+      if (i >= tensors.size() || !tensors[i] || !values_[tensors[i]].buffer)
         return Status::invalidArgument("the command has no tensor {} there, of {}", i, tensors.size());
-      return copyOf(values_[static_cast<size_t>(tensors[i])]);
+      return copyOf(values_[tensors[i]]);
     };
   };
   const ModelNode& node = *control.node;
@@ -299,17 +298,17 @@ Status StagedRun::runControl(Control& control) {
 
 Status StagedRun::evaluate(Control& control) {
   std::vector<Tensor> inputs;
-  for (int input : control.node->inputs) inputs.push_back(input < 0 ? Tensor() : values_[static_cast<size_t>(input)]);
+  for (const TensorId input : control.node->inputs) inputs.push_back(!input ? Tensor() : values_[input]);
   std::vector<SubgraphRunner*> runners;
   for (const auto& runner : control.runners) {
     runner->capture(inputs);
     runners.push_back(runner.get());
   }
-  const std::vector<int>& made = control.node->outputs;
+  const std::vector<TensorId>& made = control.node->outputs;
   OPKIT_ASSIGN(std::vector<Tensor> outputs,
                runOnHost(*control.def, {control.node->params, inputs, runners, made.size()}));
   for (size_t i = 0; i < made.size(); ++i)
-    if (made[i] >= 0) values_[static_cast<size_t>(made[i])] = std::move(outputs[i]);
+    if (made[i]) values_[made[i]] = std::move(outputs[i]);
   return Status::ok();
 }
 
@@ -323,8 +322,8 @@ void StagedRun::forEachSession(Visit&& visit) const {
 }
 
 Result<Tensor> StagedRun::readTensor(const std::string& name) {
-  const int tensor = model_.findTensor(name);
-  if (tensor >= 0 && values_[static_cast<size_t>(tensor)].buffer) return copyOf(values_[static_cast<size_t>(tensor)]);
+  const TensorId tensor = model_.findTensor(name);
+  if (tensor && values_[tensor].buffer) return copyOf(values_[tensor]);
   for (Step& step : steps_) {
     if (!step.session) continue;
     Result<Tensor> value = step.session->readTensor(name);

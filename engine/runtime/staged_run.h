@@ -17,13 +17,13 @@ namespace opkit {
 /// The part that sessions share: an Interpreter per stage and per subgraph. Immutable.
 struct StagePlan {
   struct Control {
-    size_t node;  // in the whole model
+    NodeId node;  // in the whole model
     std::vector<std::shared_ptr<Interpreter>> subgraphs;
   };
   struct Step {
     std::shared_ptr<Interpreter> interpreter;  // null if nothing runs before its control flow
-    std::vector<int> inputs;                   // tensors of the whole model
-    std::vector<int> outputs;
+    std::vector<TensorId> inputs;              // tensors of the whole model
+    std::vector<TensorId> outputs;
     std::vector<Control> control;
   };
   std::vector<Step> steps;
@@ -77,7 +77,7 @@ class StagedRun {
   std::string backend_;  // the session's
   std::vector<Step> steps_;
   RunCallbacks callbacks_;
-  std::vector<Tensor> values_;  // per tensor of the model, on the host; without a buffer until known
+  IndexedVector<TensorId, Tensor> values_;  // on the host; without a buffer until known
 };
 
 }  // namespace opkit

@@ -55,8 +55,8 @@ Result<Model> productModel(const char* type, const Shape& input, const Shape& we
   Model model;
   OPKIT_ASSIGN(Tensor values, Tensor::onHost({DType::Float32, weights}));
   fill(values);
-  const int a = model.addInput("a", {DType::Float32, input});
-  const int b = model.addConstant("b", std::move(values));
+  const TensorId a = model.addInput("a", {DType::Float32, input});
+  const TensorId b = model.addConstant("b", std::move(values));
   model.outputs = model.addNode(type, "product", {a, b});
   return model;
 }
@@ -64,8 +64,8 @@ Result<Model> productModel(const char* type, const Shape& input, const Shape& we
 /// `type` over two inputs of this many elements.
 Model sumModel(const char* type, int64_t elements) {
   Model model;
-  const int a = model.addInput("a", {DType::Float32, {elements}});
-  const int b = model.addInput("b", {DType::Float32, {elements}});
+  const TensorId a = model.addInput("a", {DType::Float32, {elements}});
+  const TensorId b = model.addInput("b", {DType::Float32, {elements}});
   model.outputs = model.addNode(type, "sum", {a, b});
   return model;
 }

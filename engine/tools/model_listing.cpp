@@ -5,13 +5,11 @@
 namespace opkit {
 namespace {
 
-std::string nameOfTensor(const Model& model, int index) {
-  return index < 0 ? "-" : model.tensors[static_cast<size_t>(index)].name;
-}
+std::string nameOfTensor(const Model& model, TensorId index) { return !index ? "-" : model.tensors[index].name; }
 
-std::string namesOf(const Model& model, const std::vector<int>& indices) {
+std::string namesOf(const Model& model, const std::vector<TensorId>& indices) {
   std::string text;
-  for (int index : indices) text += (text.empty() ? "" : ", ") + nameOfTensor(model, index);
+  for (TensorId index : indices) text += (text.empty() ? "" : ", ") + nameOfTensor(model, index);
   return text;
 }
 
@@ -25,11 +23,11 @@ std::string shortValue(const Tensor& tensor) {
 /// `indent` precedes every line. Descriptions of a subgraph's inputs are not binding and not listed.
 std::string listGraph(const Model& model, const OpRegistry& registry, const std::string& indent) {
   std::string text;
-  for (int index : model.inputs) {
-    const ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+  for (TensorId index : model.inputs) {
+    const ModelTensor& tensor = model.tensors[index];
     text += fmt::format("{}input    {}{}\n", indent, tensor.name, indent.empty() ? " " + tensor.desc.toString() : "");
   }
-  for (int index : model.outputs) text += fmt::format("{}output   {}\n", indent, nameOfTensor(model, index));
+  for (TensorId index : model.outputs) text += fmt::format("{}output   {}\n", indent, nameOfTensor(model, index));
   size_t constantBytes = 0, constants = 0;
   for (const ModelTensor& tensor : model.tensors) {
     if (!tensor.constant) continue;
@@ -44,7 +42,7 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
     text += fmt::format("{}node     {}{} '{}' ({}) -> {}\n", indent, node.type, params == "{}" ? "" : params, node.name,
                         namesOf(model, node.inputs), namesOf(model, node.outputs));
     for (const Subgraph& subgraph : node.subgraphs) {
-      std::vector<int> captured;
+      std::vector<TensorId> captured;
       for (int position : subgraph.captures) captured.push_back(node.inputs[static_cast<size_t>(position)]);
       text +=
           fmt::format("{}  subgraph {}, its last inputs are ({})\n", indent, subgraph.name, namesOf(model, captured));

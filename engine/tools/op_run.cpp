@@ -360,8 +360,7 @@ void printColumns(const Model& model) {
     const size_t count = labels.size();
     labels.resize(std::min(count, kMost));
     fmt::print("output {} is the scores in place of the maps of ZipMap; its {} columns are {}{}\n",
-               model.tensors[static_cast<size_t>(model.outputs[i])].name, count, fmt::join(labels, ", "),
-               count > kMost ? ", ..." : "");
+               model.tensors[model.outputs[i]].name, count, fmt::join(labels, ", "), count > kMost ? ", ..." : "");
   }
 }
 

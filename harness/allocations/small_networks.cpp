@@ -76,15 +76,15 @@ std::vector<uint8_t> fileOf(const Model& model) {
 /// Doubles `carried` three times; returns it and all its values.
 SmallNetwork loop() {
   Model model;
-  const int trips = model.addConstant("trips", *Tensor::fromValues<int64_t>({DType::Int64, {}}, {3}));
-  const int start = model.addInput("start", {DType::Float32, {kDynamic}});
+  const TensorId trips = model.addConstant("trips", *Tensor::fromValues<int64_t>({DType::Int64, {}}, {3}));
+  const TensorId start = model.addInput("start", {DType::Float32, {kDynamic}});
   Model body;
   body.addInput("iteration", {});
-  const int condition = body.addInput("condition", {});
-  const int doubled = body.addNode("Neg", "negated", {body.addInput("carried", {})})[0];
-  const int sum = body.addNode("Add", "sum", {doubled, body.addInput("start", {})})[0];
+  const TensorId condition = body.addInput("condition", {});
+  const TensorId doubled = body.addNode("Neg", "negated", {body.addInput("carried", {})})[0];
+  const TensorId sum = body.addNode("Add", "sum", {doubled, body.addInput("start", {})})[0];
   body.outputs = {condition, sum, doubled};
-  model.outputs = model.addNode("Loop", "control", {trips, -1, start, start}, {}, 2);
+  model.outputs = model.addNode("Loop", "control", {trips, {}, start, start}, {}, 2);
   model.nodes.back().subgraphs = {{"body", body, {3}}};
   return {"loop", fileOf(model), {{"start", {2}}}, {{"start", {5}}}};
 }

@@ -11,10 +11,10 @@ namespace {
 /// Relu, then Transpose, then Add of the input's transpose: kernels and moves.
 Model chain() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
-  const int relu = model.addNode("Relu", "relu", {x})[0];
-  const int turned = model.addNode("Transpose", "turned", {relu})[0];
-  const int plain = model.addNode("Transpose", "plain", {x})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  const TensorId relu = model.addNode("Relu", "relu", {x})[0];
+  const TensorId turned = model.addNode("Transpose", "turned", {relu})[0];
+  const TensorId plain = model.addNode("Transpose", "plain", {x})[0];
   model.outputs = {model.addNode("Add", "y", {turned, plain})[0]};
   return model;
 }

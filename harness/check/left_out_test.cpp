@@ -57,8 +57,8 @@ size_t leaveOutEach(const PreparedCase& c, const Device& device) {
   if (!all) return 0;
   for (size_t i = 0; i < all->size(); ++i) {
     Model without = model;
-    without.nodes[0].outputs[i] = -1;
-    if (i + 1 == all->size()) without.nodes[0].outputs.pop_back();
+    without.nodes[NodeId(0)].outputs[i] = {};
+    if (i + 1 == all->size()) without.nodes[NodeId(0)].outputs.pop_back();
     without.outputs.erase(without.outputs.begin() + static_cast<ptrdiff_t>(i));
     std::vector<Tensor> expected = *all;
     expected.erase(expected.begin() + static_cast<ptrdiff_t>(i));

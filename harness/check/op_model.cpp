@@ -63,10 +63,10 @@ Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRe
   OPKIT_ASSIGN(ParamBytes params, paramsFromJson(def->params, c.params));
   Model model;
   model.producer = "op-harness";
-  std::vector<int> indices;
+  std::vector<TensorId> indices;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i])
-      indices.push_back(-1);
+      indices.emplace_back();
     else if (c.isConstant(i))
       indices.push_back(model.addConstant(inputName(i), *inputs[i]));
     else
@@ -75,7 +75,7 @@ Result<std::shared_ptr<Interpreter>> makeOpInterpreter(const Case& c, const OpRe
   const size_t outputs = c.outputs ? c.outputs : requiredOutputs(*def);
   for (size_t i = 0; i < copies; ++i) {
     const std::string name = i == 0 ? "node" : fmt::format("node{}", i);
-    const std::vector<int> made = model.addNode(c.op, name, indices, params, outputs);
+    const std::vector<TensorId> made = model.addNode(c.op, name, indices, params, outputs);
     model.outputs.insert(model.outputs.end(), made.begin(), made.end());
   }
   return Interpreter::create(std::move(model), registry);

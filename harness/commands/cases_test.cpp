@@ -76,7 +76,7 @@ TEST(ProgramCases, BadInputIsOneLine) {
   expectOneLine(run(small + to + " --input x=3x8 --backend nope"), "nope");
   expectOneLine(run(small + " --input x=3x8 --output " + nowhere("a.json")), nowhere("a.json"));
   Model model;  // nothing but control flow
-  const int when = model.addInput("when", {DType::Bool, {}}), x = model.addInput("x", {DType::Float32, {2}});
+  const TensorId when = model.addInput("when", {DType::Bool, {}}), x = model.addInput("x", {DType::Float32, {2}});
   Model branch;
   branch.outputs = branch.addNode("Neg", "negated", {branch.addInput("x", {})});
   model.outputs = model.addNode("If", "choose", {when, x});

@@ -68,7 +68,7 @@ Result<std::string> ModelJob::bisect(const CaseResult& result) const {
                                  model_.nodes.size(), fmt::join(found.nodes, ", "), found.comparison.reason);
   std::vector<CutInput> inputs;
   for (size_t i = 0; i < found.inputs.size(); ++i)
-    inputs.push_back({found.part.tensors[static_cast<size_t>(found.part.inputs[i])].name, found.inputs[i].desc});
+    inputs.push_back({found.part.tensors[found.part.inputs[i]].name, found.inputs[i].desc});
   constexpr std::string_view kZooPrefix = "zoo:";
   auto bytes = options_.model.starts_with(kZooPrefix) ? buildZoo(options_.model.substr(kZooPrefix.size()))
                                                       : readFile(options_.model);

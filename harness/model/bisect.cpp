@@ -10,19 +10,19 @@ namespace {
 class Bisect {
  public:
   Bisect(const Model& model, const OpRegistry& registry, const ModelCompareOptions& options)
-      : model_(model), registry_(registry), options_(options), producer_(model.tensors.size(), -1) {
-    for (size_t n = 0; n < model.nodes.size(); ++n)
-      for (const int output : model.nodes[n].outputs)
-        if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(n);
+      : model_(model), registry_(registry), options_(options), producer_(model.tensors.size()) {
+    for (const NodeId n : model.nodes.ids())
+      for (const TensorId output : model.nodes[n].outputs)
+        if (output) producer_[output] = n;
   }
 
-  Result<Bisection> run(int tensor) {
+  Result<Bisection> run(TensorId tensor) {
     OPKIT_ASSIGN(const auto interpreter, Interpreter::create(model_, registry_));
     OPKIT_ASSIGN(reference_, interpreter->createSession({.backend = options_.referenceBackend, .keepTensors = true},
                                                         options_.referenceRuntime));
     OPKIT_TRY(feedModelInputs(*reference_, model_, options_));
     OPKIT_TRY(reference_->run());
-    std::set<int> nodes = {producer_[static_cast<size_t>(tensor)]};
+    std::set<NodeId> nodes = {producer_[tensor]};
     for (bool grows = true; grows;) {
       OPKIT_ASSIGN(Bisection part, cut(nodes, tensor));
       OPKIT_TRY(compare(part));
@@ -31,33 +31,31 @@ class Bisect {
       addProducers(nodes);
       grows = nodes.size() > before;
     }
-    return Status::internal("no part of the network departs at '{}' when it runs alone",
-                            model_.tensors[static_cast<size_t>(tensor)].name);
+    return Status::internal("no part of the network departs at '{}' when it runs alone", model_.tensors[tensor].name);
   }
 
  private:
-  void addProducers(std::set<int>& nodes) const {
-    const std::set<int> present = nodes;
-    for (const int node : present)
-      for (const int input : model_.nodes[static_cast<size_t>(node)].inputs)
-        if (input >= 0 && producer_[static_cast<size_t>(input)] >= 0)
-          nodes.insert(producer_[static_cast<size_t>(input)]);
+  void addProducers(std::set<NodeId>& nodes) const {
+    const std::set<NodeId> present = nodes;
+    for (const NodeId node : present)
+      for (const TensorId input : model_.nodes[node].inputs)
+        if (input && producer_[input]) nodes.insert(producer_[input]);
   }
 
   /// The part as a model whose inputs hold the reference's values.
-  Result<Bisection> cut(const std::set<int>& nodes, int output) {
+  Result<Bisection> cut(const std::set<NodeId>& nodes, TensorId output) {
     Bisection part;
     part.part.producer = model_.producer;
-    part.output = model_.tensors[static_cast<size_t>(output)].name;
-    std::map<int, int> index;  // tensor of the model -> of the part
-    for (const int n : nodes) {
-      const ModelNode& node = model_.nodes[static_cast<size_t>(n)];
+    part.output = model_.tensors[output].name;
+    std::map<TensorId, TensorId> index;  // tensor of the model -> of the part
+    for (const NodeId n : nodes) {
+      const ModelNode& node = model_.nodes[n];
       ModelNode copy = node;
-      for (int& input : copy.inputs)
-        if (input >= 0) OPKIT_TRY(mapInput(input, nodes, index, part));
-      for (int& made : copy.outputs) {
-        if (made < 0) continue;
-        const std::string& name = model_.tensors[static_cast<size_t>(made)].name;
+      for (TensorId& input : copy.inputs)
+        if (input) OPKIT_TRY(mapInput(input, nodes, index, part));
+      for (TensorId& made : copy.outputs) {
+        if (!made) continue;
+        const std::string& name = model_.tensors[made].name;
         index[made] = part.part.addTensor(name);
         made = index[made];
       }
@@ -68,12 +66,13 @@ class Bisect {
     return part;
   }
 
-  Status mapInput(int& input, const std::set<int>& nodes, std::map<int, int>& index, Bisection& part) {
-    const auto [found, isNew] = index.try_emplace(input, -1);
+  Status mapInput(TensorId& input, const std::set<NodeId>& nodes, std::map<TensorId, TensorId>& index,
+                  Bisection& part) {
+    const auto [found, isNew] = index.try_emplace(input);
     if (isNew) {
-      const ModelTensor& tensor = model_.tensors[static_cast<size_t>(input)];
-      const int maker = producer_[static_cast<size_t>(input)];
-      OPKIT_CHECK(maker < 0 || !nodes.contains(maker));  // nodes are visited in order
+      const ModelTensor& tensor = model_.tensors[input];
+      const NodeId maker = producer_[input];
+      OPKIT_CHECK(!maker || !nodes.contains(maker));  // nodes are visited in order
       if (tensor.constant) {
         found->second = part.part.addConstant(tensor.name, *tensor.constant);
       } else {
@@ -111,7 +110,7 @@ class Bisect {
   const Model& model_;
   const OpRegistry& registry_;
   const ModelCompareOptions& options_;
-  std::vector<int> producer_;  // per tensor, the node that makes it
+  IndexedVector<TensorId, NodeId> producer_;
   std::unique_ptr<Session> reference_;
 };
 
@@ -119,8 +118,8 @@ class Bisect {
 
 Result<Bisection> bisectModel(const Model& model, const std::string& tensor, const OpRegistry& registry,
                               const ModelCompareOptions& options) {
-  const int index = model.findTensor(tensor);
-  if (index < 0) return Status::invalidArgument("no tensor is called '{}'", tensor);
+  const TensorId index = model.findTensor(tensor);
+  if (!index) return Status::invalidArgument("no tensor is called '{}'", tensor);
   return Bisect(model, registry, options).run(index);
 }
 

@@ -52,8 +52,8 @@ Tolerance layerTolerance(const OracleTensor& expected, const LayerGate& gate) {
 
 Status feedModelInputs(Session& session, const Model& model, const ModelCompareOptions& options) {
   for (const auto& [name, shape] : options.shapes) OPKIT_TRY(session.resizeInput(name, shape));
-  for (const int input : model.inputs) {
-    const ModelTensor& declared = model.tensors[static_cast<size_t>(input)];
+  for (const TensorId input : model.inputs) {
+    const ModelTensor& declared = model.tensors[input];
     if (isObject(declared.desc.dtype))
       return Status::unsupported("input '{}' is {}; networks are compared on tensors of numbers", declared.name,
                                  nameOf(declared.desc.dtype));
@@ -113,9 +113,9 @@ Result<CaseResult> ModelComparison::compareLayers() {
     const Model& model = interpreter_->model();
     const LayerGate gate = layerGate(model, options_.nmseGate);
     for (const ModelNode& node : model.nodes)
-      for (const int output : node.outputs) {
-        if (output < 0) continue;
-        const std::string& tensor = model.tensors[static_cast<size_t>(output)].name;
+      for (const TensorId output : node.outputs) {
+        if (!output) continue;
+        const std::string& tensor = model.tensors[output].name;
         const auto expected = reference_->readTensor(tensor);
         const auto got = tested->readTensor(tensor);
         if (!expected && !got) continue;  // folded away on both

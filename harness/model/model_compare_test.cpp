@@ -14,9 +14,9 @@ namespace {
 /// x -> Neg -> Relu -> Neg.
 Model smallNetwork() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 37}});
-  const int a = model.addNode("Neg", "first", {x})[0];
-  const int b = model.addNode("Relu", "second", {a})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 37}});
+  const TensorId a = model.addNode("Neg", "first", {x})[0];
+  const TensorId b = model.addNode("Relu", "second", {a})[0];
   model.outputs = model.addNode("Neg", "third", {b});
   return model;
 }
@@ -76,7 +76,7 @@ TEST(ModelCompare, OutputsAgreeAsProductionRunsIt) {
 /// A fusion that loses the Relu: its input takes its place.
 Result<size_t> loseRelu(EncodedGraph& graph, const Model&) {
   for (const EncodedCommand& command : graph.commands)
-    if (command.def->type == "Relu") graph.alias[static_cast<size_t>(command.outputs[0])] = command.inputs[0];
+    if (command.def->type == "Relu") graph.alias[command.outputs[0]] = command.inputs[0];
   return std::erase_if(graph.commands, [](const EncodedCommand& command) { return command.def->type == "Relu"; });
 }
 
@@ -114,7 +114,7 @@ TEST(Bisect, CutsOutTheBrokenNode) {
   options.referenceBackend = "reference";
   options.referenceRuntime = *createRuntime("reference");
   const Model model = smallNetwork();
-  const std::string tensor = model.tensors[static_cast<size_t>(model.nodes[1].outputs[0])].name;
+  const std::string tensor = model.tensors[model.nodes[NodeId(1)].outputs[0]].name;
   const auto found = bisectModel(model, tensor, registry, options);
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->nodes, std::vector<std::string>{"second"});

@@ -22,7 +22,7 @@ std::vector<float> valuesOf(const Session& session) {
 /// Relu, then Transpose, of more bytes than the masked device binds.
 std::shared_ptr<Interpreter> reluAndTranspose() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {20, 30}});
+  const TensorId x = model.addInput("x", {DType::Float32, {20, 30}});
   model.outputs = model.addNode("Transpose", "transpose", {model.addNode("Relu", "relu", {x})[0]});
   return make(std::move(model));
 }
@@ -66,8 +66,8 @@ TEST(VulkanLimits, WithoutAFallbackTheReasonIsTheError) {
 /// Rows of x selected by the indices, then a kernel that reads them.
 Model gatherThenRelu() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {5, 3}});
-  const int indices = model.addInput("indices", {DType::Int64, {4}});
+  const TensorId x = model.addInput("x", {DType::Float32, {5, 3}});
+  const TensorId indices = model.addInput("indices", {DType::Int64, {4}});
   model.outputs = model.addNode("Relu", "relu", {model.addNode("Gather", "gather", {x, indices})[0]});
   return model;
 }
@@ -102,8 +102,8 @@ TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
 TEST(Indices, ConstantsOutOfRangeAreRefusedAtTheResize) {
   for (const char* backend : {"reference", "cpu", "vulkan"}) {
     Model model;
-    const int x = model.addInput("x", {DType::Float32, {5, 3}});
-    const int indices = model.addConstant("indices", *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {-5, 5}));
+    const TensorId x = model.addInput("x", {DType::Float32, {5, 3}});
+    const TensorId indices = model.addConstant("indices", *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {-5, 5}));
     model.outputs = model.addNode("Gather", "gather", {x, indices});
     const auto session = *make(std::move(model))->createSession({.backend = backend});
     const Status status = session->resize();
@@ -114,9 +114,9 @@ TEST(Indices, ConstantsOutOfRangeAreRefusedAtTheResize) {
 
 TEST(Images, OfRoiAlignMustBeInTheBatch) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
-  const int rois = model.addInput("rois", {DType::Float32, {2, 4}});
-  const int images = model.addInput("images", {DType::Int64, {2}});
+  const TensorId x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
+  const TensorId rois = model.addInput("rois", {DType::Float32, {2, 4}});
+  const TensorId images = model.addInput("images", {DType::Int64, {2}});
   model.outputs = model.addNode("RoiAlign", "align", {x, rois, images});
   const auto interpreter = make(std::move(model));
   for (const char* backend : {"reference", "cpu", "vulkan"}) {
@@ -139,8 +139,8 @@ TEST(Images, OfMaxRoiPoolMustBeInTheBatch) {
   ops::max_roi_pool::MaxRoiPoolParamsT params;
   params.pooled_shape = {1, 2};
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
-  const int rois = model.addInput("rois", {DType::Float32, {2, 5}});
+  const TensorId x = model.addInput("x", {DType::Float32, {2, 1, 3, 3}});
+  const TensorId rois = model.addInput("rois", {DType::Float32, {2, 5}});
   model.outputs = model.addNode("MaxRoiPool", "pool", {x, rois}, packParams(params));
   const auto interpreter = make(std::move(model));
   for (const char* backend : {"reference", "cpu", "vulkan"}) {

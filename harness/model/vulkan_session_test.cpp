@@ -130,10 +130,10 @@ TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
     for (float& value : values.data<float>()) value = 0.5f;
     return model.addConstant(name, std::move(values));
   };
-  const int x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
-  const int weights = model.addNode("Exp", "folded", {constant("w", {8, 8, 1, 1})})[0];
-  const int conv = model.addNode("Conv", "conv", {x, weights})[0];
-  const int clamped = model.addNode("Tanh", "tanh", {conv})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
+  const TensorId weights = model.addNode("Exp", "folded", {constant("w", {8, 8, 1, 1})})[0];
+  const TensorId conv = model.addNode("Conv", "conv", {x, weights})[0];
+  const TensorId clamped = model.addNode("Tanh", "tanh", {conv})[0];
   model.outputs = model.addNode(
       "BatchNormalization", "norm",
       {clamped, constant("scale", {8}), constant("bias", {8}), constant("mean", {8}), constant("variance", {8})});
@@ -160,8 +160,8 @@ TEST_F(VulkanSessionTest, FurtherSessionsUploadNoConstants) {
 // A kernel may read the value of an input that the plan depends on; another value makes another Execution.
 TEST_F(VulkanSessionTest, AnAxisThatARunGivesNeedsNoFallback) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {2, 3}});
-  const int axis = model.addInput("axis", {DType::Int64, {}});
+  const TensorId x = model.addInput("x", {DType::Float32, {2, 3}});
+  const TensorId axis = model.addInput("axis", {DType::Int64, {}});
   model.outputs = model.addNode("CumSum", "sums", {x, axis});
   const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
   auto session = *interpreter->createSession({.backend = "vulkan", .allowFallback = false});
@@ -182,9 +182,10 @@ TEST_F(VulkanSessionTest, ImagesAreNormalisedByAMeanFarAboveTheDeviations) {
     std::ranges::fill(values.data<float>(), value);
     return model.addConstant(name, std::move(values));
   };
-  const int x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
-  const int conv = model.addNode("Conv", "conv", {x, constant("w", {8, 8, 1, 1}, 0), constant("b", {8}, 1000.3f)})[0];
-  const int largest = model.addNode("GlobalMaxPool", "largest", {conv})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {1, 8, 6, 6}});
+  const TensorId conv =
+      model.addNode("Conv", "conv", {x, constant("w", {8, 8, 1, 1}, 0), constant("b", {8}, 1000.3f)})[0];
+  const TensorId largest = model.addNode("GlobalMaxPool", "largest", {conv})[0];
   model.outputs = model.addNode("BatchNormalization", "norm",
                                 {largest, constant("scale", {8}, 0.5f), constant("bias", {8}, 0.25f),
                                  constant("mean", {8}, 1000), constant("variance", {8}, 0.5f)});

@@ -15,20 +15,19 @@ class DataFlow {
   DataFlow(const Model& model, const OpRegistry& registry);
 
   /// The values follow from constants alone: a session has them before it runs.
-  bool isConstant(int tensor) const { return !fromShapes_[index(tensor)] && !fromData_[index(tensor)]; }
+  bool isConstant(TensorId tensor) const { return !fromShapes_[tensor] && !fromData_[tensor]; }
   /// The values depend on those of the model's inputs, not only on their shapes.
-  bool fromData(int tensor) const { return fromData_[index(tensor)]; }
+  bool fromData(TensorId tensor) const { return fromData_[tensor]; }
   /// The shape does.
-  bool shapeFromData(int tensor) const { return shapeFromData_[index(tensor)]; }
+  bool shapeFromData(TensorId tensor) const { return shapeFromData_[tensor]; }
   /// True if the shape of an input, or an input from which the shape rule takes values, depends on data.
   bool shapesFromData(const ModelNode& node) const;
 
  private:
-  static size_t index(int tensor) { return static_cast<size_t>(tensor); }
   void visit(const ModelNode& node);
 
   const OpRegistry& registry_;
-  std::vector<bool> fromShapes_, fromData_, shapeFromData_;  // per tensor
+  IndexedVector<TensorId, bool> fromShapes_, fromData_, shapeFromData_;
 };
 
 }  // namespace opkit::harness

@@ -41,7 +41,7 @@ class Collector {
       : named_(named), registry_(registry), backends_(backends), run_(std::move(run)), flow_(named, registry) {}
 
   NetworkCases collect() {
-    for (size_t n = 0; n < named_.nodes.size(); ++n)
+    for (const NodeId n : named_.nodes.ids())
       if (const Status status = add(n); !status.isOk()) leaveOut({n}, status.message());
     NetworkCases result;
     for (Group& group : groups_) finish(group, result);
@@ -55,11 +55,11 @@ class Collector {
  private:
   struct Group {
     Case description;  // without random contents
-    std::vector<size_t> nodes;
+    std::vector<NodeId> nodes;
   };
 
   /// Puts the node into its group. The error says why it is no case.
-  Status add(size_t n) {
+  Status add(NodeId n) {
     const ModelNode& node = named_.nodes[n];
     OPKIT_TRY(checkKind(node));
     Case c;
@@ -70,7 +70,7 @@ class Collector {
     c.params = params.dump();
     for (size_t i = 0; i < node.inputs.size(); ++i) OPKIT_TRY(addInput(node.inputs[i], portOf(def.inputs, i), c));
     size_t outputs = node.outputs.size();
-    while (outputs > 0 && node.outputs[outputs - 1] < 0) --outputs;
+    while (outputs > 0 && !node.outputs[outputs - 1]) --outputs;
     c.outputs = outputs == requiredOutputs(def) ? 0 : outputs;
     const auto [found, isNew] = groupOf_.try_emplace(c.id(), groups_.size());
     if (isNew) groups_.push_back({std::move(c), {}});
@@ -83,18 +83,18 @@ class Collector {
     const OpDef& def = *registry_.find(node.type);
     if (!node.subgraphs.empty()) return Status::unsupported("control flow");
     if (flow_.shapesFromData(node)) return Status::unsupported("its shapes depend on data");
-    for (const std::vector<int>* tensors : {&node.inputs, &node.outputs})
-      for (const int tensor : *tensors) {
-        const DType dtype = tensor < 0 ? DType::Float32 : named_.tensors[static_cast<size_t>(tensor)].desc.dtype;
+    for (const std::vector<TensorId>* tensors : {&node.inputs, &node.outputs})
+      for (const TensorId tensor : *tensors) {
+        const DType dtype = tensor ? named_.tensors[tensor].desc.dtype : DType::Float32;
         if (const char* name = objectName(dtype)) return Status::unsupported("{} are not tensors of numbers", name);
       }
     return def.control ? Status::unsupported("an operator of the host") : Status::ok();
   }
 
-  Status addInput(int tensor, const Port* port, Case& c) {
+  Status addInput(TensorId tensor, const Port* port, Case& c) {
     const size_t index = c.inputs.size();
     c.data.emplace_back();
-    if (tensor < 0) {
+    if (!tensor) {
       c.inputs.emplace_back();
       return Status::ok();
     }
@@ -115,7 +115,7 @@ class Collector {
     Status status = addForms(named_.nodes[group.nodes[0]], one.description);
     if (status.isOk()) status = declare(one.description).withContext("random contents do not fit");
     if (!status.isOk()) return leaveOut(group.nodes, status.message());
-    for (const size_t n : group.nodes) one.nodes.push_back(named_.nodes[n].name);
+    for (const NodeId n : group.nodes) one.nodes.push_back(named_.nodes[n].name);
     one.shares = sharesOf(group.nodes);
     result.cases.push_back(std::move(one));
   }
@@ -123,8 +123,8 @@ class Collector {
   /// Contents in the range of those of the node.
   Status addForms(const ModelNode& node, Case& c) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const int tensor = node.inputs[i];
-      if (tensor < 0 || !c.data[i].empty()) continue;
+      const TensorId tensor = node.inputs[i];
+      if (!tensor || !c.data[i].empty()) continue;
       OPKIT_ASSIGN(const Tensor value, run_.read(tensor));
       c.data[i] = randomForm(value, !flow_.fromData(tensor));
     }
@@ -154,17 +154,17 @@ class Collector {
     return Status::ok();
   }
 
-  void leaveOut(const std::vector<size_t>& nodes, const std::string& reason) {
-    for (const size_t n : nodes) {
+  void leaveOut(const std::vector<NodeId>& nodes, const std::string& reason) {
+    for (const NodeId n : nodes) {
       const ModelNode& node = named_.nodes[n];
       leftOut_.emplace_back(n, LeftOut{node.name, node.type, nodesInside(node), reason, sharesOf({n})});
     }
   }
 
-  std::vector<double> sharesOf(const std::vector<size_t>& nodes) const {
+  std::vector<double> sharesOf(const std::vector<NodeId>& nodes) const {
     std::vector<double> shares(backends_.size(), 0);
     for (size_t b = 0; b < shares.size(); ++b)
-      for (const size_t n : nodes) shares[b] += run_.share(b, n);
+      for (const NodeId n : nodes) shares[b] += run_.share(b, n);
     return shares;
   }
 
@@ -175,7 +175,7 @@ class Collector {
   DataFlow flow_;
   std::vector<Group> groups_;
   std::map<std::string, size_t> groupOf_;  // by the id of the case without random contents
-  std::vector<std::pair<size_t, LeftOut>> leftOut_;
+  std::vector<std::pair<NodeId, LeftOut>> leftOut_;
 };
 
 }  // namespace

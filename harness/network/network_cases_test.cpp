@@ -76,8 +76,8 @@ TEST(NetworkCases, WhatIsNoCaseIsNamedWithTheReason) {
 
 TEST(NetworkCases, StringsAreNoCase) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {8}});
-  const int text = model.addInput("text", {DType::String, {2}});
+  const TensorId x = model.addInput("x", {DType::Float32, {8}});
+  const TensorId text = model.addInput("text", {DType::String, {2}});
   model.outputs = {model.addNode("Relu", "relu", {x})[0], model.addNode("StringConcat", "join", {text, text})[0]};
   const auto found = casesOf(model, ops::builtinOps(), {});
   ASSERT_TRUE(found) << found.error().message();
@@ -90,7 +90,7 @@ TEST(NetworkCases, AnOpenExtentNeedsAShape) {
   EXPECT_EQ(casesOf(mixedNetwork(), ops::builtinOps(), {}).error().message(),
             "input 'x' is f32[?,8]: give its shape, as in --input x=1x8");
   Model started = mixedNetwork();
-  started.tensors[static_cast<size_t>(started.inputs[0])].startShape = {5, 8};
+  started.tensors[started.inputs[0]].startShape = {5, 8};
   const auto found = casesOf(started, ops::builtinOps(), {});
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(caseOf(*found, "first").description.inputText(), "f32[5,8],f32[8,8]");
@@ -114,14 +114,14 @@ TEST(NetworkCases, RefusalsAndOraclesAreDeclared) {
 
 TEST(DataFlow, ShapesAreNoData) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 8}});
-  const int shape = model.addNode("Shape", "shape", {x})[0];
-  const int filled = model.addNode("ConstantOfShape", "filled", {shape})[0];
-  const int found = model.addNode("NonZero", "found", {x}, {}, 2)[0];
-  const int count = model.nodes.back().outputs[1];
-  const int counted = model.addNode("ConstantOfShape", "counted", {count})[0];
-  const int weights = model.addConstant("w", *Tensor::fromValues<float>({DType::Float32, {1}}, {2}));
-  const int negated = model.addNode("Neg", "negated", {weights})[0];
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 8}});
+  const TensorId shape = model.addNode("Shape", "shape", {x})[0];
+  const TensorId filled = model.addNode("ConstantOfShape", "filled", {shape})[0];
+  const TensorId found = model.addNode("NonZero", "found", {x}, {}, 2)[0];
+  const TensorId count = model.nodes.back().outputs[1];
+  const TensorId counted = model.addNode("ConstantOfShape", "counted", {count})[0];
+  const TensorId weights = model.addConstant("w", *Tensor::fromValues<float>({DType::Float32, {1}}, {2}));
+  const TensorId negated = model.addNode("Neg", "negated", {weights})[0];
   const DataFlow flow(model, ops::builtinOps());
   EXPECT_TRUE(flow.isConstant(negated));
   EXPECT_FALSE(flow.isConstant(shape)) << "it changes with the shape of x";

@@ -12,7 +12,7 @@ namespace {
 
 /// Nodes get their number as a name: names of a file may be empty or equal.
 void numberNodes(Model& model) {
-  for (size_t n = 0; n < model.nodes.size(); ++n) model.nodes[n].name = std::to_string(n);
+  for (const NodeId n : model.nodes.ids()) model.nodes[n].name = fmt::format("{}", n);
 }
 
 std::string exampleShape(const Shape& shape) {
@@ -23,8 +23,8 @@ std::string exampleShape(const Shape& shape) {
 
 /// InvalidArgument unless each open extent has a value: by the caller, or by the start shape of the model.
 Status checkShapes(const Model& model, const NetworkInputs& inputs) {
-  for (const int input : model.inputs) {
-    const ModelTensor& tensor = model.tensors[static_cast<size_t>(input)];
+  for (const TensorId input : model.inputs) {
+    const ModelTensor& tensor = model.tensors[input];
     const bool isOpen = std::ranges::count(tensor.desc.shape, kDynamic) > 0;
     const auto isNamed = [&](const auto& given) { return given.first == tensor.name; };
     const bool hasStart = tensor.startShape.size() == tensor.desc.shape.size();
@@ -37,8 +37,8 @@ Status checkShapes(const Model& model, const NetworkInputs& inputs) {
 
 Status feedInputs(Session& session, const Model& model, const NetworkInputs& inputs) {
   for (const auto& [name, shape] : inputs.shapes) OPKIT_TRY(session.resizeInput(name, shape).withContext("--input"));
-  for (const int input : model.inputs) {
-    const std::string& name = model.tensors[static_cast<size_t>(input)].name;
+  for (const TensorId input : model.inputs) {
+    const std::string& name = model.tensors[input].name;
     const Tensor& tensor = *session.input(name);
     if (isObject(tensor.desc.dtype)) continue;  // a session begins with empty ones
     const bool real = isFloat(tensor.desc.dtype);
@@ -99,8 +99,8 @@ Status NetworkRun::run(const NamedRuntime& backend, const NetworkInputs& inputs)
   return Status::ok();
 }
 
-Result<Tensor> NetworkRun::read(int tensor) const {
-  const ModelTensor& one = model().tensors[static_cast<size_t>(tensor)];
+Result<Tensor> NetworkRun::read(TensorId tensor) const {
+  const ModelTensor& one = model().tensors[tensor];
   if (one.constant) return *one.constant;
   return session_->readTensor(one.name);
 }

@@ -31,9 +31,9 @@ class NetworkRun {
   /// The model, with nodes named by their number.
   const Model& model() const { return interpreter_->model(); }
   /// Of the time on a backend, copies included; those of nodes in its subgraphs are the node's.
-  double share(size_t backend, size_t node) const { return shares_[backend][node]; }
+  double share(size_t backend, NodeId node) const { return shares_[backend][node.value()]; }
   /// A host copy of the values on the first backend. InvalidArgument if the run did not make them.
-  Result<Tensor> read(int tensor) const;
+  Result<Tensor> read(TensorId tensor) const;
 
  private:
   Status run(const NamedRuntime& backend, const NetworkInputs& inputs);

@@ -124,7 +124,7 @@ TEST(Zoo, EveryNetworkImportsAndSurvivesTheModelFile) {
     const Result<Model> model = loadModel("zoo:" + name);
     ASSERT_TRUE(model.has_value()) << model.error().toString();
     EXPECT_EQ(model->inputs.size(), name == "decoder" ? 6u : 1u);
-    EXPECT_EQ(model->tensors[static_cast<size_t>(model->inputs[0])].desc.shape[0], kDynamic);
+    EXPECT_EQ(model->tensors[model->inputs[0]].desc.shape[0], kDynamic);
     const auto bytes = writeModel(*model);
     ASSERT_TRUE(bytes.has_value());
     const Result<Model> read = readModel(*bytes);

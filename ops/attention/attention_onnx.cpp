@@ -45,9 +45,9 @@ Result<DType> precisionOf(const OnnxNode& node) {
 }
 
 /// Applies a subgraph of one input and one output, if the node has it.
-Result<int> modified(OnnxNode& node, const std::string& attribute, int x) {
+Result<TensorId> modified(OnnxNode& node, const std::string& attribute, TensorId x) {
   if (!node.hasAttribute(attribute)) return x;
-  OPKIT_ASSIGN(const std::vector<int> outputs, node.inlineGraph(attribute, {x}));
+  OPKIT_ASSIGN(const std::vector<TensorId> outputs, node.inlineGraph(attribute, {x}));
   if (outputs.size() == 1) return outputs[0];
   return Status::invalidArgument("subgraph '{}' must have one output, found {}", attribute, outputs.size());
 }
@@ -63,7 +63,7 @@ Status flexRule(OnnxNode& node) {
   AttentionScoresParamsT params;
   if (node.hasAttribute("scale")) params.scale = node.floatAttribute("scale", 1);
   if (node.hasAttribute("softmax_precision")) params.to = static_cast<ScoresType>(precision);
-  int x = node.emitIntermediate("AttentionScores", {node.input(0), node.input(1)}, packParams(params));
+  TensorId x = node.emitIntermediate("AttentionScores", {node.input(0), node.input(1)}, packParams(params));
   OPKIT_ASSIGN(x, modified(node, "score_mod", x));
   x = node.emitIntermediate("Softmax", {x}, packParams(softmax::SoftmaxParamsT()));
   OPKIT_ASSIGN(x, modified(node, "prob_mod", x));

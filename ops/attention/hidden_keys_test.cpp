@@ -142,16 +142,16 @@ std::optional<std::vector<double>> rowOf(const Drawn& drawn, int64_t b, int64_t 
 
 Model modelOf(const Drawn& drawn) {
   Model model;
-  const int q = model.addInput("q", drawn.q.desc), k = model.addInput("k", drawn.k.desc);
-  const int v = model.addInput("v", drawn.v.desc);
-  const int mask = drawn.hasMask() ? model.addInput("mask", drawn.mask.desc) : -1;
-  const int lengths = drawn.by == Hides::Lengths ? model.addInput("lengths", drawn.lengths.desc) : -1;
+  const TensorId q = model.addInput("q", drawn.q.desc), k = model.addInput("k", drawn.k.desc);
+  const TensorId v = model.addInput("v", drawn.v.desc);
+  const TensorId mask = drawn.hasMask() ? model.addInput("mask", drawn.mask.desc) : TensorId();
+  const TensorId lengths = drawn.by == Hides::Lengths ? model.addInput("lengths", drawn.lengths.desc) : TensorId();
   AttentionParamsT params;
   params.left = drawn.left;
   params.right = drawn.right;
   params.scores = Scores::Softmax;
   const size_t outputs = drawn.withScores ? 4 : 1;
-  model.outputs = model.addNode("Attention", "node", {q, k, v, mask, -1, -1, lengths}, packParams(params), outputs);
+  model.outputs = model.addNode("Attention", "node", {q, k, v, mask, {}, {}, lengths}, packParams(params), outputs);
   return model;
 }
 

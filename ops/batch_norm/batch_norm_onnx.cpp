@@ -16,11 +16,11 @@ bool trains(const OnnxNode& node) {
 /// Statistics per activation: as if every place of an image were a channel.
 Status perActivation(OnnxNode& node, BatchNormParamsT params) {
   com_microsoft::RuleParts parts(node);
-  const int x = node.input(0);
-  std::vector<int> inputs{node.emitIntermediate("Flatten", {x})};
+  const TensorId x = node.input(0);
+  std::vector<TensorId> inputs{node.emitIntermediate("Flatten", {x})};
   for (size_t i = 1; i < 5; ++i) inputs.push_back(parts.reshapedTo(node.input(i), {-1}));
   params.spatial = true;
-  const int y = node.emitIntermediate("BatchNormalization", std::move(inputs), packParams(params));
+  const TensorId y = node.emitIntermediate("BatchNormalization", std::move(inputs), packParams(params));
   reshape::ReshapeParamsT wanted;
   wanted.allow_zero = true;
   return node.emit("Reshape", {y, node.emitIntermediate("Shape", {x})}, packParams(wanted));

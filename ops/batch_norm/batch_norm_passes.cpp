@@ -99,7 +99,7 @@ std::optional<Filter> filterOf(const ModelEdit& edit, const ModelNode& conv) {
   const Tensor* weights = floats(edit, conv, 1);
   if (!weights || weights->desc.shape.empty() || clampOf(unpackParams<conv::ConvParams>(conv.params)).isActive())
     return std::nullopt;
-  const bool hasBias = conv.inputs.size() > 2 && conv.inputs[2] >= 0;
+  const bool hasBias = conv.inputs.size() > 2 && conv.inputs[2];
   const Tensor* bias = hasBias ? perChannel(edit, conv, 2, weights->desc.shape[0]) : nullptr;
   return hasBias && !bias ? std::nullopt : std::optional(Filter{*weights, bias});
 }
@@ -120,7 +120,7 @@ Result<bool> fold(ModelEdit& edit, const ModelNode& norm) {
 Result<size_t> foldBatchNorm(Model& model, const OpRegistry&) {
   ModelEdit edit(model);
   for (ModelNode& norm : model.nodes) {
-    if (norm.type != "BatchNormalization" || norm.outputs[0] < 0) continue;
+    if (norm.type != "BatchNormalization" || !norm.outputs[0]) continue;
     OPKIT_ASSIGN(const bool isFolded, fold(edit, norm));
     if (!isFolded) continue;
     edit.remove(norm);

@@ -24,7 +24,7 @@ struct Graph {
 
 PassNet netOf(const Graph& graph) {
   PassNet net;
-  std::vector<int> operands{net.input(tensorOf({1, 2, 1, 3}, graph.x, graph.dtype), graph.isOpen)};
+  std::vector<TensorId> operands{net.input(tensorOf({1, 2, 1, 3}, graph.x, graph.dtype), graph.isOpen)};
   const std::vector<double> weights(graph.weights.begin(), graph.weights.begin() + (graph.isDepthwise ? 2 : 4));
   operands.push_back(net.constant(tensorOf({2, graph.isDepthwise ? 1 : 2, 1, 1}, weights, graph.dtype)));
   const auto perChannel = [&](const std::vector<double>& values, DType dtype, int input) {
@@ -35,8 +35,8 @@ PassNet netOf(const Graph& graph) {
   conv::ConvParamsT params;
   if (graph.isDepthwise) params.group = 2;
   if (graph.hasClamp) params.clamp_low = 0;
-  const int conv = net.node("Conv", operands, packParams(params));
-  std::vector<int> inputs{conv};
+  const TensorId conv = net.node("Conv", operands, packParams(params));
+  std::vector<TensorId> inputs{conv};
   for (const std::vector<double>* values : {&graph.scale, &graph.shift, &graph.mean, &graph.variance})
     inputs.push_back(perChannel(*values, graph.statistics, static_cast<int>(inputs.size())));
   BatchNormParamsT norm;

@@ -17,14 +17,14 @@ namespace {
 class ClampFusion {
  public:
   ClampFusion(EncodedGraph& graph, const Model& model)
-      : graph_(graph), model_(model), producer_(graph.descs.size(), -1), readers_(graph.descs.size(), 0) {
-    for (size_t c = 0; c < graph.commands.size(); ++c) {
-      for (const int output : graph.commands[c].outputs)
-        if (output >= 0) producer_[static_cast<size_t>(output)] = static_cast<int>(c);
-      for (const int input : graph.commands[c].inputs)
-        if (input >= 0) ++readers_[static_cast<size_t>(graph.alias[static_cast<size_t>(input)])];
+      : graph_(graph), model_(model), producer_(graph.descs.size(), nullptr), readers_(graph.descs.size(), 0) {
+    for (EncodedCommand& command : graph.commands) {
+      for (const TensorId output : command.outputs)
+        if (output) producer_[output] = &command;
+      for (const TensorId input : command.inputs)
+        if (input) ++readers_[graph.alias[input]];
     }
-    for (const int output : model.outputs) ++readers_[static_cast<size_t>(graph.alias[static_cast<size_t>(output)])];
+    for (const TensorId output : model.outputs) ++readers_[graph.alias[output]];
   }
 
   size_t run() {
@@ -44,9 +44,9 @@ class ClampFusion {
     const std::optional<Clamp> clamp = unary::clampOfNode(command.def->type, command.params(model_));
     if (!clamp) return false;
     // The very tensor, not a view of it: a view may have another shape.
-    const auto tensor = static_cast<size_t>(command.inputs[0]);
-    if (producer_[tensor] < 0 || readers_[tensor] != 1 || !isFloat(graph_.descs[tensor].dtype)) return false;
-    EncodedCommand& source = graph_.commands[static_cast<size_t>(producer_[tensor])];
+    const TensorId tensor = command.inputs[0];
+    if (!producer_[tensor] || readers_[tensor] != 1 || !isFloat(graph_.descs[tensor].dtype)) return false;
+    EncodedCommand& source = *producer_[tensor];
     if (!isArithmetic(*source.def)) return false;
     auto params = unpackParams<BinaryParams>(source.params(model_));
     const std::optional<Clamp> both = unary::composed(clampOf(params), *clamp);
@@ -56,7 +56,7 @@ class ClampFusion {
     source.ownParams = packParams(params);
     source.outputs = command.outputs;
     source.flops += command.flops;
-    producer_[static_cast<size_t>(command.outputs[0])] = producer_[tensor];  // for a clamp after this one
+    producer_[command.outputs[0]] = producer_[tensor];  // for a clamp after this one
     return true;
   }
 
@@ -69,8 +69,8 @@ class ClampFusion {
 
   EncodedGraph& graph_;
   const Model& model_;
-  std::vector<int> producer_;    // per tensor: the command that makes it, or -1
-  std::vector<size_t> readers_;  // per root tensor
+  IndexedVector<TensorId, EncodedCommand*> producer_;  // the command that makes it, or null
+  IndexedVector<TensorId, size_t> readers_;            // of a root tensor
 };
 
 }  // namespace

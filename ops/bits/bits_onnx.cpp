@@ -16,7 +16,7 @@ ParamBytes typeParams(DType to) {
 Status bitCastOnnx(OnnxNode& node) {
   OPKIT_ASSIGN(const DType to, dtypeAttribute(node, "to"));
   if (to != DType::Bool) return node.emit("BitCast", {node.input(0)}, typeParams(to));
-  const int byte = node.emitIntermediate("BitCast", {node.input(0)}, typeParams(DType::UInt8));
+  const TensorId byte = node.emitIntermediate("BitCast", {node.input(0)}, typeParams(DType::UInt8));
   return node.emit("Cast", {byte}, typeParams(DType::Bool));
 }
 

@@ -17,7 +17,7 @@ double brain(double value) { return decode(formatOf(DType::BFloat16), encode(for
 void expectValues(const std::string& type, const std::vector<std::pair<TensorDesc, std::vector<double>>>& inputs,
                   const TensorDesc& output, const std::vector<double>& expected, bool constant = false) {
   Model model;
-  std::vector<int> indices;
+  std::vector<TensorId> indices;
   for (const auto& [desc, values] : inputs) {
     const Tensor tensor = *Tensor::onHost(desc);
     OracleTensor oracle(desc);
@@ -69,7 +69,7 @@ TEST(ConvertedDTypes, BrainFloatsAreComputedInFloatsAndRoundedOnce) {
 TEST(ConvertedDTypes, OutputsOfAFixedTypeKeepIt) {
   layer_norm::LayerNormParamsT params;
   Model model;
-  const int x = model.addInput("x", {kBrain, {1, 2}}), scale = model.addInput("scale", {kBrain, {2}});
+  const TensorId x = model.addInput("x", {kBrain, {1, 2}}), scale = model.addInput("scale", {kBrain, {2}});
   model.outputs = model.addNode("LayerNormalization", "node", {x, scale}, packParams(params), 2);
   for (const std::string& backend : testBackends()) {
     const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = backend, .threads = 1});
@@ -129,7 +129,7 @@ TEST(ConvertedDTypes, AProductOfHalvesWithCodes) {
 
 TEST(ConvertedDTypes, OtherDTypesAreRefusedAsBefore) {
   Model model;
-  const int x = model.addInput("x", {DType::Float8E5M2, {2}});
+  const TensorId x = model.addInput("x", {DType::Float8E5M2, {2}});
   model.outputs = model.addNode("Add", "node", {x, x});
   const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu"});
   (*session)->input("x");

@@ -9,12 +9,12 @@ namespace {
 
 /// Queries, keys and values: [batch, tokens, heads * size], or keys and values as [batch, heads, tokens, size].
 struct Projections {
-  int q, k, v;
+  TensorId q, k, v;
 };
 
-/// Cached keys and values, [batch, heads, tokens, size]; -1 if there are none.
+/// Cached keys and values, [batch, heads, tokens, size]; absent if there are none.
 struct Past {
-  int key = -1, value = -1;
+  TensorId key, value;
 };
 
 /// The attributes that the operators share. A scale of 0 is the default one.
@@ -30,117 +30,118 @@ Result<attention::AttentionParamsT> paramsOf(const OnnxNode& node) {
 
 /// A mask of keys, and what it is compared with: i64[1].
 struct Mask {
-  int values;
-  int batch, keys;
+  TensorId values;
+  TensorId batch, keys;
   bool mayHaveStarts;  // as the mask_index of Attention
 };
 
 /// The form of a mask, which its shape decides; each is bool[1].
 struct MaskForm {
-  int isList;     // of lengths: the first [batch] of [batch], [2 * batch] or [3 * batch + 2]
-  int hasStarts;  // the first keys follow the lengths, [2 * batch]
-  int isLonger;   // more follows the lengths
-  int isDummy;    // [batch or 1, 1], which hides nothing
+  TensorId isList;     // of lengths: the first [batch] of [batch], [2 * batch] or [3 * batch + 2]
+  TensorId hasStarts;  // the first keys follow the lengths, [2 * batch]
+  TensorId isLonger;   // more follows the lengths
+  TensorId isDummy;    // [batch or 1, 1], which hides nothing
 };
 
 MaskForm formOf(OnnxNode& node, const Mask& mask) {
   RuleParts parts(node);
-  const int rank = parts.rankOf(mask.values), count = parts.extents(mask.values, 0, 1);
-  const auto isOf = [&](int x, int y) { return parts.pair("Equal", x, y); };
-  const int twice = parts.pair("Add", mask.batch, mask.batch);
-  const int cumulated = parts.pair("Add", parts.pair("Add", twice, mask.batch), parts.list({2}));
-  const int isList = isOf(rank, parts.list({1}));
-  const int hasStarts = mask.mayHaveStarts ? parts.pair("And", isList, isOf(count, twice)) : -1;
-  const int hasSums = parts.pair("And", isList, isOf(count, cumulated));
-  const int last = parts.extents(mask.values, -1, kMostAxes);
-  return {isList, hasStarts, hasStarts < 0 ? hasSums : parts.pair("Or", hasStarts, hasSums),
+  const TensorId rank = parts.rankOf(mask.values), count = parts.extents(mask.values, 0, 1);
+  const auto isOf = [&](TensorId x, TensorId y) { return parts.pair("Equal", x, y); };
+  const TensorId twice = parts.pair("Add", mask.batch, mask.batch);
+  const TensorId cumulated = parts.pair("Add", parts.pair("Add", twice, mask.batch), parts.list({2}));
+  const TensorId isList = isOf(rank, parts.list({1}));
+  const TensorId hasStarts = mask.mayHaveStarts ? parts.pair("And", isList, isOf(count, twice)) : TensorId();
+  const TensorId hasSums = parts.pair("And", isList, isOf(count, cumulated));
+  const TensorId last = parts.extents(mask.values, -1, kMostAxes);
+  return {isList, hasStarts, hasStarts ? parts.pair("Or", hasStarts, hasSums) : hasSums,
           parts.pair("And", isOf(rank, parts.list({2})), isOf(last, parts.list({1})))};
 }
 
 /// A key is seen where its element of the mask is larger than this, i32[keys]: the key's place for a list of lengths,
 /// else 0; less than any element for a dummy.
-int leastOf(OnnxNode& node, const Mask& mask, const MaskForm& form) {
+TensorId leastOf(OnnxNode& node, const Mask& mask, const MaskForm& form) {
   RuleParts parts(node);
-  const int places = parts.pair("Mul", parts.countedTo(mask.keys), parts.cast(form.isList, cast::ElementType::i64));
-  const int least = parts.list({std::numeric_limits<int32_t>::min()});
+  const TensorId places =
+      parts.pair("Mul", parts.countedTo(mask.keys), parts.cast(form.isList, cast::ElementType::i64));
+  const TensorId least = parts.list({std::numeric_limits<int32_t>::min()});
   return parts.cast(parts.where(form.isDummy, least, places), cast::ElementType::i32);
 }
 
 /// Whether a key is not before the first one of its sample: bool[batch or 1, 1, 1, keys].
-int isBehindStart(OnnxNode& node, const Mask& mask, const MaskForm& form) {
+TensorId isBehindStart(OnnxNode& node, const Mask& mask, const MaskForm& form) {
   RuleParts parts(node);
-  const int one = parts.list({1}), none = parts.list({0});
-  const int end = parts.where(form.hasStarts, parts.pair("Add", mask.batch, mask.batch), mask.batch);
-  const int given = parts.sliced(parts.reshapedTo(mask.values, {-1}), mask.batch, end, 0);
-  const int all = parts.joined({given, parts.cast(none, cast::ElementType::i32)});
-  const int starts = parts.sliced(all, none, parts.where(form.hasStarts, mask.batch, one), 0);
-  const int places = parts.cast(parts.countedTo(mask.keys), cast::ElementType::i32);
+  const TensorId one = parts.list({1}), none = parts.list({0});
+  const TensorId end = parts.where(form.hasStarts, parts.pair("Add", mask.batch, mask.batch), mask.batch);
+  const TensorId given = parts.sliced(parts.reshapedTo(mask.values, {-1}), mask.batch, end, 0);
+  const TensorId all = parts.joined({given, parts.cast(none, cast::ElementType::i32)});
+  const TensorId starts = parts.sliced(all, none, parts.where(form.hasStarts, mask.batch, one), 0);
+  const TensorId places = parts.cast(parts.countedTo(mask.keys), cast::ElementType::i32);
   return parts.pair("GreaterOrEqual", places, parts.reshapedTo(starts, {-1, 1, 1, 1}));
 }
 
 /// Added to the scores: 0 where a key is seen, else `hidden`; f32, [batch, 1, queries or 1, keys]. The mask is a list
 /// of lengths (MaskForm), or positive where a key is seen, [batch, keys] or [batch, queries, keys]. Attention refuses
 /// what a list of another length becomes.
-int addedMask(OnnxNode& node, const Mask& mask, float hidden) {
+TensorId addedMask(OnnxNode& node, const Mask& mask, float hidden) {
   RuleParts parts(node);
   const MaskForm form = formOf(node, mask);
-  const int first = parts.list({0});
-  const int rows = parts.where(form.isLonger, mask.batch, parts.extents(mask.values, 0, 1));
-  const int missing = parts.pair("Sub", parts.list({4}), parts.rankOf(mask.values));
-  const int ones = parts.sliced(parts.list({1, 1, 1}), first, missing, 0);
-  const int shape = parts.joined({rows, ones, parts.extents(mask.values, 1, kMostAxes)});
-  const int given = parts.reshaped(parts.sliced(mask.values, first, rows, 0), shape);
-  int isSeen = parts.pair("Greater", given, leastOf(node, mask, form));
+  const TensorId first = parts.list({0});
+  const TensorId rows = parts.where(form.isLonger, mask.batch, parts.extents(mask.values, 0, 1));
+  const TensorId missing = parts.pair("Sub", parts.list({4}), parts.rankOf(mask.values));
+  const TensorId ones = parts.sliced(parts.list({1, 1, 1}), first, missing, 0);
+  const TensorId shape = parts.joined({rows, ones, parts.extents(mask.values, 1, kMostAxes)});
+  const TensorId given = parts.reshaped(parts.sliced(mask.values, first, rows, 0), shape);
+  TensorId isSeen = parts.pair("Greater", given, leastOf(node, mask, form));
   if (mask.mayHaveStarts) isSeen = parts.pair("And", isSeen, isBehindStart(node, mask, form));
   return parts.where(isSeen, node.addConstant("seen", 0.0f), node.addConstant("hidden", hidden));
 }
 
-/// The sum of the mask, if it is given, and of attention_bias, if that is; -1 without both.
-int maskOf(OnnxNode& node, Mask mask, int bias, const Projections& made, const Past& past) {
-  if (mask.values < 0) return bias;
+/// The sum of the mask, if it is given, and of attention_bias, if that is; absent without both.
+TensorId maskOf(OnnxNode& node, Mask mask, TensorId bias, const Projections& made, const Past& past) {
+  if (!mask.values) return bias;
   RuleParts parts(node);
   mask.batch = parts.extents(made.q, 0, 1);
   mask.keys = parts.extents(made.k, -2, -1);
-  if (past.key >= 0) mask.keys = parts.pair("Add", mask.keys, parts.extents(past.key, 2, 3));
-  const int added = addedMask(node, mask, node.floatAttribute("mask_filter_value", -10000));
-  return bias < 0 ? added : parts.pair("Add", parts.castLike(added, bias), bias);
+  if (past.key) mask.keys = parts.pair("Add", mask.keys, parts.extents(past.key, 2, 3));
+  const TensorId added = addedMask(node, mask, node.floatAttribute("mask_filter_value", -10000));
+  return bias ? parts.pair("Add", parts.castLike(added, bias), bias) : added;
 }
 
 /// q, k and v of separate inputs, plus their parts of the bias [D + D + Dv]. Keys and values by heads have theirs
 /// already.
 Projections separate(OnnxNode& node) {
   const Projections given{node.input(0), node.input(1), node.input(2)};
-  const int bias = node.input(3);
-  if (bias < 0) return given;
+  const TensorId bias = node.input(3);
+  if (!bias) return given;
   RuleParts parts(node);
-  const int size = parts.extents(given.q, -1, kMostAxes), twice = parts.pair("Add", size, size);
-  const int end = parts.extents(bias, 0, 1), behind = parts.pair("Add", end, parts.list({1}));
-  const int zero = parts.castLike(parts.reshapedTo(node.addConstant("zero", 0.0f), {1}), bias);
-  const int all = parts.joined({bias, zero});
-  const auto plus = [&](int x, int from, int to) {
-    const int hasHeads = parts.pair("Equal", parts.rankOf(x), parts.list({4}));
-    const int part = parts.sliced(all, parts.where(hasHeads, end, from), parts.where(hasHeads, behind, to), 0);
+  const TensorId size = parts.extents(given.q, -1, kMostAxes), twice = parts.pair("Add", size, size);
+  const TensorId end = parts.extents(bias, 0, 1), behind = parts.pair("Add", end, parts.list({1}));
+  const TensorId zero = parts.castLike(parts.reshapedTo(node.addConstant("zero", 0.0f), {1}), bias);
+  const TensorId all = parts.joined({bias, zero});
+  const auto plus = [&](TensorId x, TensorId from, TensorId to) {
+    const TensorId hasHeads = parts.pair("Equal", parts.rankOf(x), parts.list({4}));
+    const TensorId part = parts.sliced(all, parts.where(hasHeads, end, from), parts.where(hasHeads, behind, to), 0);
     return parts.pair("Add", x, part);
   };
-  const int q = parts.pair("Add", given.q, parts.sliced(bias, parts.list({0}), size, 0));
+  const TensorId q = parts.pair("Add", given.q, parts.sliced(bias, parts.list({0}), size, 0));
   return {q, plus(given.k, size, twice), plus(given.v, twice, end)};
 }
 
 /// Keys [batch, tokens, heads, 2, size], where values lie beside them.
 Result<Projections> packedKeys(OnnxNode& node) {
-  if (node.input(3) >= 0) return Status::unsupported("bias must be absent where keys and values are packed");
+  if (node.input(3)) return Status::unsupported("bias must be absent where keys and values are packed");
   RuleParts parts(node);
-  const std::vector<int> both = parts.split(node.input(1), 3, std::vector<int64_t>{1, 1});
+  const std::vector<TensorId> both = parts.split(node.input(1), 3, std::vector<int64_t>{1, 1});
   return Projections{node.input(0), parts.turned(parts.squeezed(both[0], 3)), parts.turned(parts.squeezed(both[1], 3))};
 }
 
 /// Queries [batch, tokens, heads, 3, size], where keys and values lie beside them; the bias is [3 * heads * size].
 Projections packedQueries(OnnxNode& node, int64_t heads) {
   RuleParts parts(node);
-  std::vector<int> all = parts.split(node.input(0), 3, std::vector<int64_t>{1, 1, 1});
-  for (int& one : all) one = parts.squeezed(one, 3);
-  if (node.input(3) >= 0) {
-    const std::vector<int> biases = parts.split(node.input(3), 0, 3);
+  std::vector<TensorId> all = parts.split(node.input(0), 3, std::vector<int64_t>{1, 1, 1});
+  for (TensorId& one : all) one = parts.squeezed(one, 3);
+  if (node.input(3)) {
+    const std::vector<TensorId> biases = parts.split(node.input(3), 0, 3);
     for (size_t i = 0; i < 3; ++i) all[i] = parts.pair("Add", all[i], parts.reshapedTo(biases[i], {heads, -1}));
   }
   return {parts.reshapedTo(all[0], {0, 0, -1}), parts.turned(all[1]), parts.turned(all[2])};
@@ -153,32 +154,32 @@ Status multiHead(OnnxNode& node) {
   OPKIT_ASSIGN(attention::AttentionParamsT params, paramsOf(node));
   params.scores = attention::Scores::Masked;
   Projections made{};
-  if (node.input(1) < 0) {
-    if (node.input(2) >= 0) return Status::invalidArgument("value needs a key, which is absent");
+  if (!node.input(1)) {
+    if (node.input(2)) return Status::invalidArgument("value needs a key, which is absent");
     made = packedQueries(node, params.q_heads);
-  } else if (node.input(2) < 0) {
+  } else if (!node.input(2)) {
     OPKIT_ASSIGN(made, packedKeys(node));
   } else {
     made = separate(node);
   }
   const Past past{node.input(6), node.input(7)};
-  const int mask = maskOf(node, {.values = node.input(4), .mayHaveStarts = false}, node.input(5), made, past);
+  const TensorId mask = maskOf(node, {.values = node.input(4), .mayHaveStarts = false}, node.input(5), made, past);
   return node.emit("Attention", {made.q, made.k, made.v, mask, past.key, past.value}, packParams(params));
 }
 
 /// Cuts [batch, tokens, D + D + Dv] into queries, keys and values.
-Result<Projections> cut(OnnxNode& node, int x) {
+Result<Projections> cut(OnnxNode& node, TensorId x) {
   RuleParts parts(node);
   const std::vector<int64_t> sizes = node.intsAttribute("qkv_hidden_sizes");
   if (!sizes.empty() && sizes.size() != 3)
     return Status::invalidArgument("qkv_hidden_sizes must list 3 sizes, got {}", sizes.size());
-  const std::vector<int> cuts = sizes.empty() ? parts.split(x, 2, 3) : parts.split(x, 2, sizes);
+  const std::vector<TensorId> cuts = sizes.empty() ? parts.split(x, 2, 3) : parts.split(x, 2, sizes);
   return Projections{cuts[0], cuts[1], cuts[2]};
 }
 
 /// The attention of projections x, whose optional mask, past [2, batch, heads, tokens, size] and attention_bias are
 /// inputs; output 1 is the past with the new tokens.
-Status emitAttention(OnnxNode& node, int x, size_t mask, size_t pastInput, int bias) {
+Status emitAttention(OnnxNode& node, TensorId x, size_t mask, size_t pastInput, TensorId bias) {
   OPKIT_TRY(requireOnly(node, "do_rotary", 0));
   OPKIT_TRY(requireOnly(node, "past_present_share_buffer", 0));
   OPKIT_TRY(requireOnly(node, "rotary_embedding_dim", 0));
@@ -186,24 +187,24 @@ Status emitAttention(OnnxNode& node, int x, size_t mask, size_t pastInput, int b
   OPKIT_ASSIGN(const Projections made, cut(node, x));
   RuleParts parts(node);
   Past past;
-  if (node.input(pastInput) >= 0) {
-    const std::vector<int> both = parts.split(node.input(pastInput), 0, std::vector<int64_t>{1, 1});
+  if (node.input(pastInput)) {
+    const std::vector<TensorId> both = parts.split(node.input(pastInput), 0, std::vector<int64_t>{1, 1});
     past = {parts.squeezed(both[0], 0), parts.squeezed(both[1], 0)};
   }
-  const int added = maskOf(node, {.values = node.input(mask), .mayHaveStarts = true}, bias, made, past);
-  const std::vector<int> inputs{made.q, made.k, made.v, added, past.key, past.value};
+  const TensorId added = maskOf(node, {.values = node.input(mask), .mayHaveStarts = true}, bias, made, past);
+  const std::vector<TensorId> inputs{made.q, made.k, made.v, added, past.key, past.value};
   if (!node.hasOutput(1)) return node.emitOutput(0, "Attention", inputs, packParams(params));
-  const std::vector<int> outputs = node.emitIntermediates("Attention", inputs, 3, packParams(params));
+  const std::vector<TensorId> outputs = node.emitIntermediates("Attention", inputs, 3, packParams(params));
   OPKIT_TRY(node.emitOutput(0, "Identity", {outputs[0]}));
-  const int present = parts.joined({parts.unsqueezed(outputs[1], 0), parts.unsqueezed(outputs[2], 0)});
+  const TensorId present = parts.joined({parts.unsqueezed(outputs[1], 0), parts.unsqueezed(outputs[2], 0)});
   return node.emitOutput(1, "Identity", {present});
 }
 
 /// Inputs x, weights, bias, mask_index, past, attention_bias.
 Status merged(OnnxNode& node) {
   OPKIT_TRY(requireAbsent(node, 6, "past_sequence_length"));
-  int x = node.emitIntermediate("MatMul", {node.input(0), node.input(1)});
-  if (node.input(2) >= 0) x = node.emitIntermediate("Add", {x, node.input(2)});
+  TensorId x = node.emitIntermediate("MatMul", {node.input(0), node.input(1)});
+  if (node.input(2)) x = node.emitIntermediate("Add", {x, node.input(2)});
   return emitAttention(node, x, 3, 4, node.input(5));
 }
 
@@ -212,13 +213,13 @@ Status quantised(OnnxNode& node) {
   RuleParts parts(node);
   const ScaledProduct made =
       scaledProduct(node, {node.input(0), node.input(1), node.input(6), node.input(7)}, node.input(3), node.input(4));
-  return emitAttention(node, parts.pair("Add", parts.pair("Mul", made.product, made.scale), node.input(2)), 5, 8, -1);
+  return emitAttention(node, parts.pair("Add", parts.pair("Mul", made.product, made.scale), node.input(2)), 5, 8, {});
 }
 
 }  // namespace
 
 Status requireAbsent(const OnnxNode& node, size_t input, const char* name) {
-  if (node.input(input) < 0) return Status::ok();
+  if (!node.input(input)) return Status::ok();
   return Status::unsupported("the input {} must be absent", name);
 }
 

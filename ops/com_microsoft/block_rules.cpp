@@ -88,7 +88,7 @@ Result<Tensor> codesOf(const Tensor& stored, const Table& table, const Shape& sh
 }
 
 /// The codes of the data, packed as `bits` says.
-Result<int> addCodes(OnnxNode& node, const Table& table, int& bits) {
+Result<TensorId> addCodes(OnnxNode& node, const Table& table, int& bits) {
   bits = table.bits;
   if (table.isBytes()) return node.input(kData);
   if (table.shape.back() % 2 != 0) {
@@ -105,9 +105,9 @@ Result<int> addCodes(OnnxNode& node, const Table& table, int& bits) {
 }
 
 /// One zero point per scale, as u8. Without the input they are the middle of the range, 0 of u4.
-Result<int> addZeroPoints(OnnxNode& node, const Table& table) {
+Result<TensorId> addZeroPoints(OnnxNode& node, const Table& table) {
   const Shape& blocks = table.scales.desc.shape;
-  if (node.input(kZeroPoints) < 0) {
+  if (!node.input(kZeroPoints)) {
     OPKIT_ASSIGN(Tensor points, Tensor::onHost({DType::UInt8, blocks}));
     const int middle = table.data.desc.dtype == DType::UInt4 ? 0 : 1 << (table.bits - 1);
     std::ranges::fill(points.bytes(), std::byte(middle));
@@ -126,8 +126,8 @@ Result<int> addZeroPoints(OnnxNode& node, const Table& table) {
 Status gatherBlocks(OnnxNode& node) {
   OPKIT_ASSIGN(const Table table, tableOf(node));
   int bits = 0;
-  OPKIT_ASSIGN(const int codes, addCodes(node, table, bits));
-  OPKIT_ASSIGN(const int points, addZeroPoints(node, table));
+  OPKIT_ASSIGN(const TensorId codes, addCodes(node, table, bits));
+  OPKIT_ASSIGN(const TensorId points, addZeroPoints(node, table));
   RuleParts parts(node);
   const int rank = static_cast<int>(table.shape.size());
   gather::GatherParamsT chosen;
@@ -137,11 +137,11 @@ Status gatherBlocks(OnnxNode& node) {
   blocks.axis = table.quantizeAxis;
   // Packed columns, and blocks, can only be taken apart as a whole.
   if (table.gatherAxis == table.quantizeAxis || table.gatherAxis == rank - 1) {
-    const std::vector<int> inputs{parts.unpacked(codes, bits), node.input(kScales), points};
-    const int whole = node.emitIntermediate("DequantizeLinear", inputs, packParams(blocks));
+    const std::vector<TensorId> inputs{parts.unpacked(codes, bits), node.input(kScales), points};
+    const TensorId whole = node.emitIntermediate("DequantizeLinear", inputs, packParams(blocks));
     return node.emit("Gather", {whole, node.input(kIndices)}, packParams(chosen));
   }
-  const auto pick = [&](int x) {
+  const auto pick = [&](TensorId x) {
     return node.emitIntermediate("Gather", {x, node.input(kIndices)}, packParams(chosen));
   };
   // The indices may have any rank: axes behind theirs are counted from the end.

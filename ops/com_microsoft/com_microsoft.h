@@ -29,19 +29,19 @@ Result<bool> flagOf(const OnnxNode& node, const char* name, bool fallback = fals
 
 /// Emits the activation of the attribute `activation`, with the parameters in `activation_params`; x itself without
 /// one.
-Status emitActivation(OnnxNode& node, int x);
+Status emitActivation(OnnxNode& node, TensorId x);
 
 /// (x - zero point) * scale, of the inputs x, scale and zero point from `first` on.
-int dequantized(OnnxNode& node, size_t first);
+TensorId dequantized(OnnxNode& node, size_t first);
 /// Emits y in the type of the zero point that is input first + 1; its scale is input `first`. Without a zero point,
 /// which is 0 then, the type is that of `like`.
-Status emitQuantized(OnnxNode& node, int y, size_t first, int like);
+Status emitQuantized(OnnxNode& node, TensorId y, size_t first, TensorId like);
 
 /// A product of integers, as floats, and the scale that it is to be multiplied by.
 struct ScaledProduct {
-  int product, scale;
+  TensorId product, scale;
 };
 /// `inputs` are those of MatMulInteger; absent ones are -1.
-ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA, int scaleB);
+ScaledProduct scaledProduct(OnnxNode& node, std::vector<TensorId> inputs, TensorId scaleA, TensorId scaleB);
 
 }  // namespace opkit::ops::com_microsoft

@@ -5,8 +5,8 @@ namespace opkit::ops::com_microsoft {
 namespace {
 
 /// x, or x + bias if the node has that input.
-int plus(OnnxNode& node, int x, size_t bias) {
-  return node.input(bias) < 0 ? x : node.emitIntermediate("Add", {x, node.input(bias)});
+TensorId plus(OnnxNode& node, TensorId x, size_t bias) {
+  return !node.input(bias) ? x : node.emitIntermediate("Add", {x, node.input(bias)});
 }
 
 Status biasGelu(OnnxNode& node) { return node.emit("Gelu", {plus(node, node.input(0), 1)}); }

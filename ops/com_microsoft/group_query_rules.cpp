@@ -29,11 +29,11 @@ enum Input : size_t {
 /// One node: its heads, its projections [batch, tokens, heads * size], and integers that a run gives.
 struct Group {
   int64_t heads = 0, kvHeads = 0;
-  int q = -1, k = -1, v = -1;
-  int tokens = -1;   // new ones, i64[1]
-  int total = -1;    // tokens of the longest sample, i64[1]
-  int isFirst = -1;  // bool[1]: nothing came before the new tokens
-  int past = -1;     // tokens before the new ones, i64[batch]
+  TensorId q, k, v;
+  TensorId tokens;   // new ones, i64[1]
+  TensorId total;    // tokens of the longest sample, i64[1]
+  TensorId isFirst;  // bool[1]: nothing came before the new tokens
+  TensorId past;     // tokens before the new ones, i64[batch]
 };
 
 Status refuseOptions(const OnnxNode& node) {
@@ -47,7 +47,7 @@ Status refuseOptions(const OnnxNode& node) {
 }
 
 Status checkInputs(const OnnxNode& node) {
-  const auto given = [&](size_t i) { return node.input(i) >= 0; };
+  const auto given = [&](size_t i) { return node.input(i) != TensorId(); };
   if (given(kKey) != given(kValue)) return Status::invalidArgument("key and value go together, got one of them");
   if (given(kPastKey) != given(kPastValue))
     return Status::invalidArgument("past_key and past_value go together, got one of them");
@@ -61,12 +61,12 @@ void project(OnnxNode& node, Group& group) {
   group.q = node.input(kQuery);
   group.k = node.input(kKey);
   group.v = node.input(kValue);
-  if (group.k >= 0) return;
+  if (group.k) return;
   RuleParts parts(node);
   const int64_t kv = group.kvHeads;
-  const int heads = parts.reshapedTo(group.q, {0, 0, group.heads + 2 * kv, -1});
-  const std::vector<int> cuts = parts.split(heads, 2, std::vector<int64_t>{group.heads, kv, kv});
-  const auto joined = [&](int x) { return parts.reshapedTo(x, {0, 0, -1}); };
+  const TensorId heads = parts.reshapedTo(group.q, {0, 0, group.heads + 2 * kv, -1});
+  const std::vector<TensorId> cuts = parts.split(heads, 2, std::vector<int64_t>{group.heads, kv, kv});
+  const auto joined = [&](TensorId x) { return parts.reshapedTo(x, {0, 0, -1}); };
   group.q = joined(cuts[0]);
   group.k = joined(cuts[1]);
   group.v = joined(cuts[2]);
@@ -79,24 +79,24 @@ void count(OnnxNode& node, Group& group) {
   group.tokens = parts.extents(group.q, 1, 2);
   group.total = parts.reshapedTo(parts.cast(node.input(kTotalLength), cast::ElementType::i64), {1});
   group.isFirst = parts.pair("Equal", group.total, group.tokens);
-  const int last = parts.reshapedTo(parts.cast(node.input(kLastPlaces), cast::ElementType::i64), {-1});
-  const int before = parts.pair("Sub", last, parts.pair("Sub", group.tokens, parts.list({1})));
+  const TensorId last = parts.reshapedTo(parts.cast(node.input(kLastPlaces), cast::ElementType::i64), {-1});
+  const TensorId before = parts.pair("Sub", last, parts.pair("Sub", group.tokens, parts.list({1})));
   group.past = parts.where(group.isFirst, parts.list({0}), before);
 }
 
 /// Places of the new tokens, i64[batch, tokens]. A first prompt takes the first of position_ids for all.
-int placesOf(OnnxNode& node, const Group& group) {
+TensorId placesOf(OnnxNode& node, const Group& group) {
   RuleParts parts(node);
-  const int counted = parts.countedTo(group.tokens);
-  const int given = node.input(kPositions);
-  if (given < 0) return parts.pair("Add", parts.unsqueezed(group.past, 1), counted);
-  const int all = parts.reshapedTo(given, {-1});
-  const int first = parts.sliced(all, parts.list({0}), parts.list({1}), 0);
+  const TensorId counted = parts.countedTo(group.tokens);
+  const TensorId given = node.input(kPositions);
+  if (!given) return parts.pair("Add", parts.unsqueezed(group.past, 1), counted);
+  const TensorId all = parts.reshapedTo(given, {-1});
+  const TensorId first = parts.sliced(all, parts.list({0}), parts.list({1}), 0);
   return parts.where(group.isFirst, parts.pair("Add", first, counted), given);
 }
 
 Status rotate(OnnxNode& node, Group& group) {
-  if (node.input(kCosines) < 0 || node.input(kSines) < 0)
+  if (!node.input(kCosines) || !node.input(kSines))
     return Status::invalidArgument("do_rotary needs cos_cache and sin_cache");
   const Tensor* cosines = node.constantInput(kCosines);
   if (cosines && cosines->desc.shape.size() != 2)
@@ -111,17 +111,17 @@ Status rotate(OnnxNode& node, Group& group) {
 }
 
 /// The new tokens x in a buffer [batch, heads, max(tokens of the past buffer, total), size].
-int present(OnnxNode& node, const Group& group, int x, int past) {
+TensorId present(OnnxNode& node, const Group& group, TensorId x, TensorId past) {
   RuleParts parts(node);
-  const int added = parts.turned(parts.reshapedTo(x, {0, 0, group.kvHeads, -1}));
-  int buffer = 0;
-  if (past >= 0) {
-    const int extent = parts.extents(past, 2, 3);
-    const int missing = parts.pair("Sub", parts.pair("Max", extent, group.total), extent);
-    const int pads = parts.joined({parts.list({0, 0, 0, 0, 0, 0}), missing, parts.list({0})});
+  const TensorId added = parts.turned(parts.reshapedTo(x, {0, 0, group.kvHeads, -1}));
+  TensorId buffer;
+  if (past) {
+    const TensorId extent = parts.extents(past, 2, 3);
+    const TensorId missing = parts.pair("Sub", parts.pair("Max", extent, group.total), extent);
+    const TensorId pads = parts.joined({parts.list({0, 0, 0, 0, 0, 0}), missing, parts.list({0})});
     buffer = node.emitIntermediate("Pad", {past, pads}, packParams(pad::PadParamsT()));
   } else {
-    const int shape = parts.joined({parts.extents(added, 0, 2), group.total, parts.extents(added, 3, 4)});
+    const TensorId shape = parts.joined({parts.extents(added, 0, 2), group.total, parts.extents(added, 3, 4)});
     buffer = parts.expanded(parts.castLike(node.addConstant("zero", 0.0f), added), shape);
   }
   tensor_scatter::TensorScatterParamsT params;
@@ -129,11 +129,11 @@ int present(OnnxNode& node, const Group& group, int x, int past) {
   return node.emitIntermediate("TensorScatter", {buffer, added, group.past}, packParams(params));
 }
 
-/// Scores that weigh no value, one for each head of queries: head_sink, or 0 for smooth_softmax. -1 without both.
-Result<int> sinkOf(OnnxNode& node, const Group& group) {
+/// Scores that weigh no value, one for each head of queries: head_sink, or 0 for smooth_softmax. Absent without both.
+Result<TensorId> sinkOf(OnnxNode& node, const Group& group) {
   const int64_t smooth = node.intAttribute("smooth_softmax", -1);
   if (smooth < -1 || smooth > 1) return Status::invalidArgument("smooth_softmax must be -1, 0 or 1, got {}", smooth);
-  if (node.input(kHeadSink) >= 0 || smooth != 1) return node.input(kHeadSink);
+  if (node.input(kHeadSink) || smooth != 1) return node.input(kHeadSink);
   RuleParts parts(node);
   return parts.expanded(parts.castLike(node.addConstant("sink", 0.0f), group.q), parts.list({group.heads}));
 }
@@ -165,10 +165,10 @@ Status groupQuery(OnnxNode& node) {
   count(node, group);
   OPKIT_ASSIGN(const bool isTurned, flagOf(node, "do_rotary"));
   if (isTurned) OPKIT_TRY(rotate(node, group));
-  const int key = present(node, group, group.k, node.input(kPastKey));
-  const int value = present(node, group, group.v, node.input(kPastValue));
-  const int lengths = node.emitIntermediate("Add", {group.past, group.tokens});
-  OPKIT_ASSIGN(const int sink, sinkOf(node, group));
+  const TensorId key = present(node, group, group.k, node.input(kPastKey));
+  const TensorId value = present(node, group, group.v, node.input(kPastValue));
+  const TensorId lengths = node.emitIntermediate("Add", {group.past, group.tokens});
+  OPKIT_ASSIGN(const TensorId sink, sinkOf(node, group));
   OPKIT_TRY(node.emitOutput(0, "FusedAttention", {group.q, key, value, node.input(kBias), lengths, sink},
                             packParams(params)));
   OPKIT_TRY(node.emitOutput(1, "Identity", {key}));

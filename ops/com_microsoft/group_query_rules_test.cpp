@@ -154,9 +154,9 @@ struct TwoCaches {
     return model;
   }
   void choose(features::Node& node) const {
-    const int most = node.model.addConstant("most", integers({1}, {4}));
-    const int isLong = node.model.addNode("Greater", "isLong", {node.input(6), most})[0];
-    const std::vector<int> chosen = node.model.addNode("If", "caches", {isLong}, ParamBytes{}, 2);
+    const TensorId most = node.model.addConstant("most", integers({1}, {4}));
+    const TensorId isLong = node.model.addNode("Greater", "isLong", {node.input(6), most})[0];
+    const std::vector<TensorId> chosen = node.model.addNode("If", "caches", {isLong}, ParamBytes{}, 2);
     node.model.nodes.back().subgraphs = {{"then_branch", branch(1), {}}, {"else_branch", branch(0), {}}};
     node.replace(7, chosen[0]);
     node.replace(8, chosen[1]);

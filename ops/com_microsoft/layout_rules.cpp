@@ -39,10 +39,10 @@ Status conv(OnnxNode& node) {
   if (rank < 3) return Status::invalidArgument("the weights must have rank 3 or more, got {}", rank);
   OPKIT_ASSIGN(const conv::ConvParamsT params, readFields(node, conv::convFields()));
   RuleParts parts(node);
-  const int x = parts.transposed(node.input(0), toSecond(rank));
-  int y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, packParams(params));
+  const TensorId x = parts.transposed(node.input(0), toSecond(rank));
+  TensorId y = node.emitIntermediate("Conv", {x, node.input(1), node.input(2)}, packParams(params));
   y = parts.transposed(y, toLast(rank));
-  if (node.input(3) >= 0) y = parts.pair("Add", y, node.input(3));
+  if (node.input(3)) y = parts.pair("Add", y, node.input(3));
   return emitActivation(node, y);
 }
 
@@ -52,8 +52,8 @@ Status maxPool(OnnxNode& node) {
   const size_t rank = params.kernel_shape.size() + 2;
   if (rank < 3) return Status::invalidArgument("kernel_shape must not be empty");
   RuleParts parts(node);
-  const int x = parts.transposed(node.input(0), toSecond(rank));
-  const int y = node.emitIntermediate("MaxPool", {x}, packParams(params));
+  const TensorId x = parts.transposed(node.input(0), toSecond(rank));
+  const TensorId y = node.emitIntermediate("MaxPool", {x}, packParams(params));
   return node.emit("Identity", {parts.transposed(y, toLast(rank))});
 }
 
@@ -64,9 +64,9 @@ Status averagePool(OnnxNode& node) {
   if (rank < 3) return Status::invalidArgument("attribute kernel_shape is missing");
   RuleParts parts(node);
   OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last"));
-  int x = dequantized(node, 0);
+  TensorId x = dequantized(node, 0);
   if (isLast) x = parts.transposed(x, toSecond(rank));
-  int y = node.emitIntermediate("AveragePool", {x}, packParams(params));
+  TensorId y = node.emitIntermediate("AveragePool", {x}, packParams(params));
   if (isLast) y = parts.transposed(y, toLast(rank));
   return emitQuantized(node, y, 3, node.input(0));
 }

@@ -14,9 +14,9 @@ namespace {
 
 using Layer = layer_norm::LayerNormParamsT;
 
-/// The input of a norm; an absent bias is -1.
+/// The input of a norm; the bias may be absent.
 struct Rows {
-  int x, scale, bias = -1;
+  TensorId x, scale, bias;
   Layer params = {};
 };
 
@@ -32,8 +32,8 @@ Status emitRows(OnnxNode& node, const Rows& rows) {
   const Layer& params = rows.params;
   if (!params.centred)
     return node.emitOutput(0, "RMSNormalization", {rows.x, rows.scale}, rmsParams(params.axis, params.epsilon));
-  std::vector<int> inputs{rows.x, rows.scale};
-  if (rows.bias >= 0) inputs.push_back(rows.bias);
+  std::vector<TensorId> inputs{rows.x, rows.scale};
+  if (rows.bias) inputs.push_back(rows.bias);
   return node.emitOutput(0, "LayerNormalization", std::move(inputs), packParams(params));
 }
 
@@ -41,9 +41,9 @@ Status emitRows(OnnxNode& node, const Rows& rows) {
 Status emitRowsAndStatistics(OnnxNode& node, const Rows& rows, std::optional<size_t> mean, size_t inverse) {
   if (!(mean && node.hasOutput(*mean)) && !node.hasOutput(inverse)) return emitRows(node, rows);
   RuleParts parts(node);
-  std::vector<int> inputs{rows.x, parts.castLike(rows.scale, rows.x)};
-  if (rows.bias >= 0) inputs.push_back(rows.bias);
-  const std::vector<int> made =
+  std::vector<TensorId> inputs{rows.x, parts.castLike(rows.scale, rows.x)};
+  if (rows.bias) inputs.push_back(rows.bias);
+  const std::vector<TensorId> made =
       node.emitIntermediates("LayerNormalization", std::move(inputs), 3, packParams(rows.params));
   OPKIT_TRY(node.emitOutput(0, "CastLike", {made[0], rows.scale}));
   cast::CastParamsT toF32;
@@ -56,10 +56,10 @@ Status emitRowsAndStatistics(OnnxNode& node, const Rows& rows, std::optional<siz
 /// 1 / deviation, sum.
 Status skipNorm(OnnxNode& node, bool simplified) {
   RuleParts parts(node);
-  int sum = parts.pair("Add", node.input(0), node.input(1));
-  if (const int bias = node.input(simplified ? 3 : 4); bias >= 0) sum = parts.pair("Add", sum, bias);
+  TensorId sum = parts.pair("Add", node.input(0), node.input(1));
+  if (const TensorId bias = node.input(simplified ? 3 : 4); bias) sum = parts.pair("Add", sum, bias);
   OPKIT_TRY(node.emitOutput(3, "Identity", {sum}));
-  Rows rows{sum, node.input(2), simplified ? -1 : node.input(3)};
+  Rows rows{sum, node.input(2), simplified ? TensorId() : node.input(3)};
   rows.params.epsilon = node.floatAttribute("epsilon", 1e-12f);
   rows.params.centred = !simplified;
   return emitRowsAndStatistics(node, rows, 1, 2);
@@ -71,53 +71,53 @@ Status simplifiedNorm(OnnxNode& node) {
   const OnnxFields<Layer> fields{field("axis", &Layer::axis), field("epsilon", &Layer::epsilon),
                                  fixed(&Layer::centred, false)};
   OPKIT_ASSIGN(const Layer params, readFields(node, fields));
-  return emitRowsAndStatistics(node, {node.input(0), node.input(1), -1, params}, std::nullopt, 1);
+  return emitRowsAndStatistics(node, {node.input(0), node.input(1), {}, params}, std::nullopt, 1);
 }
 
 /// Inputs x [..., groups * size], scale [size], gate. Each group is normalised on its own.
 Status gatedNorm(OnnxNode& node) {
   RuleParts parts(node);
-  const int x = node.input(0), scale = node.input(1);
-  const int groups = parts.reshaped(x, parts.joined({parts.list({-1}), parts.extents(scale, 0, 1)}));
-  const int y =
+  const TensorId x = node.input(0), scale = node.input(1);
+  const TensorId groups = parts.reshaped(x, parts.joined({parts.list({-1}), parts.extents(scale, 0, 1)}));
+  const TensorId y =
       node.emitIntermediate("RMSNormalization", {groups, scale}, rmsParams(-1, node.floatAttribute("epsilon", 1e-5f)));
-  const int gate = node.emitIntermediate("Swish", {node.input(2)});
+  const TensorId gate = node.emitIntermediate("Swish", {node.input(2)});
   return node.emit("Mul", {parts.reshaped(y, node.emitIntermediate("Shape", {x})), gate});
 }
 
 /// Channels of x normalised in groups, in the type of gamma; then perhaps Swish. Channels are the second axis.
-Result<int> groupsOf(OnnxNode& node, int x) {
+Result<TensorId> groupsOf(OnnxNode& node, TensorId x) {
   group_norm::GroupNormParamsT params;
   OPKIT_ASSIGN(params.num_groups, requiredInt(node, "groups"));
   params.epsilon = node.floatAttribute("epsilon", params.epsilon);
   OPKIT_ASSIGN(const bool isSwish, flagOf(node, "activation"));
-  const int gamma = node.input(1), wide = RuleParts(node).castLike(x, gamma);
-  const int y = node.emitIntermediate("GroupNormalization", {wide, gamma, node.input(2)}, packParams(params));
+  const TensorId gamma = node.input(1), wide = RuleParts(node).castLike(x, gamma);
+  const TensorId y = node.emitIntermediate("GroupNormalization", {wide, gamma, node.input(2)}, packParams(params));
   return isSwish ? node.emitIntermediate("Swish", {y}) : y;
 }
 
 /// x, or x + skip + bias, as [batch, places, channels]; a skip of [batch, channels] has one place.
-int placesOf(OnnxNode& node) {
+TensorId placesOf(OnnxNode& node) {
   RuleParts parts(node);
-  const int x = node.input(0);
-  const int shape = parts.joined({parts.extents(x, 0, 1), parts.list({-1}), parts.extents(x, -1, kMostAxes)});
-  int sum = parts.reshaped(x, shape);
-  if (node.input(3) >= 0) sum = parts.pair("Add", sum, parts.reshaped(node.input(3), shape));
-  return node.input(4) < 0 ? sum : parts.pair("Add", sum, node.input(4));
+  const TensorId x = node.input(0);
+  const TensorId shape = parts.joined({parts.extents(x, 0, 1), parts.list({-1}), parts.extents(x, -1, kMostAxes)});
+  TensorId sum = parts.reshaped(x, shape);
+  if (node.input(3)) sum = parts.pair("Add", sum, parts.reshaped(node.input(3), shape));
+  return !node.input(4) ? sum : parts.pair("Add", sum, node.input(4));
 }
 
 /// Inputs x, gamma, beta, and those of the other form: skip and bias. Outputs y and, in the other form, the sum.
 Status groupNorm(OnnxNode& node) {
   RuleParts parts(node);
   OPKIT_ASSIGN(const bool isLast, flagOf(node, "channels_last", true));
-  const int x = node.input(0);
+  const TensorId x = node.input(0);
   if (!isLast) {
-    if (node.input(3) >= 0) return Status::unsupported("channels_last must be 1 beside the input skip, got 0");
-    OPKIT_ASSIGN(const int y, groupsOf(node, x));
+    if (node.input(3)) return Status::unsupported("channels_last must be 1 beside the input skip, got 0");
+    OPKIT_ASSIGN(const TensorId y, groupsOf(node, x));
     return node.emit("CastLike", {y, x});
   }
-  const int sum = placesOf(node), extents = node.emitIntermediate("Shape", {x});
-  OPKIT_ASSIGN(const int y, groupsOf(node, parts.transposed(sum, {0, 2, 1})));
+  const TensorId sum = placesOf(node), extents = node.emitIntermediate("Shape", {x});
+  OPKIT_ASSIGN(const TensorId y, groupsOf(node, parts.transposed(sum, {0, 2, 1})));
   OPKIT_TRY(node.emitOutput(0, "Reshape", {parts.castLike(parts.transposed(y, {0, 2, 1}), x), extents}));
   return node.hasOutput(1) ? node.emitOutput(1, "Reshape", {sum, extents}) : Status::ok();
 }

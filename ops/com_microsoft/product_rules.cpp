@@ -12,7 +12,7 @@ namespace opkit::ops::com_microsoft {
 namespace {
 
 /// x times a number, in the type of x.
-int scaled(OnnxNode& node, int x, float factor) {
+TensorId scaled(OnnxNode& node, TensorId x, float factor) {
   if (factor == 1) return x;
   return RuleParts(node).pair("Mul", x, RuleParts(node).castLike(node.addConstant("factor", factor), x));
 }
@@ -42,32 +42,32 @@ class Lists {
   explicit Lists(OnnxNode& node) : node_(node), parts_(node) {}
 
   /// The operand with an axis of 1 before or behind a list. The rank is known at resize.
-  int matrixOf(const Operand& operand) {
-    const int x = node_.input(operand.input), one = parts_.list({1});
+  TensorId matrixOf(const Operand& operand) {
+    const TensorId x = node_.input(operand.input), one = parts_.list({1});
     if (!operand.mayBeList) return x;
-    const int extents = node_.emitIntermediate("Shape", {x}), hasTwo = hasTwoAxes(operand);
+    const TensorId extents = node_.emitIntermediate("Shape", {x}), hasTwo = hasTwoAxes(operand);
     if (operand.letters[0] != 'k') {
-      const int behind = parts_.joined({one, extents});
+      const TensorId behind = parts_.joined({one, extents});
       return parts_.reshaped(x, parts_.sliced(behind, hasTwo, parts_.list({kMostAxes}), 0));
     }
-    const int before = parts_.joined({extents, one});
-    const int end = parts_.pair("Sub", parts_.pair("Add", parts_.rankOf(x), one), hasTwo);
+    const TensorId before = parts_.joined({extents, one});
+    const TensorId end = parts_.pair("Sub", parts_.pair("Add", parts_.rankOf(x), one), hasTwo);
     return parts_.reshaped(x, parts_.sliced(before, parts_.list({0}), end, 0));
   }
 
   /// The extents of a product without the axes of 1 that lists have become.
-  int extentsOf(int product, const Operand& a, const Operand& b) {
-    const int zero = parts_.list({0});
-    const int rows = parts_.sliced(parts_.extents(product, -2, -1), zero, hasTwoAxes(a), 0);
-    const int columns = parts_.sliced(parts_.extents(product, -1, kMostAxes), zero, hasTwoAxes(b), 0);
+  TensorId extentsOf(TensorId product, const Operand& a, const Operand& b) {
+    const TensorId zero = parts_.list({0});
+    const TensorId rows = parts_.sliced(parts_.extents(product, -2, -1), zero, hasTwoAxes(a), 0);
+    const TensorId columns = parts_.sliced(parts_.extents(product, -1, kMostAxes), zero, hasTwoAxes(b), 0);
     return parts_.joined({parts_.extents(product, 0, -2), rows, columns});
   }
 
  private:
   /// 1 if the operand has two axes or more, else 0; i64[1].
-  int hasTwoAxes(const Operand& operand) {
+  TensorId hasTwoAxes(const Operand& operand) {
     if (!operand.mayBeList) return parts_.list({1});
-    const int isMore = parts_.pair("Less", parts_.list({1}), parts_.rankOf(node_.input(operand.input)));
+    const TensorId isMore = parts_.pair("Less", parts_.list({1}), parts_.rankOf(node_.input(operand.input)));
     return parts_.cast(isMore, cast::ElementType::i64);
   }
 
@@ -85,7 +85,7 @@ Status fusedMatMul(OnnxNode& node) {
   einsum::EinsumParamsT params;
   params.equation = fmt::format("{},{}->...ij", a.term(), b.term());
   Lists lists(node);
-  int product = node.emitIntermediate("Einsum", {lists.matrixOf(a), lists.matrixOf(b)}, packParams(params));
+  TensorId product = node.emitIntermediate("Einsum", {lists.matrixOf(a), lists.matrixOf(b)}, packParams(params));
   product = scaled(node, product, alpha);
   if (!a.mayBeList && !b.mayBeList) return node.emit("Identity", {product});
   return node.emit("Reshape", {product, lists.extentsOf(product, a, b)});
@@ -129,9 +129,9 @@ Result<Activation> activationOf(const OnnxNode& node) {
 }
 
 /// `values` are those of the activation's parameters, in their order.
-Status emitWith(OnnxNode& node, int x, const Activation& activation, const std::vector<float>& values) {
+Status emitWith(OnnxNode& node, TensorId x, const Activation& activation, const std::vector<float>& values) {
   if (activation.isScaled) {
-    const int y = node.emitIntermediate(activation.type, {scaled(node, x, values[1])});
+    const TensorId y = node.emitIntermediate(activation.type, {scaled(node, x, values[1])});
     return node.emit("Identity", {scaled(node, y, values[0])});
   }
   if (values.empty()) return node.emit(activation.type, {x});
@@ -161,14 +161,14 @@ Status fusedGemm(OnnxNode& node) {
 /// Conv, plus the optional input Z, then the activation.
 Status fusedConv(OnnxNode& node) {
   OPKIT_ASSIGN(const conv::ConvParamsT params, readFields(node, conv::convFields()));
-  int y = node.emitIntermediate("Conv", {node.input(0), node.input(1), node.input(2)}, packParams(params));
-  if (node.input(3) >= 0) y = RuleParts(node).pair("Add", y, node.input(3));
+  TensorId y = node.emitIntermediate("Conv", {node.input(0), node.input(1), node.input(2)}, packParams(params));
+  if (node.input(3)) y = RuleParts(node).pair("Add", y, node.input(3));
   return emitActivation(node, y);
 }
 
 }  // namespace
 
-Status emitActivation(OnnxNode& node, int x) {
+Status emitActivation(OnnxNode& node, TensorId x) {
   OPKIT_ASSIGN(const Activation activation, activationOf(node));
   const size_t count = activation.parameters.size();
   if (count == 0) return emitWith(node, x, activation, {});

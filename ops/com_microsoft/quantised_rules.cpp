@@ -10,8 +10,8 @@ namespace opkit::ops::com_microsoft {
 namespace {
 
 /// Inputs without the absent ones at the end.
-std::vector<int> trimmed(std::vector<int> inputs) {
-  while (!inputs.empty() && inputs.back() < 0) inputs.pop_back();
+std::vector<TensorId> trimmed(std::vector<TensorId> inputs) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   return inputs;
 }
 
@@ -22,7 +22,7 @@ Status sigmoid(OnnxNode& node) {
 Status leakyRelu(OnnxNode& node) {
   unary::UnaryParamsT params;
   params.alpha = node.floatAttribute("alpha", 0.01f);
-  const int y = node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params));
+  const TensorId y = node.emitIntermediate("LeakyRelu", {dequantized(node, 0)}, packParams(params));
   return emitQuantized(node, y, 3, node.input(0));
 }
 /// `opset` is that of the Softmax that was quantised: before 13 it covers all axes from `axis` on.
@@ -31,12 +31,12 @@ Status softmax(OnnxNode& node) {
   OPKIT_ASSIGN(const int64_t opset, requiredInt(node, "opset"));
   OPKIT_ASSIGN(Params params, readFields<Params>(node, {field("axis", &Params::axis, -1)}));
   params.flatten = opset < 13;
-  const int y = node.emitIntermediate("Softmax", {dequantized(node, 0)}, packParams(params));
+  const TensorId y = node.emitIntermediate("Softmax", {dequantized(node, 0)}, packParams(params));
   return emitQuantized(node, y, 3, node.input(0));
 }
 /// Inputs: condition, x with scale and zero point, y with both, scale and zero point of the output.
 Status where(OnnxNode& node) {
-  const int x = dequantized(node, 1), y = dequantized(node, 4);
+  const TensorId x = dequantized(node, 1), y = dequantized(node, 4);
   return emitQuantized(node, RuleParts(node).where(node.input(0), x, y), 7, node.input(1));
 }
 /// Inputs: scale and zero point of the output, then x, scale and zero point of each part.
@@ -46,16 +46,16 @@ Status concat(OnnxNode& node) {
   if (node.inputCount() < 5 || node.inputCount() % 3 != 2)
     return Status::invalidArgument("expected a scale, a zero point and three inputs per part, found {} inputs",
                                    node.inputCount());
-  std::vector<int> parts;
+  std::vector<TensorId> parts;
   for (size_t i = 2; i < node.inputCount(); i += 3) parts.push_back(dequantized(node, i));
-  const int y = node.emitIntermediate("Concat", std::move(parts), packParams(params));
+  const TensorId y = node.emitIntermediate("Concat", std::move(parts), packParams(params));
   return emitQuantized(node, y, 0, node.input(2));
 }
 
 /// The product of integers times both scales, plus the optional bias.
-Status emitScaled(OnnxNode& node, std::vector<int> product, int scaleA, int scaleB, int bias) {
+Status emitScaled(OnnxNode& node, std::vector<TensorId> product, TensorId scaleA, TensorId scaleB, TensorId bias) {
   const ScaledProduct made = scaledProduct(node, std::move(product), scaleA, scaleB);
-  if (bias < 0) return node.emit("Mul", {made.product, made.scale});
+  if (!bias) return node.emit("Mul", {made.product, made.scale});
   return node.emit("Add", {node.emitIntermediate("Mul", {made.product, made.scale}), bias});
 }
 
@@ -66,59 +66,59 @@ Status integerToFloat(OnnxNode& node) {
 }
 /// Inputs a (f32), b, its scale, its zero point, bias. a is quantised to u8 by its range.
 Status dynamicMatMul(OnnxNode& node) {
-  const std::vector<int> a = node.emitIntermediates("DynamicQuantizeLinear", {node.input(0)}, 3);
+  const std::vector<TensorId> a = node.emitIntermediates("DynamicQuantizeLinear", {node.input(0)}, 3);
   return emitScaled(node, {a[0], node.input(1), a[2], node.input(3)}, a[1], node.input(2), node.input(4));
 }
 
 enum GemmInput : size_t { kA, kAScale, kAZeroPoint, kB, kBScale, kBZeroPoint, kC, kYScale, kYZeroPoint };
 
 /// Rows and columns change places if the attribute says so.
-int operand(OnnxNode& node, size_t input, const char* isTransposed) {
-  const int x = node.input(input);
+TensorId operand(OnnxNode& node, size_t input, const char* isTransposed) {
+  const TensorId x = node.input(input);
   return node.intAttribute(isTransposed, 0) != 0 ? RuleParts(node).transposed(x, {1, 0}) : x;
 }
 
 /// sum * multiplier, rounded to the type of the zero point of y. The sum is exact.
-Status requantized(OnnxNode& node, int sum, int multiplier) {
+Status requantized(OnnxNode& node, TensorId sum, TensorId multiplier) {
   RuleParts parts(node);
-  const int scaled = parts.pair("Mul", sum, parts.pair("Div", multiplier, node.input(kYScale)));
+  const TensorId scaled = parts.pair("Mul", sum, parts.pair("Div", multiplier, node.input(kYScale)));
   return node.emit("QuantizeLinear", {scaled, node.addConstant("one", 1.0f), node.input(kYZeroPoint)});
 }
 
 /// alpha * a_scale * b_scale * ((a - its zero point) (b - its zero point) + c), in 32-bit integers up to c.
 Status gemm(OnnxNode& node) {
-  const bool isQuantized = node.input(kYZeroPoint) >= 0;
-  if (isQuantized != (node.input(kYScale) >= 0))
+  const bool isQuantized = node.input(kYZeroPoint) != TensorId();
+  if (isQuantized != (node.input(kYScale) != TensorId()))
     return Status::invalidArgument("y_scale and y_zero_point must both be given or both be absent");
   RuleParts parts(node);
   const float alpha = node.floatAttribute("alpha", 1);
-  const int a = operand(node, kA, "transA"), b = operand(node, kB, "transB");
-  const int aScale =
+  const TensorId a = operand(node, kA, "transA"), b = operand(node, kB, "transB");
+  const TensorId aScale =
       alpha == 1 ? node.input(kAScale) : parts.pair("Mul", node.addConstant("alpha", alpha), node.input(kAScale));
-  if (isQuantized && node.input(kC) < 0)
+  if (isQuantized && !node.input(kC))
     return node.emit("QLinearMatMul", {a, aScale, node.input(kAZeroPoint), b, node.input(kBScale),
                                        node.input(kBZeroPoint), node.input(kYScale), node.input(kYZeroPoint)});
-  int sum = node.emitIntermediate("MatMulInteger", {a, b, node.input(kAZeroPoint), node.input(kBZeroPoint)});
-  if (node.input(kC) >= 0) sum = parts.pair("Add", sum, node.input(kC));
+  TensorId sum = node.emitIntermediate("MatMulInteger", {a, b, node.input(kAZeroPoint), node.input(kBZeroPoint)});
+  if (node.input(kC)) sum = parts.pair("Add", sum, node.input(kC));
   sum = parts.cast(sum, cast::ElementType::f32);
-  const int scale = parts.pair("Mul", aScale, node.input(kBScale));
+  const TensorId scale = parts.pair("Mul", aScale, node.input(kBScale));
   return isQuantized ? requantized(node, sum, scale) : node.emit("Mul", {sum, scale});
 }
 
 }  // namespace
 
-int dequantized(OnnxNode& node, size_t first) {
+TensorId dequantized(OnnxNode& node, size_t first) {
   return node.emitIntermediate("DequantizeLinear",
                                trimmed({node.input(first), node.input(first + 1), node.input(first + 2)}));
 }
-Status emitQuantized(OnnxNode& node, int y, size_t first, int like) {
-  int zeroPoint = node.input(first + 1);
-  if (zeroPoint < 0) zeroPoint = RuleParts(node).castLike(node.addConstant("zero", 0.0f), like);
+Status emitQuantized(OnnxNode& node, TensorId y, size_t first, TensorId like) {
+  TensorId zeroPoint = node.input(first + 1);
+  if (!zeroPoint) zeroPoint = RuleParts(node).castLike(node.addConstant("zero", 0.0f), like);
   return node.emit("QuantizeLinear", {y, node.input(first), zeroPoint});
 }
 
-ScaledProduct scaledProduct(OnnxNode& node, std::vector<int> inputs, int scaleA, int scaleB) {
-  const int integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(inputs)));
+ScaledProduct scaledProduct(OnnxNode& node, std::vector<TensorId> inputs, TensorId scaleA, TensorId scaleB) {
+  const TensorId integers = node.emitIntermediate("MatMulInteger", trimmed(std::move(inputs)));
   return {RuleParts(node).cast(integers, cast::ElementType::f32), node.emitIntermediate("Mul", {scaleA, scaleB})};
 }
 

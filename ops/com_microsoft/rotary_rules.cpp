@@ -12,11 +12,11 @@ enum Input : size_t { kX, kPositions, kCosines, kSines };
 
 /// Places of tokens, i64[batch, tokens]: the input, if it is a matrix; else it is the place of the first token of every
 /// sample. `batch` and `tokens` are i64[1].
-int placesOf(OnnxNode& node, int batch, int tokens) {
+TensorId placesOf(OnnxNode& node, TensorId batch, TensorId tokens) {
   RuleParts parts(node);
-  const int given = node.input(kPositions);
-  const int isFirst = parts.cast(parts.pair("Less", parts.rankOf(given), parts.list({2})), cast::ElementType::i64);
-  const int places = parts.pair("Add", given, parts.pair("Mul", parts.countedTo(tokens), isFirst));
+  const TensorId given = node.input(kPositions);
+  const TensorId isFirst = parts.cast(parts.pair("Less", parts.rankOf(given), parts.list({2})), cast::ElementType::i64);
+  const TensorId places = parts.pair("Add", given, parts.pair("Mul", parts.countedTo(tokens), isFirst));
   return parts.expanded(places, parts.joined({batch, tokens}));
 }
 
@@ -31,20 +31,20 @@ Status emitRotation(OnnxNode& node, const Angles& angles, int64_t heads) {
 
 /// x without a number of heads: [batch, heads, tokens, size] as it is, and [batch, tokens, heads * size] as
 /// [batch * tokens, heads, 1, size], where the caches tell the size of a head.
-Status emitByCaches(OnnxNode& node, const Angles& angles, int batch, int tokens) {
+Status emitByCaches(OnnxNode& node, const Angles& angles, TensorId batch, TensorId tokens) {
   RuleParts parts(node);
-  const int x = node.input(kX), one = parts.list({1}), rest = parts.list({-1});
-  const int extents = node.emitIntermediate("Shape", {x});
-  const int pairs = parts.extents(node.input(kCosines), 1, 2);
-  const int hasHeads = parts.pair("Equal", parts.rankOf(x), parts.list({4}));
-  const int whole = parts.sliced(parts.joined({extents, one}), parts.list({0}), parts.list({4}), 0);
-  const int rows = parts.pair("Mul", batch, tokens);
-  const int split = parts.joined({rows, rest, one, parts.pair("Add", pairs, pairs)});
-  const int heads = parts.reshaped(x, parts.where(hasHeads, whole, split));
-  const int shape = parts.where(hasHeads, parts.joined({batch, tokens, pairs}), parts.joined({rows, one, pairs}));
+  const TensorId x = node.input(kX), one = parts.list({1}), rest = parts.list({-1});
+  const TensorId extents = node.emitIntermediate("Shape", {x});
+  const TensorId pairs = parts.extents(node.input(kCosines), 1, 2);
+  const TensorId hasHeads = parts.pair("Equal", parts.rankOf(x), parts.list({4}));
+  const TensorId whole = parts.sliced(parts.joined({extents, one}), parts.list({0}), parts.list({4}), 0);
+  const TensorId rows = parts.pair("Mul", batch, tokens);
+  const TensorId split = parts.joined({rows, rest, one, parts.pair("Add", pairs, pairs)});
+  const TensorId heads = parts.reshaped(x, parts.where(hasHeads, whole, split));
+  const TensorId shape = parts.where(hasHeads, parts.joined({batch, tokens, pairs}), parts.joined({rows, one, pairs}));
   rotary_embedding::RotaryEmbeddingParamsT params;
   OPKIT_ASSIGN(params.interleaved, flagOf(node, "interleaved"));
-  const int y = node.emitIntermediate(
+  const TensorId y = node.emitIntermediate(
       "RotaryEmbedding", {heads, parts.reshaped(angles.cosines, shape), parts.reshaped(angles.sines, shape)},
       packParams(params));
   return node.emit("Reshape", {y, extents});
@@ -58,7 +58,7 @@ Status rotary(OnnxNode& node) {
   if (turned < 0) return Status::invalidArgument("rotary_embedding_dim must be 0 or more, got {}", turned);
   if (turned != 0 && heads == 0) return Status::invalidArgument("rotary_embedding_dim {} needs num_heads", turned);
   RuleParts parts(node);
-  const int batch = parts.extents(node.input(kX), 0, 1), tokens = parts.extents(node.input(kX), -2, -1);
+  const TensorId batch = parts.extents(node.input(kX), 0, 1), tokens = parts.extents(node.input(kX), -2, -1);
   // The second axis from the end holds the tokens in both forms.
   const Angles angles = anglesAt(node, node.input(kCosines), node.input(kSines), placesOf(node, batch, tokens));
   return heads > 0 ? emitRotation(node, angles, heads) : emitByCaches(node, angles, batch, tokens);
@@ -66,12 +66,12 @@ Status rotary(OnnxNode& node) {
 
 }  // namespace
 
-Angles anglesAt(OnnxNode& node, int cosines, int sines, int places) {
+Angles anglesAt(OnnxNode& node, TensorId cosines, TensorId sines, TensorId places) {
   RuleParts parts(node);
   return {parts.gathered(cosines, places), parts.gathered(sines, places)};
 }
 
-int rotated(OnnxNode& node, int x, const Angles& angles, const Rotation& rotation) {
+TensorId rotated(OnnxNode& node, TensorId x, const Angles& angles, const Rotation& rotation) {
   rotary_embedding::RotaryEmbeddingParamsT params;
   params.num_heads = rotation.heads;
   params.rotary_dim = rotation.turned;

@@ -7,10 +7,10 @@ namespace opkit::ops::com_microsoft {
 
 /// Cosines and sines of tokens, [batch, tokens, pairs].
 struct Angles {
-  int cosines, sines;
+  TensorId cosines, sines;
 };
 /// The rows of the caches [positions, pairs] at places [batch, tokens].
-Angles anglesAt(OnnxNode& node, int cosines, int sines, int places);
+Angles anglesAt(OnnxNode& node, TensorId cosines, TensorId sines, TensorId places);
 
 struct Rotation {
   int64_t heads;
@@ -18,6 +18,6 @@ struct Rotation {
   bool interleaved;  // pairs are neighbours
 };
 /// x, [batch, tokens, heads * size], with its heads turned.
-int rotated(OnnxNode& node, int x, const Angles& angles, const Rotation& rotation);
+TensorId rotated(OnnxNode& node, TensorId x, const Angles& angles, const Rotation& rotation);
 
 }  // namespace opkit::ops::com_microsoft

@@ -29,7 +29,7 @@ Status gatedAdd(OnnxNode& node) {
 /// The first half of x + bias, times Gelu of the second.
 Status biasSplitGelu(OnnxNode& node) {
   RuleParts parts(node);
-  const std::vector<int> halves = parts.split(parts.pair("Add", node.input(0), node.input(1)), -1, 2);
+  const std::vector<TensorId> halves = parts.split(parts.pair("Add", node.input(0), node.input(1)), -1, 2);
   return node.emit("Mul", {halves[0], node.emitIntermediate("Gelu", {halves[1]})});
 }
 
@@ -48,7 +48,7 @@ Status distances(OnnxNode& node) {
       const char* const type,
       choiceAttribute<const char*>(node, "metric", {{"sqeuclidean", "ReduceSumSquare"}, {"euclidean", "ReduceL2"}}));
   RuleParts parts(node);
-  const int pairs = parts.pair("Sub", parts.unsqueezed(node.input(0), 1), parts.unsqueezed(node.input(1), 0));
+  const TensorId pairs = parts.pair("Sub", parts.unsqueezed(node.input(0), 1), parts.unsqueezed(node.input(1), 0));
   reduce::ReduceParamsT params;
   params.keep_dims = false;
   return node.emit(type, {pairs, parts.list({-1})}, packParams(params));
@@ -57,7 +57,7 @@ Status distances(OnnxNode& node) {
 /// The axis is an i32 of one element.
 Status expandDims(OnnxNode& node) {
   RuleParts parts(node);
-  const int axis = parts.cast(parts.reshapedTo(node.input(1), {1}), cast::ElementType::i64);
+  const TensorId axis = parts.cast(parts.reshapedTo(node.input(1), {1}), cast::ElementType::i64);
   return node.emit("Unsqueeze", {node.input(0), axis});
 }
 
@@ -78,11 +78,11 @@ Status unfold(OnnxNode& node) {
   if (axis < -kMostLetters || axis > kMostLetters)
     return Status::unsupported("dim must be in [{}, {}], got {}", -kMostLetters, kMostLetters, axis);
   RuleParts parts(node);
-  const int x = node.input(0), stepList = parts.list({step});
-  const int extent = parts.extents(x, static_cast<int>(axis), axis == -1 ? kMostAxes : static_cast<int>(axis) + 1);
-  const int last = parts.pair("Div", parts.pair("Sub", extent, parts.list({size})), stepList);
-  const int begins = parts.pair("Mul", parts.countedTo(parts.pair("Add", last, parts.list({1}))), stepList);
-  const int elements = parts.pair("Add", parts.unsqueezed(begins, 1), parts.countedTo(parts.list({size})));
+  const TensorId x = node.input(0), stepList = parts.list({step});
+  const TensorId extent = parts.extents(x, static_cast<int>(axis), axis == -1 ? kMostAxes : static_cast<int>(axis) + 1);
+  const TensorId last = parts.pair("Div", parts.pair("Sub", extent, parts.list({size})), stepList);
+  const TensorId begins = parts.pair("Mul", parts.countedTo(parts.pair("Add", last, parts.list({1}))), stepList);
+  const TensorId elements = parts.pair("Add", parts.unsqueezed(begins, 1), parts.countedTo(parts.list({size})));
   gather::GatherParamsT params;
   params.axis = static_cast<int>(axis);
   if (axis == -1) return node.emit("Gather", {x, elements}, packParams(params));
@@ -106,7 +106,7 @@ Status realFourier(OnnxNode& node, bool inverse) {
   params.inverse = inverse;
   params.onesided = true;
   if (!inverse) return node.emit("DFT", {parts.unsqueezed(node.input(0), -1)}, packParams(params));
-  const int y = node.emitIntermediate("DFT", {node.input(0)}, packParams(params));
+  const TensorId y = node.emitIntermediate("DFT", {node.input(0)}, packParams(params));
   return node.emit("Squeeze", {y, parts.list({-1})});
 }
 
@@ -123,15 +123,15 @@ Status padded(OnnxNode& node) {
       choice("mode", &Params::mode,
              {{"constant", Mode::Constant}, {"reflect", Mode::Reflect}, {"edge", Mode::Edge}, {"wrap", Mode::Wrap}});
   OPKIT_ASSIGN(const Params params, readFields<Params>(node, {mode}));
-  std::vector<int> inputs{node.input(0), RuleParts(node).reshapedTo(node.input(1), {-1})};
-  if (node.input(2) >= 0) inputs.push_back(node.input(2));
+  std::vector<TensorId> inputs{node.input(0), RuleParts(node).reshapedTo(node.input(1), {-1})};
+  if (node.input(2)) inputs.push_back(node.input(2));
   return node.emit("Pad", std::move(inputs), packParams(params));
 }
 
 /// As in ONNX, but the step may be absent.
 Status range(OnnxNode& node) {
-  const int start = node.input(0), delta = node.input(2);
-  const int step = delta >= 0 ? delta : RuleParts(node).castLike(node.addConstant("step", 1.0f), start);
+  const TensorId start = node.input(0), delta = node.input(2);
+  const TensorId step = delta ? delta : RuleParts(node).castLike(node.addConstant("step", 1.0f), start);
   return node.emit("Range", {start, node.input(1), step});
 }
 
@@ -140,8 +140,8 @@ Status uniqueInOrder(OnnxNode& node) {
   unique::UniqueParamsT params;
   params.sorted = false;
   RuleParts parts(node);
-  const std::vector<int> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
-  const int zero = parts.list({0}), count = found[4];
+  const std::vector<TensorId> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
+  const TensorId zero = parts.list({0}), count = found[4];
   OPKIT_TRY(node.emitOutput(0, "Slice", {found[0], zero, count}));
   OPKIT_TRY(node.emitOutput(1, "Identity", {found[2]}));
   return node.emitOutput(2, "Slice", {found[3], zero, count});

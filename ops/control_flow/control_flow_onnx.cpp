@@ -5,8 +5,8 @@ namespace opkit::ops::control_flow {
 namespace {
 
 Status loop(OnnxNode& node) {
-  std::vector<int> inputs = node.inputs();
-  inputs.resize(std::max<size_t>(inputs.size(), 2), -1);  // trip count and condition may be absent
+  std::vector<TensorId> inputs = node.inputs();
+  inputs.resize(std::max<size_t>(inputs.size(), 2));  // trip count and condition may be absent
   return node.emitControl("Loop", std::move(inputs), {"body"});
 }
 
@@ -32,8 +32,8 @@ Status batchedScan(OnnxNode& node) {
   params.num_scan_inputs = node.intAttribute("num_scan_inputs", 0);
   params.scan_input_directions = node.intsAttribute("directions");
   params.batched = true;
-  std::vector<int> inputs = node.inputs();
-  params.has_lengths = node.input(0) >= 0;
+  std::vector<TensorId> inputs = node.inputs();
+  params.has_lengths = node.input(0) != TensorId();
   if (!params.has_lengths && !inputs.empty()) inputs.erase(inputs.begin());
   return node.emitControl("Scan", std::move(inputs), {"body"}, packParams(params));
 }

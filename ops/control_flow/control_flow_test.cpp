@@ -28,7 +28,7 @@ Tensor floats(const Shape& shape, const std::vector<float>& values) {
   return *Tensor::fromValues<float>({DType::Float32, shape}, values);
 }
 
-void addNode(Model& model, const char* type, std::vector<int> inputs, std::vector<Subgraph> subgraphs,
+void addNode(Model& model, const char* type, std::vector<TensorId> inputs, std::vector<Subgraph> subgraphs,
              size_t outputCount, ParamBytes params = {}) {
   model.outputs = model.addNode(type, "control", std::move(inputs), std::move(params), outputCount);
   model.nodes.back().subgraphs = std::move(subgraphs);
@@ -51,12 +51,12 @@ std::vector<float> read(const Session& session, const std::string& name) {
 /// x -> x + x, then: condition ? -that : that as a row; the branches differ in shape.
 Model ifModel() {
   Model model;
-  const int condition = model.addInput("condition", {DType::Bool, {}});
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
-  const int twice = model.addNode("Add", "twice", {x, x})[0];
+  const TensorId condition = model.addInput("condition", {DType::Bool, {}});
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
+  const TensorId twice = model.addNode("Add", "twice", {x, x})[0];
   Model then, otherwise;
   then.outputs = then.addNode("Neg", "negated", {then.addInput("twice", kAnything)});
-  const int row = otherwise.addConstant("row", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
+  const TensorId row = otherwise.addConstant("row", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
   otherwise.outputs = otherwise.addNode("Reshape", "flat", {otherwise.addInput("twice", kAnything), row});
   addNode(model, "If", {condition, twice}, {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}}, 1);
   model.outputs = model.addNode("Relu", "y", {model.outputs[0]});
@@ -92,8 +92,8 @@ size_t threadsOfTheProcess() {
 /// y = x after ten Ifs that negate it or leave it.
 Model manyIfs() {
   Model model;
-  const int condition = model.addInput("condition", {DType::Bool, {}});
-  int x = model.addInput("x", {DType::Float32, {kDynamic}});
+  const TensorId condition = model.addInput("condition", {DType::Bool, {}});
+  TensorId x = model.addInput("x", {DType::Float32, {kDynamic}});
   for (int i = 0; i < 10; ++i) {
     Model then, otherwise;
     then.outputs = then.addNode("Neg", "negated", {then.addInput("x", kAnything)});
@@ -119,7 +119,7 @@ TEST(ControlFlow, TheBodiesOfASessionShareItsThreads) {
 
 TEST(ControlFlow, OutputsHaveMemoryOfTheirOwn) {
   Model model = ifModel();
-  const int constant = model.addConstant("constant", floats({2}, {5, 6}));
+  const TensorId constant = model.addConstant("constant", floats({2}, {5, 6}));
   model.outputs = {model.outputs[0], model.inputs[1], constant, model.outputs[0], model.inputs[1]};
   for (const std::string& backend : backends()) {
     auto session = sessionOf(model, {.backend = backend});
@@ -143,19 +143,19 @@ TEST(ControlFlow, OutputsHaveMemoryOfTheirOwn) {
 /// Doubles `carried` while it is below `limit`, at most `trips` times; returns it and all its values.
 Model loopModel() {
   Model model;
-  const int trips = model.addInput("trips", {DType::Int64, {}});
-  const int start = model.addInput("start", {DType::Float32, {2}});
-  const int limit = model.addInput("limit", {DType::Float32, {}});
+  const TensorId trips = model.addInput("trips", {DType::Int64, {}});
+  const TensorId start = model.addInput("start", {DType::Float32, {2}});
+  const TensorId limit = model.addInput("limit", {DType::Float32, {}});
   Model body;
   body.addInput("iteration", kAnything);
   body.addInput("condition", kAnything);
-  const int carried = body.addInput("carried", kAnything);
-  const int bound = body.addInput("limit", kAnything);
-  const int doubled = body.addNode("Add", "doubled", {carried, carried})[0];
-  const int largest = body.addNode("ReduceMax", "largest", {doubled})[0];
-  const int whole = body.addNode("Squeeze", "scalar", {largest})[0];
+  const TensorId carried = body.addInput("carried", kAnything);
+  const TensorId bound = body.addInput("limit", kAnything);
+  const TensorId doubled = body.addNode("Add", "doubled", {carried, carried})[0];
+  const TensorId largest = body.addNode("ReduceMax", "largest", {doubled})[0];
+  const TensorId whole = body.addNode("Squeeze", "scalar", {largest})[0];
   body.outputs = {body.addNode("Less", "goes on", {whole, bound})[0], doubled, doubled};
-  addNode(model, "Loop", {trips, -1, start, limit}, {{"body", body, {3}}}, 2);
+  addNode(model, "Loop", {trips, {}, start, limit}, {{"body", body, {3}}}, 2);
   return model;
 }
 
@@ -270,19 +270,19 @@ TEST(ControlFlow, StagesAndBodiesStartOnTheCpuAndMoveOver) {
 TEST(ControlFlow, LoopInsideIfReadsValuesOfBothGraphsAround) {
   Model inner;  // carried += outer, three times
   inner.addInput("iteration", kAnything);
-  const int condition = inner.addInput("condition", kAnything);
-  const int carried = inner.addInput("carried", kAnything);
+  const TensorId condition = inner.addInput("condition", kAnything);
+  const TensorId carried = inner.addInput("carried", kAnything);
   inner.outputs = {condition, inner.addNode("Add", "sum", {carried, inner.addInput("outer", kAnything)})[0]};
   Model then;
-  const int outer = then.addInput("outer", kAnything);
-  const int trips = then.addConstant("trips", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {3}));
-  const int zero = then.addConstant("zero", floats({1}, {0}));
-  addNode(then, "Loop", {trips, -1, zero, outer}, {{"body", inner, {3}}}, 1);
+  const TensorId outer = then.addInput("outer", kAnything);
+  const TensorId trips = then.addConstant("trips", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {3}));
+  const TensorId zero = then.addConstant("zero", floats({1}, {0}));
+  addNode(then, "Loop", {trips, {}, zero, outer}, {{"body", inner, {3}}}, 1);
   Model otherwise;
   otherwise.outputs = {otherwise.addInput("outer", kAnything)};
   Model model;
-  const int choice = model.addInput("choice", {DType::Bool, {}});
-  const int x = model.addInput("x", {DType::Float32, {1}});
+  const TensorId choice = model.addInput("choice", {DType::Bool, {}});
+  const TensorId x = model.addInput("x", {DType::Float32, {1}});
   addNode(model, "If", {choice, x}, {{"then_branch", then, {1}}, {"else_branch", otherwise, {1}}}, 1);
   const Model stored = *readModel(*writeModel(model));
   for (const Model& which : {model, stored}) {
@@ -300,12 +300,12 @@ TEST(ControlFlow, LoopInsideIfReadsValuesOfBothGraphsAround) {
 /// Running sums of the rows of x, walked backwards, stacked along axis 1.
 TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
   Model body;
-  const int sum = body.addInput("sum", kAnything);
-  const int next = body.addNode("Add", "next", {sum, body.addInput("row", kAnything)})[0];
+  const TensorId sum = body.addInput("sum", kAnything);
+  const TensorId next = body.addNode("Add", "next", {sum, body.addInput("row", kAnything)})[0];
   body.outputs = {next, next};
   Model model;
-  const int start = model.addConstant("start", floats({2}, {0, 0}));
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
+  const TensorId start = model.addConstant("start", floats({2}, {0, 0}));
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
   ScanParamsT params;
   params.num_scan_inputs = 1;
   params.scan_input_directions = {1};
@@ -331,16 +331,16 @@ TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
 /// Running sums of the rows of a batch of two, of its own length each.
 Model batchedScan(int64_t direction, const Tensor& lengths) {
   Model body;
-  const int sum = body.addInput("sum", kAnything);
-  const int next = body.addNode("Add", "next", {sum, body.addInput("row", kAnything)})[0];
+  const TensorId sum = body.addInput("sum", kAnything);
+  const TensorId next = body.addNode("Add", "next", {sum, body.addInput("row", kAnything)})[0];
   body.outputs = {next, next};
   Model model;
   ScanParamsT params;
   params.num_scan_inputs = 1;
   params.scan_input_directions = {direction};
   params.batched = params.has_lengths = true;
-  const int start = model.addConstant("start", floats({2, 2}, {1, 2, 3, 4}));
-  const int x = model.addConstant("x", floats({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  const TensorId start = model.addConstant("start", floats({2, 2}, {1, 2, 3, 4}));
+  const TensorId x = model.addConstant("x", floats({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
   addNode(model, "Scan", {model.addConstant("lengths", lengths), start, x}, {{"body", body, {}}}, 2,
           packParams(params));
   return model;
@@ -389,11 +389,11 @@ TEST(ControlFlow, TheConditionOfABodyIsOneFlag) {
     body.addInput("iteration", kAnything);
     body.addInput("condition", kAnything);
     body.outputs = {body.addConstant("again", condition)};
-    const int x = body.addConstant("x", floats({1}, {1}));
+    const TensorId x = body.addConstant("x", floats({1}, {1}));
     body.outputs.push_back(body.addNode("Neg", "slice", {x})[0]);
     Model model;
-    const int trips = model.addConstant("trips", lengthsOf({2}));
-    addNode(model, "Loop", {trips, -1}, {{"body", body, {}}}, 1);
+    const TensorId trips = model.addConstant("trips", lengthsOf({2}));
+    addNode(model, "Loop", {trips, {}}, {{"body", body, {}}}, 1);
     EXPECT_EQ(sessionOf(model, {.backend = "cpu"})->run().message(),
               "node 'control': Loop: the body's condition must hold one bool, got " + condition.desc.toString());
   }
@@ -405,13 +405,13 @@ TEST(ControlFlow, ALoopThatGrowsWithoutEndIsOutOfMemory) {
   for (const std::string& backend : backends()) {
     Model body;
     body.addInput("iteration", kAnything);
-    const int condition = body.addInput("condition", kAnything);
-    const int carried = body.addInput("carried", kAnything);
-    const int twice = body.addNode("Concat", "twice", {carried, carried}, packParams(concat::ConcatParamsT()))[0];
+    const TensorId condition = body.addInput("condition", kAnything);
+    const TensorId carried = body.addInput("carried", kAnything);
+    const TensorId twice = body.addNode("Concat", "twice", {carried, carried}, packParams(concat::ConcatParamsT()))[0];
     body.outputs = {condition, twice};
     Model model;
-    const int start = model.addInput("start", {DType::Float32, {1024}});
-    addNode(model, "Loop", {-1, -1, start}, {{"body", body, {}}}, 1);
+    const TensorId start = model.addInput("start", {DType::Float32, {1024}});
+    addNode(model, "Loop", {{}, {}, start}, {{"body", body, {}}}, 1);
     auto session = sessionOf(model, {.backend = backend});
     session->input("start");
     setHostMemoryLimit(hostMemoryInUse() + (size_t{64} << 20));
@@ -426,18 +426,18 @@ TEST(ControlFlow, ALoopThatGrowsWithoutEndIsOutOfMemory) {
 
 TEST(ControlFlow, MistakesAreOneLine) {
   Model model = ifModel();
-  model.nodes[1].subgraphs[0].name = "than_branch";
+  model.nodes[NodeId(1)].subgraphs[0].name = "than_branch";
   EXPECT_EQ(Interpreter::create(model, builtinOps()).error().message(),
             "node 'control': expected subgraph 'then_branch', found 'than_branch'");
   model = ifModel();
-  model.nodes[1].subgraphs[0].captures = {7};
+  model.nodes[NodeId(1)].subgraphs[0].captures = {7};
   EXPECT_EQ(Interpreter::create(model, builtinOps()).error().code(), StatusCode::Corrupt);
   model = ifModel();
-  model.nodes[1].subgraphs.pop_back();
+  model.nodes[NodeId(1)].subgraphs.pop_back();
   EXPECT_NE(Interpreter::create(model, builtinOps()).error().message().find("takes 2 subgraphs, found 1"),
             std::string::npos);
   model = loopModel();
-  model.nodes[0].subgraphs[0].model.outputs.resize(1);
+  model.nodes[NodeId(0)].subgraphs[0].model.outputs.resize(1);
   auto session = sessionOf(model, {.backend = "cpu"});
   setLoop(*session, 1, 1);
   EXPECT_NE(session->run().message().find("the body must take (iteration, condition, carried...)"), std::string::npos);
@@ -447,12 +447,12 @@ TEST(ControlFlow, MistakesAreOneLine) {
 Model stackingModel(DType dtype) {
   Model body;
   body.addInput("iteration", kAnything);
-  const int condition = body.addInput("condition", {DType::Bool, {}});
+  const TensorId condition = body.addInput("condition", {DType::Bool, {}});
   body.outputs = {body.addNode("Identity", "goes on", {condition})[0], body.addInput("value", kAnything)};
   Model model;
-  const int trips = model.addInput("trips", {DType::Int64, {}});
-  const int value = model.addInput("value", {dtype, {kDynamic}});
-  addNode(model, "Loop", {trips, -1, value}, {{"body", body, {2}}}, 1);
+  const TensorId trips = model.addInput("trips", {DType::Int64, {}});
+  const TensorId value = model.addInput("value", {dtype, {kDynamic}});
+  addNode(model, "Loop", {trips, {}, value}, {{"body", body, {2}}}, 1);
   return model;
 }
 

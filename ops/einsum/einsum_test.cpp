@@ -29,9 +29,9 @@ Tensor drawn(const Shape& shape, std::mt19937& random) {
 Model modelOf(const Chain& chain, std::mt19937& random) {
   Model model;
   const bool isIb = chain.order == "ib";
-  const int x = model.addInput("x", {DType::Float32, isIb ? Shape{chain.i, kDynamic} : Shape{kDynamic, chain.i}});
-  const int first = model.addConstant("first", drawn({chain.i, chain.j}, random));
-  const int second = model.addConstant("second", drawn({chain.j, chain.k}, random));
+  const TensorId x = model.addInput("x", {DType::Float32, isIb ? Shape{chain.i, kDynamic} : Shape{kDynamic, chain.i}});
+  const TensorId first = model.addConstant("first", drawn({chain.i, chain.j}, random));
+  const TensorId second = model.addConstant("second", drawn({chain.j, chain.k}, random));
   EinsumParamsT params;
   params.equation = chain.order + ",ij,jk->bk";
   model.outputs = model.addNode("Einsum", "chain", {x, first, second}, packParams(params));

@@ -14,8 +14,8 @@ Status resizeTo(int64_t elements) {
   Tensor one = *Tensor::onHost({DType::Float32, {1}});
   Tensor shape = *Tensor::onHost({DType::Int64, {1}});
   shape.data<int64_t>()[0] = elements;
-  const int x = model.addConstant("one", std::move(one));
-  const int to = model.addConstant("shape", std::move(shape));
+  const TensorId x = model.addConstant("one", std::move(one));
+  const TensorId to = model.addConstant("shape", std::move(shape));
   model.outputs = {model.addNode("Expand", "wide", {x, to})[0]};
   const auto interpreter = Interpreter::create(std::move(model), builtinOps());
   if (!interpreter) return interpreter.error();

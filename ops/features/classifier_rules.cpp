@@ -22,14 +22,14 @@ Status linearClassifier(OnnxNode& node) {
     return Status::invalidArgument("LinearClassifier: intercepts must be {}, got {}", classes, rows);
   if (count == 0 || count % rows != 0)
     return Status::invalidArgument("LinearClassifier: {} coefficients must divide into {} classes", count, rows);
-  std::vector<int> inputs{emitRows(node, node.input(0), count / rows)};
+  std::vector<TensorId> inputs{emitRows(node, node.input(0), count / rows)};
   OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {rows, count / rows}));
   if (!intercepts.empty()) {
     OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {rows}));
   }
   gemm::GemmParamsT params;
   params.trans_b = true;
-  const int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
+  const TensorId scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
   if (isShared) return emitTwoClasses(node, labels, transform, {scores, emitIsAbove(node, scores, 0), true});
   return emitClasses(node, labels, scores, emitTransform(node, transform, scores));
 }
@@ -38,7 +38,7 @@ namespace {
 
 /// The elements of a OneHotEncoder as i64, strings by number, and its categories.
 struct Categories {
-  int x;
+  TensorId x;
   std::vector<int64_t> values;
 };
 Result<Categories> categoriesOf(OnnxNode& node) {
@@ -61,17 +61,17 @@ Result<Categories> categoriesOf(OnnxNode& node) {
 /// list of one, which is an error of the run.
 Status oneHotEncoder(OnnxNode& node) {
   OPKIT_ASSIGN(const Categories categories, categoriesOf(node));
-  const int last = node.addConstant("last", std::vector<int64_t>{-1});
-  const int x = node.emitIntermediate("Unsqueeze", {categories.x, last});
-  const int isThere = node.emitIntermediate("Equal", {x, node.addConstant("categories", categories.values)});
+  const TensorId last = node.addConstant("last", std::vector<int64_t>{-1});
+  const TensorId x = node.emitIntermediate("Unsqueeze", {categories.x, last});
+  const TensorId isThere = node.emitIntermediate("Equal", {x, node.addConstant("categories", categories.values)});
   if (node.intAttribute("zeros", 1) != 0) return node.emit("Cast", {isThere}, packParams(cast::CastParamsT{}));
-  const int y = emitFloat(node, isThere);
+  const TensorId y = emitFloat(node, isThere);
   reduce::ReduceParamsT keep;
-  const int known = node.emitIntermediate("ReduceMax", {y, last}, packParams(keep));
-  const int missing = node.emitIntermediate("Sub", {node.addConstant("one", 1.0f), known});
-  const int zeros = node.emitIntermediate("CastLike", {node.addConstant("zero", std::vector<int64_t>{0}), y});
-  const int nothing = node.emitIntermediate("Gather", {zeros, emitCast(node, missing, DType::Int64)},
-                                            packParams(gather::GatherParamsT{}));
+  const TensorId known = node.emitIntermediate("ReduceMax", {y, last}, packParams(keep));
+  const TensorId missing = node.emitIntermediate("Sub", {node.addConstant("one", 1.0f), known});
+  const TensorId zeros = node.emitIntermediate("CastLike", {node.addConstant("zero", std::vector<int64_t>{0}), y});
+  const TensorId nothing = node.emitIntermediate("Gather", {zeros, emitCast(node, missing, DType::Int64)},
+                                                 packParams(gather::GatherParamsT{}));
   return node.emit("Add", {y, nothing});
 }
 

@@ -18,28 +18,28 @@ namespace {
 Status arrayFeatureExtractor(OnnxNode& node) {
   gather::GatherParamsT params;
   params.axis = -1;
-  const int list = node.addConstant("list", std::vector<int64_t>{-1});
-  const int indices = node.emitIntermediate("Reshape", {node.input(1), list});
-  const int columns = node.emitIntermediate("Gather", {node.input(0), indices}, packParams(params));
+  const TensorId list = node.addConstant("list", std::vector<int64_t>{-1});
+  const TensorId indices = node.emitIntermediate("Reshape", {node.input(1), list});
+  const TensorId columns = node.emitIntermediate("Gather", {node.input(0), indices}, packParams(params));
   return node.emit("Expand", {columns, node.addConstant("matrix", std::vector<int64_t>{1, 1})});
 }
 
 Shape lengthOf(const std::vector<float>& values) { return {static_cast<int64_t>(values.size())}; }
 
 /// The last node: `value`, which has the shape of x. The run fails if a list of values made it wider.
-Status emitLikeInput(OnnxNode& node, int value) {
+Status emitLikeInput(OnnxNode& node, TensorId value) {
   return node.emit("Reshape", {value, node.emitIntermediate("Shape", {node.input(0)})});
 }
 
 Status scaler(OnnxNode& node) {
   const std::vector<float> offset = node.floatsAttribute("offset"), scale = node.floatsAttribute("scale");
-  int value = emitFloat(node, node.input(0));
+  TensorId value = emitFloat(node, node.input(0));
   if (!offset.empty()) {
-    OPKIT_ASSIGN(const int by, addFloats(node, "offset", offset, lengthOf(offset)));
+    OPKIT_ASSIGN(const TensorId by, addFloats(node, "offset", offset, lengthOf(offset)));
     value = node.emitIntermediate("Sub", {value, by});
   }
   if (!scale.empty()) {
-    OPKIT_ASSIGN(const int by, addFloats(node, "scale", scale, lengthOf(scale)));
+    OPKIT_ASSIGN(const TensorId by, addFloats(node, "scale", scale, lengthOf(scale)));
     value = node.emitIntermediate("Mul", {value, by});
   }
   return emitLikeInput(node, value);
@@ -50,9 +50,9 @@ Status normalizer(OnnxNode& node) {
   OPKIT_ASSIGN(
       const std::string fold,
       choiceAttribute<std::string>(node, "norm", {{"MAX", "ReduceMax"}, {"L1", "ReduceL1"}, {"L2", "ReduceL2"}}));
-  const int x = emitFloat(node, node.input(0)), axes = node.addConstant("axes", std::vector<int64_t>{-1});
-  const int norm = node.emitIntermediate(fold, {x, axes}, packParams(reduce::ReduceParamsT{}));
-  const int isZero = node.emitIntermediate("Equal", {norm, node.addConstant("zero", 0.0f)});
+  const TensorId x = emitFloat(node, node.input(0)), axes = node.addConstant("axes", std::vector<int64_t>{-1});
+  const TensorId norm = node.emitIntermediate(fold, {x, axes}, packParams(reduce::ReduceParamsT{}));
+  const TensorId isZero = node.emitIntermediate("Equal", {norm, node.addConstant("zero", 0.0f)});
   return node.emit("Div", {x, node.emitIntermediate("Where", {isZero, node.addConstant("one", 1.0f), norm})});
 }
 
@@ -65,7 +65,7 @@ Status linearRegressor(OnnxNode& node) {
     return Status::invalidArgument("LinearRegressor: {} coefficients must divide into {} targets", count, targets);
   if (!intercepts.empty() && lengthOf(intercepts)[0] != targets)
     return Status::invalidArgument("LinearRegressor: intercepts must be {}, got {}", targets, intercepts.size());
-  std::vector<int> inputs{emitRows(node, node.input(0), count / targets)};
+  std::vector<TensorId> inputs{emitRows(node, node.input(0), count / targets)};
   OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "coefficients", coefficients, {targets, count / targets}));
   if (!intercepts.empty()) {
     OPKIT_ASSIGN(inputs.emplace_back(), addFloats(node, "intercepts", intercepts, {targets}));
@@ -73,7 +73,7 @@ Status linearRegressor(OnnxNode& node) {
   gemm::GemmParamsT params;
   params.trans_b = true;
   if (transform == Transform::None) return node.emit("Gemm", std::move(inputs), packParams(params));
-  const int scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
+  const TensorId scores = node.emitIntermediate("Gemm", std::move(inputs), packParams(params));
   return node.emit("Identity", {emitTransform(node, transform, scores)});
 }
 
@@ -83,19 +83,19 @@ Status imputer(OnnxNode& node) {
   if (floats.empty() == integers.empty())
     return Status::invalidArgument("Imputer: expected one of imputed_value_floats and imputed_value_int64s");
   OPKIT_TRY(text::requireNumbers(node, 0, "its imputed value"));
-  const int x = node.input(0);
-  const auto likeX = [&](int value) { return node.emitIntermediate("CastLike", {value, x}); };
+  const TensorId x = node.input(0);
+  const auto likeX = [&](TensorId value) { return node.emitIntermediate("CastLike", {value, x}); };
   if (floats.empty()) {
-    const int replaced = node.addConstant("replaced", std::vector{node.intAttribute("replaced_value_int64", 0)});
-    const int imputed = node.addConstant("imputed", integers);
-    const int mask = node.emitIntermediate("Equal", {x, likeX(replaced)});
+    const TensorId replaced = node.addConstant("replaced", std::vector{node.intAttribute("replaced_value_int64", 0)});
+    const TensorId imputed = node.addConstant("imputed", integers);
+    const TensorId mask = node.emitIntermediate("Equal", {x, likeX(replaced)});
     return emitLikeInput(node, node.emitIntermediate("Where", {mask, likeX(imputed), x}));
   }
-  OPKIT_ASSIGN(const int imputed, addFloats(node, "imputed", floats, lengthOf(floats)));
+  OPKIT_ASSIGN(const TensorId imputed, addFloats(node, "imputed", floats, lengthOf(floats)));
   const float replaced = node.floatAttribute("replaced_value_float", 0);
-  const int mask = replaced != replaced
-                       ? node.emitIntermediate("IsNaN", {x})
-                       : node.emitIntermediate("Equal", {x, likeX(node.addConstant("replaced", replaced))});
+  const TensorId mask = replaced != replaced
+                            ? node.emitIntermediate("IsNaN", {x})
+                            : node.emitIntermediate("Equal", {x, likeX(node.addConstant("replaced", replaced))});
   return emitLikeInput(node, node.emitIntermediate("Where", {mask, likeX(imputed), x}));
 }
 
@@ -104,7 +104,7 @@ Status featureVectorizer(OnnxNode& node) {
   if (sizes.size() != node.inputCount())
     return Status::invalidArgument("FeatureVectorizer: inputdimensions must have {} values, got {}", node.inputCount(),
                                    sizes.size());
-  std::vector<int> columns;
+  std::vector<TensorId> columns;
   for (size_t i = 0; i < sizes.size(); ++i) columns.push_back(emitRows(node, node.input(i), sizes[i]));
   concat::ConcatParamsT params;
   params.axis = 1;

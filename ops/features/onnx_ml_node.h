@@ -52,46 +52,44 @@ class Node final : public OnnxNode {
   }
   size_t inputCount() const override { return inputs_.size(); }
   size_t outputCount() const override { return usedOutputs; }
-  int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
-  std::vector<int> inputs() const override { return inputs_; }
-  Result<DType> declaredType(size_t index) const override {
-    return model.tensors[static_cast<size_t>(input(index))].desc.dtype;
-  }
+  TensorId input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : TensorId(); }
+  std::vector<TensorId> inputs() const override { return inputs_; }
+  Result<DType> declaredType(size_t index) const override { return model.tensors[input(index)].desc.dtype; }
   const Tensor* constantInput(size_t index) const override {
-    const int tensor = input(index);
-    if (tensor < 0 || !model.tensors[static_cast<size_t>(tensor)].constant) return nullptr;
-    return &*model.tensors[static_cast<size_t>(tensor)].constant;
+    const TensorId tensor = input(index);
+    if (!tensor || !model.tensors[tensor].constant) return nullptr;
+    return &*model.tensors[tensor].constant;
   }
   /// Makes input `index` a constant.
   void setConstant(size_t index, Tensor value) {
     std::erase(model.inputs, inputs_[index]);
-    model.tensors[static_cast<size_t>(inputs_[index])].constant = std::move(value);
+    model.tensors[inputs_[index]].constant = std::move(value);
   }
-  void leaveOut(size_t index) { replace(index, -1); }
+  void leaveOut(size_t index) { replace(index, TensorId()); }
   /// Makes input `index` a value that the network computes.
-  void replace(size_t index, int value) { std::erase(model.inputs, std::exchange(inputs_[index], value)); }
+  void replace(size_t index, TensorId value) { std::erase(model.inputs, std::exchange(inputs_[index], value)); }
   using OnnxNode::addConstant;
-  int addConstant(const std::string& suffix, Tensor value) override {
+  TensorId addConstant(const std::string& suffix, Tensor value) override {
     return model.addConstant(fmt::format("{}{}", suffix, model.tensors.size()), std::move(value));
   }
-  Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override {
+  Status emit(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override {
     model.outputs = emitIntermediates(type, std::move(inputs), usedOutputs, std::move(params));
     return Status::ok();
   }
-  Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) override {
-    model.outputs.resize(std::max(model.outputs.size(), index + 1), -1);
+  Status emitOutput(size_t index, const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override {
+    model.outputs.resize(std::max(model.outputs.size(), index + 1));
     model.outputs[index] = emitIntermediate(type, std::move(inputs), std::move(params));
     return Status::ok();
   }
-  Result<std::vector<int>> inlineGraph(const std::string&, const std::vector<int>&) override {
+  Result<std::vector<TensorId>> inlineGraph(const std::string&, const std::vector<TensorId>&) override {
     return Status::unsupported("no graphs");
   }
-  Status emitControl(const std::string&, std::vector<int>, const std::vector<std::string>&, ParamBytes) override {
+  Status emitControl(const std::string&, std::vector<TensorId>, const std::vector<std::string>&, ParamBytes) override {
     return Status::unsupported("no control flow");
   }
   Status emitConstant(Tensor) override { return Status::unsupported("no constants"); }
-  std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
-                                     ParamBytes params) override {
+  std::vector<TensorId> emitIntermediates(const std::string& type, std::vector<TensorId> inputs, size_t outputs,
+                                          ParamBytes params) override {
     return model.addNode(type, fmt::format("node{}", model.nodes.size()), std::move(inputs), std::move(params),
                          outputs);
   }
@@ -116,7 +114,7 @@ class Node final : public OnnxNode {
   }
 
   std::string type_;
-  std::vector<int> inputs_;
+  std::vector<TensorId> inputs_;
 };
 
 template <class T>

@@ -12,29 +12,30 @@ namespace opkit::ops::features {
 namespace {
 
 /// The softmax of the scores that are not 0; the others stay 0.
-int emitSoftmaxZero(OnnxNode& node, int scores) {
-  const int zero = node.emitIntermediate("CastLike", {node.addConstant("zero", 0.0f), scores});
+TensorId emitSoftmaxZero(OnnxNode& node, TensorId scores) {
+  const TensorId zero = node.emitIntermediate("CastLike", {node.addConstant("zero", 0.0f), scores});
   const float infinity = std::numeric_limits<float>::infinity();
-  const int least = node.emitIntermediate("CastLike", {node.addConstant("least", -infinity), scores});
-  const int isZero = node.emitIntermediate("Equal", {scores, zero});
-  const int shares = node.emitIntermediate("Softmax", {node.emitIntermediate("Where", {isZero, least, scores})});
+  const TensorId least = node.emitIntermediate("CastLike", {node.addConstant("least", -infinity), scores});
+  const TensorId isZero = node.emitIntermediate("Equal", {scores, zero});
+  const TensorId shares = node.emitIntermediate("Softmax", {node.emitIntermediate("Where", {isZero, least, scores})});
   return node.emitIntermediate("Where", {isZero, zero, shares});
 }
 
 /// sqrt(2) * erfinv(2 p - 1), by the approximation of Winitzki that ONNX Runtime has: with l = ln(1 - x^2) and
 /// v = 2 / (pi a) + l / 2, erfinv(x) is sqrt(sqrt(v^2 - l / a) - v) with the sign of x; a = 0.147.
-int emitProbit(OnnxNode& node, int scores) {
+TensorId emitProbit(OnnxNode& node, TensorId scores) {
   constexpr double a = 0.147, pi = 3.14159265358979323846;
   const auto constant = [&](double value) {
     return node.emitIntermediate("CastLike", {node.addConstant("c", static_cast<float>(value)), scores});
   };
-  const auto emit = [&](const char* type, int x, int y) { return node.emitIntermediate(type, {x, y}); };
-  const int one = constant(1), x = emit("Sub", emit("Add", scores, scores), one);
-  const int inside = emit("Mul", emit("Sub", one, x), emit("Add", one, x));  // 1 - x^2
-  const int line = node.emitIntermediate("Log", {inside});
-  const int v = emit("Add", emit("Mul", line, constant(0.5)), constant(2 / (pi * a)));
-  const int root = node.emitIntermediate("Sqrt", {emit("Sub", emit("Mul", v, v), emit("Mul", line, constant(1 / a)))});
-  const int size = node.emitIntermediate("Sqrt", {emit("Sub", root, v)});
+  const auto emit = [&](const char* type, TensorId x, TensorId y) { return node.emitIntermediate(type, {x, y}); };
+  const TensorId one = constant(1), x = emit("Sub", emit("Add", scores, scores), one);
+  const TensorId inside = emit("Mul", emit("Sub", one, x), emit("Add", one, x));  // 1 - x^2
+  const TensorId line = node.emitIntermediate("Log", {inside});
+  const TensorId v = emit("Add", emit("Mul", line, constant(0.5)), constant(2 / (pi * a)));
+  const TensorId root =
+      node.emitIntermediate("Sqrt", {emit("Sub", emit("Mul", v, v), emit("Mul", line, constant(1 / a)))});
+  const TensorId size = node.emitIntermediate("Sqrt", {emit("Sub", root, v)});
   return emit("Mul", emit("Mul", size, constant(1.41421356f)), node.emitIntermediate("Sign", {x}));
 }
 
@@ -49,7 +50,7 @@ Result<Transform> transformOf(const OnnxNode& node) {
                                      {"PROBIT", Transform::Probit}});
 }
 
-int emitTransform(OnnxNode& node, Transform transform, int scores) {
+TensorId emitTransform(OnnxNode& node, Transform transform, TensorId scores) {
   switch (transform) {
     case Transform::None: return scores;
     case Transform::Softmax: return node.emitIntermediate("Softmax", {scores});
@@ -60,21 +61,21 @@ int emitTransform(OnnxNode& node, Transform transform, int scores) {
   return scores;
 }
 
-int emitCast(OnnxNode& node, int x, DType dtype) {
+TensorId emitCast(OnnxNode& node, TensorId x, DType dtype) {
   cast::CastParamsT params;
   params.to = static_cast<cast::ElementType>(dtype);
   return node.emitIntermediate("Cast", {x}, packParams(params));
 }
 
-int emitFloat(OnnxNode& node, int x) { return emitCast(node, x, DType::Float32); }
+TensorId emitFloat(OnnxNode& node, TensorId x) { return emitCast(node, x, DType::Float32); }
 
-int emitRows(OnnxNode& node, int x, int64_t features) {
-  const int matrix = node.addConstant("matrix", std::vector<int64_t>{1, 1});
-  const int rows = node.addConstant("rows", std::vector<int64_t>{0, features});
+TensorId emitRows(OnnxNode& node, TensorId x, int64_t features) {
+  const TensorId matrix = node.addConstant("matrix", std::vector<int64_t>{1, 1});
+  const TensorId rows = node.addConstant("rows", std::vector<int64_t>{0, features});
   return node.emitIntermediate("Reshape", {node.emitIntermediate("Expand", {emitFloat(node, x), matrix}), rows});
 }
 
-Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape) {
+Result<TensorId> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape) {
   OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues<float>({DType::Float32, std::move(shape)}, values));
   return node.addConstant(name, std::move(tensor));
 }
@@ -92,16 +93,16 @@ Result<Tensor> labelsOf(const OnnxNode& node, const std::string& integers) {
 namespace {
 
 /// Output 0: the label at each place.
-Status emitLabels(OnnxNode& node, const Tensor& labels, int place) {
+Status emitLabels(OnnxNode& node, const Tensor& labels, TensorId place) {
   if (!node.hasOutput(0)) return Status::ok();
-  const int list = node.addConstant("labels", labels);
+  const TensorId list = node.addConstant("labels", labels);
   if (labels.desc.dtype == DType::String) return node.emitOutput(0, "DecodeStrings", {place, list});
   return node.emitOutput(0, "Gather", {list, place}, packParams(gather::GatherParamsT{}));
 }
 
 }  // namespace
 
-Status emitClasses(OnnxNode& node, const Tensor& labels, int ranking, int scores) {
+Status emitClasses(OnnxNode& node, const Tensor& labels, TensorId ranking, TensorId scores) {
   arg_reduce::ArgReduceParamsT params;
   params.axis = 1;
   params.keep_dims = false;
@@ -109,23 +110,23 @@ Status emitClasses(OnnxNode& node, const Tensor& labels, int ranking, int scores
   return node.emitOutput(1, "Identity", {scores});
 }
 
-int emitIsAbove(OnnxNode& node, int scores, float least) {
+TensorId emitIsAbove(OnnxNode& node, TensorId scores, float least) {
   return node.emitIntermediate("Greater", {scores, node.addConstant("least", least)});
 }
 
 Status emitTwoClasses(OnnxNode& node, const Tensor& labels, Transform transform, const SharedScore& shared) {
   if (transform == Transform::Probit)
     return Status::unsupported("{}: post_transform must not be PROBIT if two classes share a score", node.opType());
-  const int list = node.addConstant("list", std::vector<int64_t>{-1});
-  const int place = emitCast(node, shared.isSecond, DType::Int64);
+  const TensorId list = node.addConstant("list", std::vector<int64_t>{-1});
+  const TensorId place = emitCast(node, shared.isSecond, DType::Int64);
   OPKIT_TRY(emitLabels(node, labels, node.emitIntermediate("Reshape", {place, list})));
   const bool isLogistic = transform == Transform::Logistic;
-  const int first = shared.isShare && !isLogistic
-                        ? node.emitIntermediate("Sub", {node.addConstant("whole", 1.0f), shared.scores})
-                        : node.emitIntermediate("Neg", {shared.scores});
+  const TensorId first = shared.isShare && !isLogistic
+                             ? node.emitIntermediate("Sub", {node.addConstant("whole", 1.0f), shared.scores})
+                             : node.emitIntermediate("Neg", {shared.scores});
   concat::ConcatParamsT params;
   params.axis = 1;
-  const int scores = node.emitIntermediate("Concat", {first, shared.scores}, packParams(params));
+  const TensorId scores = node.emitIntermediate("Concat", {first, shared.scores}, packParams(params));
   return node.emitOutput(1, isLogistic ? "Sigmoid" : "Identity", {scores});
 }
 

@@ -11,34 +11,34 @@ enum class Transform { None, Softmax, Logistic, SoftmaxZero, Probit };
 Result<Transform> transformOf(const OnnxNode& node);
 
 /// Emits the transformation of f32 or f64 scores [rows, columns]; returns the result.
-int emitTransform(OnnxNode& node, Transform transform, int scores);
+TensorId emitTransform(OnnxNode& node, Transform transform, TensorId scores);
 
 /// Emits a conversion to f32 or another type.
-int emitFloat(OnnxNode& node, int x);
-int emitCast(OnnxNode& node, int x, DType dtype);
+TensorId emitFloat(OnnxNode& node, TensorId x);
+TensorId emitCast(OnnxNode& node, TensorId x, DType dtype);
 
 /// Emits `x` in f32 as rows of `features` elements; a list is one row. The run fails if the rows are longer or shorter.
-int emitRows(OnnxNode& node, int x, int64_t features);
+TensorId emitRows(OnnxNode& node, TensorId x, int64_t features);
 
 /// A constant of the model with one f32 per value.
-Result<int> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape);
+Result<TensorId> addFloats(OnnxNode& node, const std::string& name, const std::vector<float>& values, Shape shape);
 
 /// The class labels in attribute `integers` or in classlabels_strings, of which one must be there: i64 or strings.
 Result<Tensor> labelsOf(const OnnxNode& node, const std::string& integers);
 
 /// Emits output 0, the label of the largest of each row of `ranking` (the first of equal ones), [rows], and output 1,
 /// the scores.
-Status emitClasses(OnnxNode& node, const Tensor& labels, int ranking, int scores);
+Status emitClasses(OnnxNode& node, const Tensor& labels, TensorId ranking, TensorId scores);
 
 /// Emits whether each score is above `least`.
-int emitIsAbove(OnnxNode& node, int scores, float least);
+TensorId emitIsAbove(OnnxNode& node, TensorId scores, float least);
 
 /// Emits both outputs of two classes that share one score s, [rows, 1]. LOGISTIC transforms -s and s. The other
 /// transforms change nothing, as in ONNX Runtime: the scores are 1 - s and s if `isShare`, else -s and s. Unsupported
 /// for PROBIT.
 struct SharedScore {
-  int scores;
-  int isSecond;  // whether the label is the second
+  TensorId scores;
+  TensorId isSecond;  // whether the label is the second
   bool isShare;
 };
 Status emitTwoClasses(OnnxNode& node, const Tensor& labels, Transform transform, const SharedScore& shared);

@@ -16,7 +16,7 @@ constexpr const char* kColumns = "columns of ZipMap";  // a constant that no nod
 /// The Reshape fails for scores with another number of columns than labels.
 Status zipMap(OnnxNode& node) {
   OPKIT_ASSIGN(Tensor labels, labelsOf(node, "classlabels_int64s"));
-  const int shape = node.addConstant("shape", std::vector<int64_t>{0, labels.desc.elements()});
+  const TensorId shape = node.addConstant("shape", std::vector<int64_t>{0, labels.desc.elements()});
   node.addConstant(kColumns, std::move(labels));
   return node.emit("Reshape", {node.input(0), shape});
 }
@@ -25,9 +25,9 @@ std::vector<std::string> columnLabels(const Model& model, size_t index) {
   const auto made = std::ranges::find_if(
       model.nodes, [&](const ModelNode& node) { return node.outputs == std::vector{model.outputs[index]}; });
   if (made == model.nodes.end()) return {};
-  const int found = model.findTensor(fmt::format("{}/{}", made->name, kColumns));
-  if (found < 0 || !model.tensors[static_cast<size_t>(found)].constant) return {};
-  const Tensor& labels = *model.tensors[static_cast<size_t>(found)].constant;
+  const TensorId found = model.findTensor(fmt::format("{}/{}", made->name, kColumns));
+  if (!found || !model.tensors[found].constant) return {};
+  const Tensor& labels = *model.tensors[found].constant;
   if (labels.desc.dtype == DType::String) return stringsOf(labels);
   std::vector<std::string> text;
   for (const int64_t label : toInt64(labels)) text.push_back(std::to_string(label));

@@ -59,7 +59,7 @@ struct Sketch : PassNet {
     return drawnTensor(of, low, high, static_cast<uint32_t>(random()), dtype);
   }
   /// An input of the model; `extremes` stand at its first elements now and then.
-  int data(const Shape& of, double magnitude, const std::vector<double>& extremes = {}) {
+  TensorId data(const Shape& of, double magnitude, const std::vector<double>& extremes = {}) {
     Tensor drawn = values(of, -magnitude, magnitude);
     const Tensor wide = *Tensor::onHost({DType::Float64, of});
     convertElements(drawn, wide);
@@ -69,32 +69,34 @@ struct Sketch : PassNet {
     return input(drawn, differs());
   }
   /// A constant, or an input of the model instead.
-  int operand(const Shape& of, double low, double high) {
+  TensorId operand(const Shape& of, double low, double high) {
     Tensor drawn = values(of, low, high);
     return differs() ? input(std::move(drawn)) : constant(std::move(drawn));
   }
   /// Perhaps somebody else reads the tensor.
-  int shown(int tensor) {
+  TensorId shown(TensorId tensor) {
     if (!differs(6)) return tensor;
     const size_t reader = below(3);
     model.outputs.push_back(reader == 0 ? tensor : reader == 1 ? node("Neg", {tensor}) : negatedInBranch(tensor));
     return tensor;
   }
   /// Up to two elementwise nodes.
-  int around(int x) {
+  TensorId around(TensorId x) {
     for (size_t i = below(3); i > 0; --i) x = node(pick({"Neg", "Abs", "Relu", "Tanh"}), {x});
     return x;
   }
-  int transposed(int x, size_t rank) {
+  TensorId transposed(TensorId x, size_t rank) {
     transpose::TransposeParamsT params;
     for (size_t d = 0; d < rank; ++d) params.perm.push_back(static_cast<int>(d));
     std::shuffle(params.perm.begin(), params.perm.end(), random);
     return node("Transpose", {x}, packParams(params));
   }
   /// Rows `first` to `last` of axis 0.
-  int rows(int x, int64_t first, int64_t last) { return node("Slice", {x, list({first}), list({last}), list({0})}); }
+  TensorId rows(TensorId x, int64_t first, int64_t last) {
+    return node("Slice", {x, list({first}), list({last}), list({0})});
+  }
   /// Relu or Clip.
-  int activation(int x) {
+  TensorId activation(TensorId x) {
     if (oneIn(2)) return node("Relu", {x});
     unary::UnaryParamsT params;
     if (!oneIn(4)) params.alpha = pick({-0.5f, 0.0f, 0.1f, -70000.0f, -INFINITY});
@@ -102,20 +104,20 @@ struct Sketch : PassNet {
     if (differs()) params.alpha = pick({NAN, 8.0f});
     return node("Clip", {x}, packParams(params));
   }
-  void finish(int y) { model.outputs.push_back(y); }
+  void finish(TensorId y) { model.outputs.push_back(y); }
 };
 
 void deadCode(Sketch& s) {
   s.drawType();
-  const int x = s.around(s.data(s.shape(2, 5), 3));
-  int unread = s.around(s.node("Exp", {x}));
+  const TensorId x = s.around(s.data(s.shape(2, 5), 3));
+  TensorId unread = s.around(s.node("Exp", {x}));
   if (s.oneIn(2)) unread = s.node("Add", {unread, s.operand({1}, -1, 1)});
   if (s.differs(2)) s.model.outputs.push_back(s.negatedInBranch(unread));
   s.finish(s.node("Neg", {x}));
 }
 
 /// One of two nodes that are equal or differ in one parameter, operand or output.
-int twin(Sketch& s, int x, int y, size_t kind, bool differs) {
+TensorId twin(Sketch& s, TensorId x, TensorId y, size_t kind, bool differs) {
   if (kind == 0) {
     softmax::SoftmaxParamsT params;
     params.axis = differs ? 0 : -1;
@@ -138,9 +140,9 @@ int twin(Sketch& s, int x, int y, size_t kind, bool differs) {
 
 void equalNodes(Sketch& s) {
   s.drawType();
-  const int x = s.around(s.data({6, 6}, 2)), y = s.node("Neg", {s.data({6, 6}, 2)});
+  const TensorId x = s.around(s.data({6, 6}, 2)), y = s.node("Neg", {s.data({6, 6}, 2)});
   const size_t kind = s.below(6);
-  const int first = s.shown(twin(s, x, y, kind, false)), second = s.shown(twin(s, x, y, kind, s.differs(2)));
+  const TensorId first = s.shown(twin(s, x, y, kind, false)), second = s.shown(twin(s, x, y, kind, s.differs(2)));
   s.finish(s.around(first));
   s.finish(s.node("Abs", {second}));
 }
@@ -149,14 +151,14 @@ void equalNodes(Sketch& s) {
 void regions(Sketch& s) {
   s.tolerance = 0;
   const int64_t extent = 2 * s.extent(4);
-  int x = s.node("Neg", {s.data({extent, extent, extent}, 9)});  // each step keeps the cube
+  TensorId x = s.node("Neg", {s.data({extent, extent, extent}, 9)});  // each step keeps the cube
   for (size_t i = 2 + s.below(4); i > 0; --i) {
     const size_t kind = s.below(5);
     if (kind == 0) x = s.transposed(x, 3);
     if (kind == 1) x = s.node("Reshape", {s.node("Reshape", {x, s.list({-1, extent})}), s.list({extent, extent, -1})});
     if (kind == 2) {
       concat::ConcatParamsT params;
-      const int half = s.rows(x, 0, extent / 2);
+      const TensorId half = s.rows(x, 0, extent / 2);
       x = s.node("Concat", {s.oneIn(2) ? half : s.rows(x, extent / 2, extent), half}, packParams(params));
     }
     if (kind == 3) x = s.rows(s.node("Pad", {x, s.list({1, 0, 0, 1, 0, 0})}), 2, extent + 2);
@@ -170,11 +172,12 @@ void regions(Sketch& s) {
 /// Runs of elements of a tensor that others read or overwrite.
 void views(Sketch& s) {
   const int64_t count = s.extent(6) + 2, row = s.differs(2) ? 3 : s.pick<int64_t>({64, 128});
-  const int given = s.data({count, row}, 3);
-  const int x = s.differs(2) ? given : s.node("Neg", {given});
+  const TensorId given = s.data({count, row}, 3);
+  const TensorId x = s.differs(2) ? given : s.node("Neg", {given});
   for (size_t i = 1 + s.below(3); i > 0; --i) {
     const auto first = static_cast<int64_t>(s.below(static_cast<size_t>(count - 1)));
-    const int part = s.rows(x, first, first + 1 + static_cast<int64_t>(s.below(static_cast<size_t>(count - first))));
+    const TensorId part =
+        s.rows(x, first, first + 1 + static_cast<int64_t>(s.below(static_cast<size_t>(count - first))));
     const char* const reader = s.pick({"Relu", "Exp", "Neg"});
     s.finish(s.node(reader, {s.shown(part)}));
   }
@@ -182,7 +185,7 @@ void views(Sketch& s) {
 }
 
 /// A convolution over 1 to 3 axes, perhaps in groups.
-int convolution(Sketch& s, int64_t& channels) {
+TensorId convolution(Sketch& s, int64_t& channels) {
   const size_t axes = 1 + s.below(3);
   const int64_t groups = s.oneIn(3) ? 2 : 1, in = groups * s.extent(3);
   channels = groups * s.extent(3);
@@ -193,7 +196,7 @@ int convolution(Sketch& s, int64_t& channels) {
   params.group = groups;
   if (s.oneIn(3)) params.strides.assign(axes, 2);
   if (s.oneIn(3)) params.pads.assign(2 * axes, 1);
-  std::vector<int> operands{s.around(s.data(x, 2)), s.operand(w, -1, 1)};
+  std::vector<TensorId> operands{s.around(s.data(x, 2)), s.operand(w, -1, 1)};
   if (s.oneIn(2)) operands.push_back(s.operand({channels}, -2, 2));
   if (s.differs()) params.clamp_low = -0.5f;
   return s.node("Conv", operands, packParams(params));
@@ -202,8 +205,8 @@ int convolution(Sketch& s, int64_t& channels) {
 void foldedNorm(Sketch& s) {
   s.tolerance = 2e-5;
   int64_t channels = 0;
-  const int conv = s.shown(convolution(s, channels));
-  std::vector<int> inputs{conv};
+  const TensorId conv = s.shown(convolution(s, channels));
+  std::vector<TensorId> inputs{conv};
   const bool isRunTime = s.differs(2);
   const auto statistic = [&](double low, double high) {
     const Tensor drawn = s.values({channels}, low, high);
@@ -232,8 +235,8 @@ void clampedGemm(Sketch& s) {
   gemm::GemmParamsT params;
   params.trans_a = s.oneIn(3), params.trans_b = s.oneIn(3);
   params.alpha = s.pick({1.0f, 0.5f, -2.0f}), params.beta = s.pick({1.0f, 0.25f});
-  std::vector<int> operands{s.around(s.data(params.trans_a ? Shape{depth, rows} : Shape{rows, depth}, 2)),
-                            s.operand(params.trans_b ? Shape{columns, depth} : Shape{depth, columns}, -1, 1)};
+  std::vector<TensorId> operands{s.around(s.data(params.trans_a ? Shape{depth, rows} : Shape{rows, depth}, 2)),
+                                 s.operand(params.trans_b ? Shape{columns, depth} : Shape{depth, columns}, -1, 1)};
   if (s.oneIn(2))
     operands.push_back(s.operand(s.pick({Shape{columns}, Shape{rows, 1}, Shape{}, Shape{1, columns}}), -1, 1));
   s.finish(s.around(s.activation(s.shown(s.node("Gemm", operands, packParams(params))))));
@@ -255,22 +258,22 @@ void clampedArithmetic(Sketch& s) {
   Shape other(shape.end() - static_cast<std::ptrdiff_t>(1 + s.below(shape.size())), shape.end());
   for (int64_t& extent : other)
     if (s.oneIn(4)) extent = 1;
-  const int x = s.data(shape, 3, {INFINITY, -INFINITY, NAN, -0.0, 60000, -60000});
-  const int y = s.operand(other, 0.25, 3);
+  const TensorId x = s.data(shape, 3, {INFINITY, -INFINITY, NAN, -0.0, 60000, -60000});
+  const TensorId y = s.operand(other, 0.25, 3);
   const char* const type = s.pick({"Add", "Sub", "Mul", "Div", "Max", "Min"});
-  const int made = s.node(type, s.oneIn(2) ? std::vector{x, y} : std::vector{y, x});
+  const TensorId made = s.node(type, s.oneIn(2) ? std::vector{x, y} : std::vector{y, x});
   s.finish(s.around(s.activation(s.shown(made))));
 }
 
 void identities(Sketch& s) {
   s.drawType();
-  int x = s.data(s.shape(1 + s.below(3), 5), 3, {NAN, -0.0, INFINITY});
+  TensorId x = s.data(s.shape(1 + s.below(3), 5), 3, {NAN, -0.0, INFINITY});
   const bool copies = s.differs(2);  // an input to an output
   if (!copies) x = s.around(x);
   for (size_t i = copies ? 1 : 1 + s.below(3); i > 0; --i) {
     if (s.oneIn(3)) {
       const Tensor kept = tensorOf(s.oneIn(2) ? Shape{} : Shape{1}, {0.5}, s.dtype);
-      const std::vector<int> made = s.nodes("Dropout", {x, s.constant(kept)}, 1 + s.below(2));
+      const std::vector<TensorId> made = s.nodes("Dropout", {x, s.constant(kept)}, 1 + s.below(2));
       if (made.size() > 1 && s.differs(2)) s.model.outputs.push_back(made[1]);
       x = made[0];
     } else {
@@ -294,11 +297,13 @@ void layerNorm(Sketch& s) {
   const auto factor = [&](double low, double high) {
     return s.operand(s.differs(6) ? Shape{1} : Shape{row}, low, high);
   };
-  const int x = s.around(s.data(shape, 3)), axes = s.list({s.differs(6) ? static_cast<int64_t>(shape.size()) - 1 : -1});
-  const int centred = s.shown(s.node("Sub", {x, s.node("ReduceMean", {x, axes})}));
-  const int square = s.node("Pow", {centred, scalar(s.differs(6) ? 4 : 2)});
-  const int sum = s.shown(s.node("Add", {s.node("ReduceMean", {square, axes}), scalar(s.pick({0.0009765625, 0.5}))}));
-  const int ratio = s.node("Div", {centred, s.node("Sqrt", {sum})});
+  const TensorId x = s.around(s.data(shape, 3)),
+                 axes = s.list({s.differs(6) ? static_cast<int64_t>(shape.size()) - 1 : -1});
+  const TensorId centred = s.shown(s.node("Sub", {x, s.node("ReduceMean", {x, axes})}));
+  const TensorId square = s.node("Pow", {centred, scalar(s.differs(6) ? 4 : 2)});
+  const TensorId sum =
+      s.shown(s.node("Add", {s.node("ReduceMean", {square, axes}), scalar(s.pick({0.0009765625, 0.5}))}));
+  const TensorId ratio = s.node("Div", {centred, s.node("Sqrt", {sum})});
   s.finish(s.node("Add", {s.node("Mul", {ratio, factor(0.5, 2)}), factor(-1, 1)}));
 }
 
@@ -306,14 +311,14 @@ void gelu(Sketch& s) {
   s.drawType();
   s.tolerance = std::max(s.tolerance, 5e-7);
   const bool multiplies = s.oneIn(2);
-  const int x = s.around(s.data(s.shape(1 + s.below(4), 4), 6, {-INFINITY, NAN, -0.0, 1000, -1000}));
+  const TensorId x = s.around(s.data(s.shape(1 + s.below(4), 4), 6, {-INFINITY, NAN, -0.0, 1000, -1000}));
   const auto scalar = [&](double value) {
     return s.constant(tensorOf(s.differs(6) ? Shape(1 + s.below(4), 1) : Shape{}, {value}, s.dtype));
   };
   const double root = s.differs() ? 1.5 : M_SQRT2;
-  const int scaled = s.shown(multiplies ? s.node("Mul", {scalar(1 / root), x}) : s.node("Div", {x, scalar(root)}));
-  const int sum = s.shown(s.node("Add", {s.node("Erf", {scaled}), scalar(s.differs() ? 2 : 1)}));
-  const int half = scalar(s.differs() ? 0.25 : 0.5);
+  const TensorId scaled = s.shown(multiplies ? s.node("Mul", {scalar(1 / root), x}) : s.node("Div", {x, scalar(root)}));
+  const TensorId sum = s.shown(s.node("Add", {s.node("Erf", {scaled}), scalar(s.differs() ? 2 : 1)}));
+  const TensorId half = scalar(s.differs() ? 0.25 : 0.5);
   const size_t order = s.below(3);
   s.finish(order == 0   ? s.node("Mul", {half, s.node("Mul", {sum, x})})
            : order == 1 ? s.node("Mul", {s.node("Mul", {x, half}), sum})
@@ -324,26 +329,26 @@ void gelu(Sketch& s) {
 struct Bytes {
   Sketch& s;
 
-  int zero(int value, DType dtype = DType::UInt8) {
+  TensorId zero(int value, DType dtype = DType::UInt8) {
     Tensor tensor = *Tensor::onHost({dtype, {}});
     tensor.bytes()[0] = static_cast<std::byte>(value);
     return s.constant(tensor);
   }
-  int scale(double value) { return s.constant(tensorOf(s.oneIn(8) ? Shape{1} : Shape{}, {value})); }
-  int real(const Shape& shape, double step, int zeroPoint) {
-    const int codes = s.input(drawnTensor(shape, 0, 255.99, static_cast<uint32_t>(s.random()), DType::UInt8));
+  TensorId scale(double value) { return s.constant(tensorOf(s.oneIn(8) ? Shape{1} : Shape{}, {value})); }
+  TensorId real(const Shape& shape, double step, int zeroPoint) {
+    const TensorId codes = s.input(drawnTensor(shape, 0, 255.99, static_cast<uint32_t>(s.random()), DType::UInt8));
     return s.shown(s.node("DequantizeLinear", {codes, scale(step), zero(zeroPoint)}));
   }
   /// A second operand: quantised too, or floats, which keep the node from computing in integers.
-  int operand(const Shape& shape, double step, int zeroPoint) {
+  TensorId operand(const Shape& shape, double step, int zeroPoint) {
     if (!s.oneIn(6)) return real(shape, step, zeroPoint);
     return s.input(drawnTensor(shape, -4, 4, static_cast<uint32_t>(s.random())));
   }
-  int weights(const Shape& shape) {
+  TensorId weights(const Shape& shape) {
     const Tensor codes = drawnTensor(shape, -100, 100, static_cast<uint32_t>(s.random()), DType::Int8);
     return s.node("DequantizeLinear", {s.constant(codes), scale(0.01), zero(0, DType::Int8)});
   }
-  int quantized(int x, double step, int zeroPoint) {
+  TensorId quantized(TensorId x, double step, int zeroPoint) {
     return s.node("QuantizeLinear", {s.shown(x), scale(step), zero(zeroPoint)});
   }
 };
@@ -355,8 +360,8 @@ void integers(Sketch& s) {
   const int zeroPoint = static_cast<int>(s.below(256));
   const size_t kind = s.below(6);
   const Shape shape = kind == 3 ? Shape{s.extent(3), 2, 4, 5} : s.shape(2, 6);
-  const int x = bytes.real(shape, step, zeroPoint);
-  int y = -1;
+  const TensorId x = bytes.real(shape, step, zeroPoint);
+  TensorId y;
   if (kind == 0) y = s.node("MatMul", {x, bytes.weights({shape[1], s.extent(5)})});
   if (kind == 1) y = s.node("Add", {x, bytes.operand(s.oneIn(2) ? shape : Shape{shape[1]}, other, 90)});
   if (kind == 2) y = s.node("Mul", {x, bytes.operand(shape, other, 128)});

@@ -13,7 +13,7 @@ namespace opkit::ops {
 namespace {
 
 struct Net : PassNet {
-  int input(const Shape& shape) { return PassNet::input(drawnTensor(shape, -3, 3, 7)); }
+  TensorId input(const Shape& shape) { return PassNet::input(drawnTensor(shape, -3, 3, 7)); }
 };
 
 Tensor values(const Shape& shape, float low, float high, uint32_t seed = 1) {
@@ -26,8 +26,8 @@ class GraphPasses : public PassTest {
   /// The nodes that are left; the outputs must be those without any pass, within `tolerance` of their largest element.
   static Types afterPasses(const Model& model, double tolerance) {
     PassNet net{model, {}};
-    for (const int input : model.inputs) {
-      const ModelTensor& tensor = model.tensors[static_cast<size_t>(input)];
+    for (const TensorId input : model.inputs) {
+      const ModelTensor& tensor = model.tensors[input];
       net.inputs.emplace(tensor.name, drawnTensor(tensor.desc.shape, -3, 3, 7));
     }
     return expectMeaning(net, tolerance).nodes;
@@ -37,17 +37,17 @@ class GraphPasses : public PassTest {
 
 TEST_F(GraphPasses, BatchNormalizationGoesIntoConv) {
   Net net;
-  const int x = net.input({1, 3, 7, 7});
-  const int conv = net.node("Conv", {x, net.constant(values({4, 3, 3, 3}, -1, 1))});
-  const int norm =
+  const TensorId x = net.input({1, 3, 7, 7});
+  const TensorId conv = net.node("Conv", {x, net.constant(values({4, 3, 3, 3}, -1, 1))});
+  const TensorId norm =
       net.node("BatchNormalization", {conv, net.constant(values({4}, 0.5, 2, 2)), net.constant(values({4}, -1, 1, 3)),
                                       net.constant(values({4}, -1, 1, 4)), net.constant(values({4}, 0.5, 2, 5))});
   net.model.outputs = {norm};
   EXPECT_EQ(afterPasses(net.model, 1e-5), Types{"Conv"});
   // An activation is in between, also if the convolution has taken it over.
   Net other;
-  const int dense = other.node("Conv", {other.input({1, 3, 7, 7}), other.constant(values({4, 3, 3, 3}, -1, 1))});
-  std::vector<int> inputs{other.node("Relu", {dense})};
+  const TensorId dense = other.node("Conv", {other.input({1, 3, 7, 7}), other.constant(values({4, 3, 3, 3}, -1, 1))});
+  std::vector<TensorId> inputs{other.node("Relu", {dense})};
   for (uint32_t seed : {2, 3, 4, 5}) inputs.push_back(other.constant(values({4}, 0.5, 2, seed)));
   other.model.outputs = {other.node("BatchNormalization", inputs)};
   EXPECT_EQ(afterPasses(other.model, 1e-5), (Types{"Conv", "BatchNormalization"}));
@@ -58,10 +58,10 @@ TEST_F(GraphPasses, BatchNormalizationGoesIntoConv) {
 
 TEST_F(GraphPasses, IdentitiesVanish) {
   Net net;
-  const int x = net.input({2, 3});
-  const int first = net.node("Identity", {x});
-  const int relu = net.node("Relu", {first});
-  const std::vector<int> dropout = net.model.addNode(
+  const TensorId x = net.input({2, 3});
+  const TensorId first = net.node("Identity", {x});
+  const TensorId relu = net.node("Relu", {first});
+  const std::vector<TensorId> dropout = net.model.addNode(
       "Dropout", "dropout", {relu, net.constant(*Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}))}, {}, 2);
   net.model.outputs = {net.node("Identity", {dropout[0]})};
   EXPECT_EQ(afterPasses(net.model, 0), Types{"Relu"});
@@ -73,7 +73,7 @@ TEST_F(GraphPasses, IdentitiesVanish) {
 
 TEST_F(GraphPasses, DeadCodeVanishes) {
   Net net;
-  const int x = net.input({2, 3});
+  const TensorId x = net.input({2, 3});
   net.node("Exp", {net.node("Neg", {x})});
   net.model.outputs = {net.node("Relu", {x})};
   EXPECT_EQ(afterPasses(net.model, 0), Types{"Relu"});
@@ -82,8 +82,8 @@ TEST_F(GraphPasses, DeadCodeVanishes) {
 /// exp(-x) + exp(f(x)) as two chains of nodes; the second one may be an output too.
 Model twoChains(const char* f, bool isOutput) {
   Net net;
-  const int x = net.input({2, 3});
-  const int a = net.node("Exp", {net.node("Neg", {x})}), b = net.node("Exp", {net.node(f, {x})});
+  const TensorId x = net.input({2, 3});
+  const TensorId a = net.node("Exp", {net.node("Neg", {x})}), b = net.node("Exp", {net.node(f, {x})});
   net.model.outputs = {net.node("Add", {a, b})};
   if (isOutput) net.model.outputs.push_back(b);
   return net.model;
@@ -94,7 +94,7 @@ TEST_F(GraphPasses, EqualNodesAreOneNode) {
   EXPECT_EQ(afterPasses(twoChains("Neg", true), 1e-5), (Types{"Neg", "Exp", "Exp", "Add"})) << "an output has a name";
   EXPECT_EQ(afterPasses(twoChains("Abs", false), 1e-5).size(), 5u) << "another operator";
   Net other;
-  const int x = other.input({2, 4});
+  const TensorId x = other.input({2, 4});
   other.model.outputs.push_back(other.node("Sub", {x, other.node("Neg", {x})}));
   other.model.outputs.push_back(other.node("Sub", {other.node("Neg", {other.model.outputs[0]}), x}));  // other inputs
   cast::CastParamsT toHalf, toInteger;
@@ -108,11 +108,11 @@ TEST_F(GraphPasses, EqualNodesAreOneNode) {
 /// 0.5 x (1 + erf(x / sqrt 2)), multiplied in the given order.
 Model geluModel(int order, float divisor) {
   Net net;
-  const int x = net.input({3, 5});
-  const int scaled = order == 2 ? net.node("Mul", {x, net.constant(scalar(1 / divisor))})
-                                : net.node("Div", {x, net.constant(scalar(divisor))});
-  const int gate = net.node("Add", {net.node("Erf", {scaled}), net.constant(scalar(1))});
-  const int half = net.constant(scalar(0.5f));
+  const TensorId x = net.input({3, 5});
+  const TensorId scaled = order == 2 ? net.node("Mul", {x, net.constant(scalar(1 / divisor))})
+                                     : net.node("Div", {x, net.constant(scalar(divisor))});
+  const TensorId gate = net.node("Add", {net.node("Erf", {scaled}), net.constant(scalar(1))});
+  const TensorId half = net.constant(scalar(0.5f));
   net.model.outputs = {order == 0   ? net.node("Mul", {net.node("Mul", {x, gate}), half})
                        : order == 1 ? net.node("Mul", {net.node("Mul", {x, half}), gate})
                                     : net.node("Mul", {half, net.node("Mul", {gate, x})})};
@@ -133,9 +133,9 @@ TEST_F(GraphPasses, ScalarsOfAGeluAreExactAndRaiseNoRank) {
       convertElements(*Tensor::fromValues<double>({DType::Float64, shape}, {value}), tensor);
       return net.constant(tensor);
     };
-    const int x = net.model.addInput("x", {dtype, {3}});
-    const int scaled = net.node("Div", {x, constant(root)});
-    const int gate = net.node("Add", {net.node("Erf", {scaled}), constant(1)});
+    const TensorId x = net.model.addInput("x", {dtype, {3}});
+    const TensorId scaled = net.node("Div", {x, constant(root)});
+    const TensorId gate = net.node("Add", {net.node("Erf", {scaled}), constant(1)});
     net.model.outputs = {net.node("Mul", {net.node("Mul", {x, gate}), constant(0.5)})};
     return (*Interpreter::create(net.model, builtinOps()))->model().nodes.size();
   };
@@ -147,13 +147,14 @@ TEST_F(GraphPasses, ScalarsOfAGeluAreExactAndRaiseNoRank) {
 
 Model layerNormModel(bool power, bool extraReader) {
   Net net;
-  const int x = net.input({2, 3, 8});
-  const int axes = net.constant(*Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
-  const int centred = net.node("Sub", {x, net.node("ReduceMean", {x, axes})});
-  const int square = power ? net.node("Pow", {centred, net.constant(scalar(2))}) : net.node("Mul", {centred, centred});
-  const int variance = net.node("ReduceMean", {square, axes});
-  const int deviation = net.node("Sqrt", {net.node("Add", {variance, net.constant(scalar(1e-5f))})});
-  const int scaled = net.node("Mul", {net.node("Div", {centred, deviation}), net.constant(values({8}, 0.5, 2))});
+  const TensorId x = net.input({2, 3, 8});
+  const TensorId axes = net.constant(*Tensor::fromValues<int64_t>({DType::Int64, {1}}, {-1}));
+  const TensorId centred = net.node("Sub", {x, net.node("ReduceMean", {x, axes})});
+  const TensorId square =
+      power ? net.node("Pow", {centred, net.constant(scalar(2))}) : net.node("Mul", {centred, centred});
+  const TensorId variance = net.node("ReduceMean", {square, axes});
+  const TensorId deviation = net.node("Sqrt", {net.node("Add", {variance, net.constant(scalar(1e-5f))})});
+  const TensorId scaled = net.node("Mul", {net.node("Div", {centred, deviation}), net.constant(values({8}, 0.5, 2))});
   net.model.outputs = {net.node("Add", {net.constant(values({8}, -1, 1)), scaled})};
   if (extraReader) net.model.outputs.push_back(variance);
   return net.model;
@@ -174,29 +175,30 @@ ParamBytes clip(float low, float high) {
 
 TEST_F(GraphPasses, ActivationsGoIntoProducts) {
   Net conv;
-  const int image = conv.input({1, 3, 6, 6});
-  const int dense =
+  const TensorId image = conv.input({1, 3, 6, 6});
+  const TensorId dense =
       conv.node("Conv", {image, conv.constant(values({4, 3, 3, 3}, -1, 1)), conv.constant(values({4}, -1, 1, 2))});
   conv::ConvParamsT depthwise;
   depthwise.group = 4;
-  const int relu = conv.node("Relu", {dense});
-  const int second = conv.node("Conv", {relu, conv.constant(values({4, 1, 3, 3}, -1, 1, 3))}, packParams(depthwise));
+  const TensorId relu = conv.node("Relu", {dense});
+  const TensorId second =
+      conv.node("Conv", {relu, conv.constant(values({4, 1, 3, 3}, -1, 1, 3))}, packParams(depthwise));
   conv.model.outputs = {conv.node("Clip", {second}, clip(-0.5f, 1))};
   EXPECT_EQ(afterPasses(conv.model, 1e-5), (Types{"Conv", "Conv"}));
 
   Net gemm;
-  const int rows = gemm.input({3, 8});
-  const int product =
+  const TensorId rows = gemm.input({3, 8});
+  const TensorId product =
       gemm.node("Gemm", {rows, gemm.constant(values({8, 5}, -1, 1)), gemm.constant(values({5}, -1, 1, 2))});
-  const int matmul = gemm.node("MatMul", {gemm.node("Relu", {product}), gemm.constant(values({5, 4}, -1, 1, 3))});
+  const TensorId matmul = gemm.node("MatMul", {gemm.node("Relu", {product}), gemm.constant(values({5, 4}, -1, 1, 3))});
   gemm.model.outputs = {gemm.node("Relu", {gemm.node("Clip", {matmul}, clip(-1, 2))})};
   EXPECT_EQ(afterPasses(gemm.model, 1e-5), (Types{"Gemm", "MatMul"}));
 }
 
 TEST_F(GraphPasses, ActivationsThatCannotMoveStay) {
   Net net;
-  const int image = net.input({1, 3, 6, 6});
-  const int conv = net.node("Conv", {image, net.constant(values({4, 3, 3, 3}, -1, 1))});
+  const TensorId image = net.input({1, 3, 6, 6});
+  const TensorId conv = net.node("Conv", {image, net.constant(values({4, 3, 3, 3}, -1, 1))});
   net.model.outputs = {net.node("Relu", {conv}), conv};  // another node reads the result before the activation
   EXPECT_EQ(afterPasses(net.model, 1e-5), (Types{"Conv", "Relu"}));
   net.model.outputs = {net.node("Clip", {conv}, clip(2, 1))};  // Clip gives its maximum then; a clamp does not
@@ -220,24 +222,24 @@ Types GraphPasses::afterBinaryFusion(const PassNet& net) {
 
 TEST_F(GraphPasses, ActivationsGoIntoArithmetic) {
   Net net;
-  const int x = net.input({1, 4, 5, 3});
-  const int sum = net.node("Add", {x, net.node("Sin", {x})});
-  const int product = net.node("Mul", {net.node("Relu", {sum}), net.constant(values({3}, -2, 2))});
+  const TensorId x = net.input({1, 4, 5, 3});
+  const TensorId sum = net.node("Add", {x, net.node("Sin", {x})});
+  const TensorId product = net.node("Mul", {net.node("Relu", {sum}), net.constant(values({3}, -2, 2))});
   net.model.outputs = {net.node("Relu", {net.node("Clip", {product}, clip(-1, 2))})};
   EXPECT_EQ(afterBinaryFusion(net), (Types{"Sin", "Add", "Mul"}));
 }
 
 TEST_F(GraphPasses, ActivationsOfWhatOthersReadOrOfIntegersStay) {
   Net read;
-  const int x = read.input({2, 6});
-  const int sum = read.node("Add", {x, read.node("Sin", {x})});
+  const TensorId x = read.input({2, 6});
+  const TensorId sum = read.node("Add", {x, read.node("Sin", {x})});
   read.model.outputs = {read.node("Relu", {sum}), sum};
   EXPECT_EQ(afterBinaryFusion(read), (Types{"Sin", "Add", "Relu"}));
 
   Net view;  // the sum is read as another shape, too
-  const int y = view.input({2, 6});
-  const int total = view.node("Add", {y, view.node("Sin", {y})});
-  const int flat =
+  const TensorId y = view.input({2, 6});
+  const TensorId total = view.node("Add", {y, view.node("Sin", {y})});
+  const TensorId flat =
       view.node("Reshape", {total, view.constant(*Tensor::fromValues<int64_t>({DType::Int64, {1}}, {12}))});
   view.model.outputs = {view.node("Relu", {total}), view.node("Sin", {flat})};
   EXPECT_EQ(afterBinaryFusion(view), (Types{"Sin", "Add", "Relu", "Sin"}));
@@ -246,14 +248,14 @@ TEST_F(GraphPasses, ActivationsOfWhatOthersReadOrOfIntegersStay) {
   cast::CastParamsT toInteger, toFloat;
   toInteger.to = cast::ElementType::i32;
   toFloat.to = cast::ElementType::f32;
-  const int whole = integers.node("Cast", {integers.input({9})}, packParams(toInteger));
-  const int relu = integers.node("Relu", {integers.node("Add", {whole, whole})});
+  const TensorId whole = integers.node("Cast", {integers.input({9})}, packParams(toInteger));
+  const TensorId relu = integers.node("Relu", {integers.node("Add", {whole, whole})});
   integers.model.outputs = {integers.node("Cast", {relu}, packParams(toFloat))};
   EXPECT_EQ(afterBinaryFusion(integers), (Types{"Cast", "Add", "Relu", "Cast"}));
 }
 
 TEST_F(GraphPasses, ModelsThatDoNotFitTheirCardsAreLeftToTheShapeRules) {
-  for (const size_t node : {size_t{0}, size_t{2}, size_t{4}}) {
+  for (const NodeId node : {NodeId(0), NodeId(2), NodeId(4)}) {
     Model model = geluModel(0, 1.41421356f);
     model.nodes[node].inputs.clear();
     const auto interpreter = Interpreter::create(model, builtinOps());

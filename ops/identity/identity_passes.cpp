@@ -16,14 +16,14 @@ bool isIdentity(const ModelEdit& edit, const ModelNode& node) {
   if (node.type == "Identity") return true;
   if (node.type != "Dropout") return false;
   const Tensor* kept = edit.constant(node.inputs[1]);
-  const bool maskRead = node.outputs.size() > 1 && node.outputs[1] >= 0 && edit.readerCount(node.outputs[1]) > 0;
+  const bool maskRead = node.outputs.size() > 1 && node.outputs[1] && edit.readerCount(node.outputs[1]) > 0;
   return !maskRead && kept && kept->desc.elements() == 1;
 }
 
 /// Replaces the node by its source; false if the copy is needed because both names must be kept.
 bool bypass(ModelEdit& edit, ModelNode& node) {
-  const int from = node.inputs[0], to = node.outputs[0];
-  if (to < 0) return false;
+  const TensorId from = node.inputs[0], to = node.outputs[0];
+  if (!to) return false;
   if (!edit.isOutput(to)) {
     edit.replaceReaders(to, from);
     edit.remove(node);

@@ -9,16 +9,16 @@ namespace {
 
 int64_t countOf(const Types& types, const char* type) { return std::ranges::count(types, type); }
 
-int inputOf(PassNet& net, const Shape& shape) { return net.input(drawnTensor(shape, -3, 3, 7)); }
+TensorId inputOf(PassNet& net, const Shape& shape) { return net.input(drawnTensor(shape, -3, 3, 7)); }
 
 using JoinEqualNodes = PassTest;
 
 TEST_F(JoinEqualNodes, SplitsOfDifferentlyManyParts) {
   for (const auto& [first, second] : {std::pair<size_t, size_t>(2, 3), {3, 2}, {3, 3}}) {
     PassNet net;
-    const int x = inputOf(net, {6});
+    const TensorId x = inputOf(net, {6});
     for (const size_t parts : {first, second})
-      for (const int part : net.nodes("Split", {x}, parts)) net.model.outputs.push_back(net.node("Neg", {part}));
+      for (const TensorId part : net.nodes("Split", {x}, parts)) net.model.outputs.push_back(net.node("Neg", {part}));
     const Outcome after = expectMeaning(net, 0, fmt::format("{} and {} parts", first, second));
     EXPECT_EQ(countOf(after.nodes, "Split"), first == second ? 1 : 2);
   }
@@ -29,16 +29,16 @@ TEST_F(JoinEqualNodes, OutputsThatTheFirstNodeDoesNotMake) {
   params.kernel_shape = {2, 2};
   for (const bool indicesFirst : {true, false}) {
     PassNet net;
-    const int x = inputOf(net, {1, 1, 4, 4});
+    const TensorId x = inputOf(net, {1, 1, 4, 4});
     for (const bool withIndices : {indicesFirst, !indicesFirst})
-      for (const int y : net.nodes("MaxPool", {x}, withIndices ? 2 : 1, packParams(params)))
+      for (const TensorId y : net.nodes("MaxPool", {x}, withIndices ? 2 : 1, packParams(params)))
         net.model.outputs.push_back(net.node("Abs", {y}));
     EXPECT_EQ(countOf(expectMeaning(net, 0).nodes, "MaxPool"), indicesFirst ? 1 : 2);
   }
   PassNet net;
-  const int x = inputOf(net, {6});
-  const std::vector<int> first = net.nodes("Split", {x}, 2), second = net.nodes("Split", {x}, 2);
-  net.model.nodes[0].outputs[1] = -1;
+  const TensorId x = inputOf(net, {6});
+  const std::vector<TensorId> first = net.nodes("Split", {x}, 2), second = net.nodes("Split", {x}, 2);
+  net.model.nodes[NodeId(0)].outputs[1] = {};
   net.model.outputs = {net.node("Neg", {first[0]}), net.node("Neg", {second[1]})};
   EXPECT_EQ(countOf(expectMeaning(net, 0).nodes, "Split"), 2);
 }
@@ -47,7 +47,7 @@ TEST_F(JoinEqualNodes, OutputsThatTheFirstNodeDoesNotMake) {
 TEST_F(JoinEqualNodes, ParametersAreEqualByteByByte) {
   const auto clipsAfter = [](float low, float other) {
     PassNet net;
-    const int x = net.input(tensorOf({3}, {-1, -2, 2}));
+    const TensorId x = net.input(tensorOf({3}, {-1, -2, 2}));
     for (const float bound : {low, other}) {
       unary::UnaryParamsT params;
       params.alpha = bound;
@@ -63,7 +63,7 @@ TEST_F(JoinEqualNodes, ParametersAreEqualByteByByte) {
 TEST_F(JoinEqualNodes, RandomNodesOfOneStreamAndOfTwo) {
   for (const uint64_t other : {uint64_t{5}, uint64_t{6}}) {
     PassNet net;
-    const int x = inputOf(net, {8});
+    const TensorId x = inputOf(net, {8});
     for (const uint64_t key : {uint64_t{5}, other}) {
       random::RandomParamsT params;
       params.key = key;
@@ -78,20 +78,20 @@ TEST_F(JoinEqualNodes, RandomNodesOfOneStreamAndOfTwo) {
 /// Two nodes of control flow with equal inputs differ in their branches.
 TEST_F(JoinEqualNodes, BranchesAreNotCompared) {
   PassNet net;
-  const int x = inputOf(net, {4});
-  const int condition = net.input(tensorOf({}, {1}, DType::Bool));
+  const TensorId x = inputOf(net, {4});
+  const TensorId condition = net.input(tensorOf({}, {1}, DType::Bool));
   for (const char* type : {"Neg", "Abs"}) {
     Model branch;
     branch.outputs = {branch.addNode(type, "y", {branch.addInput("captured", {})})[0]};
-    const int y = net.node("If", {condition, x});
+    const TensorId y = net.node("If", {condition, x});
     net.model.nodes.back().subgraphs = {{"then_branch", branch, {1}}, {"else_branch", branch, {1}}};
     net.model.outputs.push_back(net.node("Exp", {y}));
   }
   expectMeaning(net, 1e-6);
   // What a branch alone reads is joined, too.
   PassNet read;
-  const int z = inputOf(read, {4});
-  const int a = read.node("Exp", {z}), b = read.node("Exp", {z});
+  const TensorId z = inputOf(read, {4});
+  const TensorId a = read.node("Exp", {z}), b = read.node("Exp", {z});
   read.model.outputs = {read.node("Abs", {a}), read.negatedInBranch(b)};
   EXPECT_EQ(countOf(expectMeaning(read, 1e-6).nodes, "Exp"), 1);
 }
@@ -105,7 +105,7 @@ TEST_F(RemoveDeadCode, WhatIsReadStays) {
 
   PassNet constant;
   inputOf(constant, {4});
-  const int shown = constant.constant(tensorOf({2}, {3, 4}));
+  const TensorId shown = constant.constant(tensorOf({2}, {3, 4}));
   constant.model.outputs = {shown, constant.negatedInBranch(constant.constant(tensorOf({1}, {5})))};
   EXPECT_EQ(expectMeaning(constant, 0).values.at(0), (std::vector<double>{3, 4}));
 
@@ -118,12 +118,12 @@ using RemoveIdentities = PassTest;
 
 /// Tensors of a Dropout after Exp; the mask has the type of `kept`.
 struct Dropped {
-  int y, mask;
+  TensorId y, mask;
 };
 
-Dropped dropout(PassNet& net, int x, const Shape& kept = {}) {
+Dropped dropout(PassNet& net, TensorId x, const Shape& kept = {}) {
   const std::vector<double> ones(static_cast<size_t>(elementCount(kept)), 1);
-  const std::vector<int> made = net.nodes("Dropout", {x, net.constant(tensorOf(kept, ones, DType::Bool))}, 2);
+  const std::vector<TensorId> made = net.nodes("Dropout", {x, net.constant(tensorOf(kept, ones, DType::Bool))}, 2);
   return {made[0], made[1]};
 }
 
@@ -150,30 +150,30 @@ TEST_F(RemoveIdentities, WhatTheShapeRuleRefusesStaysRefused) {
 /// Copies whose two names must be kept, and others.
 TEST_F(RemoveIdentities, NamesOfInputsAndOutputsStay) {
   PassNet ends;  // input, constant and output to output
-  const int x = inputOf(ends, {4});
-  const int y = ends.node("Exp", {x});
+  const TensorId x = inputOf(ends, {4});
+  const TensorId y = ends.node("Exp", {x});
   ends.model.outputs = {ends.node("Identity", {x}), ends.node("Identity", {ends.constant(tensorOf({2}, {3, 4}))}), y,
                         ends.node("Identity", {y})};
   EXPECT_EQ(countOf(expectMeaning(ends, 1e-6).nodes, "Identity"), 3);
 
   PassNet twice;  // two outputs of one tensor: one of them takes its place
-  const int z = twice.node("Exp", {inputOf(twice, {4})});
+  const TensorId z = twice.node("Exp", {inputOf(twice, {4})});
   twice.model.outputs = {twice.node("Identity", {z}), twice.node("Identity", {z}), twice.node("Neg", {z})};
   EXPECT_EQ(countOf(expectMeaning(twice, 1e-6).nodes, "Identity"), 1);
 
   PassNet chain;
-  const int first = chain.node("Identity", {inputOf(chain, {4})});
+  const TensorId first = chain.node("Identity", {inputOf(chain, {4})});
   chain.model.outputs = {chain.node("Identity", {chain.node("Identity", {first})})};
   EXPECT_EQ(expectMeaning(chain, 0).nodes, Types{"Identity"});
 }
 
 TEST_F(RemoveIdentities, AroundControlFlow) {
   PassNet net;
-  const int x = net.node("Identity", {inputOf(net, {4})});
+  const TensorId x = net.node("Identity", {inputOf(net, {4})});
   net.model.outputs = {net.node("Identity", {net.negatedInBranch(net.node("Identity", {x}))})};
   EXPECT_EQ(countOf(expectMeaning(net, 0).nodes, "Identity"), 1);
   PassNet part;  // the second of three outputs takes the name
-  const std::vector<int> parts = part.nodes("Split", {inputOf(part, {6})}, 3);
+  const std::vector<TensorId> parts = part.nodes("Split", {inputOf(part, {6})}, 3);
   part.model.outputs = {part.node("Identity", {parts[1]}), part.node("Neg", {parts[1]}), parts[2]};
   EXPECT_EQ(countOf(expectMeaning(part, 0).nodes, "Identity"), 0);
 }

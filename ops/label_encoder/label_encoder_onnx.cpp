@@ -101,7 +101,7 @@ Status encodeStrings(OnnxNode& node, const Strings& keys, const Tensor& values, 
   for (size_t i = 0; i < keys.size(); ++i) places[static_cast<size_t>(known.words[i])] = i;
   OPKIT_ASSIGN(Tensor table, taken(values, other, places));
   const bool areStrings = isStrings(table);
-  const int constant = node.addConstant("table", std::move(table));
+  const TensorId constant = node.addConstant("table", std::move(table));
   if (areStrings) return node.emit("DecodeStrings", {known.places, constant});
   return node.emit("Gather", {constant, known.places}, packParams(gather::GatherParamsT{}));
 }
@@ -123,7 +123,7 @@ Status encodeNumbers(OnnxNode& node, const Tensor& keys, const Tensor& values, c
   std::iota(places.begin(), places.end(), int64_t{0});
   OPKIT_ASSIGN(Tensor placeRow, tensorOf(places));
   OPKIT_ASSIGN(Tensor otherPlace, tensorOf(std::vector{std::ssize(places)}));
-  const int place = node.emitIntermediate("LabelEncoder", encoder(std::move(placeRow), std::move(otherPlace)));
+  const TensorId place = node.emitIntermediate("LabelEncoder", encoder(std::move(placeRow), std::move(otherPlace)));
   return node.emit("DecodeStrings", {place, node.addConstant("dictionary", tensorOf(dictionary))});
 }
 

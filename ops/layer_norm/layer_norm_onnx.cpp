@@ -20,7 +20,7 @@ Status layerRule(OnnxNode& node) {
   if (node.outputCount() == 1 || (type && *type != DType::Float64))
     return node.emit("LayerNormalization", node.inputs(), packParams(params));
   // Statistics of f64 are f64 in the operator, and f32 by stash_type.
-  const std::vector<int> made =
+  const std::vector<TensorId> made =
       node.emitIntermediates("LayerNormalization", node.inputs(), node.outputCount(), packParams(params));
   OPKIT_TRY(node.emitOutput(0, "Identity", {made[0]}));
   cast::CastParamsT toF32;

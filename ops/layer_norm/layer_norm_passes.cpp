@@ -21,16 +21,16 @@ namespace {
 
 using Parts = std::vector<ModelNode*>;
 
-/// The tensor that the node averages over its last axis (kept); -1 otherwise.
-int averaged(const ModelEdit& edit, const ModelNode& mean) {
+/// The tensor that the node averages over its last axis (kept); absent otherwise.
+TensorId averaged(const ModelEdit& edit, const ModelNode& mean) {
   const Tensor* axes = mean.inputs.size() > 1 ? edit.constant(mean.inputs[1]) : nullptr;
   const auto params = unpackParams<reduce::ReduceParams>(mean.params);
   const bool last = axes && !isFloat(axes->desc.dtype) && toInt64(*axes) == std::vector<int64_t>{-1};
-  return last && params.keep_dims ? mean.inputs[0] : -1;
+  return last && params.keep_dims ? mean.inputs[0] : TensorId();
 }
 
 /// The node that makes `tensor`, if it has this type, no parameters (but for ReduceMean), and `readers` readers in all.
-ModelNode* part(const ModelEdit& edit, int tensor, std::string_view type, size_t readers, Parts& parts) {
+ModelNode* part(const ModelEdit& edit, TensorId tensor, std::string_view type, size_t readers, Parts& parts) {
   ModelNode* node = edit.producer(tensor, type);
   if (!node || edit.isOutput(tensor) || edit.readerCount(tensor) != readers) return nullptr;
   if (type != "ReduceMean" && !node->params.empty()) return nullptr;
@@ -39,7 +39,7 @@ ModelNode* part(const ModelEdit& edit, int tensor, std::string_view type, size_t
 }
 
 /// A constant of one element that raises no rank and that a float holds.
-std::optional<float> exactScalar(const ModelEdit& edit, int tensor) {
+std::optional<float> exactScalar(const ModelEdit& edit, TensorId tensor) {
   const std::optional<float> value = edit.scalar(tensor);
   if (!value || edit.constant(tensor)->desc.shape.size() > 1) return std::nullopt;
   const Tensor& constant = *edit.constant(tensor);
@@ -48,20 +48,20 @@ std::optional<float> exactScalar(const ModelEdit& edit, int tensor) {
 }
 
 struct Normalised {
-  int x;
+  TensorId x;
   float epsilon;
 };
 
 /// The x and epsilon of `division`, if it divides x - mean by its standard deviation.
 std::optional<Normalised> normalised(const ModelEdit& edit, const ModelNode& division, Parts& parts) {
-  const int centred = division.inputs[0];
+  const TensorId centred = division.inputs[0];
   ModelNode* root = part(edit, division.inputs[1], "Sqrt", 1, parts);
   ModelNode* add = root ? part(edit, root->inputs[0], "Add", 1, parts) : nullptr;
   if (!add) return std::nullopt;
   const size_t at = exactScalar(edit, add->inputs[0]) ? 0 : 1;
   const std::optional<float> epsilon = exactScalar(edit, add->inputs[at]);
   ModelNode* variance = epsilon ? part(edit, add->inputs[1 - at], "ReduceMean", 1, parts) : nullptr;
-  const int squareValue = variance ? averaged(edit, *variance) : -1;
+  const TensorId squareValue = variance ? averaged(edit, *variance) : TensorId();
   ModelNode* square = edit.producer(squareValue);
   if (!square || !edit.isOnlyReader(squareValue) || square->inputs[0] != centred || !square->params.empty())
     return std::nullopt;
@@ -72,19 +72,19 @@ std::optional<Normalised> normalised(const ModelEdit& edit, const ModelNode& div
   ModelNode* subtraction = part(edit, centred, "Sub", square->type == "Mul" ? 3 : 2, parts);
   if (!subtraction) return std::nullopt;
   ModelNode* mean = part(edit, subtraction->inputs[1], "ReduceMean", 1, parts);
-  const int x = mean ? averaged(edit, *mean) : -1;
-  if (x < 0 || subtraction->inputs[0] != x) return std::nullopt;
+  const TensorId x = mean ? averaged(edit, *mean) : TensorId();
+  if (!x || subtraction->inputs[0] != x) return std::nullopt;
   return Normalised{x, *epsilon};
 }
 
 /// A constant of one value per position of the last axis; a single one might be broadcast instead.
-bool isPerPosition(const ModelEdit& edit, int tensor) {
+bool isPerPosition(const ModelEdit& edit, TensorId tensor) {
   const Tensor* value = edit.constant(tensor);
   return value && value->desc.shape.size() == 1 && value->desc.elements() > 1;
 }
 
 /// x has one position per value of `scale` and of `bias`: nothing broadcasts.
-bool fits(const ModelEdit& edit, const shape::KnownExtents& extents, int x, int scale, int bias) {
+bool fits(const ModelEdit& edit, const shape::KnownExtents& extents, TensorId x, TensorId scale, TensorId bias) {
   const int64_t positions = edit.constant(scale)->desc.elements();
   return extents.extent(x) == positions && edit.constant(bias)->desc.elements() == positions;
 }

@@ -102,15 +102,16 @@ class GraphModel {
   GraphModel(const Graph& graph, const Array& scale, const Array& bias) : dtype_(graph.dtype) {
     Shape declared = graph.x;
     if (graph.isOpen) std::ranges::fill(declared, kDynamic);
-    const int x = model.addInput("x", {dtype_, declared});
-    const int axes = model.addConstant("axes", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {graph.axis}));
+    const TensorId x = model.addInput("x", {dtype_, declared});
+    const TensorId axes = model.addConstant("axes", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {graph.axis}));
     binary::BinaryParamsT clamp;
     clamp.clamp_low = 0;
-    const int centred =
+    const TensorId centred =
         node("Sub", {x, node("ReduceMean", {x, axes})}, graph.clampsCentred ? packParams(clamp) : ParamBytes());
-    const int square = node("Pow", {centred, constant({graph.exponentShape, {graph.exponent}})});
-    const int sum = node("Add", {node("ReduceMean", {square, axes}), constant({graph.epsilonShape, {graph.epsilon}})});
-    const int ratio = node("Div", {centred, node("Sqrt", {sum})});
+    const TensorId square = node("Pow", {centred, constant({graph.exponentShape, {graph.exponent}})});
+    const TensorId sum =
+        node("Add", {node("ReduceMean", {square, axes}), constant({graph.epsilonShape, {graph.epsilon}})});
+    const TensorId ratio = node("Div", {centred, node("Sqrt", {sum})});
     model.outputs = {node("Add", {node("Mul", {ratio, constant(scale)}), constant(bias)})};
     if (graph.showsCentred) model.outputs.push_back(centred);
   }
@@ -118,13 +119,13 @@ class GraphModel {
   Model model;
 
  private:
-  int constant(const Array& array) {
+  TensorId constant(const Array& array) {
     Tensor wide = *Tensor::fromValues<double>({DType::Float64, array.shape}, array.values);
     Tensor tensor = *Tensor::onHost({dtype_, array.shape});
     convertElements(wide, tensor);
     return model.addConstant("c" + std::to_string(model.tensors.size()), tensor);
   }
-  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+  TensorId node(const char* type, std::vector<TensorId> inputs, ParamBytes params = {}) {
     return model.addNode(type, "n" + std::to_string(model.nodes.size()), std::move(inputs), std::move(params))[0];
   }
 
@@ -137,7 +138,7 @@ void expectNodesMeaning(const Graph& graph, uint32_t seed = 1) {
   const GraphModel built(graph, scale, bias);
   for (const char* backend : {"reference", "cpu"}) {
     const auto interpreter = *Interpreter::create(built.model, builtinOps());
-    EXPECT_EQ(interpreter->model().nodes[0].type == "LayerNormalization", graph.isFused) << graph.name;
+    EXPECT_EQ(interpreter->model().nodes[NodeId(0)].type == "LayerNormalization", graph.isFused) << graph.name;
     const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
     ASSERT_TRUE(session->resizeInput("x", graph.x).isOk());
     convertElements(*Tensor::fromValues<double>({DType::Float64, x.shape}, x.values), *session->input("x"));

@@ -12,8 +12,9 @@ namespace {
 Result<size_t> fuseClamp(Model& model, const OpRegistry&) {
   // Integer products do not clamp; a floating constant on one side shows that the product is floating.
   return unary::fuseClamps<MatMulParams>(model, "MatMul", [](const ModelEdit& edit, const ModelNode& node) {
-    return std::any_of(node.inputs.begin(), node.inputs.end(),
-                       [&](int input) { return edit.constant(input) && isFloat(edit.constant(input)->desc.dtype); });
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
+      return edit.constant(input) && isFloat(edit.constant(input)->desc.dtype);
+    });
   });
 }
 

@@ -61,7 +61,7 @@ Result<Tensor> zeroPointsOf(const OnnxNode& node, const Blocks& blocks) {
       points.data<uint8_t>()[i] = static_cast<uint8_t>(code);
   };
   const size_t rowBytes = bytesOf(blocks.dtype, blocks.count);
-  if (node.input(3) < 0) {
+  if (!node.input(3)) {
     for (size_t i = 0; i < elements; ++i) put(i, 1u << (bitsOf(blocks.dtype) - 1));
     return points;
   }
@@ -81,8 +81,8 @@ Result<Tensor> zeroPointsOf(const OnnxNode& node, const Blocks& blocks) {
 /// Whether the kernels take the node: all but a and the bias are constants, zero points are codes.
 bool isPlain(const OnnxNode& node) {
   const Tensor* points = node.constantInput(3);
-  return node.constantInput(1) && node.constantInput(2) && node.input(4) < 0 &&
-         (node.input(3) < 0 || (points && points->desc.dtype == DType::UInt8));
+  return node.constantInput(1) && node.constantInput(2) && !node.input(4) &&
+         (!node.input(3) || (points && points->desc.dtype == DType::UInt8));
 }
 
 Status emitPlain(OnnxNode& node, const Blocks& blocks) {
@@ -95,10 +95,10 @@ Status emitPlain(OnnxNode& node, const Blocks& blocks) {
   matrix.desc.shape = {blocks.rows, blocks.count};
   MatMulNBitsParamsT params;
   params.block_size = blocks.size;
-  std::vector<int> inputs{node.input(0), node.addConstant("weights", std::move(weights)),
-                          node.addConstant("scales", std::move(matrix)),
-                          node.addConstant("zero_points", std::move(points))};
-  if (node.input(5) >= 0) inputs.push_back(node.input(5));
+  std::vector<TensorId> inputs{node.input(0), node.addConstant("weights", std::move(weights)),
+                               node.addConstant("scales", std::move(matrix)),
+                               node.addConstant("zero_points", std::move(points))};
+  if (node.input(5)) inputs.push_back(node.input(5));
   return node.emit("MatMulNBits", inputs, packParams(params));
 }
 
@@ -108,44 +108,46 @@ class RealWeights {
   RealWeights(OnnxNode& node, const Blocks& blocks) : node_(node), blocks_(blocks), parts_(node) {}
 
   /// [K, N]: (code - zero point) * scale, those of the block of each k.
-  Result<int> turned() {
-    OPKIT_ASSIGN(const int points, zeroPoints());
-    const int scales = parts_.reshapedTo(floats(node_.input(2)), {blocks_.rows, blocks_.count});
-    const bool isGrouped = node_.input(4) >= 0;
+  Result<TensorId> turned() {
+    OPKIT_ASSIGN(const TensorId points, zeroPoints());
+    const TensorId scales = parts_.reshapedTo(floats(node_.input(2)), {blocks_.rows, blocks_.count});
+    const bool isGrouped = node_.input(4) != TensorId();
     const int64_t stored = blocks_.count * blocks_.size;
-    int codes = floats(codesOf(node_.input(1), stored, isGrouped ? blocks_.depth : stored));
+    TensorId codes = floats(codesOf(node_.input(1), stored, isGrouped ? blocks_.depth : stored));
     if (!isGrouped) codes = parts_.reshapedTo(codes, {blocks_.rows, blocks_.count, blocks_.size});
-    const auto spread = [&](int perBlock) { return isGrouped ? grouped(perBlock) : parts_.unsqueezed(perBlock, 2); };
-    const int differences = parts_.pair("Sub", codes, points < 0 ? middle() : spread(points));
-    int weights = parts_.pair("Mul", differences, spread(scales));
+    const auto spread = [&](TensorId perBlock) {
+      return isGrouped ? grouped(perBlock) : parts_.unsqueezed(perBlock, 2);
+    };
+    const TensorId differences = parts_.pair("Sub", codes, points ? spread(points) : middle());
+    TensorId weights = parts_.pair("Mul", differences, spread(scales));
     if (!isGrouped) weights = firstOf(parts_.reshapedTo(weights, {blocks_.rows, stored}), blocks_.depth, 1);
     return parts_.transposed(weights, {1, 0});
   }
 
-  int floats(int x) { return parts_.cast(x, cast::ElementType::f32); }
+  TensorId floats(TensorId x) { return parts_.cast(x, cast::ElementType::f32); }
 
  private:
   /// The first `columns` codes of rows of `stored` ones, which begin whole bytes.
-  int codesOf(int bytes, int64_t stored, int64_t columns) {
+  TensorId codesOf(TensorId bytes, int64_t stored, int64_t columns) {
     const auto rowBytes = static_cast<int64_t>(bytesOf(blocks_.dtype, stored));
-    const int codes = parts_.unpacked(parts_.reshapedTo(bytes, {blocks_.rows, rowBytes}), blocks_.bits);
+    const TensorId codes = parts_.unpacked(parts_.reshapedTo(bytes, {blocks_.rows, rowBytes}), blocks_.bits);
     return columns == rowBytes * 8 / blocks_.bits ? codes : firstOf(codes, columns, 1);
   }
-  int firstOf(int x, int64_t count, int64_t axis) {
+  TensorId firstOf(TensorId x, int64_t count, int64_t axis) {
     return parts_.sliced(x, parts_.list({0}), parts_.list({count}), axis);
   }
-  int middle() { return node_.addConstant("middle", static_cast<float>(1 << (blocks_.bits - 1))); }
+  TensorId middle() { return node_.addConstant("middle", static_cast<float>(1 << (blocks_.bits - 1))); }
 
-  /// [N, blocks]; -1 without them.
-  Result<int> zeroPoints() {
-    const int input = node_.input(3);
-    if (input < 0) return -1;
+  /// [N, blocks]; absent without them.
+  Result<TensorId> zeroPoints() {
+    const TensorId input = node_.input(3);
+    if (!input) return TensorId();
     OPKIT_ASSIGN(const DType dtype, node_.declaredType(3));
     if (dtype == DType::UInt8) return floats(codesOf(input, blocks_.count, blocks_.count));
     return parts_.reshapedTo(floats(input), {blocks_.rows, blocks_.count});
   }
   /// One value per k, of the block that g_idx gives it; g_idx may count the padding of the last block too.
-  int grouped(int perBlock) {
+  TensorId grouped(TensorId perBlock) {
     gather::GatherParamsT params;
     params.axis = 1;
     return node_.emitIntermediate("Gather", {perBlock, firstOf(node_.input(4), blocks_.depth, 0)}, packParams(params));
@@ -161,9 +163,9 @@ Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Blocks blocks, blocksOf(node));
   if (isPlain(node)) return emitPlain(node, blocks);
   RealWeights real(node, blocks);
-  OPKIT_ASSIGN(const int weights, real.turned());
-  int y = node.emitIntermediate("MatMul", {real.floats(node.input(0)), weights});
-  if (node.input(5) >= 0) y = node.emitIntermediate("Add", {y, real.floats(node.input(5))});
+  OPKIT_ASSIGN(const TensorId weights, real.turned());
+  TensorId y = node.emitIntermediate("MatMul", {real.floats(node.input(0)), weights});
+  if (node.input(5)) y = node.emitIntermediate("Add", {y, real.floats(node.input(5))});
   return node.emit("CastLike", {y, node.input(0)});
 }
 

@@ -11,7 +11,7 @@ OnnxField<Params> box() { return field("center_point_box", &Params::center_point
 /// The first `count` rows of `indices`.
 Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields<Params>(node, {box()}));
-  const std::vector<int> found = node.emitIntermediates("NonMaxSuppression", node.inputs(), 2, packParams(params));
+  const std::vector<TensorId> found = node.emitIntermediates("NonMaxSuppression", node.inputs(), 2, packParams(params));
   const std::vector<int64_t> first{0};
   return node.emit("Slice", {found[0], node.addConstant("starts", first), found[1], node.addConstant("axes", first)});
 }

@@ -6,8 +6,8 @@ namespace opkit::ops::non_zero {
 namespace {
 
 /// Inputs of a Slice that keeps the first `count` columns of `indices`.
-std::vector<int> usedColumns(OnnxNode& node, int x) {
-  const std::vector<int> found = node.emitIntermediates("NonZero", {x}, 2);
+std::vector<TensorId> usedColumns(OnnxNode& node, TensorId x) {
+  const std::vector<TensorId> found = node.emitIntermediates("NonZero", {x}, 2);
   return {found[0], node.addConstant("starts", std::vector<int64_t>{0}), found[1],
           node.addConstant("axes", std::vector<int64_t>{1})};
 }
@@ -16,12 +16,12 @@ Status nonZero(OnnxNode& node) { return node.emit("Slice", usedColumns(node, nod
 
 /// Gathers where the condition holds: slices along `axis`, or elements of the flattened tensor.
 Status compress(OnnxNode& node) {
-  const int flatShape = node.addConstant("flat", std::vector<int64_t>{-1});
-  const int columns = node.emitIntermediate("Slice", usedColumns(node, node.input(1)));
-  const int indices = node.emitIntermediate("Reshape", {columns, flatShape});
+  const TensorId flatShape = node.addConstant("flat", std::vector<int64_t>{-1});
+  const TensorId columns = node.emitIntermediate("Slice", usedColumns(node, node.input(1)));
+  const TensorId indices = node.emitIntermediate("Reshape", {columns, flatShape});
   using Params = ops::gather::GatherParamsT;
   OPKIT_ASSIGN(const Params params, readFields<Params>(node, {field("axis", &Params::axis)}));
-  const int x =
+  const TensorId x =
       node.hasAttribute("axis") ? node.input(0) : node.emitIntermediate("Reshape", {node.input(0), flatShape});
   return node.emit("Gather", {x, indices}, packParams(params));
 }

@@ -19,21 +19,21 @@ std::vector<std::string> backends() {
 /// Rows of -x where Relu(-x)'s first column is not zero: NonZero, Slice, Gather, Relu.
 Model selectingModel() {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, 2}});
   const auto integers = [&](const char* name, std::vector<int64_t> values) {
     return model.addConstant(
         name, *Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
   };
-  const int zero = integers("zero", {0}), one = integers("one", {1}), flat = integers("flat", {-1});
-  const int negative = model.addNode("Neg", "negative", {x})[0];
-  const int column =
+  const TensorId zero = integers("zero", {0}), one = integers("one", {1}), flat = integers("flat", {-1});
+  const TensorId negative = model.addNode("Neg", "negative", {x})[0];
+  const TensorId column =
       model.addNode("Slice", "column", {model.addNode("Relu", "relu", {negative})[0], zero, one, one})[0];
-  const std::vector<int> found = model.addNode("NonZero", "found", {column}, {}, 2);
-  const int used = model.addNode("Slice", "used", {found[0], zero, found[1], one})[0];
-  const int rows = model.addNode("Slice", "rows", {used, zero, one, zero})[0];
-  const int indices = model.addNode("Reshape", "indices", {rows, flat})[0];
+  const std::vector<TensorId> found = model.addNode("NonZero", "found", {column}, {}, 2);
+  const TensorId used = model.addNode("Slice", "used", {found[0], zero, found[1], one})[0];
+  const TensorId rows = model.addNode("Slice", "rows", {used, zero, one, zero})[0];
+  const TensorId indices = model.addNode("Reshape", "indices", {rows, flat})[0];
   ops::gather::GatherParamsT params;
-  const int picked = model.addNode("Gather", "picked", {negative, indices}, packParams(params))[0];
+  const TensorId picked = model.addNode("Gather", "picked", {negative, indices}, packParams(params))[0];
   model.outputs = model.addNode("Abs", "y", {picked});
   return model;
 }

@@ -13,9 +13,9 @@ Status steps(OnnxNode& node, const char* type, size_t lists, const OptimizerPara
     return Status::invalidArgument("{}: needs r, t and {} inputs per tensor, got {} inputs", type, lists,
                                    node.inputCount());
   for (size_t k = 0; k < tensors; ++k) {
-    std::vector<int> inputs{node.input(0), node.input(1)};
+    std::vector<TensorId> inputs{node.input(0), node.input(1)};
     for (size_t list = 0; list < lists; ++list) inputs.push_back(node.input(2 + list * tensors + k));
-    const std::vector<int> made = node.emitIntermediates(type, inputs, lists - 1, packParams(params));
+    const std::vector<TensorId> made = node.emitIntermediates(type, inputs, lists - 1, packParams(params));
     for (size_t list = 0; list + 1 < lists; ++list)
       OPKIT_TRY(node.emitOutput(list * tensors + k, "Identity", {made[list]}));
   }

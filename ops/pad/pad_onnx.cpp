@@ -13,7 +13,7 @@ OnnxField<PadParamsT> mode() {
 OnnxRule attributes(const std::string& padsName) {
   return [padsName](OnnxNode& node) -> Status {
     OPKIT_ASSIGN(const PadParamsT params, readFields<PadParamsT>(node, {mode()}));
-    std::vector<int> inputs = {node.input(0), node.addConstant("pads", node.intsAttribute(padsName))};
+    std::vector<TensorId> inputs = {node.input(0), node.addConstant("pads", node.intsAttribute(padsName))};
     const float value = node.floatAttribute("value", 0.0f);
     if (value != 0.0f) inputs.push_back(node.addConstant("value", value));
     return node.emit("Pad", std::move(inputs), packParams(params));

@@ -41,7 +41,7 @@ constexpr std::string_view kMoves[] = {"MaxPool",   "Reshape",  "Transpose",    
 
 /// Tensors of the model: integers, their scale and their zero point. The last two are constants.
 struct Quantized {
-  int values = -1, scale = -1, zeroPoint = -1;
+  TensorId values, scale, zeroPoint;
 };
 
 class IntegerPass {
@@ -64,24 +64,24 @@ class IntegerPass {
   bool rewritePool(const ModelNode& pool, const Quantized& to, ModelNode& quantize);
   bool rewriteMove(const ModelNode& move, const Quantized& to, ModelNode& quantize);
 
-  std::optional<Quantized> source(int real);
-  std::optional<Quantized> activations(int real);
-  std::optional<Quantized> weights(int real, int64_t lineAxis);
+  std::optional<Quantized> source(TensorId real);
+  std::optional<Quantized> activations(TensorId real);
+  std::optional<Quantized> weights(TensorId real, int64_t lineAxis);
   std::optional<Quantized> target(const ModelNode& quantize);
-  std::optional<int> bias(int real, const std::string& name, const Quantized& x, const Quantized& w,
-                          const Quantized& to);
+  std::optional<TensorId> bias(TensorId real, const std::string& name, const Quantized& x, const Quantized& w,
+                               const Quantized& to);
 
   bool fits(const Quantized& weights, int64_t depth) const;
 
-  const Tensor& value(int constant) const { return *edit_.constant(constant); }
+  const Tensor& value(TensorId constant) const { return *edit_.constant(constant); }
   float scaleOf(const Quantized& tensor) const { return value(tensor.scale).data<float>()[0]; }
   bool isSingle(const Quantized& tensor) const { return value(tensor.scale).desc.elements() == 1; }
   int64_t zeroOf(const Quantized& tensor) const { return toInt64(value(tensor.zeroPoint))[0]; }
-  bool isF32(int tensor) const {
+  bool isF32(TensorId tensor) const {
     const Tensor* constant = edit_.constant(tensor);
     return constant && constant->desc.dtype == DType::Float32;
   }
-  int zeroPointOf(const ModelNode& node, std::optional<DType> dtype);
+  TensorId zeroPointOf(const ModelNode& node, std::optional<DType> dtype);
   bool saturates(const Clamp& clamp, const Quantized& to) const;
 
   Model& model_;
@@ -90,38 +90,38 @@ class IntegerPass {
   const shape::KnownExtents extents_;
 };
 
-/// The zero point of a quantising node: its input 2, or 0 in `dtype`. -1 unless it is a constant of 8 bits.
-int IntegerPass::zeroPointOf(const ModelNode& node, std::optional<DType> dtype) {
-  if (node.inputs.size() > 2 && node.inputs[2] >= 0) {
+/// The zero point of a quantising node: its input 2, or 0 in `dtype`. Absent unless it is a constant of 8 bits.
+TensorId IntegerPass::zeroPointOf(const ModelNode& node, std::optional<DType> dtype) {
+  if (node.inputs.size() > 2 && node.inputs[2]) {
     const Tensor* given = edit_.constant(node.inputs[2]);
-    return given && kBytes.contains(given->desc.dtype) && given->desc.elements() > 0 ? node.inputs[2] : -1;
+    return given && kBytes.contains(given->desc.dtype) && given->desc.elements() > 0 ? node.inputs[2] : TensorId();
   }
-  if (!dtype || !kBytes.contains(*dtype)) return -1;
+  if (!dtype || !kBytes.contains(*dtype)) return {};
   auto zero = Tensor::onHost({*dtype, {}});
-  return zero ? edit_.addConstant(node.name + "/zero_point", *std::move(zero)) : -1;
+  return zero ? edit_.addConstant(node.name + "/zero_point", *std::move(zero)) : TensorId();
 }
 
 /// The integers that a DequantizeLinear makes `real` of.
-std::optional<Quantized> IntegerPass::source(int real) {
+std::optional<Quantized> IntegerPass::source(TensorId real) {
   const ModelNode* node = edit_.producer(real, "DequantizeLinear");
   if (!node || !isF32(node->inputs[1])) return std::nullopt;
   const auto params = unpackParams<DequantizeParams>(node->params);
   if (params.block_size != 0 || (params.output_type != RealType::like_scale && params.output_type != RealType::f32))
     return std::nullopt;
   const Tensor* stored = edit_.constant(node->inputs[0]);
-  const int zero = zeroPointOf(*node, stored ? std::optional(stored->desc.dtype) : std::nullopt);
-  if (zero < 0) return std::nullopt;
+  const TensorId zero = zeroPointOf(*node, stored ? std::optional(stored->desc.dtype) : std::nullopt);
+  if (!zero) return std::nullopt;
   return Quantized{node->inputs[0], node->inputs[1], zero};
 }
 
 /// As above, with one scale.
-std::optional<Quantized> IntegerPass::activations(int real) {
+std::optional<Quantized> IntegerPass::activations(TensorId real) {
   const std::optional<Quantized> found = source(real);
   return found && isSingle(*found) ? found : std::nullopt;
 }
 
 /// As above, of a constant, with one scale or one per index of axis `lineAxis`.
-std::optional<Quantized> IntegerPass::weights(int real, int64_t lineAxis) {
+std::optional<Quantized> IntegerPass::weights(TensorId real, int64_t lineAxis) {
   const std::optional<Quantized> found = source(real);
   const Tensor* stored = found ? edit_.constant(found->values) : nullptr;
   if (!stored || isSingle(*found)) return stored ? found : std::nullopt;
@@ -137,8 +137,8 @@ std::optional<Quantized> IntegerPass::target(const ModelNode& quantize) {
   const bool inFloats = params.precision == Precision::like_scale || params.precision == Precision::f32;
   if (params.block_size != 0 || !inFloats || !isF32(quantize.inputs[1])) return std::nullopt;
   const bool given = params.output_type != QuantizedType::like_zero_point;
-  const int zero = zeroPointOf(quantize, given ? static_cast<DType>(params.output_type) : DType::UInt8);
-  if (zero < 0) return std::nullopt;
+  const TensorId zero = zeroPointOf(quantize, given ? static_cast<DType>(params.output_type) : DType::UInt8);
+  if (!zero) return std::nullopt;
   const Quantized to{quantize.outputs[0], quantize.inputs[1], zero};
   return isSingle(to) && scaleOf(to) > 0 ? std::optional(to) : std::nullopt;
 }
@@ -159,10 +159,10 @@ bool IntegerPass::fits(const Quantized& weights, int64_t depth) const {
   return static_cast<double>(depth) * 255 * (isCentred ? 128 : 255) < 0x1p30;
 }
 
-/// A bias per output as i32 in units of the products: -1 where `real` is absent, nothing where it cannot be had.
-std::optional<int> IntegerPass::bias(int real, const std::string& name, const Quantized& x, const Quantized& w,
-                                     const Quantized& to) {
-  if (real < 0) return -1;
+/// A bias per output as i32 in units of the products: absent where `real` is absent, nothing where it cannot be had.
+std::optional<TensorId> IntegerPass::bias(TensorId real, const std::string& name, const Quantized& x,
+                                          const Quantized& w, const Quantized& to) {
+  if (!real) return TensorId();
   std::vector<double> values;
   Shape shape;
   if (isF32(real)) {
@@ -172,7 +172,7 @@ std::optional<int> IntegerPass::bias(int real, const std::string& name, const Qu
   } else {
     const ModelNode* node = edit_.producer(real, "DequantizeLinear");
     const Tensor* stored = node ? edit_.constant(node->inputs[0]) : nullptr;
-    const bool hasZero = node && node->inputs.size() > 2 && node->inputs[2] >= 0;
+    const bool hasZero = node && node->inputs.size() > 2 && node->inputs[2];
     if (!stored || stored->desc.dtype != DType::Int32 || !isF32(node->inputs[1])) return std::nullopt;
     if (hasZero && (!edit_.constant(node->inputs[2]) ||
                     std::ranges::any_of(toInt64(value(node->inputs[2])), [](int64_t zero) { return zero != 0; })))
@@ -199,7 +199,7 @@ std::optional<int> IntegerPass::bias(int real, const std::string& name, const Qu
   return tensor ? std::optional(edit_.addConstant(name + "/bias", *std::move(tensor))) : std::nullopt;
 }
 
-std::vector<int> quantizedInputs(const Quantized& x, const Quantized& w, const Quantized& to) {
+std::vector<TensorId> quantizedInputs(const Quantized& x, const Quantized& w, const Quantized& to) {
   return {x.values, x.scale, x.zeroPoint, w.values, w.scale, w.zeroPoint, to.scale, to.zeroPoint};
 }
 
@@ -209,12 +209,13 @@ bool IntegerPass::rewriteConv(const ModelNode& conv, const Quantized& to, ModelN
   if (!x || !w || !saturates(clampOf(params), to)) return false;
   const Shape& kernels = value(w->values).desc.shape;
   if (!fits(*w, elementCount(kernels, 1, kernels.size()))) return false;
-  const std::optional<int> offsets = bias(conv.inputs.size() > 2 ? conv.inputs[2] : -1, conv.name, *x, *w, to);
+  const std::optional<TensorId> offsets =
+      bias(conv.inputs.size() > 2 ? conv.inputs[2] : TensorId(), conv.name, *x, *w, to);
   if (!offsets) return false;
   params.clamp_low = -INFINITY;
   params.clamp_high = INFINITY;
-  std::vector<int> inputs = quantizedInputs(*x, *w, to);
-  if (*offsets >= 0) inputs.push_back(*offsets);
+  std::vector<TensorId> inputs = quantizedInputs(*x, *w, to);
+  if (*offsets) inputs.push_back(*offsets);
   edit_.replaceNode(quantize, {conv.name, "QLinearConv", 1, inputs, quantize.outputs, packParams(params), {}});
   return true;
 }
@@ -239,9 +240,9 @@ bool IntegerPass::rewriteGemm(const ModelNode& gemm, const Quantized& to, ModelN
   if (matrix.desc.shape.size() != 2) return false;
   const int64_t rows = matrix.desc.shape[params.trans_b ? 0 : 1], depth = matrix.desc.shape[params.trans_b ? 1 : 0];
   if (!fits(*w, depth)) return false;
-  const int real = gemm.inputs.size() > 2 ? gemm.inputs[2] : -1;
-  const std::optional<int> offsets = bias(real, gemm.name, *x, *w, to);
-  if (!offsets || (*offsets >= 0 && value(*offsets).desc.elements() != rows)) return false;
+  const TensorId real = gemm.inputs.size() > 2 ? gemm.inputs[2] : TensorId();
+  const std::optional<TensorId> offsets = bias(real, gemm.name, *x, *w, to);
+  if (!offsets || (*offsets && value(*offsets).desc.elements() != rows)) return false;
   if (!params.trans_b) {
     auto turned = transposed(matrix);
     if (!turned) return false;
@@ -256,13 +257,13 @@ bool IntegerPass::rewriteGemm(const ModelNode& gemm, const Quantized& to, ModelN
   images.values = edit_.addNode({.name = gemm.name + "/pixels",
                                  .type = "Reshape",
                                  .inputs = {x->values, edit_.addConstant(gemm.name + "/pixel", *std::move(pixel))}});
-  std::vector<int> inputs = quantizedInputs(images, kernels, to);
-  if (*offsets >= 0) inputs.push_back(*offsets);
-  const int y = edit_.addNode({.name = gemm.name,
-                               .type = "QLinearConv",
-                               .inputs = std::move(inputs),
-                               .params = packParams(conv::ConvParamsT())});
-  const int shape = edit_.addConstant(gemm.name + "/row", *std::move(list));
+  std::vector<TensorId> inputs = quantizedInputs(images, kernels, to);
+  if (*offsets) inputs.push_back(*offsets);
+  const TensorId y = edit_.addNode({.name = gemm.name,
+                                    .type = "QLinearConv",
+                                    .inputs = std::move(inputs),
+                                    .params = packParams(conv::ConvParamsT())});
+  const TensorId shape = edit_.addConstant(gemm.name + "/row", *std::move(list));
   edit_.replaceNode(quantize, {quantize.name, "Reshape", 1, {y, shape}, quantize.outputs, {}, {}});
   return true;
 }
@@ -296,7 +297,7 @@ bool IntegerPass::rewritePair(const ModelNode& pair, const Quantized& to, ModelN
 bool IntegerPass::rewritePool(const ModelNode& pool, const Quantized& to, ModelNode& quantize) {
   const std::optional<Quantized> x = activations(pool.inputs[0]);
   if (!x) return false;
-  const std::vector<int> inputs{x->values, x->scale, x->zeroPoint, to.scale, to.zeroPoint};
+  const std::vector<TensorId> inputs{x->values, x->scale, x->zeroPoint, to.scale, to.zeroPoint};
   edit_.replaceNode(quantize, {pool.name, "QLinearGlobalAveragePool", 1, inputs, quantize.outputs, {}, {}});
   return true;
 }
@@ -322,7 +323,7 @@ bool IntegerPass::rewrite(ModelNode& quantize) {
   const std::optional<Quantized> to = target(quantize);
   if (!to) return false;
   std::vector<ModelNode*> replaced;
-  int real = quantize.inputs[0];
+  TensorId real = quantize.inputs[0];
   for (ModelNode* node = edit_.producer(real); node && edit_.isOnlyReader(real); node = edit_.producer(real)) {
     replaced.push_back(node);
     const std::optional<Clamp> clamp = unary::clampOfNode(node->type, node->params);

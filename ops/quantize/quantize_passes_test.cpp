@@ -24,28 +24,28 @@ struct Net {
   Model model;
   int count = 0;
 
-  int input(const Shape& shape) { return model.addInput("x", {DType::UInt8, shape}); }
-  int constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
-  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+  TensorId input(const Shape& shape) { return model.addInput("x", {DType::UInt8, shape}); }
+  TensorId constant(Tensor value) { return model.addConstant(fmt::format("c{}", count++), std::move(value)); }
+  TensorId node(const char* type, std::vector<TensorId> inputs, ParamBytes params = {}) {
     return model.addNode(type, fmt::format("n{}", count++), std::move(inputs), std::move(params))[0];
   }
-  int scale(std::vector<float> values) {
+  TensorId scale(std::vector<float> values) {
     const Shape shape = values.size() == 1 ? Shape{} : Shape{static_cast<int64_t>(values.size())};
     return constant(*Tensor::fromValues<float>({DType::Float32, shape}, values));
   }
-  int zero(int value, DType dtype = DType::UInt8, size_t extent = 1) {
+  TensorId zero(int value, DType dtype = DType::UInt8, size_t extent = 1) {
     Tensor tensor = *Tensor::onHost({dtype, extent == 1 ? Shape{} : Shape{static_cast<int64_t>(extent)}});
     std::ranges::fill(tensor.bytes(), static_cast<std::byte>(value));
     return constant(tensor);
   }
-  int real(int values, float by = 0.05f, int zeroPoint = 100) {
+  TensorId real(TensorId values, float by = 0.05f, int zeroPoint = 100) {
     return node("DequantizeLinear", {values, scale({by}), zero(zeroPoint)});
   }
-  int quantized(int real, float by = 0.1f, int zeroPoint = 120) {
+  TensorId quantized(TensorId real, float by = 0.1f, int zeroPoint = 120) {
     return node("QuantizeLinear", {real, scale({by}), zero(zeroPoint)});
   }
   /// Constant weights of i8 as floats, with a scale for each index of `axis`.
-  int weights(const Shape& shape, size_t scales, int64_t axis) {
+  TensorId weights(const Shape& shape, size_t scales, int64_t axis) {
     Tensor codes = *Tensor::onHost({DType::Int8, shape});
     for (size_t i = 0; i < codes.sizeBytes(); ++i) codes.bytes()[i] = static_cast<std::byte>(i * 37 % 255 - 127);
     std::vector<float> values;
@@ -54,7 +54,7 @@ struct Net {
     params.axis = axis;
     return node("DequantizeLinear", {constant(codes), scale(values), zero(0, DType::Int8, scales)}, packParams(params));
   }
-  int bias(size_t channels) {
+  TensorId bias(size_t channels) {
     std::vector<int32_t> codes;
     for (size_t i = 0; i < channels; ++i) codes.push_back(static_cast<int32_t>(i) * 1000 - 700);
     const Shape shape{static_cast<int64_t>(channels)};
@@ -115,15 +115,15 @@ ParamBytes convParams() {
 TEST(IntegerPass, AConvolutionIsOneNode) {
   for (const bool perChannel : {false, true}) {
     Net net;
-    const int x = net.real(net.input({2, 3, 6, 5}));
-    const int w = net.weights({4, 3, 3, 3}, perChannel ? 4 : 1, 0);
+    const TensorId x = net.real(net.input({2, 3, 6, 5}));
+    const TensorId w = net.weights({4, 3, 3, 3}, perChannel ? 4 : 1, 0);
     net.model.outputs = {net.quantized(net.node("Conv", {x, w, net.bias(4)}, convParams()))};
     EXPECT_EQ(afterPasses(net.model), Types{"QLinearConv"});
   }
   Net net;  // a bias in floats, an activation below which the integers end, and no zero point
-  const int x = net.real(net.input({1, 3, 6, 5}));
-  const int bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0.1f, -0.2f, 0.3f, 0}));
-  const int conv = net.node("Conv", {x, net.weights({4, 3, 3, 3}, 4, 0), bias}, convParams());
+  const TensorId x = net.real(net.input({1, 3, 6, 5}));
+  const TensorId bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0.1f, -0.2f, 0.3f, 0}));
+  const TensorId conv = net.node("Conv", {x, net.weights({4, 3, 3, 3}, 4, 0), bias}, convParams());
   net.model.outputs = {net.node("QuantizeLinear", {net.node("Relu", {conv}), net.scale({0.02f})})};
   Model& model = net.model;
   EXPECT_EQ(runWith(model, {}).nodes, Types{"QLinearConv"});
@@ -136,8 +136,8 @@ TEST(IntegerPass, AGemmIsAConvolutionOfPixels) {
     Net net;
     gemm::GemmParamsT params;
     params.trans_b = transposed;
-    const int x = net.real(net.input({5, 12}));
-    const int w = net.weights(transposed ? Shape{7, 12} : Shape{12, 7}, 7, transposed ? 0 : 1);
+    const TensorId x = net.real(net.input({5, 12}));
+    const TensorId w = net.weights(transposed ? Shape{7, 12} : Shape{12, 7}, 7, transposed ? 0 : 1);
     net.model.outputs = {net.quantized(net.node("Gemm", {x, w, net.bias(7)}, packParams(params)))};
     EXPECT_EQ(afterPasses(net.model), (Types{"Reshape", "QLinearConv", "Reshape"}));
   }
@@ -150,10 +150,10 @@ TEST(IntegerPass, GemmsThatAreNoConvolutions) {
     for (size_t i = 0; i < values.data<float>().size(); ++i) values.data<float>()[i] = static_cast<float>(i);
     Tensor codes = *Tensor::onHost({dtype, {depth, 4}});
     std::ranges::fill(codes.bytes(), std::byte{3});
-    const int w = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0, dtype)});
+    const TensorId w = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0, dtype)});
     gemm::GemmParamsT params;
     params.beta = 1;
-    const int y = net.node("Gemm", {net.real(net.input(x)), w, net.constant(values)}, packParams(params));
+    const TensorId y = net.node("Gemm", {net.real(net.input(x)), w, net.constant(values)}, packParams(params));
     net.model.outputs = {net.quantized(y, 50)};
     const Outcome before = runWith(net.model, {kAllPasses}), after = runWith(net.model, {});
     EXPECT_EQ(before.values.size(), after.values.size());
@@ -173,7 +173,7 @@ TEST(IntegerPass, GemmsThatAreNoConvolutions) {
 
 TEST(IntegerPass, AProductOfMatrices) {
   Net net;
-  const int a = net.real(net.input({2, 5, 12}));
+  const TensorId a = net.real(net.input({2, 5, 12}));
   net.model.outputs = {net.quantized(net.node("MatMul", {a, net.weights({12, 6}, 6, -1)}), 0.4f)};
   EXPECT_EQ(afterPasses(net.model), Types{"QLinearMatMul"});
   Net list;  // scales of the depth, not of columns
@@ -181,7 +181,7 @@ TEST(IntegerPass, AProductOfMatrices) {
       list.quantized(list.node("MatMul", {list.real(list.input({3, 12})), list.weights({12}, 12, 0)}), 0.4f)};
   EXPECT_EQ(afterPasses(list.model), (Types{"DequantizeLinear", "DequantizeLinear", "MatMul", "QuantizeLinear"}));
   Net own;  // of two activations
-  const int x = own.input({4, 4});
+  const TensorId x = own.input({4, 4});
   own.model.outputs = {own.quantized(own.node("MatMul", {own.real(x), own.real(x, 0.03f, 128)}), 0.4f)};
   EXPECT_EQ(afterPasses(own.model), Types{"QLinearMatMul"});
 }
@@ -189,8 +189,8 @@ TEST(IntegerPass, AProductOfMatrices) {
 TEST(IntegerPass, PairsAndPlanes) {
   for (const char* type : {"Add", "Mul"}) {
     Net net;
-    const int x = net.input({2, 3, 4, 5});
-    const int pair = net.node(type, {net.real(x), net.real(x, 0.02f, 90)});
+    const TensorId x = net.input({2, 3, 4, 5});
+    const TensorId pair = net.node(type, {net.real(x), net.real(x, 0.02f, 90)});
     net.model.outputs = {net.node("QuantizeLinear", {net.node("Relu", {pair}), net.scale({0.06f}), net.zero(0)})};
     const Outcome before = runWith(net.model, {kAllPasses}), after = runWith(net.model, {});
     EXPECT_EQ(after.nodes, Types{fmt::format("QLinear{}", type)});
@@ -205,67 +205,67 @@ TEST(IntegerPass, IntegersMoveAsTheyAre) {
   Net net;
   pool::PoolParamsT params;
   params.kernel_shape = {2, 2};
-  const int x = net.input({1, 2, 6, 6});
-  const int pooled = net.quantized(net.node("MaxPool", {net.real(x)}, packParams(params)), 0.05f, 100);
+  const TensorId x = net.input({1, 2, 6, 6});
+  const TensorId pooled = net.quantized(net.node("MaxPool", {net.real(x)}, packParams(params)), 0.05f, 100);
   concat::ConcatParamsT axis;
   axis.axis = 1;
-  const int twice = net.node("Concat", {net.real(pooled), net.real(pooled)}, packParams(axis));
+  const TensorId twice = net.node("Concat", {net.real(pooled), net.real(pooled)}, packParams(axis));
   net.model.outputs = {net.quantized(twice, 0.05f, 100)};
   EXPECT_EQ(afterPasses(net.model), (Types{"MaxPool", "Concat"}));
   Net other;  // another scale behind it
-  const int floats = other.node("MaxPool", {other.real(other.input({1, 2, 6, 6}))}, packParams(params));
+  const TensorId floats = other.node("MaxPool", {other.real(other.input({1, 2, 6, 6}))}, packParams(params));
   other.model.outputs = {other.quantized(floats)};
   EXPECT_EQ(afterPasses(other.model), (Types{"DequantizeLinear", "MaxPool", "QuantizeLinear"}));
 }
 
 /// The types that are left of a Conv between conversions, after `change`.
-Types changed(const std::function<int(Net&, int x, int w)>& change) {
+Types changed(const std::function<TensorId(Net&, TensorId x, TensorId w)>& change) {
   Net net;
-  const int x = net.real(net.input({1, 3, 6, 5})), w = net.weights({4, 3, 3, 3}, 4, 0);
+  const TensorId x = net.real(net.input({1, 3, 6, 5})), w = net.weights({4, 3, 3, 3}, 4, 0);
   net.model.outputs.insert(net.model.outputs.begin(), change(net, x, w));
   return runWith(net.model, {}).nodes;
 }
 bool hasConv(const Types& types) { return std::ranges::find(types, "Conv") != types.end(); }
 
 TEST(IntegerPass, OtherNodesStay) {
-  const auto conv = [](Net& net, int x, int w) { return net.node("Conv", {x, w}, convParams()); };
-  EXPECT_FALSE(hasConv(changed([&](Net& net, int x, int w) { return net.quantized(conv(net, x, w)); })));
+  const auto conv = [](Net& net, TensorId x, TensorId w) { return net.node("Conv", {x, w}, convParams()); };
+  EXPECT_FALSE(hasConv(changed([&](Net& net, TensorId x, TensorId w) { return net.quantized(conv(net, x, w)); })));
   // Another node reads the convolution.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
-    const int y = conv(net, x, w);
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId w) {
+    const TensorId y = conv(net, x, w);
     net.model.outputs.push_back(y);
     return net.quantized(y);
   })));
   // The Relu cuts values that the integers could hold.
-  EXPECT_TRUE(hasConv(
-      changed([&](Net& net, int x, int w) { return net.quantized(net.node("Relu", {conv(net, x, w)}), 0.1f, 5); })));
+  EXPECT_TRUE(hasConv(changed(
+      [&](Net& net, TensorId x, TensorId w) { return net.quantized(net.node("Relu", {conv(net, x, w)}), 0.1f, 5); })));
   // 16 bits.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
-    const int zero = net.constant(*Tensor::fromValues<int16_t>({DType::Int16, {}}, {0}));
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId w) {
+    const TensorId zero = net.constant(*Tensor::fromValues<int16_t>({DType::Int16, {}}, {0}));
     return net.node("QuantizeLinear", {conv(net, x, w), net.scale({0.001f}), zero});
   })));
   // A scale that is computed.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
-    const int one = net.node("ReduceMax", {x});
-    const int scale = net.node("Squeeze", {one});
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId w) {
+    const TensorId one = net.node("ReduceMax", {x});
+    const TensorId scale = net.node("Squeeze", {one});
     return net.node("QuantizeLinear", {conv(net, x, w), scale, net.zero(0)});
   })));
   // A bias of 2^40 steps.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int w) {
-    const int bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0, 1e9f, 0, 0}));
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId w) {
+    const TensorId bias = net.constant(*Tensor::fromValues<float>({DType::Float32, {4}}, {0, 1e9f, 0, 0}));
     return net.quantized(net.node("Conv", {x, w, bias}, convParams()));
   })));
   // 33,000 products of a byte with a weight of up to 255 need more than 32 bits.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int) {
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId) {
     Tensor codes = *Tensor::onHost({DType::UInt8, {1, 3, 110, 100}});
     std::ranges::fill(codes.bytes(), std::byte{255});
-    const int deep = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0)});
+    const TensorId deep = net.node("DequantizeLinear", {net.constant(codes), net.scale({0.1f}), net.zero(0)});
     conv::ConvParamsT params;
     params.pads = {60, 60, 60, 60};
     return net.quantized(net.node("Conv", {x, deep}, packParams(params)), 100);
   })));
   // Scales along the wrong axis: an index of the depth has no scale in integers.
-  EXPECT_TRUE(hasConv(changed([&](Net& net, int x, int) {
+  EXPECT_TRUE(hasConv(changed([&](Net& net, TensorId x, TensorId) {
     return net.quantized(conv(net, x, net.weights({3, 3, 3, 3}, 3, 1)));
   })));
 }
@@ -277,9 +277,9 @@ bool isConvertedWithBias(float bias, float xScale, float wScale, float yScale) {
   Net net;
   Tensor codes = *Tensor::onHost({DType::UInt8, {1, 1, 1, 1}});
   codes.bytes()[0] = std::byte{2};
-  const int w = net.node("DequantizeLinear", {net.constant(codes), net.scale({wScale}), net.zero(0)});
-  const int offset = net.constant(*Tensor::fromValues<float>({DType::Float32, {1}}, {bias}));
-  const int conv = net.node("Conv", {net.real(net.input({1, 1, 1, 3}), xScale, 73), w, offset});
+  const TensorId w = net.node("DequantizeLinear", {net.constant(codes), net.scale({wScale}), net.zero(0)});
+  const TensorId offset = net.constant(*Tensor::fromValues<float>({DType::Float32, {1}}, {bias}));
+  const TensorId conv = net.node("Conv", {net.real(net.input({1, 1, 1, 3}), xScale, 73), w, offset});
   net.model.outputs = {net.quantized(conv, yScale, 128)};
   const Outcome after = runWith(net.model, {});
   for (size_t i = 0; i < 3; ++i) {
@@ -319,11 +319,11 @@ void expectLongProduct(const LongProduct& product) {
   Net net;
   Shape declared = product.a;
   if (product.isOpen) std::ranges::fill(declared, kDynamic);
-  const int a = net.model.addInput("a", {DType::UInt8, declared}),
-            b = net.model.addInput("b", {DType::UInt8, product.b});
+  const TensorId a = net.model.addInput("a", {DType::UInt8, declared}),
+                 b = net.model.addInput("b", {DType::UInt8, product.b});
   const int64_t depth = product.a.back();
   const float yScale = std::exp2(std::ceil(std::log2(static_cast<float>(depth) * 65025 / 250)));
-  const int y = net.node("MatMul", {net.real(a, 1, product.zero), net.real(b, 1, product.zero)});
+  const TensorId y = net.node("MatMul", {net.real(a, 1, product.zero), net.real(b, 1, product.zero)});
   net.model.outputs = {net.quantized(y, yScale, 0)};
   const double sum = static_cast<double>(depth) * (255 - product.zero) * (255 - product.zero);
   const auto interpreter = *Interpreter::create(net.model, builtinOps());

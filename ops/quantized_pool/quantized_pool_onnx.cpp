@@ -8,13 +8,14 @@ namespace {
 
 /// With the channels last: [batch, places, channels], whatever the rank of x.
 Status channelsLast(OnnxNode& node) {
-  const int x = com_microsoft::dequantized(node, 0);
+  const TensorId x = com_microsoft::dequantized(node, 0);
   com_microsoft::RuleParts parts(node);
-  const int batch = parts.extents(x, 0, 1), places = parts.extents(x, 1, -1),
-            channels = parts.extents(x, -1, com_microsoft::kMostAxes);
-  const int rows = parts.reshaped(x, parts.joined({batch, parts.list({-1}), channels}));
-  const int means = node.emitIntermediate("ReduceMean", {rows, parts.list({1})}, packParams(reduce::ReduceParamsT()));
-  const int ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {places}));
+  const TensorId batch = parts.extents(x, 0, 1), places = parts.extents(x, 1, -1),
+                 channels = parts.extents(x, -1, com_microsoft::kMostAxes);
+  const TensorId rows = parts.reshaped(x, parts.joined({batch, parts.list({-1}), channels}));
+  const TensorId means =
+      node.emitIntermediate("ReduceMean", {rows, parts.list({1})}, packParams(reduce::ReduceParamsT()));
+  const TensorId ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {places}));
   return com_microsoft::emitQuantized(node, parts.reshaped(means, parts.joined({batch, ones, channels})), 3,
                                       node.input(0));
 }
@@ -23,10 +24,10 @@ Status channelsLast(OnnxNode& node) {
 Status globalAveragePool(OnnxNode& node) {
   OPKIT_ASSIGN(const bool isLast, com_microsoft::flagOf(node, "channels_last"));
   if (isLast) return channelsLast(node);
-  if (node.input(2) >= 0 && node.input(4) >= 0)
+  if (node.input(2) && node.input(4))
     return node.emit("QLinearGlobalAveragePool",
                      {node.input(0), node.input(1), node.input(2), node.input(3), node.input(4)});
-  const int mean = node.emitIntermediate("GlobalAveragePool", {com_microsoft::dequantized(node, 0)});
+  const TensorId mean = node.emitIntermediate("GlobalAveragePool", {com_microsoft::dequantized(node, 0)});
   return com_microsoft::emitQuantized(node, mean, 3, node.input(0));
 }
 

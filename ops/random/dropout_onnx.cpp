@@ -51,7 +51,7 @@ Status legacyDropout(OnnxNode& node) {
   }
   const float ratio = node.floatAttribute("ratio", 0.5f);
   OPKIT_TRY(checkRatio(ratio));
-  const std::vector<int> made =
+  const std::vector<TensorId> made =
       node.emitIntermediates("TrainingDropout", {node.input(0), node.addConstant("ratio", ratio)}, 2, paramsOf(node));
   OPKIT_TRY(node.emitOutput(0, "Identity", {made[0]}));
   return node.emitOutput(1, "CastLike", {made[1], node.input(0)});
@@ -67,7 +67,7 @@ Status dropout(OnnxNode& node) {
   const Tensor *training = node.constantInput(2), *known = node.constantInput(1);
   if (training && (training->desc.dtype != DType::Bool || training->desc.elements() != 1))
     return Status::invalidArgument("Dropout: training_mode must hold one bool, got {}", training->desc.toString());
-  if (node.input(2) < 0 || (training && toInt64(*training)[0] == 0)) {
+  if (!node.input(2) || (training && toInt64(*training)[0] == 0)) {
     OPKIT_ASSIGN(Tensor kept, keptBool());
     return infer(node, std::move(kept));
   }
@@ -76,7 +76,7 @@ Status dropout(OnnxNode& node) {
       return Status::invalidArgument("Dropout: ratio must hold one float, got {}", known->desc.toString());
     OPKIT_TRY(checkRatio(OracleTensor::fromTensor(*known).real[0]));
   }
-  std::vector<int> inputs{node.input(0), node.input(1) >= 0 ? node.input(1) : node.addConstant("ratio", 0.5f)};
+  std::vector<TensorId> inputs{node.input(0), node.input(1) ? node.input(1) : node.addConstant("ratio", 0.5f)};
   if (!training) inputs.push_back(node.input(2));
   return node.emit("TrainingDropout", std::move(inputs), paramsOf(node));
 }

@@ -25,7 +25,7 @@ OnnxDeclaration fill(const std::string& type, OnnxFields<Params> fields, bool is
     OPKIT_ASSIGN(Params params, readFields(node, fields));
     params.key = keyOf(node);
     OPKIT_TRY(setType(node, isLike, params));
-    return node.emit(type, isLike ? std::vector{node.input(0)} : std::vector<int>(), packParams(params));
+    return node.emit(type, isLike ? std::vector{node.input(0)} : std::vector<TensorId>(), packParams(params));
   };
   std::vector<OnnxAttribute> attributes = attributesOf(fields);
   attributes.insert(attributes.end(), {"dtype", "seed"});

@@ -69,7 +69,7 @@ class Distribution : public ::testing::TestWithParam<std::string> {
   std::vector<double> draw(const std::string& type, const ParamBytes& params, const TensorDesc& x,
                            const std::vector<float>& values) {
     Model model;
-    const int input = model.addInput("x", x);
+    const TensorId input = model.addInput("x", x);
     model.outputs = model.addNode(type, "y", {input}, params);
     auto interpreter = Interpreter::create(std::move(model), builtinOps());
     EXPECT_TRUE(interpreter) << interpreter.error().toString();

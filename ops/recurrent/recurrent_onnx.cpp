@@ -106,16 +106,17 @@ Status rule(OnnxNode& node) {
 
 /// Input i, quantised weights [directions, k, n] with scales and zero points [directions] or [directions, n] from input
 /// `scale` on, as floats [directions, n, k].
-Result<int> realWeights(OnnxNode& node, size_t i, size_t scale, int64_t directions) {
+Result<TensorId> realWeights(OnnxNode& node, size_t i, size_t scale, int64_t directions) {
   for (const size_t needed : {i, scale, scale + 1})
-    if (node.input(needed) < 0) return Status::invalidArgument("input {} is required", needed);
+    if (!node.input(needed)) return Status::invalidArgument("input {} is required", needed);
   cast::CastParamsT toFloat;
   toFloat.to = cast::ElementType::f32;
-  const auto floats = [&](int x) { return node.emitIntermediate("Cast", {x}, packParams(toFloat)); };
-  const int shape = node.addConstant("per_direction", std::vector<int64_t>{directions, 1, -1});
-  const auto spread = [&](int values) { return node.emitIntermediate("Reshape", {values, shape}); };
-  const int differences = node.emitIntermediate("Sub", {floats(node.input(i)), spread(floats(node.input(scale + 1)))});
-  const int weights = node.emitIntermediate("Mul", {differences, spread(node.input(scale))});
+  const auto floats = [&](TensorId x) { return node.emitIntermediate("Cast", {x}, packParams(toFloat)); };
+  const TensorId shape = node.addConstant("per_direction", std::vector<int64_t>{directions, 1, -1});
+  const auto spread = [&](TensorId values) { return node.emitIntermediate("Reshape", {values, shape}); };
+  const TensorId differences =
+      node.emitIntermediate("Sub", {floats(node.input(i)), spread(floats(node.input(scale + 1)))});
+  const TensorId weights = node.emitIntermediate("Mul", {differences, spread(node.input(scale))});
   transpose::TransposeParamsT swap;
   swap.perm = {0, 2, 1};
   return node.emitIntermediate("Transpose", {weights}, packParams(swap));
@@ -125,9 +126,9 @@ Result<int> realWeights(OnnxNode& node, size_t i, size_t scale, int64_t directio
 Status dynamicLstm(OnnxNode& node) {
   OPKIT_ASSIGN(const RecurrentParamsT params, paramsOf(node));
   const int64_t directions = params.direction == Direction::Bidirectional ? 2 : 1;
-  OPKIT_ASSIGN(const int w, realWeights(node, 1, 8, directions));
-  OPKIT_ASSIGN(const int r, realWeights(node, 2, 10, directions));
-  std::vector<int> inputs{node.input(0), w, r};
+  OPKIT_ASSIGN(const TensorId w, realWeights(node, 1, 8, directions));
+  OPKIT_ASSIGN(const TensorId r, realWeights(node, 2, 10, directions));
+  std::vector<TensorId> inputs{node.input(0), w, r};
   for (size_t i = 3; i < 8; ++i) inputs.push_back(node.input(i));
   return node.emit("LSTM", inputs, packParams(params));
 }

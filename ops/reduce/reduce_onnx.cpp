@@ -11,7 +11,7 @@ OnnxField<Params> keepDims() { return field("keepdims", &Params::keep_dims); }
 /// ReduceSum before opset 13, the others before opset 18: axes are an attribute.
 Status axesAttribute(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields<Params>(node, {keepDims()}));
-  std::vector<int> inputs{node.input(0)};
+  std::vector<TensorId> inputs{node.input(0)};
   if (node.hasAttribute("axes")) inputs.push_back(node.addConstant("axes", node.intsAttribute("axes")));
   return node.emit(node.opType(), std::move(inputs), packParams(params));
 }

@@ -16,8 +16,8 @@ namespace {
 template <class T>
 void expectOfNothing(const std::string& type, DType dtype, T expected) {
   Model model;
-  const int x = model.addInput("x", {dtype, {2, 0, 3}});
-  const int axes = model.addConstant("axes", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {1}));
+  const TensorId x = model.addInput("x", {dtype, {2, 0, 3}});
+  const TensorId axes = model.addConstant("axes", *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {1}));
   model.outputs = model.addNode(type, "node", {x, axes});
   for (const std::string& backend : testBackends()) {
     const auto interpreter = Interpreter::create(model, builtinOps());

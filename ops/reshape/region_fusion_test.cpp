@@ -49,7 +49,7 @@ class ChainBuilder {
 
  private:
   struct Value {
-    int tensor;
+    TensorId tensor;
     Shape shape;
   };
 
@@ -57,14 +57,14 @@ class ChainBuilder {
     return static_cast<int64_t>(value) % std::max<int64_t>(count, 1);
   }
 
-  int list(const std::vector<int64_t>& values) {
+  TensorId list(const std::vector<int64_t>& values) {
     return model_.addConstant(fmt::format("c{}", count_++),
                               *Tensor::fromValues({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
   }
-  int node(const char* type, std::vector<int> inputs, ParamBytes params = {}) {
+  TensorId node(const char* type, std::vector<TensorId> inputs, ParamBytes params = {}) {
     return model_.addNode(type, fmt::format("n{}", count_++), std::move(inputs), std::move(params))[0];
   }
-  void push(int tensor, Shape shape) { live_.push_back({tensor, std::move(shape)}); }
+  void push(TensorId tensor, Shape shape) { live_.push_back({tensor, std::move(shape)}); }
 
   void add(const Move& move) {
     // Mostly the newest value; sometimes an older one, so that values have several readers.
@@ -150,7 +150,7 @@ class ChainBuilder {
     Shape shape = x.shape;
     shape[axis] += pads[axis] + pads[rank + axis];
     if (elementCount(shape) > kMaxTestElements) return;
-    std::vector<int> inputs{x.tensor, list(pads)};
+    std::vector<TensorId> inputs{x.tensor, list(pads)};
     if (move.c % 2 == 1)
       inputs.push_back(
           model_.addConstant(fmt::format("c{}", count_++), *Tensor::fromValues<float>({DType::Float32, {}}, {-7})));
@@ -171,7 +171,7 @@ class ChainBuilder {
     const int64_t first = 1 + number(move.b, x.shape[axis] - 1);
     split::SplitParamsT params;
     params.axis = static_cast<int>(axis);
-    const std::vector<int> made = model_.addNode(
+    const std::vector<TensorId> made = model_.addNode(
         "Split", fmt::format("n{}", count_++), {x.tensor, list({first, x.shape[axis] - first})}, packParams(params), 2);
     for (size_t i = 0; i < 2; ++i) {
       Shape shape = x.shape;
@@ -190,7 +190,7 @@ class ChainBuilder {
 
   /// Of two values of one shape, often parts of the same tensor.
   void sum(const Value& x, const Move& move) {
-    std::vector<int> same;
+    std::vector<TensorId> same;
     for (const Value& value : live_)
       if (value.shape == x.shape) same.push_back(value.tensor);
     push(node("Add", {x.tensor, same[static_cast<size_t>(number(move.b, static_cast<int64_t>(same.size())))]}),
@@ -310,11 +310,11 @@ TEST(RegionFusion, InverseTransposesCostNothing) {
 /// y = Neg of rows [first, last) of x, a matrix of 4 rows of `columns`; how many copies that took.
 size_t commandsForRows(int64_t first, int64_t last, int64_t columns, const std::vector<std::string>& disabled) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {4, columns}});
+  const TensorId x = model.addInput("x", {DType::Float32, {4, columns}});
   const auto list = [&](const char* name, int64_t value) {
     return model.addConstant(name, *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {value}));
   };
-  const int rows =
+  const TensorId rows =
       model.addNode("Slice", "rows", {x, list("first", first), list("last", last), list("axis", 0)}, {})[0];
   model.outputs = model.addNode("Neg", "neg", {rows}, {});
   const auto interpreter = Interpreter::create(std::move(model), builtinOps(), {disabled});
@@ -337,11 +337,11 @@ TEST(RegionFusion, AlignedRowsAreViews) {
 
 TEST(RegionFusion, ASplitThatIsJoinedAgainCostsNothing) {
   Model model;
-  const int x = model.addInput("x", {DType::Float32, {2, 6}});
-  const int sizes = model.addConstant("sizes", *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {2, 4}));
+  const TensorId x = model.addInput("x", {DType::Float32, {2, 6}});
+  const TensorId sizes = model.addConstant("sizes", *Tensor::fromValues<int64_t>({DType::Int64, {2}}, {2, 4}));
   split::SplitParamsT params;
   params.axis = 1;
-  const std::vector<int> parts = model.addNode("Split", "split", {x, sizes}, packParams(params), 2);
+  const std::vector<TensorId> parts = model.addNode("Split", "split", {x, sizes}, packParams(params), 2);
   concat::ConcatParamsT join;
   join.axis = 1;
   model.outputs = model.addNode("Concat", "join", parts, packParams(join));

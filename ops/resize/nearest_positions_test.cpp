@@ -64,10 +64,10 @@ class NearestPositions : public ::testing::TestWithParam<std::string> {
   void expectAll(const std::vector<Row>& rows) {
     names_.clear();
     Model model;
-    const int x = model.addInput("x", {DType::Float32, {rows[0].inputs}});
+    const TensorId x = model.addInput("x", {DType::Float32, {rows[0].inputs}});
     std::vector<std::vector<float>> expected;
     for (const Row& row : rows) {
-      std::vector<int> inputs = {x, -1, -1, -1};
+      std::vector<TensorId> inputs = {x, {}, {}, {}};
       const std::string name = fmt::format("{} to {} by {}", row.inputs, row.outputs, row.scale);
       if (row.scale > 0)
         inputs[2] = model.addConstant(name, *Tensor::fromValues<float>({DType::Float32, {1}}, {row.scale}));

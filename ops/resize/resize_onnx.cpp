@@ -46,13 +46,13 @@ Status scale(OnnxNode& node) {
   OPKIT_ASSIGN(Params params, readFields<Params>(node, {mode()}));
   params.coordinate_mode = CoordinateMode::Asymmetric;
   params.nearest_mode = NearestMode::FloorUpCeilDown;
-  int scales = node.input(1);
+  TensorId scales = node.input(1);
   if (node.hasAttribute("scales")) {
     const std::vector<float> listed = node.floatsAttribute("scales");
     OPKIT_ASSIGN(Tensor values, Tensor::fromValues({DType::Float32, {static_cast<int64_t>(listed.size())}}, listed));
     scales = node.addConstant("scales", std::move(values));
   }
-  return node.emit("Resize", {node.input(0), -1, scales}, packParams(params));
+  return node.emit("Resize", {node.input(0), {}, scales}, packParams(params));
 }
 
 }  // namespace

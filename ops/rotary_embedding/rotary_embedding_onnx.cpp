@@ -19,8 +19,8 @@ Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   if (params.rotary_dim < 0)
     return Status::invalidArgument("rotary_embedding_dim must be 0 or more, got {}", params.rotary_dim);
-  int cosines = node.input(1), sines = node.input(2);
-  if (const int positions = node.input(3); positions >= 0) {
+  TensorId cosines = node.input(1), sines = node.input(2);
+  if (const TensorId positions = node.input(3); positions) {
     cosines = node.emitIntermediate("Gather", {cosines, positions}, packParams(gather::GatherParamsT()));
     sines = node.emitIntermediate("Gather", {sines, positions}, packParams(gather::GatherParamsT()));
   }

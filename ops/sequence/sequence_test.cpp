@@ -108,21 +108,21 @@ TEST(Sequence, SplitsAndJoinsAlongEveryAxis) {
 Model loopModel() {
   Model body;
   body.addInput("i", {DType::Int64, {}});
-  const int keep = body.addInput("keep", {DType::Bool, {}});
-  const int total = body.addInput("total", {DType::Float32, {}});
-  const int sequence = body.addInput("sequence", {DType::Sequence, {kDynamic}});
-  const int one = body.addConstant("one", floats({}, {1}));
-  const int next = body.addNode("Add", "next", {total, one})[0];
-  const int longer = body.addNode("SequenceInsert", "longer", {sequence, next})[0];
-  const int kept = body.addNode("Identity", "kept", {keep})[0];
+  const TensorId keep = body.addInput("keep", {DType::Bool, {}});
+  const TensorId total = body.addInput("total", {DType::Float32, {}});
+  const TensorId sequence = body.addInput("sequence", {DType::Sequence, {kDynamic}});
+  const TensorId one = body.addConstant("one", floats({}, {1}));
+  const TensorId next = body.addNode("Add", "next", {total, one})[0];
+  const TensorId longer = body.addNode("SequenceInsert", "longer", {sequence, next})[0];
+  const TensorId kept = body.addNode("Identity", "kept", {keep})[0];
   body.outputs = {kept, next, longer};
 
   Model model;
-  const int trips = model.addInput("trips", {DType::Int64, {}});
-  const int start = model.addInput("start", {DType::Float32, {kDynamic}});
-  const int condition = model.addConstant("condition", *Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}));
-  const int empty = model.addNode("SequenceEmpty", "empty", {})[0];
-  const std::vector<int> made = model.addNode("Loop", "loop", {trips, condition, start, empty}, {}, 2);
+  const TensorId trips = model.addInput("trips", {DType::Int64, {}});
+  const TensorId start = model.addInput("start", {DType::Float32, {kDynamic}});
+  const TensorId condition = model.addConstant("condition", *Tensor::fromValues<uint8_t>({DType::Bool, {}}, {1}));
+  const TensorId empty = model.addNode("SequenceEmpty", "empty", {})[0];
+  const std::vector<TensorId> made = model.addNode("Loop", "loop", {trips, condition, start, empty}, {}, 2);
   model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
   model.outputs = model.addNode("ConcatFromSequence", "all", {made[1]});
   model.outputs.push_back(made[1]);
@@ -152,12 +152,12 @@ TEST(Sequence, ALoopInsertsCopiesOnEveryBackend) {
 
 TEST(Sequence, AMapRunsItsBodyForEachPosition) {
   Model body;
-  const int x = body.addInput("x", {});
-  const int by = body.addInput("by", {});
+  const TensorId x = body.addInput("x", {});
+  const TensorId by = body.addInput("by", {});
   body.outputs = body.addNode("Mul", "scaled", {x, by});
   Model model;
-  const int sequence = model.addInput("sequence", {DType::Sequence, {kDynamic}});
-  const int scale = model.addInput("scale", {DType::Float32, {1}});
+  const TensorId sequence = model.addInput("sequence", {DType::Sequence, {kDynamic}});
+  const TensorId scale = model.addInput("scale", {DType::Float32, {1}});
   model.outputs = model.addNode("SequenceMap", "map", {sequence, scale});
   model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
   for (const std::string& backend : testBackends()) {

@@ -52,23 +52,22 @@ int64_t KnownExtents::Known::extent(size_t fromEnd) const {
 }
 
 KnownExtents::KnownExtents(const Model& model, const OpRegistry& registry) : known_(model.tensors.size()) {
-  for (size_t t = 0; t < known_.size(); ++t) {
+  for (const TensorId t : known_.ids()) {
     const ModelTensor& tensor = model.tensors[t];
     if (tensor.constant) known_[t] = described(tensor.constant->desc, &*tensor.constant);
   }
-  for (const int input : model.inputs) {
-    const TensorDesc& declared = model.tensors[static_cast<size_t>(input)].desc;
+  for (const TensorId input : model.inputs) {
+    const TensorDesc& declared = model.tensors[input].desc;
     const bool isOpen = std::ranges::all_of(declared.shape, [](int64_t extent) { return extent == kDynamic; });
-    if (!isOpen) known_[static_cast<size_t>(input)] = described(declared);
+    if (!isOpen) known_[input] = described(declared);
   }
   for (const ModelNode& node : model.nodes)
-    if (!inferWhole(node, registry) && !node.outputs.empty() && node.outputs[0] >= 0)
-      known_[static_cast<size_t>(node.outputs[0])] = partly(node);
+    if (!inferWhole(node, registry) && !node.outputs.empty() && node.outputs[0]) known_[node.outputs[0]] = partly(node);
 }
 
-int64_t KnownExtents::extent(int tensor, size_t fromEnd) const {
-  if (tensor < 0 || static_cast<size_t>(tensor) >= known_.size()) return kDynamic;
-  const Known& known = known_[static_cast<size_t>(tensor)];
+int64_t KnownExtents::extent(TensorId tensor, size_t fromEnd) const {
+  if (!known_.contains(tensor)) return kDynamic;
+  const Known& known = known_[tensor];
   return fromEnd < known.trailing.size() ? known.extent(fromEnd) : kDynamic;
 }
 
@@ -79,8 +78,8 @@ KnownExtents::Known KnownExtents::described(const TensorDesc& desc, const Tensor
 
 const KnownExtents::Known& KnownExtents::of(const ModelNode& node, size_t input) const {
   static const Known kNothing;
-  if (input >= node.inputs.size() || node.inputs[input] < 0) return kNothing;
-  return known_[static_cast<size_t>(node.inputs[input])];
+  if (input >= node.inputs.size() || !node.inputs[input]) return kNothing;
+  return known_[node.inputs[input]];
 }
 
 /// By the shape rule of the operator, if every input has a description.
@@ -91,7 +90,7 @@ bool KnownExtents::inferWhole(const ModelNode& node, const OpRegistry& registry)
   std::vector<const TensorDesc*> inputs(node.inputs.size(), nullptr);
   std::vector<const Tensor*> contents(node.inputs.size(), nullptr);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.inputs[i] < 0) continue;
+    if (!node.inputs[i]) continue;
     const Known& known = of(node, i);
     if (!known.isDescribed()) return false;
     descs[i] = {*known.dtype, known.trailing};
@@ -101,7 +100,7 @@ bool KnownExtents::inferWhole(const ModelNode& node, const OpRegistry& registry)
   const auto outputs = inferShapes(*def, {node.params, inputs, contents, node.outputs.size()});
   if (!outputs) return false;  // reported with the node's name at the resize
   for (size_t i = 0; i < outputs->size(); ++i)
-    if (node.outputs[i] >= 0) known_[static_cast<size_t>(node.outputs[i])] = described((*outputs)[i]);
+    if (node.outputs[i]) known_[node.outputs[i]] = described((*outputs)[i]);
   return true;
 }
 

@@ -17,7 +17,7 @@ class KnownExtents {
   KnownExtents(const Model& model, const OpRegistry& registry);
 
   /// The extent of the axis `fromEnd` places before the last one; kDynamic where it is not known.
-  int64_t extent(int tensor, size_t fromEnd = 0) const;
+  int64_t extent(TensorId tensor, size_t fromEnd = 0) const;
 
  private:
   struct Known {
@@ -39,7 +39,7 @@ class KnownExtents {
   Known transposed(const ModelNode& node) const;
   Known product(const ModelNode& node) const;
 
-  std::vector<Known> known_;  // per tensor
+  IndexedVector<TensorId, Known> known_;
 };
 
 }  // namespace opkit::ops::shape

@@ -12,29 +12,29 @@ constexpr int64_t kOpen = kDynamic;
 struct Net {
   Model model;
 
-  int input(const Shape& shape) {
+  TensorId input(const Shape& shape) {
     return model.addInput("x" + std::to_string(model.tensors.size()), {DType::Float32, shape});
   }
-  int zeros(const Shape& shape) {
+  TensorId zeros(const Shape& shape) {
     return model.addConstant("c" + std::to_string(model.tensors.size()), *Tensor::onHost({DType::Float32, shape}));
   }
-  int list(const std::vector<int64_t>& values) {
+  TensorId list(const std::vector<int64_t>& values) {
     return model.addConstant(
         "l" + std::to_string(model.tensors.size()),
         *Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
   }
-  int node(const char* type, std::vector<int> inputs) {
+  TensorId node(const char* type, std::vector<TensorId> inputs) {
     return model.addNode(type, "n" + std::to_string(model.nodes.size()), std::move(inputs))[0];
   }
-  int64_t extent(int tensor, size_t fromEnd = 0) const {
+  int64_t extent(TensorId tensor, size_t fromEnd = 0) const {
     return KnownExtents(model, builtinOps()).extent(tensor, fromEnd);
   }
 };
 
 TEST(KnownExtents, FollowTheShapeRules) {
   Net net;
-  const int x = net.input({2, 3, 6, 5});
-  const int y = net.node("Conv", {x, net.zeros({4, 3, 3, 3})});
+  const TensorId x = net.input({2, 3, 6, 5});
+  const TensorId y = net.node("Conv", {x, net.zeros({4, 3, 3, 3})});
   EXPECT_EQ(net.extent(y), 3);
   EXPECT_EQ(net.extent(y, 2), 4);
   EXPECT_EQ(net.extent(y, 4), kOpen) << "there is no such axis";
@@ -43,21 +43,21 @@ TEST(KnownExtents, FollowTheShapeRules) {
 
 TEST(KnownExtents, PassOpenExtentsBy) {
   Net net;
-  const int x = net.input({kOpen, kOpen, 8});
+  const TensorId x = net.input({kOpen, kOpen, 8});
   EXPECT_EQ(net.extent(x, 1), kOpen);
   EXPECT_EQ(net.extent(net.node("Relu", {x})), 8);
-  const int product = net.node("MatMul", {x, net.zeros({8, 12})});
+  const TensorId product = net.node("MatMul", {x, net.zeros({8, 12})});
   EXPECT_EQ(net.extent(product), 12);
   EXPECT_EQ(net.extent(net.node("Add", {product, net.zeros({12})})), 12);
   EXPECT_EQ(net.extent(net.node("Transpose", {x}), 2), 8);
-  const int heads = net.node("Reshape", {product, net.list({0, -1, 3, 4})});
+  const TensorId heads = net.node("Reshape", {product, net.list({0, -1, 3, 4})});
   EXPECT_EQ(net.extent(heads), 4);
   EXPECT_EQ(net.extent(heads, 2), kOpen);
 }
 
 TEST(KnownExtents, BroadcastingIsNotAssumedAway) {
   Net net;
-  const int open = net.input({2, kOpen}), one = net.input({2, 1});
+  const TensorId open = net.input({2, kOpen}), one = net.input({2, 1});
   EXPECT_EQ(net.extent(net.node("Add", {open, net.zeros({7})})), 7);
   EXPECT_EQ(net.extent(net.node("Add", {open, net.zeros({1})})), kOpen);
   EXPECT_EQ(net.extent(net.node("Add", {open, one})), kOpen);
@@ -68,7 +68,7 @@ TEST(KnownExtents, BroadcastingIsNotAssumedAway) {
 TEST(KnownExtents, AnInputWithoutExtentsTellsNothing) {
   Net net;
   for (const Shape& shape : {Shape{}, Shape{kOpen, kOpen}}) {
-    const int x = net.input(shape);
+    const TensorId x = net.input(shape);
     EXPECT_EQ(net.extent(x), kOpen);
     EXPECT_EQ(net.extent(net.node("Add", {x, net.zeros({1})})), kOpen);
     EXPECT_EQ(net.extent(net.node("MatMul", {x, net.zeros({8, 12})})), 12) << "a matrix or a list";

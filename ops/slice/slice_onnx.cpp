@@ -6,8 +6,8 @@ namespace {
 
 /// Opset 1 to 9: starts, ends and axes are attributes.
 Status attributes(OnnxNode& node) {
-  std::vector<int> inputs = {node.input(0), node.addConstant("starts", node.intsAttribute("starts")),
-                             node.addConstant("ends", node.intsAttribute("ends"))};
+  std::vector<TensorId> inputs = {node.input(0), node.addConstant("starts", node.intsAttribute("starts")),
+                                  node.addConstant("ends", node.intsAttribute("ends"))};
   if (node.hasAttribute("axes")) inputs.push_back(node.addConstant("axes", node.intsAttribute("axes")));
   return node.emit("Slice", std::move(inputs));
 }

@@ -38,16 +38,16 @@ class SliceLimits : public ::testing::TestWithParam<std::string> {
   void expectAll(int64_t extent, const std::set<int64_t>& limits, const std::vector<int64_t>& steps) {
     Model model;
     std::vector<std::vector<float>> expected;
-    const int x = model.addInput("x", {DType::Float32, {extent}});
+    const TensorId x = model.addInput("x", {DType::Float32, {extent}});
     const auto list = [&](const char* what, int64_t value) {
       const std::string name = fmt::format("{}{}", what, expected.size());
       return model.addConstant(name, *Tensor::fromValues<int64_t>({DType::Int64, {1}}, {value}));
     };
-    const int axes = list("axes", 0);
+    const TensorId axes = list("axes", 0);
     for (const int64_t start : limits)
       for (const int64_t end : limits)
         for (const int64_t step : steps) {
-          const std::vector<int> inputs = {x, list("start", start), list("end", end), axes, list("step", step)};
+          const std::vector<TensorId> inputs = {x, list("start", start), list("end", end), axes, list("step", step)};
           const std::string name = fmt::format("{}:{}:{} of {}", start, end, step, extent);
           model.outputs.push_back(model.addNode("Slice", name, inputs)[0]);
           names_.push_back(name);

@@ -8,8 +8,8 @@ namespace {
 
 Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const SplitParamsT params, readFields<SplitParamsT>(node, {field("axis", &SplitParamsT::axis)}));
-  std::vector<int> inputs = node.inputs();
-  if (node.opset() == 1 && node.input(1) >= 0)  // the lengths had the type of x
+  std::vector<TensorId> inputs = node.inputs();
+  if (node.opset() == 1 && node.input(1))  // the lengths had the type of x
     inputs[1] = com_microsoft::RuleParts(node).cast(node.input(1), cast::ElementType::i64);
   if (node.hasAttribute("split")) inputs = {node.input(0), node.addConstant("split", node.intsAttribute("split"))};
   if (node.intAttribute("num_outputs", static_cast<int64_t>(node.outputCount())) !=

@@ -10,9 +10,9 @@ KnownStrings emitKnownStrings(OnnxNode& node, size_t input, const std::vector<st
   std::vector<std::string> sorted = list;
   std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  KnownStrings known{.places = -1, .words = {}, .count = std::ssize(sorted)};
+  KnownStrings known{.places = {}, .words = {}, .count = std::ssize(sorted)};
   for (const std::string& word : list) known.words.push_back(std::ranges::lower_bound(sorted, word) - sorted.begin());
-  const int dictionary = node.addConstant("dictionary", stringTensor({known.count}, std::move(sorted)));
+  const TensorId dictionary = node.addConstant("dictionary", stringTensor({known.count}, std::move(sorted)));
   known.places = node.emitIntermediate("FindStrings", {node.input(input), dictionary});
   return known;
 }

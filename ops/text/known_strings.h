@@ -7,7 +7,7 @@
 namespace opkit::ops::text {
 
 struct KnownStrings {
-  int places;  // tensor, i64: the number of each string of the input; `count` for one that is not listed
+  TensorId places;             // i64: the number of each string of the input; `count` for one that is not listed
   std::vector<int64_t> words;  // the numbers of the list's strings: equal strings have equal numbers
   int64_t count;               // of different strings in the list
 };

@@ -11,7 +11,7 @@ class NodeOfNumbers final : public OnnxNode {
  public:
   NodeOfNumbers(OnnxNode& node, StringPorts ports) : node_(node), ports_(ports), inputs_(node.inputs()) {
     const auto strings = std::span(inputs_).subspan(ports.first, endOf(node, ports) - ports.first);
-    const std::vector<int> outputs =
+    const std::vector<TensorId> outputs =
         node.emitIntermediates("EncodeStrings", {strings.begin(), strings.end()}, strings.size() + 1);
     dictionary_ = outputs[0];
     std::copy(outputs.begin() + 1, outputs.end(), strings.begin());
@@ -45,48 +45,52 @@ class NodeOfNumbers final : public OnnxNode {
   size_t inputCount() const override { return inputs_.size(); }
   size_t outputCount() const override { return node_.outputCount(); }
   bool hasOutput(size_t index) const override { return node_.hasOutput(index); }
-  int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
-  std::vector<int> inputs() const override { return inputs_; }
+  TensorId input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : TensorId(); }
+  std::vector<TensorId> inputs() const override { return inputs_; }
   const Tensor* constantInput(size_t index) const override {
     return index >= ports_.first && index <= ports_.last ? nullptr : node_.constantInput(index);
   }
 
   using OnnxNode::addConstant;
-  int addConstant(const std::string& suffix, Tensor value) override {
+  TensorId addConstant(const std::string& suffix, Tensor value) override {
     return node_.addConstant(suffix, std::move(value));
   }
-  std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
-                                     ParamBytes params) override {
+  std::vector<TensorId> emitIntermediates(const std::string& type, std::vector<TensorId> inputs, size_t outputs,
+                                          ParamBytes params) override {
     return node_.emitIntermediates(type, std::move(inputs), outputs, std::move(params));
   }
-  Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override {
+  Status emit(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override {
     if (ports_.made == Made::Numbers) return node_.emit(type, std::move(inputs), std::move(params));
     OPKIT_CHECK(ports_.made == Made::Strings);
-    const std::vector<int> numbers = emitIntermediates(type, std::move(inputs), outputCount(), std::move(params));
+    const std::vector<TensorId> numbers = emitIntermediates(type, std::move(inputs), outputCount(), std::move(params));
     for (size_t i = 0; i < numbers.size(); ++i) OPKIT_TRY(decode(i, numbers[i]));
     return Status::ok();
   }
-  Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) override {
+  Status emitOutput(size_t index, const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override {
     if (ports_.made == Made::Numbers || (ports_.made == Made::FirstStrings && index > 0))
       return node_.emitOutput(index, type, std::move(inputs), std::move(params));
     if (!hasOutput(index)) return Status::ok();
     return decode(index, emitIntermediates(type, std::move(inputs), 1, std::move(params))[0]);
   }
 
-  Status emitControl(const std::string&, std::vector<int>, const std::vector<std::string>&, ParamBytes) override {
+  Status emitControl(const std::string&, std::vector<TensorId>, const std::vector<std::string>&, ParamBytes) override {
     return refusal();
   }
-  Result<std::vector<int>> inlineGraph(const std::string&, const std::vector<int>&) override { return refusal(); }
+  Result<std::vector<TensorId>> inlineGraph(const std::string&, const std::vector<TensorId>&) override {
+    return refusal();
+  }
   Status emitConstant(Tensor) override { return refusal(); }
 
  private:
-  Status decode(size_t index, int numbers) { return node_.emitOutput(index, "DecodeStrings", {numbers, dictionary_}); }
+  Status decode(size_t index, TensorId numbers) {
+    return node_.emitOutput(index, "DecodeStrings", {numbers, dictionary_});
+  }
   Status refusal() const { return Status::unsupported("{} takes no strings", opType()); }
 
   OnnxNode& node_;
   StringPorts ports_;
-  std::vector<int> inputs_;
-  int dictionary_ = -1;
+  std::vector<TensorId> inputs_;
+  TensorId dictionary_;
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ const OnnxFields<Params>& fields() {
 
 /// The tokens and the pool, as integers.
 struct Tokens {
-  int x;
+  TensorId x;
   std::vector<int64_t> pool;
 };
 Result<Tokens> tokensOf(OnnxNode& node) {
@@ -61,7 +61,7 @@ Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields(node, fields()));
   const std::vector<int64_t> indexes = node.intsAttribute("ngram_indexes");
   OPKIT_ASSIGN(const Tokens tokens, tokensOf(node));
-  std::vector<int> inputs{tokens.x, node.addConstant("pool", tokens.pool), node.addConstant("indexes", indexes)};
+  std::vector<TensorId> inputs{tokens.x, node.addConstant("pool", tokens.pool), node.addConstant("indexes", indexes)};
   if (params.mode != Mode::tf && !node.floatsAttribute("weights").empty()) {
     OPKIT_ASSIGN(Tensor weights, columnWeights(node.floatsAttribute("weights"), indexes));
     inputs.push_back(node.addConstant("weights", std::move(weights)));

@@ -12,10 +12,10 @@ Status alongOneAxis(OnnxNode& node) {
     return parts.reshapedTo(parts.cast(node.input(input), cast::ElementType::i64), {1});
   };
   for (const size_t input : {0, 1, 2})
-    if (node.input(input) < 0) return Status::invalidArgument("Tile: input {} is missing", input);
-  const int extents = node.emitIntermediate("Shape", {node.input(0)});
-  const int ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {extents}));
-  const int repeats = node.emitIntermediate("ScatterElements", {ones, numberIn(2), numberIn(1)});
+    if (!node.input(input)) return Status::invalidArgument("Tile: input {} is missing", input);
+  const TensorId extents = node.emitIntermediate("Shape", {node.input(0)});
+  const TensorId ones = parts.expanded(parts.list({1}), node.emitIntermediate("Shape", {extents}));
+  const TensorId repeats = node.emitIntermediate("ScatterElements", {ones, numberIn(2), numberIn(1)});
   return node.emit("Tile", {node.input(0), repeats});
 }
 

@@ -11,7 +11,7 @@ OnnxField<Params> axis() { return field("axis", &Params::axis); }
 /// k is an attribute.
 Status attributeRule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields<Params>(node, {axis()}));
-  const int k = node.addConstant("k", std::vector{node.intAttribute("k", 0)});
+  const TensorId k = node.addConstant("k", std::vector{node.intAttribute("k", 0)});
   return node.emit("TopK", {node.input(0), k}, packParams(params));
 }
 

@@ -99,7 +99,7 @@ Status addVotes(const OnnxNode& node, const std::string& prefix, int64_t targets
 }
 
 /// One value for all targets, or one each, which are added to the scores.
-Result<int> emitBase(OnnxNode& node, const Reals& base, int64_t targets, DType dtype, int scores) {
+Result<TensorId> emitBase(OnnxNode& node, const Reals& base, int64_t targets, DType dtype, TensorId scores) {
   if (base.empty()) return scores;
   const auto count = static_cast<int64_t>(base.size());
   if (count != 1 && count != targets)
@@ -135,10 +135,10 @@ float leastOf(const Votes& votes) { return votes.arePositive ? 0.5f : 0.0f; }
 Status oneSum(OnnxNode& node, const NamedForest& named, const Tensor& labels, Transform transform, RealList base) {
   const Votes votes = votesOf(named.forest);
   if (base.values.size() == 2) base.values.erase(base.values.begin());
-  OPKIT_ASSIGN(int scores, emitScores(node, named.forest, {}, dtypeOf(named)));
+  OPKIT_ASSIGN(TensorId scores, emitScores(node, named.forest, {}, dtypeOf(named)));
   OPKIT_ASSIGN(scores, emitBase(node, base.values, 1, dtypeOf(named), scores));
   scores = features::emitFloat(node, scores);
-  const int isSecond = features::emitIsAbove(node, scores, leastOf(votes));
+  const TensorId isSecond = features::emitIsAbove(node, scores, leastOf(votes));
   return features::emitTwoClasses(node, labels, transform, {scores, isSecond, votes.arePositive});
 }
 
@@ -156,7 +156,7 @@ Status treeEnsembleRegressor(OnnxNode& node) {
   OPKIT_ASSIGN(NamedForest named, namedForestOf(node));
   OPKIT_TRY(addVotes(node, "target", targets, named));
   OPKIT_ASSIGN(const RealList base, listOf(node, "base_values"));
-  OPKIT_ASSIGN(int scores, emitScores(node, named.forest, params, dtypeOf(named)));
+  OPKIT_ASSIGN(TensorId scores, emitScores(node, named.forest, params, dtypeOf(named)));
   OPKIT_ASSIGN(scores, emitBase(node, base.values, targets, dtypeOf(named), scores));
   scores = features::emitFloat(node, scores);
   return node.emit("Identity", {features::emitTransform(node, transform, scores)});
@@ -173,12 +173,12 @@ Status treeEnsembleClassifier(OnnxNode& node) {
   if (classes == 2 && votes.only == 0) return oneSum(node, named, labels, transform, std::move(base));
   TreeEnsembleParamsT params;
   params.targets = static_cast<int>(classes);
-  OPKIT_ASSIGN(int scores, emitScores(node, named.forest, params, dtypeOf(named)));
+  OPKIT_ASSIGN(TensorId scores, emitScores(node, named.forest, params, dtypeOf(named)));
   OPKIT_ASSIGN(scores, emitBase(node, base.values, classes, dtypeOf(named), scores));
   scores = features::emitFloat(node, scores);
-  int ranking = scores;
+  TensorId ranking = scores;
   if (classes == 2 && votes.only == 1) {
-    OPKIT_ASSIGN(const int least, features::addFloats(node, "least", {leastOf(votes), 0}, {2}));
+    OPKIT_ASSIGN(const TensorId least, features::addFloats(node, "least", {leastOf(votes), 0}, {2}));
     ranking = node.emitIntermediate("Add", {scores, least});
   }
   return features::emitClasses(node, labels, ranking, features::emitTransform(node, transform, scores));

@@ -25,7 +25,7 @@ Result<Tensor> tensorOf(DType dtype, Shape shape, const Reals& values);
 
 /// Emits the walk of input 0 through the forest; returns the scores [rows, targets] of `dtype`: f32 or f64. The
 /// parameter `trees` is set here.
-Result<int> emitScores(OnnxNode& node, const Forest& forest, TreeEnsembleParamsT params, DType dtype);
+Result<TensorId> emitScores(OnnxNode& node, const Forest& forest, TreeEnsembleParamsT params, DType dtype);
 
 /// The operators of opsets 1 and 3.
 Status treeEnsembleRegressor(OnnxNode& node);

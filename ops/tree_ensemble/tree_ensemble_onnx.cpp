@@ -12,7 +12,7 @@ namespace {
 
 using features::Transform;
 
-Result<int> addIntegers(OnnxNode& node, const std::string& name, Shape shape, const std::vector<int32_t>& values) {
+Result<TensorId> addIntegers(OnnxNode& node, const std::string& name, Shape shape, const std::vector<int32_t>& values) {
   OPKIT_ASSIGN(Tensor tensor, Tensor::fromValues<int32_t>({DType::Int32, std::move(shape)}, values));
   return node.addConstant(name, std::move(tensor));
 }
@@ -48,12 +48,12 @@ Result<Tensor> tensorOf(DType dtype, Shape shape, const Reals& values) {
   return tensor;
 }
 
-Result<int> emitScores(OnnxNode& node, const Forest& forest, TreeEnsembleParamsT params, DType dtype) {
+Result<TensorId> emitScores(OnnxNode& node, const Forest& forest, TreeEnsembleParamsT params, DType dtype) {
   OPKIT_ASSIGN(const PackedForest packed, pack(forest, node.opType()));
   const auto nodes = static_cast<int64_t>(packed.tests.size()), leaves = static_cast<int64_t>(forest.leaves.size());
   OPKIT_ASSIGN(Tensor splits, tensorOf(dtype, {nodes}, packed.splits));
   OPKIT_ASSIGN(Tensor weights, tensorOf(dtype, {leaves, packed.votes}, packed.weights));
-  std::vector<int> inputs{features::emitCast(node, node.input(0), dtype)};
+  std::vector<TensorId> inputs{features::emitCast(node, node.input(0), dtype)};
   OPKIT_ASSIGN(inputs.emplace_back(), addIntegers(node, "tests", {nodes}, packed.tests));
   inputs.push_back(node.addConstant("splits", std::move(splits)));
   OPKIT_ASSIGN(inputs.emplace_back(), addIntegers(node, "children", {nodes, 2}, packed.children));
@@ -173,7 +173,7 @@ Status treeEnsemble(OnnxNode& node) {
   OPKIT_ASSIGN(params.aggregate, aggregateOf(node));
   OPKIT_ASSIGN(const Tensor weights, node.tensorAttribute("leaf_weights"));
   const DType dtype = weights.desc.dtype;
-  OPKIT_ASSIGN(int scores, emitScores(node, forest, params, dtype == DType::Float64 ? dtype : DType::Float32));
+  OPKIT_ASSIGN(TensorId scores, emitScores(node, forest, params, dtype == DType::Float64 ? dtype : DType::Float32));
   scores = features::emitTransform(node, transform, scores);
   return node.emit("CastLike", {scores, node.input(0)});
 }

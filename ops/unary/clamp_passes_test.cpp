@@ -27,7 +27,7 @@ const Bounds kBounds[] = {{"both", -0.75f, 1.5f},
                           {"no number above", -1, NAN, false}};
 
 /// Clip, or Relu without bounds.
-int activation(PassNet& net, int x, const Bounds* bounds) {
+TensorId activation(PassNet& net, TensorId x, const Bounds* bounds) {
   if (!bounds) return net.node("Relu", {x});
   UnaryParamsT params;
   if (bounds->low) params.alpha = *bounds->low;
@@ -81,13 +81,13 @@ const Product kProducts[] = {{"Conv", "Conv", {1, 2, 4, 3}, {3, 2, 1, 1}, {3}, t
 
 PassNet productNet(const Product& product, DType dtype, const Bounds* bounds) {
   PassNet net;
-  std::vector<int> operands{net.input(specials(product.x, dtype)),
-                            net.constant(drawnTensor(product.w, 0.25, 1, 3, dtype))};
+  std::vector<TensorId> operands{net.input(specials(product.x, dtype)),
+                                 net.constant(drawnTensor(product.w, 0.25, 1, 3, dtype))};
   if (product.hasBias) operands.push_back(net.constant(drawnTensor(product.bias, -1, 1, 4, dtype)));
   conv::ConvParamsT params;
   const bool isConv = std::string_view(product.type) == "Conv";
   if (isConv) params.group = product.x[1] / product.w[1];
-  const int y = net.node(product.type, operands, isConv ? packParams(params) : ParamBytes());
+  const TensorId y = net.node(product.type, operands, isConv ? packParams(params) : ParamBytes());
   net.model.outputs = {activation(net, y, bounds)};
   return net;
 }
@@ -120,9 +120,9 @@ TEST_F(FuseClamp, ChainsAreOneClamp) {
   for (const char* type : {"Gemm", "Add"}) {
     for (const Bounds& second : {above, below, across}) {
       PassNet net;
-      const int x = net.input(specials({3, 3}, DType::Float32));
-      const int w = net.constant(drawnTensor({3, 3}, 0.25, 1, 3));
-      const int y = net.node(type, {x, w});
+      const TensorId x = net.input(specials({3, 3}, DType::Float32));
+      const TensorId w = net.constant(drawnTensor({3, 3}, 0.25, 1, 3));
+      const TensorId y = net.node(type, {x, w});
       net.model.outputs = {activation(net, activation(net, y, &first), &second)};
       EXPECT_EQ(expectMeaning(net, 1e-6, type).commands, Types{type});
     }
@@ -136,8 +136,8 @@ TEST_F(FuseClamp, RefusedClampsStayRefused) {
     gemm::GemmParamsT params;
     params.clamp_low = low;
     params.clamp_high = high;
-    const int x = net.input(specials({4, 3}, DType::Float32));
-    const int y = net.node("Gemm", {x, net.constant(drawnTensor({3, 3}, 0.25, 1, 3))}, packParams(params));
+    const TensorId x = net.input(specials({4, 3}, DType::Float32));
+    const TensorId y = net.node("Gemm", {x, net.constant(drawnTensor({3, 3}, 0.25, 1, 3))}, packParams(params));
     net.model.outputs = {activation(net, y, &valid)};
     expectRefused(net);
   }
@@ -145,7 +145,7 @@ TEST_F(FuseClamp, RefusedClampsStayRefused) {
 
 TEST_F(FuseClamp, OperatorsWithoutAClamp) {
   PassNet net;
-  const int x = net.input(specials({12}, DType::Float32));
+  const TensorId x = net.input(specials({12}, DType::Float32));
   for (const char* type : {"Tanh", "Softplus"})
     net.model.outputs.push_back(activation(net, net.node(type, {x}), &kBounds[0]));
   net.model.outputs.push_back(net.node("Relu", {net.node("Sum", {x, net.node("Neg", {x})})}));
@@ -155,8 +155,8 @@ TEST_F(FuseClamp, OperatorsWithoutAClamp) {
 TEST_F(FuseClamp, AViewOfAnotherShapeInBetween) {
   for (const char* type : {"Gemm", "Add"}) {
     PassNet net;
-    const int x = net.input(specials({3, 3}, DType::Float32));
-    const int y = net.node(type, {x, net.constant(drawnTensor({3, 3}, -1, 1, 3))});
+    const TensorId x = net.input(specials({3, 3}, DType::Float32));
+    const TensorId y = net.node(type, {x, net.constant(drawnTensor({3, 3}, -1, 1, 3))});
     net.model.outputs = {net.node("Relu", {net.node("Reshape", {y, net.list({9})})})};
     EXPECT_EQ(expectMeaning(net, 1e-6, type).commands, (Types{type, "Relu"}));
   }
@@ -168,8 +168,8 @@ TEST_F(FuseClamp, OtherReadersAndUnknownTypesKeepTheActivation) {
     for (const char* reader : {"output", "branch", "node", "reshaped output", "nobody"}) {
       PassNet net;
       const std::string_view kind = reader;
-      const int x = net.input(specials({3, 3}, DType::Float32));
-      const int y = net.node(type, {x, net.constant(drawnTensor({3, 3}, -1, 1, 3))});
+      const TensorId x = net.input(specials({3, 3}, DType::Float32));
+      const TensorId y = net.node(type, {x, net.constant(drawnTensor({3, 3}, -1, 1, 3))});
       net.model.outputs = {net.node("Relu", {y})};
       if (kind == "output") net.model.outputs.push_back(y);
       if (kind == "branch") net.model.outputs.push_back(net.negatedInBranch(y));
@@ -181,13 +181,14 @@ TEST_F(FuseClamp, OtherReadersAndUnknownTypesKeepTheActivation) {
   }
   for (const DType dtype : {DType::Int32, DType::Float32}) {
     PassNet net;
-    const int x = net.input(drawnTensor({3, 3}, -9, 9, 1, dtype)), y = net.input(drawnTensor({3, 3}, -9, 9, 2, dtype));
+    const TensorId x = net.input(drawnTensor({3, 3}, -9, 9, 1, dtype)),
+                   y = net.input(drawnTensor({3, 3}, -9, 9, 2, dtype));
     net.model.outputs = {net.node("Relu", {net.node("MatMul", {x, y})})};
     EXPECT_EQ(expectMeaning(net, 1e-6).commands, (Types{"MatMul", "Relu"}));
   }
   PassNet integers;
-  const int x = integers.input(drawnTensor({3}, -9, 9, 1, DType::Int32));
-  const int y = integers.constant(drawnTensor({3}, -9, 9, 2, DType::Int32));
+  const TensorId x = integers.input(drawnTensor({3}, -9, 9, 1, DType::Int32));
+  const TensorId y = integers.constant(drawnTensor({3}, -9, 9, 2, DType::Int32));
   integers.model.outputs = {integers.node("Relu", {integers.node("Add", {x, y})}),
                             integers.node("Relu", {integers.node("MatMul", {x, y})})};
   EXPECT_EQ(std::ranges::count(expectMeaning(integers, 0).commands, "Relu"), 2);
@@ -197,8 +198,8 @@ TEST_F(FuseClamp, OtherReadersAndUnknownTypesKeepTheActivation) {
 TEST_F(FuseClamp, PowersOfTwoTypes) {
   for (const DType base : {DType::Float32, DType::Float16, DType::Float64, DType::Int32}) {
     PassNet net;
-    const int x = net.input(drawnTensor({12}, -3, 3, 5, base));
-    const int y = net.node("Pow", {x, net.constant(tensorOf({1}, {3}, DType::Int64))});
+    const TensorId x = net.input(drawnTensor({12}, -3, 3, 5, base));
+    const TensorId y = net.node("Pow", {x, net.constant(tensorOf({1}, {3}, DType::Int64))});
     net.model.outputs = {net.node("Relu", {y})};
     expectMeaning(net, base == DType::Float16 ? 1e-3 : 1e-6, nameOf(base));
   }

@@ -25,7 +25,7 @@ Result<size_t> fuseClamps(Model& model, std::string_view type, Allowed&& allowed
   for (ModelNode& node : model.nodes) {
     const std::optional<Clamp> clamp = edit.isRemoved(node) ? std::nullopt : clampOfNode(node.type, node.params);
     ModelNode* source = clamp ? edit.producer(node.inputs[0], type) : nullptr;
-    if (!source || !edit.isOnlyReader(node.inputs[0]) || node.outputs[0] < 0 || !allowed(edit, *source)) continue;
+    if (!source || !edit.isOnlyReader(node.inputs[0]) || !node.outputs[0] || !allowed(edit, *source)) continue;
     auto params = unpackParams<Table>(source->params);
     const std::optional<Clamp> both = composed(clampOf(params), *clamp);
     if (!both) continue;

@@ -35,23 +35,23 @@ PassNet geluNet(const GeluGraph& graph) {
   const auto constant = [&](const Shape& shape, double value) {
     return net.constant(tensorOf(shape, {value}, graph.dtype));
   };
-  const int x = net.input(geluInput(graph.dtype), graph.isOpen);
-  const int argument = graph.readsAnother ? net.node("Neg", {x}) : x;
-  const int root = constant(graph.rootShape, graph.multiplies ? 1 / graph.root : graph.root);
-  const int scaled = graph.multiplies     ? net.node("Mul", {root, argument})
-                     : graph.isUpsideDown ? net.node("Div", {root, argument})
-                                          : net.node("Div", {argument, root});
-  const int error = net.node("Erf", {scaled});
+  const TensorId x = net.input(geluInput(graph.dtype), graph.isOpen);
+  const TensorId argument = graph.readsAnother ? net.node("Neg", {x}) : x;
+  const TensorId root = constant(graph.rootShape, graph.multiplies ? 1 / graph.root : graph.root);
+  const TensorId scaled = graph.multiplies     ? net.node("Mul", {root, argument})
+                          : graph.isUpsideDown ? net.node("Div", {root, argument})
+                                               : net.node("Div", {argument, root});
+  const TensorId error = net.node("Erf", {scaled});
   binary::BinaryParamsT params;
   if (graph.clampsSum) params.clamp_low = 0.5f;
   if (graph.hasAxis) params.axis = 0;
   const bool isPlain = !graph.clampsSum && !graph.hasAxis;
-  const int sum =
+  const TensorId sum =
       net.node("Add", {error, constant(graph.oneShape, graph.one)}, isPlain ? ParamBytes() : packParams(params));
-  int product = net.node("Mul", {x, sum});
+  TensorId product = net.node("Mul", {x, sum});
   if (graph.extraFactor) product = net.node("Mul", {product, x});
   net.model.outputs = {net.node("Mul", {product, constant(graph.halfShape, graph.half)})};
-  const int parts[] = {scaled, error, sum, product};
+  const TensorId parts[] = {scaled, error, sum, product};
   if (graph.shown >= 0) net.model.outputs.push_back(parts[graph.shown]);
   if (graph.inBranch >= 0) net.model.outputs.push_back(net.negatedInBranch(parts[graph.inBranch]));
   return net;

@@ -26,7 +26,7 @@ Status gelu(OnnxNode& node) {
 Status swiGlu(OnnxNode& node) {
   UnaryParamsT params;
   params.alpha = node.floatAttribute("alpha", 1.0f);
-  const int gate = node.emitIntermediate("Swish", {node.input(0)}, packParams(params));
+  const TensorId gate = node.emitIntermediate("Swish", {node.input(0)}, packParams(params));
   return node.emit("Mul", {gate, node.input(1)});
 }
 
@@ -41,7 +41,7 @@ Status clipAttributes(OnnxNode& node) {
 
 /// True if limit `i` is absent or a float constant, which is then stored in `value`.
 bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& value) {
-  if (node.input(i) < 0) return true;
+  if (!node.input(i)) return true;
   const Tensor* constant = node.constantInput(i);
   if (!constant || constant->desc.dtype != DType::Float32 || constant->desc.elements() != 1) return false;
   value = constant->data<float>()[0];
@@ -49,9 +49,9 @@ bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& val
 }
 
 /// Limit `i` without axes: Max and Min broadcast, but a limit neither changes the shape of x nor differs within it.
-Result<int> scalarLimit(OnnxNode& node, size_t i) {
+Result<TensorId> scalarLimit(OnnxNode& node, size_t i) {
   const Tensor* constant = node.constantInput(i);
-  if (node.input(i) < 0 || (constant && constant->desc.shape.empty())) return node.input(i);
+  if (!node.input(i) || (constant && constant->desc.shape.empty())) return node.input(i);
   if (!constant) return node.emitIntermediate("Reshape", {node.input(i), node.addConstant("scalar", Shape{})});
   if (constant->desc.elements() != 1)
     return Status::invalidArgument("{} must be a scalar, got {}", i == 1 ? "min" : "max",
@@ -64,14 +64,14 @@ Result<int> scalarLimit(OnnxNode& node, size_t i) {
 /// Opset 11 and later: the limits are inputs. Constants become parameters; anything else goes through Max and Min.
 Status clipInputs(OnnxNode& node) {
   UnaryParamsT params;
-  const int x = node.input(0);
-  if (node.input(1) < 0 && node.input(2) < 0) return node.emit("Identity", {x});
+  const TensorId x = node.input(0);
+  if (!node.input(1) && !node.input(2)) return node.emit("Identity", {x});
   if (takeFloat(node, 1, params.alpha) && takeFloat(node, 2, params.beta))
     return node.emit("Clip", {x}, packParams(params));
-  OPKIT_ASSIGN(const int low, scalarLimit(node, 1));
-  OPKIT_ASSIGN(const int high, scalarLimit(node, 2));
-  if (high < 0) return node.emit("Max", {x, low});
-  return node.emit("Min", {low < 0 ? x : node.emitIntermediate("Max", {x, low}), high});
+  OPKIT_ASSIGN(const TensorId low, scalarLimit(node, 1));
+  OPKIT_ASSIGN(const TensorId high, scalarLimit(node, 2));
+  if (!high) return node.emit("Max", {x, low});
+  return node.emit("Min", {!low ? x : node.emitIntermediate("Max", {x, low}), high});
 }
 
 }  // namespace

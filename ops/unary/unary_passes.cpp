@@ -8,6 +8,7 @@
 // - The arithmetic has no parameters: no clamp, no axis of old broadcasting (argumentOfErfPlusOne, collectFactors).
 // - Nothing else reads what lies between, and none of it is an output of the model (likewise).
 #include <cmath>
+#include <ranges>
 
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
@@ -20,7 +21,7 @@ namespace {
 double roundingOf(DType dtype) { return dtype == DType::Float16 ? 0x1p-11 : dtype == DType::Float32 ? 0x1p-23 : 1e-12; }
 
 /// A constant of rank 0 with this value; a root may be rounded.
-bool isPlainScalar(const ModelEdit& edit, int tensor, double value) {
+bool isPlainScalar(const ModelEdit& edit, TensorId tensor, double value) {
   const std::optional<float> found = edit.scalar(tensor);
   if (!found || !edit.constant(tensor)->desc.shape.empty()) return false;
   const Tensor& constant = *edit.constant(tensor);
@@ -29,34 +30,34 @@ bool isPlainScalar(const ModelEdit& edit, int tensor, double value) {
   return std::fabs(exact - value) <= (isRoot ? value * roundingOf(constant.desc.dtype) : 0);
 }
 
-/// The other input of a node with this scalar as one input; -1 if neither is the scalar.
-int otherThan(const ModelEdit& edit, const ModelNode& node, double value) {
+/// The other input of a node with this scalar as one input; absent if neither is the scalar.
+TensorId otherThan(const ModelEdit& edit, const ModelNode& node, double value) {
   if (isPlainScalar(edit, node.inputs[1], value)) return node.inputs[0];
-  return isPlainScalar(edit, node.inputs[0], value) ? node.inputs[1] : -1;
+  return isPlainScalar(edit, node.inputs[0], value) ? node.inputs[1] : TensorId();
 }
 
-/// The x of 1 + erf(x / sqrt 2); -1 if `tensor` is something else or has other readers.
-int argumentOfErfPlusOne(const ModelEdit& edit, int tensor, std::vector<ModelNode*>& parts) {
+/// The x of 1 + erf(x / sqrt 2); absent if `tensor` is something else or has other readers.
+TensorId argumentOfErfPlusOne(const ModelEdit& edit, TensorId tensor, std::vector<ModelNode*>& parts) {
   ModelNode* add = edit.producer(tensor, "Add");
-  if (!add || !edit.isOnlyReader(tensor) || !add->params.empty()) return -1;
-  const int errorValue = otherThan(edit, *add, 1);
+  if (!add || !edit.isOnlyReader(tensor) || !add->params.empty()) return {};
+  const TensorId errorValue = otherThan(edit, *add, 1);
   ModelNode* error = edit.producer(errorValue, "Erf");
-  if (!error || !edit.isOnlyReader(errorValue)) return -1;
-  const int scaled = error->inputs[0];
+  if (!error || !edit.isOnlyReader(errorValue)) return {};
+  const TensorId scaled = error->inputs[0];
   ModelNode* scale = edit.producer(scaled);
-  if (!scale || !edit.isOnlyReader(scaled) || !scale->params.empty()) return -1;
-  int x = -1;
+  if (!scale || !edit.isOnlyReader(scaled) || !scale->params.empty()) return {};
+  TensorId x;
   if (scale->type == "Div" && isPlainScalar(edit, scale->inputs[1], M_SQRT2)) x = scale->inputs[0];
   if (scale->type == "Mul") x = otherThan(edit, *scale, M_SQRT1_2);
-  if (x >= 0) parts.insert(parts.end(), {add, error, scale});
+  if (x) parts.insert(parts.end(), {add, error, scale});
   return x;
 }
 
 /// The factors of a product of any nesting, as long as the intermediate products have no other readers.
-void collectFactors(const ModelEdit& edit, ModelNode& product, std::vector<int>& factors,
+void collectFactors(const ModelEdit& edit, ModelNode& product, std::vector<TensorId>& factors,
                     std::vector<ModelNode*>& parts) {
   parts.push_back(&product);
-  for (int input : product.inputs) {
+  for (const TensorId input : product.inputs) {
     ModelNode* inner = edit.producer(input, "Mul");
     const bool within = inner && edit.isOnlyReader(input) && inner->params.empty() && parts.size() < 4;
     if (within)
@@ -66,33 +67,32 @@ void collectFactors(const ModelEdit& edit, ModelNode& product, std::vector<int>&
   }
 }
 
-/// The x of the GELU that ends in `product`; -1 if there is none. `parts` are its nodes.
-int geluArgument(const ModelEdit& edit, ModelNode& product, std::vector<ModelNode*>& parts) {
-  std::vector<int> factors;
+/// The x of the GELU that ends in `product`; absent if there is none. `parts` are its nodes.
+TensorId geluArgument(const ModelEdit& edit, ModelNode& product, std::vector<ModelNode*>& parts) {
+  std::vector<TensorId> factors;
   collectFactors(edit, product, factors, parts);
-  if (factors.size() != 3) return -1;
+  if (factors.size() != 3) return {};
   const auto half =
-      std::find_if(factors.begin(), factors.end(), [&](int factor) { return isPlainScalar(edit, factor, 0.5); });
-  if (half == factors.end()) return -1;
+      std::find_if(factors.begin(), factors.end(), [&](TensorId factor) { return isPlainScalar(edit, factor, 0.5); });
+  if (half == factors.end()) return {};
   factors.erase(half);
   for (size_t i = 0; i < 2; ++i) {
     std::vector<ModelNode*> more;
-    const int x = argumentOfErfPlusOne(edit, factors[i], more);
-    if (x < 0 || x != factors[1 - i]) continue;
+    const TensorId x = argumentOfErfPlusOne(edit, factors[i], more);
+    if (!x || x != factors[1 - i]) continue;
     parts.insert(parts.end(), more.begin(), more.end());
     return x;
   }
-  return -1;
+  return {};
 }
 
 Result<size_t> fuseGelu(Model& model, const OpRegistry&) {
   ModelEdit edit(model);
-  for (size_t n = model.nodes.size(); n-- > 0;) {  // the outermost product first
-    ModelNode& node = model.nodes[n];
+  for (ModelNode& node : std::views::reverse(model.nodes)) {  // the outermost product first
     if (node.type != "Mul" || edit.isRemoved(node) || !node.params.empty()) continue;
     std::vector<ModelNode*> parts;
-    const int x = geluArgument(edit, node, parts);
-    if (x < 0) continue;
+    const TensorId x = geluArgument(edit, node, parts);
+    if (!x) continue;
     const ModelNode gelu{node.name, "Gelu", 1, {x}, node.outputs, {}, {}};
     for (ModelNode* part : parts)
       if (part != &node) edit.remove(*part);

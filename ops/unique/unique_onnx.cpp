@@ -12,9 +12,9 @@ OnnxFields<Params> fields() { return {field("axis", &Params::axis), field("sorte
 /// Three of the outputs are cut to the number of slices that are used.
 Status rule(OnnxNode& node) {
   OPKIT_ASSIGN(const Params params, readFields(node, fields()));
-  const std::vector<int> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
-  const int zero = node.addConstant("zero", std::vector<int64_t>{0});
-  const int axis = node.addConstant("axis", std::vector<int64_t>{params.axis.value_or(0)});
+  const std::vector<TensorId> found = node.emitIntermediates("Unique", {node.input(0)}, 5, packParams(params));
+  const TensorId zero = node.addConstant("zero", std::vector<int64_t>{0});
+  const TensorId axis = node.addConstant("axis", std::vector<int64_t>{params.axis.value_or(0)});
   OPKIT_TRY(node.emitOutput(0, "Slice", {found[0], zero, found[4], axis}));
   OPKIT_TRY(node.emitOutput(1, "Slice", {found[1], zero, found[4]}));
   OPKIT_TRY(node.emitOutput(2, "Identity", {found[2]}));

@@ -11,10 +11,10 @@ Status accumulate(OnnxNode& node) {
 
 /// Max and Min of n inputs are chains of the binary operators.
 Status chain(OnnxNode& node) {
-  const std::vector<int> inputs = node.inputs();
+  const std::vector<TensorId> inputs = node.inputs();
   if (inputs.empty()) return Status::invalidArgument("{}: needs at least one input, got none", node.opType());
   if (inputs.size() == 1) return node.emit("Identity", inputs);
-  int value = inputs[0];
+  TensorId value = inputs[0];
   for (size_t i = 1; i + 1 < inputs.size(); ++i) value = node.emitIntermediate(node.opType(), {value, inputs[i]});
   return node.emit(node.opType(), {value, inputs.back()});
 }

@@ -29,10 +29,10 @@ class RegionFusion {
         isFused_(graph.commands.size(), false),
         readers_(graph.descs.size()),
         isOutput_(graph.descs.size(), false) {
-    for (int output : model.outputs) isOutput_[static_cast<size_t>(rootOf(output))] = true;
+    for (const TensorId output : model.outputs) isOutput_[rootOf(output)] = true;
     for (size_t c = 0; c < graph.commands.size(); ++c)
-      for (int input : graph.commands[c].inputs)
-        if (input >= 0) readersOf(input).push_back(c);
+      for (const TensorId input : graph.commands[c].inputs)
+        if (input) readersOf(input).push_back(c);
   }
 
   size_t run() {
@@ -43,7 +43,7 @@ class RegionFusion {
     for (size_t c = 0; c < dead_.size(); ++c)
       if (!dead_[c]) alive.push_back(std::move(graph_.commands[c]));
     graph_.commands = std::move(alive);
-    for (size_t t = 0; t < graph_.alias.size(); ++t) graph_.alias[t] = rootOf(static_cast<int>(t));
+    for (const TensorId t : graph_.alias.ids()) graph_.alias[t] = rootOf(t);
     graph_.removedRasters += removed_;
     for (size_t c = 0, next = 0; c < dead_.size(); ++c) {
       if (dead_[c]) continue;
@@ -54,16 +54,16 @@ class RegionFusion {
   }
 
  private:
-  int rootOf(int tensor) const {
-    while (graph_.alias[static_cast<size_t>(tensor)] != tensor) tensor = graph_.alias[static_cast<size_t>(tensor)];
+  TensorId rootOf(TensorId tensor) const {
+    while (graph_.alias[tensor] != tensor) tensor = graph_.alias[tensor];
     return tensor;
   }
-  std::vector<size_t>& readersOf(int tensor) { return readers_[static_cast<size_t>(rootOf(tensor))]; }
-  bool isOutput(int tensor) const { return isOutput_[static_cast<size_t>(rootOf(tensor))]; }
+  std::vector<size_t>& readersOf(TensorId tensor) { return readers_[rootOf(tensor)]; }
+  bool isOutput(TensorId tensor) const { return isOutput_[rootOf(tensor)]; }
 
   void visit(size_t c) {
     if (becomesView(c)) return;
-    const int tensor = graph_.commands[c].outputs[0];
+    const TensorId tensor = graph_.commands[c].outputs[0];
     if (isOutput(tensor)) return;
     std::vector<size_t> readers = readersOf(tensor);
     std::erase_if(readers, [&](size_t reader) { return dead_[reader]; });
@@ -78,8 +78,8 @@ class RegionFusion {
     for (size_t i = 0; i < readers.size(); ++i) {
       graph_.commands[readers[i]] = std::move(fused[i]);
       isFused_[readers[i]] = true;
-      for (int input : graph_.commands[readers[i]].inputs)
-        if (input >= 0) readersOf(input).push_back(readers[i]);
+      for (const TensorId input : graph_.commands[readers[i]].inputs)
+        if (input) readersOf(input).push_back(readers[i]);
     }
     remove(c);
   }
@@ -93,22 +93,20 @@ class RegionFusion {
   bool becomesView(size_t c) {
     const EncodedCommand& command = graph_.commands[c];
     if (command.regions->regions.empty()) return false;
-    const int source = command.inputs[static_cast<size_t>(command.regions->regions[0].source)];
-    const int output = command.outputs[0];
-    if (graph_.contents[static_cast<size_t>(source)]) return false;
-    if (!isWholeView(*command.regions, graph_.descs[static_cast<size_t>(source)],
-                     graph_.descs[static_cast<size_t>(output)]))
-      return false;
+    const TensorId source = command.inputs[static_cast<size_t>(command.regions->regions[0].source)];
+    const TensorId output = command.outputs[0];
+    if (graph_.contents[source]) return false;
+    if (!isWholeView(*command.regions, graph_.descs[source], graph_.descs[output])) return false;
     const std::vector<size_t> readers = readersOf(output);
-    if (isOutput(output)) isOutput_[static_cast<size_t>(rootOf(source))] = true;
+    if (isOutput(output)) isOutput_[rootOf(source)] = true;
     remove(c);
-    graph_.alias[static_cast<size_t>(rootOf(output))] = rootOf(source);
+    graph_.alias[rootOf(output)] = rootOf(source);
     readersOf(source).insert(readersOf(source).end(), readers.begin(), readers.end());
     return true;
   }
 
   /// The elements of the reader that the writer filled rather than copied are filled by the reader itself.
-  static bool mergeFill(RegionList& reader, const RegionList& writer, int readerFill, int writerFill) {
+  static bool mergeFill(RegionList& reader, const RegionList& writer, TensorId readerFill, TensorId writerFill) {
     if (writer.fill == RegionList::Fill::None) return true;
     if (reader.fill == RegionList::Fill::None) {
       reader.fill = writer.fill;
@@ -119,10 +117,10 @@ class RegionFusion {
 
   std::optional<EncodedCommand> fuse(const EncodedCommand& reader, const EncodedCommand& writer) const {
     if (!reader.regions) return std::nullopt;
-    const int tensor = rootOf(writer.outputs[0]);
+    const TensorId tensor = rootOf(writer.outputs[0]);
     EncodedCommand fused = reader;
     fused.inputs.clear();
-    const auto sourceIndex = [&](int input) {
+    const auto sourceIndex = [&](TensorId input) {
       const auto found = std::find(fused.inputs.begin(), fused.inputs.end(), input);
       if (found != fused.inputs.end()) return static_cast<int>(found - fused.inputs.begin());
       fused.inputs.push_back(input);
@@ -132,7 +130,7 @@ class RegionFusion {
     list.regions.clear();
     for (const Region& region : reader.regions->regions) {
       if (elementCount(region.size) == 0) continue;
-      const int input = reader.inputs[static_cast<size_t>(region.source)];
+      const TensorId input = reader.inputs[static_cast<size_t>(region.source)];
       if (rootOf(input) != tensor) {
         list.regions.push_back(region);
         list.regions.back().source = sourceIndex(input);
@@ -150,26 +148,26 @@ class RegionFusion {
     mergeRegions(list.regions);
     const size_t before = reader.regions->regions.size() + writer.regions->regions.size();
     if (list.regions.size() > std::max(before, kAlwaysAllowedRegions)) return std::nullopt;
-    const int readerFill = fillOf(reader), writerFill = fillOf(writer);
-    if (readerFill >= 0 && rootOf(readerFill) == tensor) return std::nullopt;  // would read the fill from T
+    const TensorId readerFill = fillOf(reader), writerFill = fillOf(writer);
+    if (readerFill && rootOf(readerFill) == tensor) return std::nullopt;  // would read the fill from T
     if (!mergeFill(list, *writer.regions, readerFill, writerFill)) return std::nullopt;
     int64_t written = 0;
     for (const Region& region : list.regions) written += elementCount(region.size);
-    if (written == graph_.descs[static_cast<size_t>(fused.outputs[0])].elements()) list.fill = RegionList::Fill::None;
-    if (list.fill == RegionList::Fill::Input) list.fillInput = sourceIndex(readerFill >= 0 ? readerFill : writerFill);
+    if (written == graph_.descs[fused.outputs[0]].elements()) list.fill = RegionList::Fill::None;
+    if (list.fill == RegionList::Fill::Input) list.fillInput = sourceIndex(readerFill ? readerFill : writerFill);
     return fused;
   }
 
-  static int fillOf(const EncodedCommand& command) {
-    if (command.regions->fill != RegionList::Fill::Input) return -1;
+  static TensorId fillOf(const EncodedCommand& command) {
+    if (command.regions->fill != RegionList::Fill::Input) return {};
     return command.inputs[static_cast<size_t>(command.regions->fillInput)];
   }
 
   EncodedGraph& graph_;
-  std::vector<bool> dead_;                    // per command
-  std::vector<bool> isFused_;                 // per command
-  std::vector<std::vector<size_t>> readers_;  // per root tensor: commands, perhaps repeated or dead
-  std::vector<bool> isOutput_;                // per root tensor: a model's output shows it
+  std::vector<bool> dead_;                                // per command
+  std::vector<bool> isFused_;                             // per command
+  IndexedVector<TensorId, std::vector<size_t>> readers_;  // per root tensor: commands, perhaps repeated or dead
+  IndexedVector<TensorId, bool> isOutput_;                // per root tensor: a model's output shows it
   size_t removed_ = 0;
 };
 

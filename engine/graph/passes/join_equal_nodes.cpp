@@ -17,7 +17,7 @@ namespace opkit {
 namespace {
 
 /// Type, version, inputs, parameters and the outputs that count: the results of a node depend on nothing else.
-using Computation = std::tuple<std::string, int, std::vector<int>, ParamBytes, size_t>;
+using Computation = std::tuple<std::string, int, std::vector<TensorId>, ParamBytes, size_t>;
 
 /// The number of outputs if results depend on it, else 0.
 size_t outputsThatCount(const ModelNode& node, const OpRegistry& registry) {
@@ -29,8 +29,8 @@ size_t outputsThatCount(const ModelNode& node, const OpRegistry& registry) {
 bool canJoin(const ModelEdit& edit, const ModelNode& first, const ModelNode& node) {
   if (first.outputs.size() < node.outputs.size()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    const int output = node.outputs[i];
-    if (output >= 0 && (first.outputs[i] < 0 || edit.isOutput(output))) return false;
+    const TensorId output = node.outputs[i];
+    if (output && (!first.outputs[i] || edit.isOutput(output))) return false;
   }
   return true;
 }
@@ -44,7 +44,7 @@ Result<size_t> joinEqualNodes(Model& model, const OpRegistry& registry) {
         {node.type, node.version, node.inputs, node.params, outputsThatCount(node, registry)}, &node);
     if (isFirst || !canJoin(edit, *entry->second, node)) continue;
     for (size_t i = 0; i < node.outputs.size(); ++i)
-      if (node.outputs[i] >= 0) edit.replaceReaders(node.outputs[i], entry->second->outputs[i]);
+      if (node.outputs[i]) edit.replaceReaders(node.outputs[i], entry->second->outputs[i]);
     edit.remove(node);
     edit.count();
   }

@@ -5,6 +5,8 @@
 // - Readers are nodes, outputs of the model, and subgraphs, whose captures are inputs of their node (ModelEdit).
 // - A node stays whole if one of its outputs is read (removeDeadCode).
 // - Nodes come after what they read (validateModel), so one sweep from the end is enough.
+#include <ranges>
+
 #include "engine/graph/model_edit.h"
 #include "engine/graph/passes/engine_passes.h"
 
@@ -13,10 +15,9 @@ namespace {
 
 Result<size_t> removeDeadCode(Model& model, const OpRegistry&) {
   ModelEdit edit(model);
-  for (size_t n = model.nodes.size(); n-- > 0;) {  // readers before what they read
-    ModelNode& node = model.nodes[n];
+  for (ModelNode& node : std::views::reverse(model.nodes)) {  // readers before what they read
     const bool read = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                  [&](int output) { return output >= 0 && edit.readerCount(output) > 0; });
+                                  [&](TensorId output) { return output && edit.readerCount(output) > 0; });
     if (read) continue;
     edit.remove(node);
     edit.count();

@@ -25,29 +25,30 @@ bool mayBegin(const Backend& backend, const TensorDesc& desc, int64_t offset) {
   return bytes % backend.alignment() == 0 && bytes % kHostAlignment == 0;
 }
 
-/// Per tensor that owns memory: the tensors that are views of it, itself included.
-std::vector<std::vector<int>> viewsOf(const EncodedGraph& graph) {
-  std::vector<std::vector<int>> views(graph.alias.size());
-  for (size_t t = 0; t < graph.alias.size(); ++t)
-    views[static_cast<size_t>(graph.alias[t])].push_back(static_cast<int>(t));
+/// Of a tensor that owns memory: the tensors that are views of it, itself included.
+using Views = IndexedVector<TensorId, std::vector<TensorId>>;
+
+Views viewsOf(const EncodedGraph& graph) {
+  Views views(graph.alias.size());
+  for (const TensorId t : graph.alias.ids()) views[graph.alias[t]].push_back(t);
   return views;
 }
 
 /// Makes the output of a raster a view; returns false and changes nothing if it must be copied.
-bool makeView(const EncodedCommand& command, EncodedGraph& graph, std::vector<std::vector<int>>& views) {
+bool makeView(const EncodedCommand& command, EncodedGraph& graph, Views& views) {
   if (!command.regions || command.regions->regions.empty()) return false;
-  const auto output = static_cast<size_t>(command.outputs[0]);
-  const auto source = static_cast<size_t>(command.inputs[static_cast<size_t>(command.regions->regions[0].source)]);
+  const TensorId output = command.outputs[0];
+  const TensorId source = command.inputs[static_cast<size_t>(command.regions->regions[0].source)];
   const TensorDesc& desc = graph.descs[output];
   if (graph.contents[source] || desc.elements() == 0) return false;
   const std::optional<int64_t> within = viewOffset(*command.regions, graph.descs[source], desc);
   if (!within || !mayBegin(*graph.viewsOn, desc, graph.aliasOffset[source] + *within)) return false;
   const int64_t offset = graph.aliasOffset[source] + *within;
-  const int owner = graph.alias[source];
-  for (const int view : std::exchange(views[output], {})) {
-    graph.alias[static_cast<size_t>(view)] = owner;
-    graph.aliasOffset[static_cast<size_t>(view)] += offset;
-    views[static_cast<size_t>(owner)].push_back(view);
+  const TensorId owner = graph.alias[source];
+  for (const TensorId view : std::exchange(views[output], {})) {
+    graph.alias[view] = owner;
+    graph.aliasOffset[view] += offset;
+    views[owner].push_back(view);
   }
   return true;
 }
@@ -58,7 +59,7 @@ GraphPass viewRangesPass() {
   return {"view-ranges", "parts of tensors that are runs of elements are not copied out of them",
           GraphPass::Position::AfterLowering, nullptr, [](EncodedGraph& graph, const Model&) -> Result<size_t> {
             if (!graph.viewsOn) return size_t{0};
-            std::vector<std::vector<int>> views = viewsOf(graph);
+            Views views = viewsOf(graph);
             const size_t made = std::erase_if(
                 graph.commands, [&](const EncodedCommand& command) { return makeView(command, graph, views); });
             graph.partialViews += made;

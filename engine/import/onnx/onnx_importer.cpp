@@ -112,8 +112,8 @@ class GraphImport {
     OPKIT_TRY(readInitializers());
     OPKIT_TRY(readInputs());
     OPKIT_TRY(declareNodeOutputs());
-    OPKIT_ASSIGN(const std::vector<size_t> order, nodeOrder());
-    for (size_t index : order) OPKIT_TRY(importNode(graph_.node(static_cast<int>(index))));
+    OPKIT_ASSIGN(const std::vector<NodeId> order, nodeOrder());
+    for (const NodeId n : order) OPKIT_TRY(importNode(graph_.node(n.number())));
     OPKIT_TRY(readOutputs());
     for (const ImportContext::Capture& capture : context_.captures()) model().inputs.push_back(capture.inner);
     OPKIT_TRY(validateModel(context_.model, *context_.registry));
@@ -121,8 +121,8 @@ class GraphImport {
   }
 
   /// After run: the tensors of the graph around this one that its last inputs stand for.
-  std::vector<int> captures() const {
-    std::vector<int> outer;
+  std::vector<TensorId> captures() const {
+    std::vector<TensorId> outer;
     for (const ImportContext::Capture& capture : context_.captures()) outer.push_back(capture.outer);
     return outer;
   }
@@ -133,15 +133,15 @@ class GraphImport {
   Model& model() { return context_.model; }
   bool isSubgraph() const { return depth_ > 0; }
 
-  Result<Subgraph> importSubgraph(const onnx::GraphProto& graph, const std::string& name) {
+  Result<ImportedSubgraph> importSubgraph(const onnx::GraphProto& graph, const std::string& name) {
     if (depth_ == kMaxDepth) return Status::unsupported("subgraphs may be nested {} deep", kMaxDepth);
     GraphImport inner(graph, file_, *context_.registry, &context_, depth_ + 1);
     auto imported = inner.run();
     if (!imported) return imported.error().withContext(fmt::format("subgraph '{}'", name));
-    return Subgraph{name, *std::move(imported), inner.captures()};
+    return ImportedSubgraph{*std::move(imported), inner.captures()};
   }
 
-  Status declare(const std::string& name, int index, const char* what) {
+  Status declare(const std::string& name, TensorId index, const char* what) {
     if (name.empty()) return Status::invalidArgument("ONNX graph: {} has no name", what);
     if (context_.declare(name, index)) return Status::ok();
     return Status::invalidArgument("ONNX graph: {} '{}' is defined twice; every tensor has one origin", what, name);
@@ -157,8 +157,8 @@ class GraphImport {
 
   Status addInitializer(const std::string& name, Result<Tensor> value) {
     if (!value) return value.error().withContext(fmt::format("ONNX initializer '{}'", name));
-    OPKIT_TRY(declare(name, static_cast<int>(model().tensors.size()), "initializer"));
-    const int index = model().addTensor(name);
+    OPKIT_TRY(declare(name, model().tensors.nextId(), "initializer"));
+    const TensorId index = model().addTensor(name);
     context_.setConstant(index, *std::move(value));
     return Status::ok();
   }
@@ -177,14 +177,14 @@ class GraphImport {
 
   Status readInputs() {
     for (const onnx::ValueInfoProto& input : graph_.input()) {
-      const int initializer = context_.find(input.name());
-      if (initializer >= 0 && context_.constant(initializer)) continue;  // a default value, not an input
+      const TensorId initializer = context_.find(input.name());
+      if (initializer && context_.constant(initializer)) continue;  // a default value, not an input
       // The inputs of a subgraph are known when it runs; their declarations often say nothing.
       Result<TensorDesc> desc = isSubgraph() && !isObjectInfo(input) ? TensorDesc{} : inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
-      OPKIT_TRY(declare(input.name(), static_cast<int>(model().tensors.size()), "input"));
-      const int index = model().addInput(input.name(), *std::move(desc));
-      model().tensors[static_cast<size_t>(index)].startShape = startShapeOf(input.name());
+      OPKIT_TRY(declare(input.name(), model().tensors.nextId(), "input"));
+      const TensorId index = model().addInput(input.name(), *std::move(desc));
+      model().tensors[index].startShape = startShapeOf(input.name());
     }
     return Status::ok();
   }
@@ -193,7 +193,7 @@ class GraphImport {
     for (const onnx::NodeProto& node : graph_.node()) {
       for (const std::string& output : node.output()) {
         if (output.empty()) continue;
-        OPKIT_TRY(declare(output, static_cast<int>(model().tensors.size()), "node output"));
+        OPKIT_TRY(declare(output, model().tensors.nextId(), "node output"));
         model().addTensor(output);
       }
     }
@@ -201,13 +201,13 @@ class GraphImport {
   }
 
   /// Producers first: rules may ask for the values of constants that other nodes make.
-  Result<std::vector<size_t>> nodeOrder() {
+  Result<std::vector<NodeId>> nodeOrder() {
     Model skeleton;
     for (const ModelTensor& tensor : model().tensors) skeleton.addTensor(tensor.name);
     for (const onnx::NodeProto& node : graph_.node()) {
-      ModelNode& copy = skeleton.nodes.emplace_back();
+      ModelNode copy;
       for (const std::string& input : node.input()) {
-        copy.inputs.push_back(input.empty() ? -1 : context_.find(input));
+        copy.inputs.push_back(input.empty() ? TensorId() : context_.find(input));
         if (!input.empty() && !context_.knows(input))
           return Status::invalidArgument("ONNX operator '{}' reads tensor '{}', which nothing defines",
                                          qualifiedType(node), input);
@@ -217,6 +217,7 @@ class GraphImport {
           for (const std::string& name : freeNames(attribute.g())) copy.inputs.push_back(context_.find(name));
       for (const std::string& output : node.output())
         if (!output.empty()) copy.outputs.push_back(context_.find(output));
+      skeleton.nodes.push_back(std::move(copy));
     }
     return topologicalOrder(skeleton);
   }
@@ -271,13 +272,13 @@ class GraphImport {
 
   Status readOutputs() {
     for (const onnx::ValueInfoProto& output : graph_.output()) {
-      const int index = context_.resolve(output.name());
-      if (index < 0) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
+      const TensorId index = context_.resolve(output.name());
+      if (!index) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
       model().outputs.push_back(index);
       if (areMaps(output)) continue;  // the rule of ZipMap gives the scores
       const auto declared = declaredType(output);
       if (!declared) return declared.error().withContext(fmt::format("ONNX graph output '{}'", output.name()));
-      model().tensors[static_cast<size_t>(index)].declared = *declared;
+      model().tensors[index].declared = *declared;
     }
     if (model().outputs.empty()) return Status::invalidArgument("ONNX graph: expected at least one output, found none");
     return Status::ok();

@@ -41,7 +41,7 @@ OnnxRules testRules() {
     const int sum = static_cast<int>(node.intAttribute("i", 1) + node.intsAttribute("is").size() +
                                      node.floatsAttribute("fs").size() + node.stringsAttribute("ss").size() +
                                      node.stringAttribute("s", "ab").size());
-    const int scale = node.addConstant("scale", node.floatAttribute("f", 0.5f) + static_cast<float>(sum));
+    const TensorId scale = node.addConstant("scale", node.floatAttribute("f", 0.5f) + static_cast<float>(sum));
     return node.emit("Any", {node.input(0), scale, node.input(7)});
   });
   rules.add("NeedsConstant", {}, [](OnnxNode& node) -> Status {
@@ -55,7 +55,7 @@ OnnxRules testRules() {
     return node.emit("Any", {node.addConstant("mode", std::vector<int64_t>{mode})});
   });
   rules.add("Calls", {"body"}, [](OnnxNode& node) -> Status {
-    OPKIT_ASSIGN(const std::vector<int> outputs, node.inlineGraph("body", {node.input(0)}));
+    OPKIT_ASSIGN(const std::vector<TensorId> outputs, node.inlineGraph("body", {node.input(0)}));
     return node.emit("Any", outputs);
   });
   rules.add("Lazy", {}, [](OnnxNode&) { return Status::ok(); });
@@ -185,10 +185,10 @@ TEST(OnnxImporter, ImportsInputsNodesAndOutputs) {
   const Result<Model> model = simple().import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();
   ASSERT_EQ(model->inputs.size(), 1u);
-  EXPECT_EQ(model->tensors[static_cast<size_t>(model->inputs[0])].desc.toString(), "f32[?,3]");
+  EXPECT_EQ(model->tensors[model->inputs[0]].desc.toString(), "f32[?,3]");
   ASSERT_EQ(model->nodes.size(), 1u);
-  EXPECT_EQ(model->nodes[0].name, "y");
-  EXPECT_EQ(model->tensors[static_cast<size_t>(model->outputs[0])].name, "y");
+  EXPECT_EQ(model->nodes[NodeId(0)].name, "y");
+  EXPECT_EQ(model->tensors[model->outputs[0]].name, "y");
 }
 
 TEST(OnnxImporter, InitializersAreConstantsNotInputs) {
@@ -198,7 +198,7 @@ TEST(OnnxImporter, InitializersAreConstantsNotInputs) {
   const Result<Model> model = builder.import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();
   EXPECT_EQ(model->inputs.size(), 1u);
-  const ModelTensor& w = model->tensors[static_cast<size_t>(model->findTensor("w"))];
+  const ModelTensor& w = model->tensors[model->findTensor("w")];
   ASSERT_TRUE(w.constant);
   EXPECT_EQ(w.constant->data<float>()[0], 2.5f);
 }
@@ -226,8 +226,9 @@ TEST(OnnxImporter, AbsentInputsAndOutputs) {
   builder.output("y");
   const Result<Model> model = builder.import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();
-  EXPECT_EQ(model->nodes[0].inputs, (std::vector<int>{0, -1, 0}));
-  EXPECT_EQ(model->nodes[0].outputs, (std::vector<int>{-1, 1, -1, -1})) << "a variadic port: their number counts";
+  EXPECT_EQ(model->nodes[NodeId(0)].inputs, (std::vector<TensorId>{TensorId(0), {}, TensorId(0)}));
+  EXPECT_EQ(model->nodes[NodeId(0)].outputs, (std::vector<TensorId>{{}, TensorId(1), {}, {}}))
+      << "a variadic port: their number counts";
 }
 
 TEST(OnnxImporter, RulesSeeAttributesAndDefaults) {
@@ -294,8 +295,8 @@ TEST(OnnxImporter, ConstantsReachTheRulesThatAsk) {
   const Result<Model> model = builder.import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();
   EXPECT_EQ(model->nodes.size(), 2u);
-  EXPECT_EQ(model->tensors[static_cast<size_t>(model->findTensor("n/copy"))].constant->data<int64_t>()[0], 42);
-  EXPECT_GE(model->findTensor("n/filler_100"), 0);
+  EXPECT_EQ(model->tensors[model->findTensor("n/copy")].constant->data<int64_t>()[0], 42);
+  EXPECT_TRUE(model->findTensor("n/filler_100"));
 }
 
 struct Refused {
@@ -502,7 +503,7 @@ TEST(OnnxImporter, SparseInitializersBecomeDense) {
     builder.graph().mutable_node(0)->add_input("w");
     const Result<Model> model = builder.import();
     ASSERT_TRUE(model) << model.error().toString();
-    const ModelTensor& tensor = model->tensors[static_cast<size_t>(model->findTensor("w"))];
+    const ModelTensor& tensor = model->tensors[model->findTensor("w")];
     EXPECT_EQ(tensor.desc.toString(), "f32[2,3]");
     EXPECT_TRUE(std::ranges::equal(tensor.constant->data<float>(), expected));
   }
@@ -520,7 +521,7 @@ TEST(OnnxImporter, SparseAttributesBecomeDense) {
   builder.graph().mutable_node(0)->add_input("v");
   const Result<Model> model = builder.import();
   ASSERT_TRUE(model) << model.error().toString();
-  const ModelTensor& tensor = model->tensors[static_cast<size_t>(model->findTensor("v"))];
+  const ModelTensor& tensor = model->tensors[model->findTensor("v")];
   EXPECT_TRUE(std::ranges::equal(tensor.constant->data<float>(), std::vector<float>{0, 0, 7, 0}));
 }
 
@@ -552,13 +553,13 @@ TEST(OnnxImporter, CalledGraphsAreInlined) {
   const Result<Model> model = calling().import();
   ASSERT_TRUE(model.has_value()) << model.error().toString();
   ASSERT_EQ(model->nodes.size(), 3u);
-  const int x = model->findTensor("x"), w = model->findTensor("w"), c = model->findTensor("y/c");
-  const int u = model->findTensor("y/u");
-  ASSERT_GE(c, 0);
-  ASSERT_TRUE(model->tensors[static_cast<size_t>(c)].constant);
-  EXPECT_EQ(model->nodes[1].inputs, (std::vector<int>{x, w, c}));
-  EXPECT_EQ(model->nodes[1].outputs, (std::vector<int>{u}));
-  EXPECT_EQ(model->nodes[2].inputs, (std::vector<int>{u, x}));
+  const TensorId x = model->findTensor("x"), w = model->findTensor("w"), c = model->findTensor("y/c");
+  const TensorId u = model->findTensor("y/u");
+  ASSERT_TRUE(c);
+  ASSERT_TRUE(model->tensors[c].constant);
+  EXPECT_EQ(model->nodes[NodeId(1)].inputs, (std::vector<TensorId>{x, w, c}));
+  EXPECT_EQ(model->nodes[NodeId(1)].outputs, (std::vector<TensorId>{u}));
+  EXPECT_EQ(model->nodes[NodeId(2)].inputs, (std::vector<TensorId>{u, x}));
 }
 
 TEST(OnnxImporter, CalledGraphsMustFit) {

@@ -14,30 +14,30 @@ std::string typeName(int type) {
 
 }  // namespace
 
-int ImportContext::find(const std::string& name) const {
+TensorId ImportContext::find(const std::string& name) const {
   const auto found = byName_.find(name);
-  return found == byName_.end() ? -1 : found->second;
+  return found == byName_.end() ? TensorId() : found->second;
 }
 
-int ImportContext::resolve(const std::string& name) {
-  const int known = find(name);
-  if (known >= 0 || !outer_) return known;
-  const int outside = outer_->resolve(name);
-  if (outside < 0) return -1;
-  const int index = model.addTensor(uniqueName(name));
+TensorId ImportContext::resolve(const std::string& name) {
+  const TensorId known = find(name);
+  if (known || !outer_) return known;
+  const TensorId outside = outer_->resolve(name);
+  if (!outside) return {};
+  const TensorId index = model.addTensor(uniqueName(name));
   byName_[name] = index;
   if (const Tensor* value = outer_->constant(outside))
     setConstant(index, *value);
   else
     captures_.push_back({index, outside});
-  if (const TensorDesc& desc = outer_->model.tensors[static_cast<size_t>(outside)].desc; isObject(desc.dtype))
-    model.tensors[static_cast<size_t>(index)].desc = desc;
+  if (const TensorDesc& desc = outer_->model.tensors[outside].desc; isObject(desc.dtype))
+    model.tensors[index].desc = desc;
   return index;
 }
 
 std::string ImportContext::uniqueName(const std::string& base) {
   std::string name = base;
-  for (int number = 2; !byName_.emplace(name, -1).second; ++number) name = fmt::format("{}_{}", base, number);
+  for (int number = 2; !byName_.emplace(name, TensorId()).second; ++number) name = fmt::format("{}_{}", base, number);
   return name;
 }
 
@@ -48,14 +48,14 @@ std::string ImportContext::uniqueNodeName(const std::string& base) {
   return name;
 }
 
-void ImportContext::setConstant(int index, Tensor value) {
-  ModelTensor& tensor = model.tensors[static_cast<size_t>(index)];
+void ImportContext::setConstant(TensorId index, Tensor value) {
+  ModelTensor& tensor = model.tensors[index];
   tensor.desc = value.desc;
   tensor.constant = value;
   constants_.insert_or_assign(index, std::move(value));
 }
 
-const Tensor* ImportContext::constant(int index) const {
+const Tensor* ImportContext::constant(TensorId index) const {
   const auto found = constants_.find(index);
   return found == constants_.end() ? nullptr : &found->second;
 }
@@ -81,14 +81,14 @@ ImportNode::ImportNode(const onnx::NodeProto& proto, std::string opType, int ops
       name_(proto.name()),
       context_(context),
       importSubgraph_(std::move(importSubgraph)) {
-  for (const std::string& input : proto.input()) inputs_.push_back(input.empty() ? -1 : context.resolve(input));
+  for (const std::string& input : proto.input()) inputs_.push_back(input.empty() ? TensorId() : context.resolve(input));
   for (const std::string& output : proto.output()) {
-    outputs_.push_back(output.empty() ? -1 : context.find(output));
+    outputs_.push_back(output.empty() ? TensorId() : context.find(output));
     if (name_.empty()) name_ = output;
   }
   name_ = context.uniqueNodeName(name_);
   while (!inputs_.empty() && proto.input(static_cast<int>(inputs_.size()) - 1).empty()) inputs_.pop_back();
-  while (!outputs_.empty() && outputs_.back() == -1) outputs_.pop_back();
+  while (!outputs_.empty() && !outputs_.back()) outputs_.pop_back();
 }
 
 const onnx::AttributeProto* ImportNode::attribute(const std::string& name) const {
@@ -152,13 +152,13 @@ Result<Tensor> ImportNode::tensorAttribute(const std::string& name) const {
   return tensor.has_value() ? std::move(tensor) : tensor.error().withContext(fmt::format("attribute '{}'", name));
 }
 
-int ImportNode::addConstant(const std::string& suffix, Tensor value) {
-  const int index = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, suffix)));
+TensorId ImportNode::addConstant(const std::string& suffix, Tensor value) {
+  const TensorId index = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, suffix)));
   context_.setConstant(index, std::move(value));
   return index;
 }
 
-void ImportNode::addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs,
+void ImportNode::addNode(const std::string& type, std::vector<TensorId> inputs, std::vector<TensorId> outputs,
                          ParamBytes params) {
   const OpDef* def = context_.registry->find(type);
   context_.model.nodes.push_back(
@@ -167,15 +167,15 @@ void ImportNode::addNode(const std::string& type, std::vector<int> inputs, std::
 }
 
 bool ImportNode::isObject(size_t index) const {
-  const int tensor = input(index);
-  return tensor >= 0 && opkit::isObject(context_.model.tensors[static_cast<size_t>(tensor)].desc.dtype);
+  const TensorId tensor = input(index);
+  return tensor && opkit::isObject(context_.model.tensors[tensor].desc.dtype);
 }
 
 Result<DType> ImportNode::declaredType(size_t index) const {
-  const int tensor = input(index);
+  const TensorId tensor = input(index);
   const Model& model = context_.model;
   if (context_.constant(tensor) || std::ranges::find(model.inputs, tensor) != model.inputs.end())
-    return model.tensors[static_cast<size_t>(tensor)].desc.dtype;
+    return model.tensors[tensor].desc.dtype;
   return OnnxNode::declaredType(index);
 }
 
@@ -183,11 +183,9 @@ Result<DType> ImportNode::declaredType(size_t index) const {
 /// subgraph.
 void ImportNode::noteObjects(const OpDef& def) {
   const ModelNode& node = context_.model.nodes.back();
-  const auto descOf = [](Model& model, int tensor) -> TensorDesc& {
-    return model.tensors[static_cast<size_t>(tensor)].desc;
-  };
+  const auto descOf = [](Model& model, TensorId tensor) -> TensorDesc& { return model.tensors[tensor].desc; };
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] < 0) continue;
+    if (!node.outputs[i]) continue;
     TensorDesc& output = descOf(context_.model, node.outputs[i]);
     const Port* port = portOf(def.outputs, i);
     for (const DType kind : {DType::String, DType::Sequence, DType::Optional})
@@ -197,42 +195,43 @@ void ImportNode::noteObjects(const OpDef& def) {
     const Model& body = node.subgraphs[0].model;
     const size_t made = i + (def.type == "Loop" ? 1 : 0);  // after the condition
     if (made >= body.outputs.size()) continue;
-    const TensorDesc& inner = body.tensors[static_cast<size_t>(body.outputs[made])].desc;
+    const TensorDesc& inner = body.tensors[body.outputs[made]].desc;
     if (opkit::isObject(inner.dtype) && !opkit::isObject(output.dtype)) output = inner;
   }
 }
 
-Status ImportNode::emit(const std::string& type, std::vector<int> inputs, ParamBytes params) {
+Status ImportNode::emit(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) {
   OPKIT_CHECK(!emitted_);
   emitted_ = true;
-  std::vector<int> outputs = outputs_;
+  std::vector<TensorId> outputs = outputs_;
   const OpDef* def = context_.registry->find(type);
   // The results of a Split depend on the number of its outputs, named or not.
   const bool isVariadic = def && !def->outputs.empty() && def->outputs.back().kind == Port::Kind::Variadic;
-  if (isVariadic) outputs.resize(static_cast<size_t>(proto_.output_size()), -1);
+  if (isVariadic) outputs.resize(static_cast<size_t>(proto_.output_size()));
   addNode(type, std::move(inputs), std::move(outputs), std::move(params));
   return Status::ok();
 }
 
-Status ImportNode::emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) {
+Status ImportNode::emitOutput(size_t index, const std::string& type, std::vector<TensorId> inputs, ParamBytes params) {
   emitted_ = true;
-  if (index < outputs_.size() && outputs_[index] >= 0)
+  if (index < outputs_.size() && outputs_[index])
     addNode(type, std::move(inputs), {outputs_[index]}, std::move(params));
   return Status::ok();
 }
 
-Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
-                               ParamBytes params) {
+Status ImportNode::emitControl(const std::string& type, std::vector<TensorId> inputs,
+                               const std::vector<std::string>& graphs, ParamBytes params) {
   std::vector<Subgraph> subgraphs;
   for (const std::string& name : graphs) {
     const onnx::AttributeProto* found = attributeOf(name, Type::GRAPH);
     if (!found)
       return attributeError_.isOk() ? Status::invalidArgument("needs a graph in attribute '{}'", name)
                                     : attributeError_;
-    OPKIT_ASSIGN(Subgraph subgraph, importSubgraph_(found->g(), name));
-    for (int& capture : subgraph.captures) {
-      inputs.push_back(capture);
-      capture = static_cast<int>(inputs.size()) - 1;
+    OPKIT_ASSIGN(ImportedSubgraph imported, importSubgraph_(found->g(), name));
+    Subgraph subgraph{name, std::move(imported.model), {}};
+    for (const TensorId captured : imported.captured) {
+      subgraph.captures.push_back(static_cast<int>(inputs.size()));
+      inputs.push_back(captured);
     }
     subgraphs.push_back(std::move(subgraph));
   }
@@ -243,25 +242,26 @@ Status ImportNode::emitControl(const std::string& type, std::vector<int> inputs,
   return Status::ok();
 }
 
-Result<std::vector<int>> ImportNode::inlineGraph(const std::string& attribute, const std::vector<int>& inputs) {
+Result<std::vector<TensorId>> ImportNode::inlineGraph(const std::string& attribute,
+                                                      const std::vector<TensorId>& inputs) {
   const onnx::AttributeProto* found = attributeOf(attribute, Type::GRAPH);
   if (!found) return Status::invalidArgument("needs a graph in attribute '{}'", attribute);
-  OPKIT_ASSIGN(Subgraph subgraph, importSubgraph_(found->g(), attribute));
+  OPKIT_ASSIGN(ImportedSubgraph subgraph, importSubgraph_(found->g(), attribute));
   Model& inner = subgraph.model;
-  const size_t own = inner.inputs.size() - subgraph.captures.size();
+  const size_t own = inner.inputs.size() - subgraph.captured.size();
   if (own != inputs.size())
     return Status::invalidArgument("subgraph '{}' must have {} inputs, found {}", attribute, inputs.size(), own);
-  std::vector<int> indices(inner.tensors.size(), -1);
+  IndexedVector<TensorId, TensorId> indices(inner.tensors.size());
   for (size_t i = 0; i < inner.inputs.size(); ++i)
-    indices[static_cast<size_t>(inner.inputs[i])] = i < own ? inputs[i] : subgraph.captures[i - own];
-  for (size_t t = 0; t < indices.size(); ++t) {
-    if (indices[t] >= 0) continue;
+    indices[inner.inputs[i]] = i < own ? inputs[i] : subgraph.captured[i - own];
+  for (const TensorId t : indices.ids()) {
+    if (indices[t]) continue;
     ModelTensor& tensor = inner.tensors[t];
     indices[t] = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, tensor.name)));
     if (tensor.constant) context_.setConstant(indices[t], *std::move(tensor.constant));
   }
-  const auto move = [&](std::vector<int>& list) {
-    for (int& index : list) index = index < 0 ? -1 : indices[static_cast<size_t>(index)];
+  const auto move = [&](std::vector<TensorId>& list) {
+    for (TensorId& index : list) index = index ? indices[index] : TensorId();
   };
   for (ModelNode& node : inner.nodes) {
     move(node.inputs);
@@ -281,9 +281,9 @@ Status ImportNode::emitConstant(Tensor value) {
   return Status::ok();
 }
 
-std::vector<int> ImportNode::emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
-                                               ParamBytes params) {
-  std::vector<int> made;
+std::vector<TensorId> ImportNode::emitIntermediates(const std::string& type, std::vector<TensorId> inputs,
+                                                    size_t outputs, ParamBytes params) {
+  std::vector<TensorId> made;
   for (size_t i = 0; i < outputs; ++i)
     made.push_back(context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, type))));
   addNode(type, std::move(inputs), made, std::move(params));

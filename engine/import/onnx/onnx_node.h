@@ -19,30 +19,30 @@ class ImportContext {
  public:
   /// A value of the surrounding graph that this one reads: it is an input here.
   struct Capture {
-    int inner;
-    int outer;
+    TensorId inner;
+    TensorId outer;
   };
 
   ImportContext(const OpRegistry& ops, ExternalData& external, ImportContext* outer = nullptr)
       : registry(&ops), externalData(&external), outer_(outer) {}
 
   /// Declares an ONNX value; false when the name is taken.
-  bool declare(const std::string& name, int index) { return byName_.emplace(name, index).second; }
-  /// Index of an ONNX value, -1 if nothing defines it.
-  int find(const std::string& name) const;
+  bool declare(const std::string& name, TensorId index) { return byName_.emplace(name, index).second; }
+  /// An ONNX value; absent if nothing defines it.
+  TensorId find(const std::string& name) const;
   /// Like find, but also searches the surrounding graphs: their constants are shared, other values are captured.
-  int resolve(const std::string& name);
+  TensorId resolve(const std::string& name);
   /// Whether this graph or one around it defines the value.
-  bool knows(const std::string& name) const { return find(name) >= 0 || (outer_ && outer_->knows(name)); }
+  bool knows(const std::string& name) const { return find(name) || (outer_ && outer_->knows(name)); }
   const std::vector<Capture>& captures() const { return captures_; }
   /// `base`, or `base` with a number that makes it unique in the model; the name is reserved.
   std::string uniqueName(const std::string& base);
   /// The same for a node, in all graphs of the file: ONNX lets nodes share a name.
   std::string uniqueNodeName(const std::string& base);
   /// Marks a declared tensor as a constant.
-  void setConstant(int index, Tensor value);
+  void setConstant(TensorId index, Tensor value);
   /// Null when the tensor is not a constant. The pointer stays valid while the import runs.
-  const Tensor* constant(int index) const;
+  const Tensor* constant(TensorId index) const;
 
   Model model;
   const OpRegistry* registry;
@@ -51,13 +51,16 @@ class ImportContext {
  private:
   ImportContext* outer_;
   std::vector<Capture> captures_;
-  std::unordered_map<std::string, int> byName_;
+  std::unordered_map<std::string, TensorId> byName_;
   std::unordered_set<std::string> nodeNames_;  // of the outermost context
-  std::map<int, Tensor> constants_;            // a map: rules keep pointers while constants are added
+  std::map<TensorId, Tensor> constants_;       // a map: rules keep pointers while constants are added
 };
 
-/// Imports one subgraph of a node; its captures are still tensors of the graph around it.
-using ImportSubgraph = std::function<Result<Subgraph>(const onnx::GraphProto&, const std::string& name)>;
+struct ImportedSubgraph {
+  Model model;
+  std::vector<TensorId> captured;  // per last input of the model: the tensor of the graph around it
+};
+using ImportSubgraph = std::function<Result<ImportedSubgraph>(const onnx::GraphProto&, const std::string& name)>;
 
 /// One ONNX node as its rule sees it.
 class ImportNode final : public OnnxNode {
@@ -80,23 +83,23 @@ class ImportNode final : public OnnxNode {
 
   size_t inputCount() const override { return inputs_.size(); }
   size_t outputCount() const override { return outputs_.size(); }
-  bool hasOutput(size_t index) const override { return index < outputs_.size() && outputs_[index] >= 0; }
-  int input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : -1; }
+  bool hasOutput(size_t index) const override { return index < outputs_.size() && outputs_[index]; }
+  TensorId input(size_t index) const override { return index < inputs_.size() ? inputs_[index] : TensorId(); }
   bool isObject(size_t index) const override;
   Result<DType> declaredType(size_t index) const override;
-  std::vector<int> inputs() const override { return inputs_; }
+  std::vector<TensorId> inputs() const override { return inputs_; }
   const Tensor* constantInput(size_t index) const override { return context_.constant(input(index)); }
 
   using OnnxNode::addConstant;
-  int addConstant(const std::string& suffix, Tensor value) override;
-  Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params) override;
-  Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params) override;
-  Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
+  TensorId addConstant(const std::string& suffix, Tensor value) override;
+  Status emit(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override;
+  Status emitOutput(size_t index, const std::string& type, std::vector<TensorId> inputs, ParamBytes params) override;
+  Status emitControl(const std::string& type, std::vector<TensorId> inputs, const std::vector<std::string>& graphs,
                      ParamBytes params) override;
-  Result<std::vector<int>> inlineGraph(const std::string& attribute, const std::vector<int>& inputs) override;
+  Result<std::vector<TensorId>> inlineGraph(const std::string& attribute, const std::vector<TensorId>& inputs) override;
   Status emitConstant(Tensor value) override;
-  std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
-                                     ParamBytes params) override;
+  std::vector<TensorId> emitIntermediates(const std::string& type, std::vector<TensorId> inputs, size_t outputs,
+                                          ParamBytes params) override;
 
   /// After the rule: its verdict, an attribute of the wrong type, or nothing emitted.
   Status finish(const Status& ruleStatus) const;
@@ -106,7 +109,7 @@ class ImportNode final : public OnnxNode {
   /// The attribute if it has the type; null (and an error for finish()) if it has another.
   const onnx::AttributeProto* attributeOf(const std::string& name, int type) const;
   void noteObjects(const OpDef& def);
-  void addNode(const std::string& type, std::vector<int> inputs, std::vector<int> outputs, ParamBytes params);
+  void addNode(const std::string& type, std::vector<TensorId> inputs, std::vector<TensorId> outputs, ParamBytes params);
 
   const onnx::NodeProto& proto_;
   std::string opType_;
@@ -114,8 +117,8 @@ class ImportNode final : public OnnxNode {
   std::string name_;
   ImportContext& context_;
   ImportSubgraph importSubgraph_;
-  std::vector<int> inputs_;
-  std::vector<int> outputs_;
+  std::vector<TensorId> inputs_;
+  std::vector<TensorId> outputs_;
   bool emitted_ = false;
   bool emittedControl_ = false;
   mutable Status attributeError_;

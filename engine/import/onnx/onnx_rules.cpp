@@ -16,15 +16,15 @@ Tensor smallTensor(TensorDesc desc, const std::vector<T>& values) {
 
 }  // namespace
 
-int OnnxNode::emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params) {
+TensorId OnnxNode::emitIntermediate(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) {
   return emitIntermediates(type, std::move(inputs), 1, std::move(params))[0];
 }
 
-int OnnxNode::addConstant(const std::string& suffix, const std::vector<int64_t>& values) {
+TensorId OnnxNode::addConstant(const std::string& suffix, const std::vector<int64_t>& values) {
   return addConstant(suffix, smallTensor({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
 }
 
-int OnnxNode::addConstant(const std::string& suffix, float scalar) {
+TensorId OnnxNode::addConstant(const std::string& suffix, float scalar) {
   return addConstant(suffix, smallTensor<float>({DType::Float32, {}}, {scalar}));
 }
 

@@ -35,44 +35,46 @@ class OnnxNode {
   virtual size_t outputCount() const = 0;
   /// Whether the node has this output; optional ones before the last may be absent.
   virtual bool hasOutput(size_t index) const { return index < outputCount(); }
-  /// Tensor index in the model, -1 when the optional input is absent or beyond the end.
-  virtual int input(size_t index) const = 0;
+  /// A tensor of the model; absent when the optional input is, or beyond the end.
+  virtual TensorId input(size_t index) const = 0;
   /// Whether the input is a sequence, an optional value or a tensor of strings, as far as the file says.
   virtual bool isObject([[maybe_unused]] size_t index) const { return false; }
   /// The dtype of an input that the file declares: a model input or a constant. Unsupported for others.
   virtual Result<DType> declaredType(size_t index) const {
     return Status::unsupported("{}: the type of input {} is not declared", opType(), index);
   }
-  /// The whole list, absent ones as -1.
-  virtual std::vector<int> inputs() const = 0;
+  /// The whole list, absent ones included.
+  virtual std::vector<TensorId> inputs() const = 0;
 
   /// Host value of an input that is a constant (initializer, Constant node, earlier emitConstant); else null.
   virtual const Tensor* constantInput(size_t index) const = 0;
 
   /// Adds a constant to the model, for attributes that are inputs of the OpKit operator.
-  virtual int addConstant(const std::string& suffix, Tensor value) = 0;
-  int addConstant(const std::string& suffix, const std::vector<int64_t>& values);  // i64[n]
-  int addConstant(const std::string& suffix, float scalar);                        // f32[]
+  virtual TensorId addConstant(const std::string& suffix, Tensor value) = 0;
+  TensorId addConstant(const std::string& suffix, const std::vector<int64_t>& values);  // i64[n]
+  TensorId addConstant(const std::string& suffix, float scalar);                        // f32[]
 
   /// Emits the node: its outputs are the ONNX node's outputs.
-  virtual Status emit(const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  virtual Status emit(const std::string& type, std::vector<TensorId> inputs, ParamBytes params = {}) = 0;
   /// Emits a node that makes output `index` of the ONNX node alone; nothing if the model does not use that output. A
   /// rule calls this for every output of its operator, in place of emit.
-  virtual Status emitOutput(size_t index, const std::string& type, std::vector<int> inputs, ParamBytes params = {}) = 0;
+  virtual Status emitOutput(size_t index, const std::string& type, std::vector<TensorId> inputs,
+                            ParamBytes params = {}) = 0;
   /// Emits a node of control flow. `graphs` names the attributes that hold its subgraphs, in the order of the card; the
   /// values around it that they read become further inputs of the node.
-  virtual Status emitControl(const std::string& type, std::vector<int> inputs, const std::vector<std::string>& graphs,
-                             ParamBytes params = {}) = 0;
+  virtual Status emitControl(const std::string& type, std::vector<TensorId> inputs,
+                             const std::vector<std::string>& graphs, ParamBytes params = {}) = 0;
   /// Emits the nodes of the subgraph in an attribute, with `inputs` in place of its own, into the graph of this node;
   /// returns its outputs. For operators that call a subgraph once.
-  virtual Result<std::vector<int>> inlineGraph(const std::string& attribute, const std::vector<int>& inputs) = 0;
+  virtual Result<std::vector<TensorId>> inlineGraph(const std::string& attribute,
+                                                    const std::vector<TensorId>& inputs) = 0;
   /// Emits nothing: the ONNX node's only output is this constant from here on.
   virtual Status emitConstant(Tensor value) = 0;
-  /// Emits a node whose single output is intermediate; returns its tensor index.
-  int emitIntermediate(const std::string& type, std::vector<int> inputs, ParamBytes params = {});
+  /// Emits a node whose single output is intermediate; returns it.
+  TensorId emitIntermediate(const std::string& type, std::vector<TensorId> inputs, ParamBytes params = {});
   /// The same for a node of several outputs.
-  virtual std::vector<int> emitIntermediates(const std::string& type, std::vector<int> inputs, size_t outputs,
-                                             ParamBytes params = {}) = 0;
+  virtual std::vector<TensorId> emitIntermediates(const std::string& type, std::vector<TensorId> inputs, size_t outputs,
+                                                  ParamBytes params = {}) = 0;
 };
 
 /// A string attribute as one of the choices, of which the first is the fallback. Unsupported names all choices.

@@ -61,7 +61,7 @@ class PluginSetFixture : public testing::Test {
   /// x f32[2,3] through one node; `json` are its attributes.
   Model modelOf(const std::vector<std::string>& types, const std::string& json = "{}") const {
     Model model;
-    int tensor = model.addInput("x", {DType::Float32, {2, 3}});
+    TensorId tensor = model.addInput("x", {DType::Float32, {2, 3}});
     model.inputs = {tensor};
     for (const std::string& type : types) {
       const OpDef* def = set_.registry().find(type);
