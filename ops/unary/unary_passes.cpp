@@ -8,7 +8,6 @@
 // - The arithmetic has no parameters: no clamp, no axis of old broadcasting (argumentOfErfPlusOne, collectFactors).
 // - Nothing else reads what lies between, and none of it is an output of the model (likewise).
 #include <cmath>
-#include <ranges>
 
 #include "engine/graph/model_edit.h"
 #include "engine/graph/pass.h"
@@ -88,7 +87,8 @@ TensorId geluArgument(const ModelEdit& edit, ModelNode& product, std::vector<Mod
 
 Result<size_t> fuseGelu(Model& model, const OpRegistry&) {
   ModelEdit edit(model);
-  for (ModelNode& node : std::views::reverse(model.nodes)) {  // the outermost product first
+  for (auto each = model.nodes.rbegin(); each != model.nodes.rend(); ++each) {  // the outermost product first
+    ModelNode& node = *each;
     if (node.type != "Mul" || edit.isRemoved(node) || !node.params.empty()) continue;
     std::vector<ModelNode*> parts;
     const TensorId x = geluArgument(edit, node, parts);
