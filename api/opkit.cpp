@@ -41,7 +41,9 @@ Result<Model> load(const std::string& path) {
   return model ? std::move(model) : Result<Model>(model.error().withContext(fmt::format("model '{}'", path)));
 }
 
-TensorInfo infoOf(const std::string& name, const TensorDesc& desc) { return {name, nameOf(desc.dtype), desc.shape}; }
+TensorInfo infoOf(const std::string& name, const TensorDesc& desc) {
+  return {name, nameOf(desc.dtype), desc.shape.toVector()};
+}
 
 bool isList(DType dtype) { return dtype == DType::Sequence || dtype == DType::Optional; }
 
@@ -85,7 +87,7 @@ Value valueOf(const Tensor& tensor) {
     for (const Tensor& one : valuesOf(tensor)) value.values.push_back(valueOf(one));
     return value;
   }
-  value.shape = tensor.desc.shape;
+  value.shape = tensor.desc.shape.toVector();
   if (dtype == DType::String)
     value.strings = stringsOf(tensor);
   else

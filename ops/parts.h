@@ -28,8 +28,8 @@ inline Result<Decomposition::Value> integersOf(Decomposition& parts, const Shape
   return parts.constant(std::move(tensor));
 }
 /// A constant list i64[n], as operators take axes and shapes.
-inline Result<Decomposition::Value> listOf(Decomposition& parts, const std::vector<int64_t>& values) {
-  return integersOf(parts, {static_cast<int64_t>(values.size())}, values);
+inline Result<Decomposition::Value> listOf(Decomposition& parts, const DimVector& values) {
+  return integersOf(parts, {static_cast<int64_t>(values.size())}, values.toVector());
 }
 
 /// A constant scalar of `dtype`, any but f16 and bool.

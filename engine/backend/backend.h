@@ -88,9 +88,9 @@ class Backend {
 
   /// "cpu", "vulkan": the first part of a creator table's key.
   virtual const std::string& name() const = 0;
-  /// The kernels this backend offers for an operator, fastest first.
+  /// The kernels this backend offers for an operator, fastest first. Internal operators are among those asked for:
+  /// Raster, which moves data, and, if the backend has several layouts, Convert (engine/op/internal_operators.h).
   virtual std::span<const Creator> creators(const OpDef& def) const = 0;
-  virtual Result<std::unique_ptr<RasterExecution>> createRaster() = 0;
 
   /// Holds packed constants of kernels. A Backend has its own store until shareConstants is called.
   ConstantStore& constants() const { return *constants_; }
@@ -113,15 +113,6 @@ class Backend {
 
   /// Bytes of a tensor on the device in its layout. Unsupported if the device cannot store that layout.
   virtual Result<size_t> storedBytes(const Tensor& tensor) const { return tensor.sizeBytes(); }
-  /// Makes an Execution that converts its input to the layout of its output. Only for backends with several layouts.
-  virtual Result<std::unique_ptr<Execution>> createConversion() {
-    return Status::internal("{}: tensors have one layout", name());
-  }
-  /// The layout that a raster prefers for its inputs and output, given the current layouts of the inputs.
-  virtual Layout rasterLayout(const RegionList& regions, const CreateArgs& args) const {
-    static_cast<void>(regions), static_cast<void>(args);
-    return Layout::NCHW;
-  }
 
   /// Copy a host tensor to the device and back. Shapes are equal; float dtypes may differ.
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
@@ -153,20 +144,6 @@ class Backend {
   BackendCounters counters_;
   std::shared_ptr<ConstantStore> constants_ = std::make_shared<ConstantStore>();  // shared with other sessions
 };
-
-/// The scratchBytes of an Execution for tensors that `args` describes and that have no memory yet, in `layout` unless
-/// their `contents` are known. Unsupported if the device cannot run it, or cannot convert the tensors to that layout
-/// and back. Used to choose kernels.
-Result<size_t> planAlone(Backend& backend, Execution& execution, const CreateArgs& args, Layout layout,
-                         std::span<const Tensor* const> contents);
-
-/// For chooseCreator: calls planAlone on a temporary Execution. Errors other than Unsupported are left for the real
-/// Execution to report. `args` and what `contents` lists must outlive the result.
-FitsDevice fitsOn(Backend& backend, const CreateArgs& args, std::span<const Tensor* const> contents);
-
-/// Asks an Execution for its scratch needs, allocates them on `backend`, and resizes it, as a pipeline does. For
-/// callers that run a single Execution by hand.
-Status resizeAlone(Backend& backend, Execution& execution, TensorList inputs, TensorList outputs);
 
 class Runtime {
  public:

@@ -1,9 +1,9 @@
 #include "engine/backend/cost.h"
-#include "engine/base/clock.h"
 
 #include <xxhash.h>
 
-#include <deque>
+#include "engine/backend/op_runner.h"
+#include "engine/base/clock.h"
 
 namespace opkit {
 namespace {
@@ -25,114 +25,46 @@ Result<Tensor> ordinaryValues(const TensorDesc& desc) {
   return host;
 }
 
-/// One command and its tensors on a backend.
-class Trial {
- public:
-  Trial(Backend& backend, const MeasureArgs& what) : backend_(backend), what_(what) {}
-  ~Trial() { backend_.dropPlan(0); }  // recordings are freed before the memory that they refer to
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-
-  Status prepare() {
-    OPKIT_TRY(create());
-    for (size_t i = 0; i < what_.args.inputs.size(); ++i) OPKIT_TRY(addInput(i));
-    for (const TensorDesc& desc : what_.args.outputs) {
-      OPKIT_ASSIGN(const Tensor* output, place(desc, layout_));
-      outputs_.push_back(output);
-    }
-    OPKIT_TRY(backend_.onResizeBegin());
-    OPKIT_TRY(backend_.beginSegment(0));
-    for (Conversion& each : conversions_) OPKIT_TRY(each.execution->onResize(each.from, each.to));
-    OPKIT_TRY(resizeAlone(backend_, *execution_, inputs_, outputs_));
-    return backend_.endSegment(0);
-  }
-
-  /// Nanoseconds of the command, and including everything around it.
-  Status run(double& runNs, double& restNs) {
-    const double start = nowNs();
-    for (Conversion& each : conversions_) OPKIT_TRY(each.execution->onExecute(each.from, each.to));
-    OPKIT_TRY(execution_->onExecute(inputs_, outputs_));
-    OPKIT_TRY(backend_.onExecuteEnd(0));
-    const double wallNs = nowNs() - start;
-    OPKIT_ASSIGN(const std::vector<double> device, backend_.deviceTimesNs());
-    runNs = device.empty() ? wallNs : device.back();
-    double allNs = 0;
-    for (const double ns : device) allNs += ns;
-    restNs = device.empty() ? 0 : std::max(wallNs - allNs, 0.0);
-    return Status::ok();
-  }
-
- private:
-  struct Conversion {
-    std::unique_ptr<Execution> execution;
-    std::vector<const Tensor*> from, to;
-  };
-
-  Status create() {
-    if (what_.creator) {
-      layout_ = what_.creator->layout;
-      OPKIT_ASSIGN(execution_, what_.creator->create(what_.args, backend_));
-      return Status::ok();
-    }
-    layout_ = backend_.rasterLayout(*what_.regions, what_.args);
-    OPKIT_ASSIGN(std::unique_ptr<RasterExecution> raster, backend_.createRaster());
-    raster->setRegions(*what_.regions);
-    execution_ = std::move(raster);
-    return Status::ok();
-  }
-
-  Result<const Tensor*> place(const TensorDesc& desc, Layout layout) {
-    Tensor tensor{desc, nullptr, 0, 0, layout};
-    OPKIT_ASSIGN(const size_t bytes, backend_.storedBytes(tensor));
-    OPKIT_ASSIGN(tensor.buffer, backend_.allocate(std::max<size_t>(bytes, 1)));
-    return &tensors_.emplace_back(std::move(tensor));
-  }
-
-  Status addInput(size_t i) {
-    const TensorDesc* desc = what_.args.inputs[i];
-    if (!desc || !execution_->readsInput(i)) {
-      inputs_.push_back(desc ? &tensors_.emplace_back(Tensor{*desc, nullptr}) : nullptr);
-      return Status::ok();
-    }
-    const Tensor* known = i < what_.contents.size() ? what_.contents[i] : nullptr;
-    OPKIT_ASSIGN(const Tensor* plain, place(*desc, Layout::NCHW));
-    if (known) {
-      OPKIT_TRY(backend_.upload(*known, *plain));
+Status prepare(OpRunner& runner, const MeasureArgs& what) {
+  const CreateArgs& args = what.args;
+  OPKIT_TRY(runner.place(args.inputs, args.outputs, what.contents));
+  for (size_t i = 0; i < args.inputs.size(); ++i) {
+    if (!runner.reads(i)) continue;
+    if (i < what.contents.size() && what.contents[i]) {
+      OPKIT_TRY(runner.upload(i, *what.contents[i]));
     } else {
-      OPKIT_ASSIGN(const Tensor host, ordinaryValues(*desc));
-      OPKIT_TRY(backend_.upload(host, *plain));
+      OPKIT_ASSIGN(const Tensor values, ordinaryValues(args.input(i)));
+      OPKIT_TRY(runner.upload(i, values));
     }
-    const bool converted = !known && layout_ != Layout::NCHW;
-    inputs_.push_back(plain);
-    if (!converted) return Status::ok();
-    OPKIT_ASSIGN(inputs_.back(), place(*desc, layout_));
-    Conversion& added = conversions_.emplace_back();
-    OPKIT_ASSIGN(added.execution, backend_.createConversion());
-    added.from = {plain};
-    added.to = {inputs_.back()};
-    return Status::ok();
   }
+  return runner.resize();
+}
 
-  Backend& backend_;
-  const MeasureArgs& what_;
-  Layout layout_ = Layout::NCHW;
-  std::deque<Tensor> tensors_;  // must not move: the lists point at them
-  std::unique_ptr<Execution> execution_;
-  std::vector<Conversion> conversions_;
-  std::vector<const Tensor*> inputs_, outputs_;
-};
+/// Nanoseconds of the command, and of everything around it.
+Status run(OpRunner& runner, Backend& backend, double& runNs, double& restNs) {
+  const double start = nowNs();
+  OPKIT_TRY(runner.run());
+  const double wallNs = nowNs() - start;
+  OPKIT_ASSIGN(const std::vector<double> device, backend.deviceTimesNs());
+  runNs = device.empty() ? wallNs : device.back();
+  double allNs = 0;
+  for (const double ns : device) allNs += ns;
+  restNs = device.empty() ? 0 : std::max(wallNs - allNs, 0.0);
+  return Status::ok();
+}
 
-Result<Cost> measure(Backend& backend, const MeasureArgs& args) {
+Result<Cost> measure(Backend& backend, const MeasureArgs& what) {
   ++backend.counters().measurements;
   Cost cost;
   const double start = nowNs();
-  Trial trial(backend, args);
-  OPKIT_TRY(trial.prepare());
+  OPKIT_ASSIGN(std::unique_ptr<Execution> execution, what.creator.create(what.args, backend));
+  OpRunner runner(backend, std::move(execution), what.creator.layout);
+  OPKIT_TRY(prepare(runner, what));
   double runNs = 0, restNs = 0, total = 0;
-  OPKIT_TRY(trial.run(runNs, restNs));
+  OPKIT_TRY(run(runner, backend, runNs, restNs));
   cost.firstNs = nowNs() - start;
   for (int i = 0; i < kLeastRuns || (i < kMostRuns && total < kEnoughNs); ++i) {
-    OPKIT_TRY(trial.run(runNs, restNs));
+    OPKIT_TRY(run(runner, backend, runNs, restNs));
     cost.runNs = i == 0 ? runNs : std::min(cost.runNs, runNs);
     cost.submitNs = i == 0 ? restNs : std::min(cost.submitNs, restNs);
     total += runNs + restNs;
@@ -144,8 +76,7 @@ Result<Cost> measure(Backend& backend, const MeasureArgs& args) {
 std::string keyOf(const std::string& configuration, const MeasureArgs& what) {
   const CreateArgs& args = what.args;
   const std::string kernel =
-      what.creator ? fmt::format("{}/{} {}", what.creator->provider, what.creator->kernel, nameOf(what.creator->layout))
-                   : "raster";
+      fmt::format("{}/{} {}", what.creator.provider, what.creator.kernel, nameOf(what.creator.layout));
   std::string key = fmt::format("cost {} {} {} params {:016x}", args.def.type, kernel, configuration,
                                 XXH3_64bits(args.paramBytes.data(), args.paramBytes.size()));
   for (size_t i = 0; i < args.inputs.size(); ++i)
@@ -154,9 +85,9 @@ std::string keyOf(const std::string& configuration, const MeasureArgs& what) {
                                          args.layout(i) == Layout::NCHW ? "" : " image");
   key += " ->";
   for (const TensorDesc& output : args.outputs) key += " " + output.toString();
-  if (!what.regions) return key;
-  std::string regions = fmt::format("{} {}", static_cast<int>(what.regions->fill), what.regions->fillInput);
-  for (const Region& each : what.regions->regions)
+  if (!args.regions) return key;
+  std::string regions = fmt::format("{} {}", static_cast<int>(args.regions->fill), args.regions->fillInput);
+  for (const Region& each : args.regions->regions)
     regions += fmt::format(";{} {} {} {} {} {}", each.source, each.sourceOffset, each.offset, fmt::join(each.size, ","),
                            fmt::join(each.sourceStrides, ","), fmt::join(each.strides, ","));
   return key + fmt::format(" regions {:016x}", XXH3_64bits(regions.data(), regions.size()));
@@ -176,8 +107,7 @@ Result<std::vector<double>> kept(Runtime& runtime, const std::string& name, size
 /// The shortest of several copies of this many floats: upload, then download.
 Status timeCopies(Backend& backend, int64_t elements, std::vector<double>& figures) {
   OPKIT_ASSIGN(const Tensor host, ordinaryValues({DType::Float32, {elements}}));
-  Tensor device{{backend.storageDType(DType::Float32), {elements}}, nullptr};
-  OPKIT_ASSIGN(device.buffer, backend.allocate(device.sizeBytes()));
+  OPKIT_ASSIGN(const Tensor device, onDevice(backend, {{backend.storageDType(DType::Float32), {elements}}, nullptr}));
   double up = 0, down = 0;
   for (int i = 0; i < kCopies; ++i) {
     const double start = nowNs();

@@ -20,8 +20,7 @@ struct Cost {
 /// A command, as the scheduler sees it.
 struct MeasureArgs {
   const CreateArgs& args;
-  const Creator* creator = nullptr;              // null for a raster
-  const RegionList* regions = nullptr;           // of a raster
+  const Creator& creator;
   std::span<const Tensor* const> contents = {};  // per input: its value if known on the host, else null
 };
 

@@ -18,7 +18,8 @@ uint64_t loopLimitOf(const Creator& creator, const CreateArgs& args) {
   DeviceCaps unlimited = args.device;
   unlimited.loopIterations = UINT64_MAX;
   if (args.device.loopIterations == unlimited.loopIterations || verdictOf(creator, args, {}).isOk()) return 0;
-  const CreateArgs other{args.def, args.paramBytes, args.inputs, args.outputs, args.constants, unlimited, args.layouts};
+  const CreateArgs other{args.def,       args.paramBytes, args.inputs,  args.outputs,
+                         args.constants, unlimited,       args.layouts, args.regions};
   return verdictOf(creator, other, {}).isOk() ? args.device.loopIterations : 0;
 }
 

@@ -50,6 +50,7 @@ struct CreateArgs {
   std::span<const Tensor* const> constants;
   const DeviceCaps& device;
   std::span<const Layout> layouts = {};  // of the inputs as currently stored; empty if unknown
+  const RegionList* regions = nullptr;   // of a Raster; null for every other operator
 
   template <class Table>
   typename Table::NativeTableType params() const {

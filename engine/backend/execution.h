@@ -8,7 +8,6 @@
 
 #include <span>
 
-#include "engine/op/region.h"
 #include "engine/tensor/tensor.h"
 
 namespace opkit {
@@ -47,13 +46,6 @@ class Execution {
 
  private:
   Tensor scratch_;
-};
-
-/// The one kernel per backend that executes regions.
-class RasterExecution : public Execution {
- public:
-  /// Sets the regions for the next onResize.
-  virtual void setRegions(RegionList regions) = 0;
 };
 
 }  // namespace opkit

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/op_runner.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::testing {
@@ -44,11 +45,11 @@ class KernelRunner {
     }
     const Tensor output = *Tensor::onHost(outputDescs_[0]);
     std::ranges::fill(output.bytes(), std::byte{0xFF});
-    const std::vector<const Tensor*> outputs = {&output};
-    const Status resized = resizeAlone(*backend_, *execution_, list, outputs);
+    const std::vector<OpCall> calls = {{execution_.get(), list, {&output}}};
+    const Status resized = resizeCalls(*backend_, calls);
     EXPECT_TRUE(resized.isOk()) << resized.toString();
     const uint64_t allocations = backend_->counters().allocations;
-    const Status ran = execution_->onExecute(list, outputs);
+    const Status ran = runCalls(*backend_, calls);
     EXPECT_TRUE(ran.isOk()) << ran.toString();
     EXPECT_EQ(backend_->counters().allocations, allocations) << "onExecute allocated";
     const auto data = output.data<float>();

@@ -68,7 +68,7 @@ Status checkIndices(const LoopRegion& loop, const Tensor& values, const std::str
     return values.desc.dtype == DType::Int64 ? values.data<int64_t>()[i] : int64_t{values.data<int32_t>()[i]};
   };
   Status status;
-  forEachIndex(loop.iterations, [&](const std::vector<int64_t>& position) {
+  forEachIndex(loop.iterations, [&](const DimVector& position) {
     int64_t at = 0;
     for (size_t d = 0; d < position.size(); ++d) at += position[d] * indices.steps[d];
     for (const LoopIndices::Term& term : indices.terms) {

@@ -58,7 +58,7 @@ class LoopMaker {
     std::vector<size_t> order(all.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (below(2) == 0) std::shuffle(order.begin(), order.end(), random_);
-    std::vector<int64_t> strides(all.size());
+    DimVector strides(all.size());
     int64_t stride = 1;
     for (size_t i = order.size(); i-- > 0;) {
       strides[order[i]] = stride;
@@ -144,33 +144,33 @@ std::vector<T> runPlainly(const LoopCase& c, const std::vector<std::vector<T>>& 
   const bool scatters = loop.command == LoopRegion::Command::Scatter;
   std::vector<T> output =
       scatters ? operands[static_cast<size_t>(loop.base)] : std::vector<T>(static_cast<size_t>(c.outputCount), T(-1));
-  const auto dot = [](const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  const auto dot = [](const DimVector& a, const DimVector& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), int64_t{0});
   };
-  forEachIndex(loop.iterations, [&](const std::vector<int64_t>& i) {
+  forEachIndex(loop.iterations, [&](const DimVector& i) {
     int64_t moved = 0;
     for (const LoopIndices::Term& term : loop.indices.terms) {
       const int64_t v = c.indices[static_cast<size_t>(dot(i, loop.indices.steps) + term.offset)];
       moved += (v < 0 ? v + term.extent : v) * term.stride;
     }
-    const auto read = [&](size_t k, const std::vector<int64_t>& b) {
+    const auto read = [&](size_t k, const DimVector& b) {
       const LoopView& view = loop.operands[k];
       return operands[k][static_cast<size_t>(view.offset + dot(i, view.steps) + dot(b, view.strides) +
                                              (k > 0 || scatters ? 0 : moved))];
     };
-    const auto write = [&](const std::vector<int64_t>& b) -> T& {
+    const auto write = [&](const DimVector& b) -> T& {
       return output[static_cast<size_t>(loop.target.offset + dot(i, loop.target.steps) + dot(b, loop.target.strides) +
                                         (scatters ? moved : 0))];
     };
     T sum(loop.combine == Combine::Multiply ? 1 : 0);
     if (loop.command == LoopRegion::Command::Product)
-      forEachIndex({loop.size[0], loop.size[1]}, [&](const std::vector<int64_t>& at) {
+      forEachIndex({loop.size[0], loop.size[1]}, [&](const DimVector& at) {
         T& y = write({at[0], at[1], 0}) = T{};
         for (int64_t d = 0; d < loop.size[2]; ++d)
           y = static_cast<T>(y + read(0, {at[0], at[1], d}) * read(1, {at[0], at[1], d}));
       });
     else
-      forEachIndex(loop.size, [&](const std::vector<int64_t>& b) {
+      forEachIndex(loop.size, [&](const DimVector& b) {
         if (movesBoxes(loop.command)) {
           write(b) = combined(loop.combine, write(b), read(0, b));
           return;

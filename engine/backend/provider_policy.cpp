@@ -1,5 +1,6 @@
 #include "engine/backend/provider_policy.h"
 
+#include "engine/op/internal_operators.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit {
@@ -14,7 +15,7 @@ std::string textOf(const ProviderRule& rule) {
 }
 
 Status checkType(const ProviderRule& rule, const OpRegistry& registry) {
-  if (rule.type.empty()) return Status::ok();
+  if (rule.type.empty() || findInternalOperator(rule.type)) return Status::ok();
   const OpDef* def = registry.find(rule.type);
   if (!def) {
     std::vector<std::string> types;
@@ -69,15 +70,16 @@ bool ProviderPolicy::forces(std::string_view type) const {
 
 std::string ProviderPolicy::refusal(std::string_view type, std::string_view provider) const {
   if (has(Kind::Force, type, provider)) return "";
+  const bool internal = findInternalOperator(type) != nullptr;
   const bool forced = forces(type);
-  if (forced || (forces("") && !has(Kind::Force, "", provider))) {
+  if (forced || (!internal && forces("") && !has(Kind::Force, "", provider))) {
     std::vector<std::string_view> names;
     for (const ProviderRule& rule : rules)
       if (rule.kind == Kind::Force && rule.type == (forced ? type : "")) names.push_back(rule.provider);
     return fmt::format("provider {} is forced for {}", fmt::join(names, " or "), targetOf(forced ? type : ""));
   }
   if (has(Kind::Forbid, type, provider)) return fmt::format("provider {} is forbidden for {}", provider, type);
-  if (has(Kind::Forbid, "", provider) && !has(Kind::Prefer, type, provider))
+  if (!internal && has(Kind::Forbid, "", provider) && !has(Kind::Prefer, type, provider))
     return fmt::format("provider {} is forbidden for this session", provider);
   return "";
 }

@@ -3,8 +3,8 @@
 // Rules hold for one operator or, with an empty operator, for the whole session; a rule for the operator wins
 // over one for the session. A forced provider rules out all others, a forbidden one is refused (and listed
 // among the refusals of the placement), preferred ones are tried before the others in the order of the rules.
-// Providers that no rule names keep the order of the creator table. Rasters (lowered operators) have one kernel per
-// backend and follow no rule. Plain values; const calls may come from several threads.
+// Providers that no rule names keep the order of the creator table. Internal operators follow the rules that name them:
+// "Raster=reference" moves data by the oracle. Plain values; const calls may come from several threads.
 #pragma once
 
 #include <string>

@@ -92,10 +92,13 @@ class IndexedVector : private std::vector<T> {
   typename Base::reference operator[](Id id) { return Base::operator[](id.value()); }
   typename Base::const_reference operator[](Id id) const { return Base::operator[](id.value()); }
 
-  Id push_back(T value) {
-    Base::push_back(std::move(value));
+  template <class... Args>
+  Id emplace_back(Args&&... args) {
+    Base::emplace_back(std::forward<Args>(args)...);
     return Id(size() - 1);
   }
+  Id push_back(const T& value) { return emplace_back(value); }
+  Id push_back(T&& value) { return emplace_back(std::move(value)); }
   /// The index that the next push_back returns.
   Id nextId() const { return Id(size()); }
   /// REQUIRES an element.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/op_runner.h"
 #include "engine/graph/run_passes.h"
 #include "engine/op/decomposition.h"
 
@@ -12,11 +13,10 @@ std::string nodeContext(const ModelNode& node) { return fmt::format("node '{}'",
 
 Status runRegions(Backend& reference, const RegionList& regions, std::span<const Tensor* const> inputs,
                   const Tensor& output) {
-  OPKIT_ASSIGN(auto raster, reference.createRaster());
-  raster->setRegions(regions);
-  const Tensor* const outputs[] = {&output};
-  OPKIT_TRY(resizeAlone(reference, *raster, inputs, outputs));
-  return raster->onExecute(inputs, outputs);
+  std::vector<const TensorDesc*> descs;
+  for (const Tensor* input : inputs) descs.push_back(input ? &input->desc : nullptr);
+  OPKIT_ASSIGN(const auto raster, makeRaster(reference, regions, descs, output.desc));
+  return resizeAndRun(reference, {{raster.get(), {inputs.begin(), inputs.end()}, {&output}}});
 }
 
 Status runOracle(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
@@ -29,10 +29,9 @@ Status runOracle(Backend& reference, const OpDef& def, std::span<const uint8_t> 
   const Choice choice = chooseCreator(reference.creators(def), args);
   if (!choice.creator) return Status::unsupported("{}: has no oracle to be computed with at resize", def.type);
   OPKIT_ASSIGN(auto execution, choice.creator->create(args, reference));
-  std::vector<const Tensor*> outputList;
-  for (const Tensor& output : outputs) outputList.push_back(&output);
-  OPKIT_TRY(resizeAlone(reference, *execution, inputs, outputList));
-  return execution->onExecute(inputs, outputList);
+  OpCall call{execution.get(), {inputs.begin(), inputs.end()}, {}};
+  for (const Tensor& output : outputs) call.outputs.push_back(&output);
+  return resizeAndRun(reference, {call});
 }
 
 /// By the card's function for a resize, else by the oracle.

@@ -180,9 +180,9 @@ class ModelWriter {
  private:
   flatbuffers::Offset<file::TensorRecord> writeTensor(const ModelTensor& tensor) {
     const auto name = builder_.CreateString(tensor.name);
-    const auto shape = builder_.CreateVector(tensor.desc.shape);
+    const auto shape = builder_.CreateVector(tensor.desc.shape.data(), tensor.desc.shape.size());
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> start;
-    if (!tensor.startShape.empty()) start = builder_.CreateVector(tensor.startShape);
+    if (!tensor.startShape.empty()) start = builder_.CreateVector(tensor.startShape.data(), tensor.startShape.size());
     const uint64_t at = tensor.constant ? constants_.place(*tensor.constant) : 0;
     return file::CreateTensorRecord(builder_, name, static_cast<uint8_t>(tensor.desc.dtype), shape,
                                     tensor.constant.has_value(), 0, start, at);

@@ -120,7 +120,7 @@ std::vector<uint8_t> oneConstant(uint32_t version, const TensorDesc& desc, const
   flatbuffers::FlatBufferBuilder builder;
   builder.ForceDefaults(true);
   const auto data = builder.CreateVector(inside);
-  const auto shape = builder.CreateVector(desc.shape);
+  const auto shape = builder.CreateVector(desc.shape.data(), desc.shape.size());
   const auto name = builder.CreateString("k");
   const std::vector tensors{
       file::CreateTensorRecord(builder, name, static_cast<uint8_t>(desc.dtype), shape, true, data, 0, dataAt)};

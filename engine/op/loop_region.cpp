@@ -10,7 +10,7 @@ struct Reach {
   int64_t low;
   int64_t high;
 
-  void extend(const Shape& size, const std::vector<int64_t>& strides) {
+  void extend(const Shape& size, const DimVector& strides) {
     for (size_t d = 0; d < size.size(); ++d) (strides[d] < 0 ? low : high) += strides[d] * (size[d] - 1);
   }
   void extend(const LoopIndices& indices) {
@@ -98,7 +98,7 @@ Status checkLoop(const LoopRegion& loop, std::span<const TensorDesc* const> inpu
 
 LoopRegion mergeLoop(const LoopRegion& loop) {
   LoopRegion merged = loop;
-  std::vector<std::vector<int64_t>> steps{loop.target.steps};
+  std::vector<DimVector> steps{loop.target.steps};
   for (const LoopView& operand : loop.operands) steps.push_back(operand.steps);
   if (!loop.indices.terms.empty()) steps.push_back(loop.indices.steps);
   Loops outer = mergeLoops(loop.iterations, steps);

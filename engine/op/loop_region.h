@@ -22,8 +22,8 @@ namespace opkit {
 struct LoopView {
   int source = 0;  // which input of the operator; unused for the target
   int64_t offset = 0;
-  std::vector<int64_t> steps;    // one per dimension of the iteration space
-  std::vector<int64_t> strides;  // one per dimension of the command
+  DimVector steps;    // one per dimension of the iteration space
+  DimVector strides;  // one per dimension of the command
 };
 
 /// Data that offsets the first operand, of a Scatter the target: iteration i adds, for every term, stride * v, where v
@@ -37,7 +37,7 @@ struct LoopIndices {
     int64_t stride = 0;
   };
   int source = 0;
-  std::vector<int64_t> steps;
+  DimVector steps;
   std::vector<Term> terms;  // none: no operand is offset by data
 };
 

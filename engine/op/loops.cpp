@@ -4,7 +4,7 @@ namespace opkit {
 namespace {
 
 /// Whether loop d of the strides continues the last loop kept, for every operand.
-bool continues(const Loops& kept, const std::vector<std::vector<int64_t>>& strides, size_t d, int64_t size) {
+bool continues(const Loops& kept, const std::vector<DimVector>& strides, size_t d, int64_t size) {
   for (size_t operand = 0; operand < strides.size(); ++operand)
     if (kept.strides[operand].back() != strides[operand][d] * size) return false;
   return true;
@@ -12,8 +12,8 @@ bool continues(const Loops& kept, const std::vector<std::vector<int64_t>>& strid
 
 }  // namespace
 
-Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& strides) {
-  Loops loops{{}, std::vector<std::vector<int64_t>>(strides.size())};
+Loops mergeLoops(const Shape& size, const std::vector<DimVector>& strides) {
+  Loops loops{{}, std::vector<DimVector>(strides.size())};
   for (size_t d = 0; d < size.size(); ++d) {
     if (size[d] == 1) continue;
     const bool merges = !loops.size.empty() && continues(loops, strides, d, size[d]);
@@ -32,7 +32,7 @@ Loops mergeLoops(const Shape& size, const std::vector<std::vector<int64_t>>& str
 }
 
 Loops loopsOver(const Shape& shape, const std::vector<Shape>& operands) {
-  std::vector<std::vector<int64_t>> strides;
+  std::vector<DimVector> strides;
   for (const Shape& operand : operands) strides.push_back(broadcastStrides(operand, shape));
   return mergeLoops(shape, strides);
 }

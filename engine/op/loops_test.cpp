@@ -32,7 +32,7 @@ TEST(Loops, RepeatedAxesMergeWithEachOther) {
 TEST(Loops, GiveEachOperandsStrides) {
   const Loops loops = loopsOver({2, 3}, {{2, 1}, {3}});
   EXPECT_EQ(loops.size, (Shape{2, 3}));
-  EXPECT_EQ(loops.strides, (std::vector<std::vector<int64_t>>{{1, 0}, {0, 1}}));
+  EXPECT_EQ(loops.strides, (std::vector<DimVector>{{1, 0}, {0, 1}}));
 }
 
 TEST(Loops, EmptyShapesStayEmpty) { EXPECT_EQ(elementCount(loopsOver({3, 0}, {{3, 0}}).size), 0); }

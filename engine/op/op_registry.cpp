@@ -3,6 +3,7 @@
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/graph/pass.h"
+#include "engine/op/internal_operators.h"
 #include "engine/op/takes_kernels.h"
 
 namespace opkit {
@@ -24,7 +25,8 @@ Status OpRegistry::tryAdd(OpDef def) {
     return Status::invalidArgument("operator {}: expected a shape rule, got none", def.type);
   if (def.decompose && !def.oracle)
     return Status::invalidArgument("operator {}: a composite operator needs an oracle", def.type);
-  if (defs_.contains(def.type)) return Status::invalidArgument("operator {}: the type is taken", def.type);
+  if (defs_.contains(def.type) || findInternalOperator(def.type))
+    return Status::invalidArgument("operator {}: the type is taken", def.type);
   def.folder = folder_;
   std::string type = def.type;
   defs_.emplace(std::move(type), std::move(def));
@@ -55,6 +57,7 @@ std::string_view takesNoKernels(const OpDef& def) {
 
 Status OpRegistry::tryAddCreator(const std::string& backend, const std::string& type, Creator creator, Place place) {
   const OpDef* def = find(type);
+  if (!def) def = findInternalOperator(type);
   if (!def) return Status::invalidArgument("kernel ({}, {}): unknown operator '{}'", backend, creator.provider, type);
   if (const std::string_view why = takesNoKernels(*def); !why.empty())
     return Status::invalidArgument("kernel ({}, {}) of {}: the operator takes no kernels: {}", backend,
@@ -86,6 +89,12 @@ std::set<std::string> OpRegistry::providers(std::string_view type) const {
   std::set<std::string> names;
   std::set<std::string> backends = {"cpu", "vulkan"};
   for (const auto& [key, table] : creators_) backends.insert(key.first);
+  if (const OpDef* internal = findInternalOperator(type)) {
+    names = {"opkit", "reference"};
+    for (const std::string& backend : backends)
+      for (const Creator& creator : creatorTable(*this, backend, *internal)) names.insert(creator.provider);
+    return names;
+  }
   for (const auto& [name, def] : defs_) {
     if (!type.empty() && name != type) continue;
     if (def.oracle) names.insert("reference");

@@ -19,8 +19,8 @@ struct Region {
   int64_t sourceOffset = 0;
   int64_t offset = 0;
   Shape size;
-  std::vector<int64_t> sourceStrides;
-  std::vector<int64_t> strides;
+  DimVector sourceStrides;
+  DimVector strides;
 };
 
 /// One whole output as disjoint regions. Elements outside all regions get the fill.

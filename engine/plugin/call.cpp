@@ -37,7 +37,7 @@ opkit_call::opkit_call(std::string plugin, const OpDef& def, const plugin::Attri
 }
 
 void opkit_call::show(const TensorDesc& desc, View& view) {
-  view.shape = desc.shape;
+  view.shape = desc.shape.toVector();
   view.present = true;
   view.tensor = {OPKIT_STRUCT(opkit_tensor),
                  static_cast<int32_t>(desc.dtype),
@@ -69,7 +69,7 @@ void opkit_call::point(const Tensor* tensor, View& view) {
   view.source = tensor;
   view.present = tensor != nullptr;
   if (!tensor) return;
-  if (view.shape != tensor->desc.shape || view.tensor.struct_size == 0 ||
+  if (!std::ranges::equal(view.shape, tensor->desc.shape) || view.tensor.struct_size == 0 ||
       view.tensor.dtype != static_cast<int32_t>(tensor->desc.dtype))
     show(tensor->desc, view);
   std::byte* const host = tensor->buffer ? tensor->buffer->hostData() : nullptr;

@@ -70,7 +70,7 @@ struct opkit_call {
 
  private:
   struct View {
-    opkit::Shape shape;
+    std::vector<int64_t> shape;  // on the heap: `tensor` points to it, also after views have moved
     opkit_tensor tensor{};
     const opkit::Tensor* source = nullptr;
     bool present = false;

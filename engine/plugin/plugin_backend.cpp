@@ -1,5 +1,6 @@
 #include "engine/plugin/plugin_backend.h"
 
+#include "engine/op/internal_operators.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/kernels.h"
 
@@ -71,9 +72,9 @@ class PluginBackend final : public Backend {
   }
 
   const std::string& name() const override { return device_->spec().name; }
-  std::span<const Creator> creators(const OpDef&) const override { return kernel_; }
-  Result<std::unique_ptr<RasterExecution>> createRaster() override {
-    return Status::unsupported("{}: plugins have no raster kernel", name());
+  /// The C interface has no regions.
+  std::span<const Creator> creators(const OpDef& def) const override {
+    return findInternalOperator(def.type) ? std::span<const Creator>() : kernel_;
   }
 
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override {

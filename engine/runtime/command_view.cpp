@@ -1,5 +1,7 @@
 #include "engine/runtime/command_view.h"
 
+#include "engine/op/internal_operators.h"
+
 namespace opkit {
 namespace {
 
@@ -15,7 +17,10 @@ bool isWithheld(const TensorDesc& desc, const SessionConfig& config, const Backe
 CommandView::CommandView(const EncodedCommand& command, const Model& model, const EncodedGraph& graph,
                          const SessionConfig& config, const Backend& backend, BackendIndex backendIndex,
                          const TensorHomes& homes)
-    : def_(*command.def), params_(command.params(model)), caps_(backend.caps()) {
+    : def_(command.regions ? rasterCard() : *command.def),
+      params_(command.params(model)),
+      regions_(command.regions ? &*command.regions : nullptr),
+      caps_(backend.caps()) {
   const auto stored = [&](TensorId tensor) {
     if (!tensor) return TensorDesc{};
     TensorDesc desc = graph.descs[tensor];
@@ -34,7 +39,7 @@ CommandView::CommandView(const EncodedCommand& command, const Model& model, cons
   for (size_t i = 0; i < count; ++i) {
     const TensorId t = command.inputs[i];
     const bool known = t && graph.contents[t].has_value();
-    const bool constant = t && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
+    const bool constant = t && !regions_ && graph.constant[t] && !isWithheld(graph.descs[t], config, backend);
     // A plan holds for one value of an input that shapes depend on.
     const Port* port = portOf(def_.inputs, i);
     const bool planned = known && port && port->contents;

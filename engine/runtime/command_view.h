@@ -1,4 +1,5 @@
-// CommandView: an encoded command as a backend's Creators see it. The view keeps alive what CreateArgs refers to.
+// CommandView: an encoded command as a backend's Creators see it: with regions, a Raster. The view keeps alive what
+// CreateArgs refers to.
 #pragma once
 
 #include "engine/backend/creator.h"
@@ -26,13 +27,14 @@ class CommandView {
   CommandView& operator=(const CommandView&) = delete;
 
   /// Valid as long as the view.
-  CreateArgs args() const { return {def_, params_, inputList_, outputs_, constants_, caps_, layouts_}; }
+  CreateArgs args() const { return {def_, params_, inputList_, outputs_, constants_, caps_, layouts_, regions_}; }
   /// Per input: its value if known at resize, else null.
   std::span<const Tensor* const> contents() const { return contents_; }
 
  private:
   const OpDef& def_;
   const ParamBytes& params_;
+  const RegionList* regions_;
   const DeviceCaps& caps_;
   std::vector<TensorDesc> inputs_, outputs_;
   std::vector<const TensorDesc*> inputList_;

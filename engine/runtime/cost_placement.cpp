@@ -1,6 +1,7 @@
 #include "engine/runtime/cost_placement.h"
 
 #include "engine/backend/cost.h"
+#include "engine/backend/op_runner.h"
 #include "engine/base/duration.h"
 #include "engine/runtime/min_cut.h"
 
@@ -73,17 +74,12 @@ class CostPlacer {
   /// As if everything before ran on the session's backend; kImpossible if no kernel accepts the command.
   Result<double> costOn(Side& side, const EncodedCommand& command, Layout* layout) {
     const CommandView view(command, model_, graph_, config_, *side.backend, side.index, homes_);
-    MeasureArgs what{.args = view.args(), .contents = view.contents()};
-    if (command.regions) {
-      what.regions = &*command.regions;
-      if (layout) *layout = side.backend->rasterLayout(*command.regions, what.args);
-    } else {
-      what.creator = chooseCreator(side.backend->creators(*command.def), what.args, config_.providers,
-                                   fitsOn(*side.twin, what.args, what.contents))
-                         .creator;
-      if (!what.creator) return kImpossible;
-      if (layout) *layout = what.creator->layout;
-    }
+    const CreateArgs args = view.args();
+    const Choice choice = chooseCreator(side.backend->creators(args.def), args, config_.providers,
+                                        fitsOn(*side.twin, args, view.contents()));
+    if (!choice.creator) return kImpossible;
+    const MeasureArgs what{args, *choice.creator, view.contents()};
+    if (layout) *layout = choice.creator->layout;
     const Result<Cost> cost = knownCost(*side.runtime, *side.twin, side.configuration, what);
     if (!cost && (cost.error().code() == StatusCode::Unsupported || cost.error().code() == StatusCode::OutOfMemory))
       return kImpossible;

@@ -33,13 +33,8 @@ std::span<std::byte> contentsOf(const Tensor& input) {
 
 }  // namespace
 
-Pipeline::Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions)
-    : parts_(parts),
-      model_(parts.model),
-      config_(parts.config),
-      backends_(parts.backends),
-      id_(id),
-      executions_(std::move(executions)) {}
+Pipeline::Pipeline(PipelineParts& parts, size_t id)
+    : parts_(parts), model_(parts.model), config_(parts.config), backends_(parts.backends), id_(id) {}
 
 Pipeline::~Pipeline() { unbind(); }
 
@@ -77,7 +72,7 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
   OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
   for (const TensorId output : model_.outputs) OPKIT_TRY(checkDeclared(model_.tensors[output], graph_.descs[output]));
-  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, executions_, parts_.share->ending));
+  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, parts_.executions, parts_.share->ending));
   OPKIT_TRY(planScratch());
   arenas_.resize(backends_.size());
   for (const BackendIndex b : backends_.ids()) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
@@ -114,8 +109,10 @@ void Pipeline::linkTensors() {
     return tensors;
   };
   for (Step& step : schedule_.steps) {
-    step.inputTensors = list(step.inputs);
-    step.outputTensors = list(step.outputs);
+    auto* kernel = std::get_if<KernelStep>(&step);
+    if (!kernel) continue;
+    kernel->inputTensors = list(kernel->inputs);
+    kernel->outputTensors = list(kernel->outputs);
   }
 }
 
@@ -123,8 +120,9 @@ Status Pipeline::planScratch() {
   linkTensors();
   std::vector<Slot> added;
   for (const StepId i : schedule_.steps.ids()) {
-    Step& step = schedule_.steps[i];
-    if (step.isCopy()) continue;
+    auto* kernel = std::get_if<KernelStep>(&schedule_.steps[i]);
+    if (!kernel) continue;
+    KernelStep& step = *kernel;
     OPKIT_TRY(requireSession(parts_.share->ending));
     if (!step.scratchBytes) {
       OPKIT_ASSIGN(step.scratchBytes, step.execution->scratchBytes(step.inputTensors, step.outputTensors));
@@ -192,7 +190,7 @@ Status Pipeline::placeConstant(Slot& slot) {
 }
 
 /// Borrowed: an Execution that still had it would keep the arena alive after unbind().
-Tensor Pipeline::scratchOf(const Step& step) const {
+Tensor Pipeline::scratchOf(const KernelStep& step) const {
   if (!step.scratch) return {};
   Tensor scratch = schedule_.slots[step.scratch].device;
   scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
@@ -200,22 +198,29 @@ Tensor Pipeline::scratchOf(const Step& step) const {
 }
 
 Status Pipeline::resizeExecutions() {
-  for (const Step& step : schedule_.steps) {
+  IndexedVector<StepId, Step>& steps = schedule_.steps;
+  for (const StepId i : steps.ids()) {
     OPKIT_TRY(requireSession(parts_.share->ending));
-    if (step.isCopy()) {
-      const Tensor& source = *step.inputTensors[0];
-      const Tensor& target = *step.outputTensors[0];
-      if (!source.buffer->hostData() && !target.buffer->hostData()) {
-        OPKIT_ASSIGN(staging_[&step], Tensor::onHost(graph_.descs[schedule_.slots[step.inputs[0]].tensor]));
-      }
+    if (auto* copy = std::get_if<CopyStep>(&steps[i])) {
+      OPKIT_TRY(prepare(*copy));
       continue;
     }
+    KernelStep& step = std::get<KernelStep>(steps[i]);
     Backend& backend = backends_.at(step.backend);
-    if (schedule_.beginsSegment(step)) OPKIT_TRY(backend.beginSegment(step.segment));
+    if (step.beginsSegment) OPKIT_TRY(backend.beginSegment(step.segment));
     step.execution->setScratch(scratchOf(step));
     OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
-    if (schedule_.endsSegment(step)) OPKIT_TRY(backend.endSegment(step.segment));
+    if (step.endsSegment) OPKIT_TRY(backend.endSegment(step.segment));
   }
+  return Status::ok();
+}
+
+/// Host memory for a copy between two backends whose memory the host cannot address.
+Status Pipeline::prepare(CopyStep& step) const {
+  const Slot& source = schedule_.slots[step.from];
+  const Slot& target = schedule_.slots[step.to];
+  if (source.device.buffer->hostData() || target.device.buffer->hostData()) return Status::ok();
+  OPKIT_ASSIGN(step.staging, Tensor::onHost(graph_.descs[source.tensor]));
   return Status::ok();
 }
 
@@ -242,28 +247,28 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
 }
 
 /// For messages.
-std::string Pipeline::describe(const Step& step) const {
-  if (step.command) return fmt::format("node '{}'", model_.nodes[step.command->node].name);
-  return fmt::format("conversion of '{}'", graph_.tensorName(model_, schedule_.slots[step.inputs[0]].tensor));
+std::string Pipeline::describe(const KernelStep& step) const {
+  if (!step.isConversion()) return fmt::format("node '{}'", model_.nodes[step.command->node].name);
+  return fmt::format("conversion of '{}'", graph_.tensorName(model_, step.command->inputs[0]));
 }
 
 Status Pipeline::runSegments() {
-  for (const StepId i : schedule_.steps.ids()) {
-    const Step& step = schedule_.steps[i];
+  const IndexedVector<StepId, Step>& steps = schedule_.steps;
+  const KernelStep* first = nullptr;
+  for (const StepId i : steps.ids()) {
     const StepClock clock(config_.profile ? &hostTimes_ : nullptr, i);
-    if (step.isCopy()) {
-      OPKIT_TRY(copyStep(step));
+    if (const auto* transfer = std::get_if<CopyStep>(&steps[i])) {
+      OPKIT_TRY(copy(*transfer));
       continue;
     }
-    Backend& backend = backends_.at(step.backend);
+    const KernelStep& step = std::get<KernelStep>(steps[i]);
+    if (step.beginsSegment) first = &step;
     if (isStoppedBy(callbacks_.before, step)) return Status::ok();
     if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
       return status.withContext(describe(step));
     if (isStoppedBy(callbacks_.after, step)) return Status::ok();
-    if (!schedule_.endsSegment(step)) continue;
-    if (Status status = backend.onExecuteEnd(step.segment); !status.isOk()) {
-      const Step* first = &step;
-      while (!schedule_.beginsSegment(*first)) --first;
+    if (!step.endsSegment) continue;
+    if (Status status = backends_.at(step.backend).onExecuteEnd(step.segment); !status.isOk()) {
       return status.withContext(first == &step ? describe(step) : describe(*first) + " to " + describe(step));
     }
   }
@@ -277,8 +282,8 @@ Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallb
   return !callbacks_.stopped;
 }
 
-bool Pipeline::isStoppedBy(const CommandCallback* callback, const Step& step) {
-  if (!callback || !step.command) return false;
+bool Pipeline::isStoppedBy(const CommandCallback* callback, const KernelStep& step) {
+  if (!callback || step.isConversion()) return false;
   const auto names = [&](const std::vector<SlotId>& slots) {
     std::vector<std::string> list;
     for (const SlotId slot : slots) list.push_back(slot ? graph_.tensorName(model_, schedule_.slots[slot].tensor) : "");
@@ -311,16 +316,15 @@ Result<Tensor> Pipeline::readSlot(const std::vector<SlotId>& slots, size_t index
   return host;
 }
 
-Status Pipeline::copyStep(const Step& step) {
-  const Tensor& source = *step.inputTensors[0];
-  const Tensor& target = *step.outputTensors[0];
-  Backend& from = backends_.at(schedule_.slots[step.inputs[0]].backend);
-  Backend& to = backends_.at(step.backend);
-  if (source.buffer->hostData()) return to.upload(source, target);
-  if (target.buffer->hostData()) return from.download(source, target);
-  const Tensor& staging = staging_.at(&step);
-  OPKIT_TRY(from.download(source, staging));
-  return to.upload(staging, target);
+Status Pipeline::copy(const CopyStep& step) {
+  const Slot& source = schedule_.slots[step.from];
+  const Slot& target = schedule_.slots[step.to];
+  Backend& from = backends_.at(source.backend);
+  Backend& to = backends_.at(target.backend);
+  if (source.device.buffer->hostData()) return to.upload(source.device, target.device);
+  if (target.device.buffer->hostData()) return from.download(source.device, target.device);
+  OPKIT_TRY(from.download(source.device, step.staging));
+  return to.upload(step.staging, target.device);
 }
 
 Status Pipeline::readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target) {
@@ -338,9 +342,11 @@ Status Pipeline::readOutput(TensorId tensor, SlotId slot, std::span<const Tensor
 
 void Pipeline::findMakers() {
   madeIn_.assign(graph_.descs.size(), {});
-  for (const Step& step : schedule_.steps)
-    for (const SlotId output : step.outputs)
-      if (!step.isCopy() && output) madeIn_[schedule_.slots[output].tensor] = output;
+  for (const Step& step : schedule_.steps) {
+    const auto* kernel = std::get_if<KernelStep>(&step);
+    for (const SlotId output : kernel ? kernel->outputs : std::vector<SlotId>())
+      if (output) madeIn_[schedule_.slots[output].tensor] = output;
+  }
 }
 
 Result<Tensor> Pipeline::readTensor(TensorId tensor, std::span<const Tensor> inputs) {
@@ -370,41 +376,58 @@ Status Pipeline::collectTimes() {
     OPKIT_ASSIGN(const std::vector<double> times, backends_.at(b).deviceTimesNs());
     size_t next = 0;
     for (const StepId i : schedule_.steps.ids())
-      if (next < times.size() && !schedule_.steps[i].isCopy() && schedule_.steps[i].backend == b)
+      if (const auto* step = std::get_if<KernelStep>(&schedule_.steps[i]);
+          step && step->backend == b && next < times.size())
         deviceNs_[i] = times[next++];
   }
   return Status::ok();
 }
 
+Placement Pipeline::placementOf(const CopyStep& step) const {
+  const Slot& source = schedule_.slots[step.from];
+  const Slot& target = schedule_.slots[step.to];
+  Placement row;
+  row.type = "Copy";
+  row.node = graph_.tensorName(model_, source.tensor);
+  row.backend = backends_.at(target.backend).name();
+  row.outputs = target.device.desc.toString();
+  row.bytesRead = row.copiedBytes = source.device.sizeBytes();
+  row.bytesWritten = target.device.sizeBytes();
+  return row;
+}
+
+Placement Pipeline::placementOf(const KernelStep& step) const {
+  Placement row;
+  row.backend = backends_.at(step.backend).name();
+  row.provider = step.creator->provider;
+  row.kernel = step.creator->kernel;
+  row.refusals = step.reason.refusals;
+  for (const Tensor* input : step.inputTensors) row.bytesRead += input ? input->sizeBytes() : 0;
+  for (const Tensor* output : step.outputTensors) row.bytesWritten += output ? output->sizeBytes() : 0;
+  for (const Tensor* output : step.outputTensors)
+    if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
+  row.type = step.command->def->type;
+  if (step.isConversion()) {
+    row.node = graph_.tensorName(model_, step.command->inputs[0]);
+    row.outputs += fmt::format(" {}", nameOf(step.outputTensors[0]->layout));
+    row.copiedBytes = step.inputTensors[0]->sizeBytes();
+    return row;
+  }
+  row.node = model_.nodes[step.command->node].name;
+  row.raster = step.command->regions.has_value();
+  row.flops = step.command->flops;
+  row.fellBack = step.backend != kMainBackend && !step.reason.byCost;
+  row.cost = step.reason.cost;
+  return row;
+}
+
 std::vector<Placement> Pipeline::placement() const {
   std::vector<Placement> rows;
   for (const StepId i : schedule_.steps.ids()) {
-    const Step& step = schedule_.steps[i];
-    Placement row;
-    row.backend = backends_.at(step.backend).name();
-    row.provider = step.provider;
-    row.kernel = step.kernel;
-    row.refusals = step.refusals;
+    Placement row = std::visit([this](const auto& step) { return placementOf(step); }, schedule_.steps[i]);
     row.deviceNs = deviceNs_.empty() ? -1 : deviceNs_[i];
     row.hostStartNs = hostTimes_.steps[i].startNs;
     row.hostNs = hostTimes_.steps[i].durationNs;
-    for (const Tensor* input : step.inputTensors) row.bytesRead += input ? input->sizeBytes() : 0;
-    for (const Tensor* output : step.outputTensors) row.bytesWritten += output ? output->sizeBytes() : 0;
-    for (const Tensor* output : step.outputTensors)
-      if (output) row.outputs += fmt::format("{}{}", row.outputs.empty() ? "" : " ", output->desc.toString());
-    if (!step.command) {
-      row.type = step.isCopy() ? "Copy" : "Convert";
-      row.node = graph_.tensorName(model_, schedule_.slots[step.inputs[0]].tensor);
-      if (step.isConversion()) row.outputs += fmt::format(" {}", nameOf(step.outputTensors[0]->layout));
-      row.copiedBytes = step.inputTensors[0]->sizeBytes();
-    } else {
-      row.type = step.command->def->type;
-      row.node = model_.nodes[step.command->node].name;
-      row.raster = step.command->regions.has_value();
-      row.flops = step.command->flops;
-      row.fellBack = step.backend != kMainBackend && !step.byCost;
-      row.cost = step.cost;
-    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -415,8 +438,10 @@ void Pipeline::addStatistics(SessionStatistics& statistics) const {
   statistics.removedRasters = graph_.removedRasters;
   statistics.fusedRegions = graph_.fusedRegions;
   statistics.partialViews = graph_.partialViews;
-  statistics.loopRegions = static_cast<size_t>(
-      std::ranges::count_if(schedule_.steps, [](const Step& step) { return step.provider == kLoopProvider; }));
+  statistics.loopRegions = static_cast<size_t>(std::ranges::count_if(schedule_.steps, [](const Step& step) {
+    const auto* kernel = std::get_if<KernelStep>(&step);
+    return kernel && kernel->creator->provider == kLoopProvider;
+  }));
   statistics.segments = schedule_.segments;
   statistics.inPlace = schedule_.inPlace;
   statistics.estimate = schedule_.estimate;

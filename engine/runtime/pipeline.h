@@ -27,6 +27,7 @@ struct PipelineParts {
   std::unique_ptr<GraphEncoder> encoder = nullptr;
   std::vector<size_t> watched = {};  // inputs whose contents shapes depend on, as positions
   BackendSet backends = {};
+  ExecutionPool executions = {};                                     // of all plans
   IndexedVector<BackendIndex, std::shared_ptr<Buffer>> arenas = {};  // shared with the tensors placed there
 };
 
@@ -46,9 +47,8 @@ struct HostTimes {
 
 class Pipeline {
  public:
-  /// `id` names the pipeline's recordings in the backends; `executions` of a dropped pipeline are reused if the same
-  /// kernels are chosen.
-  Pipeline(PipelineParts& parts, size_t id, ExecutionCache executions);
+  /// `id` names the pipeline's recordings in the backends.
+  Pipeline(PipelineParts& parts, size_t id);
   ~Pipeline();
 
   /// True if the plan is for exactly these input shapes and contents.
@@ -62,7 +62,6 @@ class Pipeline {
   bool isBound() const { return bound_; }
   /// Gives up memory and recordings, until the next bind().
   void unbind();
-  ExecutionCache releaseExecutions() { return std::move(executions_); }
 
   /// Descriptions of the outputs.
   std::vector<TensorDesc> outputDescs() const;
@@ -79,7 +78,7 @@ class Pipeline {
   void addMemory(BackendIndex backend, MemoryStatistics& memory) const {
     arenas_[backend].addMemory(schedule_, memory);
   }
-  size_t executionsCreated() const { return executions_.created(); }
+  size_t stepCount() const { return schedule_.steps.size(); }
 
  private:
   void rememberInputs(std::span<const Tensor> inputs);
@@ -89,12 +88,15 @@ class Pipeline {
   Status placeMemory();
   Status placeConstants();
   Status placeConstant(Slot& slot);
-  Tensor scratchOf(const Step& step) const;
+  Tensor scratchOf(const KernelStep& step) const;
   Status resizeExecutions();
-  Status copyStep(const Step& step);
-  std::string describe(const Step& step) const;
+  Status prepare(CopyStep& step) const;
+  Status copy(const CopyStep& step);
+  std::string describe(const KernelStep& step) const;
   Status runSegments();
-  bool isStoppedBy(const CommandCallback* callback, const Step& step);
+  bool isStoppedBy(const CommandCallback* callback, const KernelStep& step);
+  Placement placementOf(const CopyStep& step) const;
+  Placement placementOf(const KernelStep& step) const;
   void findMakers();
   Result<Tensor> readSlot(const std::vector<SlotId>& slots, size_t index);
   Status readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target);
@@ -105,14 +107,12 @@ class Pipeline {
   const SessionConfig& config_;
   BackendSet& backends_;
   size_t id_;
-  ExecutionCache executions_;
 
   bool bound_ = false;
   EncodedGraph graph_;
   Schedule schedule_;
   IndexedVector<BackendIndex, Arena> arenas_;
   HostTimes hostTimes_;
-  std::map<const Step*, Tensor> staging_;  // host memory of copies between two devices
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs
   RunCallbacks callbacks_;

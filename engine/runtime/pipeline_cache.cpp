@@ -56,14 +56,14 @@ Status PipelineCache::resize(std::span<const Tensor> inputs) {
 Status PipelineCache::add(std::span<const Tensor> inputs) {
   const bool large = parts_.config.memory == MemoryHint::Normal;
   const size_t kept = large ? std::max<size_t>(parts_.config.planCacheSize, 1) : 1;
-  ExecutionCache executions;
-  while (pipelines_.size() >= kept) {
-    executions = pipelines_.back()->releaseExecutions();
-    pipelines_.pop_back();
-  }
+  while (pipelines_.size() >= kept) pipelines_.pop_back();  // the new one takes over their Executions
   for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnreachable();
-  auto pipeline = std::make_unique<Pipeline>(parts_, nextId_++, std::move(executions));
+  auto pipeline = std::make_unique<Pipeline>(parts_, nextId_++);
+  const size_t discarded = parts_.executions.discarded();
   OPKIT_TRY(pipeline->plan(inputs));
+  parts_.executions.trim(pipeline->stepCount());
+  if (parts_.executions.discarded() > discarded)
+    for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
   pipelines_.push_front(std::move(pipeline));
   return Status::ok();
 }
@@ -116,6 +116,7 @@ Status PipelineCache::hold(bool onlyCurrent) {
 void PipelineCache::keepOnlyCurrent() {
   freeMemory();
   pipelines_.erase(std::next(pipelines_.begin()), pipelines_.end());
+  parts_.executions.trim(0);
   for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
 }
 
@@ -154,8 +155,7 @@ void PipelineCache::addStatistics(SessionStatistics& statistics) const {
     statistics.plannedPeakBytes = statistics.memory.front().plannedPeakBytes;
     statistics.lowerBoundBytes = statistics.memory.front().lowerBoundBytes;
   }
-  for (const std::unique_ptr<Pipeline>& pipeline : pipelines_)
-    statistics.executionsCreated += pipeline->executionsCreated();
+  statistics.executionsCreated += parts_.executions.created();
   if (hasCurrent_) pipelines_.front()->addStatistics(statistics);
 }
 

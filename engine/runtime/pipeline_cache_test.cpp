@@ -83,6 +83,35 @@ const OpRegistry& ops() {
   return registry;
 }
 
+/// Packs its weight when it is made, and then runs on no device.
+class Refused final : public Execution {
+ public:
+  explicit Refused(std::shared_ptr<const Tensor> packed) : packed_(std::move(packed)) {}
+  Result<size_t> scratchBytes(TensorList, TensorList) override { return Status::unsupported("too large"); }
+  Status onResize(TensorList, TensorList) override { return Status::internal("refused"); }
+  Status onExecute(TensorList, TensorList) override { return Status::internal("refused"); }
+
+ private:
+  std::shared_ptr<const Tensor> packed_;
+};
+
+const OpRegistry& refusingOps() {
+  static const OpRegistry registry = [] {
+    OpRegistry made = test::makeTestOps();
+    const auto takeAll = [](const CreateArgs&) { return Status::ok(); };
+    made.addCreator(
+        "cpu", "Plus",
+        {"refused", takeAll, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+           const auto values = args.constant(1)->data<float>();
+           OPKIT_ASSIGN(auto packed, cpu::packConstant(backend, *args.constant(1), "refused", std::ssize(values),
+                                                       [&](float* to) { std::ranges::copy(values, to); }));
+           return std::unique_ptr<Execution>(std::make_unique<Refused>(std::move(packed)));
+         }});
+    return made;
+  }();
+  return registry;
+}
+
 constexpr int64_t kWeights = 16384;
 
 /// y = Mirror(x + weight), weight f32[kWeights] constant.
@@ -158,7 +187,19 @@ TEST(PipelineCache, TheOldestPlanMakesRoom) {
   EXPECT_EQ(statistics.plansKept, 2u);
   EXPECT_EQ(statistics.plansMade, 4u);  // 1, 2, 3, and 2 again: 1 was always used later
   EXPECT_EQ(statistics.plansFound, 2u);
-  EXPECT_EQ(statistics.executionsCreated, 2u * 2);  // two plans of two commands; others took theirs over
+  // Two plans of two commands, and the raster of a third shape. The rest returned and was taken again.
+  EXPECT_EQ(statistics.executionsCreated, 2u * 2 + 1);
+}
+
+TEST(PipelineCache, RefusedKernelsKeepNoPackedConstants) {
+  const auto interpreter = *Interpreter::create(plusModel(), refusingOps());
+  auto session = *interpreter->createSession({});
+  for (const int64_t rows : {1, 2}) {
+    ASSERT_TRUE(session->resizeInput("x", {rows, kWeights}).isOk());
+    ASSERT_TRUE(session->resize().isOk());
+    EXPECT_EQ(session->placement()[0].refusals[0].reason, "too large");
+    EXPECT_EQ(session->statistics().memory[0].constantBytes, 0u);
+  }
 }
 
 TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {

@@ -1,6 +1,8 @@
 #include "engine/runtime/schedule.h"
 
 #include "engine/backend/loop_lowering.h"
+#include "engine/backend/op_runner.h"
+#include "engine/op/internal_operators.h"
 #include "engine/runtime/cost_placement.h"
 
 namespace opkit {
@@ -19,7 +21,7 @@ std::string joinRefusals(const std::vector<Refusal>& refusals) {
 class Scheduler {
  public:
   Scheduler(const Model& model, const EncodedGraph& graph, const SessionConfig& config, BackendSet& backends,
-            ExecutionCache& executions, const std::atomic<bool>& ending)
+            ExecutionPool& executions, const std::atomic<bool>& ending)
       : model_(model),
         graph_(graph),
         config_(config),
@@ -35,12 +37,11 @@ class Scheduler {
 
  private:
   struct Chosen {
-    BackendIndex backend;
-    const Creator* creator;  // null for rasters
-    std::vector<Refusal> refusals;
-    std::string cost = {};
-    bool byCost = false;
+    BackendIndex backend = kMainBackend;
+    const Creator* creator = nullptr;
+    ExecutionPool::Lease execution = {};  // if the choice made it
     std::optional<size_t> scratchBytes = {};
+    Reason reason = {};
   };
   bool knowsIntegers(const EncodedCommand& command) const;
   Status addCommand(const EncodedCommand& command);
@@ -49,7 +50,7 @@ class Scheduler {
     return {command, model_, graph_, config_, backends_.at(backend), backend, homes_};
   }
   Status chooseOnMain(const EncodedCommand& command, Chosen& chosen);
-  Status fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen);
+  Status fits(const CommandView& view, const Creator& creator, Chosen& chosen);
   Status chooseFallback(const EncodedCommand& command, Chosen& chosen);
   SlotId addSlot(Slot::Kind kind, TensorId tensor, BackendIndex backend, Layout layout = Layout::NCHW);
   Result<SlotId> slotFor(TensorId tensor, BackendIndex backend, Layout layout = Layout::NCHW);
@@ -71,7 +72,7 @@ class Scheduler {
   const EncodedGraph& graph_;
   const SessionConfig& config_;
   BackendSet& backends_;
-  ExecutionCache& executions_;
+  ExecutionPool& executions_;
   const std::atomic<bool>& ending_;
   TensorHomes homes_;
   CostPlan costs_;
@@ -125,33 +126,23 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
     OPKIT_TRY(checkKnownIndices(view.args(), view.contents()));
   }
   OPKIT_ASSIGN(Chosen chosen, choose(command));
-  Backend& backend = backends_.at(chosen.backend);
-  const CommandView view = viewOf(command, chosen.backend);
-  const CreateArgs args = view.args();
-  OPKIT_ASSIGN(Execution * execution, executions_.get(command, chosen.backend, backend, chosen.creator, &args));
-
-  const Layout layout = chosen.creator    ? chosen.creator->layout
-                        : command.regions ? backend.rasterLayout(*command.regions, args)
-                                          : Layout::NCHW;
-  Step step;
-  step.backend = chosen.backend;
-  step.command = &command;
-  step.execution = execution;
-  step.provider = chosen.creator ? chosen.creator->provider : "opkit";
-  step.kernel = chosen.creator ? chosen.creator->kernel : "";
-  step.refusals = std::move(chosen.refusals);
-  step.cost = std::move(chosen.cost);
-  step.byCost = chosen.byCost;
-  step.scratchBytes = chosen.scratchBytes;
+  if (!chosen.execution) {
+    const CommandView view = viewOf(command, chosen.backend);
+    OPKIT_ASSIGN(chosen.execution, executions_.take(*chosen.creator, view.args(), backends_.at(chosen.backend)));
+  }
+  const Layout layout = chosen.creator->layout;
+  KernelStep step{
+      &command,           chosen.backend, chosen.creator, std::move(chosen.execution), std::move(chosen.reason),
+      chosen.scratchBytes};
   for (size_t i = 0; i < command.inputs.size(); ++i) {
     const TensorId tensor = command.inputs[i];
     if (!tensor)
       step.inputs.emplace_back();
-    else if (!execution->readsInput(i))
-      step.inputs.push_back(addSlot(Slot::Kind::Unread, tensor, chosen.backend));
+    else if (!step.execution->readsInput(i))
+      step.inputs.push_back(addSlot(Slot::Kind::Unread, tensor, step.backend));
     else {
       const bool constant = graph_.contents[tensor].has_value();
-      OPKIT_ASSIGN(const SlotId slot, slotFor(tensor, chosen.backend, constant ? Layout::NCHW : layout));
+      OPKIT_ASSIGN(const SlotId slot, slotFor(tensor, step.backend, constant ? Layout::NCHW : layout));
       step.inputs.push_back(slot);  // may have appended a copy or a conversion
     }
   }
@@ -161,31 +152,32 @@ Status Scheduler::addCommand(const EncodedCommand& command) {
       step.outputs.emplace_back();
       continue;
     }
-    homes_.backend[tensor] = chosen.backend;
+    homes_.backend[tensor] = step.backend;
     homes_.layout[tensor] = layout;
-    const SlotId slot = addSlot(Slot::Kind::Planned, tensor, chosen.backend, layout);
-    slotIndex_[{tensor, chosen.backend, layout}] = slot;
+    const SlotId slot = addSlot(Slot::Kind::Planned, tensor, step.backend, layout);
+    slotIndex_[{tensor, step.backend, layout}] = slot;
     step.outputs.push_back(slot);
   }
-  schedule_.steps.push_back(std::move(step));
+  schedule_.steps.emplace_back(std::move(step));
   return Status::ok();
 }
 
 Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
-  Chosen chosen{kMainBackend, nullptr, {}};
+  Chosen chosen;
+  Reason& reason = chosen.reason;
   const Backend& main = backends_.main();
   const auto index = static_cast<size_t>(&command - graph_.commands.data());
   const CostDecision decision = costs_.commands.empty() ? CostDecision{} : costs_.commands[index];
-  chosen.cost = decision.why;
-  chosen.byCost = !decision.onMain && !decision.why.empty();
-  if (chosen.byCost) {
-    chosen.refusals.push_back({main.name(), "by cost: " + decision.why});
+  reason.cost = decision.why;
+  reason.byCost = !decision.onMain && !decision.why.empty();
+  if (reason.byCost) {
+    reason.refusals.push_back({main.name(), "by cost: " + decision.why});
   } else if (chooseOnMain(command, chosen).isOk()) {
     return chosen;
   }
-  if (!chosen.byCost && (!config_.allowFallback || main.name() == "cpu"))
+  if (!reason.byCost && (!config_.allowFallback || main.name() == "cpu"))
     return Status::unsupported("{}: backend {} cannot run it: {}", command.def->type, main.name(),
-                               joinRefusals(chosen.refusals));
+                               joinRefusals(reason.refusals));
   OPKIT_TRY(chooseFallback(command, chosen));
   return chosen;
 }
@@ -193,34 +185,32 @@ Result<Scheduler::Chosen> Scheduler::choose(const EncodedCommand& command) {
 /// The kernel of the session's backend. Unsupported, with the refusals, if none fits.
 Status Scheduler::chooseOnMain(const EncodedCommand& command, Chosen& chosen) {
   const Backend& main = backends_.main();
-  if (command.regions) {
-    const Status status = fits(command, nullptr, chosen);
-    if (!status.isOk()) chosen.refusals.push_back({main.name(), status.message(), status.isByDevice()});
-    return status;
-  }
-  Choice choice = chooseCreator(main.creators(*command.def), viewOf(command, kMainBackend).args(), config_.providers,
-                                [&](const Creator& creator) { return fits(command, &creator, chosen); });
-  for (Refusal& refusal : choice.refusals)
-    chosen.refusals.push_back(
-        {main.name() + "/" + refusal.provider, refusal.reason, refusal.byDevice, refusal.loopLimit});
-  chosen.creator = choice.creator;
-  if (choice.creator) return Status::ok();
-  if (choice.refusals.empty())
-    chosen.refusals.push_back({main.name(), fmt::format("{}: no kernel", command.def->type)});
-  return Status::unsupported("{}", joinRefusals(chosen.refusals));
-}
-
-/// Unsupported if the kernel, or the raster if there is none, cannot run these shapes on the session's device. Other
-/// errors are left for the resize to report.
-Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Chosen& chosen) {
-  Backend& main = backends_.main();
   const CommandView view = viewOf(command, kMainBackend);
   const CreateArgs args = view.args();
-  const auto execution = executions_.get(command, kMainBackend, main, creator, &args);
-  if (!execution) return command.regions ? execution.error() : Status::ok();
-  const Layout layout = creator ? creator->layout : main.rasterLayout(*command.regions, args);
-  const Result<size_t> bytes = planAlone(main, **execution, args, layout, view.contents());
-  if (!bytes && bytes.error().code() == StatusCode::Unsupported) return bytes.error();
+  Choice choice = chooseCreator(main.creators(args.def), args, config_.providers,
+                                [&](const Creator& creator) { return fits(view, creator, chosen); });
+  std::vector<Refusal>& refusals = chosen.reason.refusals;
+  for (Refusal& refusal : choice.refusals)
+    refusals.push_back({main.name() + "/" + refusal.provider, refusal.reason, refusal.byDevice, refusal.loopLimit});
+  chosen.creator = choice.creator;
+  if (choice.creator) return Status::ok();
+  if (choice.refusals.empty()) refusals.push_back({main.name(), fmt::format("{}: no kernel", args.def.type)});
+  return Status::unsupported("{}", joinRefusals(refusals));
+}
+
+/// Unsupported if the kernel cannot run these shapes on the session's device. Other errors are left for the resize to
+/// report.
+Status Scheduler::fits(const CommandView& view, const Creator& creator, Chosen& chosen) {
+  Backend& main = backends_.main();
+  const CreateArgs args = view.args();
+  Result<ExecutionPool::Lease> execution = executions_.take(creator, args, main);
+  if (!execution) return Status::ok();
+  const Result<size_t> bytes = planAlone(main, **execution, args, creator.layout, view.contents());
+  if (!bytes && bytes.error().code() == StatusCode::Unsupported) {
+    execution->discard();
+    return bytes.error();
+  }
+  chosen.execution = std::move(*execution);
   chosen.scratchBytes = bytes ? std::optional(*bytes) : std::nullopt;
   return Status::ok();
 }
@@ -228,14 +218,14 @@ Status Scheduler::fits(const EncodedCommand& command, const Creator* creator, Ch
 /// The CPU kernel for commands that the session's backend does not run.
 Status Scheduler::chooseFallback(const EncodedCommand& command, Chosen& chosen) {
   OPKIT_ASSIGN(chosen.backend, backends_.fallback());
-  chosen.scratchBytes.reset();
-  if (command.regions) return Status::ok();
-  Choice choice = chooseCreator(backends_.at(chosen.backend).creators(*command.def),
-                                viewOf(command, chosen.backend).args(), config_.providers);
-  for (Refusal& refusal : choice.refusals) chosen.refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
+  const CommandView view = viewOf(command, chosen.backend);
+  const CreateArgs args = view.args();
+  Choice choice = chooseCreator(backends_.at(chosen.backend).creators(args.def), args, config_.providers);
+  std::vector<Refusal>& refusals = chosen.reason.refusals;
+  for (Refusal& refusal : choice.refusals) refusals.push_back({"cpu/" + refusal.provider, refusal.reason});
   chosen.creator = choice.creator;
   if (chosen.creator) return Status::ok();
-  return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(chosen.refusals));
+  return Status::unsupported("{}: no backend can run it: {}", command.def->type, joinRefusals(refusals));
 }
 
 SlotId Scheduler::addSlot(Slot::Kind kind, TensorId tensor, BackendIndex backend, Layout layout) {
@@ -284,25 +274,27 @@ Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout 
 /// Both slots are on one backend.
 Status Scheduler::appendConversion(SlotId from, SlotId to) {
   const Slot& target = schedule_.slots[to];
-  Step step;
-  step.backend = target.backend;
-  OPKIT_ASSIGN(step.execution, executions_.conversion(target.tensor, target.backend, target.device.layout,
-                                                      backends_.at(target.backend)));
-  step.provider = "opkit";
+  const EncodedCommand& command = schedule_.conversions.emplace_back(EncodedCommand{
+      .def = &convertCard(), .inputs = {target.tensor}, .outputs = {target.tensor}, .ownParams = ParamBytes()});
+  Backend& backend = backends_.at(target.backend);
+  const CommandView view = viewOf(command, target.backend);
+  const CreateArgs args = view.args();
+  const Choice choice = chooseCreator(backend.creators(args.def), args);
+  if (!choice.creator)
+    return Status::internal("{}: no kernel converts between layouts: {}", backend.name(),
+                            joinRefusals(choice.refusals));
+  OPKIT_ASSIGN(auto execution, executions_.take(*choice.creator, args, backend));
+  KernelStep step{&command, target.backend, choice.creator, std::move(execution)};
   step.inputs = {from};
   step.outputs = {to};
   touch(from);
-  schedule_.steps.push_back(std::move(step));
+  schedule_.steps.emplace_back(std::move(step));
   return Status::ok();
 }
 
 void Scheduler::appendCopy(SlotId from, SlotId to) {
-  Step copy;
-  copy.backend = schedule_.slots[to].backend;
-  copy.inputs = {from};
-  copy.outputs = {to};
   touch(from);
-  schedule_.steps.push_back(std::move(copy));
+  schedule_.steps.emplace_back(CopyStep{from, to});
 }
 
 /// The next step uses the slot: its memory must live until then.
@@ -324,8 +316,9 @@ void Scheduler::keepEverything() {
 /// The slot of an input that nothing reads after this step, and that the card lets the first output overwrite; absent
 /// if there is none.
 SlotId Scheduler::reusableInput(StepId index) const {
-  const Step& step = schedule_.steps[index];
-  if (!step.command || step.command->regions || !step.outputs[0]) return {};
+  const auto* kernel = std::get_if<KernelStep>(&schedule_.steps[index]);
+  if (!kernel || kernel->command->regions || !kernel->outputs[0]) return {};
+  const KernelStep& step = *kernel;
   const std::vector<int>& allowed = step.command->def->inPlace;
   const Tensor& output = schedule_.slots[step.outputs[0]].device;
   for (const int port : allowed) {
@@ -354,7 +347,7 @@ void Scheduler::reuseInputs() {
   for (const StepId i : schedule_.steps.ids()) {
     const SlotId input = reusableInput(i);
     if (!input) continue;
-    const SlotId taken = schedule_.steps[i].outputs[0];
+    const SlotId taken = std::get<KernelStep>(schedule_.steps[i]).outputs[0];
     const SlotId owner = ownerOf(input);
     const size_t offsetBytes = schedule_.slots[input].viewOffsetBytes;
     Slot& output = schedule_.slots[taken];
@@ -372,14 +365,18 @@ void Scheduler::reuseInputs() {
   }
 }
 
+/// A copy is a segment of its own.
 void Scheduler::numberSegments() {
-  const Step* before = nullptr;
+  KernelStep* before = nullptr;
   for (Step& step : schedule_.steps) {
-    const bool continues = before && !step.isCopy() && !before->isCopy() && before->backend == step.backend;
-    if (!continues) ++schedule_.segments;
-    step.segment = schedule_.segments - 1;
-    before = &step;
+    auto* kernel = std::get_if<KernelStep>(&step);
+    const bool begins = !kernel || !before || before->backend != kernel->backend;
+    if (begins) ++schedule_.segments;
+    if (before) before->endsSegment = begins;
+    if (kernel) kernel->segment = schedule_.segments - 1, kernel->beginsSegment = begins;
+    before = kernel;
   }
+  if (before) before->endsSegment = true;
 }
 
 }  // namespace
@@ -427,96 +424,8 @@ Result<BackendIndex> BackendSet::fallback() {
   return backends_.push_back(std::move(backend));
 }
 
-namespace {
-
-constexpr size_t kSmallBytes = 256;
-
-/// True for constants that an Entry keeps as bytes: those of ports that the shape rule reads, and small ones, which a
-/// composite operator makes anew at each resize.
-bool isKeptByValue(const CreateArgs& args, size_t i) {
-  const Tensor& constant = *args.constant(i);
-  if (isObject(constant.desc.dtype)) return false;
-  const Port* port = portOf(args.def.inputs, i);
-  return (port && port->contents) || constant.sizeBytes() <= kSmallBytes;
-}
-
-void append(std::vector<uint8_t>& values, std::span<const std::byte> part) {
-  const auto* first = reinterpret_cast<const uint8_t*>(part.data());
-  values.insert(values.end(), first, first + part.size());
-}
-
-}  // namespace
-
-std::vector<uint8_t> ExecutionCache::valuesOf(const CreateArgs& args) {
-  std::vector<uint8_t> values;
-  const auto addDType = [&](const TensorDesc* desc) {
-    values.push_back(desc ? static_cast<uint8_t>(desc->dtype) : uint8_t{0xFF});
-  };
-  for (const TensorDesc* input : args.inputs) addDType(input);
-  for (const TensorDesc& output : args.outputs) addDType(&output);
-  for (size_t i = 0; i < args.inputs.size(); ++i) {
-    if (!args.constant(i)) continue;
-    const Tensor& constant = *args.constant(i);
-    // With input, rank and extents, so that [1], [2, 3] is not [1, 2], [3].
-    const uint64_t head[] = {i, constant.desc.shape.size()};
-    append(values, std::as_bytes(std::span(head)));
-    append(values, std::as_bytes(std::span(constant.desc.shape)));
-    if (isKeptByValue(args, i)) append(values, constant.bytes());
-  }
-  return values;
-}
-
-std::vector<ExecutionCache::Held> ExecutionCache::constantsOf(const CreateArgs& args) {
-  std::vector<Held> held;
-  for (size_t i = 0; i < args.inputs.size(); ++i)
-    if (const Tensor* constant = args.constant(i); constant && !isKeptByValue(args, i))
-      held.push_back({i, constant->buffer, constant->offsetBytes});
-  return held;
-}
-
-bool ExecutionCache::same(std::span<const Held> a, std::span<const Held> b) {
-  return std::ranges::equal(a, b, [](const Held& one, const Held& other) {
-    return one.input == other.input && one.offsetBytes == other.offsetBytes && !one.buffer.owner_before(other.buffer) &&
-           !other.buffer.owner_before(one.buffer);
-  });
-}
-
-Result<Execution*> ExecutionCache::get(const EncodedCommand& command, BackendIndex backendIndex, Backend& backend,
-                                       const Creator* creator, const CreateArgs* args) {
-  Entry& entry = entries_[{command.node, command.ordinal, backendIndex, creator}];
-  // An ordinal is another part of a composite node at other shapes.
-  const ParamBytes params = command.ownParams.value_or(ParamBytes());
-  std::vector<uint8_t> values = creator ? valuesOf(*args) : std::vector<uint8_t>();
-  std::vector<Held> constants = creator ? constantsOf(*args) : std::vector<Held>();
-  if (!entry.execution || entry.params != params || entry.values != values || !same(entry.constants, constants)) {
-    entry.execution.reset();
-    Entry made{params, std::move(values), std::move(constants), nullptr};  // an entry never names another's origin
-    if (creator) {
-      OPKIT_ASSIGN(made.execution, creator->create(*args, backend));
-    } else {
-      OPKIT_ASSIGN(made.execution, backend.createRaster());
-    }
-    entry = std::move(made);
-    ++created_;
-    ++backend.counters().executionsCreated;
-  }
-  if (command.regions) static_cast<RasterExecution&>(*entry.execution).setRegions(*command.regions);
-  return entry.execution.get();
-}
-
-Result<Execution*> ExecutionCache::conversion(TensorId tensor, BackendIndex backendIndex, Layout layout,
-                                              Backend& backend) {
-  std::unique_ptr<Execution>& entry = conversions_[{tensor, backendIndex, layout}];
-  if (!entry) {
-    OPKIT_ASSIGN(entry, backend.createConversion());
-    ++created_;
-    ++backend.counters().executionsCreated;
-  }
-  return entry.get();
-}
-
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-                              BackendSet& backends, ExecutionCache& executions, const std::atomic<bool>& ending) {
+                              BackendSet& backends, ExecutionPool& executions, const std::atomic<bool>& ending) {
   return Scheduler(model, graph, config, backends, executions, ending).build();
 }
 

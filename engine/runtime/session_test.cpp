@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "engine/backend/extra_creators.h"
 #include "engine/runtime/test_ops.h"
 
 namespace opkit {
@@ -33,6 +34,8 @@ std::unique_ptr<Session> sessionOf(Model model, const SessionConfig& config = {}
   return *std::move(session);
 }
 
+Status refuseAll(const CreateArgs&) { return Status::unsupported("not today"); }
+
 std::vector<float> runOn(Session& session, const Shape& shape, float first) {
   EXPECT_TRUE(session.resizeInput("x", shape).isOk());
   const std::span<float> x = session.input("x")->data<float>();
@@ -47,6 +50,37 @@ TEST(Session, RunsOperatorsAndRegions) {
   auto session = sessionOf(dynamicChain({"AddOne", "View", "Mirror", "Negate"}));
   EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{-4, -3, -2, -1}));
   EXPECT_EQ(session->output(session->outputNames()[0])->desc.shape, Shape{4});
+}
+
+TEST(Session, RasterIsAnOperatorLikeOthers) {
+  // Rules of the whole session leave it alone; a rule that names it holds.
+  SessionConfig config{.keepTensors = true};
+  ASSERT_TRUE(config.providers.add(ProviderRule::Kind::Force, "reference").isOk());
+  auto session = sessionOf(dynamicChain({"Mirror"}), config);
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{3, 2, 1, 0}));
+  EXPECT_EQ(session->placement()[0].provider, "opkit");
+  ASSERT_TRUE(config.providers.add(ProviderRule::Kind::Force, "Raster=reference").isOk());
+  session = sessionOf(dynamicChain({"Mirror"}), config);
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{3, 2, 1, 0}));
+  EXPECT_EQ(session->placement()[0].provider, "reference");
+  // A kernel from outside serves all operators that only move data.
+  const ExtraCreators outside = ExtraCreators::add(ExtraCreators::Order::First, [](auto backend, const OpDef& def) {
+    const bool mine = backend == "cpu" && def.type == "Raster";
+    return mine ? std::vector{Creator{.provider = "outside", .supports = refuseAll}} : std::vector<Creator>();
+  });
+  session = sessionOf(dynamicChain({"Mirror"}), {.keepTensors = true});
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{3, 2, 1, 0}));
+  EXPECT_EQ(session->placement()[0].refusals[0].reason, "not today");
+}
+
+TEST(Session, WithoutARasterKernelDataMovesOnTheCpu) {
+  auto session = sessionOf(dynamicChain({"Mirror"}), {.backend = "null"});
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{3, 2, 1, 0}));
+  ASSERT_EQ(session->placement().size(), 1u);
+  const Placement row = session->placement()[0];
+  EXPECT_EQ(row.backend, "cpu");
+  EXPECT_TRUE(row.fellBack && row.raster);
+  EXPECT_EQ(row.refusals[0].reason, "Raster: no kernel");
 }
 
 /// y = FillTo(CountPositive(AddOne(x)), x0): as long as there are positive elements.
@@ -157,7 +191,7 @@ TEST(Session, NewShapesTakeOverTheExecutionsOfDroppedPlans) {
   const uint64_t created = session->counters().executionsCreated;
   EXPECT_GE(created, 3u);
   EXPECT_EQ(runOn(*session, {1, 2}, 0), (std::vector<float>{-2, -1}));
-  EXPECT_EQ(session->counters().executionsCreated, created);
+  EXPECT_EQ(session->counters().executionsCreated, created + 1);  // a raster with other regions
 }
 
 TEST(Session, ViewsShareMemoryAndCostNoStep) {

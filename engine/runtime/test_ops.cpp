@@ -53,7 +53,7 @@ Status mirrorPlusOne(const OracleArgs& args) {
 /// y = Mirror(x) + one, through a constant that depends on the shapes; z = x.
 Status mirrorParts(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
   OPKIT_ASSIGN(Tensor shape, Tensor::fromValues<int64_t>({DType::Int64, {static_cast<int64_t>(args.shape(0).size())}},
-                                                         args.shape(0)));
+                                                         args.shape(0).toVector()));
   OPKIT_ASSIGN(Tensor one, Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
   const auto ones = parts.add("FillTo", {parts.constant(std::move(shape)), parts.constant(std::move(one))});
   parts.setOutput(0, parts.add("Plus", {parts.add("Mirror", {parts.input(0)}), ones}));

@@ -7,8 +7,9 @@ namespace opkit {
 int64_t elementCount(const Shape& shape) { return elementCount(shape, 0, shape.size()); }
 
 int64_t elementCount(const Shape& shape, size_t begin, size_t end) {
+  const int64_t* extents = shape.data();  // once: shape[d] asks each time where they lie
   int64_t count = 1;
-  for (size_t d = begin; d < end; ++d) count *= shape[d];
+  for (size_t d = begin; d < end; ++d) count *= extents[d];
   return count;
 }
 
@@ -27,8 +28,8 @@ Status checkShape(const Shape& shape) {
   return Status::ok();
 }
 
-std::vector<int64_t> contiguousStrides(const Shape& shape) {
-  std::vector<int64_t> strides(shape.size(), 1);
+DimVector contiguousStrides(const Shape& shape) {
+  DimVector strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
@@ -46,9 +47,9 @@ Result<Shape> broadcastShapes(const Shape& a, const Shape& b) {
   return out;
 }
 
-std::vector<int64_t> broadcastStrides(const Shape& from, const Shape& to) {
-  std::vector<int64_t> strides(to.size(), 0);
-  const std::vector<int64_t> dense = contiguousStrides(from);
+DimVector broadcastStrides(const Shape& from, const Shape& to) {
+  DimVector strides(to.size(), 0);
+  const DimVector dense = contiguousStrides(from);
   for (size_t d = 0; d < from.size(); ++d)
     if (from[d] != 1) strides[d + to.size() - from.size()] = dense[d];
   return strides;

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "engine/base/status.h"
+#include "engine/tensor/dim_vector.h"
 
 namespace opkit {
 
-using Shape = std::vector<int64_t>;
+using Shape = DimVector;
 
 inline constexpr int64_t kDynamic = -1;
 /// No tensor may hold more elements than this; larger is reported, never attempted.
@@ -25,11 +25,11 @@ int64_t elementCount(const Shape& shape, size_t begin, size_t end);
 /// InvalidArgument if an extent is negative or the product exceeds kMaxElements.
 Status checkShape(const Shape& shape);
 /// Row-major element strides; [] for a scalar.
-std::vector<int64_t> contiguousStrides(const Shape& shape);
+DimVector contiguousStrides(const Shape& shape);
 /// NumPy broadcasting; InvalidArgument names both shapes.
 Result<Shape> broadcastShapes(const Shape& a, const Shape& b);
 /// Strides that read a tensor of shape `from` as if it had shape `to`: 0 where it is repeated.
-std::vector<int64_t> broadcastStrides(const Shape& from, const Shape& to);
+DimVector broadcastStrides(const Shape& from, const Shape& to);
 /// Maps axis in [-rank, rank) to [0, rank); InvalidArgument otherwise.
 Result<int> normalizeAxis(int64_t axis, size_t rank);
 /// "[1,3,224,224]"; kDynamic prints as "?".
@@ -39,9 +39,9 @@ std::string toString(const Shape& shape);
 template <class Body>
 void forEachIndex(const Shape& shape, Body&& body) {
   const int64_t count = elementCount(shape);
-  std::vector<int64_t> index(shape.size(), 0);
+  DimVector index(shape.size());
   for (int64_t i = 0; i < count; ++i) {
-    body(static_cast<const std::vector<int64_t>&>(index));
+    body(std::as_const(index));
     for (size_t d = shape.size(); d-- > 0;) {
       if (++index[d] < shape[d]) break;
       index[d] = 0;

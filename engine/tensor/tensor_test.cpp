@@ -61,9 +61,9 @@ TEST(Shape, NormalisesAxes) {
 }
 
 TEST(Shape, VisitsIndicesInRowMajorOrder) {
-  std::vector<std::vector<int64_t>> seen;
+  std::vector<Shape> seen;
   forEachIndex({2, 2}, [&](const auto& index) { seen.push_back(index); });
-  EXPECT_EQ(seen, (std::vector<std::vector<int64_t>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
+  EXPECT_EQ(seen, (std::vector<Shape>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   forEachIndex({2, 0}, [&](const auto&) { FAIL(); });
 }
 

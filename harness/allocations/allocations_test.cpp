@@ -155,7 +155,7 @@ TEST(Allocations, OfTheLibrary) {
   for (const SmallNetwork& network : smallNetworks()) {
     if (network.name == "strings" || network.name == "if") continue;  // no input of f32, or two
     const auto& [input, shape] = *network.small.begin();
-    uses.push_back({network.name + " by the library", settingOf(network, "cpu").file, input, shape});
+    uses.push_back({network.name + " by the library", settingOf(network, "cpu").file, input, shape.toVector()});
   }
   std::vector<SweepSubject> subjects;
   for (const LibraryUse& use : uses) subjects.push_back({use.name, [&use] { return networkOf(use); }});

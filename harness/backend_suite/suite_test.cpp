@@ -47,7 +47,6 @@ class FaultyBackend final : public Backend {
   explicit FaultyBackend(Defect defect) : defect_(defect) {}
   const std::string& name() const override { return name_; }
   std::span<const Creator> creators(const OpDef&) const override { return {}; }
-  Result<std::unique_ptr<RasterExecution>> createRaster() override { return Status::unsupported("faulty: no raster"); }
   size_t alignment() const override { return defect_ == Defect::Alignment ? 48 : 64; }
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override {
     if (defect_ != Defect::CountsNothing) ++counters().allocations;

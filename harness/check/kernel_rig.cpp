@@ -11,6 +11,12 @@ namespace {
 struct Views {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
+
+  std::vector<const Tensor*> constantsOf(const Case& c) const {
+    std::vector<const Tensor*> constants;
+    for (size_t i = 0; i < contents.size(); ++i) constants.push_back(c.isConstant(i) ? contents[i] : nullptr);
+    return constants;
+  }
 };
 
 Views viewsOf(const HostInputs& inputs) {
@@ -23,21 +29,6 @@ Views viewsOf(const HostInputs& inputs) {
 }
 
 }  // namespace
-
-/// Tensors of one run, and their conversions to the kernel's layout.
-struct KernelRig::Stage {
-  struct Conversion {
-    std::unique_ptr<Execution> execution;
-    const Tensor *from, *to;
-  };
-  std::vector<std::unique_ptr<Tensor>> memory;  // unique_ptr: the lists point into it
-  std::vector<Conversion> conversions;
-  std::vector<const Tensor*> inputs, outputs;
-
-  const Tensor* keep(Tensor tensor) { return memory.emplace_back(std::make_unique<Tensor>(std::move(tensor))).get(); }
-};
-
-KernelRig::~KernelRig() = default;
 
 Result<std::unique_ptr<KernelRig>> KernelRig::create(const Case& c, const HostInputs& inputs,
                                                      const OpRegistry& registry, Runtime& runtime,
@@ -68,8 +59,7 @@ Status KernelRig::withArgs(const HostInputs& inputs, const std::function<Status(
   OPKIT_ASSIGN(const Decomposition form,
                kernelForm(*def_, {params_, views.descs, views.contents, outputs.size()}, outputs));
   if (!form.parts().empty()) return Status::unsupported("{} in this form is made of other operators", def_->type);
-  std::vector<const Tensor*> constants;
-  for (size_t i = 0; i < inputs.size(); ++i) constants.push_back(case_.isConstant(i) ? views.contents[i] : nullptr);
+  const std::vector<const Tensor*> constants = views.constantsOf(case_);
   return body({*def_, params_, views.descs, outputs, constants, backend_->caps()});
 }
 
@@ -86,9 +76,6 @@ Status KernelRig::choose(const HostInputs& inputs) {
   // The CPU would offer the oracle, which sessions do not run.
   if (def_->decompose) return Status::unsupported("{} is made of other operators: no kernel of its own", def_->type);
   if (def_->lower) {
-    OPKIT_ASSIGN(std::unique_ptr<RasterExecution> raster, backend_->createRaster());
-    raster_ = raster.get();
-    execution_ = std::move(raster);
     provider_ = "raster";
     return Status::ok();
   }
@@ -108,14 +95,14 @@ Status KernelRig::choose(const HostInputs& inputs) {
         refuse(supported);
         continue;
       }
-      OPKIT_ASSIGN(execution_, creator.create(args, *backend_));
-      const Status fits = planAlone(*backend_, *execution_, args, creator.layout, args.constants).error();
+      OPKIT_ASSIGN(std::unique_ptr<Execution> execution, creator.create(args, *backend_));
+      const Status fits = planAlone(*backend_, *execution, args, creator.layout, args.constants).error();
       if (fits.code() == StatusCode::Unsupported) {
         refuse(fits);
         continue;
       }
+      takeKernel(std::move(execution), creator.layout);
       provider_ = creator.provider;
-      layout_ = creator.layout;
       creator_ = &creator;
       return Status::ok();
     }
@@ -132,83 +119,60 @@ std::vector<Layout> KernelRig::layoutsFor(const Creator& creator) const {
   return layouts;
 }
 
-Result<Tensor> KernelRig::place(const TensorDesc& desc, Layout layout) {
-  if (options_.guardPages) return onGuardedPages(desc);
-  Tensor tensor;
-  tensor.desc = {backend_->storageDType(desc.dtype), desc.shape};
-  tensor.layout = layout;
-  tensor.offsetBytes = bytesOf(tensor.desc.dtype, static_cast<int64_t>(options_.offset));
-  OPKIT_ASSIGN(const size_t bytes, backend_->storedBytes(tensor));
-  OPKIT_ASSIGN(tensor.buffer, backend_->allocate(tensor.offsetBytes + std::max<size_t>(bytes, 1)));
-  return tensor;
+void KernelRig::takeKernel(std::unique_ptr<Execution> execution, Layout layout) {
+  const auto place = [this](Tensor described) { return placed(std::move(described)); };
+  runner_.emplace(*backend_, std::move(execution), layout, OpRunnerOptions{place, options_.alias});
 }
 
-/// Makes a tensor that holds `values` when the kernel runs.
-Result<const Tensor*> KernelRig::fill(Stage& stage, const Tensor& values, Layout layout) {
-  OPKIT_ASSIGN(Tensor plain, place(values.desc));
-  OPKIT_TRY(backend_->upload(values, plain));
-  const Tensor* from = stage.keep(std::move(plain));
-  if (layout == Layout::NCHW) return from;
-  OPKIT_ASSIGN(Tensor converted, place(values.desc, layout));
-  OPKIT_ASSIGN(auto conversion, backend_->createConversion());
-  const Tensor* to = stage.keep(std::move(converted));
-  stage.conversions.push_back({std::move(conversion), from, to});
-  return to;
+Result<Tensor> KernelRig::placed(Tensor tensor) const {
+  if (options_.guardPages) return onGuardedPages(tensor.desc);
+  tensor.offsetBytes = bytesOf(tensor.desc.dtype, static_cast<int64_t>(options_.offset));
+  return onDevice(*backend_, std::move(tensor));
 }
 
 Result<RigRun> KernelRig::run(const HostInputs& inputs) {
   RigRun result;
   const double start = nowNs();
-  OPKIT_ASSIGN(const std::vector<TensorDesc> descs, outputDescs(inputs));
+  OPKIT_ASSIGN(std::vector<TensorDesc> descs, outputDescs(inputs));
   result.shapeNs = nowNs() - start;
-  Stage stage;
-  if (raster_) {
-    const Views views = viewsOf(inputs);
-    OPKIT_ASSIGN(auto regions, def_->lower({params_, views.descs, views.contents, descs.size()}, descs));
-    raster_->setRegions(std::move(regions.front()));
+  const Views views = viewsOf(inputs);
+  if (def_->lower) {
+    OPKIT_ASSIGN(const auto regions, def_->lower({params_, views.descs, views.contents, descs.size()}, descs));
+    descs.resize(1);  // a raster makes one output; the first represents all
+    OPKIT_ASSIGN(auto raster, makeRaster(*backend_, regions.front(), views.descs, descs.front()));
+    takeKernel(std::move(raster), Layout::NCHW);
   }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor* tensor = nullptr;
-    if (inputs[i]) {
-      OPKIT_ASSIGN(tensor, fill(stage, *inputs[i], case_.isConstant(i) ? Layout::NCHW : layout_));
-    }
-    stage.inputs.push_back(tensor);
-  }
-  for (const TensorDesc& desc : descs) {
-    OPKIT_ASSIGN(const Tensor* tensor, outputFor(stage, desc));
-    stage.outputs.push_back(tensor);
-    if (raster_) break;  // a raster makes one output; the first represents all
-  }
-  const auto body = [&] { return execute(stage, result); };
+  OPKIT_TRY(runner_->place(views.descs, descs, views.constantsOf(case_)));
+  OPKIT_TRY(fill(inputs));
+  const auto body = [&] { return execute(result); };
   OPKIT_TRY(options_.guardPages ? withGuardPages(body) : body());
-  for (size_t i = 0; i < stage.outputs.size(); ++i) {
+  for (size_t i = 0; i < descs.size(); ++i) {
     OPKIT_ASSIGN(Tensor output, Tensor::onHost(descs[i]));
-    OPKIT_TRY(backend_->download(*stage.outputs[i], output));
+    OPKIT_TRY(runner_->download(i, output));
     result.outputs.push_back(std::move(output));
   }
-  result.inputsKept = checkInputs(stage, inputs);
+  result.inputsKept = checkInputs(inputs);
   return result;
 }
 
-/// Poisoned memory, or the tensor of the aliased input.
-Result<const Tensor*> KernelRig::outputFor(Stage& stage, const TensorDesc& desc) {
-  if (options_.alias && stage.outputs.empty()) {
-    const Tensor* input = stage.inputs[*options_.alias];
-    if (input && input->desc == desc) return input;
-    return Status::unsupported("input {} cannot become the output", *options_.alias);
+/// The inputs' values, and poison in the outputs.
+Status KernelRig::fill(const HostInputs& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (runner_->reads(i)) OPKIT_TRY(runner_->upload(i, *inputs[i]));
+  for (size_t i = options_.alias ? 1 : 0; i < runner_->outputs().size(); ++i) {
+    OPKIT_ASSIGN(const Tensor poison, Tensor::onHost(runner_->outputs()[i]->desc));
+    std::ranges::fill(poison.bytes(), std::byte{0xFF});
+    OPKIT_TRY(runner_->uploadOutput(i, poison));
   }
-  OPKIT_ASSIGN(const Tensor poison, Tensor::onHost({backend_->storageDType(desc.dtype), desc.shape}));
-  std::ranges::fill(poison.bytes(), std::byte{0xFF});
-  return fill(stage, poison, layout_);
+  return Status::ok();
 }
 
 /// Tensors in the kernel's own layout are images, which kernels cannot write where they read.
-Status KernelRig::checkInputs(const Stage& stage, const HostInputs& inputs) const {
-  for (size_t i = 0; i < stage.inputs.size(); ++i) {
-    const Tensor* tensor = stage.inputs[i];
-    if (!tensor || tensor->layout != Layout::NCHW || options_.alias == i) continue;
+Status KernelRig::checkInputs(const HostInputs& inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!runner_->reads(i) || runner_->inputs()[i]->layout != Layout::NCHW || options_.alias == i) continue;
     OPKIT_ASSIGN(Tensor now, Tensor::onHost(inputs[i]->desc));
-    OPKIT_TRY(backend_->download(*tensor, now));
+    OPKIT_TRY(backend_->download(*runner_->inputs()[i], now));
     if (!std::ranges::equal(now.bytes(), inputs[i]->bytes())) return Status::internal("the run changed input {}", i);
   }
   return Status::ok();
@@ -218,24 +182,15 @@ std::string KernelRig::kernel() const {
   return creator_ && !creator_->kernel.empty() ? provider_ + "/" + creator_->kernel : provider_;
 }
 
-Status KernelRig::execute(const Stage& stage, RigRun& run) {
-  OPKIT_TRY(backend_->onResizeBegin());
-  OPKIT_TRY(backend_->beginSegment(0));
-  for (const Stage::Conversion& conversion : stage.conversions)
-    OPKIT_TRY(resizeAlone(*backend_, *conversion.execution, {&conversion.from, 1}, {&conversion.to, 1}));
-  const double start = nowNs();
-  OPKIT_TRY(resizeAlone(*backend_, *execution_, stage.inputs, stage.outputs));
-  OPKIT_TRY(backend_->endSegment(0));
-  run.resizeNs = nowNs() - start;
-  for (const Stage::Conversion& conversion : stage.conversions)
-    OPKIT_TRY(conversion.execution->onExecute({&conversion.from, 1}, {&conversion.to, 1}));
+Status KernelRig::execute(RigRun& run) {
+  OPKIT_TRY(runner_->resize());
+  run.resizeNs = runner_->resizeNs();
   const uint64_t before = heapCount();
   countHeap(true);
-  const Status status = execution_->onExecute(stage.inputs, stage.outputs);
+  const Status status = runner_->run();
   countHeap(false);
   run.heapAllocations = heapCount() - before;
-  OPKIT_TRY(status);
-  return backend_->onExecuteEnd(0);
+  return status;
 }
 
 }  // namespace opkit::harness

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/op_runner.h"
 #include "engine/op/op_registry.h"
 #include "harness/check/op_model.h"
 
@@ -23,9 +24,9 @@ struct RigOptions {
 /// The result of one run of a kernel.
 struct RigRun {
   std::vector<Tensor> outputs;   // on the host
-  uint64_t heapAllocations = 0;  // operator new during onExecute, in any thread
+  uint64_t heapAllocations = 0;  // operator new during the run, in any thread
   double shapeNs = 0;            // of the card's shape rule
-  double resizeNs = 0;           // of onResize
+  double resizeNs = 0;           // of the Execution's resize
   Status inputsKept;             // Internal if the run changed an input other than RigOptions::alias
 };
 
@@ -34,7 +35,6 @@ class KernelRig {
   /// Chooses the kernel for `c`. Unsupported carries the refusals. `registry` must outlive the rig.
   static Result<std::unique_ptr<KernelRig>> create(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
                                                    Runtime& runtime, const RigOptions& options);
-  ~KernelRig();
 
   /// Resizes the Execution to these inputs and runs it once over poisoned outputs. Inputs that are constants must be
   /// those of create. Internal names the overrun tensor if a guard page was touched; the rig is then unusable.
@@ -45,7 +45,7 @@ class KernelRig {
 
   const std::string& provider() const { return provider_; }
   /// Of its tensors that are no constants.
-  Layout layout() const { return layout_; }
+  Layout layout() const { return runner_->layout(); }
   /// "provider", or "provider/kernel" if the Creator has a name.
   std::string kernel() const;
   /// Time taken to choose and make the kernel.
@@ -57,12 +57,11 @@ class KernelRig {
   std::vector<Layout> layoutsFor(const Creator& creator) const;
   Status withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const;
   Result<std::vector<TensorDesc>> outputDescs(const HostInputs& inputs) const;
-  struct Stage;
-  Result<Tensor> place(const TensorDesc& desc, Layout layout = Layout::NCHW);
-  Result<const Tensor*> fill(Stage& stage, const Tensor& values, Layout layout);
-  Result<const Tensor*> outputFor(Stage& stage, const TensorDesc& desc);
-  Status execute(const Stage& stage, RigRun& run);
-  Status checkInputs(const Stage& stage, const HostInputs& inputs) const;
+  void takeKernel(std::unique_ptr<Execution> execution, Layout layout);
+  Result<Tensor> placed(Tensor tensor) const;
+  Status fill(const HostInputs& inputs);
+  Status execute(RigRun& run);
+  Status checkInputs(const HostInputs& inputs) const;
 
   Case case_;
   const OpRegistry* registry_ = nullptr;
@@ -70,10 +69,8 @@ class KernelRig {
   ParamBytes params_;
   RigOptions options_;
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<Execution> execution_;
-  RasterExecution* raster_ = nullptr;  // execution_, if the operator is lowered
-  const Creator* creator_ = nullptr;   // of execution_; the backend's
-  Layout layout_ = Layout::NCHW;       // layout of non-constant inputs and of outputs
+  std::optional<OpRunner> runner_;    // of a lowered operator: of the current run
+  const Creator* creator_ = nullptr;  // of the runner's kernel; the backend's
   std::string provider_;
   double createNs_ = 0;
 };

@@ -121,16 +121,16 @@ class Doctor {
 
   /// The oracle's output with two axes swapped, read with the output's own strides.
   Found transposed() {
-    const std::vector<int64_t> strides = contiguousStrides(shape_);
+    const DimVector strides = contiguousStrides(shape_);
     for (size_t a = 0; a < shape_.size(); ++a)
       for (size_t b = a + 1; b < shape_.size(); ++b) {
         if (shape_[a] < 2 || shape_[b] < 2) continue;
         Shape swapped = shape_;
         std::swap(swapped[a], swapped[b]);
-        std::vector<int64_t> from = strides;
+        DimVector from = strides;
         std::swap(from[a], from[b]);
         Values candidate;
-        forEachIndex(swapped, [&](const std::vector<int64_t>& at) {
+        forEachIndex(swapped, [&](const DimVector& at) {
           int64_t source = 0;
           for (size_t d = 0; d < at.size(); ++d) source += at[d] * from[d];
           candidate.push_back(want_[static_cast<size_t>(source)]);
@@ -316,7 +316,7 @@ class Doctor {
 
   static void zeroTail(OracleTensor& tensor, size_t axis, int64_t count) {
     size_t i = 0;
-    forEachIndex(tensor.desc.shape, [&](const std::vector<int64_t>& at) {
+    forEachIndex(tensor.desc.shape, [&](const DimVector& at) {
       if (at[axis] >= tensor.desc.shape[axis] - count) tensor.real[i] = 0;
       ++i;
     });

@@ -13,7 +13,7 @@ class Places {
   Places(const Shape& shape, const std::vector<bool>& wrong) : shape_(shape), wrong_(wrong) {
     for (const bool w : wrong) total_ += w;
     size_t i = 0;
-    forEachIndex(shape, [&](const std::vector<int64_t>& at) {
+    forEachIndex(shape, [&](const DimVector& at) {
       if (wrong[i++] && first_.empty()) first_ = at;
     });
     first_.resize(shape.size());
@@ -30,13 +30,13 @@ class Places {
   }
 
  private:
-  using Inside = std::function<bool(const std::vector<int64_t>&)>;
+  using Inside = std::function<bool(const DimVector&)>;
 
   /// True if all wrong elements are inside, most of the inside is wrong, and there is an outside.
   bool fits(const Inside& inside) const {
     int64_t within = 0, covered = 0;
     size_t i = 0;
-    forEachIndex(shape_, [&](const std::vector<int64_t>& at) {
+    forEachIndex(shape_, [&](const DimVector& at) {
       const bool in = inside(at);
       within += in;
       covered += in && wrong_[i];
@@ -135,7 +135,7 @@ class Places {
   const Shape& shape_;
   const std::vector<bool>& wrong_;
   int64_t total_ = 0;
-  std::vector<int64_t> first_;  // coordinates of the first wrong element
+  DimVector first_;  // coordinates of the first wrong element
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.
 template <class Body>
 void each(OracleTensor& y, Body&& body) {
   size_t i = 0;
-  forEachIndex(y.desc.shape, [&](const std::vector<int64_t>& at) { body(at, y.real[i++]); });
+  forEachIndex(y.desc.shape, [&](const DimVector& at) { body(at, y.real[i++]); });
 }
 
 /// The oracle's output for a case's data with other inputs or parameters.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/backend/op_runner.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/op/op_registry.h"
 #include "harness/compare/tolerance.h"
@@ -38,20 +39,14 @@ Result<std::vector<float>> run(Runtime& runtime, Function function, const std::v
   static const OpRegistry none;
   OPKIT_ASSIGN(const auto backend, runtime.createBackend(none, {}));
   const TensorDesc desc{DType::Float32, {static_cast<int64_t>(values.size())}};
-  Tensor x{desc, nullptr, 0, 0}, y{desc, nullptr, 0, 0};
-  OPKIT_ASSIGN(x.buffer, backend->allocate(x.sizeBytes()));
-  OPKIT_ASSIGN(y.buffer, backend->allocate(y.sizeBytes()));
+  const TensorDesc* const input = &desc;
   OPKIT_ASSIGN(const Tensor host, Tensor::fromValues(desc, values));
-  OPKIT_TRY(backend->upload(host, x));
-  Probe probe(*backend, function, other);
-  const Tensor *from = &x, *to = &y;
-  OPKIT_TRY(backend->onResizeBegin());
-  OPKIT_TRY(backend->beginSegment(0));
-  OPKIT_TRY(resizeAlone(*backend, probe, {&from, 1}, {&to, 1}));
-  OPKIT_TRY(backend->endSegment(0));
-  OPKIT_TRY(probe.onExecute({&from, 1}, {&to, 1}));
-  OPKIT_TRY(backend->onExecuteEnd(0));
-  OPKIT_TRY(backend->download(y, host));
+  OpRunner runner(*backend, std::make_unique<Probe>(*backend, function, other));
+  OPKIT_TRY(runner.place({&input, 1}, {&desc, 1}));
+  OPKIT_TRY(runner.upload(0, host));
+  OPKIT_TRY(runner.resize());
+  OPKIT_TRY(runner.run());
+  OPKIT_TRY(runner.download(0, host));
   return std::vector<float>(host.data<float>().begin(), host.data<float>().end());
 }
 

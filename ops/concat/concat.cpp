@@ -32,7 +32,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   const Shape& whole = outputs[0].shape;
   const auto axis = static_cast<size_t>(*normalizeAxis(args.params<ConcatParams>().axis, whole.size()));
-  const std::vector<int64_t> strides = contiguousStrides(whole);
+  const DimVector strides = contiguousStrides(whole);
   RegionList list;
   int64_t position = 0;
   for (size_t i = 0; i < args.inputs.size(); ++i) {

@@ -14,7 +14,7 @@ class ConvOnednn final : public cpu::OnednnKernel {
     const bool hasBias = inputs.size() > 2 && inputs[2];
     OPKIT_ASSIGN(const ConvPlan plan, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape,
                                                hasBias ? &inputs[2]->desc.shape : nullptr));
-    Dims weights = inputs[1]->desc.shape;
+    DimVector weights = inputs[1]->desc.shape;
     if (plan.groups > 1) {
       weights[0] = plan.groupOutputs;
       weights.insert(weights.begin(), plan.groups);

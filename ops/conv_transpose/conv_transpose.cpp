@@ -101,7 +101,8 @@ struct Forms {
   Decomposition& parts;
 
   Result<Value> reshaped(Value value, const Shape& shape) {
-    OPKIT_ASSIGN(Tensor list, Tensor::fromValues({DType::Int64, {static_cast<int64_t>(shape.size())}}, shape));
+    OPKIT_ASSIGN(Tensor list,
+                 Tensor::fromValues({DType::Int64, {static_cast<int64_t>(shape.size())}}, shape.toVector()));
     reshape::ReshapeParamsT params;
     params.allow_zero = true;
     return parts.add("Reshape", {value, parts.constant(std::move(list))}, packParams(params));

@@ -18,7 +18,7 @@ Result<LoopRegion> gatherLoop(const ShapeArgs& args, std::span<const TensorDesc>
 Result<LoopRegion> gatherElementsLoop(const ShapeArgs& args, std::span<const TensorDesc>) {
   const Shape &data = args.shape(0), &indices = args.shape(1);
   const auto axis = static_cast<size_t>(*normalizeAxis(args.params<GatherParams>().axis, data.size()));
-  std::vector<int64_t> steps = contiguousStrides(data);
+  DimVector steps = contiguousStrides(data);
   const int64_t stride = std::exchange(steps[axis], 0);
   LoopRegion loop;
   loop.iterations = indices;
@@ -35,7 +35,7 @@ Result<LoopRegion> gatherNdLoop(const ShapeArgs& args, std::span<const TensorDes
   const auto depth = static_cast<size_t>(indices.back());
   const int64_t perBatch = elementCount(indices, batchAxes, indices.size() - 1);
   const int64_t slice = elementCount(data, batchAxes + depth, data.size());
-  const std::vector<int64_t> strides = contiguousStrides(data);
+  const DimVector strides = contiguousStrides(data);
   LoopRegion loop;
   loop.iterations = {elementCount(data, 0, batchAxes), perBatch};
   loop.size = {slice};

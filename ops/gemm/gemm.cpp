@@ -43,7 +43,7 @@ Result<GemmPlan> planGemm(const GemmParamsT& params, const Shape& a, const Shape
   if (!c) return plan;
   const Shape output{plan.rows, plan.columns};
   OPKIT_TRY(requireBroadcast(*c, output, "c"));
-  const std::vector<int64_t> strides = broadcastStrides(*c, output);
+  const DimVector strides = broadcastStrides(*c, output);
   plan.cRowStride = strides[0];
   plan.cColumnStride = strides[1];
   return plan;

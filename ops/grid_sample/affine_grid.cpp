@@ -66,7 +66,7 @@ Status decomposeAffineGrid(const ShapeArgs& args, std::span<const TensorDesc> ou
   };
   OPKIT_ASSIGN(Tensor places, computed == DType::Float64 ? Tensor::fromValues(desc, placesOf<double>(spatial, align))
                                                          : Tensor::fromValues(desc, placesOf<float>(spatial, align)));
-  OPKIT_ASSIGN(Tensor list, Tensor::fromValues({DType::Int64, {static_cast<int64_t>(shape.size())}}, shape));
+  OPKIT_ASSIGN(Tensor list, Tensor::fromValues({DType::Int64, {static_cast<int64_t>(shape.size())}}, shape.toVector()));
   transpose::TransposeParamsT turned;
   turned.perm = {0, 2, 1};
   reshape::ReshapeParamsT exact;

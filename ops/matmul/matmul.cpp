@@ -24,7 +24,7 @@ double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   return 2.0 * outputs[0].elements() * args.shape(0).back();
 }
 
-std::vector<int64_t> times(std::vector<int64_t> strides, int64_t factor) {
+DimVector times(DimVector strides, int64_t factor) {
   for (int64_t& stride : strides) stride *= factor;
   return strides;
 }
@@ -45,7 +45,7 @@ Result<LoopRegion> loop(const ShapeArgs& args, std::span<const TensorDesc>) {
 
 }  // namespace
 
-int64_t MatMulPlan::matrixOf(const std::vector<int64_t>& strides, int64_t i) const {
+int64_t MatMulPlan::matrixOf(const DimVector& strides, int64_t i) const {
   int64_t matrix = 0;
   for (size_t d = batch.size(); d-- > 0; i /= batch[d]) matrix += i % batch[d] * strides[d];
   return matrix;

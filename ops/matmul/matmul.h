@@ -11,9 +11,9 @@ struct MatMulPlan {
   int64_t rows;
   int64_t depth;
   int64_t columns;
-  Shape batch;                         // broadcast batch axes of the result
-  std::vector<int64_t> aBatchStrides;  // in matrices, 0 where repeated; one per axis of `batch`
-  std::vector<int64_t> bBatchStrides;
+  Shape batch;              // broadcast batch axes of the result
+  DimVector aBatchStrides;  // in matrices, 0 where repeated; one per axis of `batch`
+  DimVector bBatchStrides;
   Shape output;  // the result's shape, without the axes added to 1-D operands
 
   int64_t batchCount() const { return elementCount(batch); }
@@ -22,7 +22,7 @@ struct MatMulPlan {
   int64_t bMatrix(int64_t i) const { return matrixOf(bBatchStrides, i); }
 
  private:
-  int64_t matrixOf(const std::vector<int64_t>& strides, int64_t i) const;
+  int64_t matrixOf(const DimVector& strides, int64_t i) const;
 };
 
 /// NumPy matmul; InvalidArgument if the shapes do not fit.

@@ -115,7 +115,7 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
     for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
     Status status;
     int64_t done = 0;
-    forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+    forEachIndex(outer, [&](const DimVector& index) {
       int64_t aMatrix = 0, bMatrix = 0;
       for (size_t d = 0; d < index.size(); ++d) {
         aMatrix += index[d] * batch[d].a;
@@ -157,7 +157,7 @@ std::vector<gemm::SharedPart> partsOf(const MatMulPlan& plan) {
   Shape outer;
   for (size_t d = 0; d + 2 < batch.size(); ++d) outer.push_back(batch[d].size);
   std::vector<gemm::SharedPart> parts;
-  forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+  forEachIndex(outer, [&](const DimVector& index) {
     int64_t aMatrix = 0, bMatrix = 0;
     for (size_t d = 0; d < index.size(); ++d) {
       aMatrix += index[d] * batch[d].a;

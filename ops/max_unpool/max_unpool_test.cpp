@@ -60,7 +60,8 @@ void expectPartialInverse(const std::string& backend, const Shape& whole, int64_
   const TensorId x = model.addInput("x", {DType::Float32, pooled.shape});
   const TensorId indices = model.addInput("indices", {DType::Int64, pooled.shape});
   const auto rank = static_cast<int64_t>(whole.size());
-  const TensorId extents = model.addConstant("extents", *Tensor::fromValues<int64_t>({DType::Int64, {rank}}, whole));
+  const TensorId extents =
+      model.addConstant("extents", *Tensor::fromValues<int64_t>({DType::Int64, {rank}}, whole.toVector()));
   model.outputs = model.addNode("MaxUnpool", "node", {x, indices, extents}, packParams(params));
   const auto interpreter = Interpreter::create(std::move(model), builtinOps());
   ASSERT_TRUE(interpreter) << interpreter.error().toString();

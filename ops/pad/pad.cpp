@@ -136,8 +136,8 @@ void appendAxis(std::vector<Region>& regions, const std::vector<Run>& runs, int6
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   OPKIT_ASSIGN(const std::vector<Padding> paddings, paddingOf(args));
   const Mode mode = args.params<PadParams>().mode;
-  const std::vector<int64_t> sourceStrides = contiguousStrides(args.shape(0));
-  const std::vector<int64_t> strides = contiguousStrides(outputs[0].shape);
+  const DimVector sourceStrides = contiguousStrides(args.shape(0));
+  const DimVector strides = contiguousStrides(outputs[0].shape);
   RegionList list{{Region{}}};
   for (size_t d = 0; d < paddings.size(); ++d) {
     OPKIT_ASSIGN(const auto runs, runsOf(mode, paddings[d], args.shape(0)[d], outputs[0].shape[d]));

@@ -41,7 +41,7 @@ Result<std::vector<bool>> reducedAxes(const ReduceParamsT& params, const std::ve
 }
 
 View viewOf(const Shape& shape, const std::vector<bool>& reduced) {
-  const std::vector<int64_t> strides = contiguousStrides(shape);
+  const DimVector strides = contiguousStrides(shape);
   Shape sizes[2];
   std::vector<int64_t> steps[2];
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -27,7 +27,7 @@ bool walksTwice(Kind kind) {
 bool isPlain(const View& view) {
   if (view.reduced.size.size() != 1 || view.kept.size.size() > 2) return false;
   const int64_t inner = view.reduced.strides[0][0], period = inner * view.reduced.size[0];
-  const std::vector<int64_t>&size = view.kept.size, &strides = view.kept.strides[0];
+  const DimVector &size = view.kept.size, &strides = view.kept.strides[0];
   if (size.empty()) return inner == 1;
   if (size.size() == 1) return inner == 1 ? strides[0] == period : strides[0] == 1 && size[0] == inner;
   return inner > 1 && strides[0] == period && strides[1] == 1 && size[1] == inner;

@@ -57,9 +57,10 @@ class ChainBuilder {
     return static_cast<int64_t>(value) % std::max<int64_t>(count, 1);
   }
 
-  TensorId list(const std::vector<int64_t>& values) {
-    return model_.addConstant(fmt::format("c{}", count_++),
-                              *Tensor::fromValues({DType::Int64, {static_cast<int64_t>(values.size())}}, values));
+  TensorId list(const DimVector& values) {
+    return model_.addConstant(
+        fmt::format("c{}", count_++),
+        *Tensor::fromValues({DType::Int64, {static_cast<int64_t>(values.size())}}, values.toVector()));
   }
   TensorId node(const char* type, std::vector<TensorId> inputs, ParamBytes params = {}) {
     return model_.addNode(type, fmt::format("n{}", count_++), std::move(inputs), std::move(params))[0];

@@ -7,7 +7,7 @@ Result<LoopRegion> elementsLoop(const ShapeArgs& args, std::span<const TensorDes
   const auto params = args.params<ScatterParams>();
   const Shape &data = args.shape(0), &indices = args.shape(1);
   const auto axis = static_cast<size_t>(*normalizeAxis(params.axis, data.size()));
-  std::vector<int64_t> steps = contiguousStrides(data);
+  DimVector steps = contiguousStrides(data);
   const int64_t stride = std::exchange(steps[axis], 0);
   LoopRegion loop;
   loop.command = LoopRegion::Command::Scatter;
@@ -24,7 +24,7 @@ Result<LoopRegion> ndLoop(const ShapeArgs& args, std::span<const TensorDesc>) {
   const Shape &data = args.shape(0), &indices = args.shape(1);
   const auto depth = static_cast<size_t>(indices.back());
   const int64_t slice = elementCount(data, depth, data.size());
-  const std::vector<int64_t> strides = contiguousStrides(data);
+  const DimVector strides = contiguousStrides(data);
   LoopRegion loop;
   loop.command = LoopRegion::Command::Scatter;
   loop.combine = static_cast<Combine>(args.params<ScatterNdParams>().reduction);

@@ -10,7 +10,7 @@ Status shapeReference(const OracleArgs& args) {
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t first = params.start < 0 ? rank + params.start : params.start;
   const int64_t last = params.end < 0 ? rank + params.end : params.end;
-  Shape listed;
+  std::vector<int64_t> listed;
   for (int64_t axis = 0; axis < rank; ++axis)
     if (axis >= first && axis < last) listed.push_back(shape[static_cast<size_t>(axis)]);
   OPKIT_TRY(requireExtents(args.output().shape(), {listed}));

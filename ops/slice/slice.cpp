@@ -75,7 +75,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   OPKIT_ASSIGN(const std::vector<Range> ranges, rangesOf(args));
-  const std::vector<int64_t> strides = contiguousStrides(args.shape(0));
+  const DimVector strides = contiguousStrides(args.shape(0));
   Region region{0, 0, 0, outputs[0].shape, {}, contiguousStrides(outputs[0].shape)};
   for (size_t d = 0; d < ranges.size(); ++d) {
     region.sourceOffset += ranges[d].count > 0 ? ranges[d].start * strides[d] : 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "engine/backend/op_runner.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "ops/builtin_ops.h"
 #include "ops/softmax/softmax.h"
@@ -11,27 +12,22 @@
 namespace opkit::ops::softmax {
 namespace {
 
-/// One Softmax on the device, created and run as in a pipeline.
+/// One Softmax on the device.
 Status runOnDevice(Backend& backend, const SoftmaxParamsT& params, const Tensor& x, const Tensor& y) {
   const OpDef& def = *builtinOps().find("Softmax");
   const ParamBytes bytes = packParams(params);
-  const Tensor deviceX{{backend.storageDType(x.desc.dtype), x.desc.shape}, *backend.allocate(x.sizeBytes()), 0, 0};
-  const Tensor deviceY{deviceX.desc, *backend.allocate(x.sizeBytes()), 0, 0};
-  const TensorDesc* input = &deviceX.desc;
-  const CreateArgs args{def, bytes, {&input, 1}, {&deviceY.desc, 1}, {}, backend.caps()};
+  const TensorDesc desc{backend.storageDType(x.desc.dtype), x.desc.shape};
+  const TensorDesc* input = &desc;
+  const CreateArgs args{def, bytes, {&input, 1}, {&desc, 1}, {}, backend.caps()};
   const Choice choice = chooseCreator(backend.creators(def), args);
   if (!choice.creator) return Status::unsupported("{}", choice.refusals.empty() ? "none" : choice.refusals[0].reason);
   OPKIT_ASSIGN(auto execution, choice.creator->create(args, backend));
-  const Tensor* in = &deviceX;
-  const Tensor* out = &deviceY;
-  OPKIT_TRY(backend.upload(x, deviceX));
-  OPKIT_TRY(backend.onResizeBegin());
-  OPKIT_TRY(backend.beginSegment(0));
-  OPKIT_TRY(resizeAlone(backend, *execution, {&in, 1}, {&out, 1}));
-  OPKIT_TRY(backend.endSegment(0));
-  OPKIT_TRY(execution->onExecute({&in, 1}, {&out, 1}));
-  OPKIT_TRY(backend.onExecuteEnd(0));
-  return backend.download(deviceY, y);
+  OpRunner runner(backend, std::move(execution), choice.creator->layout);
+  OPKIT_TRY(runner.place(args.inputs, args.outputs));
+  OPKIT_TRY(runner.upload(0, x));
+  OPKIT_TRY(runner.resize());
+  OPKIT_TRY(runner.run());
+  return runner.download(0, y);
 }
 
 TEST(SoftmaxVulkan, AgreesWithTheReference) {

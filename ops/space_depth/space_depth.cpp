@@ -37,7 +37,7 @@ Result<std::vector<TensorDesc>> spaceToDepthRule(const ShapeArgs& args) {
 /// Strides of a tensor along [batch, depth, block row, block column, height, width] (of the coarse image), if blocks
 /// are in its channels (`deep` [batch, channels, height, width]) and if they are in its pixels.
 std::vector<int64_t> stridesInChannels(const Shape& deep, int64_t block, Order order) {
-  const std::vector<int64_t> strides = contiguousStrides(deep);
+  const DimVector strides = contiguousStrides(deep);
   const int64_t depth = deep[1] / (block * block), channel = strides[1];
   if (order == Order::DepthColumnRow)
     return {strides[0], channel, block * depth * channel, depth * channel, strides[2], strides[3]};
@@ -45,7 +45,7 @@ std::vector<int64_t> stridesInChannels(const Shape& deep, int64_t block, Order o
 }
 
 std::vector<int64_t> stridesInPixels(const Shape& wide, int64_t block) {
-  const std::vector<int64_t> strides = contiguousStrides(wide);
+  const DimVector strides = contiguousStrides(wide);
   return {strides[0], strides[1], strides[2], strides[3], block * strides[2], block * strides[3]};
 }
 

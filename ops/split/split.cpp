@@ -37,7 +37,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   const auto axis = static_cast<size_t>(*normalizeAxis(args.params<SplitParams>().axis, args.shape(0).size()));
-  const std::vector<int64_t> strides = contiguousStrides(args.shape(0));
+  const DimVector strides = contiguousStrides(args.shape(0));
   std::vector<RegionList> lists;
   int64_t position = 0;
   for (const TensorDesc& output : outputs) {

@@ -23,8 +23,8 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 /// One region over [repeat, extent] per axis, reading with stride 0 along each repeat.
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   const std::vector<int64_t> repeats = args.integers(1);
-  const std::vector<int64_t> sourceStrides = contiguousStrides(args.shape(0));
-  const std::vector<int64_t> strides = contiguousStrides(outputs[0].shape);
+  const DimVector sourceStrides = contiguousStrides(args.shape(0));
+  const DimVector strides = contiguousStrides(outputs[0].shape);
   Region region;
   for (size_t d = 0; d < repeats.size(); ++d) {
     const int64_t extent = args.shape(0)[d];

@@ -36,7 +36,7 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
 
 Result<std::vector<RegionList>> lower(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
   OPKIT_ASSIGN(const std::vector<size_t> perm, permutationOf(args));
-  const std::vector<int64_t> strides = contiguousStrides(args.shape(0));
+  const DimVector strides = contiguousStrides(args.shape(0));
   Region region{0, 0, 0, outputs[0].shape, {}, contiguousStrides(outputs[0].shape)};
   for (const size_t axis : perm) region.sourceStrides.push_back(strides[axis]);
   return std::vector{RegionList{{region}}};

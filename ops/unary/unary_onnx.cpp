@@ -52,7 +52,8 @@ bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& val
 Result<TensorId> scalarLimit(OnnxNode& node, size_t i) {
   const Tensor* constant = node.constantInput(i);
   if (!node.input(i) || (constant && constant->desc.shape.empty())) return node.input(i);
-  if (!constant) return node.emitIntermediate("Reshape", {node.input(i), node.addConstant("scalar", Shape{})});
+  if (!constant)
+    return node.emitIntermediate("Reshape", {node.input(i), node.addConstant("scalar", std::vector<int64_t>{})});
   if (constant->desc.elements() != 1)
     return Status::invalidArgument("{} must be a scalar, got {}", i == 1 ? "min" : "max",
                                    toString(constant->desc.shape));

@@ -15,6 +15,7 @@
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
 #include "engine/base/make_thread_pool.h"
+#include "engine/op/internal_operators.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::cpu {
@@ -37,6 +38,8 @@ class CpuBackend final : public HostBackend {
 
   std::span<const Creator> creators(const OpDef& def) const override {
     return tables_.of(registry_, name(), def, [&](std::span<const Creator> table) {
+      if (&def == &convertCard()) return std::vector<Creator>();
+      if (&def == &rasterCard()) return std::vector{hostRasterCreator(threadPool), reference::rasterOracleCreator()};
       std::vector<Creator> last = widenedKernels(def, table);
       if (def.loop) {
         last.push_back(hostLoopCreator(threadPool));
@@ -45,9 +48,6 @@ class CpuBackend final : public HostBackend {
       last.push_back(reference::oracleCreator());
       return last;
     });
-  }
-  Result<std::unique_ptr<RasterExecution>> createRaster() override {
-    return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this, pool_.get()));
   }
   ThreadPool& pool() { return *pool_; }
 

@@ -42,14 +42,10 @@ void OnednnKernel::bind(int argument, const dnnl::memory::desc& desc, size_t ind
   handles_.push_back({argument, arguments_.back().memory.get()});
 }
 
-dnnl::memory::desc OnednnKernel::denseOf(const Dims& dims) {
-  Dims strides(dims.size(), 1);
-  for (size_t d = dims.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * dims[d + 1];
-  return stridedOf(dims, strides);
-}
+dnnl::memory::desc OnednnKernel::denseOf(const Shape& shape) { return stridedOf(shape, contiguousStrides(shape)); }
 
-dnnl::memory::desc OnednnKernel::stridedOf(const Dims& dims, const Dims& strides) {
-  return {dims, dnnl::memory::data_type::f32, strides};
+dnnl::memory::desc OnednnKernel::stridedOf(const Shape& shape, const DimVector& strides) {
+  return {shape.toVector(), dnnl::memory::data_type::f32, strides.toVector()};
 }
 
 }  // namespace opkit::cpu

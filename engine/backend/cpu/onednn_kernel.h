@@ -26,8 +26,8 @@ class OnednnKernel : public HostExecution {
   virtual Status build(TensorList inputs, TensorList outputs) = 0;
 
   /// A dense f32 tensor of these extents, with these strides if given.
-  static dnnl::memory::desc denseOf(const Dims& dims);
-  static dnnl::memory::desc stridedOf(const Dims& dims, const Dims& strides);
+  static dnnl::memory::desc denseOf(const Shape& shape);
+  static dnnl::memory::desc stridedOf(const Shape& shape, const DimVector& strides);
 
   void setPrimitive(const dnnl::primitive& primitive) { primitive_ = primitive; }
   void bindInput(int argument, const dnnl::memory::desc& desc, size_t input) { bind(argument, desc, input, false); }

@@ -1,12 +1,6 @@
 #include "engine/backend/host/host_backend.h"
 
-#include "engine/backend/host/host_raster.h"
-
 namespace opkit {
-
-Result<std::unique_ptr<RasterExecution>> HostBackend::createRaster() {
-  return std::unique_ptr<RasterExecution>(std::make_unique<HostRaster>(*this));
-}
 
 Result<std::shared_ptr<Buffer>> HostBackend::allocate(size_t sizeBytes) {
   ++counters().allocations;

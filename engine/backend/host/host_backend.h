@@ -29,7 +29,6 @@ class HostBackend : public Backend {
   explicit HostBackend(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const override { return name_; }
-  Result<std::unique_ptr<RasterExecution>> createRaster() override;
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
   size_t alignment() const override { return 64; }
   bool sharesHostMemory() const override { return true; }

@@ -138,7 +138,7 @@ void multiply(const LoopRegion& loop, const T* a, const T* b, T* y) {
           reinterpret_cast<const Value*>(a), reinterpret_cast<const Value*>(b), reinterpret_cast<Value*>(y));
     }
   }
-  const std::vector<int64_t>&as = loop.operands[0].strides, &bs = loop.operands[1].strides, &ys = loop.target.strides;
+  const DimVector &as = loop.operands[0].strides, &bs = loop.operands[1].strides, &ys = loop.target.strides;
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t first = 0; first < columns; first += kColumns) {
       const int64_t count = std::min(kColumns, columns - first);

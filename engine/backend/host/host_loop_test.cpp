@@ -2,6 +2,7 @@
 
 #include "engine/backend/backend_registry.h"
 #include "engine/backend/loop_test_support.h"
+#include "engine/backend/op_runner.h"
 
 namespace opkit {
 namespace {
@@ -32,9 +33,7 @@ class HostLoopTest : public ::testing::TestWithParam<std::string> {
     if (!execution_) {
       OPKIT_ASSIGN(execution_, choice.creator->create(args, *backend_));
     }
-    const Tensor* outputs[] = {&output};
-    OPKIT_TRY(resizeAlone(*backend_, *execution_, inputs, outputs));
-    return execution_->onExecute(inputs, outputs);
+    return resizeAndRun(*backend_, {{execution_.get(), {inputs.begin(), inputs.end()}, {&output}}});
   }
 
   template <class T>

@@ -36,7 +36,7 @@ void transposeTiles(const T* source, int64_t sourceStride, T* target, int64_t st
 /// Walks the outer dimensions of a planned region like an odometer; the innermost one is a run, the innermost two of a
 /// transposition are tiles.
 template <class T>
-void copyRegion(const Region& region, const T* source, T* target, std::vector<int64_t>& position) {
+void copyRegion(const Region& region, const T* source, T* target, DimVector& position) {
   source += region.sourceOffset;
   target += region.offset;
   const size_t rank = region.size.size();
@@ -111,20 +111,20 @@ std::vector<Region> splitRegion(const Region& region, int64_t count) {
 
 Status HostRaster::onResize(TensorList inputs, TensorList outputs) {
   const DType dtype = outputs[0]->desc.dtype;
-  const auto threads = static_cast<int64_t>(pool_ ? pool_->threadCount() : 1);
+  const auto threads = static_cast<int64_t>(pool_.threadCount());
   parts_.clear();
   if (list_.fill == RegionList::Fill::Input) OPKIT_TRY(checkSource(inputs, list_.fillInput, dtype));
   for (const Region& region : list_.regions) {
     const int64_t elements = elementCount(region.size);
     if (elements == 0) continue;
     OPKIT_TRY(checkSource(inputs, region.source, dtype));
-    const int64_t least = pool_ && pool_->splitsAll() ? 2 : kPartElements;
+    const int64_t least = pool_.splitsAll() ? 2 : kPartElements;
     const int64_t count = threads == 1 ? 1 : std::min(elements / least, 2 * threads);
     parts_.emplace_back();
     OPKIT_ASSIGN(const Region units, inUnits(region, dtype));
     for (Region& part : splitRegion(planRegion(units), count)) {
       const size_t rank = part.size.size();
-      parts_.back().push_back({std::move(part), std::vector<int64_t>(rank, 0)});
+      parts_.back().push_back({std::move(part), DimVector(rank, 0)});
     }
   }
   return Status::ok();
@@ -146,12 +146,11 @@ void HostRaster::copyParts(TensorList inputs, const Tensor& output) {
     if (parts.size() == 1)
       copy(0, 0);
     else
-      pool_->parallelFor(parts.size(), std::ref(copy));
+      pool_.parallelFor(parts.size(), std::ref(copy));
   }
 }
 
-Status HostRaster::onExecute(TensorList inputs, TensorList outputs) {
-  ++backend_.counters().dispatches;
+Status HostRaster::onRun(TensorList inputs, TensorList outputs) {
   const Tensor& output = *outputs[0];
   switch (bytesOf(output.desc.dtype, 1)) {
     case 1: copyParts<uint8_t>(inputs, output); break;
@@ -160,6 +159,16 @@ Status HostRaster::onExecute(TensorList inputs, TensorList outputs) {
     default: copyParts<uint64_t>(inputs, output); break;
   }
   return Status::ok();
+}
+
+Creator hostRasterCreator(ThreadPool& (*poolOf)(Backend& backend)) {
+  Creator creator;
+  creator.dtypes = kEveryDType;
+  creator.supports = [](const CreateArgs&) { return Status::ok(); };
+  creator.create = [poolOf](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+    return std::unique_ptr<Execution>(std::make_unique<HostRaster>(args, backend, poolOf(backend)));
+  };
+  return creator;
 }
 
 }  // namespace opkit

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/op_runner.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit {
@@ -14,7 +15,6 @@ struct Bench {
   OpRegistry registry;
   size_t threads = 1;
   std::unique_ptr<Backend> backend = std::move(*(*createRuntime("cpu"))->createBackend(registry, {.threads = threads}));
-  std::unique_ptr<RasterExecution> raster = std::move(*backend->createRaster());
 };
 
 template <class T>
@@ -25,16 +25,18 @@ Tensor ramp(DType dtype, const Shape& shape) {
 }
 
 template <class T>
-std::vector<T> rasterize(RasterExecution& raster, const RegionList& list, const std::vector<Tensor>& sources,
+std::vector<T> rasterize(Backend& backend, const RegionList& list, const std::vector<Tensor>& sources,
                          const TensorDesc& desc) {
   const Tensor output = *Tensor::onHost(desc);
   std::ranges::fill(output.bytes(), std::byte{0xFF});
   std::vector<const Tensor*> inputs;
   for (const Tensor& source : sources) inputs.push_back(&source);
   const std::vector<const Tensor*> outputs = {&output};
-  raster.setRegions(list);
-  EXPECT_TRUE(raster.onResize(inputs, outputs).isOk());
-  EXPECT_TRUE(raster.onExecute(inputs, outputs).isOk());
+  std::vector<const TensorDesc*> descs;
+  for (const Tensor* input : inputs) descs.push_back(&input->desc);
+  const auto raster = std::move(*makeRaster(backend, list, descs, output.desc));
+  EXPECT_TRUE(raster->onResize(inputs, outputs).isOk());
+  EXPECT_TRUE(raster->onExecute(inputs, outputs).isOk());
   const auto data = output.data<T>();
   return {data.begin(), data.end()};
 }
@@ -42,7 +44,7 @@ std::vector<T> rasterize(RasterExecution& raster, const RegionList& list, const 
 /// The definition in region.h, element by element.
 template <class T>
 void expectRegion(const Region& region, const std::vector<T>& source, const std::vector<T>& target) {
-  forEachIndex(region.size, [&](const std::vector<int64_t>& index) {
+  forEachIndex(region.size, [&](const DimVector& index) {
     int64_t from = region.sourceOffset;
     int64_t to = region.offset;
     for (size_t d = 0; d < index.size(); ++d) {
@@ -60,7 +62,7 @@ void checkTranspose(DType dtype) {
   const Region region{0, 0, 0, {5, 3, 2, 4}, {1, 20, 60, 5}, {24, 8, 4, 1}};
   const auto values = source.data<T>();
   expectRegion<T>(region, {values.begin(), values.end()},
-                  rasterize<T>(*bench.raster, {{region}}, {source}, {dtype, {5, 3, 2, 4}}));
+                  rasterize<T>(*bench.backend, {{region}}, {source}, {dtype, {5, 3, 2, 4}}));
 }
 
 TEST(HostRaster, TransposesEveryElementSize) {
@@ -78,7 +80,7 @@ TEST(HostRaster, LargeRegionsAreSplitOverThreads) {
   const auto values = source.data<float>();
   for (const Region& region : {turned, mirrored})
     expectRegion<float>(region, {values.begin(), values.end()},
-                        rasterize<float>(*bench.raster, {{region}}, {source}, {DType::Float32, {100230}}));
+                        rasterize<float>(*bench.backend, {{region}}, {source}, {DType::Float32, {100230}}));
 }
 
 TEST(HostRaster, SplitsCoverARegionOnce) {
@@ -86,7 +88,7 @@ TEST(HostRaster, SplitsCoverARegionOnce) {
   for (const int64_t count : {0, 1, 3, 4, 10, 99}) {
     std::vector<int> seen(40, 0);
     for (const Region& part : splitRegion(region, count))
-      forEachIndex(part.size, [&](const std::vector<int64_t>& index) {
+      forEachIndex(part.size, [&](const DimVector& index) {
         const int64_t to = part.offset + index[0] * part.strides[0] + index[1] * part.strides[1];
         const int64_t from = part.sourceOffset + index[0] * part.sourceStrides[0] + index[1] * part.sourceStrides[1];
         EXPECT_EQ(from - 5, (to - 7) / 10 * 100 - (to - 7) % 10 * 2);
@@ -100,10 +102,10 @@ TEST(HostRaster, RepeatsAndMirrors) {
   Bench bench;
   const Tensor source = ramp<float>(DType::Float32, {3});
   const Region repeat{0, 0, 0, {2, 3, 2}, {0, 1, 0}, {6, 2, 1}};
-  EXPECT_EQ(rasterize<float>(*bench.raster, {{repeat}}, {source}, {DType::Float32, {12}}),
+  EXPECT_EQ(rasterize<float>(*bench.backend, {{repeat}}, {source}, {DType::Float32, {12}}),
             (std::vector<float>{1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3}));
   const Region mirror{0, 2, 0, {3}, {-1}, {1}};
-  EXPECT_EQ(rasterize<float>(*bench.raster, {{mirror}}, {source}, {DType::Float32, {3}}),
+  EXPECT_EQ(rasterize<float>(*bench.backend, {{mirror}}, {source}, {DType::Float32, {3}}),
             (std::vector<float>{3, 2, 1}));
 }
 
@@ -113,9 +115,9 @@ TEST(HostRaster, FillsWhatNoRegionCovers) {
   const Tensor value = *Tensor::fromValues<int32_t>({DType::Int32, {}}, {-7});
   const Region inner{0, 0, 5, {2, 2}, {2, 1}, {4, 1}};
   const TensorDesc padded{DType::Int32, {4, 4}};
-  EXPECT_EQ(rasterize<int32_t>(*bench.raster, {{inner}, RegionList::Fill::Input, 1}, {source, value}, padded),
+  EXPECT_EQ(rasterize<int32_t>(*bench.backend, {{inner}, RegionList::Fill::Input, 1}, {source, value}, padded),
             (std::vector<int32_t>{-7, -7, -7, -7, -7, 1, 2, -7, -7, 3, 4, -7, -7, -7, -7, -7}));
-  EXPECT_EQ(rasterize<int32_t>(*bench.raster, {{inner}, RegionList::Fill::Zero}, {source, value}, padded),
+  EXPECT_EQ(rasterize<int32_t>(*bench.backend, {{inner}, RegionList::Fill::Zero}, {source, value}, padded),
             (std::vector<int32_t>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0}));
 }
 
@@ -126,15 +128,15 @@ TEST(HostRaster, ConcatenatesAndSkipsEmptyBoxes) {
   const Region fromA{0, 0, 0, {2, 1}, {1, 1}, {3, 1}};
   const Region fromB{1, 0, 1, {2, 2}, {2, 1}, {3, 1}};
   const Region nothing{0, 100, 100, {2, 0}, {1, 1}, {3, 1}};
-  EXPECT_EQ(rasterize<float>(*bench.raster, {{fromA, nothing, fromB}}, {a, b}, {DType::Float32, {2, 3}}),
+  EXPECT_EQ(rasterize<float>(*bench.backend, {{fromA, nothing, fromB}}, {a, b}, {DType::Float32, {2, 3}}),
             (std::vector<float>{1, 1, 2, 2, 3, 4}));
-  EXPECT_EQ(rasterize<float>(*bench.raster, {{nothing}}, {a, b}, {DType::Float32, {0, 3}}), std::vector<float>{});
+  EXPECT_EQ(rasterize<float>(*bench.backend, {{nothing}}, {a, b}, {DType::Float32, {0, 3}}), std::vector<float>{});
 }
 
 TEST(HostRaster, CopiesAScalar) {
   Bench bench;
   const Tensor source = ramp<double>(DType::Float64, {});
-  EXPECT_EQ(rasterize<double>(*bench.raster, {{Region{0, 0, 0, {}, {}, {}}}}, {source}, {DType::Float64, {}}),
+  EXPECT_EQ(rasterize<double>(*bench.backend, {{Region{0, 0, 0, {}, {}, {}}}}, {source}, {DType::Float64, {}}),
             std::vector<double>{1});
 }
 
@@ -142,8 +144,8 @@ TEST(HostRaster, ReportsASourceThatIsNotThere) {
   Bench bench;
   const Tensor output = *Tensor::onHost({DType::Float32, {1}});
   const std::vector<const Tensor*> outputs = {&output};
-  bench.raster->setRegions({{contiguousRegion(3, 0, 0, 1)}});
-  EXPECT_EQ(bench.raster->onResize(outputs, outputs).code(), StatusCode::Internal);
+  const auto raster = std::move(*makeRaster(*bench.backend, {{contiguousRegion(3, 0, 0, 1)}}, {}, output.desc));
+  EXPECT_EQ(raster->onResize(outputs, outputs).code(), StatusCode::Internal);
 }
 
 TEST(PlanRegion, MergesAcrossTheDestinationOrder) {

@@ -18,9 +18,6 @@ class NullBackend final : public Backend {
 
   // No kernels: the pipeline asks the next backend, and reports "null" as a refusal.
   std::span<const Creator> creators(const OpDef&) const override { return {}; }
-  Result<std::unique_ptr<RasterExecution>> createRaster() override {
-    return Status::unsupported("null: the backend has no raster kernel");
-  }
 
   // The "device memory" is host memory. A real device subclasses Buffer.
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override {

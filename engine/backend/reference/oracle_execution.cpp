@@ -1,5 +1,7 @@
 #include "engine/backend/reference/oracle_execution.h"
 
+#include "engine/op/internal_operators.h"
+
 namespace opkit::reference {
 
 OracleExecution::OracleExecution(const CreateArgs& args, HostBackend& backend)
@@ -103,6 +105,31 @@ Creator oracleCreator() {
   };
   Creator creator{"reference", supports, create};
   creator.dtypes = kEveryDType;
+  return creator;
+}
+
+namespace {
+
+class RasterOracle final : public HostExecution {
+ public:
+  RasterOracle(const CreateArgs& args, Backend& backend) : HostExecution(backend), list_(*args.regions) {}
+  Status onResize(TensorList, TensorList) override { return Status::ok(); }
+
+ protected:
+  Status onRun(TensorList inputs, TensorList outputs) override { return rasterOracle(list_, inputs, *outputs[0]); }
+
+ private:
+  RegionList list_;
+};
+
+}  // namespace
+
+Creator rasterOracleCreator() {
+  Creator creator = oracleCreator();
+  creator.supports = [](const CreateArgs&) { return Status::ok(); };
+  creator.create = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+    return std::unique_ptr<Execution>(std::make_unique<RasterOracle>(args, backend));
+  };
   return creator;
 }
 

@@ -40,5 +40,7 @@ class OracleExecution final : public HostExecution {
 
 /// Provider "reference". Refuses if the card has no oracle. REQUIRES a HostBackend at creation.
 Creator oracleCreator();
+/// The same for Raster, by rasterOracle (engine/op/internal_operators.h).
+Creator rasterOracleCreator();
 
 }  // namespace opkit::reference

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/backend_registry.h"
+#include "engine/backend/op_runner.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::reference {
@@ -49,9 +50,7 @@ class OracleExecutionTest : public ::testing::TestWithParam<std::string> {
   template <class T>
   std::vector<T> run(Execution& execution, TensorList inputs, const TensorDesc& desc) {
     const Tensor output = *Tensor::onHost(desc);
-    const std::vector<const Tensor*> outputs = {&output};
-    EXPECT_TRUE(execution.onResize(inputs, outputs).isOk());
-    EXPECT_TRUE(execution.onExecute(inputs, outputs).isOk());
+    EXPECT_TRUE(resizeAndRun(*backend, {{&execution, {inputs.begin(), inputs.end()}, {&output}}}).isOk());
     const auto data = output.data<T>();
     return {data.begin(), data.end()};
   }

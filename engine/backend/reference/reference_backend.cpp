@@ -3,7 +3,9 @@
 #include "engine/backend/host/host_backend.h"
 #include "engine/backend/host/host_devices.h"
 #include "engine/backend/host/host_loop.h"
+#include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
+#include "engine/op/internal_operators.h"
 
 namespace opkit::reference {
 namespace {
@@ -12,13 +14,18 @@ class ReferenceBackend final : public HostBackend {
  public:
   ReferenceBackend() : HostBackend("reference") {}
   /// The oracle; the loop after it runs only if forced.
-  std::span<const Creator> creators(const OpDef& def) const override { return {creators_, def.loop ? 2u : 1u}; }
+  std::span<const Creator> creators(const OpDef& def) const override {
+    if (&def == &convertCard()) return {};
+    if (&def == &rasterCard()) return rasters_;
+    return {creators_, def.loop ? 2u : 1u};
+  }
 
  private:
   static ThreadPool& poolOf(Backend& backend) { return static_cast<ReferenceBackend&>(backend).pool_; }
 
   ThreadPool pool_;  // the caller's thread only
   Creator creators_[2] = {oracleCreator(), hostLoopCreator(poolOf)};
+  Creator rasters_[2] = {hostRasterCreator(poolOf), rasterOracleCreator()};  // folding needs the fast one
 };
 
 class ReferenceRuntime final : public Runtime {

@@ -9,7 +9,7 @@ namespace opkit::vulkan {
 namespace {
 
 /// The values behind as many of `filler` as make kMaxLoops.
-std::array<int64_t, BroadcastWork::kMaxLoops> lastOf(const std::vector<int64_t>& values, int64_t filler) {
+std::array<int64_t, BroadcastWork::kMaxLoops> lastOf(const DimVector& values, int64_t filler) {
   OPKIT_CHECK(values.size() <= BroadcastWork::kMaxLoops);
   std::array<int64_t, BroadcastWork::kMaxLoops> result;
   result.fill(filler);

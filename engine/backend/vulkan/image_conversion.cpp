@@ -12,7 +12,20 @@ typename S::PushConstants pushOf(const ImageShape& shape) {
   return {.count = shape.texels(), .channels = shape.channels, .height = shape.height, .width = shape.width};
 }
 
+class ImageConversion final : public VulkanExecution {
+ public:
+  ImageConversion(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), caps_(args.device) {}
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
+    return encodeConversion(*inputs[0], *outputs[0], caps_, encoder);
+  }
+
+ private:
+  DeviceCaps caps_;
+};
+
 }  // namespace
+
+Creator conversionCreator() { return creatorOf<ImageConversion>(takeAll); }
 
 Status encodeConversion(const Tensor& from, const Tensor& to, const DeviceCaps& caps, Encoder& encoder) {
   using Pack = shaders::ImagePack;

@@ -8,15 +8,7 @@ namespace opkit::vulkan {
 /// Records the conversion of `from` into the layout of `to`; one of them is an image.
 Status encodeConversion(const Tensor& from, const Tensor& to, const DeviceCaps& caps, Encoder& encoder);
 
-class ImageConversion final : public VulkanExecution {
- public:
-  explicit ImageConversion(Backend& backend) : VulkanExecution(backend), caps_(backend.caps()) {}
-  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
-    return encodeConversion(*inputs[0], *outputs[0], caps_, encoder);
-  }
-
- private:
-  DeviceCaps caps_;
-};
+/// The kernel of Convert. `layout` of the Creator does not apply: the layouts are those of the tensors.
+Creator conversionCreator();
 
 }  // namespace opkit::vulkan

@@ -9,11 +9,10 @@ uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 }  // namespace
 
-void appendDimensions(const Shape& size, std::array<const std::vector<int64_t>*, 3> views,
-                      std::vector<uint32_t>& table) {
+void appendDimensions(const Shape& size, std::array<const DimVector*, 3> views, std::vector<uint32_t>& table) {
   for (size_t d = 0; d < size.size(); ++d) {
     table.push_back(u32(size[d]));
-    for (const std::vector<int64_t>* view : views) table.push_back(view ? u32((*view)[d]) : 0);
+    for (const DimVector* view : views) table.push_back(view ? u32((*view)[d]) : 0);
   }
 }
 

@@ -7,8 +7,7 @@
 namespace opkit::vulkan {
 
 /// Appends one texel per dimension: its size and its step in three views; an absent view has none.
-void appendDimensions(const Shape& size, std::array<const std::vector<int64_t>*, 3> views,
-                      std::vector<uint32_t>& table);
+void appendDimensions(const Shape& size, std::array<const DimVector*, 3> views, std::vector<uint32_t>& table);
 /// Of a Copy or Scatter: its iterations, its box, then one texel per index term: offset, extent, stride.
 std::vector<uint32_t> tableOfBoxes(const LoopRegion& loop);
 

@@ -164,13 +164,13 @@ TEST_F(MemoryAllocatorTest, ALostDeviceRefusesEverythingButANewRuntimeWorks) {
     const Tensor x = upload(*backend, desc, std::vector<float>(10, 2.0f));
     const Tensor y = makeTensor(*backend, desc);
     AffineExecution affine(*backend, 1);
-    const std::vector<Step> steps{{&affine, {&x}, {&y}}};
+    const std::vector<OpCall> steps{{&affine, {&x}, {&y}}};
     EXPECT_OK(resizeAndRun(*backend, steps));
     faults.loseDeviceAfter(0);
-    const Status lost = runSteps(*backend, steps);
+    const Status lost = runCalls(*backend, steps);
     EXPECT_EQ(lost.code(), StatusCode::DeviceLost);
     EXPECT_EQ(lost.message(), "vulkan: submitting work: VK_ERROR_DEVICE_LOST");
-    const Status again = runSteps(*backend, steps);
+    const Status again = runCalls(*backend, steps);
     EXPECT_EQ(again.code(), StatusCode::DeviceLost);
     EXPECT_NE(again.message().find("was lost earlier; make a new session"), std::string::npos) << again.message();
     EXPECT_EQ(runtime->createBackend(registry_, {}).error().code(), StatusCode::DeviceLost);

@@ -27,7 +27,7 @@ size_t widestWord(std::span<const Move> moves, size_t elementBytes) {
 void appendRecord(const Region& region, uint32_t first, uint32_t source, std::vector<uint32_t>& table) {
   const auto put = [&](int64_t value) { table.push_back(static_cast<uint32_t>(static_cast<int32_t>(value))); };
   const size_t missing = kMaxRank - region.size.size();
-  const auto putSix = [&](const std::vector<int64_t>& values, int64_t fill) {
+  const auto putSix = [&](const DimVector& values, int64_t fill) {
     for (size_t i = 0; i < missing; ++i) put(fill);
     for (const int64_t value : values) put(value);
   };

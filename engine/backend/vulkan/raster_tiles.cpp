@@ -14,10 +14,10 @@ constexpr int64_t kMostRunWords = 32;     // what the smallest subgroups reach a
 constexpr int64_t kPreferredArea = 1024;  // words; four for each of 256 invocations
 constexpr int64_t kGapShare = 16;         // gaps take up to this part of a tile
 
-using Extents = std::vector<int64_t>;
+using Extents = Shape;
 
 /// Dimensions by ascending distance, without those that repeat.
-std::vector<size_t> nearestFirst(const std::vector<int64_t>& strides) {
+std::vector<size_t> nearestFirst(const DimVector& strides) {
   std::vector<size_t> order;
   for (size_t d = strides.size(); d-- > 0;)
     if (strides[d] != 0) order.push_back(d);
@@ -28,10 +28,10 @@ std::vector<size_t> nearestFirst(const std::vector<int64_t>& strides) {
 /// One side of a region.
 struct Side {
   const Shape& size;
-  const std::vector<int64_t>& strides;
+  const DimVector& strides;
   std::vector<size_t> order;
 
-  Side(const Shape& extents, const std::vector<int64_t>& distances)
+  Side(const Shape& extents, const DimVector& distances)
       : size(extents), strides(distances), order(nearestFirst(distances)) {}
 
   /// Calls visit(d, run) for the dimensions that continue a run of `run` words, until it returns the run's end.

@@ -15,7 +15,7 @@ const DeviceClass& classNamed(const char* name) { return **deviceClassNamed(name
 
 /// The region of a Transpose: output axis d is input axis perm[d].
 Region transposed(const Shape& shape, const std::vector<size_t>& perm) {
-  const std::vector<int64_t> from = contiguousStrides(shape);
+  const DimVector from = contiguousStrides(shape);
   Region region;
   for (const size_t axis : perm) {
     region.size.push_back(shape[axis]);
@@ -34,7 +34,7 @@ std::optional<TilePlan> plan(const Shape& shape, const std::vector<size_t>& perm
 /// buffer begins at a sector: in the source's order, or in the destination's.
 double efficiency(const TilePlan& plan, size_t wordBytes, int64_t lanes, bool source, int64_t sector) {
   constexpr size_t kFirst = TilePlan::kRank - TilePlan::kBoxRank;
-  const std::vector<int64_t>& strides = source ? plan.region.sourceStrides : plan.region.strides;
+  const DimVector& strides = source ? plan.region.sourceStrides : plan.region.strides;
   const auto bytes = static_cast<int64_t>(wordBytes);
   int64_t used = 0, touched = 0;
   for (int64_t first = 0; first < plan.area(); first += lanes) {

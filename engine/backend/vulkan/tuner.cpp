@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/backend/op_runner.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
 
 namespace opkit::vulkan {
@@ -16,10 +17,9 @@ constexpr int kMostRuns = 50;
 Result<std::vector<Tensor>> ownTensors(VulkanBackend& backend, TensorList tensors) {
   std::vector<Tensor> own;
   for (const Tensor* tensor : tensors) {
-    own.push_back(tensor ? Tensor{tensor->desc, nullptr, 0, 0, tensor->layout} : Tensor{});
+    own.emplace_back();
     if (!tensor) continue;
-    OPKIT_ASSIGN(const size_t bytes, backend.storedBytes(own.back()));
-    OPKIT_ASSIGN(own.back().buffer, backend.allocate(std::max<size_t>(bytes, 1)));
+    OPKIT_ASSIGN(own.back(), onDevice(backend, {tensor->desc, nullptr, 0, 0, tensor->layout}));
   }
   return own;
 }

@@ -178,7 +178,7 @@ TEST_F(TunerTest, AnEntryThatComesAfterThePlanDoesNotChangeIt) {
       EXPECT_OK(backend->beginSegment(0));
       EXPECT_OK(chooser.onResize(in, out));
       EXPECT_OK(backend->endSegment(0));
-      EXPECT_OK(runSteps(*backend, {{&chooser, in, out}}));
+      EXPECT_OK(runCalls(*backend, {{&chooser, in, out}}));
       EXPECT_EQ(download<float>(*backend, y, DType::Float32)[0], 2.0f) << "the alternative that was measured";
     }
     EXPECT_EQ(*chooser.scratchBytes(in, out), *bytes + 64 * sizeof(float)) << "the next plan takes the new one";

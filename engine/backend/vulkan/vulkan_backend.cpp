@@ -10,6 +10,7 @@
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
 #include "engine/backend/vulkan/vulkan_status.h"
+#include "engine/op/internal_operators.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit::vulkan {
@@ -121,14 +122,6 @@ Result<size_t> VulkanBackend::storedBytes(const Tensor& tensor) const {
   return static_cast<size_t>(needed.size);
 }
 
-Result<std::unique_ptr<Execution>> VulkanBackend::createConversion() {
-  return std::unique_ptr<Execution>(std::make_unique<ImageConversion>(*this));
-}
-
-Layout VulkanBackend::rasterLayout(const RegionList& regions, const CreateArgs& args) const {
-  return caps().imageExtent > 0 && joinsChannels(regions, args) ? Layout::NC4HW4 : Layout::NCHW;
-}
-
 const std::string& VulkanBackend::name() const {
   static const std::string name = "vulkan";
   return name;
@@ -136,12 +129,10 @@ const std::string& VulkanBackend::name() const {
 
 std::span<const Creator> VulkanBackend::creators(const OpDef& def) const {
   return tables_.of(*registry_, name(), def, [&](std::span<const Creator>) {
+    if (&def == &rasterCard()) return rasterCreators();
+    if (&def == &convertCard()) return std::vector{conversionCreator()};
     return def.loop ? std::vector{loopCreator()} : std::vector<Creator>();
   });
-}
-
-Result<std::unique_ptr<RasterExecution>> VulkanBackend::createRaster() {
-  return std::unique_ptr<RasterExecution>(std::make_unique<VulkanRaster>(*this));
 }
 
 Result<std::shared_ptr<Buffer>> VulkanBackend::allocate(size_t sizeBytes) {

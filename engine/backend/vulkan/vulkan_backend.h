@@ -31,15 +31,12 @@ class VulkanBackend final : public Backend {
 
   const std::string& name() const override;
   std::span<const Creator> creators(const OpDef& def) const override;
-  Result<std::unique_ptr<RasterExecution>> createRaster() override;
   /// Within an EncodingAs, with the figures of its variation.
   const DeviceCaps& caps() const override { return *encoding_; }
   Result<std::shared_ptr<Buffer>> allocate(size_t sizeBytes) override;
   size_t alignment() const override { return alignment_; }
   DType storageDType(DType dtype) const override;
   Result<size_t> storedBytes(const Tensor& tensor) const override;
-  Result<std::unique_ptr<Execution>> createConversion() override;
-  Layout rasterLayout(const RegionList& regions, const CreateArgs& args) const override;
 
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;

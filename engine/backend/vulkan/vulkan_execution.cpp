@@ -37,9 +37,7 @@ struct VulkanExecution::State {
   EncodedCommands commands;
 };
 
-VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(std::make_unique<State>(backend)) {
-  ++backend.counters().executionsCreated;
-}
+VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(std::make_unique<State>(backend)) {}
 
 VulkanExecution::~VulkanExecution() = default;
 

@@ -15,7 +15,7 @@ using Command = LoopRegion::Command;
 constexpr size_t kMaxRank = 6;  // of the shaders
 constexpr size_t kMaxWordBytes = 16;
 
-bool allEven(const std::vector<int64_t>& values, size_t count) {
+bool allEven(const DimVector& values, size_t count) {
   return std::all_of(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count),
                      [](int64_t value) { return value % 2 == 0; });
 }

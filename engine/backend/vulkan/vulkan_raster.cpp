@@ -6,6 +6,7 @@
 
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/vulkan/device_limits.h"
+#include "engine/backend/vulkan/raster_batch.h"
 #include "engine/backend/vulkan/raster_tiles.h"
 #include "shaders/raster/raster.h"
 #include "shaders/raster/raster_tiles.h"
@@ -38,7 +39,7 @@ Result<const Tensor*> sourceOf(TensorList inputs, int source, const Tensor& outp
 /// The whole output from one element.
 Region fillRegion(int source, const TensorDesc& output) { return {source, 0, 0, {output.elements()}, {0}, {1}}; }
 
-bool allEven(const std::vector<int64_t>& values, size_t count) {
+bool allEven(const DimVector& values, size_t count) {
   for (size_t i = 0; i < count; ++i)
     if (values[i] % 2 != 0) return false;
   return true;
@@ -130,7 +131,7 @@ Status copyRuns(const Region& region, const Tensor& from, const Tensor& to, Enco
   const Shape outer(region.size.begin(), region.size.end() - (region.size.empty() ? 0 : 1));
   std::vector<ByteRun> runs;
   runs.reserve(static_cast<size_t>(elementCount(outer)));
-  forEachIndex(outer, [&](const std::vector<int64_t>& index) {
+  forEachIndex(outer, [&](const DimVector& index) {
     int64_t source = region.sourceOffset;
     int64_t target = region.offset;
     for (size_t d = 0; d < index.size(); ++d) {
@@ -162,7 +163,7 @@ struct Reach {
   int64_t first;
   int64_t last;
 
-  Reach(int64_t offset, const std::vector<int64_t>& strides, const Shape& size) : first(offset), last(offset) {
+  Reach(int64_t offset, const DimVector& strides, const Shape& size) : first(offset), last(offset) {
     for (size_t d = 0; d < size.size(); ++d) (strides[d] < 0 ? first : last) += strides[d] * (size[d] - 1);
   }
 };
@@ -343,38 +344,68 @@ Status checkReach(const Region& region) {
                              kLimit);
 }
 
-bool joinsChannels(const RegionList& regions, const CreateArgs& args) {
-  for (size_t i = 0; i < args.inputs.size(); ++i)
-    if (args.layout(i) != Layout::NC4HW4) return false;
-  const TensorDesc* output = args.outputs.data();
-  return !args.inputs.empty() && requireImages(args, {&output, 1}).isOk() &&
-         joinedChannels(regions, args.inputs, *output).has_value();
-}
+namespace {
 
-Status VulkanRaster::Kernel::onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) {
-  const Tensor& output = *outputs[0];
-  if (output.layout == Layout::NC4HW4) {
+/// Concatenates images along the channels.
+class ImageJoin final : public VulkanExecution {
+ public:
+  ImageJoin(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), list_(*args.regions) {}
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override {
     encoder.beginDisjoint();
-    OPKIT_TRY(joinImages(list, inputs, output, encoder));
+    OPKIT_TRY(joinImages(list_, inputs, *outputs[0], encoder));
     encoder.endDisjoint();
     return Status::ok();
   }
-  if (list.fill == RegionList::Fill::Zero) OPKIT_TRY(encoder.fillZero(output));
+
+ private:
+  RegionList list_;
+};
+
+class BufferRaster final : public VulkanExecution {
+ public:
+  BufferRaster(const CreateArgs& args, Backend& backend) : VulkanExecution(backend), list_(*args.regions) {}
+  Status onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) override;
+
+ private:
+  RegionList list_;
+};
+
+Status BufferRaster::onEncode(TensorList inputs, TensorList outputs, Encoder& encoder) {
+  const Tensor& output = *outputs[0];
+  if (list_.fill == RegionList::Fill::Zero) OPKIT_TRY(encoder.fillZero(output));
   std::vector<Move> moves;
-  if (list.fill == RegionList::Fill::Input) {
-    OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list.fillInput, output));
-    OPKIT_TRY(encodeRegion(fillRegion(list.fillInput, output.desc), *value, output, encoder, moves));
+  if (list_.fill == RegionList::Fill::Input) {
+    OPKIT_ASSIGN(const Tensor* value, sourceOf(inputs, list_.fillInput, output));
+    OPKIT_TRY(encodeRegion(fillRegion(list_.fillInput, output.desc), *value, output, encoder, moves));
     OPKIT_TRY(encodeDisjoint(std::move(moves), output, encoder));
     moves.clear();
   }
   // Copies state the exact bytes that they write, so the tracker sees that they are disjoint; dispatches do not.
   encoder.beginDisjoint();
-  for (const Region& region : list.regions) {
+  for (const Region& region : list_.regions) {
     OPKIT_ASSIGN(const Tensor* source, sourceOf(inputs, region.source, output));
     OPKIT_TRY(encodeRegion(region, *source, output, encoder, moves));
   }
   encoder.endDisjoint();
   return encodeDisjoint(std::move(moves), output, encoder);
+}
+
+Status joinsChannels(const CreateArgs& args) {
+  for (size_t i = 0; i < args.inputs.size(); ++i)
+    if (args.layout(i) != Layout::NC4HW4) return Status::unsupported("Raster: input {} is no image", i);
+  const TensorDesc* output = args.outputs.data();
+  OPKIT_TRY(requireImages(args, {&output, 1}));
+  if (!args.inputs.empty() && joinedChannels(*args.regions, args.inputs, *output)) return Status::ok();
+  return Status::unsupported("Raster: the regions do not concatenate images along the channels");
+}
+
+}  // namespace
+
+std::vector<Creator> rasterCreators() {
+  std::vector<Creator> creators = {creatorOf<ImageJoin>(joinsChannels, Layout::NC4HW4, "images"),
+                                   creatorOf<BufferRaster>(takeAll)};
+  for (Creator& creator : creators) creator.dtypes = kEveryDType;
+  return creators;
 }
 
 }  // namespace opkit::vulkan

@@ -25,8 +25,8 @@ struct Writer {
   std::vector<Digit> digits;  // largest stride first; the last stride is 1
 
   /// The digits of an address relative to `offset`; only the first may be negative or large.
-  std::vector<int64_t> digitsOf(int64_t address) const {
-    std::vector<int64_t> result;
+  DimVector digitsOf(int64_t address) const {
+    DimVector result;
     for (const Digit& digit : digits) {
       result.push_back(floorDivide(address, digit.stride));
       address -= result.back() * digit.stride;
@@ -108,8 +108,8 @@ class Composer {
   bool compose(const Box& box) {
     if (++boxes_ > kMaxBoxes) return false;
     if (isOutside(box)) return true;
-    const std::vector<int64_t> base = writer_.digitsOf(box.sourceOffset - writer_.offset);
-    std::vector<std::vector<int64_t>> steps;  // per axis, the digits of its stride
+    const DimVector base = writer_.digitsOf(box.sourceOffset - writer_.offset);
+    std::vector<DimVector> steps;  // per axis, the digits of its stride
     for (const Axis& axis : box.axes) steps.push_back(writer_.digitsOf(axis.sourceStride));
     // Digits add up without carries in a box whose every digit stays below its capacity.
     for (size_t d = 1; d < base.size(); ++d) {
@@ -122,7 +122,7 @@ class Composer {
   std::vector<Region> result;
 
  private:
-  using Steps = std::vector<std::vector<int64_t>>;
+  using Steps = std::vector<DimVector>;
 
   bool isOutside(const Box& box) const {
     int64_t last = writer_.offset;
@@ -130,7 +130,7 @@ class Composer {
     return box.lastAddress() < writer_.offset || box.sourceOffset > last;
   }
 
-  static int64_t largest(const Box& box, const std::vector<int64_t>& base, const Steps& steps, size_t digit) {
+  static int64_t largest(const Box& box, const DimVector& base, const Steps& steps, size_t digit) {
     int64_t value = base[digit];
     for (size_t e = 0; e < box.axes.size(); ++e) value += (box.axes[e].size - 1) * steps[e][digit];
     return value;
@@ -163,7 +163,7 @@ class Composer {
 
   /// Without carries each digit is base + sum(index * step): keeps the indices at which all digits are below their
   /// sizes.
-  bool clip(Box box, std::vector<int64_t> base, const Steps& steps) {
+  bool clip(Box box, DimVector base, const Steps& steps) {
     for (size_t d = 0; d < base.size(); ++d) {
       const int64_t size = writer_.digits[d].size;
       const int64_t last = largest(box, base, steps, d);
@@ -191,7 +191,7 @@ class Composer {
     return true;
   }
 
-  void emit(const Box& box, const std::vector<int64_t>& base, const Steps& steps) {
+  void emit(const Box& box, const DimVector& base, const Steps& steps) {
     Region region{source_, writer_.sourceOffset, box.offset, {}, {}, {}};
     for (size_t d = 0; d < base.size(); ++d) region.sourceOffset += base[d] * writer_.digits[d].sourceStride;
     for (size_t e = 0; e < box.axes.size(); ++e) {

@@ -12,7 +12,7 @@ namespace {
 std::map<int64_t, int64_t> elementsOf(const std::vector<Region>& regions) {
   std::map<int64_t, int64_t> pairs;
   for (const Region& region : regions) {
-    forEachIndex(region.size, [&](const std::vector<int64_t>& index) {
+    forEachIndex(region.size, [&](const DimVector& index) {
       int64_t from = region.sourceOffset, to = region.offset;
       for (size_t d = 0; d < index.size(); ++d) {
         from += index[d] * region.sourceStrides[d];
@@ -26,7 +26,7 @@ std::map<int64_t, int64_t> elementsOf(const std::vector<Region>& regions) {
 
 /// A box of a row-major tensor, seen with its axes in any order.
 Region anyBox(std::mt19937& random, const Shape& shape, bool intoTensor) {
-  const std::vector<int64_t> strides = contiguousStrides(shape);
+  const DimVector strides = contiguousStrides(shape);
   std::vector<size_t> order(shape.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = d;
   std::shuffle(order.begin(), order.end(), random);

@@ -1,11 +1,11 @@
-// VulkanTest: a fixture with a Runtime under validation, host tensors on the device, and Executions run by hand as a
-// pipeline runs them.
+// VulkanTest: a fixture with a Runtime under validation and host tensors on the device.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "engine/backend/op_runner.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "engine/op/op_registry.h"
@@ -31,31 +31,6 @@ class AffineExecution final : public VulkanExecution {
   uint32_t factor_;
 };
 
-/// One command of a hand-made pipeline.
-struct Step {
-  Execution* execution;
-  std::vector<const Tensor*> inputs;
-  std::vector<const Tensor*> outputs;
-};
-
-inline Status resizeSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
-  OPKIT_TRY(backend.beginSegment(segment));
-  for (const Step& step : steps) OPKIT_TRY(resizeAlone(backend, *step.execution, step.inputs, step.outputs));
-  return backend.endSegment(segment);
-}
-
-inline Status runSteps(Backend& backend, const std::vector<Step>& steps, size_t segment = 0) {
-  for (const Step& step : steps) OPKIT_TRY(step.execution->onExecute(step.inputs, step.outputs));
-  return backend.onExecuteEnd(segment);
-}
-
-/// Everything in one segment, resized and run once.
-inline Status resizeAndRun(Backend& backend, const std::vector<Step>& steps) {
-  OPKIT_TRY(backend.onResizeBegin());
-  OPKIT_TRY(resizeSteps(backend, steps));
-  return runSteps(backend, steps);
-}
-
 class VulkanTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -76,11 +51,9 @@ class VulkanTest : public ::testing::Test {
     return *std::move(backend);
   }
   static Tensor makeTensor(Backend& backend, const TensorDesc& desc) {
-    Tensor tensor{{backend.storageDType(desc.dtype), desc.shape}, nullptr, 0, 0};
-    auto buffer = backend.allocate(tensor.sizeBytes());
-    EXPECT_TRUE(buffer) << buffer.error().message();
-    tensor.buffer = *buffer;
-    return tensor;
+    auto tensor = onDevice(backend, {{backend.storageDType(desc.dtype), desc.shape}, nullptr});
+    EXPECT_TRUE(tensor) << tensor.error().message();
+    return *std::move(tensor);
   }
   template <class T>
   static Tensor upload(Backend& backend, const TensorDesc& desc, const std::vector<T>& values) {
