@@ -4,12 +4,8 @@
 // it. A Backend belongs to one session and is used by one thread at a time. engine/backend/null is the complete minimal
 // example to copy.
 //
-// A pipeline cuts its commands into segments: runs of consecutive commands on one backend. At resize it calls
-// onResizeBegin, then per segment beginSegment, onResize of each Execution, endSegment. At run it calls per segment
-// onExecute of each Execution, then onExecuteEnd; then download() sees the results.
-//
-// A session caches plans (one per set of input shapes), each with its own Executions. selectPlan selects the
-// plan for the calls above; the recordings of the other plans stay valid.
+// A plan records its Executions once and runs the Recordings many times. Memory, kernels and copies have no order of
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +32,7 @@ struct DeviceInfo {
   bool software = false;  // implemented on the CPU
 };
 
-enum class RecordMode { Indirect, Direct };
+enum class RecordMode { Indirect, Direct };  // one Recording per segment of a plan, or one per Execution
 enum class Precision { High, Normal, Low };
 /// Storage of tensors whose kernels accept both: linear buffers, or NC4HW4 images.
 enum class Storage { Auto, Buffer, Image };
@@ -52,12 +48,11 @@ struct BackendShare {
 };
 
 struct BackendConfig {
-  size_t threads = 0;                        // CPU worker threads; 0 is one per core
-  RecordMode record = RecordMode::Indirect;  // one command buffer per segment, or one per Execution
-  Precision precision = Precision::High;     // Normal and Low store floats as fp16 on the device
-  bool deviceTimestamps = false;             // time every Execution on the device
-  Storage storage = Storage::Auto;           // Auto follows the device's profile
-  bool tune = false;                         // time kernel choices that the tuning cache lacks
+  size_t threads = 0;                     // CPU worker threads; 0 is one per core
+  Precision precision = Precision::High;  // Normal and Low store floats as fp16 on the device
+  bool deviceTimestamps = false;          // time every Execution on the device
+  Storage storage = Storage::Auto;        // Auto follows the device's profile
+  bool tune = false;                      // time kernel choices that the tuning cache lacks
   MemoryHint memory = MemoryHint::Normal;
   PowerHint power = PowerHint::Normal;
   size_t guardBytes = 0;  // canaries around constants, the parts of scratch memory and images (harness only)
@@ -80,6 +75,35 @@ struct BackendCounters {
   uint64_t alternatives = 0;  // the most among which one kernel chose
 
   BackendCounters& operator+=(const BackendCounters& other);
+};
+
+/// Executions that were added to a Recorder, ready to run any number of times. The plan that asked for it owns it, and
+/// destroys it before the tensors, the lists of tensors and the Executions.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  /// Runs the Executions in the order in which they were added, and waits for them. InvalidArgument if one found bad
+  /// data (an index out of range), DeviceLost.
+  virtual Status run() = 0;
+  /// With BackendConfig::deviceTimestamps: appends the nanoseconds of each Execution in the last run. Nothing if the
+  /// backend has no device clock.
+  virtual Status appendTimesNs(std::vector<double>& times) const {
+    static_cast<void>(times);
+    return Status::ok();
+  }
+  /// With BackendConfig::guardBytes, after a run: Internal if a kernel wrote outside a constant that it packed or
+  /// outside a part of its scratch memory.
+  virtual Status checkGuards() { return Status::ok(); }
+};
+
+/// Makes the Recordings of one plan on one backend, which run in the order in which they are finished.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  /// Resizes the Execution, whose scratch memory is set, and appends it to the open Recording.
+  virtual Status add(Execution& execution, TensorList inputs, TensorList outputs) = 0;
+  /// Closes the open Recording; the next add() opens another.
+  virtual Result<std::unique_ptr<Recording>> finish() = 0;
 };
 
 class Backend {
@@ -118,24 +142,8 @@ class Backend {
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;
 
-  /// Selects the plan for the following resizes and runs; initially 0. A plan is empty until its onResizeBegin.
-  virtual void selectPlan(size_t plan) { static_cast<void>(plan); }
-  /// Frees the recordings of a plan. No effect if there are none.
-  virtual void dropPlan(size_t plan) { static_cast<void>(plan); }
-
-  /// Restarts the selected plan and drops its recordings.
-  virtual Status onResizeBegin() { return Status::ok(); }
-  virtual Status beginSegment(size_t) { return Status::ok(); }
-  virtual Status endSegment(size_t) { return Status::ok(); }
-  virtual Status onExecuteEnd(size_t) { return Status::ok(); }
-
-  /// With BackendConfig::deviceTimestamps: nanoseconds per Execution of the selected plan's last run, in onResize
-  /// order. Empty if the backend has no device clock.
-  virtual Result<std::vector<double>> deviceTimesNs() { return std::vector<double>(); }
-
-  /// With BackendConfig::guardBytes, after a run: Internal if a kernel of the selected plan wrote outside a constant
-  /// that it packed or outside a part of its scratch memory.
-  virtual Status checkGuards() { return Status::ok(); }
+  /// Starts the recordings of one plan.
+  virtual Result<std::unique_ptr<Recorder>> record() = 0;
 
   const BackendCounters& counters() const { return counters_; }
   BackendCounters& counters() { return counters_; }

@@ -41,11 +41,12 @@ Status prepare(OpRunner& runner, const MeasureArgs& what) {
 }
 
 /// Nanoseconds of the command, and of everything around it.
-Status run(OpRunner& runner, Backend& backend, double& runNs, double& restNs) {
+Status run(OpRunner& runner, double& runNs, double& restNs) {
   const double start = nowNs();
   OPKIT_TRY(runner.run());
   const double wallNs = nowNs() - start;
-  OPKIT_ASSIGN(const std::vector<double> device, backend.deviceTimesNs());
+  std::vector<double> device;
+  OPKIT_TRY(runner.appendTimesNs(device));
   runNs = device.empty() ? wallNs : device.back();
   double allNs = 0;
   for (const double ns : device) allNs += ns;
@@ -61,10 +62,10 @@ Result<Cost> measure(Backend& backend, const MeasureArgs& what) {
   OpRunner runner(backend, std::move(execution), what.creator.layout);
   OPKIT_TRY(prepare(runner, what));
   double runNs = 0, restNs = 0, total = 0;
-  OPKIT_TRY(run(runner, backend, runNs, restNs));
+  OPKIT_TRY(run(runner, runNs, restNs));
   cost.firstNs = nowNs() - start;
   for (int i = 0; i < kLeastRuns || (i < kMostRuns && total < kEnoughNs); ++i) {
-    OPKIT_TRY(run(runner, backend, runNs, restNs));
+    OPKIT_TRY(run(runner, runNs, restNs));
     cost.runNs = i == 0 ? runNs : std::min(cost.runNs, runNs);
     cost.submitNs = i == 0 ? restNs : std::min(cost.submitNs, restNs);
     total += runNs + restNs;

@@ -46,10 +46,10 @@ class KernelRunner {
     const Tensor output = *Tensor::onHost(outputDescs_[0]);
     std::ranges::fill(output.bytes(), std::byte{0xFF});
     const std::vector<OpCall> calls = {{execution_.get(), list, {&output}}};
-    const Status resized = resizeCalls(*backend_, calls);
-    EXPECT_TRUE(resized.isOk()) << resized.toString();
+    const auto recording = recordCalls(*backend_, calls);
+    EXPECT_TRUE(recording) << recording.error().toString();
     const uint64_t allocations = backend_->counters().allocations;
-    const Status ran = runCalls(*backend_, calls);
+    const Status ran = (*recording)->run();
     EXPECT_TRUE(ran.isOk()) << ran.toString();
     EXPECT_EQ(backend_->counters().allocations, allocations) << "onExecute allocated";
     const auto data = output.data<float>();

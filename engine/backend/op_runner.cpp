@@ -20,19 +20,14 @@ OpCall describe(const Backend& backend, Execution& execution, std::span<const Te
   return call;
 }
 
-Status beginCalls(Backend& backend) {
-  OPKIT_TRY(backend.onResizeBegin());
-  return backend.beginSegment(0);
-}
-
-Status resizeCall(Backend& backend, const OpCall& call) {
+Status addCall(Backend& backend, Recorder& recorder, const OpCall& call) {
   OPKIT_ASSIGN(const size_t bytes, call.execution->scratchBytes(call.inputs, call.outputs));
   Tensor scratch{{DType::UInt8, {static_cast<int64_t>(bytes)}}, nullptr};
   if (bytes > 0) {
     OPKIT_ASSIGN(scratch.buffer, backend.allocate(bytes));
   }
   call.execution->setScratch(std::move(scratch));
-  return call.execution->onResize(call.inputs, call.outputs);
+  return recorder.add(*call.execution, call.inputs, call.outputs);
 }
 
 /// Unsupported if the device cannot convert one of the tensors from NCHW to its layout, or back.
@@ -77,20 +72,15 @@ Result<std::unique_ptr<Execution>> makeRaster(Backend& backend, const RegionList
   return makeInternal(backend, rasterCard(), inputs, output, &regions);
 }
 
-Status resizeCalls(Backend& backend, const std::vector<OpCall>& calls) {
-  OPKIT_TRY(beginCalls(backend));
-  for (const OpCall& call : calls) OPKIT_TRY(resizeCall(backend, call));
-  return backend.endSegment(0);
-}
-
-Status runCalls(Backend& backend, const std::vector<OpCall>& calls) {
-  for (const OpCall& call : calls) OPKIT_TRY(call.execution->onExecute(call.inputs, call.outputs));
-  return backend.onExecuteEnd(0);
+Result<std::unique_ptr<Recording>> recordCalls(Backend& backend, const std::vector<OpCall>& calls) {
+  OPKIT_ASSIGN(const std::unique_ptr<Recorder> recorder, backend.record());
+  for (const OpCall& call : calls) OPKIT_TRY(addCall(backend, *recorder, call));
+  return recorder->finish();
 }
 
 Status resizeAndRun(Backend& backend, const std::vector<OpCall>& calls) {
-  OPKIT_TRY(resizeCalls(backend, calls));
-  return runCalls(backend, calls);
+  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, recordCalls(backend, calls));
+  return recording->run();
 }
 
 Result<Tensor> onDevice(Backend& backend, Tensor described) {
@@ -106,8 +96,7 @@ OpRunner::OpRunner(Backend& backend, std::unique_ptr<Execution> execution, Layou
 
 /// Recordings are freed before the memory that they refer to.
 void OpRunner::drop() {
-  backend_.dropPlan(0);
-  recorded_ = false;
+  recording_.reset();
   calls_.clear();
   conversions_.clear();
   execution_->setScratch({});
@@ -152,7 +141,7 @@ Status OpRunner::fill(const Tensor& tensor, const Tensor& host) {
   if (tensor.layout == Layout::NCHW) return backend_.upload(host, tensor);
   for (size_t i = 0; i + 1 < calls_.size(); ++i)
     if (calls_[i].outputs[0] == &tensor) return backend_.upload(host, *calls_[i].inputs[0]);
-  OPKIT_CHECK(!recorded_);
+  OPKIT_CHECK(!recording_);
   OPKIT_ASSIGN(Tensor plain, options_.place({tensor.desc, nullptr}));
   OPKIT_ASSIGN(auto conversion, makeConversion(backend_, tensor.desc));
   OPKIT_TRY(backend_.upload(host, plain));
@@ -163,25 +152,24 @@ Status OpRunner::fill(const Tensor& tensor, const Tensor& host) {
 
 Status OpRunner::resize() {
   Status status = record();
-  recorded_ = status.isOk();
-  if (!recorded_) drop();
+  if (!status.isOk()) drop();
   return status;
 }
 
 Status OpRunner::record() {
-  backend_.selectPlan(0);  // the one before was dropped
-  OPKIT_TRY(beginCalls(backend_));
-  for (size_t i = 0; i + 1 < calls_.size(); ++i) OPKIT_TRY(resizeCall(backend_, calls_[i]));
+  recording_.reset();  // the one before
+  OPKIT_ASSIGN(const std::unique_ptr<Recorder> recorder, backend_.record());
+  for (size_t i = 0; i + 1 < calls_.size(); ++i) OPKIT_TRY(addCall(backend_, *recorder, calls_[i]));
   const double start = nowNs();
-  OPKIT_TRY(resizeCall(backend_, calls_.back()));
-  OPKIT_TRY(backend_.endSegment(0));
+  OPKIT_TRY(addCall(backend_, *recorder, calls_.back()));
+  OPKIT_ASSIGN(recording_, recorder->finish());
   resizeNs_ = nowNs() - start;
   return Status::ok();
 }
 
 Status OpRunner::run() {
-  OPKIT_CHECK(recorded_);
-  return runCalls(backend_, calls_);
+  OPKIT_CHECK(recording_);
+  return recording_->run();
 }
 
 Status OpRunner::download(size_t output, const Tensor& host) { return backend_.download(*outputs()[output], host); }

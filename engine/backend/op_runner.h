@@ -1,8 +1,7 @@
 // OpRunner: runs one Execution without a Session, to fold, measure, probe, check or test a kernel.
 //
-// resizeCalls and runCalls make the calls of a Backend in the order of a pipeline, for tensors that exist. An OpRunner
-// also owns the tensors, in the layout of the kernel, and the conversions that fill them. planAlone and fitsOn only ask
-// whether a device can run an Execution.
+// recordCalls and resizeAndRun are for tensors that exist. An OpRunner also owns the tensors, in the layout of the
+// kernel, and the conversions that fill them. planAlone and fitsOn only ask whether a device can run an Execution.
 //
 //   OpRunner runner(backend, std::move(execution), creator.layout);
 //   OPKIT_TRY(runner.place(args.inputs, args.outputs));
@@ -26,10 +25,9 @@ struct OpCall {
   std::vector<const Tensor*> inputs, outputs;
 };
 
-/// Restarts the selected plan with one segment of these calls. Each gets scratch memory of its own.
-Status resizeCalls(Backend& backend, const std::vector<OpCall>& calls);
-/// Runs the calls of the last resizeCalls. Then download() sees the results.
-Status runCalls(Backend& backend, const std::vector<OpCall>& calls);
+/// Records the calls, each with scratch memory of its own. The tensors, and the Executions, must outlive the Recording.
+Result<std::unique_ptr<Recording>> recordCalls(Backend& backend, const std::vector<OpCall>& calls);
+/// Records and runs them once.
 Status resizeAndRun(Backend& backend, const std::vector<OpCall>& calls);
 
 /// Allocates memory for a described tensor, which begins at its offset. The contents are undefined.
@@ -42,7 +40,7 @@ struct OpRunnerOptions {
 
 class OpRunner {
  public:
-  /// `layout` is the Creator's. REQUIRES that nothing else uses plan 0 of the backend while the OpRunner lives.
+  /// `layout` is the Creator's.
   OpRunner(Backend& backend, std::unique_ptr<Execution> execution, Layout layout = Layout::NCHW,
            OpRunnerOptions options = {});
   ~OpRunner() { drop(); }
@@ -62,6 +60,8 @@ class OpRunner {
   Status resize();
   Status run();
   Status download(size_t output, const Tensor& host);
+  /// Appends the device's nanoseconds of each conversion and of the Execution in the last run; see Recording.
+  Status appendTimesNs(std::vector<double>& times) const { return recording_->appendTimesNs(times); }
 
   Layout layout() const { return layout_; }
   TensorList inputs() const { return call().inputs; }
@@ -84,8 +84,8 @@ class OpRunner {
   OpRunnerOptions options_;
   std::deque<Tensor> tensors_;  // the calls point at them
   std::vector<std::unique_ptr<Execution>> conversions_;
-  std::vector<OpCall> calls_;  // the conversions, then the Execution
-  bool recorded_ = false;
+  std::vector<OpCall> calls_;             // the conversions, then the Execution
+  std::unique_ptr<Recording> recording_;  // null before resize()
   double resizeNs_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/plugin/plugin_backend.h"
 
+#include "engine/backend/host/host_recorder.h"
 #include "engine/op/internal_operators.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/kernels.h"
@@ -97,6 +98,7 @@ class PluginBackend final : public Backend {
                          static_cast<uint64_t>(device.offsetBytes), static_cast<void*>(host.bytes().data()),
                          static_cast<uint64_t>(device.sizeBytes()));
   }
+  Result<std::unique_ptr<Recorder>> record() override { return std::unique_ptr<Recorder>(new HostRecorder); }
 
  private:
   static void* memoryOf(const Tensor& tensor) { return static_cast<const PluginBuffer&>(*tensor.buffer).memory(); }

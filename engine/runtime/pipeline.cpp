@@ -33,8 +33,8 @@ std::span<std::byte> contentsOf(const Tensor& input) {
 
 }  // namespace
 
-Pipeline::Pipeline(PipelineParts& parts, size_t id)
-    : parts_(parts), model_(parts.model), config_(parts.config), backends_(parts.backends), id_(id) {}
+Pipeline::Pipeline(PipelineParts& parts)
+    : parts_(parts), model_(parts.model), config_(parts.config), backends_(parts.backends) {}
 
 Pipeline::~Pipeline() { unbind(); }
 
@@ -82,20 +82,17 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
 }
 
 Status Pipeline::bind() {
-  // The fallback backend was added after pipelines that do not use it.
-  arenas_.resize(backends_.size());
-  for (const BackendIndex b : backends_.ids()) backends_.at(b).selectPlan(id_);
+  arenas_.resize(backends_.size());  // the fallback backend was added after pipelines that do not use it
   if (bound_) return Status::ok();
-  for (const BackendIndex b : backends_.ids()) OPKIT_TRY(backends_.at(b).onResizeBegin());
   OPKIT_TRY(placeMemory());
-  OPKIT_TRY(resizeExecutions());
+  OPKIT_TRY(record(config_.record == RecordMode::Direct));
   bound_ = true;
   return Status::ok();
 }
 
 void Pipeline::unbind() {
   bound_ = false;
-  for (const BackendIndex b : backends_.ids()) backends_.at(b).dropPlan(id_);
+  recordings_.clear();  // before the memory that they refer to
   for (Arena& arena : arenas_) arena.unbind(schedule_);
   for (Slot& slot : schedule_.slots)
     if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
@@ -197,8 +194,18 @@ Tensor Pipeline::scratchOf(const KernelStep& step) const {
   return scratch;
 }
 
-Status Pipeline::resizeExecutions() {
+/// Executions on the host run one by one in any case.
+bool Pipeline::splits(const KernelStep& step) const {
+  return stepwise_ || backends_.at(step.backend).sharesHostMemory();
+}
+
+/// A Recording per segment, or per step.
+Status Pipeline::record(bool stepwise) {
+  stepwise_ = stepwise;
   IndexedVector<StepId, Step>& steps = schedule_.steps;
+  recordings_.clear();
+  recordings_.resize(steps.size());
+  IndexedVector<BackendIndex, std::unique_ptr<Recorder>> recorders(backends_.size());
   for (const StepId i : steps.ids()) {
     OPKIT_TRY(requireSession(parts_.share->ending));
     if (auto* copy = std::get_if<CopyStep>(&steps[i])) {
@@ -206,13 +213,29 @@ Status Pipeline::resizeExecutions() {
       continue;
     }
     KernelStep& step = std::get<KernelStep>(steps[i]);
-    Backend& backend = backends_.at(step.backend);
-    if (step.beginsSegment) OPKIT_TRY(backend.beginSegment(step.segment));
+    std::unique_ptr<Recorder>& recorder = recorders[step.backend];
+    if (!recorder) {
+      OPKIT_ASSIGN(recorder, backends_.at(step.backend).record());
+    }
     step.execution->setScratch(scratchOf(step));
-    OPKIT_TRY(step.execution->onResize(step.inputTensors, step.outputTensors).withContext(describe(step)));
-    if (step.endsSegment) OPKIT_TRY(backend.endSegment(step.segment));
+    OPKIT_TRY(recorder->add(*step.execution, step.inputTensors, step.outputTensors).withContext(describe(step)));
+    if (!splits(step) && !step.endsSegment) continue;
+    OPKIT_ASSIGN(recordings_[i], recorder->finish());
   }
   return Status::ok();
+}
+
+/// Records again if callbacks come, or came before, between steps that were recorded together.
+Status Pipeline::recordAs(bool stepwise) {
+  if (stepwise == stepwise_) return Status::ok();
+  const bool together = std::ranges::any_of(schedule_.steps, [&](const Step& step) {
+    const auto* kernel = std::get_if<KernelStep>(&step);
+    return kernel && !backends_.at(kernel->backend).sharesHostMemory();
+  });
+  if (!together) return Status::ok();
+  Status status = record(stepwise);
+  if (!status.isOk()) unbind();
+  return status;
 }
 
 /// Host memory for a copy between two backends whose memory the host cannot address.
@@ -239,7 +262,8 @@ Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> out
     const auto position = std::find(model_.inputs.begin(), model_.inputs.end(), slot.tensor) - model_.inputs.begin();
     OPKIT_TRY(backends_.at(slot.backend).upload(inputs[static_cast<size_t>(position)], slot.device));
   }
-  OPKIT_TRY(runSegments());
+  OPKIT_TRY(recordAs(config_.record == RecordMode::Direct || callbacks_.before || callbacks_.after));
+  OPKIT_TRY(runSteps());
   if (callbacks_.stopped) return Status::ok();
   for (size_t i = 0; i < outputs.size(); ++i)
     OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs, outputs[i]));
@@ -252,9 +276,9 @@ std::string Pipeline::describe(const KernelStep& step) const {
   return fmt::format("conversion of '{}'", graph_.tensorName(model_, step.command->inputs[0]));
 }
 
-Status Pipeline::runSegments() {
+Status Pipeline::runSteps() {
   const IndexedVector<StepId, Step>& steps = schedule_.steps;
-  const KernelStep* first = nullptr;
+  const KernelStep* first = nullptr;  // of the next recording
   for (const StepId i : steps.ids()) {
     const StepClock clock(config_.profile ? &hostTimes_ : nullptr, i);
     if (const auto* transfer = std::get_if<CopyStep>(&steps[i])) {
@@ -262,15 +286,14 @@ Status Pipeline::runSegments() {
       continue;
     }
     const KernelStep& step = std::get<KernelStep>(steps[i]);
-    if (step.beginsSegment) first = &step;
+    if (!first) first = &step;
     if (isStoppedBy(callbacks_.before, step)) return Status::ok();
-    if (Status status = step.execution->onExecute(step.inputTensors, step.outputTensors); !status.isOk())
-      return status.withContext(describe(step));
-    if (isStoppedBy(callbacks_.after, step)) return Status::ok();
-    if (!step.endsSegment) continue;
-    if (Status status = backends_.at(step.backend).onExecuteEnd(step.segment); !status.isOk()) {
-      return status.withContext(first == &step ? describe(step) : describe(*first) + " to " + describe(step));
+    if (recordings_[i]) {
+      if (Status status = recordings_[i]->run(); !status.isOk())
+        return status.withContext(first == &step ? describe(step) : describe(*first) + " to " + describe(step));
+      first = nullptr;
     }
+    if (isStoppedBy(callbacks_.after, step)) return Status::ok();
   }
   return Status::ok();
 }
@@ -363,7 +386,8 @@ Result<Tensor> Pipeline::readTensor(TensorId tensor, std::span<const Tensor> inp
 Status Pipeline::checkGuards() {
   for (const BackendIndex b : arenas_.ids())
     OPKIT_TRY(arenas_[b].checkGuards(backends_.at(b), schedule_, graph_, model_));
-  for (const BackendIndex b : backends_.ids()) OPKIT_TRY(backends_.at(b).checkGuards());
+  for (const auto& recording : recordings_)
+    if (recording) OPKIT_TRY(recording->checkGuards());
   for (const Slot& slot : schedule_.slots)
     if (slot.kind == Slot::Kind::Constant && slot.device.buffer)
       OPKIT_TRY(checkGuard(backends_.at(slot.backend), slot.device,
@@ -372,13 +396,16 @@ Status Pipeline::checkGuards() {
 }
 
 Status Pipeline::collectTimes() {
-  for (const BackendIndex b : backends_.ids()) {
-    OPKIT_ASSIGN(const std::vector<double> times, backends_.at(b).deviceTimesNs());
-    size_t next = 0;
-    for (const StepId i : schedule_.steps.ids())
-      if (const auto* step = std::get_if<KernelStep>(&schedule_.steps[i]);
-          step && step->backend == b && next < times.size())
-        deviceNs_[i] = times[next++];
+  std::vector<double> times;
+  std::vector<StepId> recorded;  // since the last recording
+  for (const StepId i : schedule_.steps.ids()) {
+    if (!std::holds_alternative<KernelStep>(schedule_.steps[i])) continue;
+    recorded.push_back(i);
+    if (!recordings_[i]) continue;
+    OPKIT_TRY(recordings_[i]->appendTimesNs(times));
+    for (size_t k = 0; k < times.size() && k < recorded.size(); ++k) deviceNs_[recorded[k]] = times[k];
+    recorded.clear();
+    times.clear();
   }
   return Status::ok();
 }

@@ -1,8 +1,8 @@
 // Pipeline: the plan of a model for one set of input shapes, and how to run it.
 //
-// plan() encodes the graph, assigns backends and decides where tensors go; bind() gives them memory and calls onResize
-// of each Execution, segment by segment; run() uploads inputs, executes the steps in order, copies between backends,
-// downloads outputs. PipelineCache keeps the pipelines of a session, which share its backends and arenas.
+// plan() encodes the graph, assigns backends and decides where tensors go; bind() gives them memory and records the
+// Executions, segment by segment; run() uploads inputs, runs the recordings and copies in order, downloads outputs.
+// PipelineCache keeps the pipelines of a session, which share its backends and arenas.
 #pragma once
 
 #include <chrono>
@@ -47,8 +47,7 @@ struct HostTimes {
 
 class Pipeline {
  public:
-  /// `id` names the pipeline's recordings in the backends.
-  Pipeline(PipelineParts& parts, size_t id);
+  explicit Pipeline(PipelineParts& parts);
   ~Pipeline();
 
   /// True if the plan is for exactly these input shapes and contents.
@@ -56,8 +55,7 @@ class Pipeline {
   Status plan(std::span<const Tensor> inputs);
   /// Bytes that bind() needs in the arena of a backend.
   size_t arenaBytes(BackendIndex backend) const { return arenas_.contains(backend) ? arenas_[backend].sizeBytes() : 0; }
-  /// Makes this the pipeline that the backends run. Takes memory and records, unless already done. REQUIRES arenas of
-  /// arenaBytes().
+  /// Takes memory and records, unless already done. REQUIRES arenas of arenaBytes().
   Status bind();
   bool isBound() const { return bound_; }
   /// Gives up memory and recordings, until the next bind().
@@ -89,11 +87,13 @@ class Pipeline {
   Status placeConstants();
   Status placeConstant(Slot& slot);
   Tensor scratchOf(const KernelStep& step) const;
-  Status resizeExecutions();
+  bool splits(const KernelStep& step) const;
+  Status record(bool stepwise);
+  Status recordAs(bool stepwise);
   Status prepare(CopyStep& step) const;
   Status copy(const CopyStep& step);
   std::string describe(const KernelStep& step) const;
-  Status runSegments();
+  Status runSteps();
   bool isStoppedBy(const CommandCallback* callback, const KernelStep& step);
   Placement placementOf(const CopyStep& step) const;
   Placement placementOf(const KernelStep& step) const;
@@ -106,12 +106,13 @@ class Pipeline {
   const Model& model_;
   const SessionConfig& config_;
   BackendSet& backends_;
-  size_t id_;
 
   bool bound_ = false;
   EncodedGraph graph_;
   Schedule schedule_;
   IndexedVector<BackendIndex, Arena> arenas_;
+  bool stepwise_ = false;                                         // every step was recorded alone
+  IndexedVector<StepId, std::unique_ptr<Recording>> recordings_;  // of the steps since the last one; else null
   HostTimes hostTimes_;
   std::vector<TensorDesc> plannedInputs_;
   std::vector<std::vector<std::byte>> plannedContents_;  // of the watched inputs

@@ -58,7 +58,7 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
   const size_t kept = large ? std::max<size_t>(parts_.config.planCacheSize, 1) : 1;
   while (pipelines_.size() >= kept) pipelines_.pop_back();  // the new one takes over their Executions
   for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnreachable();
-  auto pipeline = std::make_unique<Pipeline>(parts_, nextId_++);
+  auto pipeline = std::make_unique<Pipeline>(parts_);
   const size_t discarded = parts_.executions.discarded();
   OPKIT_TRY(pipeline->plan(inputs));
   parts_.executions.trim(pipeline->stepCount());
@@ -134,10 +134,6 @@ void PipelineCache::freeMemory() {
 /// Recordings are freed before the memory that they refer to.
 void PipelineCache::giveUpPlaces() {
   for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) pipeline->unbind();
-}
-
-bool PipelineCache::runsStepwise() const {
-  return parts_.config.record == RecordMode::Direct || parts_.backends.main().sharesHostMemory();
 }
 
 void PipelineCache::addStatistics(SessionStatistics& statistics) const {

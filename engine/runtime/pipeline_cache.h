@@ -38,8 +38,6 @@ class PipelineCache final : public MemoryHolder {
   MemoryBudget& budget() const { return budget_; }
   bool giveUpMemory() override;
 
-  /// True if each command has completed after its step, so that its results can be read.
-  bool runsStepwise() const;
   const std::string& mainName() const { return parts_.backends.main().name(); }
   void addStatistics(SessionStatistics& statistics) const;
   BackendCounters counters() const;
@@ -59,7 +57,6 @@ class PipelineCache final : public MemoryHolder {
   MemoryBudget& budget_;
   std::list<std::unique_ptr<Pipeline>> pipelines_;  // the current one first
   bool hasCurrent_ = false;
-  size_t nextId_ = 0;
   size_t planned_ = 0;
   size_t found_ = 0;
 };

@@ -373,7 +373,6 @@ void Scheduler::numberSegments() {
     const bool begins = !kernel || !before || before->backend != kernel->backend;
     if (begins) ++schedule_.segments;
     if (before) before->endsSegment = begins;
-    if (kernel) kernel->segment = schedule_.segments - 1, kernel->beginsSegment = begins;
     before = kernel;
   }
   if (before) before->endsSegment = true;
@@ -396,9 +395,9 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
 }
 
 BackendConfig BackendSet::configOf(BackendIndex index) const {
-  BackendConfig config{config_.threads,    config_.record,      config_.precision,      config_.profile,
-                       config_.storage,    config_.tune,        config_.memory,         config_.power,
-                       config_.guardBytes, config_.alternative, config_.hostileThreads, share_};
+  BackendConfig config{config_.threads,     config_.precision,      config_.profile, config_.storage,
+                       config_.tune,        config_.memory,         config_.power,   config_.guardBytes,
+                       config_.alternative, config_.hostileThreads, share_};
   if (index == kMainBackend) return config;
   config.precision = Precision::High;
   config.storage = Storage::Auto;
@@ -410,7 +409,6 @@ BackendConfig BackendSet::configOf(BackendIndex index) const {
 
 Result<std::unique_ptr<Backend>> BackendSet::twin(BackendIndex index) const {
   BackendConfig config = configOf(index);
-  config.record = RecordMode::Indirect;
   config.deviceTimestamps = true;
   return runtime(index).createBackend(interpreter_->registry(), config);
 }

@@ -70,8 +70,7 @@ struct KernelStep {
   std::vector<SlotId> inputs = {};          // absent ones included
   std::vector<SlotId> outputs = {};         // unused ones included
   SlotId scratch = {};
-  size_t segment = 0;  // kernels on one backend without a copy between them
-  bool beginsSegment = false, endsSegment = false;
+  bool endsSegment = false;                      // a segment is a run of kernels on one backend
   std::vector<const Tensor*> inputTensors = {};  // of `inputs`; set by linkTensors
   std::vector<const Tensor*> outputTensors = {};
 

@@ -421,24 +421,9 @@ Result<bool> Session::runCommands(const CommandCallback& before, const CommandCa
     if (ran) outputs_ = **std::move(outputs);
     return ran;
   }
-  OPKIT_ASSIGN(PipelineCache * pipelines, stepwisePipelines());
-  const Result<bool> ran = pipelines->current().runWith(before, after, inputs_, outputs_);
+  const Result<bool> ran = pipelines_->current().runWith(before, after, inputs_, outputs_);
   if (!ran) OPKIT_TRY(remember(ran.error()));
   return ran;
-}
-
-/// The pipelines that run command by command, ready for the inputs.
-Result<PipelineCache*> Session::stepwisePipelines() {
-  if (pipelines_->runsStepwise()) return pipelines_.get();
-  if (!stepwise_) {
-    SessionConfig config = config_;
-    config.record = RecordMode::Direct;
-    config.planCacheSize = 1;
-    OPKIT_ASSIGN(stepwise_, PipelineCache::create(*interpreter_, config, runtime_, share_, pipelines_->budget()));
-    stepwise_->joinSession();
-  }
-  if (!stepwise_->isCurrent(inputs_)) OPKIT_TRY(stepwise_->resize(inputs_));
-  return stepwise_.get();
 }
 
 std::vector<std::string> Session::inputNames() const {

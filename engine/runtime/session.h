@@ -282,7 +282,6 @@ class Session {
   Status remember(Status status);
   bool isCurrent() const;
   Status fitOutputs();
-  Result<PipelineCache*> stepwisePipelines();
   void prepareMove();
   Status moveOver();
   struct Preparation;
@@ -293,7 +292,6 @@ class Session {
   std::shared_ptr<SessionShare> share_;       // with the stages and bodies
   std::unique_ptr<PipelineCache> pipelines_;  // of a model of one stage
   std::unique_ptr<StagedRun> staged_;         // of a model with
-  std::unique_ptr<PipelineCache> stepwise_;   // made by runWithCallback where pipelines_ records whole segments
   std::unique_ptr<Preparation> preparation_;
   bool onCpu_ = false;           // startOnCpu, and not moved yet
   std::vector<Tensor> inputs_;   // host, in model order

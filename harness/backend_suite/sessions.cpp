@@ -137,17 +137,18 @@ Status device(const Context& context) {
   return Status::ok();
 }
 
-/// The hooks around an empty segment, in the order in which a pipeline calls them.
-Status events(const Context& context) {
+/// Recordings of nothing, which run any number of times.
+Status emptyRecordings(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
-  for (int resize = 0; resize < 2; ++resize) {
-    OPKIT_TRY(backend->onResizeBegin());
-    OPKIT_TRY(backend->beginSegment(0));
-    OPKIT_TRY(backend->endSegment(0));
-    for (int run = 0; run < 3; ++run) OPKIT_TRY(backend->onExecuteEnd(0));
+  OPKIT_ASSIGN(const auto recorder, backend->record());
+  for (int i = 0; i < 2; ++i) {
+    OPKIT_ASSIGN(const auto recording, recorder->finish());
+    for (int run = 0; run < 3; ++run) OPKIT_TRY(recording->run());
+    std::vector<double> times;
+    OPKIT_TRY(recording->appendTimesNs(times));
+    OPKIT_EXPECT(times.empty(), "an empty recording has no times, got {}", times.size());
+    OPKIT_TRY(recording->checkGuards());
   }
-  OPKIT_ASSIGN(const auto times, backend->deviceTimesNs());
-  OPKIT_EXPECT(times.empty(), "an empty segment has no times, got {}", times.size());
   return Status::ok();
 }
 
@@ -155,7 +156,7 @@ Status events(const Context& context) {
 
 void addSessionTests(std::vector<Test>& tests) {
   tests.push_back({"device", "device.described", "devices are named; an unknown one is refused", device});
-  tests.push_back({"events", "events.empty_segment", "resize and execute hooks around nothing, repeated", events});
+  tests.push_back({"recordings", "recordings.empty", "recordings of nothing run again and again", emptyRecordings});
   tests.push_back({"sessions", "sessions.fallback", "right results; what fell back says so and why", fallback});
   tests.push_back(
       {"sessions", "sessions.refusal", "without fallback: all runs here, or one line says what cannot", refusal});

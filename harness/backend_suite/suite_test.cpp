@@ -1,4 +1,5 @@
 #include "harness/backend_suite/suite.h"
+#include "engine/backend/host/host_recorder.h"
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,7 @@ class FaultyBackend final : public Backend {
   }
   Status upload(const Tensor& host, const Tensor& device) override { return copy(host, device, device); }
   Status download(const Tensor& device, const Tensor& host) override { return copy(device, host, device); }
+  Result<std::unique_ptr<Recorder>> record() override { return std::unique_ptr<Recorder>(new HostRecorder); }
 
  private:
   Status copy(Tensor from, Tensor to, const Tensor& device) {

@@ -8,6 +8,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/host/host_execution.h"
+#include "engine/backend/host/host_recorder.h"
 #include "engine/base/host_memory.h"
 #include "engine/op/oracle.h"
 
@@ -34,6 +35,7 @@ class HostBackend : public Backend {
   bool sharesHostMemory() const override { return true; }
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;
+  Result<std::unique_ptr<Recorder>> record() override { return std::unique_ptr<Recorder>(new HostRecorder); }
 
   OracleWorkspace& oracleWorkspace() { return oracleWorkspace_; }
 

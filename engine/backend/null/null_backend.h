@@ -7,7 +7,7 @@
 //   3. upload()/download(): copies, and conversion where storageDType() differs from the model's dtype.
 //   4. creators(): `registry.creators(name(), def.type)`, and operators add ops/<op>/<op>_<backend>.cpp.
 //   5. A Creator for rasterCard(): the kernel of reshape, transpose, concat and all others that only move data.
-//   6. onResizeBegin .. onExecuteEnd: recording and submission.
+//   6. record(): a Recorder that records commands, and Recordings that submit them.
 // The build finds the folder by its name; `op-scaffold backend NAME` makes the copy. A Runtime may be shared between
 // threads, a Backend may not.
 #pragma once

@@ -1,4 +1,4 @@
-// CommandEncoder: the Encoder that operators see, over a Recording and an Execution's scratch memory; and
+// CommandEncoder: the Encoder that operators see, over a CommandRecording and an Execution's scratch memory; and
 // MeasuringEncoder, which records nothing and finds out how much scratch memory is needed and whether the device
 // supports the dispatches.
 #pragma once
@@ -98,7 +98,7 @@ class MeasuringEncoder final : public Encoder {
 
 class CommandEncoder final : public Encoder {
  public:
-  CommandEncoder(VulkanBackend& backend, Recording& recording, ScratchMemory& scratch, ShaderTables& tables,
+  CommandEncoder(VulkanBackend& backend, CommandRecording& recording, ScratchMemory& scratch, ShaderTables& tables,
                  DataReports& reports)
       : backend_(backend), recording_(recording), scratch_(scratch), tables_(tables), reports_(reports) {}
 
@@ -125,7 +125,7 @@ class CommandEncoder final : public Encoder {
 
  private:
   VulkanBackend& backend_;
-  Recording& recording_;
+  CommandRecording& recording_;
   ScratchMemory& scratch_;
   ShaderTables& tables_;
   DataReports& reports_;

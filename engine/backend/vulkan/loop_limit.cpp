@@ -35,7 +35,7 @@ Result<uint64_t> measure(const std::shared_ptr<Device>& device, PipelineCache& p
                                  .pool = std::move(pool),
                                  .counters = &counters,
                                  .images = &images};
-  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context));
+  OPKIT_ASSIGN(const std::unique_ptr<CommandRecording> recording, CommandRecording::create(context));
   OPKIT_TRY(recording->dispatch(Shader::code({}), tensors, push, {}, {1, 1, 1}));
   OPKIT_TRY(recording->finish(fence.get()));
   OPKIT_TRY(recording->run(fence.get()));

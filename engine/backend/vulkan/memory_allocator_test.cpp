@@ -156,21 +156,21 @@ TEST_F(MemoryAllocatorTest, EveryFailedCreationIsOutOfMemoryAndLeaksNothing) {
 }
 
 TEST_F(MemoryAllocatorTest, ALostDeviceRefusesEverythingButANewRuntimeWorks) {
-  for (const RecordMode mode : {RecordMode::Indirect, RecordMode::Direct}) {
+  {
     auto runtime = *createRuntime(RuntimeOptions{});
     auto& faults = static_cast<VulkanRuntime&>(*runtime).vulkanDevice()->faults();
-    const auto backend = *runtime->createBackend(registry_, {.record = mode});
+    const auto backend = *runtime->createBackend(registry_, {});
     const TensorDesc desc{DType::Float32, {10}};
     const Tensor x = upload(*backend, desc, std::vector<float>(10, 2.0f));
     const Tensor y = makeTensor(*backend, desc);
     AffineExecution affine(*backend, 1);
-    const std::vector<OpCall> steps{{&affine, {&x}, {&y}}};
-    EXPECT_OK(resizeAndRun(*backend, steps));
+    const auto recording = *recordCalls(*backend, {{&affine, {&x}, {&y}}});
+    EXPECT_OK(recording->run());
     faults.loseDeviceAfter(0);
-    const Status lost = runCalls(*backend, steps);
+    const Status lost = recording->run();
     EXPECT_EQ(lost.code(), StatusCode::DeviceLost);
     EXPECT_EQ(lost.message(), "vulkan: submitting work: VK_ERROR_DEVICE_LOST");
-    const Status again = runCalls(*backend, steps);
+    const Status again = recording->run();
     EXPECT_EQ(again.code(), StatusCode::DeviceLost);
     EXPECT_NE(again.message().find("was lost earlier; make a new session"), std::string::npos) << again.message();
     EXPECT_EQ(runtime->createBackend(registry_, {}).error().code(), StatusCode::DeviceLost);

@@ -48,24 +48,24 @@ Status checkCall(const ShaderCode& code, size_t tensors, size_t pushBytes, size_
 
 }  // namespace
 
-Result<std::unique_ptr<Recording>> Recording::create(const RecordingContext& context) {
+Result<std::unique_ptr<CommandRecording>> CommandRecording::create(const RecordingContext& context) {
   OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context.pool));
-  return std::unique_ptr<Recording>(new Recording(context, std::move(commands)));
+  return std::unique_ptr<CommandRecording>(new CommandRecording(context, std::move(commands)));
 }
 
-Recording::Recording(const RecordingContext& context, CommandBuffer commands)
+CommandRecording::CommandRecording(const RecordingContext& context, CommandBuffer commands)
     : context_(context), commands_(std::move(commands)), descriptors_(context.device), timestamps_(context.device) {}
 
-Status Recording::beginExecution() {
+Status CommandRecording::beginExecution() {
   return context_.timestamps ? timestamps_.begin(commands_.handle()) : Status::ok();
 }
 
-void Recording::endExecution() {
+void CommandRecording::endExecution() {
   if (context_.timestamps) timestamps_.end(commands_.handle());
 }
 
 /// The buffer that holds the whole tensor.
-Result<const VulkanBuffer*> Recording::bufferOf(const Tensor& tensor, const char* user) {
+Result<const VulkanBuffer*> CommandRecording::bufferOf(const Tensor& tensor, const char* user) {
   const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
   if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
   if (tensor.offsetBytes + tensor.sizeBytes() > buffer->sizeBytes())
@@ -76,7 +76,7 @@ Result<const VulkanBuffer*> Recording::bufferOf(const Tensor& tensor, const char
 
 /// The tensor's bytes as a descriptor. Guard bytes are included, so that a store past the end lands in the canary
 /// instead of being dropped by the device.
-Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const char* user) const {
+Result<VkDescriptorBufferInfo> CommandRecording::describe(const Tensor& tensor, const char* user) const {
   OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, user));
   const VkPhysicalDeviceLimits& limits = context_.device->limits();
   if (tensor.offsetBytes % limits.minStorageBufferOffsetAlignment != 0)
@@ -89,7 +89,7 @@ Result<VkDescriptorBufferInfo> Recording::describe(const Tensor& tensor, const c
 }
 
 /// Also remembers the access for placeBarrier().
-Result<BufferBinding> Recording::bindingOf(const Tensor& tensor, Access access, const char* user) {
+Result<BufferBinding> CommandRecording::bindingOf(const Tensor& tensor, Access access, const char* user) {
   if (isImage(access) != (tensor.layout == Layout::NC4HW4))
     return Status::internal("vulkan: {}: expected {} as {}, got it in {}", user, tensor.desc.toString(),
                             isImage(access) ? "an image" : "a buffer", nameOf(tensor.layout));
@@ -107,12 +107,12 @@ Result<BufferBinding> Recording::bindingOf(const Tensor& tensor, Access access, 
   return binding;
 }
 
-void Recording::useBuffer(const Tensor& tensor, bool write) {
+void CommandRecording::useBuffer(const Tensor& tensor, bool write) {
   accesses_.push_back(accessOf(tensor, write));
   if (write) context_.images->overwrite(accesses_.back());
 }
 
-Result<VkImage> Recording::useImage(const Tensor& tensor, bool write, BufferBinding& binding) {
+Result<VkImage> CommandRecording::useImage(const Tensor& tensor, bool write, BufferBinding& binding) {
   OPKIT_ASSIGN(const ImageSet::Use use, context_.images->use(tensor, write));
   accesses_.push_back(use.access);
   if (use.initialise) fresh_.push_back(use.image->handle.get());
@@ -122,8 +122,8 @@ Result<VkImage> Recording::useImage(const Tensor& tensor, bool write, BufferBind
 }
 
 /// The tensor as a texel buffer of four floats or four u32 each.
-Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer,
-                                           const char* user) {
+Result<VkBufferView> CommandRecording::viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer,
+                                                  const char* user) {
   const DType dtype = tensor.desc.dtype;
   const VkFormat format = dtype == DType::Float16   ? VK_FORMAT_R16G16B16A16_SFLOAT
                           : dtype == DType::Float32 ? VK_FORMAT_R32G32B32A32_SFLOAT
@@ -147,7 +147,7 @@ Result<VkBufferView> Recording::viewTexels(const Tensor& tensor, const VkDescrip
   return view;
 }
 
-void Recording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh) {
+void CommandRecording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh) {
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites, kReads | kWrites};
   std::vector<VkImageMemoryBarrier> images;
   for (const VkImage image : fresh) {
@@ -164,7 +164,7 @@ void Recording::barrier(VkCommandBuffer commands, std::span<const VkImage> fresh
 }
 
 /// Places the barrier that the next command needs; its accesses are known.
-void Recording::placeBarrier() {
+void CommandRecording::placeBarrier() {
   if (!fresh_.empty()) hazards_.barrierPlaced();
   if (hazards_.add(accesses_) || !fresh_.empty()) barrier(commands_.handle(), fresh_);
   if (context_.images && context_.images->guarded()) fillGuards();
@@ -173,7 +173,7 @@ void Recording::placeBarrier() {
 }
 
 /// Fills the images that begin here with NaN, of which the guard must remain.
-void Recording::fillGuards() {
+void CommandRecording::fillGuards() {
   if (fresh_.empty()) return;
   VkClearColorValue poison{};
   std::fill(std::begin(poison.uint32), std::end(poison.uint32), ~0u);
@@ -183,8 +183,8 @@ void Recording::fillGuards() {
   barrier(commands_.handle());
 }
 
-void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, const Sets& sets,
-                     std::span<const std::byte> push) {
+void CommandRecording::bind(VkCommandBuffer commands, const Pipeline& pipeline, const Sets& sets,
+                            std::span<const std::byte> push) {
   const VolkDeviceTable& vk = context_.device->vk();
   vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
   vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, sets.count,
@@ -195,8 +195,8 @@ void Recording::bind(VkCommandBuffer commands, const Pipeline& pipeline, const S
 }
 
 /// The images lose their contents; at resize they have none.
-Status Recording::warmUp(const Pipeline& pipeline, const Sets& sets, std::span<const std::byte> push,
-                         std::span<const VkImage> images) {
+Status CommandRecording::warmUp(const Pipeline& pipeline, const Sets& sets, std::span<const std::byte> push,
+                                std::span<const VkImage> images) {
   if (!warmup_) {
     OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
     warmup_.emplace(std::move(commands));
@@ -207,11 +207,11 @@ Status Recording::warmUp(const Pipeline& pipeline, const Sets& sets, std::span<c
   return Status::ok();
 }
 
-void Recording::traceWrite(const Tensor& tensor) const {
+void CommandRecording::traceWrite(const Tensor& tensor) const {
   if (DispatchTracer* tracer = context_.pipelines->tracer()) tracer->onWrite(tensor);
 }
 
-Status Recording::addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets) {
+Status CommandRecording::addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets) {
   DispatchTracer* tracer = context_.pipelines->tracer();
   if (!tracer) return Status::ok();
   OPKIT_ASSIGN(const VulkanBuffer* buffer, tracer->bufferFor(dispatch, context_.device));
@@ -221,8 +221,8 @@ Status Recording::addTraceSet(const Pipeline& pipeline, const TracedDispatch& di
   return Status::ok();
 }
 
-Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors,
-                           std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) {
+Status CommandRecording::dispatch(const ShaderCode& code, std::span<const Tensor* const> tensors,
+                                  std::span<const std::byte> push, std::span<const uint32_t> constants, Groups groups) {
   if (groups.x == 0 || groups.y == 0 || groups.z == 0) return Status::ok();
   OPKIT_TRY(checkCall(code, tensors.size(), push.size(), constants.size()));
   OPKIT_TRY(requireGroups(context_.device->physical(), code, groups));
@@ -255,14 +255,14 @@ Status Recording::dispatch(const ShaderCode& code, std::span<const Tensor* const
   return Status::ok();
 }
 
-Status Recording::initialise(const Tensor& image) {
+Status CommandRecording::initialise(const Tensor& image) {
   BufferBinding unused;
   OPKIT_TRY(useImage(image, true, unused).error());
   placeBarrier();
   return Status::ok();
 }
 
-Status Recording::fillZero(const Tensor& tensor) {
+Status CommandRecording::fillZero(const Tensor& tensor) {
   if (tensor.sizeBytes() == 0) return Status::ok();
   OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, "fill"));
   accesses_.clear();
@@ -276,7 +276,7 @@ Status Recording::fillZero(const Tensor& tensor) {
   return Status::ok();
 }
 
-Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) {
+Status CommandRecording::copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) {
   if (runs.empty()) return Status::ok();
   OPKIT_ASSIGN(const VulkanBuffer* source, bufferOf(from, "copy"));
   OPKIT_ASSIGN(const VulkanBuffer* target, bufferOf(to, "copy"));
@@ -299,7 +299,7 @@ Status Recording::copyRuns(const Tensor& from, const Tensor& to, std::span<const
   return Status::ok();
 }
 
-Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) {
+Status CommandRecording::copyChannels(const Tensor& from, const Tensor& to, int64_t firstChannel) {
   const ImageShape source(from.desc.shape);
   const ImageShape target(to.desc.shape);
   OPKIT_CHECK(firstChannel % 4 == 0 && source.rows() == target.rows() && source.width == target.width);
@@ -321,7 +321,7 @@ Status Recording::copyChannels(const Tensor& from, const Tensor& to, int64_t fir
   return Status::ok();
 }
 
-Status Recording::finish(VkFence fence) {
+Status CommandRecording::finish(VkFence fence) {
   // Results become visible to the host and to later submissions.
   const VkMemoryBarrier visible{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, kWrites,
                                 kReads | kWrites | VK_ACCESS_HOST_READ_BIT};
@@ -335,7 +335,7 @@ Status Recording::finish(VkFence fence) {
   return Status::ok();
 }
 
-Status Recording::run(VkFence fence) {
+Status CommandRecording::run(VkFence fence) {
   if (dispatches_ > 0 || timestamps_.intervals() > 0) {
     OPKIT_TRY(context_.device->submitAndWait(commands_.handle(), fence));
     ++context_.counters->submits;
@@ -345,7 +345,7 @@ Status Recording::run(VkFence fence) {
   return Status::ok();
 }
 
-Status Recording::readNs(std::vector<double>& lengths) const {
+Status CommandRecording::readNs(std::vector<double>& lengths) const {
   if (!ran_) return Status::invalidArgument("vulkan: device times were asked for before the first run");
   return timestamps_.readNs(lengths);
 }

@@ -1,6 +1,6 @@
-// Recording: one command buffer with everything its commands need, recorded at resize and submitted many times.
+// CommandRecording: one command buffer with everything its commands need, recorded at resize and submitted many times.
 //
-// A segment in indirect mode, one Execution in direct mode. Barriers are placed from the bytes that each command
+// Barriers are placed from the bytes that each command
 // reads and writes. Used by one thread at a time.
 #pragma once
 
@@ -27,12 +27,12 @@ struct RecordingContext {
   std::shared_ptr<CommandPool> pool;
   BackendCounters* counters = nullptr;
   bool timestamps = false;
-  ImageSet* images = nullptr;  // of the plan that is recorded
+  ImageSet* images = nullptr;  // of the recordings that run in turn with this one
 };
 
-class Recording {
+class CommandRecording {
  public:
-  static Result<std::unique_ptr<Recording>> create(const RecordingContext& context);
+  static Result<std::unique_ptr<CommandRecording>> create(const RecordingContext& context);
 
   /// Begin and end of one Execution: its commands are timed together.
   Status beginExecution();
@@ -60,7 +60,7 @@ class Recording {
   Status readNs(std::vector<double>& lengths) const;
 
  private:
-  explicit Recording(const RecordingContext& context, CommandBuffer commands);
+  explicit CommandRecording(const RecordingContext& context, CommandBuffer commands);
   /// Sets 0 and, under a DispatchTracer, 1.
   struct Sets {
     std::array<VkDescriptorSet, 2> list{};

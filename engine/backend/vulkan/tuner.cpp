@@ -91,7 +91,7 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   scratch.restart(backend_.alignment(), memory);
 
   ImageSet images(backend_.sharedDevice());
-  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, backend_.trialRecording(images));
+  OPKIT_ASSIGN(const std::unique_ptr<CommandRecording> recording, backend_.trialRecording(images));
   for (const Tensor& tensor : ownInputs)
     if (tensor.layout == Layout::NC4HW4) OPKIT_TRY(recording->initialise(tensor));
   DataReports reports;  // inputs differ from those of a run

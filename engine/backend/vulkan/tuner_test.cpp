@@ -161,8 +161,8 @@ TEST_F(TunerTest, TheCacheDecidesForEveryShapeOfTheClass) {
 // again.
 TEST_F(TunerTest, AnEntryThatComesAfterThePlanDoesNotChangeIt) {
   open("discrete");
-  for (const RecordMode record : {RecordMode::Direct, RecordMode::Indirect}) {
-    const auto backend = makeBackend({.record = record});
+  for (const bool alone : {false, true}) {
+    const auto backend = makeBackend();
     Chooser chooser(*backend);
     const Tensor x = upload(*backend, {DType::Float32, {4}}, std::vector<float>(4, 1.0f));
     const Tensor y = makeTensor(*backend, {DType::Float32, {4}});
@@ -174,11 +174,7 @@ TEST_F(TunerTest, AnEntryThatComesAfterThePlanDoesNotChangeIt) {
     chooser.setScratch(scratch);
     for (const size_t later : {0u, 2u}) {
       cache().put("chooser", {later, {3.0, 1.0, 2.0}});
-      EXPECT_OK(backend->onResizeBegin());
-      EXPECT_OK(backend->beginSegment(0));
-      EXPECT_OK(chooser.onResize(in, out));
-      EXPECT_OK(backend->endSegment(0));
-      EXPECT_OK(runCalls(*backend, {{&chooser, in, out}}));
+      EXPECT_OK(runRecorded(*backend, {{&chooser, in, out}}, alone));
       EXPECT_EQ(download<float>(*backend, y, DType::Float32)[0], 2.0f) << "the alternative that was measured";
     }
     EXPECT_EQ(*chooser.scratchBytes(in, out), *bytes + 64 * sizeof(float)) << "the next plan takes the new one";

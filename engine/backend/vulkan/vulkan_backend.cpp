@@ -9,6 +9,7 @@
 #include "engine/backend/vulkan/image_guard.h"
 #include "engine/backend/vulkan/vulkan_loop.h"
 #include "engine/backend/vulkan/vulkan_raster.h"
+#include "engine/backend/vulkan/vulkan_recorder.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 #include "engine/op/internal_operators.h"
 #include "engine/op/op_registry.h"
@@ -200,11 +201,15 @@ Status VulkanBackend::upload(const Tensor& host, const Tensor& device) {
 Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   Tensor plain{image.desc, nullptr, 0, 0};
   OPKIT_ASSIGN(plain.buffer, allocate(plain.sizeBytes()));
-  context_.images = plan_->images.get();
-  OPKIT_ASSIGN(const std::unique_ptr<Recording> recording, Recording::create(context_));
+  const std::shared_ptr<ImageSet> images = ranImages_.lock();
+  if (!images) return Status::internal("vulkan: an image is read before a run wrote it");
+  RecordingContext context = context_;
+  context.images = images.get();
+  OPKIT_ASSIGN(const std::unique_ptr<CommandRecording> recording, CommandRecording::create(context));
   ScratchMemory scratch;
   ShaderTables tables(*this);
-  CommandEncoder encoder(*this, *recording, scratch, tables, plan_->reports);
+  DataReports reports;
+  CommandEncoder encoder(*this, *recording, scratch, tables, reports);
   OPKIT_TRY(encodeConversion(image, plain, caps(), encoder));
   OPKIT_TRY(recording->finish(fence_.get()));
   OPKIT_TRY(recording->run(fence_.get()));
@@ -220,99 +225,23 @@ Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
   return transfer(host, device, false);
 }
 
-void VulkanBackend::dropPlan(size_t plan) {
-  const auto found = plans_.find(plan);
-  if (found == plans_.end()) return;
-  if (plan_ == &found->second) plan_ = &none_;
-  plans_.erase(found);
-}
-
-Status VulkanBackend::onResizeBegin() {
-  *plan_ = {.resize = ++resizes_, .images = std::make_unique<ImageSet>(context_.device, config_.guardBytes > 0)};
-  open_ = nullptr;
-  inSegment_ = false;
-  return Status::ok();
-}
-
-Result<std::unique_ptr<Recording>> VulkanBackend::trialRecording(ImageSet& images) {
+Result<std::unique_ptr<CommandRecording>> VulkanBackend::trialRecording(ImageSet& images) {
   RecordingContext context = context_;
   context.images = &images;
   context.timestamps = false;
-  return Recording::create(context);
+  return CommandRecording::create(context);
 }
 
-Result<Recording*> VulkanBackend::addRecording() {
-  if (!plan_->images) plan_->images = std::make_unique<ImageSet>(context_.device, config_.guardBytes > 0);
-  context_.images = plan_->images.get();
-  OPKIT_ASSIGN(std::unique_ptr<Recording> recording, Recording::create(context_));
-  plan_->recordings.push_back(std::move(recording));
-  return plan_->recordings.back().get();
+Result<std::unique_ptr<Recorder>> VulkanBackend::record() {
+  return std::unique_ptr<Recorder>(std::make_unique<VulkanRecorder>(*this));
 }
 
-Status VulkanBackend::beginSegment(size_t segment) {
-  inSegment_ = true;
-  if (config_.record == RecordMode::Direct) return Status::ok();
-  OPKIT_ASSIGN(open_, addRecording());
-  plan_->segments.resize(std::max(plan_->segments.size(), segment + 1), nullptr);
-  plan_->segments[segment] = open_;
-  return Status::ok();
-}
-
-Result<EncodedCommands> VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
-                                              ScratchMemory& scratch, ShaderTables& tables) {
-  if (!inSegment_) return Status::internal("vulkan: onResize outside of beginSegment and endSegment");
-  Recording* recording = open_;
-  if (config_.record == RecordMode::Direct) {
-    OPKIT_ASSIGN(recording, addRecording());
-  }
-  OPKIT_TRY(recording->beginExecution());
-  CommandEncoder encoder(*this, *recording, scratch, tables, plan_->reports);
-  OPKIT_TRY(execution.onEncode(inputs, outputs, encoder));
-  recording->endExecution();
-  plan_->gaps.insert(plan_->gaps.end(), scratch.gaps().begin(), scratch.gaps().end());
-  if (config_.record == RecordMode::Direct) OPKIT_TRY(recording->finish(fence_.get()));
-  return EncodedCommands{plan_->recordings.size() - 1, plan_->resize};
-}
-
-Status VulkanBackend::endSegment(size_t) {
-  inSegment_ = false;
-  Recording* recording = std::exchange(open_, nullptr);
-  return recording ? recording->finish(fence_.get()) : Status::ok();
-}
-
-Status VulkanBackend::execute(const EncodedCommands& commands) {
-  if (config_.record == RecordMode::Indirect) return Status::ok();
-  if (commands.resize != plan_->resize || commands.recording >= plan_->recordings.size())
-    return Status::internal("vulkan: onExecute of an Execution that was not resized with the others");
-  OPKIT_TRY(plan_->recordings[commands.recording]->run(fence_.get()));
-  return plan_->reports.take();
-}
-
-Status VulkanBackend::onExecuteEnd(size_t segment) {
-  if (config_.record == RecordMode::Direct) return Status::ok();
-  if (segment >= plan_->segments.size() || !plan_->segments[segment])
-    return Status::internal("vulkan: segment {} was not recorded", segment);
-  OPKIT_TRY(plan_->segments[segment]->run(fence_.get()));
-  return plan_->reports.take();
+Status VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, TensorList outputs, ScratchMemory& scratch,
+                             ShaderTables& tables) {
+  if (!recorder_) return Status::internal("vulkan: onResize outside of a Recorder");
+  return recorder_->encode(execution, inputs, outputs, scratch, tables);
 }
 
 void VulkanBackend::watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }
-
-Status VulkanBackend::checkGuards() {
-  for (const Tensor& gap : plan_->gaps) OPKIT_TRY(checkGap(*this, gap, "a part of its scratch memory"));
-  if (plan_->images)
-    for (const VulkanImage* image : plan_->images->filled())
-      OPKIT_TRY(checkImageGuard(*this, context_.device, context_.pool, *image));
-  for (const auto& constant : guarded_)
-    OPKIT_TRY(checkGuard(*this, *constant, "the packed constant " + constant->desc.toString()));
-  return Status::ok();
-}
-
-Result<std::vector<double>> VulkanBackend::deviceTimesNs() {
-  std::vector<double> times;
-  if (!context_.timestamps) return times;
-  for (const auto& recording : plan_->recordings) OPKIT_TRY(recording->readNs(times));
-  return times;
-}
 
 }  // namespace opkit::vulkan

@@ -1,7 +1,6 @@
 // VulkanBackend: a session's Vulkan side: memory, copies, recordings.
 //
-// Indirect mode records one command buffer per segment during resize and submits it in onExecuteEnd; direct mode
-// records one per Execution and submits it in onExecute. Both wait for the device before they return. Used by one
+// A Recording is one command buffer, submitted as a whole. Runs wait for the device before they return. Used by one
 // thread at a time; several Backends share a Runtime.
 #pragma once
 
@@ -17,11 +16,7 @@
 
 namespace opkit::vulkan {
 
-/// Handle of what encode() recorded, for execute(). Valid until the plan's next onResizeBegin.
-struct EncodedCommands {
-  size_t recording = 0;
-  uint64_t resize = 0;  // index of its recording, over all plans
-};
+class VulkanRecorder;
 
 class VulkanBackend final : public Backend {
  public:
@@ -41,21 +36,13 @@ class VulkanBackend final : public Backend {
   Status upload(const Tensor& host, const Tensor& device) override;
   Status download(const Tensor& device, const Tensor& host) override;
 
-  void selectPlan(size_t plan) override { plan_ = &plans_[plan]; }
-  void dropPlan(size_t plan) override;
-  Status onResizeBegin() override;
-  Status beginSegment(size_t segment) override;
-  Status endSegment(size_t segment) override;
-  Status onExecuteEnd(size_t segment) override;
-  Result<std::vector<double>> deviceTimesNs() override;
-  Status checkGuards() override;
+  Result<std::unique_ptr<Recorder>> record() override;
 
-  /// Records one Execution. REQUIRES an open segment.
-  Result<EncodedCommands> encode(VulkanExecution& execution, TensorList inputs, TensorList outputs,
-                                 ScratchMemory& scratch, ShaderTables& tables);
+  /// Records one Execution into the Recorder that resizes it. Internal outside of Recorder::add.
+  Status encode(VulkanExecution& execution, TensorList inputs, TensorList outputs, ScratchMemory& scratch,
+                ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
-  size_t plansKept() const { return plans_.size(); }
-  /// From now on checkGuards() also checks this constant.
+  /// From now on Recording::checkGuards also checks this constant.
   void watchGuards(std::shared_ptr<const Tensor> constant);
   const Device& device() const { return *context_.device; }
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
@@ -64,29 +51,21 @@ class VulkanBackend final : public Backend {
   /// The abilities with the figures of each of variationsOf the device's class; the first are the device's own.
   std::span<const DeviceCaps> variedCaps() const { return varied_; }
   /// A recording outside any plan, for the Tuner: finishTrial completes it, runTrial runs it any number of times.
-  Result<std::unique_ptr<Recording>> trialRecording(ImageSet& images);
-  Status finishTrial(Recording& recording) { return recording.finish(fence_.get()); }
-  Status runTrial(Recording& recording) { return context_.device->submitAndWait(recording.commands(), fence_.get()); }
-  /// Runs the encoded commands in direct mode; in indirect mode the end of the segment runs them.
-  Status execute(const EncodedCommands& commands);
+  Result<std::unique_ptr<CommandRecording>> trialRecording(ImageSet& images);
+  Status finishTrial(CommandRecording& recording) { return recording.finish(fence_.get()); }
+  Status runTrial(CommandRecording& recording) {
+    return context_.device->submitAndWait(recording.commands(), fence_.get());
+  }
 
  private:
   friend class EncodingAs;
-  struct Plan {
-    uint64_t resize = 0;
-    std::unique_ptr<ImageSet> images;
-    std::vector<std::unique_ptr<Recording>> recordings;  // in the order of their Executions
-    std::vector<Recording*> segments;                    // indirect mode; null until recorded
-    DataReports reports;
-    std::vector<Tensor> gaps;  // between parts of scratch memory, if guarded
-  };
-
+  friend class VulkanRecorder;
+  friend class VulkanRecording;
   VulkanBackend(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry, const BackendConfig& config);
   Status start();
   Status startStaging();
   Status startImages();
   Result<Tensor> unpacked(const Tensor& image);
-  Result<Recording*> addRecording();
   Status transfer(const Tensor& host, const Tensor& device, bool toDevice);
   Status copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice);
 
@@ -103,12 +82,8 @@ class VulkanBackend final : public Backend {
   std::shared_ptr<BackendShare> share_;              // with the session's other Backends
   std::shared_ptr<VulkanBuffer> staging_;            // of the share; null if tensors are mapped
   std::set<std::shared_ptr<const Tensor>> guarded_;  // shared with the ConstantStore
-  uint64_t resizes_ = 0;
-  std::map<size_t, Plan> plans_;
-  Plan none_;                  // stands for one that was dropped
-  Plan* plan_ = &plans_[0];    // the selected one
-  Recording* open_ = nullptr;  // the segment being recorded, indirect mode
-  bool inSegment_ = false;
+  std::weak_ptr<ImageSet> ranImages_;                // of the Recording that ran last
+  VulkanRecorder* recorder_ = nullptr;               // that resizes an Execution now
 };
 
 /// As long as this lives, kernels see the figures of one variation of the device class.

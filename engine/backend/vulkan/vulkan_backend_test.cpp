@@ -82,7 +82,8 @@ TEST_F(VulkanTest, ARunDoesNotWaitForTheCompilerOfAnotherSession) {
   const Tensor x = upload(*runs, desc, std::vector<float>(8, 1.0f)), y = makeTensor(*runs, desc);
   AffineExecution affine(*runs, 1, 5);
   const std::vector<OpCall> steps{{&affine, {&x}, {&y}}};
-  ASSERT_TRUE(resizeAndRun(*runs, steps).isOk());
+  const auto recording = *recordCalls(*runs, steps);
+  ASSERT_TRUE(recording->run().isOk());
 
   std::promise<void> began, goOn;
   Faults& faults = dynamic_cast<VulkanRuntime&>(*runtime_).vulkanDevice()->faults();
@@ -101,7 +102,7 @@ TEST_F(VulkanTest, ARunDoesNotWaitForTheCompilerOfAnotherSession) {
   began.get_future().wait();
   std::future<Status> ran = std::async(std::launch::async, [&]() -> Status {
     OPKIT_TRY(runs->upload(*Tensor::fromValues(desc, std::vector<float>(8, 2.0f)), x));
-    return runCalls(*runs, steps);
+    return recording->run();
   });
   const bool waited = ran.wait_for(std::chrono::seconds(30)) != std::future_status::ready;
   goOn.set_value();
@@ -129,19 +130,6 @@ TEST_F(VulkanTest, ThreadsThatWantOnePipelineMakeItOnce) {
   uint64_t created = 0;
   for (const auto& backend : backends) created += backend->counters().pipelinesCreated;
   EXPECT_EQ(created, 1u);
-}
-
-TEST_F(VulkanTest, DroppedPlansLeaveNothingBehind) {
-  const auto backend = makeBackend();
-  const TensorDesc desc{DType::Float32, {8}};
-  const Tensor x = upload(*backend, desc, std::vector<float>(8, 1.0f)), y = makeTensor(*backend, desc);
-  for (size_t plan = 1; plan < 4; ++plan) {
-    backend->selectPlan(plan);
-    AffineExecution affine(*backend, 1, 3);
-    EXPECT_OK(resizeAndRun(*backend, {{&affine, {&x}, {&y}}}));
-    backend->dropPlan(plan);
-    EXPECT_EQ(dynamic_cast<VulkanBackend&>(*backend).plansKept(), 1u);  // the first, which is there from the beginning
-  }
 }
 
 TEST_F(VulkanTest, NormalPrecisionStoresFloatsAsHalves) {
@@ -196,14 +184,15 @@ TEST_F(VulkanTest, HalvesRoundToNearestEven) {
 }
 
 /// A chain in which every step reads what the one before it wrote, through two buffers that take turns.
-std::vector<float> runChain(Backend& backend, const Tensor& a, const Tensor& b, size_t length) {
+std::vector<float> runChain(Backend& backend, const Tensor& a, const Tensor& b, size_t length, bool alone = false,
+                            std::vector<double>* times = nullptr) {
   std::vector<std::unique_ptr<AffineExecution>> executions;
   std::vector<OpCall> steps;
   for (size_t i = 0; i < length; ++i) {
     executions.push_back(std::make_unique<AffineExecution>(backend, static_cast<float>(i % 5), i % 7 == 0 ? 2 : 1));
     steps.push_back({executions.back().get(), {i % 2 == 0 ? &a : &b}, {i % 2 == 0 ? &b : &a}});
   }
-  EXPECT_OK(resizeAndRun(backend, steps));
+  EXPECT_OK(runRecorded(backend, steps, alone, times));
   const Tensor host = *Tensor::onHost(a.desc);
   EXPECT_OK(backend.download(length % 2 == 0 ? a : b, host));
   return {host.data<float>().begin(), host.data<float>().end()};
@@ -215,14 +204,14 @@ std::vector<float> chainOnHost(std::vector<float> values, size_t length) {
   return values;
 }
 
-TEST_F(VulkanTest, ADependentChainIsRightInBothModes) {
-  for (const RecordMode mode : {RecordMode::Indirect, RecordMode::Direct}) {
-    const auto backend = makeBackend({.record = mode});
+TEST_F(VulkanTest, ADependentChainIsRightTogetherAndAlone) {
+  for (const bool alone : {false, true}) {
+    const auto backend = makeBackend();
     const TensorDesc desc{DType::Float32, {5000}};
     const Tensor a = upload(*backend, desc, ramp(5000));
     const Tensor b = makeTensor(*backend, desc);
-    EXPECT_EQ(runChain(*backend, a, b, 40), chainOnHost(ramp(5000), 40));
-    EXPECT_EQ(backend->counters().submits, mode == RecordMode::Indirect ? 1u : 40u);
+    EXPECT_EQ(runChain(*backend, a, b, 40, alone), chainOnHost(ramp(5000), 40));
+    EXPECT_EQ(backend->counters().submits, alone ? 40u : 1u);
     EXPECT_EQ(backend->counters().dispatches, 40u);
   }
 }
@@ -247,31 +236,30 @@ TEST_F(VulkanTest, ResultsFollowNewInputsWithoutAResize) {
   const Tensor y = makeTensor(*backend, desc);
   AffineExecution affine(*backend, 1);
   const std::vector<OpCall> steps{{&affine, {&x}, {&y}}};
-  EXPECT_OK(resizeAndRun(*backend, steps));
+  const auto recording = *recordCalls(*backend, steps);
+  EXPECT_OK(recording->run());
   EXPECT_OK(backend->upload(*Tensor::fromValues(desc, std::vector<float>(10, 5.0f)), x));
   const BackendCounters before = backend->counters();
-  EXPECT_OK(runCalls(*backend, steps));
+  EXPECT_OK(recording->run());
   EXPECT_EQ(download<float>(*backend, y, DType::Float32), std::vector<float>(10, 6.0f));
   EXPECT_EQ(backend->counters().allocations, before.allocations);
   EXPECT_EQ(backend->counters().pipelinesCreated, before.pipelinesCreated);
 }
 
-TEST_F(VulkanTest, ResizingAgainReplacesTheRecording) {
-  for (const RecordMode mode : {RecordMode::Indirect, RecordMode::Direct}) {
-    const auto backend = makeBackend({.record = mode});
-    AffineExecution affine(*backend, 1);
-    for (const size_t count : {10, 3000, 1, 10}) {
-      const TensorDesc desc{DType::Float32, {static_cast<int64_t>(count)}};
-      const Tensor x = upload(*backend, desc, ramp(count));
-      const Tensor y = makeTensor(*backend, desc);
-      EXPECT_OK(resizeAndRun(*backend, {{&affine, {&x}, {&y}}}));
-      EXPECT_EQ(download<float>(*backend, y, DType::Float32).back(), static_cast<float>(count + 1));
-    }
-    EXPECT_EQ(backend->counters().pipelinesCreated, mode == RecordMode::Indirect ? 1u : 0u);  // shared
+TEST_F(VulkanTest, AnExecutionIsRecordedAgainForOtherShapes) {
+  const auto backend = makeBackend();
+  AffineExecution affine(*backend, 1);
+  for (const size_t count : {10, 3000, 1, 10}) {
+    const TensorDesc desc{DType::Float32, {static_cast<int64_t>(count)}};
+    const Tensor x = upload(*backend, desc, ramp(count));
+    const Tensor y = makeTensor(*backend, desc);
+    EXPECT_OK(resizeAndRun(*backend, {{&affine, {&x}, {&y}}}));
+    EXPECT_EQ(download<float>(*backend, y, DType::Float32).back(), static_cast<float>(count + 1));
   }
+  EXPECT_EQ(backend->counters().pipelinesCreated, 1u);
 }
 
-TEST_F(VulkanTest, SegmentsAreSubmittedSeparately) {
+TEST_F(VulkanTest, RecordingsAreSubmittedSeparately) {
   const auto backend = makeBackend();
   const TensorDesc desc{DType::Float32, {8}};
   const Tensor x = upload(*backend, desc, ramp(8));
@@ -280,16 +268,7 @@ TEST_F(VulkanTest, SegmentsAreSubmittedSeparately) {
   AffineExecution first(*backend, 1);
   AffineExecution second(*backend, 10);
   const std::vector<OpCall> calls{{&first, {&x}, {&y}}, {&second, {&y}, {&z}}};
-  EXPECT_OK(backend->onResizeBegin());
-  for (size_t i = 0; i < calls.size(); ++i) {
-    EXPECT_OK(backend->beginSegment(i));
-    EXPECT_OK(calls[i].execution->onResize(calls[i].inputs, calls[i].outputs));
-    EXPECT_OK(backend->endSegment(i));
-  }
-  for (size_t i = 0; i < calls.size(); ++i) {
-    EXPECT_OK(calls[i].execution->onExecute(calls[i].inputs, calls[i].outputs));
-    EXPECT_OK(backend->onExecuteEnd(i));
-  }
+  EXPECT_OK(runRecorded(*backend, calls, true));
   EXPECT_EQ(download<float>(*backend, z, DType::Float32).front(), 12.0f);
   EXPECT_EQ(backend->counters().submits, 2u);
 }
@@ -311,24 +290,23 @@ TEST_F(VulkanTest, SessionsShareThePipelinesOfARuntime) {
   EXPECT_EQ(created[1], 0u);
 }
 
-TEST_F(VulkanTest, EveryExecutionIsTimedInBothModes) {
-  for (const RecordMode mode : {RecordMode::Indirect, RecordMode::Direct}) {
-    const auto backend = makeBackend({.record = mode, .deviceTimestamps = true});
+TEST_F(VulkanTest, EveryExecutionIsTimedTogetherAndAlone) {
+  for (const bool alone : {false, true}) {
+    const auto backend = makeBackend({.deviceTimestamps = true});
     const TensorDesc desc{DType::Float32, {100000}};
     const Tensor a = upload(*backend, desc, ramp(100000));
     const Tensor b = makeTensor(*backend, desc);
-    runChain(*backend, a, b, 70);  // more than one query pool
-    const auto times = backend->deviceTimesNs();
-    ASSERT_TRUE(times) << times.error().message();
-    ASSERT_EQ(times->size(), 70u);
-    for (const double ns : *times) EXPECT_GT(ns, 0.0);
+    std::vector<double> times;
+    runChain(*backend, a, b, 70, alone, &times);  // more than one query pool
+    ASSERT_EQ(times.size(), 70u);
+    for (const double ns : times) EXPECT_GT(ns, 0.0);
   }
 }
 
 TEST_F(VulkanTest, TimesBeforeTheFirstRunAreAnError) {
   const auto backend = makeBackend({.deviceTimestamps = true});
-  EXPECT_OK(resizeCalls(*backend, {}));
-  EXPECT_EQ(backend->deviceTimesNs().error().code(), StatusCode::InvalidArgument);
+  std::vector<double> times;
+  EXPECT_EQ((*recordCalls(*backend, {}))->appendTimesNs(times).code(), StatusCode::InvalidArgument);
 }
 
 TEST_F(VulkanTest, MisuseIsAStatus) {
@@ -338,11 +316,12 @@ TEST_F(VulkanTest, MisuseIsAStatus) {
   AffineExecution affine(*backend, 1);
   const Tensor* in = &host;
   const Tensor* out = &device;
-  EXPECT_EQ(affine.onResize({&in, 1}, {&out, 1}).message(), "vulkan: onResize outside of beginSegment and endSegment");
-  EXPECT_OK(backend->beginSegment(0));
-  EXPECT_EQ(affine.onResize({&in, 1}, {&out, 1}).message(),
+  EXPECT_EQ(affine.onResize({&in, 1}, {&out, 1}).message(), "vulkan: onResize outside of a Recorder");
+  const auto recorder = *backend->record();
+  EXPECT_EQ(recorder->add(affine, {&in, 1}, {&out, 1}).message(),
             "vulkan: testing/affine STORAGE=f32: tensor f32[4] is not on the device");
-  EXPECT_EQ(backend->onExecuteEnd(7).message(), "vulkan: segment 7 was not recorded");
+  EXPECT_EQ(affine.onResize({&in, 1}, {&out, 1}).message(), "vulkan: onResize outside of a Recorder");
+  EXPECT_EQ(affine.onExecute({&in, 1}, {&out, 1}).message(), "vulkan: a Recording runs the commands of onResize");
 }
 
 /// Uses scratch memory and fillZero: y = x + 0 through a zeroed scratch tensor's neighbour.
@@ -363,26 +342,24 @@ class ScratchExecution final : public VulkanExecution {
   }
 };
 
-TEST_F(VulkanTest, PlansAreRecordedSideBySide) {
-  for (const RecordMode mode : {RecordMode::Indirect, RecordMode::Direct}) {
-    const auto backend = makeBackend({.record = mode});
-    const TensorDesc desc{DType::Float32, {8}};
-    const Tensor x = upload(*backend, desc, ramp(8));
-    const Tensor y = makeTensor(*backend, desc);
-    AffineExecution one(*backend, 1), two(*backend, 2);
-    const std::vector<OpCall> first{{&one, {&x}, {&y}}}, second{{&two, {&x}, {&y}}};
-    EXPECT_OK(resizeAndRun(*backend, first));
-    backend->selectPlan(7);
-    EXPECT_OK(resizeAndRun(*backend, second));
+TEST_F(VulkanTest, RecordingsStandSideBySide) {
+  const auto backend = makeBackend();
+  const TensorDesc desc{DType::Float32, {8}};
+  const Tensor x = upload(*backend, desc, ramp(8));
+  const Tensor y = makeTensor(*backend, desc);
+  AffineExecution one(*backend, 1), two(*backend, 2);
+  const auto first = *recordCalls(*backend, {{&one, {&x}, {&y}}});
+  auto second = *recordCalls(*backend, {{&two, {&x}, {&y}}});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_OK(second->run());
     EXPECT_EQ(download<float>(*backend, y, DType::Float32).front(), 3.0f);
-    backend->selectPlan(0);
-    EXPECT_OK(runCalls(*backend, first));
+    EXPECT_OK(first->run());
     EXPECT_EQ(download<float>(*backend, y, DType::Float32).front(), 2.0f);
-    backend->dropPlan(7);
-    EXPECT_OK(runCalls(*backend, first));
-    backend->dropPlan(0);
-    EXPECT_FALSE(runCalls(*backend, first).isOk());
   }
+  second.reset();
+  EXPECT_OK(backend->upload(*Tensor::fromValues(desc, std::vector<float>(8, 5.0f)), x));
+  EXPECT_OK(first->run());
+  EXPECT_EQ(download<float>(*backend, y, DType::Float32).front(), 6.0f);
 }
 
 TEST_F(VulkanTest, FillZeroFillsExactlyAndScratchIsMeasured) {

@@ -34,7 +34,6 @@ struct VulkanExecution::State {
   ScratchMemory scratch;
   ShaderTables tables;
   size_t variation = 0;  // of the device class: chosen by scratchBytes
-  EncodedCommands commands;
 };
 
 VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(std::make_unique<State>(backend)) {}
@@ -56,12 +55,11 @@ Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
   state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
   state_->tables.restart();
   const EncodingAs chosen(backend, state_->variation);
-  OPKIT_ASSIGN(state_->commands, backend.encode(*this, inputs, outputs, state_->scratch, state_->tables));
-  return Status::ok();
+  return backend.encode(*this, inputs, outputs, state_->scratch, state_->tables);
 }
 
 Status VulkanExecution::onExecute(TensorList, TensorList) {
-  return static_cast<VulkanBackend&>(backend_).execute(state_->commands);
+  return Status::internal("vulkan: a Recording runs the commands of onResize");
 }
 
 int64_t loopPasses(std::initializer_list<int64_t> iterations) {

@@ -33,8 +33,8 @@ class VulkanLoopTest : public VulkanTest {
   }
 
   template <class T>
-  void expectRandomLoops(Command command, DType dtype, DType indexType, unsigned seed, RecordMode record) {
-    const auto backend = makeBackend({.record = record});
+  void expectRandomLoops(Command command, DType dtype, DType indexType, unsigned seed) {
+    const auto backend = makeBackend();
     LoopMaker maker(seed);
     for (int round = 0; round < 25; ++round) {
       const LoopCase c = maker.make(command);
@@ -61,28 +61,28 @@ class VulkanLoopTest : public VulkanTest {
 };
 
 TEST_F(VulkanLoopTest, CopiesWithAndWithoutIndices) {
-  expectRandomLoops<uint8_t>(Command::Copy, DType::UInt8, DType::Int64, 1, RecordMode::Indirect);
-  expectRandomLoops<int16_t>(Command::Copy, DType::Int16, DType::Int32, 2, RecordMode::Direct);
-  expectRandomLoops<float>(Command::Copy, DType::Float32, DType::Int64, 3, RecordMode::Direct);
-  expectRandomLoops<int64_t>(Command::Copy, DType::Int64, DType::Int32, 4, RecordMode::Indirect);
+  expectRandomLoops<uint8_t>(Command::Copy, DType::UInt8, DType::Int64, 1);
+  expectRandomLoops<int16_t>(Command::Copy, DType::Int16, DType::Int32, 2);
+  expectRandomLoops<float>(Command::Copy, DType::Float32, DType::Int64, 3);
+  expectRandomLoops<int64_t>(Command::Copy, DType::Int64, DType::Int32, 4);
 }
 
 TEST_F(VulkanLoopTest, SmallProducts) {
-  expectRandomLoops<float>(Command::Product, DType::Float32, DType::Int64, 5, RecordMode::Indirect);
-  expectRandomLoops<int32_t>(Command::Product, DType::Int32, DType::Int64, 6, RecordMode::Direct);
-  expectRandomLoops<uint64_t>(Command::Product, DType::UInt64, DType::Int64, 7, RecordMode::Indirect);
+  expectRandomLoops<float>(Command::Product, DType::Float32, DType::Int64, 5);
+  expectRandomLoops<int32_t>(Command::Product, DType::Int32, DType::Int64, 6);
+  expectRandomLoops<uint64_t>(Command::Product, DType::UInt64, DType::Int64, 7);
 }
 
 TEST_F(VulkanLoopTest, RunningSums) {
-  expectRandomLoops<float>(Command::RunningSum, DType::Float32, DType::Int64, 8, RecordMode::Indirect);
-  expectRandomLoops<int8_t>(Command::RunningSum, DType::Int8, DType::Int64, 9, RecordMode::Direct);
+  expectRandomLoops<float>(Command::RunningSum, DType::Float32, DType::Int64, 8);
+  expectRandomLoops<int8_t>(Command::RunningSum, DType::Int8, DType::Int64, 9);
 }
 
 TEST_F(VulkanLoopTest, Scatters) {
-  expectRandomLoops<uint8_t>(Command::Scatter, DType::UInt8, DType::Int64, 10, RecordMode::Indirect);
-  expectRandomLoops<int16_t>(Command::Scatter, DType::Int16, DType::Int32, 11, RecordMode::Direct);
-  expectRandomLoops<float>(Command::Scatter, DType::Float32, DType::Int64, 12, RecordMode::Direct);
-  expectRandomLoops<int64_t>(Command::Scatter, DType::Int64, DType::Int32, 13, RecordMode::Indirect);
+  expectRandomLoops<uint8_t>(Command::Scatter, DType::UInt8, DType::Int64, 10);
+  expectRandomLoops<int16_t>(Command::Scatter, DType::Int16, DType::Int32, 11);
+  expectRandomLoops<float>(Command::Scatter, DType::Float32, DType::Int64, 12);
+  expectRandomLoops<int64_t>(Command::Scatter, DType::Int64, DType::Int32, 13);
 }
 
 TEST_F(VulkanLoopTest, ScattersOfManyUpdatesKeepTheLastAndSumAll) {
@@ -121,8 +121,8 @@ TEST_F(VulkanLoopTest, IndicesOutOfRangeFailTheRunThatMeetsThem) {
   loop.operands = {{.source = 0, .steps = {0}}};
   loop.target = {.steps = {1}};
   loop.indices = {.source = 1, .steps = {1}, .terms = {{.extent = 3, .stride = 1}}};
-  for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
-    const auto backend = makeBackend({.record = record});
+  {
+    const auto backend = makeBackend();
     const Tensor x = upload(*backend, {DType::Int32, {3}}, std::vector<int32_t>{7, 8, 9});
     const Tensor y = makeTensor(*backend, {DType::Int32, {4}});
     const auto messageOf = [&](const std::vector<int64_t>& values) {

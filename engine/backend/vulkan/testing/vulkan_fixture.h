@@ -31,6 +31,23 @@ class AffineExecution final : public VulkanExecution {
   uint32_t factor_;
 };
 
+/// Records the calls together or each alone, runs them once, and appends their times.
+inline Status runRecorded(Backend& backend, const std::vector<OpCall>& calls, bool alone,
+                          std::vector<double>* times = nullptr) {
+  OPKIT_ASSIGN(const std::unique_ptr<Recorder> recorder, backend.record());
+  std::vector<std::unique_ptr<Recording>> recordings;
+  for (const OpCall& call : calls) {
+    OPKIT_TRY(recorder->add(*call.execution, call.inputs, call.outputs));
+    if (!alone && &call != &calls.back()) continue;
+    OPKIT_ASSIGN(recordings.emplace_back(), recorder->finish());
+  }
+  for (const auto& recording : recordings) {
+    OPKIT_TRY(recording->run());
+    if (times) OPKIT_TRY(recording->appendTimesNs(*times));
+  }
+  return Status::ok();
+}
+
 class VulkanTest : public ::testing::Test {
  protected:
   void SetUp() override {
