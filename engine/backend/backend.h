@@ -20,8 +20,10 @@
 
 namespace opkit {
 
+class EstimatesCost;  // engine/backend/cost.h
 class OpRegistry;
 class ThreadPool;
+class TuningCache;
 
 struct DeviceInfo {
   std::string backend;    // "cpu", "vulkan", ...
@@ -100,7 +102,8 @@ class Recording {
 class Recorder {
  public:
   virtual ~Recorder() = default;
-  /// Resizes the Execution, whose scratch memory is set, and appends it to the open Recording.
+  /// Resizes the Execution, whose scratch memory is set, and appends it to the open Recording. An Execution is part of
+  /// one Recording at a time: one that was added before must not run again.
   virtual Status add(Execution& execution, TensorList inputs, TensorList outputs) = 0;
   /// Closes the open Recording; the next add() opens another.
   virtual Result<std::unique_ptr<Recording>> finish() = 0;
@@ -142,6 +145,9 @@ class Backend {
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;
 
+  /// Predicts costs in place of measurements; null if the backend cannot.
+  virtual EstimatesCost* estimator() { return nullptr; }
+
   /// Starts the recordings of one plan.
   virtual Result<std::unique_ptr<Recorder>> record() = 0;
 
@@ -157,6 +163,8 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual const DeviceInfo& device() const = 0;
+  /// Measurements on disk, valid while device, driver and kernels stay the same; null if none are kept.
+  virtual TuningCache* measurements() { return nullptr; }
   /// `registry` supplies the creator tables and must outlive the Backend.
   virtual Result<std::unique_ptr<Backend>> createBackend(const OpRegistry& registry, const BackendConfig& config) = 0;
 };

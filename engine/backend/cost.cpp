@@ -97,11 +97,11 @@ std::string keyOf(const std::string& configuration, const MeasureArgs& what) {
 /// The entry `name` with `count` figures; if missing, calls `make` and stores its result.
 template <class Make>
 Result<std::vector<double>> kept(Runtime& runtime, const std::string& name, size_t count, Make&& make) {
-  auto* keeper = dynamic_cast<KeepsMeasurements*>(&runtime);
+  TuningCache* keeper = runtime.measurements();
   if (keeper)
-    if (const auto known = keeper->tuning().find(name); known && known->ns.size() == count) return known->ns;
+    if (const auto known = keeper->find(name); known && known->ns.size() == count) return known->ns;
   OPKIT_ASSIGN(std::vector<double> figures, make());
-  if (keeper) keeper->tuning().put(name, {0, figures});
+  if (keeper) keeper->put(name, {0, figures});
   return figures;
 }
 
@@ -133,7 +133,7 @@ CopyCost copyCostOf(double smallNs, double largeNs) {
 }  // namespace
 
 Result<Cost> onMeasure(Backend& backend, const MeasureArgs& args) {
-  if (auto* own = dynamic_cast<EstimatesCost*>(&backend)) return own->onMeasure(args);
+  if (EstimatesCost* own = backend.estimator()) return own->onMeasure(args);
   return measure(backend, args);
 }
 

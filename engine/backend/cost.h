@@ -1,9 +1,8 @@
 // Cost: the cost of running one command on a backend, used to choose between backends.
 //
 // onMeasure() is called per command. A Backend that can predict its cost (from a model of the device or stored figures)
-// derives from EstimatesCost. Every other backend is measured: the command runs alone, on its own tensors with ordinary
-// values. If a Runtime derives from KeepsMeasurements, measurements are kept on disk while device, driver and kernels
-// stay the same. Not thread-safe, like the Backend.
+// returns an EstimatesCost from estimator(). Every other backend is measured: the command runs alone, on its own
+// tensors with ordinary values. Runtime::measurements() keeps the results. Not thread-safe, like the Backend.
 #pragma once
 
 #include "engine/backend/backend.h"
@@ -29,12 +28,6 @@ class EstimatesCost {
   virtual ~EstimatesCost() = default;
   /// Unsupported if the backend cannot run the command after all.
   virtual Result<Cost> onMeasure(const MeasureArgs& args) = 0;
-};
-
-class KeepsMeasurements {
- public:
-  virtual ~KeepsMeasurements() = default;
-  virtual TuningCache& tuning() = 0;
 };
 
 /// The backend's estimate, else the result of a trial. REQUIRES a Backend without plans: a trial uses plan 0. Counts as

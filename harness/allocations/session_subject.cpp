@@ -43,7 +43,7 @@ std::string bytesOf(const Tensor& value) {
 
 #ifdef OPKIT_HAS_VULKAN
 vulkan::Device* deviceOf(const std::shared_ptr<Runtime>& runtime) {
-  auto* const vulkanRuntime = dynamic_cast<vulkan::VulkanRuntime*>(runtime.get());
+  auto* const vulkanRuntime = vulkan::asVulkan(runtime.get());
   return vulkanRuntime ? vulkanRuntime->vulkanDevice().get() : nullptr;
 }
 #endif

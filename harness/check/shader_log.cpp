@@ -11,7 +11,7 @@ namespace opkit::harness {
 
 std::shared_ptr<ShaderLog> ShaderLog::attach([[maybe_unused]] Runtime& runtime) {
 #ifdef OPKIT_HAS_VULKAN
-  auto* vulkan = dynamic_cast<vulkan::VulkanRuntime*>(&runtime);
+  auto* vulkan = vulkan::asVulkan(&runtime);
   if (!vulkan) return nullptr;
   auto log = std::make_shared<ShaderLog>();  // shared: the Runtime calls it as long as it lives
   vulkan->setShaderSource([log](const vulkan::ShaderCode& code) {

@@ -107,7 +107,7 @@ std::shared_ptr<Runtime> DeviceVariants::inClass(const std::shared_ptr<Runtime>&
                                                  const DeviceClass& deviceClass) {
   std::shared_ptr<Runtime>& found = classes_[&deviceClass];
 #ifdef OPKIT_HAS_VULKAN
-  const auto own = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(runtime);
+  const auto own = vulkan::asVulkan(runtime);
   if (!found && own) found = own->inClass(deviceClass);
 #endif
   return found ? found : runtime;
@@ -115,7 +115,7 @@ std::shared_ptr<Runtime> DeviceVariants::inClass(const std::shared_ptr<Runtime>&
 
 std::string lackOf([[maybe_unused]] Runtime& runtime) {
 #ifdef OPKIT_HAS_VULKAN
-  if (const auto* own = dynamic_cast<vulkan::VulkanRuntime*>(&runtime)) return own->vulkanDevice()->physical().lacks();
+  if (const auto* own = vulkan::asVulkan(&runtime)) return own->vulkanDevice()->physical().lacks();
 #endif
   return "";
 }

@@ -74,7 +74,7 @@ Status CheckJob::open() {
 
 Status CheckJob::addSanitizer(const BackendLane& lane) {
 #ifdef OPKIT_HAS_VULKAN
-  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(lane.runtime);
+  const auto runtime = vulkan::asVulkan(lane.runtime);
   if (backends_.sanitize.empty() || !runtime) return Status::ok();
   OPKIT_ASSIGN(const SanitizerParts parts, SanitizerParts::parse(backends_.sanitize));
   const auto workshop = std::make_shared<ShaderWorkshop>(sourceFolder());

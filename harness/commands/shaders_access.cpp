@@ -304,7 +304,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   RuntimeOptions options = backend.runtimeOptions("vulkan");
   if (!std::getenv("OPKIT_DEVICE_CLASS")) options.deviceClass = described[0]->deviceClass;
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options));
-  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened);
+  const auto runtime = vulkan::asVulkan(opened);
   const GracefulInterrupt graceful;
   const RunPlan planned = {{"vulkan", chosen.size()}};
   ResultFile file;
@@ -336,7 +336,7 @@ Result<int> glslAccess(const AccessArguments& access, const BackendOptions& back
   OPKIT_ASSIGN(const Gpu* gpu, gpuNamed(access.gpus.empty() ? gpus()[0].name : access.gpus[0]));
   OPKIT_ASSIGN(const auto text, readFile(access.glsl));
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", backend.runtimeOptions("vulkan")));
-  OPKIT_ASSIGN(const auto tracer, GlslTracer::create(std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened)));
+  OPKIT_ASSIGN(const auto tracer, GlslTracer::create(vulkan::asVulkan(opened)));
   vulkan::Groups groups;
   uint32_t* const axes[] = {&groups.x, &groups.y, &groups.z};
   for (size_t i = 0; i < access.groups.size(); ++i) *axes[i] = access.groups[i];

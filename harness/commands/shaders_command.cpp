@@ -31,7 +31,7 @@ Result<std::map<std::string, Use>> dispatched(const ShadersArguments& options, b
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   printDevice(opened->device());
-  const auto runtime = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(opened);
+  const auto runtime = vulkan::asVulkan(opened);
   driverTells = runtime->pipelines().captureStatistics();
   std::map<std::string, Use> used;
   runtime->setShaderSource([&used](const vulkan::ShaderCode& code) {

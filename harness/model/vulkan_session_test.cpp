@@ -76,6 +76,63 @@ TEST_F(VulkanSessionTest, IndirectAndDirectRecordingGiveTheSameBits) {
   }
 }
 
+// The plan was recorded in whole segments, and holds other inputs' values, when the callbacks come.
+TEST_F(VulkanSessionTest, CallbacksSeeEachCommandInBothModes) {
+  const auto interpreter = transformer();
+  const auto seenIn = [&](RecordMode record) {
+    auto session = *interpreter->createSession({.backend = "vulkan", .record = record});
+    EXPECT_TRUE(prepare(*session).isOk() && session->run().isOk());
+    for (float& value : session->input(session->inputNames().front())->data<float>()) value *= -2;
+    std::vector<std::vector<float>> seen;
+    const auto ran = session->runWithCallback({}, [&](const CommandInfo& command) {
+      const auto output = *command.readOutput(0);
+      if (output.desc.dtype == DType::Float32)
+        seen.emplace_back(output.data<float>().begin(), output.data<float>().end());
+      return true;
+    });
+    EXPECT_TRUE(ran && *ran);
+    EXPECT_TRUE(session->run().isOk());
+    seen.push_back(result(*session));
+    return seen;
+  };
+  const auto together = seenIn(RecordMode::Indirect);
+  EXPECT_GT(together.size(), 20u);
+  EXPECT_EQ(together, seenIn(RecordMode::Direct));
+}
+
+TEST_F(VulkanSessionTest, AfterARefusedRecordingThePlanRunsAgain) {
+  const auto interpreter = transformer();
+  const auto runtime = *createRuntime("vulkan");
+  auto session = *interpreter->createSession({.backend = "vulkan"}, runtime);
+  ASSERT_TRUE(prepare(*session).isOk() && session->run().isOk());
+  const std::vector<float> before = result(*session);
+  for (float& value : session->input(session->inputNames().front())->data<float>()) value *= -2;
+  vulkan::Faults& faults = static_cast<vulkan::VulkanRuntime&>(*runtime).vulkanDevice()->faults();
+  faults.failCreationAfter(0);
+  const auto ran = session->runWithCallback({}, [](const CommandInfo&) { return true; });
+  faults.clear();
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code(), StatusCode::OutOfMemory) << ran.error().message();
+  const auto again = session->runWithCallback({}, [](const CommandInfo&) { return true; });
+  ASSERT_TRUE(again && *again);
+  const std::vector<float> after = result(*session);
+  EXPECT_NE(after, before);
+  ASSERT_TRUE(session->run().isOk());
+  EXPECT_EQ(result(*session), after);
+}
+
+TEST_F(VulkanSessionTest, EveryKernelHasADeviceTime) {
+  auto session = *transformer()->createSession({.backend = "vulkan", .profile = true});
+  ASSERT_TRUE(prepare(*session).isOk() && session->run().isOk());
+  size_t kernels = 0;
+  for (const Placement& row : session->placement()) {
+    if (row.backend != "vulkan" || row.type == "Copy") continue;
+    ++kernels;
+    EXPECT_GT(row.deviceNs, 0) << row.node;
+  }
+  EXPECT_GT(kernels, 20u);
+}
+
 // Each output in an image is converted after the last command; none may take the memory of another.
 TEST_F(VulkanSessionTest, ManyOutputsInImagesKeepTheirValues) {
   auto model = loadModel("zoo:squeezenet");

@@ -27,7 +27,7 @@ class Worker {
   Result<std::shared_ptr<vulkan::VulkanRuntime>> runtime() {
     if (runtime_ && ++uses_ < kMutantsPerRuntime) return runtime_;
     OPKIT_ASSIGN(const auto made, createRuntime("vulkan", {.cacheDir = "off"}));
-    runtime_ = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(made);
+    runtime_ = vulkan::asVulkan(made);
     uses_ = 0;
     return runtime_;
   }

@@ -80,7 +80,7 @@ Result<DispatchTrace> GlslTracer::run(const GlslDispatch& dispatch, size_t recor
       dispatch.path.c_str(),    words_.back(), accesses, 0, static_cast<uint32_t>(constants.size()), shader.localSize,
       shader.localSizeConstants};
 
-  auto& backend = static_cast<vulkan::VulkanBackend&>(*backend_);
+  auto& backend = vulkan::VulkanBackend::of(*backend_);
   tracer_ = std::make_unique<ShaderTracer>(records);
   vulkan::ImageSet images(backend.sharedDevice());
   OPKIT_ASSIGN(const auto recording, backend.trialRecording(images));

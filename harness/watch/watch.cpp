@@ -299,7 +299,7 @@ std::string Watcher::work(const Job& job) const {
   for (const std::string& backend : job.backends) {
     const auto runtime = createRuntime(backend, {.cacheDir = "off"});
     if (!runtime) return failed(runtime.error());
-    const auto device = std::dynamic_pointer_cast<vulkan::VulkanRuntime>(*runtime);
+    const auto device = vulkan::asVulkan(*runtime);
     if (device) device->setShaderSource([sources](const vulkan::ShaderCode& code) { return sources->choose(code); });
     RoundChecks checks(registry, *runtime, backend, round);
     checks.check(catalogue->groups, failing_, options_.budgetSeconds, sources->error);

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "engine/backend/cache_file.h"
-#include "engine/backend/cost.h"
 #include "engine/backend/cpu/kernel_hash.h"
 #include "engine/backend/cpu/widened.h"
 #include "engine/backend/extra_creators.h"
@@ -14,6 +13,7 @@
 #include "engine/backend/host/host_loop.h"
 #include "engine/backend/host/host_raster.h"
 #include "engine/backend/reference/oracle_execution.h"
+#include "engine/backend/tuning_cache.h"
 #include "engine/base/make_thread_pool.h"
 #include "engine/op/internal_operators.h"
 #include "engine/op/op_registry.h"
@@ -66,7 +66,7 @@ Result<std::shared_ptr<ThreadPool>> poolFor(const BackendConfig& config) {
   return share->pool;
 }
 
-class CpuRuntime final : public Runtime, public KeepsMeasurements {
+class CpuRuntime final : public Runtime {
  public:
   CpuRuntime(DeviceInfo device, std::string cacheDir) : device_(std::move(device)), cacheDir_(std::move(cacheDir)) {}
   ~CpuRuntime() override {
@@ -74,14 +74,14 @@ class CpuRuntime final : public Runtime, public KeepsMeasurements {
   }
 
   /// Read at first use, written when the Runtime is destroyed. One file per processor and instruction set.
-  TuningCache& tuning() override {
+  TuningCache* measurements() override {
     std::call_once(tuningMade_, [this] {
       const auto folder = cacheFolder(cacheDir_);
       const std::string file = fmt::format("cpu-{:016x}.tuning", XXH3_64bits(device_.name.data(), device_.name.size()));
       tuning_ = std::make_unique<TuningCache>(folder ? *folder / file : std::filesystem::path(),
                                               fmt::format("{} kernels {}", device_.name, kKernelHash));
     });
-    return *tuning_;
+    return tuning_.get();
   }
 
   const DeviceInfo& device() const override { return device_; }

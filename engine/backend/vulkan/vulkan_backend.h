@@ -23,6 +23,8 @@ class VulkanBackend final : public Backend {
   static Result<std::unique_ptr<Backend>> create(std::shared_ptr<VulkanRuntime> runtime, const OpRegistry& registry,
                                                  const BackendConfig& config);
   ~VulkanBackend() override;
+  /// REQUIRES a Backend of this kind: kernels get theirs back.
+  static VulkanBackend& of(Backend& backend) { return static_cast<VulkanBackend&>(backend); }
 
   const std::string& name() const override;
   std::span<const Creator> creators(const OpDef& def) const override;

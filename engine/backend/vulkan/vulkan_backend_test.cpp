@@ -404,6 +404,64 @@ TEST_F(VulkanTest, StoresPastTheEndLandInTheGuard) {
   EXPECT_EQ(y.data<float>()[7], 8.0f);
 }
 
+/// Writes eight elements into scratch memory for four.
+class OverrunsScratch final : public VulkanExecution {
+ public:
+  using VulkanExecution::VulkanExecution;
+  Status onEncode(TensorList inputs, TensorList, Encoder& encoder) override {
+    using Shader = shaders::Affine;
+    OPKIT_ASSIGN(const Tensor* part, encoder.scratch({DType::Float32, {4}}));
+    Tensor larger = *part;
+    larger.desc.shape = {8};
+    return encoder.dispatch<Shader>({Shader::Storage::F32}, {.x = inputs[0], .y = &larger}, {.count = 8, .amount = 0},
+                                    Items{8});
+  }
+};
+
+TEST_F(VulkanTest, ARecordingSeesWritesBehindScratchMemory) {
+  const auto backend = makeBackend({.guardBytes = 64});
+  const Tensor x = upload(*backend, {DType::Float32, {8}}, ramp(8)), y = makeTensor(*backend, {DType::Float32, {8}});
+  const Tensor *in = &x, *out = &y;
+  OverrunsScratch execution(*backend);
+  const size_t bytes = *execution.scratchBytes({&in, 1}, {&out, 1});
+  const Tensor scratch{{DType::UInt8, {static_cast<int64_t>(bytes)}}, *backend->allocate(bytes)};
+  std::ranges::fill(scratch.bytes(), std::byte{0xFF});  // as an arena does
+  execution.setScratch(scratch);
+  const auto recorder = *backend->record();
+  EXPECT_OK(recorder->add(execution, {&in, 1}, {&out, 1}));
+  const auto recording = *recorder->finish();
+  EXPECT_OK(recording->checkGuards());
+  EXPECT_OK(recording->run());
+  EXPECT_NE(recording->checkGuards().message().find("past the end of a part of its scratch memory"), std::string::npos);
+}
+
+TEST_F(VulkanTest, ARecordingSeesWritesAroundPackedConstants) {
+  const auto backend = makeBackend({.guardBytes = 64});
+  const Tensor constant = *Tensor::fromValues({DType::Float32, {4}}, ramp(4));
+  const auto packed = *packConstant(*backend, constant, "as it is", [&]() -> Result<Tensor> { return constant; });
+  const auto recording = *recordCalls(*backend, {});
+  EXPECT_OK(recording->checkGuards());
+  packed->buffer->hostData()[packed->offsetBytes - 1] = std::byte{0};
+  EXPECT_NE(recording->checkGuards().message().find("before the packed constant f32[4]"), std::string::npos);
+}
+
+TEST_F(VulkanTest, ARecordingSeesWritesAroundImages) {
+  const auto backend = makeBackend({.storage = Storage::Image, .guardBytes = 64});
+  const TensorDesc desc{DType::Float32, {1, 3, 2, 2}};
+  const Tensor x = upload(*backend, desc, ramp(12));
+  const Tensor image = *onDevice(*backend, {desc, nullptr, 0, 0, Layout::NC4HW4});
+  const Tensor host = *Tensor::onHost(desc);
+  EXPECT_EQ(backend->download(image, host).message(), "vulkan: an image is read before a run wrote it");
+  const auto pack = *makeConversion(*backend, desc);
+  const auto recording = *recordCalls(*backend, {{pack.get(), {&x}, {&image}}});
+  EXPECT_OK(recording->run());
+  EXPECT_OK(backend->download(image, host));
+  EXPECT_EQ(std::vector<float>(host.data<float>().begin(), host.data<float>().end()), ramp(12));
+  EXPECT_OK(recording->checkGuards());
+  std::fill_n(image.buffer->hostData(), image.buffer->sizeBytes(), std::byte{0});
+  EXPECT_FALSE(recording->checkGuards().isOk());
+}
+
 TEST_F(VulkanTest, SessionsOnTwoThreadsDoNotDisturbEachOther) {
   const std::vector<float> expected = chainOnHost(ramp(3000), 25);
   std::vector<float> results[2];

@@ -41,7 +41,7 @@ VulkanExecution::VulkanExecution(Backend& backend) : backend_(backend), state_(s
 VulkanExecution::~VulkanExecution() = default;
 
 Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outputs) {
-  auto& backend = static_cast<VulkanBackend&>(backend_);
+  auto& backend = VulkanBackend::of(backend_);
   OPKIT_ASSIGN(state_->variation, backend.tuner().chooseVariation(*this, inputs, outputs));
   const EncodingAs chosen(backend, state_->variation);
   state_->scratch.restart(backend_.alignment(), {}, backend.guardBytes());
@@ -51,7 +51,7 @@ Result<size_t> VulkanExecution::scratchBytes(TensorList inputs, TensorList outpu
 }
 
 Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
-  auto& backend = static_cast<VulkanBackend&>(backend_);
+  auto& backend = VulkanBackend::of(backend_);
   state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
   state_->tables.restart();
   const EncodingAs chosen(backend, state_->variation);
@@ -100,14 +100,14 @@ Status requireImages(const CreateArgs& args, std::span<const TensorDesc* const> 
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
                                                    const std::function<Result<Tensor>()>& pack) {
   const DType dtype = backend.storageDType(constant.desc.dtype);
-  const size_t guard = static_cast<VulkanBackend&>(backend).guardBytes();
+  const size_t guard = VulkanBackend::of(backend).guardBytes();
   const std::string key = fmt::format("{} {}{}", form, nameOf(dtype), guard > 0 ? " guarded" : "");
   OPKIT_ASSIGN(auto packed, backend.constants().get<Tensor>(constant, key, [&]() -> Result<Tensor> {
     OPKIT_ASSIGN(const Tensor host, pack());
     const DType stored = backend.storageDType(host.desc.dtype);
     return uploadGuarded(backend, host, {{stored, host.desc.shape}, nullptr, 0, 0}, guard);
   }));
-  if (guard > 0) static_cast<VulkanBackend&>(backend).watchGuards(packed);
+  if (guard > 0) VulkanBackend::of(backend).watchGuards(packed);
   return packed;
 }
 

@@ -13,7 +13,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/backend_registry.h"
-#include "engine/backend/cost.h"
+#include "engine/backend/tuning_cache.h"
 #include "engine/backend/vulkan/shader_code.h"
 
 namespace opkit::vulkan {
@@ -31,9 +31,7 @@ struct OfferedChoice {
 };
 using ChoiceListener = std::function<void(const OfferedChoice&)>;
 
-class VulkanRuntime final : public Runtime,
-                            public KeepsMeasurements,
-                            public std::enable_shared_from_this<VulkanRuntime> {
+class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<VulkanRuntime> {
  public:
   /// Caches are read from `cacheFolder` now and written when a Backend or the Runtime is destroyed.
   VulkanRuntime(std::shared_ptr<Device> device, const std::optional<std::filesystem::path>& cacheFolder);
@@ -55,7 +53,8 @@ class VulkanRuntime final : public Runtime,
   uint64_t loopIterations() const { return std::min(loopIterations_, loopsAllowed_); }
   /// Backends made from now on see at most this many; UINT64_MAX ends that.
   void limitLoops(uint64_t most) { loopsAllowed_ = most; }
-  TuningCache& tuning() override { return *tuning_; }
+  TuningCache& tuning() { return *tuning_; }
+  TuningCache* measurements() override { return tuning_.get(); }
   /// Estimates that decide where nothing was measured; null without any.
   const TuningCache* guesses() const { return guesses_.get(); }
   /// REQUIRES that no Backend exists. InvalidArgument for no file and for one without a guess for this device class and
@@ -88,6 +87,10 @@ class VulkanRuntime final : public Runtime,
 
 /// The key of files of guesses: they serve every device of the class, with the shaders of this build.
 std::string guessKey(const DeviceClass& deviceClass);
+
+/// The Runtime, if it is one of this backend; else null.
+VulkanRuntime* asVulkan(Runtime* runtime);
+std::shared_ptr<VulkanRuntime> asVulkan(const std::shared_ptr<Runtime>& runtime);
 
 /// Hardware before software.
 Result<std::vector<DeviceInfo>> devices();
