@@ -7,6 +7,7 @@
 #   <op>_vulkan.cpp     `void addVulkan(OpRegistry&)`
 #   <op>_<name>_cpu.cpp, <op>_<name>_vulkan.cpp   a further kernel, if it defines `void addFurtherKernel(OpRegistry&)`
 #                       in the namespace <op>::<name>_cpu or <op>::<name>_vulkan; called before addCpu and addVulkan
+#   <op>_<backend>.cpp  of a backend found in engine/backend: `void addKernels(OpRegistry&)` in the namespace <op>::<backend>
 #   <op>_onnx.cpp       `void addOnnx(OnnxRules&)`
 #   <op>_passes.cpp     `void addPasses(OpRegistry&)`: graph passes that make or know this operator
 #   <op>_reference.cpp  `Status reference(const OracleArgs&)`, the oracle, where a card names it
@@ -116,6 +117,7 @@ endfunction()
 # opkit_discover_ops(root sources-var headers-var): sources and generated headers of every folder of root.
 function(opkit_discover_ops root sources headers)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${root}/*)
+  get_property(backends GLOBAL PROPERTY OPKIT_BACKENDS)
   set(found_sources "")
   set(found_headers "")
   set(declarations "")
@@ -131,6 +133,12 @@ function(opkit_discover_ops root sources headers)
     set(parts "void define(OpRegistry&);\n")
     set(parts_includes "")
     string(APPEND op_calls "  registry.setFolder(\"${op}\");\n  ${op}::define(registry);\n${further_calls}")
+    foreach(backend ${backends})
+      if(EXISTS ${folder}/${op}_${backend}.cpp)
+        string(APPEND further "namespace opkit::ops::${op}::${backend} {\nvoid addKernels(OpRegistry&);\n}\n")
+        string(APPEND op_calls "  ${op}::${backend}::addKernels(registry);\n")
+      endif()
+    endforeach()
     foreach(file ${files})
       get_filename_component(name ${file} NAME)
       if(name MATCHES "_test\\.cpp$")
