@@ -20,7 +20,6 @@
 
 namespace opkit {
 
-class EstimatesCost;  // engine/backend/cost.h
 class OpRegistry;
 class ThreadPool;
 class TuningCache;
@@ -60,7 +59,6 @@ struct BackendConfig {
   size_t guardBytes = 0;  // canaries around constants, the parts of scratch memory and images (harness only)
   // Kernels with alternatives use this one, if they have so many, instead of the tuned or standard one (harness only).
   std::optional<size_t> alternative = std::nullopt;
-  bool hostileThreads = false;                    // CPU: split all loops and run them in the worst order (harness only)
   std::shared_ptr<BackendShare> share = nullptr;  // of the session; null: the Backend has its own
 };
 
@@ -144,9 +142,6 @@ class Backend {
   /// Copy a host tensor to the device and back. Shapes are equal; float dtypes may differ.
   virtual Status upload(const Tensor& host, const Tensor& device) = 0;
   virtual Status download(const Tensor& device, const Tensor& host) = 0;
-
-  /// Predicts costs in place of measurements; null if the backend cannot.
-  virtual EstimatesCost* estimator() { return nullptr; }
 
   /// Starts the recordings of one plan.
   virtual Result<std::unique_ptr<Recorder>> record() = 0;

@@ -57,13 +57,11 @@ Status run(OpRunner& runner, double& runNs, double& restNs) {
 Result<Cost> measure(Backend& backend, const MeasureArgs& what) {
   ++backend.counters().measurements;
   Cost cost;
-  const double start = nowNs();
   OPKIT_ASSIGN(std::unique_ptr<Execution> execution, what.creator.create(what.args, backend));
   OpRunner runner(backend, std::move(execution), what.creator.layout);
   OPKIT_TRY(prepare(runner, what));
   double runNs = 0, restNs = 0, total = 0;
   OPKIT_TRY(run(runner, runNs, restNs));
-  cost.firstNs = nowNs() - start;
   for (int i = 0; i < kLeastRuns || (i < kMostRuns && total < kEnoughNs); ++i) {
     OPKIT_TRY(run(runner, runNs, restNs));
     cost.runNs = i == 0 ? runNs : std::min(cost.runNs, runNs);
@@ -132,18 +130,13 @@ CopyCost copyCostOf(double smallNs, double largeNs) {
 
 }  // namespace
 
-Result<Cost> onMeasure(Backend& backend, const MeasureArgs& args) {
-  if (EstimatesCost* own = backend.estimator()) return own->onMeasure(args);
-  return measure(backend, args);
-}
-
 Result<Cost> knownCost(Runtime& runtime, Backend& backend, const std::string& configuration, const MeasureArgs& args) {
   OPKIT_ASSIGN(const std::vector<double> figures,
-               kept(runtime, keyOf(configuration, args), 3, [&]() -> Result<std::vector<double>> {
-                 OPKIT_ASSIGN(const Cost cost, onMeasure(backend, args));
-                 return std::vector<double>{cost.runNs, cost.submitNs, cost.firstNs};
+               kept(runtime, keyOf(configuration, args), 2, [&]() -> Result<std::vector<double>> {
+                 OPKIT_ASSIGN(const Cost cost, measure(backend, args));
+                 return std::vector<double>{cost.runNs, cost.submitNs};
                }));
-  return Cost{figures[0], figures[1], figures[2]};
+  return Cost{figures[0], figures[1]};
 }
 
 Result<CopyCosts> knownCopyCosts(Runtime& runtime, Backend& backend) {

@@ -1,8 +1,7 @@
 // Cost: the cost of running one command on a backend, used to choose between backends.
 //
-// onMeasure() is called per command. A Backend that can predict its cost (from a model of the device or stored figures)
-// returns an EstimatesCost from estimator(). Every other backend is measured: the command runs alone, on its own
-// tensors with ordinary values. Runtime::measurements() keeps the results. Not thread-safe, like the Backend.
+// The command runs alone, on its own tensors with ordinary values. Runtime::measurements() keeps the results. Not
+// thread-safe, like the Backend.
 #pragma once
 
 #include "engine/backend/backend.h"
@@ -13,7 +12,6 @@ namespace opkit {
 struct Cost {
   double runNs = 0;     // of one run, by the device's clock if there is one
   double submitNs = 0;  // what the host adds to a separate run: submitting and waiting, without recording
-  double firstNs = 0;   // from nothing to the end of the first run: creating, compiling, uploading constants
 };
 
 /// A command, as the scheduler sees it.
@@ -23,18 +21,9 @@ struct MeasureArgs {
   std::span<const Tensor* const> contents = {};  // per input: its value if known on the host, else null
 };
 
-class EstimatesCost {
- public:
-  virtual ~EstimatesCost() = default;
-  /// Unsupported if the backend cannot run the command after all.
-  virtual Result<Cost> onMeasure(const MeasureArgs& args) = 0;
-};
-
-/// The backend's estimate, else the result of a trial. REQUIRES a Backend without plans: a trial uses plan 0. Counts as
-/// one of BackendCounters::measurements when something ran.
-Result<Cost> onMeasure(Backend& backend, const MeasureArgs& args);
-/// As above, but uses the measurements that `runtime` keeps, if any. `configuration` names the backend settings that
-/// affect speed.
+/// Of the measurements that `runtime` keeps, else of a trial, which counts as one of BackendCounters::measurements.
+/// `configuration` names the backend settings that affect speed. Unsupported if the backend cannot run the command
+/// after all.
 Result<Cost> knownCost(Runtime& runtime, Backend& backend, const std::string& configuration, const MeasureArgs& args);
 
 /// Moving bytes between the host and a device.

@@ -46,10 +46,6 @@ Status planConversions(Backend& backend, const std::deque<Tensor>& tensors) {
   return Status::ok();
 }
 
-}  // namespace
-
-namespace {
-
 Result<std::unique_ptr<Execution>> makeInternal(Backend& backend, const OpDef& card,
                                                 std::span<const TensorDesc* const> inputs, const TensorDesc& output,
                                                 const RegionList* regions) {
@@ -134,8 +130,6 @@ Status OpRunner::upload(size_t input, const Tensor& host) {
   return fill(*inputs()[input], host);
 }
 
-Status OpRunner::uploadOutput(size_t output, const Tensor& host) { return fill(*outputs()[output], host); }
-
 /// Backends upload in NCHW only: another layout takes a second tensor and a conversion.
 Status OpRunner::fill(const Tensor& tensor, const Tensor& host) {
   if (tensor.layout == Layout::NCHW) return backend_.upload(host, tensor);
@@ -171,8 +165,6 @@ Status OpRunner::run() {
   OPKIT_CHECK(recording_);
   return recording_->run();
 }
-
-Status OpRunner::download(size_t output, const Tensor& host) { return backend_.download(*outputs()[output], host); }
 
 Result<size_t> planAlone(Backend& backend, Execution& execution, const CreateArgs& args, Layout layout,
                          TensorList contents) {

@@ -55,11 +55,11 @@ class OpRunner {
   /// Sets the values of an input that is read. The first upload of each tensor is REQUIRED to come before resize().
   Status upload(size_t input, const Tensor& host);
   /// Sets what an output holds before the run.
-  Status uploadOutput(size_t output, const Tensor& host);
+  Status uploadOutput(size_t output, const Tensor& host) { return fill(*outputs()[output], host); }
   /// After an error tensors and recordings are gone, as before place().
   Status resize();
   Status run();
-  Status download(size_t output, const Tensor& host);
+  Status download(size_t output, const Tensor& host) { return backend_.download(*outputs()[output], host); }
   /// Appends the device's nanoseconds of each conversion and of the Execution in the last run; see Recording.
   Status appendTimesNs(std::vector<double>& times) const { return recording_->appendTimesNs(times); }
 

@@ -68,29 +68,16 @@ class IndexRange {
 
 /// A std::vector whose operator[] and push_back speak of `Id`.
 template <class Id, class T>
-class IndexedVector : private std::vector<T> {
+class IndexedVector : public std::vector<T> {
   using Base = std::vector<T>;
 
  public:
-  using value_type = T;
-  using Base::assign;
-  using Base::back;
   using Base::Base;
-  using Base::begin;
-  using Base::clear;
-  using Base::empty;
-  using Base::end;
-  using Base::front;
-  using Base::rbegin;
-  using Base::rend;
-  using Base::reserve;
-  using Base::resize;
   using Base::size;
-  using typename Base::const_iterator;
-  using typename Base::iterator;
 
   typename Base::reference operator[](Id id) { return Base::operator[](id.value()); }
   typename Base::const_reference operator[](Id id) const { return Base::operator[](id.value()); }
+  void at(size_t) const = delete;
 
   template <class... Args>
   Id emplace_back(Args&&... args) {

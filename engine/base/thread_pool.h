@@ -4,9 +4,7 @@
 // on a busy machine an unscheduled worker costs nothing. Idle workers poll for work for some microseconds, then sleep.
 // Callers on several threads take turns; each session owns a pool. A loop must not begin another one of its pool.
 //
-// A hostile pool is for harnesses: it shows races that a kind schedule hides. All threads take part in every loop, and
-// the indices come in another order at each call. They begin together, and in every second turn one thread stops in the
-// middle of its index until the others have finished theirs (pauseMidway).
+// Harnesses have a pool of their own that runs loops in the worst order (harness/check/hostile_pool.h).
 #pragma once
 
 #include <cstddef>
@@ -15,24 +13,24 @@
 
 namespace opkit {
 
-/// How idle threads wait, and in which order indices run.
-enum class ThreadManner { Spins, Sleeps, Hostile };
+/// How idle threads wait.
+enum class ThreadManner { Spins, Sleeps };
 
 class ThreadPool {
  public:
   /// `threads` counts the caller; 0 takes one per core. One thread runs everything on the caller.
   explicit ThreadPool(size_t threads = 1, ThreadManner manner = ThreadManner::Spins);
-  ~ThreadPool();
+  virtual ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  size_t threadCount() const;
+  virtual size_t threadCount() const;
   /// True if loops must be split however little work they are. Kernels ask before they compare work with a threshold.
-  bool splitsAll() const;
+  virtual bool splitsAll() const { return false; }
 
   /// Calls body(index, threadIndex) for every index in [0, count); threadIndex < threadCount(), and no two
   /// calls with one threadIndex overlap. Allocates nothing.
-  void parallelFor(size_t count, const std::function<void(size_t index, size_t threadIndex)>& body);
+  virtual void parallelFor(size_t count, const std::function<void(size_t index, size_t threadIndex)>& body);
 
  private:
   class Workers;

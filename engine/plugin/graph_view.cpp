@@ -1,23 +1,11 @@
 #include "engine/plugin/graph_view.h"
 
-#include <algorithm>
-
 using namespace opkit;
 
 NodeId opkit_graph::producer(TensorId tensor) const {
-  for (const NodeId n : model_.nodes.ids())
-    if (const ModelNode* one = node(n); one && tensor && std::ranges::count(one->outputs, tensor) > 0) return n;
-  return {};
+  const ModelNode* one = model_.tensors.contains(tensor) ? edit_.producer(tensor) : nullptr;
+  return one ? model_.nodes.idOf(*one) : NodeId();
 }
-
-size_t opkit_graph::uses(TensorId tensor) const {
-  size_t count = static_cast<size_t>(std::ranges::count(model_.outputs, tensor));
-  for (const NodeId n : model_.nodes.ids())
-    if (const ModelNode* one = node(n)) count += static_cast<size_t>(std::ranges::count(one->inputs, tensor));
-  return tensor ? count : 0;
-}
-
-bool opkit_graph::isOutput(TensorId tensor) const { return std::ranges::count(model_.outputs, tensor) > 0; }
 
 const char* opkit_graph::attributesJson(NodeId index) const {
   const ModelNode* one = node(index);
@@ -36,8 +24,7 @@ opkit_code opkit_graph::replace(TensorId from, TensorId to) {
     return refuse(fmt::format("graph_replace: there are no tensors {} and {}", from, to));
   if (isOutput(from))
     return refuse(fmt::format("graph_replace: tensor '{}' is an output of the model", model_.tensors[from].name));
-  for (const NodeId n : model_.nodes.ids())
-    if (!removed_[n]) std::ranges::replace(model_.nodes[n].inputs, from, to);
+  edit_.replaceReaders(from, to);
   return OPKIT_OK;
 }
 
@@ -48,7 +35,7 @@ opkit_code opkit_graph::remove(NodeId index) {
     if (uses(output) > 0)
       return refuse(
           fmt::format("graph_remove: output '{}' of node '{}' is still used", model_.tensors[output].name, one->name));
-  removed_[index] = true;
+  edit_.remove(model_.nodes[index]);
   return OPKIT_OK;
 }
 
@@ -66,11 +53,7 @@ opkit_code opkit_graph::retype(NodeId index, const char* type, const char* attri
 }
 
 opkit::Status opkit_graph::finish() {
-  IndexedVector<NodeId, ModelNode> kept;
-  for (const NodeId n : model_.nodes.ids())
-    if (!removed_[n]) kept.push_back(std::move(model_.nodes[n]));
-  model_.nodes = std::move(kept);
-  removed_.assign(model_.nodes.size(), false);
   if (!mistake_.empty()) return Status::invalidArgument("{}", mistake_);
+  OPKIT_TRY(edit_.finish().error());
   return validateModel(model_, registry_);
 }

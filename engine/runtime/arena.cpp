@@ -59,7 +59,7 @@ void Arena::addMemory(const Schedule& schedule, MemoryStatistics& memory) const 
     const Slot& slot = schedule.slots[member.slot];
     const size_t bytes = member.sizeBytes;
     if (slot.kind == Slot::Kind::Scratch) memory.largestScratchBytes = std::max(memory.largestScratchBytes, bytes);
-    (slot.storage == StorageClass::DynamicSeparate ? memory.separateBytes : memory.dynamicBytes) += bytes;
+    (slot.isReused ? memory.dynamicBytes : memory.separateBytes) += bytes;
   }
 }
 

@@ -9,8 +9,9 @@
 
 #include "engine/backend/cost.h"
 #include "engine/backend/host/host_backend.h"
+#include "engine/backend/host/host_recorder.h"
 #include "engine/backend/reference/oracle_execution.h"
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 namespace opkit {
 namespace {
@@ -20,14 +21,54 @@ using std::chrono::milliseconds;
 constexpr auto kSlow = milliseconds(20);  // longer than any delay of the CPU or a copy
 constexpr double kAges = 1e15;
 
-/// The claimed costs of the fake device, and the requests it received.
+/// The claimed costs of the fake device.
 struct Claims {
   std::map<std::string, double> runNs;  // per operator type
   milliseconds copy{0};
-  int asked = 0;
 };
 
-class ClaimingBackend final : public HostBackend, private EstimatesCost {
+class ClaimedExecution final : public Execution {
+ public:
+  ClaimedExecution(std::unique_ptr<Execution> inner, double ns) : runNs(ns), inner_(std::move(inner)) {}
+  Status onResize(TensorList inputs, TensorList outputs) override { return inner_->onResize(inputs, outputs); }
+  Status onExecute(TensorList inputs, TensorList outputs) override { return inner_->onExecute(inputs, outputs); }
+  const double runNs;
+
+ private:
+  std::unique_ptr<Execution> inner_;
+};
+
+/// The clock of the fake device shows the claims.
+class ClaimingRecorder final : public Recorder {
+ public:
+  class Timed final : public Recording {
+   public:
+    Timed(std::unique_ptr<Recording> calls, std::vector<double> ns) : calls_(std::move(calls)), ns_(std::move(ns)) {}
+    Status run() override { return calls_->run(); }
+    Status appendTimesNs(std::vector<double>& times) const override {
+      times.insert(times.end(), ns_.begin(), ns_.end());
+      return Status::ok();
+    }
+
+   private:
+    std::unique_ptr<Recording> calls_;
+    std::vector<double> ns_;
+  };
+  Status add(Execution& execution, TensorList inputs, TensorList outputs) override {
+    ns_.push_back(dynamic_cast<ClaimedExecution&>(execution).runNs);
+    return calls_.add(execution, inputs, outputs);
+  }
+  Result<std::unique_ptr<Recording>> finish() override {
+    OPKIT_ASSIGN(auto calls, calls_.finish());
+    return std::unique_ptr<Recording>(std::make_unique<Timed>(std::move(calls), std::exchange(ns_, {})));
+  }
+
+ private:
+  HostRecorder calls_;
+  std::vector<double> ns_;
+};
+
+class ClaimingBackend final : public HostBackend {
  public:
   explicit ClaimingBackend(Claims& claims) : HostBackend("claiming"), claims_(claims), creator_(makeCreator(claims)) {}
   std::span<const Creator> creators(const OpDef&) const override { return {&creator_, 1}; }
@@ -36,20 +77,21 @@ class ClaimingBackend final : public HostBackend, private EstimatesCost {
     std::this_thread::sleep_for(claims_.copy);
     return HostBackend::upload(host, device);
   }
-  EstimatesCost* estimator() override { return this; }
+  Result<std::unique_ptr<Recorder>> record() override { return std::unique_ptr<Recorder>(new ClaimingRecorder); }
 
  private:
-  Result<Cost> onMeasure(const MeasureArgs& what) override {
-    ++claims_.asked;
-    return Cost{claims_.runNs.at(what.args.def.type), 0, 0};
-  }
-
   /// Accepts the operators that it has a claimed cost for.
   static Creator makeCreator(const Claims& claims) {
     Creator creator = reference::oracleCreator();
     creator.provider = "claims";
     creator.supports = [&claims](const CreateArgs& args) {
       return claims.runNs.contains(args.def.type) ? Status::ok() : Status::unsupported("no claim");
+    };
+    creator.create = [&claims, inner = creator.create](const CreateArgs& args,
+                                                       Backend& backend) -> Result<std::unique_ptr<Execution>> {
+      OPKIT_ASSIGN(auto execution, inner(args, backend));
+      return std::unique_ptr<Execution>(
+          std::make_unique<ClaimedExecution>(std::move(execution), claims.runNs.at(args.def.type)));
     };
     return creator;
   }
@@ -187,14 +229,12 @@ TEST_F(CostPlacement, WhatOnlyOneSideRunsHasNoChoice) {
 TEST_F(CostPlacement, MeasurementsOutliveTheirSession) {
   claims_.runNs = {{"AddOne", 0}, {"Negate", kAges}};
   place({"AddOne", "Negate"}, -1);
-  EXPECT_EQ(measurements_, 2u);  // those of the CPU; the device's figures are invented
-  EXPECT_EQ(claims_.asked, 2);
+  EXPECT_EQ(measurements_, 4u);
   EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
-  EXPECT_EQ(measurements_, 0u);  // read from the folder
-  EXPECT_EQ(claims_.asked, 4);   // it keeps nothing, so it is queried again
+  EXPECT_EQ(measurements_, 2u);  // those of the CPU are in the folder, the device keeps nothing
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::resize_file(entry.path(), 9);
   EXPECT_EQ(place({"AddOne", "Negate"}, -1), "claiming cpu");
-  EXPECT_EQ(measurements_, 2u);  // the damaged file was ignored
+  EXPECT_EQ(measurements_, 4u);  // the damaged file was ignored
 }
 
 TEST_F(CostPlacement, FailuresOfKernelsAreNotHidden) {

@@ -1,8 +1,6 @@
 #include "engine/runtime/memory_planner.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,10 +8,8 @@
 namespace opkit {
 namespace {
 
-// Limits on pairs of tensors that live together, per try and in all: enough for two thousand tensors that all do.
-// Beyond that the walk in time gives the plan.
-constexpr size_t kMostPairs = size_t{1} << 21;
-constexpr size_t kMostMeetings = size_t{1} << 25;
+// Beyond so many tensors the walk in time gives the plan: placing them by size examines every pair.
+constexpr size_t kMostBySize = 2048;
 
 /// The part of an arena that a walk in time has used so far, and the gaps in it.
 class Gaps {
@@ -74,9 +70,6 @@ class Gaps {
   std::set<std::pair<size_t, size_t>> bySize_;
 };
 
-/// Selects one of the gaps that are large enough.
-enum class Gap { Lowest, Tightest };
-
 class Planner {
  public:
   Planner(const std::vector<Lifetime>& lifetimes, size_t alignment) : lifetimes_(lifetimes) {
@@ -89,7 +82,8 @@ class Planner {
     findLowerBound();
     const size_t bottom = placeAtBottom();
     walkInTime(bottom);
-    if (plan_.peakBytes > plan_.lowerBoundBytes && findPairs()) tryOrders(bottom);
+    for (const bool byArea : {false, true})
+      if (plan_.peakBytes > plan_.lowerBoundBytes && byFirst_.size() <= kMostBySize) placeLargestFirst(bottom, byArea);
     return std::move(plan_);
   }
 
@@ -148,95 +142,46 @@ class Planner {
     plan_.peakBytes = bottom + gaps.end();
   }
 
-  /// Finds the tensors that live together; false if that would take too long.
-  bool findPairs() {
-    size_t live = 0, pairs = 0;
-    sweep([&](size_t) { --live; }, [&](size_t) { pairs += live++; });
-    if (pairs > kMostPairs) return false;
-    partners_.resize(lifetimes_.size());
-    std::vector<size_t> now, place(lifetimes_.size());
-    sweep(
-        [&](size_t tensor) {
-          place[now.back()] = place[tensor];
-          now[place[tensor]] = now.back();
-          now.pop_back();
-        },
-        [&](size_t tensor) {
-          for (const size_t other : now) {
-            partners_[tensor].push_back(other);
-            partners_[other].push_back(tensor);
-          }
-          place[tensor] = now.size();
-          now.push_back(tensor);
-        });
-    return true;
-  }
-
-  void tryOrders(size_t bottom) {
-    const auto size = [&](size_t i) { return static_cast<double>(lifetimes_[i].sizeBytes); };
-    const auto steps = [&](size_t i) { return static_cast<double>(lifetimes_[i].last - lifetimes_[i].first + 1); };
-    const std::function<double(size_t)> ranks[] = {
-        [&](size_t i) { return size(i); },
-        [&](size_t i) { return size(i) * steps(i); },
-        [&](size_t i) { return steps(i); },
-        [&](size_t i) { return -static_cast<double>(lifetimes_[i].first); },
-        [&](size_t i) { return static_cast<double>(lifetimes_[i].last); },
+  /// Places the largest tensors first (by bytes, or by bytes times steps), each in the lowest gap between those that
+  /// live at the same time. Kept if the plan becomes smaller.
+  void placeLargestFirst(size_t bottom, bool byArea) {
+    const auto rank = [&](size_t i) {
+      const Lifetime& one = lifetimes_[i];
+      return std::pair(-static_cast<double>(one.sizeBytes) * static_cast<double>(byArea ? one.last - one.first + 1 : 1),
+                       i);
     };
-    std::vector<size_t> inOrder = byFirst_;
-    std::ranges::sort(inOrder);  // equal ranks stay in the caller's order
-    for (const auto& rank : ranks) {
-      std::vector<size_t> order = inOrder;
-      std::ranges::stable_sort(order, [&](size_t a, size_t b) { return rank(a) > rank(b); });
-      for (const Gap gap : {Gap::Lowest, Gap::Tightest}) {
-        if (plan_.peakBytes == plan_.lowerBoundBytes || plan_.meetings > kMostMeetings) return;
-        std::vector<size_t> offsets = plan_.offsets;  // of the bottom
-        const size_t peak = place(order, bottom, gap, offsets);
-        if (peak >= plan_.peakBytes) continue;
-        plan_.peakBytes = peak;
-        plan_.offsets = std::move(offsets);
-      }
-    }
-  }
-
-  /// Places all tensors in `order`; returns the arena's size.
-  size_t place(const std::vector<size_t>& order, size_t bottom, Gap gap, std::vector<size_t>& offsets) {
+    std::vector<size_t> order = byFirst_;
+    std::ranges::sort(order, {}, rank);
+    std::vector<size_t> offsets = plan_.offsets, placed;  // by offset
     size_t peak = bottom;
-    std::vector<bool> placed(lifetimes_.size(), false);
     for (const size_t tensor : order) {
-      offsets[tensor] = chooseOffset(tensor, bottom, gap, placed, offsets);
-      placed[tensor] = true;
+      offsets[tensor] = lowestGap(tensor, bottom, placed, offsets);
       peak = std::max(peak, offsets[tensor] + sizes_[tensor]);
+      placed.insert(std::ranges::upper_bound(placed, offsets[tensor], {}, [&](size_t i) { return offsets[i]; }),
+                    tensor);
     }
-    return peak;
+    plan_.meetings += order.size() * order.size() / 2;
+    if (peak >= plan_.peakBytes) return;
+    plan_.peakBytes = peak;
+    plan_.offsets = std::move(offsets);
   }
 
-  size_t chooseOffset(size_t tensor, size_t bottom, Gap gap, const std::vector<bool>& placed,
-                      const std::vector<size_t>& offsets) {
-    std::vector<size_t>& others = others_;
-    others.clear();
-    for (const size_t partner : partners_[tensor])
-      if (placed[partner]) others.push_back(partner);
-    plan_.meetings += partners_[tensor].size();
-    std::ranges::sort(others, {}, [&](size_t other) { return offsets[other]; });
-    const size_t size = sizes_[tensor];
-    size_t free = bottom;  // highest end of the placed tensors that live at the same time, so far
-    size_t best = SIZE_MAX, tightest = SIZE_MAX;
-    for (const size_t other : others) {
-      if (free + size <= offsets[other] && offsets[other] - free < tightest) {
-        best = free;
-        tightest = offsets[other] - free;
-        if (gap == Gap::Lowest) return best;
-      }
+  size_t lowestGap(size_t tensor, size_t bottom, const std::vector<size_t>& placed,
+                   const std::vector<size_t>& offsets) const {
+    const Lifetime& own = lifetimes_[tensor];
+    size_t free = bottom;  // the highest end of those that live at the same time, so far
+    for (const size_t other : placed) {
+      const Lifetime& its = lifetimes_[other];
+      if (its.last < own.first || its.first > own.last) continue;
+      if (free + sizes_[tensor] <= offsets[other]) break;
       free = std::max(free, offsets[other] + sizes_[other]);
     }
-    return best == SIZE_MAX ? free : best;
+    return free;
   }
 
   const std::vector<Lifetime>& lifetimes_;
   std::vector<size_t> sizes_;             // aligned
   std::vector<size_t> byFirst_, byLast_;  // tensors; after placeAtBottom those not at the bottom
-  std::vector<std::vector<size_t>> partners_;
-  std::vector<size_t> others_;  // of the tensor that is being placed
   MemoryPlan plan_;
 };
 

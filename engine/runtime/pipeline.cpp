@@ -5,6 +5,7 @@
 
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/loop_lowering.h"
+#include "engine/base/clock.h"
 
 namespace opkit {
 namespace {
@@ -13,10 +14,10 @@ namespace {
 class StepClock {
  public:
   StepClock(HostTimes* times, StepId step) : times_(times), step_(step) {
-    if (times_) times_->steps[step_].startNs = times_->sinceRunStartNs();
+    if (times_) times_->steps[step_].startNs = nowNs() - times_->runStart;
   }
   ~StepClock() {
-    if (times_) times_->steps[step_].durationNs = times_->sinceRunStartNs() - times_->steps[step_].startNs;
+    if (times_) times_->steps[step_].durationNs = nowNs() - times_->runStart - times_->steps[step_].startNs;
   }
   StepClock(const StepClock&) = delete;
   StepClock& operator=(const StepClock&) = delete;
@@ -254,7 +255,7 @@ std::vector<TensorDesc> Pipeline::outputDescs() const {
 }
 
 Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-  hostTimes_.runStart = std::chrono::steady_clock::now();
+  hostTimes_.runStart = nowNs();
   if (config_.poison || config_.guardBytes > 0)
     for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
   for (const Slot& slot : schedule_.slots) {

@@ -5,7 +5,6 @@
 // PipelineCache keeps the pipelines of a session, which share its backends and arenas.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -37,12 +36,8 @@ struct HostTimes {
     double startNs = -1;  // since runStart
     double durationNs = -1;
   };
-  std::chrono::steady_clock::time_point runStart;
+  double runStart = 0;  // nowNs()
   IndexedVector<StepId, Step> steps;
-
-  double sinceRunStartNs() const {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - runStart).count();
-  }
 };
 
 class Pipeline {

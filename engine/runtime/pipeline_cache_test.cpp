@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/cpu/cpu_scratch.h"
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 namespace opkit {
 namespace {

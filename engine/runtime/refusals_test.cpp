@@ -7,7 +7,7 @@
 
 #include "engine/base/host_memory.h"
 #include "engine/runtime/pipeline_cache.h"
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 namespace opkit::refusals {
 namespace {
@@ -209,7 +209,7 @@ TEST(Refusals, APreparationStopsWhenItsSessionEnds) {
   const auto interpreter = *Interpreter::create(mirrorModel(), testOps());
   const auto runtime = *interpreter->runtimeOf({});
   for (const bool ending : {false, true}) {
-    const auto share = std::make_shared<SessionShare>(0);
+    const auto share = std::make_shared<SessionShare>(SessionConfig());
     share->ending = ending;
     const auto pipelines = *PipelineCache::create(*interpreter, {}, runtime, share, share->prepared);
     const std::vector<Tensor> inputs{*Tensor::onHost({DType::Float32, {2, 2}})};

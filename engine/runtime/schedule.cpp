@@ -251,7 +251,6 @@ Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout 
     OPKIT_TRY(appendConversion(source, slot));
   } else if (graph_.contents[tensor]) {
     slot = addSlot(Slot::Kind::Constant, tensor, backend);
-    schedule_.slots.back().storage = StorageClass::Static;
   } else if (graph_.alias[tensor] != tensor) {
     OPKIT_ASSIGN(const SlotId owner, slotFor(graph_.alias[tensor], backend));
     slot = addSlot(Slot::Kind::View, tensor, backend);
@@ -307,7 +306,7 @@ void Scheduler::touch(SlotId slot) {
 
 void Scheduler::keepEverything() {
   for (Slot& slot : schedule_.slots) {
-    slot.storage = StorageClass::DynamicSeparate;
+    slot.isReused = false;
     slot.first = StepId(0);
     slot.last = schedule_.steps.nextId();
   }
@@ -395,9 +394,8 @@ Result<BackendSet> BackendSet::create(const Interpreter& interpreter, const Sess
 }
 
 BackendConfig BackendSet::configOf(BackendIndex index) const {
-  BackendConfig config{config_.threads,     config_.precision,      config_.profile, config_.storage,
-                       config_.tune,        config_.memory,         config_.power,   config_.guardBytes,
-                       config_.alternative, config_.hostileThreads, share_};
+  BackendConfig config{config_.threads, config_.precision, config_.profile,    config_.storage,     config_.tune,
+                       config_.memory,  config_.power,     config_.guardBytes, config_.alternative, share_};
   if (index == kMainBackend) return config;
   config.precision = Precision::High;
   config.storage = Storage::Auto;

@@ -21,13 +21,6 @@ namespace opkit {
 using SlotId = Index<struct SlotTag>;
 using StepId = Index<struct StepTag>;
 
-/// The kind of memory of a slot.
-enum class StorageClass {
-  Static,           // written once, shared by all plans and sessions: constants
-  Dynamic,          // planned: the bytes are reused by other tensors
-  DynamicSeparate,  // planned, but the bytes are not reused: the slot must outlive its last use in a run
-};
-
 struct Slot {
   enum class Kind {
     Planned,   // arena memory, written by a step
@@ -38,7 +31,7 @@ struct Slot {
     Scratch,   // arena memory of one step, see Execution::scratchBytes
   };
   Kind kind = Kind::Planned;
-  StorageClass storage = StorageClass::Dynamic;
+  bool isReused = true;  // its bytes by other slots, after its last use in a run
   TensorId tensor;
   BackendIndex backend = kMainBackend;
   SlotId owner;                // for views

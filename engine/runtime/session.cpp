@@ -1,13 +1,13 @@
 #include "engine/runtime/session.h"
 
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
 
+#include "engine/base/clock.h"
 #include "engine/base/guard.h"
 #include "engine/base/make_thread_pool.h"
 #include "engine/graph/stages.h"
@@ -18,22 +18,6 @@
 
 namespace opkit {
 namespace {
-
-class Stopwatch {
- public:
-  double elapsedNs() const {
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-std::string listNames(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
 
 Status checkAgainstDeclared(const std::string& name, const TensorDesc& declared, const Shape& shape) {
   bool fits = shape.size() == declared.shape.size();
@@ -166,8 +150,7 @@ Result<std::unique_ptr<Session>> Interpreter::createAutoSession(SessionConfig co
 
 Result<std::unique_ptr<Session>> Interpreter::createSession(const SessionConfig& config,
                                                             std::shared_ptr<Runtime> runtime) {
-  return guarded(
-      [&] { return createPart(config, std::move(runtime), std::make_shared<SessionShare>(config.memoryLimitBytes)); });
+  return guarded([&] { return createPart(config, std::move(runtime), std::make_shared<SessionShare>(config)); });
 }
 
 Result<std::unique_ptr<Session>> Interpreter::createPart(const SessionConfig& config, std::shared_ptr<Runtime> runtime,
@@ -205,7 +188,7 @@ Session::~Session() { share_->ending = true; }
 Result<std::unique_ptr<Session>> Session::clone() const {
   return guarded([&]() -> Result<std::unique_ptr<Session>> {
     std::unique_ptr<Session> copy(
-        new Session(interpreter_, config_, runtime_, std::make_shared<SessionShare>(config_.memoryLimitBytes)));
+        new Session(interpreter_, config_, runtime_, std::make_shared<SessionShare>(config_)));
     OPKIT_TRY(copy->start());
     for (size_t i = 0; i < inputs_.size(); ++i) {
       OPKIT_ASSIGN(copy->inputs_[i], copyOf(inputs_[i]));
@@ -254,10 +237,10 @@ std::optional<size_t> Session::findInput(const std::string& name) const {
 
 Result<TensorDesc> Session::inputDesc(const std::string& name, const Shape& shape) const {
   const auto index = findInput(name);
+  const Model& model = interpreter_->model();
   if (!index)
     return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name,
-                                   listNames(inputNames()));
-  const Model& model = interpreter_->model();
+                                   model.inputs.empty() ? "none" : fmt::to_string(fmt::join(inputNames(), ", ")));
   const TensorDesc& declared = model.tensors[model.inputs[*index]].desc;
   OPKIT_TRY(checkAgainstDeclared(name, declared, shape));
   return TensorDesc{declared.dtype, shape};
@@ -301,7 +284,7 @@ Status Session::requireInputs() const {
       missing.push_back("'" + model.tensors[model.inputs[i]].name + "'");
   if (missing.empty()) return Status::ok();
   return Status::invalidArgument("{} input{} without values: {}; set each one, after its shape and before the run",
-                                 missing.size(), missing.size() == 1 ? " is" : "s are", listNames(missing));
+                                 missing.size(), missing.size() == 1 ? " is" : "s are", fmt::join(missing, ", "));
 }
 
 Status Session::resizeNow() {
@@ -310,12 +293,12 @@ Status Session::resizeNow() {
     ++statistics_.resizesUnchanged;
     return Status::ok();
   }
-  const Stopwatch watch;
+  const double start = nowNs();
   outputsFit_ = false;
   OPKIT_TRY(pipelines_->resize(inputs_));
   OPKIT_TRY(fitOutputs());
   ++statistics_.resizes;
-  statistics_.lastResizeNs = watch.elapsedNs();
+  statistics_.lastResizeNs = nowNs() - start;
   if (onCpu_ && !preparation_) prepareMove();
   return Status::ok();
 }
@@ -380,27 +363,27 @@ Status Session::waitForMove() {
 }
 
 Status Session::resizeFirstStage() {
-  const Stopwatch watch;
+  const double start = nowNs();
   OPKIT_ASSIGN(const bool worked, staged_->resize(inputs_));
   if (!worked) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
   }
   ++statistics_.resizes;
-  statistics_.lastResizeNs = watch.elapsedNs();
+  statistics_.lastResizeNs = nowNs() - start;
   return Status::ok();
 }
 
 Status Session::runNow() {
   if (preparation_ && preparation_->done) static_cast<void>(moveOver());  // moveError is the reason if it stays
   OPKIT_TRY(resizeNow());
-  const Stopwatch watch;
+  const double start = nowNs();
   if (staged_) {
     OPKIT_ASSIGN(outputs_, staged_->run(inputs_));
   } else {
     OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
   }
-  statistics_.lastRunNs = watch.elapsedNs();
+  statistics_.lastRunNs = nowNs() - start;
   const bool onCpu = staged_ ? config_.startOnCpu && staged_->runsOn() != config_.backend : onCpu_;
   if (onCpu) ++statistics_.runsBeforeMove;
   return Status::ok();

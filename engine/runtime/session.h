@@ -36,7 +36,8 @@ struct SessionConfig {
   std::string device;  // see RuntimeOptions, as the next two
   Validation validation = Validation::Off;
   std::string cacheDir;
-  size_t threads = 0;  // 0 is one per core; at most kMostThreads
+  size_t threads = 0;                          // 0 is one per core; at most kMostThreads
+  std::shared_ptr<ThreadPool> pool = nullptr;  // of the CPU's kernels, in place of one with `threads`; may be shared
   RecordMode record = RecordMode::Indirect;
   Precision precision = Precision::High;  // affects devices with their own storage (Vulkan); the CPU keeps f32
   ProviderPolicy providers;               // preferred, forbidden and forced providers, also on the fallback
@@ -59,7 +60,6 @@ struct SessionConfig {
   bool poison = false;       // fill planned memory with poisonByte before every run
   uint8_t poisonByte = 0xFF;
   std::optional<size_t> alternative = std::nullopt;  // see BackendConfig
-  bool hostileThreads = false;                       // see BackendConfig
 };
 
 /// Where one node ran, and the refusals of faster choices.

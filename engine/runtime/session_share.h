@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/runtime/session.h"
 
 namespace opkit {
 
@@ -55,7 +56,10 @@ class MemoryBudget {
 };
 
 struct SessionShare {
-  explicit SessionShare(size_t memoryLimitBytes) : memory(memoryLimitBytes), prepared(memoryLimitBytes) {}
+  explicit SessionShare(const SessionConfig& config)
+      : memory(config.memoryLimitBytes), prepared(config.memoryLimitBytes) {
+    backends->pool = config.pool;
+  }
 
   std::shared_ptr<BackendShare> backends = std::make_shared<BackendShare>();  // shared with the Backends
   MemoryBudget memory;

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "engine/backend/extra_creators.h"
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 namespace opkit {
 namespace {

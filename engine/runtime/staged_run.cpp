@@ -35,35 +35,24 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
 
 namespace {
 
-/// Memory is not shared between parts, so peaks add up like everything else.
-/// Each stage has an arena and constants of its own.
+/// Each stage has an arena and constants of its own: peaks add up like everything else.
 void addMemory(std::vector<MemoryStatistics>& sum, const MemoryStatistics& part) {
   const auto known = std::ranges::find(sum, part.backend, &MemoryStatistics::backend);
   if (known == sum.end()) return sum.push_back(part);
-  known->arenaBytes += part.arenaBytes;
-  known->constantBytes += part.constantBytes;
-  known->plannedPeakBytes += part.plannedPeakBytes;
-  known->lowerBoundBytes += part.lowerBoundBytes;
-  known->dynamicBytes += part.dynamicBytes;
-  known->separateBytes += part.separateBytes;
+  using M = MemoryStatistics;
+  for (size_t M::*bytes : {&M::arenaBytes, &M::constantBytes, &M::plannedPeakBytes, &M::lowerBoundBytes,
+                           &M::dynamicBytes, &M::separateBytes})
+    (*known).*bytes += part.*bytes;
   known->largestScratchBytes = std::max(known->largestScratchBytes, part.largestScratchBytes);
 }
 
 void addPart(SessionStatistics& sum, const SessionStatistics& part) {
   for (const MemoryStatistics& memory : part.memory) addMemory(sum.memory, memory);
-  sum.plannedPeakBytes += part.plannedPeakBytes;
-  sum.lowerBoundBytes += part.lowerBoundBytes;
-  sum.foldedNodes += part.foldedNodes;
-  sum.removedRasters += part.removedRasters;
-  sum.fusedRegions += part.fusedRegions;
-  sum.partialViews += part.partialViews;
-  sum.loopRegions += part.loopRegions;
-  sum.executionsCreated += part.executionsCreated;
-  sum.segments += part.segments;
-  sum.stages += part.stages;
-  sum.plansMade += part.plansMade;
-  sum.plansFound += part.plansFound;
-  sum.plansKept += part.plansKept;
+  using S = SessionStatistics;
+  for (size_t S::*count : {&S::plannedPeakBytes, &S::lowerBoundBytes, &S::foldedNodes, &S::removedRasters,
+                           &S::fusedRegions, &S::partialViews, &S::loopRegions, &S::executionsCreated, &S::segments,
+                           &S::stages, &S::plansMade, &S::plansFound, &S::plansKept})
+    sum.*count += part.*count;
   if (sum.moveError.empty()) sum.moveError = part.moveError;
 }
 

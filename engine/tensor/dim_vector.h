@@ -18,10 +18,6 @@ namespace opkit {
 class DimVector {
  public:
   using value_type = int64_t;
-  using size_type = size_t;
-  using difference_type = std::ptrdiff_t;
-  using reference = int64_t&;
-  using const_reference = const int64_t&;
   using iterator = int64_t*;
   using const_iterator = const int64_t*;
   static constexpr size_t kInside = 8;

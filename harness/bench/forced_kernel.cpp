@@ -3,8 +3,8 @@
 #include <set>
 
 #include "engine/backend/extra_creators.h"
-#include "engine/backend/kernel_names.h"
 #include "engine/op/takes_kernels.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

@@ -1,6 +1,6 @@
 #include "harness/cases/case_dtype.h"
 
-#include "engine/op/main_input.h"
+#include "reports/results/main_input.h"
 
 namespace opkit::harness {
 

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "engine/backend/device_test_support.h"
-#include "engine/backend/kernel_names.h"
 #include "harness/testing/broken_kernels.h"
 #include "harness/testing/check_all.h"
 #include "ops/builtin_ops.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

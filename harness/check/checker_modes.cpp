@@ -2,13 +2,15 @@
 #include <array>
 #include <set>
 
-#include "engine/backend/kernel_names.h"
+#include "engine/base/guard.h"
 #include "harness/cases/rng.h"
 #include "harness/check/checker_parts.h"
 #include "harness/check/hidden_check.h"
+#include "harness/check/hostile_pool.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/rounding_check.h"
 #include "harness/check/verdict.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {
@@ -22,12 +24,14 @@ constexpr std::array<size_t, 3> kThreads = {3, 4, 5};  // each case takes one
 Status Checker::checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh) {
   OPKIT_TRY(checkAgain(interpreter, c, fresh, {.threads = 1}, runtime_).withContext("one thread"));
   const size_t threads = kThreads[hashText(c.description.id()) % kThreads.size()];
-  const SessionConfig config{.backend = backend_, .threads = threads, .hostileThreads = true};
-  OPKIT_ASSIGN(const auto session, interpreter.createSession(config, runtime_));
-  OPKIT_TRY(feed(*session, c.description, c.inputs));
+  const auto session = opkit::guarded([&] {
+    return interpreter.createSession({.backend = backend_, .pool = std::make_shared<HostilePool>(threads)}, runtime_);
+  });
+  OPKIT_TRY(session.error());
+  OPKIT_TRY(feed(**session, c.description, c.inputs));
   for (int round = 0; round < kThreadRounds; ++round) {
-    OPKIT_TRY(session->run());
-    OPKIT_ASSIGN(const auto outputs, copyOutputs(*session));
+    OPKIT_TRY((*session)->run());
+    OPKIT_ASSIGN(const auto outputs, copyOutputs(**session));
     OPKIT_TRY(same(c, fresh, outputs).withContext(fmt::format("{} threads in shuffled order", threads)));
   }
   return Status::ok();

@@ -1,6 +1,6 @@
 #include "harness/check/placement_check.h"
 
-#include "engine/backend/kernel_names.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

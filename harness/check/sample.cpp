@@ -4,13 +4,13 @@
 #include <cmath>
 #include <set>
 
-#include "engine/backend/kernel_names.h"
 #include "harness/cases/case_dtype.h"
 #include "harness/cases/data.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/variants.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

@@ -1,7 +1,7 @@
 #include "harness/check/variants.h"
 
 #include "engine/backend/class_variations.h"
-#include "engine/backend/kernel_names.h"
+#include "reports/results/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"

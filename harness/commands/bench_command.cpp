@@ -1,6 +1,5 @@
 #include <set>
 
-#include "engine/backend/kernel_names.h"
 #include "engine/base/interrupt.h"
 #include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
@@ -10,6 +9,7 @@
 #include "harness/bench/statistics.h"
 #include "harness/commands/bench_roof.h"
 #include "harness/run/terminal.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/backend/kernel_names.h"
 #include "engine/tools/cli.h"
 #include "harness/run/terminal.h"
+#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {

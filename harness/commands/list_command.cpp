@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "engine/backend/kernel_names.h"
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
+#include "reports/results/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/capability_mask.h"
 #endif

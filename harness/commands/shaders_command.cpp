@@ -8,6 +8,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/shaders_access.h"
 #include "harness/run/terminal.h"
+#include "harness/trace/spirv_counts.h"
 
 namespace opkit::harness {
 namespace {
@@ -86,20 +87,22 @@ Result<int> shaders(const ShadersArguments& options) {
   nlohmann::json document = nlohmann::json::array();
   for (const auto& [name, entry] : used) {
     const vulkan::SpirvFacts facts = vulkan::factsOf(entry.code.spirv, {});
+    OPKIT_ASSIGN(const SpirvCounts counts, countsOf(entry.code.spirv));
     const auto& local = facts.localSize;
-    table.add({name, std::to_string(entry.dispatches), std::to_string(facts.words), std::to_string(facts.instructions),
-               std::to_string(facts.loads), std::to_string(facts.stores), std::to_string(facts.arithmetic),
-               std::to_string(facts.branches), std::to_string(facts.barriers), std::to_string(facts.sharedBytes),
-               fmt::format("{}x{}x{}", local[0], local[1], local[2]), driverText(entry.driver)});
+    table.add({name, std::to_string(entry.dispatches), std::to_string(entry.code.spirv.size()),
+               std::to_string(counts.instructions), std::to_string(counts.loads), std::to_string(counts.stores),
+               std::to_string(counts.arithmetic), std::to_string(counts.branches), std::to_string(counts.barriers),
+               std::to_string(facts.sharedBytes), fmt::format("{}x{}x{}", local[0], local[1], local[2]),
+               driverText(entry.driver)});
     document.push_back({{"shader", name},
                         {"dispatches", entry.dispatches},
-                        {"words", facts.words},
-                        {"instructions", facts.instructions},
-                        {"loads", facts.loads},
-                        {"stores", facts.stores},
-                        {"arithmetic", facts.arithmetic},
-                        {"branches", facts.branches},
-                        {"barriers", facts.barriers},
+                        {"words", entry.code.spirv.size()},
+                        {"instructions", counts.instructions},
+                        {"loads", counts.loads},
+                        {"stores", counts.stores},
+                        {"arithmetic", counts.arithmetic},
+                        {"branches", counts.branches},
+                        {"barriers", counts.barriers},
                         {"sharedBytes", facts.sharedBytes},
                         {"localSize", local}});
     for (const vulkan::PipelineStatistic& statistic : entry.driver)

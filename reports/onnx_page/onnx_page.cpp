@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "engine/backend/kernel_names.h"
-#include "engine/op/main_input.h"
 #include "reports/onnx_page/contrib_names.h"
 #include "reports/ops_page/ops_words.h"
+#include "reports/results/kernel_names.h"
+#include "reports/results/main_input.h"
 
 namespace opkit::reports {
 namespace {

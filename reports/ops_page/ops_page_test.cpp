@@ -4,8 +4,8 @@
 
 #include <sstream>
 
-#include "engine/op/numeric_names.h"
 #include "engine/testing/nowhere.h"
+#include "reports/ops_page/numeric_names.h"
 #include "reports/ops_page/ops_differences.h"
 #include "reports/ops_page/ops_words.h"
 #include "reports/testing/results_text.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/backend/kernel_names.h"
-#include "engine/op/main_input.h"
-#include "engine/op/numeric_names.h"
 #include "reports/history/adder.h"
+#include "reports/ops_page/numeric_names.h"
 #include "reports/ops_page/ops_words.h"
+#include "reports/results/kernel_names.h"
+#include "reports/results/main_input.h"
 
 namespace opkit::reports {
 namespace {

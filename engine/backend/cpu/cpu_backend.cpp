@@ -27,7 +27,6 @@ size_t threadsFor(const BackendConfig& config) {
 }
 
 ThreadManner mannerFor(const BackendConfig& config) {
-  if (config.hostileThreads) return ThreadManner::Hostile;
   return config.power == PowerHint::Low ? ThreadManner::Sleeps : ThreadManner::Spins;
 }
 

@@ -7,23 +7,51 @@
 namespace opkit::vulkan {
 namespace {
 
-constexpr const char* kKnown =
-    "no-fp16, no-fp64, no-int8, no-int16, no-int64, no-storage8, no-storage16, no-byte-dots, no-image-robustness, "
-    "subgroup=N, "
-    "shared=BYTES, workgroup=N, groups=N, buffer=BYTES, texels=N, image=N, loops=N";
+struct MaskFeature {
+  const char* name;
+  bool PhysicalDevice::*present;
+};
+constexpr MaskFeature kMaskFeatures[] = {{"no-fp16", &PhysicalDevice::float16},
+                                         {"no-fp64", &PhysicalDevice::float64},
+                                         {"no-int8", &PhysicalDevice::int8},
+                                         {"no-int16", &PhysicalDevice::int16},
+                                         {"no-int64", &PhysicalDevice::int64},
+                                         {"no-storage8", &PhysicalDevice::storage8},
+                                         {"no-storage16", &PhysicalDevice::storage16},
+                                         {"no-byte-dots", &PhysicalDevice::byteDots},
+                                         {"no-image-robustness", &PhysicalDevice::imageRobustness}};
 
-bool* featureOf(const std::string& name, PhysicalDevice& device) {
-  if (name == "no-fp16") return &device.float16;
-  if (name == "no-fp64") return &device.float64;
-  if (name == "no-int8") return &device.int8;
-  if (name == "no-int16") return &device.int16;
-  if (name == "no-int64") return &device.int64;
-  if (name == "no-storage8") return &device.storage8;
-  if (name == "no-storage16") return &device.storage16;
-  if (name == "no-byte-dots") return &device.byteDots;
-  if (name == "no-image-robustness") return &device.imageRobustness;
-  return nullptr;
+struct MaskLimit {
+  const char* name;
+  uint32_t low;  // affects some case of some operator
+  void (*lower)(PhysicalDevice& device, uint32_t amount);
+};
+
+template <uint32_t VkPhysicalDeviceLimits::*limit>
+void maskLimit(PhysicalDevice& device, uint32_t amount) {
+  device.properties.limits.*limit = std::min(device.properties.limits.*limit, amount);
 }
+
+template <uint32_t (VkPhysicalDeviceLimits::*limits)[3]>
+void maskAxes(PhysicalDevice& device, uint32_t amount) {
+  for (uint32_t& limit : device.properties.limits.*limits) limit = std::min(limit, amount);
+}
+
+using L = VkPhysicalDeviceLimits;
+constexpr MaskLimit kMaskLimits[] = {
+    {"subgroup", 1, [](PhysicalDevice& device, uint32_t n) { device.subgroupSize = std::min(device.subgroupSize, n); }},
+    {"shared", 64, maskLimit<&L::maxComputeSharedMemorySize>},
+    {"workgroup", 32,
+     [](PhysicalDevice& device, uint32_t n) {
+       maskLimit<&L::maxComputeWorkGroupInvocations>(device, n);
+       maskAxes<&L::maxComputeWorkGroupSize>(device, n);
+     }},
+    {"groups", 2, maskAxes<&L::maxComputeWorkGroupCount>},
+    {"buffer", 1024, maskLimit<&L::maxStorageBufferRange>},
+    {"texels", 16, maskLimit<&L::maxTexelBufferElements>},
+    {"image", 16, maskLimit<&L::maxImageDimension2D>},
+    {"loops", 64,
+     [](PhysicalDevice& device, uint32_t n) { device.loopIterations = std::min<uint64_t>(device.loopIterations, n); }}};
 
 /// "16k" is 16384.
 bool parseAmount(const std::string& text, uint32_t& amount) {
@@ -37,54 +65,24 @@ bool parseAmount(const std::string& text, uint32_t& amount) {
   return true;
 }
 
-bool lowerLimit(const std::string& name, uint32_t amount, PhysicalDevice& device) {
-  VkPhysicalDeviceLimits& limits = device.properties.limits;
-  const auto lower = [amount](uint32_t& limit) { limit = std::min(limit, amount); };
-  if (name == "subgroup") {
-    lower(device.subgroupSize);
-  } else if (name == "shared") {
-    lower(limits.maxComputeSharedMemorySize);
-  } else if (name == "workgroup") {
-    lower(limits.maxComputeWorkGroupInvocations);
-    for (uint32_t& size : limits.maxComputeWorkGroupSize) lower(size);
-  } else if (name == "groups") {
-    for (uint32_t& count : limits.maxComputeWorkGroupCount) lower(count);
-  } else if (name == "buffer") {
-    lower(limits.maxStorageBufferRange);
-  } else if (name == "texels") {
-    lower(limits.maxTexelBufferElements);
-  } else if (name == "image") {
-    lower(limits.maxImageDimension2D);
-  } else if (name == "loops") {
-    device.loopIterations = std::min<uint64_t>(device.loopIterations, amount);
-  } else {
-    return false;
-  }
-  return true;
-}
-
 Status applyItem(const std::string& item, PhysicalDevice& device) {
-  if (bool* feature = featureOf(item, device)) {
-    *feature = false;
-    return Status::ok();
-  }
-  const size_t equals = item.find('=');
+  for (const MaskFeature& feature : kMaskFeatures)
+    if (item == feature.name) return device.*feature.present = false, Status::ok();
+  const size_t equals = std::min(item.find('='), item.size());
   uint32_t amount = 0;
-  if (equals != std::string::npos && parseAmount(item.substr(equals + 1), amount) &&
-      lowerLimit(item.substr(0, equals), amount, device))
-    return Status::ok();
-  return Status::invalidArgument("mask: expected some of {}, got '{}'", kKnown, item);
+  for (const MaskLimit& limit : kMaskLimits)
+    if (item.substr(0, equals) == limit.name && equals < item.size() && parseAmount(item.substr(equals + 1), amount))
+      return limit.lower(device, amount), Status::ok();
+  return Status::invalidArgument("mask: expected some of {}, got '{}'", fmt::join(singleMasks(), ", "), item);
 }
 
 }  // namespace
 
 std::vector<std::string> singleMasks() {
-  return {"no-fp16",      "no-fp64",      "no-int8",
-          "no-int16",     "no-int64",     "no-storage8",
-          "no-storage16", "no-byte-dots", "no-image-robustness",
-          "subgroup=1",   "shared=64",    "workgroup=32",
-          "groups=2",     "buffer=1024",  "texels=16",
-          "image=16",     "loops=64"};
+  std::vector<std::string> masks;
+  for (const MaskFeature& feature : kMaskFeatures) masks.push_back(feature.name);
+  for (const MaskLimit& limit : kMaskLimits) masks.push_back(fmt::format("{}={}", limit.name, limit.low));
+  return masks;
 }
 
 Status applyMask(const std::string& mask, PhysicalDevice& device) {

@@ -84,11 +84,11 @@ Status MeasuringEncoder::fillZero(const Tensor& tensor) { return zeroTail(tensor
 
 size_t MeasuringEncoder::shortestRunBytes() const { return caps().deviceClass->shortestRunBytes; }
 
-uint64_t MeasuringEncoder::maxBindingBytes() const {
+uint64_t BackendEncoder::maxBindingBytes() const {
   return opkit::vulkan::maxBindingBytes(backend_.device().physical());
 }
 
-const DeviceCaps& MeasuringEncoder::caps() const { return backend_.caps(); }
+const DeviceCaps& BackendEncoder::caps() const { return backend_.caps(); }
 
 Result<const Tensor*> MeasuringEncoder::report(int64_t words, DataReport) {
   words_.desc = {DType::Int32, {words}};
@@ -136,12 +136,6 @@ void MeasuringEncoder::describe(const ShaderCode& code, std::span<const Tensor* 
       fmt::format("{}{} [{}] groups {} parameters {}", work_->dispatches++ > 0 ? "; " : "", code.name,
                   fmt::join(constants, "."), magnitudes(std::as_bytes(std::span(axes))), magnitudes(push));
 }
-
-uint64_t CommandEncoder::maxBindingBytes() const {
-  return opkit::vulkan::maxBindingBytes(backend_.device().physical());
-}
-
-const DeviceCaps& CommandEncoder::caps() const { return backend_.caps(); }
 
 Result<const Tensor*> CommandEncoder::report(int64_t words, DataReport explain) {
   OPKIT_ASSIGN(const Tensor* tensor, reports_.add(backend_.sharedDevice(), words, std::move(explain)));

@@ -54,11 +54,24 @@ struct RecordedWork {
   void add(std::span<const std::byte> bytes);
 };
 
-class MeasuringEncoder final : public Encoder {
+/// What the two encoders have in common.
+class BackendEncoder : public Encoder {
+ public:
+  BackendEncoder(VulkanBackend& backend, ScratchMemory& scratch) : backend_(backend), scratch_(scratch) {}
+  uint64_t maxBindingBytes() const final;
+  const DeviceCaps& caps() const final;
+  Result<const Tensor*> scratch(TensorDesc desc) final { return scratch_.take(std::move(desc)); }
+
+ protected:
+  VulkanBackend& backend_;
+  ScratchMemory& scratch_;
+};
+
+class MeasuringEncoder final : public BackendEncoder {
  public:
   /// `work`, if given, is filled in.
   MeasuringEncoder(VulkanBackend& backend, ScratchMemory& scratch, RecordedWork* work = nullptr)
-      : backend_(backend), scratch_(scratch), work_(work) {
+      : BackendEncoder(backend, scratch), work_(work) {
     scratch_.forgetChoices();
   }
 
@@ -69,11 +82,8 @@ class MeasuringEncoder final : public Encoder {
   }
   Status copyChannels(const Tensor&, const Tensor&, int64_t) override { return Status::ok(); }
   size_t shortestRunBytes() const override;
-  uint64_t maxBindingBytes() const override;
-  const DeviceCaps& caps() const override;
   void beginDisjoint() override {}
   void endDisjoint() override {}
-  Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
   Result<const Tensor*> table(const std::vector<uint32_t>& words) override {
     if (work_) work_->add(std::as_bytes(std::span(words)));
     tables_.push_back({tableDesc(words), nullptr, 0, 0});
@@ -89,18 +99,16 @@ class MeasuringEncoder final : public Encoder {
   void describe(const ShaderCode& code, std::span<const Tensor* const> tensors, std::span<const std::byte> push,
                 std::span<const uint32_t> constants, Groups groups);
 
-  VulkanBackend& backend_;
-  ScratchMemory& scratch_;
   RecordedWork* work_;
   Tensor words_;
   std::deque<Tensor> tables_;  // a deque: addresses are handed out
 };
 
-class CommandEncoder final : public Encoder {
+class CommandEncoder final : public BackendEncoder {
  public:
   CommandEncoder(VulkanBackend& backend, CommandRecording& recording, ScratchMemory& scratch, ShaderTables& tables,
                  DataReports& reports)
-      : backend_(backend), recording_(recording), scratch_(scratch), tables_(tables), reports_(reports) {}
+      : BackendEncoder(backend, scratch), recording_(recording), tables_(tables), reports_(reports) {}
 
   Status fillZero(const Tensor& tensor) override;
   Status copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) override {
@@ -110,11 +118,8 @@ class CommandEncoder final : public Encoder {
     return recording_.copyChannels(from, to, firstChannel);
   }
   size_t shortestRunBytes() const override { return recording_.shortestRunBytes(); }
-  uint64_t maxBindingBytes() const override;
-  const DeviceCaps& caps() const override;
   void beginDisjoint() override { recording_.hazards().beginDisjoint(); }
   void endDisjoint() override { recording_.hazards().endDisjoint(); }
-  Result<const Tensor*> scratch(TensorDesc desc) override { return scratch_.take(std::move(desc)); }
   Result<const Tensor*> table(const std::vector<uint32_t>& words) override { return tables_.upload(words); }
   Result<const Tensor*> report(int64_t words, DataReport explain) override;
   Result<size_t> choose(const Alternatives&, TensorList, TensorList) override { return scratch_.nextChoice(); }
@@ -124,9 +129,7 @@ class CommandEncoder final : public Encoder {
   }
 
  private:
-  VulkanBackend& backend_;
   CommandRecording& recording_;
-  ScratchMemory& scratch_;
   ShaderTables& tables_;
   DataReports& reports_;
 };

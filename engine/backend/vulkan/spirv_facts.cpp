@@ -8,7 +8,6 @@ namespace {
 
 // SPIR-V specification 1.5, sections 3.32 (opcodes), 3.6, 3.7, 3.20, 3.21.
 enum Opcode : uint32_t {
-  kExtInst = 12,
   kExecutionMode = 16,
   kTypeBool = 20,
   kTypeInt = 21,
@@ -24,19 +23,9 @@ enum Opcode : uint32_t {
   kSpecConstantComposite = 51,
   kSpecConstantOp = 52,
   kFunction = 54,
-  kFunctionEnd = 56,
   kVariable = 59,
-  kLoad = 61,
-  kStore = 62,
   kDecorate = 71,
   kCompositeExtract = 81,
-  kImageFetch = 95,
-  kImageRead = 98,
-  kImageWrite = 99,
-  kControlBarrier = 224,
-  kMemoryBarrier = 225,
-  kBranchConditional = 250,
-  kSwitch = 251,
   kExecutionModeId = 331,
 };
 constexpr uint32_t kMagic = 0x07230203;
@@ -44,10 +33,6 @@ constexpr size_t kHeaderWords = 5;
 constexpr uint32_t kLocalSize = 17, kLocalSizeId = 38;
 constexpr uint32_t kSpecId = 1, kBuiltIn = 11, kWorkgroupSize = 25;
 constexpr uint32_t kWorkgroupStorage = 4;
-
-bool isArithmetic(uint32_t opcode) {
-  return (opcode >= 109 && opcode <= 124) || (opcode >= 126 && opcode <= 205) || opcode == kExtInst;
-}
 
 uint32_t fold(uint32_t opcode, uint32_t a, uint32_t b) {
   switch (opcode) {
@@ -69,11 +54,11 @@ class Reader {
 
   SpirvFacts read() {
     if (spirv_.size() < kHeaderWords || spirv_[0] != kMagic) return {};
-    facts_.words = spirv_.size();
     for (size_t at = kHeaderWords; at < spirv_.size();) {
       const uint32_t length = spirv_[at] >> 16;
-      if (length == 0 || at + length > spirv_.size()) break;
-      instruction(spirv_[at] & 0xFFFFu, spirv_.subspan(at + 1, length - 1));
+      const uint32_t opcode = spirv_[at] & 0xFFFFu;
+      if (length == 0 || at + length > spirv_.size() || opcode == kFunction) break;  // declarations come first
+      declare(opcode, spirv_.subspan(at + 1, length - 1));
       at += length;
     }
     if (localSizeIds_[0] != 0)
@@ -84,24 +69,6 @@ class Reader {
   }
 
  private:
-  void instruction(uint32_t opcode, std::span<const uint32_t> words) {
-    inFunction_ = inFunction_ || opcode == kFunction;
-    if (inFunction_)
-      count(opcode);
-    else
-      declare(opcode, words);
-    if (opcode == kFunctionEnd) inFunction_ = false;
-  }
-
-  void count(uint32_t opcode) {
-    ++facts_.instructions;
-    facts_.loads += opcode == kLoad || opcode == kImageFetch || opcode == kImageRead;
-    facts_.stores += opcode == kStore || opcode == kImageWrite;
-    facts_.arithmetic += isArithmetic(opcode);
-    facts_.branches += opcode == kBranchConditional || opcode == kSwitch;
-    facts_.barriers += opcode == kControlBarrier || opcode == kMemoryBarrier;
-  }
-
   void declare(uint32_t opcode, std::span<const uint32_t> w) {
     if (w.size() < 2) {
       if (opcode == kTypeBool && w.size() == 1) bytes_[w[0]] = alignments_[w[0]] = 4;
@@ -170,7 +137,6 @@ class Reader {
   std::span<const uint32_t> spirv_;
   std::span<const uint32_t> constants_;
   SpirvFacts facts_;
-  bool inFunction_ = false;
   uint32_t workgroupSize_ = 0;
   std::array<uint32_t, 3> localSizeIds_{};
   std::map<uint32_t, uint32_t> specIds_;  // result id -> SpecId

@@ -1,7 +1,5 @@
-// SpirvFacts: the device requirements and the size of a compiled compute shader, read from its SPIR-V.
-//
-// Used before a pipeline is created (a driver need not refuse a shader beyond its limits) and by harnesses for
-// statistics. Plain functions, thread-safe.
+// SpirvFacts: the work group of a compiled compute shader, read from its SPIR-V before a pipeline is created: a driver
+// need not refuse a shader beyond its limits. Plain functions, thread-safe.
 #pragma once
 
 #include <array>
@@ -12,12 +10,6 @@
 namespace opkit::vulkan {
 
 struct SpirvFacts {
-  size_t words = 0;
-  size_t instructions = 0;                     // inside functions
-  size_t loads = 0, stores = 0;                // OpLoad, OpStore and image accesses
-  size_t arithmetic = 0;                       // integer, floating and bit operations, extended instructions
-  size_t branches = 0;                         // conditional branches and switches
-  size_t barriers = 0;                         // control and memory barriers
   size_t sharedBytes = 0;                      // of work group memory, at the given specialisation
   std::map<uint32_t, size_t> shared;           // the same by the id of the variable
   std::array<uint32_t, 3> localSize{1, 1, 1};  // at the given specialisation

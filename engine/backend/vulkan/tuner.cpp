@@ -1,10 +1,10 @@
 #include "engine/backend/vulkan/tuner.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "engine/backend/op_runner.h"
 #include "engine/backend/vulkan/vulkan_backend.h"
+#include "engine/base/clock.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -101,9 +101,9 @@ Result<double> Tuner::time(const Alternatives& alternatives, size_t choice, Tens
   OPKIT_TRY(backend_.finishTrial(*recording));
   double best = 0, total = 0;
   for (int run = 0; run < kLeastRuns || (run < kMostRuns && total < kEnoughNs); ++run) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = nowNs();
     OPKIT_TRY(backend_.runTrial(*recording));
-    const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    const double ns = nowNs() - start;
     best = run == 0 ? ns : std::min(best, ns);
     total += ns;
   }

@@ -203,9 +203,7 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
   OPKIT_ASSIGN(plain.buffer, allocate(plain.sizeBytes()));
   const std::shared_ptr<ImageSet> images = ranImages_.lock();
   if (!images) return Status::internal("vulkan: an image is read before a run wrote it");
-  RecordingContext context = context_;
-  context.images = images.get();
-  OPKIT_ASSIGN(const std::unique_ptr<CommandRecording> recording, CommandRecording::create(context));
+  OPKIT_ASSIGN(const std::unique_ptr<CommandRecording> recording, trialRecording(*images));
   ScratchMemory scratch;
   ShaderTables tables(*this);
   DataReports reports;
@@ -218,11 +216,9 @@ Result<Tensor> VulkanBackend::unpacked(const Tensor& image) {
 
 Status VulkanBackend::download(const Tensor& device, const Tensor& host) {
   counters().bytesDownloaded += device.sizeBytes();
-  if (device.layout == Layout::NC4HW4) {
-    OPKIT_ASSIGN(const Tensor plain, unpacked(device));
-    return transfer(host, plain, false);
-  }
-  return transfer(host, device, false);
+  if (device.layout == Layout::NCHW) return transfer(host, device, false);
+  OPKIT_ASSIGN(const Tensor plain, unpacked(device));
+  return transfer(host, plain, false);
 }
 
 Result<std::unique_ptr<CommandRecording>> VulkanBackend::trialRecording(ImageSet& images) {
@@ -241,7 +237,5 @@ Status VulkanBackend::encode(VulkanExecution& execution, TensorList inputs, Tens
   if (!recorder_) return Status::internal("vulkan: onResize outside of a Recorder");
   return recorder_->encode(execution, inputs, outputs, scratch, tables);
 }
-
-void VulkanBackend::watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }
 
 }  // namespace opkit::vulkan

@@ -45,7 +45,7 @@ class VulkanBackend final : public Backend {
                 ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
   /// From now on Recording::checkGuards also checks this constant.
-  void watchGuards(std::shared_ptr<const Tensor> constant);
+  void watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }
   const Device& device() const { return *context_.device; }
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
   VulkanRuntime& runtime() { return *runtime_; }

@@ -133,10 +133,4 @@ Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
   return std::shared_ptr<Runtime>(std::move(runtime));
 }
 
-VulkanRuntime* asVulkan(Runtime* runtime) { return dynamic_cast<VulkanRuntime*>(runtime); }
-
-std::shared_ptr<VulkanRuntime> asVulkan(const std::shared_ptr<Runtime>& runtime) {
-  return std::dynamic_pointer_cast<VulkanRuntime>(runtime);
-}
-
 }  // namespace opkit::vulkan

@@ -89,8 +89,10 @@ class VulkanRuntime final : public Runtime, public std::enable_shared_from_this<
 std::string guessKey(const DeviceClass& deviceClass);
 
 /// The Runtime, if it is one of this backend; else null.
-VulkanRuntime* asVulkan(Runtime* runtime);
-std::shared_ptr<VulkanRuntime> asVulkan(const std::shared_ptr<Runtime>& runtime);
+inline VulkanRuntime* asVulkan(Runtime* runtime) { return dynamic_cast<VulkanRuntime*>(runtime); }
+inline std::shared_ptr<VulkanRuntime> asVulkan(const std::shared_ptr<Runtime>& runtime) {
+  return std::dynamic_pointer_cast<VulkanRuntime>(runtime);
+}
 
 /// Hardware before software.
 Result<std::vector<DeviceInfo>> devices();

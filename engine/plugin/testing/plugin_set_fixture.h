@@ -10,7 +10,7 @@
 #include "engine/base/where.h"
 #include "engine/plugin/plugin_set.h"
 #include "engine/runtime/session.h"
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 namespace opkit {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "engine/backend/cpu/gemm/byte_gemm_kernel.h"
-#include "engine/backend/cpu/gemm/even_part.h"
+#include "engine/backend/cpu/gemm/task_plan-inl.h"
 #include "engine/base/check.h"
 
 namespace opkit::cpu::bytes {
@@ -12,8 +12,6 @@ namespace {
 
 /// Below this many multiply-adds waking the pool costs more than it saves.
 constexpr double kMinimumParallelWork = 1 << 19;
-/// Tasks per thread: more than one, so that a preempted thread does not delay the rest.
-constexpr int64_t kTasksPerThread = 4;
 /// Columns that a task packs together: with the usual depths they stay in the second-level cache.
 constexpr int64_t kColumnBlock = 240;
 
@@ -24,24 +22,13 @@ bool isZero(const PerLine<int32_t>& line, int64_t count) {
 }  // namespace
 
 Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, const ThreadPool& pool)
-    : dims_(dims), batch_(batch), threads_(pool.threadCount()) {
+    : TaskPlan(dims, batch, pool.threadCount()) {
   const PanelShape panel = panelShape();
   rowsPerTask_ = evenPart(dims.m, dims.m, panel.rows);
   columnsPerTask_ = evenPart(dims.n, rightPacked ? dims.n : kColumnBlock, panel.columns);
-  const double work = static_cast<double>(dims.m) * static_cast<double>(dims.n) * static_cast<double>(dims.k);
-  if (threads_ > 1 && (pool.splitsAll() || work * static_cast<double>(batch) >= kMinimumParallelWork)) {
-    const int64_t wanted = kTasksPerThread * static_cast<int64_t>(threads_);
-    // Splitting rows repeats the packing of B: never below the size that pays for it.
-    const int64_t fewestRows = rightPacked || pool.splitsAll() ? panel.rows : 16 * panel.rows;
-    while (batch * ceilDiv(dims.m, rowsPerTask_) * ceilDiv(dims.n, columnsPerTask_) < wanted) {
-      const bool rowsCanSplit = rowsPerTask_ > fewestRows, columnsCanSplit = columnsPerTask_ > panel.columns;
-      if (!rowsCanSplit && !columnsCanSplit) break;
-      if (columnsCanSplit && (!rightPacked || columnsPerTask_ > rowsPerTask_ || !rowsCanSplit))
-        columnsPerTask_ = evenPart(columnsPerTask_, columnsPerTask_ / 2, panel.columns);
-      else
-        rowsPerTask_ = evenPart(rowsPerTask_, rowsPerTask_ / 2, panel.rows);
-    }
-  }
+  // Splitting rows repeats the packing of B: never below the size that pays for it.
+  if (threads_ > 1 && (pool.splitsAll() || work() >= kMinimumParallelWork))
+    split(rightPacked, rightPacked || pool.splitsAll() ? panel.rows : 16 * panel.rows, panel.columns, panel);
   if (!rightPacked) workspacePerThread_ = packedRightBytes(dims.k, columnsPerTask_);
 }
 
@@ -68,31 +55,23 @@ void packRight(const Right& right, int64_t k, int64_t n, uint8_t* target) {
 
 void run(const Plan& plan, std::span<const Problem> problems, uint8_t* workspace, ThreadPool& pool) {
   const Dims& dims = plan.dims_;
-  OPKIT_CHECK(static_cast<int64_t>(problems.size()) == plan.batch_ && pool.threadCount() <= plan.threads_);
-  if (dims.m == 0 || dims.n == 0) return;
-  const int64_t rowTasks = ceilDiv(dims.m, plan.rowsPerTask_), columnTasks = ceilDiv(dims.n, plan.columnsPerTask_);
+  OPKIT_CHECK(static_cast<int64_t>(problems.size()) == plan.batch_);
   const int64_t panelColumns = panelShape().columns, panelBytes = rightPanelBytes(dims.k);
-  const auto task = [&](size_t index, size_t thread) {
-    const auto i = static_cast<int64_t>(index);
-    const Problem& problem = problems[static_cast<size_t>(i / (rowTasks * columnTasks))];
-    const int64_t row = i % rowTasks * plan.rowsPerTask_, column = i / rowTasks % columnTasks * plan.columnsPerTask_;
-    Block block{&problem, dims.k,
-                row,      std::min(row + plan.rowsPerTask_, dims.m),
-                column,   std::min(column + plan.columnsPerTask_, dims.n),
-                nullptr};
-    if (problem.right.packed) {
-      block.right = problem.right.data + column / panelColumns * panelBytes;
-    } else {
-      uint8_t* panels = workspace + plan.workspacePerThread_ * static_cast<int64_t>(thread);
-      block.right = panels;
-      const bool withSums = !isZero(problem.leftZeroPoint, dims.m);
-      for (int64_t j = column; j < block.columnEnd; j += panelColumns, panels += panelBytes)
-        packRightPanel(problem.right, dims.k, dims.n, j, withSums, panels);
-    }
-    computeBlock(block);
-  };
-  // std::ref: a std::function that holds a reference does not allocate.
-  pool.parallelFor(static_cast<size_t>(plan.batch_ * rowTasks * columnTasks), std::ref(task));
+  plan.runTasks(pool,
+                [&](size_t index, int64_t row, int64_t rowEnd, int64_t column, int64_t columnEnd, int64_t thread) {
+                  const Problem& problem = problems[index];
+                  Block block{&problem, dims.k, row, rowEnd, column, columnEnd, nullptr};
+                  if (problem.right.packed) {
+                    block.right = problem.right.data + column / panelColumns * panelBytes;
+                  } else {
+                    uint8_t* panels = workspace + plan.workspacePerThread_ * thread;
+                    block.right = panels;
+                    const bool withSums = !isZero(problem.leftZeroPoint, dims.m);
+                    for (int64_t j = column; j < columnEnd; j += panelColumns, panels += panelBytes)
+                      packRightPanel(problem.right, dims.k, dims.n, j, withSums, panels);
+                  }
+                  computeBlock(block);
+                });
 }
 
 }  // namespace opkit::cpu::bytes

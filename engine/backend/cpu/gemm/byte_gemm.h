@@ -84,26 +84,16 @@ struct Problem {
 constexpr int32_t leftOffset(bool isSigned) { return isSigned ? 0 : -128; }
 constexpr int32_t rightOffset(bool isSigned) { return isSigned ? 128 : 0; }
 
-/// How products of one size are cut into tasks. Cheap to make.
-class Plan {
+class Plan : public gemm::TaskPlan {
  public:
   Plan() = default;
   /// For `batch` products of `dims` on `pool`; either all right operands are packed or none.
   Plan(const Dims& dims, int64_t batch, bool rightPacked, const ThreadPool& pool);
-
-  const Dims& dims() const { return dims_; }
-  int64_t batch() const { return batch_; }
   /// Scratch that run() needs.
-  int64_t workspaceBytes() const { return workspacePerThread_ * static_cast<int64_t>(threads_); }
+  int64_t workspaceBytes() const { return workspace(); }
 
  private:
   friend void run(const Plan&, std::span<const Problem>, uint8_t*, ThreadPool&);
-  Dims dims_;
-  int64_t batch_ = 0;
-  size_t threads_ = 1;
-  int64_t rowsPerTask_ = 0;     // a multiple of the panel's rows
-  int64_t columnsPerTask_ = 0;  // a multiple of the panel's columns
-  int64_t workspacePerThread_ = 0;
 };
 
 /// Bytes that packLeft and packRight write.

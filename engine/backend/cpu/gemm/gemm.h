@@ -85,27 +85,47 @@ struct Problem {
   Epilogue epilogue;
 };
 
-/// How products of one size are cut into tasks. Cheap to make.
-class Plan {
+/// How products of one size are cut into tasks, for products of floats and of bytes. Cheap to make.
+class TaskPlan {
  public:
-  Plan() = default;
-  /// For `batch` products of `dims` on `threads`; either all right operands are packed or none. `splitsAll` of the
-  /// pool: as many tasks as there can be.
-  Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads, bool splitsAll = false);
-
   const Dims& dims() const { return dims_; }
   int64_t batch() const { return batch_; }
-  /// Scratch that run() needs.
-  int64_t workspaceFloats() const { return workspacePerThread_ * static_cast<int64_t>(threads_); }
 
- private:
-  friend void run(const Plan&, std::span<const Problem>, float*, ThreadPool&);
+ protected:
+  TaskPlan() = default;
+  TaskPlan(const Dims& dims, int64_t batch, size_t threads) : dims_(dims), batch_(batch), threads_(threads) {}
+  /// Multiply-adds of all products.
+  double work() const {
+    return static_cast<double>(dims_.m) * static_cast<double>(dims_.n) * static_cast<double>(dims_.k) *
+           static_cast<double>(batch_);
+  }
+  /// Halves a side of the tasks until there are several per thread: columns while they are more than the rows or, if
+  /// each task packs the right operand, more than `fewestColumns`; else rows, never below `fewestRows`.
+  void split(bool rightPacked, int64_t fewestRows, int64_t fewestColumns, const PanelShape& panel);
+  int64_t workspace() const { return workspacePerThread_ * static_cast<int64_t>(threads_); }
+  /// Calls body(problem, first row, end, first column, end, thread) for each task.
+  template <class Body>
+  void runTasks(ThreadPool& pool, const Body& body) const;
+
   Dims dims_;
   int64_t batch_ = 0;
   size_t threads_ = 1;
   int64_t rowsPerTask_ = 0;     // a multiple of the panel's rows
   int64_t columnsPerTask_ = 0;  // a multiple of the panel's columns
   int64_t workspacePerThread_ = 0;
+};
+
+class Plan : public TaskPlan {
+ public:
+  Plan() = default;
+  /// For `batch` products of `dims` on `threads`; either all right operands are packed or none. `splitsAll` of the
+  /// pool: as many tasks as there can be.
+  Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads, bool splitsAll = false);
+  /// Scratch that run() needs.
+  int64_t workspaceFloats() const { return workspace(); }
+
+ private:
+  friend void run(const Plan&, std::span<const Problem>, float*, ThreadPool&);
 };
 
 /// Floats that packLeft and packRight write.

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace opkit {
+namespace opkit::harness {
 
 bool canPauseMidway();
 
@@ -15,4 +15,4 @@ bool canPauseMidway();
 /// and yield. REQUIRES canPauseMidway(). Thread-safe; owns SIGTRAP from the first call on.
 void pauseMidway(size_t instructions, const std::function<void()>& body, const std::function<void()>& pause);
 
-}  // namespace opkit
+}  // namespace opkit::harness

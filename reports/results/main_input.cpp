@@ -1,4 +1,4 @@
-#include "engine/op/main_input.h"
+#include "reports/results/main_input.h"
 
 namespace opkit {
 

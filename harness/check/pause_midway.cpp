@@ -1,4 +1,4 @@
-#include "engine/base/pause_midway.h"
+#include "harness/check/pause_midway.h"
 
 #include "engine/base/check.h"
 
@@ -11,7 +11,7 @@
 #include <utility>
 #endif
 
-namespace opkit {
+namespace opkit::harness {
 
 #ifdef OPKIT_CAN_TRAP
 namespace {
@@ -71,4 +71,4 @@ bool canPauseMidway() { return false; }
 void pauseMidway(size_t, const std::function<void()>&, const std::function<void()>&) { OPKIT_CHECK(canPauseMidway()); }
 #endif
 
-}  // namespace opkit
+}  // namespace opkit::harness

@@ -1,4 +1,4 @@
-#include "engine/runtime/test_ops.h"
+#include "engine/testing/test_ops.h"
 
 #include "engine/graph/passes/engine_passes.h"
 #include "engine/op/decomposition.h"

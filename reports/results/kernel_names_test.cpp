@@ -1,4 +1,4 @@
-#include "engine/backend/kernel_names.h"
+#include "reports/results/kernel_names.h"
 
 #include <gtest/gtest.h>
 

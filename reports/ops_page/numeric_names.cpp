@@ -1,4 +1,4 @@
-#include "engine/op/numeric_names.h"
+#include "reports/ops_page/numeric_names.h"
 
 namespace opkit {
 
