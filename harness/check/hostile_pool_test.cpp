@@ -6,7 +6,9 @@
 #include <new>
 #include <vector>
 
+#include "engine/runtime/session.h"
 #include "harness/check/pause_midway.h"
+#include "ops/builtin_ops.h"
 
 namespace opkit::harness {
 namespace {
@@ -87,6 +89,30 @@ TEST(HostilePool, WhatABodyThrowsReachesTheCaller) {
     runs = 0;
     pool.parallelFor(50, [&](size_t, size_t) { ++runs; });  // the pool still works
     EXPECT_EQ(runs, 50);
+  }
+}
+
+TEST(HostilePool, TheSessionsThatTakeItRunOnIt) {
+  class CountingPool final : public ThreadPool {
+   public:
+    bool splitsAll() const override { return true; }
+    void parallelFor(size_t count, const std::function<void(size_t, size_t)>& body) override {
+      ++loops;
+      ThreadPool::parallelFor(count, body);
+    }
+    int loops = 0;
+  };
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {64}});
+  model.outputs = model.addNode("Relu", "relu", {x});
+  const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
+  const auto pool = std::make_shared<CountingPool>();
+  const auto first = *interpreter->createSession({.pool = pool}), second = *first->clone();
+  for (Session* session : {first.get(), second.get()}) {
+    const int before = pool->loops;
+    session->input("x");
+    ASSERT_TRUE(session->run().isOk());
+    EXPECT_GT(pool->loops, before);
   }
 }
 

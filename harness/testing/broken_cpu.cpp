@@ -1,7 +1,9 @@
+#include <atomic>
 #include <cmath>
 #include <limits>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/cpu_backend.h"
 #include "harness/testing/broken_kernels.h"
 
 namespace opkit::harness {
@@ -27,6 +29,10 @@ class BrokenCpu final : public Execution {
     for (size_t i = 0; i < count; ++i) {
       if (how_ == Break::LeavesOneUnwritten && i == count / 2) continue;
       y[i] = broken(x[i]);
+    }
+    if (ThreadPool& pool = cpu::threadPool(backend_); how_ == Break::TakesTasksInOrder && pool.splitsAll()) {
+      std::atomic<size_t> next = 0;
+      pool.parallelFor(count, [&](size_t i, size_t) { y[next++] = broken(x[i]); });
     }
     if (how_ == Break::WritesPastEnd && count > 0) y[count] = 1;
     if (how_ == Break::DiffersBetweenRuns && ++runs_ % 2 == 0)

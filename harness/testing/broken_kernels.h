@@ -26,6 +26,7 @@ enum class Break {
   AllocatesOnHeap,
   CreatesPipelineInExecute,
   SubmitsTwice,
+  TakesTasksInOrder,  // of a loop that it splits only if it must
   DispatchesNothing,
   ReadsPastEnd,  // far enough past the tensor's last 64 bytes, and ignores the values read
   DropsNan,
