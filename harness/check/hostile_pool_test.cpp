@@ -95,6 +95,7 @@ TEST(HostilePool, WhatABodyThrowsReachesTheCaller) {
 TEST(HostilePool, TheSessionsThatTakeItRunOnIt) {
   class CountingPool final : public ThreadPool {
    public:
+    size_t threadCount() const override { return 2; }
     bool splitsAll() const override { return true; }
     void parallelFor(size_t count, const std::function<void(size_t, size_t)>& body) override {
       ++loops;
