@@ -37,7 +37,7 @@ void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& result
 
 struct BuildArguments {
   std::vector<std::string> files;
-  std::string history, output, parts;
+  std::string history, output, parts, peers;
 };
 
 /// The results of the files, else of the newest night of the history.
@@ -66,6 +66,10 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   if (!options.parts.empty()) {
     OPKIT_ASSIGN(parts, readNightParts(options.parts, utcNow().substr(0, 10)));
   }
+  std::optional<PeerTimes> peers;
+  if (!options.peers.empty()) {
+    OPKIT_ASSIGN(peers, readPeerTimes(options.peers));
+  }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
   if (executedCases(results) == 0)
@@ -73,8 +77,8 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
                 kNothingExecuted);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(
-      reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr, parts ? &*parts : nullptr));
+  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr,
+                                                  parts ? &*parts : nullptr, peers ? &*peers : nullptr));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
   const Headlines headlines = headlinesOf(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr);
@@ -97,6 +101,9 @@ int run(int argc, char** argv) {
       "--history", options.history,
       "Add the changes since the night before, from this history; without files, show its newest night");
   command->add_option("--output", options.output, "Write the page to this file")->required()->check(cli::outputFile());
+  command->add_option(
+      "--peers", options.peers,
+      "Add times of networks beside ONNX Runtime; the file is a record of reports/peers/onnxruntime.sh");
   command->add_option(
       "--parts", options.parts,
       "Add when each part of the full night ran; the file holds the output of reports/night/parts.sh --list");

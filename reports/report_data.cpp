@@ -163,6 +163,22 @@ data failures(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+data peersOf(const PeerTimes* peers) {
+  if (!peers) return data(false);
+  data about{data::type::list}, rows{data::type::list};
+  for (const std::string& line : peers->about) about.push_back(object{{"text", line}});
+  for (const PeerTime& row : peers->rows)
+    rows.push_back(object{{"network", row.network},
+                          {"threads", row.threads},
+                          {"theirs", row.theirs},
+                          {"ours", row.ours},
+                          {"ratio", row.threads.empty() ? "" : fmt::format("{:.2f}", row.ratio)},
+                          {"above", data(row.ratio > 1)},
+                          {"dearestOurs", row.dearestOurs},
+                          {"dearestTheirs", row.dearestTheirs}});
+  return object{{"summary", peers->summary()}, {"about", about}, {"rows", rows}};
+}
+
 data partsOf(const NightParts* parts) {
   if (!parts) return data(false);
   list rows;
@@ -462,13 +478,15 @@ std::string formatNs(double ns) {
   return fmt::format("{:.3g} ns", ns);
 }
 
-data reportData(const Results& results, const Nights* nights, const Judged* judged, const NightParts* parts) {
+data reportData(const Results& results, const Nights* nights, const Judged* judged, const NightParts* parts,
+                const PeerTimes* peers) {
   return object{{"headlines", headlineData(headlinesOf(results, nights, judged))},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
                 {"parts", partsOf(parts)},
+                {"peers", peersOf(peers)},
                 {"failures", failures(results)},
                 {"expectations", expectations(results)},
                 {"differences", differences(results)},

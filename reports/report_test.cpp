@@ -120,6 +120,31 @@ TEST_F(ReportTest, WhatRanInPartAndTheAgeOfTheFullNight) {
   EXPECT_NE(said.find("found none"), std::string::npos) << said;
 }
 
+TEST_F(ReportTest, NetworksStandBesideOnnxRuntime) {
+  const std::string results = file(R"({"record":"run","schema":3,"command":"check"}
+{"record":"case","id":"Relu/f32[3]/seed=1","kind":"check","op":"Relu","backend":"cpu","status":"pass"}
+)");
+  const auto record = [&](const std::string& rows) {
+    return file("# 2026-11-28, commit abc\nnetwork\tthreads\n" + rows);
+  };
+  const std::string good = record(
+      "small\t1\t2.0\t1.0\t0.500\t0.01\tConv a 0.5\tConv b 0.9\nlarge\t1\t1.0\t2.0\t2.000\t0.01\t\t\n"
+      "small\t2\t2.0\t1.0\t0.500\t0.01\t\t\nother\t\t\t\t\t\tthe outputs differ\t\n");
+  std::string said;
+  ASSERT_EQ(run("build " + results + " --output " + page_ + " --peers " + good, &said), 0) << said;
+  const std::string html = contents(page_);
+  for (const char* expected :
+       {"time at 1 thread (1 of 2 networks above 1), 0.50 of ONNX Runtime",
+        "time at 2 threads (0 of 1 networks above 1)", "2026-11-28, commit abc.", "<td class=\"n bad\">2.00</td>",
+        "<td>Conv a 0.5</td><td>Conv b 0.9</td>", "<td>the outputs differ</td>"})
+    EXPECT_NE(html.find(expected), std::string::npos) << expected;
+  for (const std::string& bad : {record("a\t1\t2\t1\tnan\t0\t\t\n"), record("a\t1\t2\t1\t0\t0\t\t\n"), record("a\t1\n"),
+                                 record("other\t\t\t\t\t\tno time\t\n"), file(""), std::string("nowhere.tsv")}) {
+    EXPECT_EQ(run("build " + results + " --output " + page_ + " --peers " + bad, &said), 2) << said;
+    EXPECT_NE(said.find("expected"), std::string::npos) << said;
+  }
+}
+
 TEST_F(ReportTest, OperatorsOfPluginsWithoutResultsAreNamed) {
   const std::string plugin = " --plugin " + (partOfBuild(OPKIT_SAMPLES) + "/libscaled_tanh.so");
   std::string said;

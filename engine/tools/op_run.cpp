@@ -1,6 +1,7 @@
 // op-run: runs a model on a backend with the given shapes and values, and reports the results.
 #include <filesystem>
 
+#include "engine/backend/cpu/simd_target.h"
 #include "engine/base/guard.h"
 #include "engine/base/make_thread_pool.h"
 #include "engine/model/tensor_file.h"
@@ -102,6 +103,13 @@ void describeProgram(CLI::App& app, Options& options) {
   app.add_option("--repeat", options.repeat, "Run each shape this many times")
       ->check(cli::wholeNumber(1, 1'000'000'000))
       ->capture_default_str();
+  app.add_option_function<std::string>(
+      "--simd",
+      [](const std::string& name) {
+        if (const Status limited = cpu::limitSimd(name); !limited.isOk())
+          throw CLI::ValidationError("--simd", limited.message());
+      },
+      "Use no better instruction set of the CPU than this: AVX2, SSE4, ...");
   app.add_option("--threads", options.session.threads, "Use this many CPU threads; 0 is one per core")
       ->check(cli::wholeNumber(0, kMostThreads))
       ->capture_default_str();

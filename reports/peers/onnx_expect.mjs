@@ -1,16 +1,17 @@
 // Runs one network on ONNX Runtime and writes it as an ONNX backend test: FOLDER/model.onnx and
 // FOLDER/test_data_set_0/{input,output}_K.pb.
 //   node onnx_expect.mjs JOB
-// JOB is JSON: {packages, model, folder, inputs, threads, runs, layers, level}. `packages` is the folder that holds
+// JOB is JSON: {packages, model, folder, inputs, threads, runs, layers, level, profile}. `packages` is the folder that holds
 // node_modules with onnxruntime-node. `inputs` gives {NAME: {shape, scale, value, below, pattern}} where the network
 // leaves extents free or random values in [-1, 1) times `scale` will not do; `below` draws integers from 0 to before
 // it; the pattern "text" is dark strokes in lines. With `layers`, FOLDER gets the network with every tensor as an
 // output, and layer_K.npy, its values without optimisations, instead of the data set's outputs. With `level` (basic or
 // extended), FOLDER/model.onnx is the network as ONNX Runtime's optimiser writes it; the outputs are those of the
-// network itself.
-// Prints one line of JSON: {version, inputs, times, tensors} with the times of the runs in ns (three more went before), or
+// network itself. With `profile`, the line has `nodes`: {name, type, ns} of each node of the optimised network, means
+// over the runs.
+// Prints one line of JSON: {version, inputs, outputs, times, tensors, nodes} with the times of the runs in ns (three more went before), or
 // {error} with one line.
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
 import {arrayOf, elementCount, isFloat, withEveryTensor, writeNpy, writeProto} from './onnx_bytes.mjs';
@@ -74,6 +75,19 @@ async function timedRuns(session, feeds, runs) {
   return {times, outputs};
 }
 
+/** The means of a profile that ONNX Runtime wrote, without the warm runs. */
+function nodesOf(file) {
+  const nodes = new Map();
+  for (const {cat, name, dur, args} of JSON.parse(readFileSync(file, 'utf8'))) {
+    if (cat !== 'Node' || !name.endsWith('_kernel_time')) continue;
+    const node = nodes.get(name) ?? {name: name.slice(0, -'_kernel_time'.length), type: args.op_name, all: []};
+    nodes.set(name, node);
+    node.all.push(dur * 1000);
+  }
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
+  return [...nodes.values()].map(({name, type, all}) => ({name, type, ns: mean(all.slice(kWarmRuns))}));
+}
+
 async function expect(job) {
   const require = createRequire(`${job.packages}/package.json`);
   const ort = require('onnxruntime-node');
@@ -87,14 +101,22 @@ async function expect(job) {
   mkdirSync(set, {recursive: true});
   if (job.level) await open(job.model, {graphOptimizationLevel: job.level, optimizedModelFilePath: written});
   else writeFileSync(written, model);
-  const session = await open(job.level ? job.model : written, {graphOptimizationLevel: job.layers ? 'disabled' : 'all'});
+  const session = await open(job.level ? job.model : written, {
+    graphOptimizationLevel: job.layers ? 'disabled' : 'all',
+    ...(job.profile ? {enableProfiling: true, profileFilePrefix: `${job.folder}/profile`} : {})});
   const feeds = {};
   for (const input of session.inputMetadata) feeds[input.name] = tensorFor(input, job.inputs?.[input.name], ort);
   session.inputNames.forEach((name, k) => writeProto(`${set}/input_${k}.pb`, name, feeds[name]));
   const {times, outputs} = await timedRuns(session, feeds, job.runs);
   if (job.layers) tensors.forEach(({tensor}, k) => writeNpy(`${job.folder}/layer_${k}.npy`, outputs[tensor]));
   else session.outputNames.forEach((name, k) => writeProto(`${set}/output_${k}.pb`, name, outputs[name]));
-  return {version: require('onnxruntime-node/package.json').version, inputs: session.inputNames, times, tensors};
+  let nodes;
+  if (job.profile) {
+    session.endProfiling();
+    nodes = nodesOf(`${job.folder}/${readdirSync(job.folder).filter((name) => name.startsWith('profile')).sort().pop()}`);
+  }
+  const {inputNames: inputs, outputNames} = session;
+  return {version: require('onnxruntime-node/package.json').version, inputs, outputs: outputNames, times, tensors, nodes};
 }
 
 try {

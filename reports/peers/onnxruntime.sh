@@ -1,56 +1,70 @@
 #!/usr/bin/env bash
-# Runs networks on the CPU, with OpKit and ONNX Runtime in turns. Outputs must agree; prints times in ms as MEDIAN/LEAST,
-# and the ratios of both. A busy machine disturbs the least run least.
-#   reports/peers/onnxruntime.sh [ROUNDS] [MODEL.onnx SHAPE]...    e.g. 5 resnet50.onnx 1x3x224x224
-# Without models: the networks of the zoo. random_weights.py gives weights to a network that has none.
-# Needs node and npm (Debian: nodejs, npm); fetches the npm package onnxruntime-node into a temporary folder.
+# Networks on the CPU, with OpKit and ONNX Runtime in turns: fetches the npm packages of the tables, checks that the outputs
+# agree, and prints the least times in ms, their ratio, and the spread between processes. A busy machine disturbs least
+# times least; repeat a ratio near 1.
+# Usage: reports/peers/onnxruntime.sh [OPTION VALUE]...
+#   --table LIST    take the networks of these files, separated by commas (default: zoo_networks.json, trained_networks.json,
+#                   more_networks.json and exported_networks.json beside this script)
+#   --network LIST  time only the networks of these names, separated by commas
+#   --threads LIST  use so many threads, separated by commas (default: 1,2)
+#   --rounds N      run N processes of each side (default: 5)
+#   --nodes N       list the N dearest nodes of each side (default: 3)
+#   --simd NAME     let OpKit use no better instruction set than this: AVX2, SSE4, ...
+#   --record FILE   write the table to FILE (default: out/onnxruntime.tsv); op-report build --peers FILE shows it
+#   --cache DIR     install the packages in this folder and keep them for the next time (default: ~/.cache/opkit/peers)
+#   --bin DIR       run OpKit's programs of this folder (default: build/release/bin)
+# Needs node and npm (./setup --trained), and the network the first time.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-bin=$here/../../build/release/bin
-rounds=${1:-5}
-[ $# -eq 0 ] || shift
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-networks=()
-while [ $# -ge 2 ]; do networks+=("$(realpath "$1") $2"); shift 2; done
-if [ $# -gt 0 ] || [[ ! $rounds =~ ^[1-9][0-9]*$ ]]; then
-  echo "onnxruntime.sh: give ROUNDS, then pairs of MODEL.onnx and SHAPE" >&2
-  exit 2
-fi
-if [ ${#networks[@]} -eq 0 ]; then
-  for network in squeezenet mobilenet_v2 resnet50 transformer; do
-    shape=1x3x224x224
-    [ $network != transformer ] || shape=1x64x128
-    "$bin/op-convert" "zoo:$network" "$folder/$network.onnx" >/dev/null
-    networks+=("$folder/$network.onnx $shape")
-  done
-fi
-cp "$here/onnxruntime.mjs" "$folder"
-(cd "$folder" && npm init -y >/dev/null && npm install --ignore-scripts onnxruntime-node >/dev/null 2>&1)
+root=$(cd "$here/../.." && pwd)
+. "$here/fetch_packages.sh"
+refuse() { echo "onnxruntime.sh: $*" >&2; exit 2; }
 
-median() { sort -n | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'; }
-least() { sort -n -k 2 | awk 'NR == 1 { printf "%.2f", $2 }'; }
-
-printf '%-16s %7s %17s %17s %12s\n' network threads 'ONNX Runtime' OpKit ratio
-for network in "${networks[@]}"; do
-  read -r file shape <<<"$network"
-  for threads in 1 2; do
-    : >"$folder/theirs" && : >"$folder/ours"
-    for ((i = 0; i < rounds; ++i)); do
-      (cd "$folder" && node onnxruntime.mjs "$file" "$shape" $threads 25 "$folder" 2>log) >"$folder/round" ||
-        { cat "$folder/log" >&2; exit 1; }
-      read -r _ _ input output <"$folder/round"
-      cat "$folder/round" >>"$folder/theirs"
-      "$bin/op-run" "$file" --threads $threads --repeat 25 \
-        --input "$input=$folder/input.npy" --expect "$output=$folder/output.npy" >"$folder/log" ||
-        { cat "$folder/log" >&2; exit 1; }
-      sed -n 's/.*run \([0-9.]*\) \(us\|ms\) (median of [0-9]*; \([0-9.]*\) \(us\|ms\).*/\1 \2 \3 \4/p' "$folder/log" |
-        awk '{ print $2 == "us" ? $1 / 1000 : $1, $4 == "us" ? $3 / 1000 : $3 }' >>"$folder/ours"
-    done
-    for side in theirs ours; do
-      eval "$side=$(median <"$folder/$side") $side"_least="$(least <"$folder/$side")"
-    done
-    printf '%-16s %7d %17s %17s %12s\n' "$(basename "$file" .onnx)" $threads "$theirs/$theirs_least" "$ours/$ours_least" \
-      "$(awk "BEGIN { printf \"%.2f/%.2f\", $ours / $theirs, $ours_least / $theirs_least }")"
-  done
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/peers bin=$root/build/release/bin record=$root/out/onnxruntime.tsv
+tables=$here/zoo_networks.json,$here/trained_networks.json,$here/more_networks.json,$here/exported_networks.json
+networks= threads=1,2 rounds=5 nodes=3 simd=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,18s/^# //p' "$0"; exit 0 ;;
+    --table | --network | --threads | --rounds | --nodes | --simd | --record | --cache | --bin)
+      [ $# -gt 1 ] && [ -n "$2" ] || refuse "$1 expects a value"
+      case $1 in
+        --table) tables=$2 ;;
+        --network) networks=$2 ;;
+        --threads) threads=$2 ;;
+        --rounds) rounds=$2 ;;
+        --nodes) nodes=$2 ;;
+        --simd) simd=$2 ;;
+        --record) record=$2 ;;
+        --cache) cache=$2 ;;
+        --bin) bin=$2 ;;
+      esac
+      shift 2 ;;
+    *) refuse "unknown argument '$1'; see reports/peers/onnxruntime.sh --help" ;;
+  esac
 done
+[[ ,$threads =~ ^(,[1-9][0-9]{0,2})+$ ]] || refuse "--threads expects numbers from 1 to 999, separated by commas, got '$threads'"
+[[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--rounds expects a number from 1 to 9999, got '$rounds'"
+[[ $nodes =~ ^[0-9]{1,3}$ ]] || refuse "--nodes expects a number from 0 to 999, got '$nodes'"
+[ -x "$bin/op-convert" ] && [ -x "$bin/op-run" ] || refuse "no op-convert and op-run in '$bin': build first"
+command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
+manifest=$(node -e '
+  const tables = process.argv[1].split(",").map((file) => JSON.parse(require("fs").readFileSync(file, "utf8")));
+  if (!tables.every(({packages, networks}) => packages && Array.isArray(networks))) throw 0;
+  const merged = (key) => Object.assign({}, ...tables.map((table) => table[key]));
+  console.log(JSON.stringify({private: true, dependencies: merged("packages"), overrides: merged("overrides")}));
+  ' "$tables" 2>/dev/null) || refuse "--table '$tables': one is no JSON file with packages and networks"
+
+fetchPackages "$cache" "$manifest"
+mkdir -p "$(dirname "$record")" || refuse "cannot write '$record'"
+output=$(mktemp -d)
+trap 'rm -rf "$output"' EXIT
+code=0
+node "$here/onnxruntime.mjs" "$(node -e '
+  const [packages, tables, bin, output, record, rounds, threads, simd, nodes, networks] = process.argv.slice(1);
+  const list = (text) => text.split(",").filter(Boolean);
+  console.log(JSON.stringify({packages, bin, output, record, simd, tables: list(tables), only: list(networks),
+    rounds: Number(rounds), nodes: Number(nodes), threads: list(threads).map(Number)}));
+  ' "$(realpath "$cache")" "$tables" "$(realpath "$bin")" "$output" "$(realpath -m "$record")" "$rounds" "$threads" "$simd" \
+    "$nodes" "$networks")" || code=$?
+exit $code

@@ -10,16 +10,16 @@
 // if the table is wrong or a package lacks a file of it, 3 if ONNX Runtime runs none, 130 and 143 if interrupted.
 import {spawnSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {appendFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {fileURLToPath} from 'node:url';
 
 import {compareLayers} from './layer_compare.mjs';
+import {makeFile, runOurs, runPeer} from './networks.mjs';
 
 const [packages, tablePath, bin, output, resultsPath, roundsText, levels, ...backends] = process.argv.slice(2);
 const rounds = Number(roundsText), runsPerRound = 15;
 const peer = 'onnxruntime';
-const here = path.dirname(fileURLToPath(import.meta.url));
+const place = {packages, bin, output};
 
 let interrupted = 0;
 process.on('SIGINT', () => { interrupted = 130; });
@@ -27,20 +27,10 @@ process.on('SIGTERM', () => { interrupted = 143; });
 /** Lets a signal's handler run: children are waited for, and they got the signal too. */
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Joins the chunks of a network that a package delivers in pieces: `join` is [LIST.json, KEY] of the package. */
-function joined({file, join}) {
-  if (!join) return;
-  const root = `${packages}/node_modules/${file.split('/').slice(0, file.startsWith('@') ? 2 : 1).join('/')}`;
-  const list = `${root}/${join[0]}`, {chunks} = JSON.parse(readFileSync(list, 'utf8'))[join[1]];
-  writeFileSync(
-      `${packages}/node_modules/${file}`,
-      Buffer.concat(chunks.map(({hash}) => readFileSync(`${path.dirname(list)}/${hash}`))));
-}
-
 /** The table's networks, then the other .onnx files of its packages, at each level: [{name, file, inputs, level}]. */
 function networksOf(table) {
   const networks = [...table.networks];
-  networks.forEach(joined);
+  networks.forEach((network) => makeFile(place, network));
   const known = new Set(networks.map(({file}) => file));
   for (const name of Object.keys(table.packages).filter((name) => name !== 'onnxruntime-node')) {
     const root = `${packages}/node_modules/${name}`;
@@ -52,34 +42,6 @@ function networksOf(table) {
   }
   return levels.split(',').flatMap((level) => networks.map(
       (network) => level === 'none' ? {...network} : {...network, level, name: `${network.name}_${level}`}));
-}
-
-/** Runs a network on ONNX Runtime; what it prints to stderr goes to a log. Returns its line, or {error}. */
-function runPeer(network, folder, options) {
-  const job = {
-    packages, folder, model: `${packages}/node_modules/${network.file}`, inputs: network.inputs, threads: 1, ...options};
-  mkdirSync(folder, {recursive: true});
-  const log = openSync(`${output}/onnxruntime.log`, 'a');
-  const child = spawnSync(
-      process.execPath, [`${here}/onnx_expect.mjs`, JSON.stringify(job)],
-      {stdio: ['ignore', 'pipe', log], timeout: 300000, maxBuffer: 1 << 28, encoding: 'utf8'});
-  try {
-    return JSON.parse(child.stdout);
-  } catch {
-    return {error: `it ended with ${child.signal ?? `exit code ${child.status}`}; see ${output}/onnxruntime.log`};
-  }
-}
-
-/** Runs a model of a folder with its data on OpKit; returns {times} in ns, or {error}. */
-function runOurs(folder, backend, inputs, ...options) {
-  const record = `${output}/op_run.json`;
-  const child = spawnSync(
-      `${bin}/op-run`,
-      [`${folder}/model.onnx`, '--backend', backend, '--json', record,
-       ...inputs.flatMap((name, k) => ['--input', `${name}=${folder}/test_data_set_0/input_${k}.pb`]), ...options],
-      {stdio: ['ignore', 'ignore', 'pipe'], timeout: 300000, encoding: 'utf8'});
-  if (child.status !== 0) return {error: child.stderr.trim().split('\n').pop() || `op-run ended with ${child.signal}`};
-  return {times: JSON.parse(readFileSync(record, 'utf8')).steps[0].runNs};
 }
 
 function statistics(samples) {
@@ -119,8 +81,8 @@ async function timeInTurns(network, chosen) {
   const all = Object.fromEntries([peer, ...chosen].map((who) => [who, {times: []}]));
   for (let round = 0; round < rounds && !interrupted; ++round) {
     for (const [who, result] of Object.entries(all)) {
-      const one = who === peer ? runPeer(network, `${output}/timed`, {runs: runsPerRound}) :
-          runOurs(network.folder, who, network.inputNames, '--repeat', String(runsPerRound + 3), '--threads', '1');
+      const one = who === peer ? runPeer(place, network, `${output}/timed`, {runs: runsPerRound}) :
+          runOurs(place, network.folder, who, network.inputNames, '--repeat', String(runsPerRound + 3), '--threads', '1');
       if (one.error) result.error = one.error;
       else result.times.push(...(who === peer ? one.times : one.times.slice(3)));
       await breathe();
@@ -132,9 +94,9 @@ async function timeInTurns(network, chosen) {
 /** Compares every tensor of a network with ONNX Runtime's: a line of kind model per backend. */
 function layerLines(network, chosen) {
   const folder = `${output}/layers/${network.name}`;
-  const theirs = chosen.length > 0 ? runPeer(network, folder, {runs: 1, layers: true, model: `${network.folder}/model.onnx`}) : {};
+  const theirs = chosen.length > 0 ? runPeer(place, network, folder, {runs: 1, layers: true, model: `${network.folder}/model.onnx`}) : {};
   const lines = chosen.map((backend) => {
-    const ours = theirs.error ? {} : runOurs(folder, backend, theirs.inputs, '--output', `${folder}/${backend}`);
+    const ours = theirs.error ? {} : runOurs(place, folder, backend, theirs.inputs, '--output', `${folder}/${backend}`);
     const error = theirs.error ? `ONNX Runtime: ${theirs.error}` : ours.error;
     const compared = error ? {status: 'fail', reason: `not compared: ${error}`, layers: []} :
         compareLayers(theirs.tensors, folder, `${folder}/${backend}`);
@@ -214,7 +176,7 @@ async function expectAll(networks) {
     if (interrupted) return;
     network.id = `trained/${network.name}`;
     network.folder = `${output}/networks/${network.id}`;
-    const {error, version, inputs} = runPeer(network, network.folder, {runs: 1, level: network.level});
+    const {error, version, inputs} = runPeer(place, network, network.folder, {runs: 1, level: network.level});
     Object.assign(network, {error, version, inputNames: inputs});
     if (error) rmSync(network.folder, {recursive: true});
     else if (network.bounds) writeFileSync(`${network.folder}/data.json`, JSON.stringify(network.bounds));
