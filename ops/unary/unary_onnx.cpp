@@ -39,13 +39,14 @@ Status clipAttributes(OnnxNode& node) {
   return node.emit("Clip", {node.input(0)}, packParams(params));
 }
 
-/// True if limit `i` is absent or a float constant, which is then stored in `value`.
+/// True if limit `i` is absent or a constant in f32 or f16, which is then stored in `value`.
 bool takeFloat(const OnnxNode& node, size_t i, flatbuffers::Optional<float>& value) {
   if (!node.input(i)) return true;
   const Tensor* constant = node.constantInput(i);
-  if (!constant || constant->desc.dtype != DType::Float32 || constant->desc.elements() != 1) return false;
-  value = constant->data<float>()[0];
-  return true;
+  if (!constant || constant->desc.elements() != 1) return false;
+  if (constant->desc.dtype == DType::Float32) value = constant->data<float>()[0];
+  if (constant->desc.dtype == DType::Float16) value = toFloat(constant->data<Half>()[0]);
+  return value.has_value();
 }
 
 /// Limit `i` without axes: Max and Min broadcast, but a limit neither changes the shape of x nor differs within it.

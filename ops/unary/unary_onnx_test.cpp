@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/features/onnx_ml_node.h"
+#include "ops/unary/unary_generated.h"
 
 namespace opkit::ops::unary {
 namespace {
@@ -53,6 +54,24 @@ TEST(UnaryOnnx, ConstantLimitsOfClipAreScalars) {
   features::Node longer = clip({2}, {0, 5});
   EXPECT_NE(features::refusalOf(longer).find("min must be a scalar, got [2]"), std::string::npos)
       << features::refusalOf(longer);
+}
+
+/// A clamp goes into the kernel before it; Max and Min do not.
+TEST(UnaryOnnx, ConstantLimitsOfClipInHalvesAreParameters) {
+  features::Node node("Clip", {{DType::Float16, {2}}, {DType::Float16, {}}, {DType::Float16, {1}}});
+  node.domain = "";
+  node.version = 13;
+  for (size_t i : {1, 2}) {
+    const Tensor limit = *Tensor::onHost({DType::Float16, i == 1 ? Shape{} : Shape{1}});
+    limit.data<Half>()[0] = toHalf(i == 1 ? -1.0f : 6.0f);
+    node.setConstant(i, limit);
+  }
+  ASSERT_TRUE(node.import().isOk());
+  ASSERT_EQ(node.model.nodes.size(), 1u);
+  EXPECT_EQ(node.model.nodes[NodeId(0)].type, "Clip");
+  const auto params = unpackParams<UnaryParams>(node.model.nodes[NodeId(0)].params);
+  EXPECT_EQ(params.alpha, -1.0f);
+  EXPECT_EQ(params.beta, 6.0f);
 }
 
 }  // namespace
