@@ -1,94 +1,18 @@
-// Conv on the CPU. f32: a direct kernel for depthwise convolution, and the matrix
-// product for everything else: weights [outputs, depth] times the image seen as [depth, positions], which is gathered
-// during packing (im2col that is never stored). conv_columns.cpp runs the rest.
+// Conv on the CPU. f32: conv_depthwise_cpu.cpp for depthwise convolution, and the matrix product for everything else:
+// weights [outputs, depth] times the image seen as [depth, positions], which is gathered during packing (im2col that is
+// never stored). conv_columns.cpp runs the rest.
 #include <functional>
 
-#include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
-#include "engine/backend/host/host_execution.h"
 #include "engine/op/op_registry.h"
-#include "ops/conv/conv.h"
 #include "ops/conv/conv_columns.h"
-#include "ops/conv/conv_depthwise_vectors.h"
-#include "ops/conv/padded_volume.h"
+#include "ops/conv/conv_cpu.h"
 
 namespace opkit::ops::conv {
 namespace {
 
 namespace gemm = cpu::gemm;
-
-float* floatsOf(const Tensor& tensor) { return tensor.data<float>().data(); }
-
-/// State of both kernels after onResize.
-class ConvCpu : public HostExecution {
- public:
-  ConvCpu(const CreateArgs& args, Backend& backend)
-      : HostExecution(backend), pool_(cpu::threadPool(backend)), params_(args.params<ConvParams>()) {}
-
- protected:
-  Status plan(TensorList inputs) {
-    const Shape* bias = inputs.size() > 2 && inputs[2] ? &inputs[2]->desc.shape : nullptr;
-    OPKIT_ASSIGN(plan_, planConv(params_, inputs[0]->desc.shape, inputs[1]->desc.shape, bias));
-    volume_ = PaddedVolume(plan_.axes);
-    return Status::ok();
-  }
-  static const float* biasOf(TensorList inputs) {
-    return inputs.size() > 2 && inputs[2] ? floatsOf(*inputs[2]) : nullptr;
-  }
-
-  ThreadPool& pool_;
-  ConvParamsT params_;
-  ConvPlan plan_{};
-  PaddedVolume volume_;  // of a channel
-};
-
-// ---- depthwise
-
-class DepthwiseCpu final : public ConvCpu {
- public:
-  using ConvCpu::ConvCpu;
-
-  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
-    OPKIT_TRY(plan(inputs));
-    planeFloats_ = cpu::scratchPart(volume_.channelElements() + kDepthwiseSlack);
-    return cpu::scratchBytesOf(planeFloats_ * static_cast<int64_t>(pool_.threadCount()));
-  }
-
-  Status onResize(TensorList inputs, TensorList) override {
-    OPKIT_TRY(plan(inputs));
-    offsets_ = volume_.tapOffsets();
-    return Status::ok();
-  }
-
- protected:
-  Status onRun(TensorList inputs, TensorList outputs) override {
-    const float* bias = biasOf(inputs);
-    const int64_t taps = plan_.kernelTaps();
-    const auto channel = [&](size_t index, size_t thread) {
-      const auto i = static_cast<int64_t>(index);  // batch * groups + group
-      float* padded = cpu::scratchFloats(scratch(), planeFloats_ * static_cast<int64_t>(thread));
-      volume_.fill(floatsOf(*inputs[0]) + i * plan_.inputPositions(), 0.0f, padded);
-      float* y = floatsOf(*outputs[0]) + i * plan_.groupOutputs * plan_.outputPositions();
-      for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
-        const int64_t output = i % plan_.groups * plan_.groupOutputs + m;
-        for (int64_t z = 0; z < volume_.deep().output; ++z, y += volume_.axes()[0].output * volume_.axes()[1].output)
-          computeDepthwise({padded + z * volume_.depthStep(), offsets_.data(), floatsOf(*inputs[1]) + output * taps,
-                            taps, volume_.outputRowStride(), bias ? bias[output] : 0.0f, params_.clamp_low,
-                            params_.clamp_high, y, volume_.axes()[0].output, volume_.axes()[1].output});
-      }
-    };
-    if (outputs[0]->desc.elements() == 0) return Status::ok();
-    pool_.parallelFor(static_cast<size_t>(plan_.batch * plan_.groups), std::ref(channel));
-    return Status::ok();
-  }
-
- private:
-  std::vector<int64_t> offsets_;
-  int64_t planeFloats_ = 0;  // per thread
-};
-
-// ---- implicit matrix product
 
 class GemmConvCpu final : public ConvCpu {
  public:
@@ -216,27 +140,10 @@ class GemmConvCpu final : public ConvCpu {
   int64_t matrixFloats_ = 0;              // of one group in packed_
 };
 
-// ---- table
-
-Status supportsDepthwise(const CreateArgs& args) {
-  const int64_t channels = args.input(0).shape[1];
-  const int64_t group = args.params<ConvParams>().group;
-  if (group != channels || group == 1)
-    return Status::unsupported("Conv: depthwise needs one group per channel, got {} of {}", group, channels);
-  return Status::ok();
-}
-
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
-  const auto createDepthwise = [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-    return std::unique_ptr<Execution>(std::make_unique<DepthwiseCpu>(args, backend));
-  };
-  registry.addCreator("cpu", "Conv",
-                      {.supports = supportsDepthwise,
-                       .create = createDepthwise,
-                       .dtypes = DTypeSet(DType::Float32),
-                       .kernel = "depthwise"});
+  registry.addCreator("cpu", "Conv", depthwiseCpuCreator());
   registry.addCreator("cpu", "Conv",
                       {.supports = cpu::supportsAll,
                        .create = GemmConvCpu::create,
