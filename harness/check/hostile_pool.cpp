@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <numeric>
+#include <utility>
 
 #include "engine/base/check.h"
 #include "harness/check/pause_midway.h"
