@@ -3,8 +3,6 @@
 // parallelFor blocks until every index has run. The caller works too, and never waits for a worker that has not begun:
 // on a busy machine an unscheduled worker costs nothing. Idle workers poll for work for some microseconds, then sleep.
 // Callers on several threads take turns; each session owns a pool. A loop must not begin another one of its pool.
-//
-// Harnesses have a pool of their own that runs loops in the worst order (harness/check/hostile_pool.h).
 #pragma once
 
 #include <cstddef>

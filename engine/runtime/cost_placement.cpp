@@ -58,10 +58,7 @@ class CostPlacer {
     Layout layout = Layout::NCHW;
     OPKIT_ASSIGN(const double main, costOn(main_, command, &layout));
     OPKIT_ASSIGN(const double other, costOn(other_, command, nullptr));
-    if (main == kImpossible && other == kImpossible)  // the scheduler reports the reason
-      mainNs_.push_back(0);
-    else
-      mainNs_.push_back(main);
+    mainNs_.push_back(main == kImpossible && other == kImpossible ? 0 : main);  // the scheduler reports the reason
     otherNs_.push_back(other);
     for (const TensorId tensor : command.outputs) {
       if (!tensor || main == kImpossible) continue;

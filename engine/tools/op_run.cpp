@@ -40,7 +40,7 @@ struct Options {
   std::vector<std::string> expects;
   std::string outputFolder;
   std::string jsonPath;
-  std::string tracePath;
+  std::string tracePath, simd;
   double rtol = 1e-3;
   double atol = 1e-5;
   bool placement = false;
@@ -103,13 +103,7 @@ void describeProgram(CLI::App& app, Options& options) {
   app.add_option("--repeat", options.repeat, "Run each shape this many times")
       ->check(cli::wholeNumber(1, 1'000'000'000))
       ->capture_default_str();
-  app.add_option_function<std::string>(
-      "--simd",
-      [](const std::string& name) {
-        if (const Status limited = cpu::limitSimd(name); !limited.isOk())
-          throw CLI::ValidationError("--simd", limited.message());
-      },
-      "Use no better instruction set of the CPU than this: AVX2, SSE4, ...");
+  app.add_option("--simd", options.simd, "Use no better instruction set of the CPU than this: AVX2, SSE4, ...");
   app.add_option("--threads", options.session.threads, "Use this many CPU threads; 0 is one per core")
       ->check(cli::wholeNumber(0, kMostThreads))
       ->capture_default_str();
@@ -374,6 +368,7 @@ void printColumns(const Model& model) {
 
 Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_TRY(plugins.load());
+  if (!options.simd.empty()) OPKIT_TRY(cpu::limitSimd(options.simd).withContext("--simd"));
   OPKIT_ASSIGN(Model model, loadModel(options.model, plugins.registry(), plugins.onnxRules()));
   printColumns(model);
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), plugins.registry(), options.interpreter));

@@ -7,19 +7,16 @@
 namespace opkit::vulkan {
 namespace {
 
-struct MaskFeature {
-  const char* name;
-  bool PhysicalDevice::*present;
-};
-constexpr MaskFeature kMaskFeatures[] = {{"no-fp16", &PhysicalDevice::float16},
-                                         {"no-fp64", &PhysicalDevice::float64},
-                                         {"no-int8", &PhysicalDevice::int8},
-                                         {"no-int16", &PhysicalDevice::int16},
-                                         {"no-int64", &PhysicalDevice::int64},
-                                         {"no-storage8", &PhysicalDevice::storage8},
-                                         {"no-storage16", &PhysicalDevice::storage16},
-                                         {"no-byte-dots", &PhysicalDevice::byteDots},
-                                         {"no-image-robustness", &PhysicalDevice::imageRobustness}};
+constexpr std::pair<const char*, bool PhysicalDevice::*> kMaskFeatures[] = {
+    {"no-fp16", &PhysicalDevice::float16},
+    {"no-fp64", &PhysicalDevice::float64},
+    {"no-int8", &PhysicalDevice::int8},
+    {"no-int16", &PhysicalDevice::int16},
+    {"no-int64", &PhysicalDevice::int64},
+    {"no-storage8", &PhysicalDevice::storage8},
+    {"no-storage16", &PhysicalDevice::storage16},
+    {"no-byte-dots", &PhysicalDevice::byteDots},
+    {"no-image-robustness", &PhysicalDevice::imageRobustness}};
 
 struct MaskLimit {
   const char* name;
@@ -66,8 +63,8 @@ bool parseAmount(const std::string& text, uint32_t& amount) {
 }
 
 Status applyItem(const std::string& item, PhysicalDevice& device) {
-  for (const MaskFeature& feature : kMaskFeatures)
-    if (item == feature.name) return device.*feature.present = false, Status::ok();
+  for (const auto& [name, present] : kMaskFeatures)
+    if (item == name) return device.*present = false, Status::ok();
   const size_t equals = std::min(item.find('='), item.size());
   uint32_t amount = 0;
   for (const MaskLimit& limit : kMaskLimits)
@@ -80,7 +77,7 @@ Status applyItem(const std::string& item, PhysicalDevice& device) {
 
 std::vector<std::string> singleMasks() {
   std::vector<std::string> masks;
-  for (const MaskFeature& feature : kMaskFeatures) masks.push_back(feature.name);
+  for (const auto& feature : kMaskFeatures) masks.push_back(feature.first);
   for (const MaskLimit& limit : kMaskLimits) masks.push_back(fmt::format("{}={}", limit.name, limit.low));
   return masks;
 }
