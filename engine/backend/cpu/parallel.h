@@ -12,7 +12,7 @@
 namespace opkit::cpu {
 
 /// Work of about 10 us: below it, a thread costs more than it saves.
-inline constexpr int64_t kGrainElements = 16384;
+inline constexpr int64_t kGrainElements = 32768;
 
 /// Calls body(begin, end) for parts that cover [0, count), in parallel if there is more than `grain` of work. Bounds
 /// are multiples of 16, so that threads do not share cache lines.

@@ -10,7 +10,7 @@ namespace opkit::cpu::gemm {
 namespace {
 
 /// Below this many multiply-adds waking the pool costs more than it saves.
-constexpr double kMinimumParallelWork = 1 << 17;
+constexpr double kMinimumParallelWork = 1 << 19;
 
 }  // namespace
 
