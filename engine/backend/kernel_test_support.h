@@ -92,7 +92,7 @@ inline Tensor smallIntegers(const Shape& shape, uint32_t seed) {
   return tensor;
 }
 
-/// Expects the fast kernel (provider opkit, number `refusals` in the table) to agree bit for bit with the
+/// Expects the fast kernel (provider opkit, behind `refusals` or more that refuse) to agree bit for bit with the
 /// oracle, on one thread and on several, with constant and with changing weights (input 1).
 inline void expectKernelMatchesOracle(const OpRegistry& registry, const std::string& type, const ParamBytes& params,
                                       const std::vector<Tensor>& inputs, size_t refusals) {
@@ -104,7 +104,7 @@ inline void expectKernelMatchesOracle(const OpRegistry& registry, const std::str
       KernelRunner fast(registry, "cpu", threads);
       fast.create(type, params, inputs, {false, constant});
       EXPECT_EQ(fast.choice().creator->provider, "opkit");
-      EXPECT_EQ(fast.choice().refusals.size(), refusals);
+      EXPECT_GE(fast.choice().refusals.size(), refusals);
       EXPECT_EQ(fast.run(inputs), expected) << threads << " threads, constant weights " << constant;
       EXPECT_EQ(fast.run(inputs), expected) << "second run";
     }

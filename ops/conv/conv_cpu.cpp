@@ -1,4 +1,5 @@
-// Conv on the CPU. f32: conv_depthwise_cpu.cpp for depthwise convolution, and the matrix product for everything else:
+// Conv on the CPU. f32: conv_depthwise_cpu.cpp for depthwise convolution, conv_direct_cpu.cpp for constant weights with
+// several taps, and the matrix product for everything else:
 // weights [outputs, depth] times the image seen as [depth, positions], which is gathered during packing (im2col that is
 // never stored). conv_columns.cpp runs the rest.
 #include <functional>
@@ -144,6 +145,7 @@ class GemmConvCpu final : public ConvCpu {
 
 void addCpu(OpRegistry& registry) {
   registry.addCreator("cpu", "Conv", depthwiseCpuCreator());
+  registry.addCreator("cpu", "Conv", directCpuCreator());
   registry.addCreator("cpu", "Conv",
                       {.supports = cpu::supportsAll,
                        .create = GemmConvCpu::create,

@@ -36,5 +36,7 @@ class ConvCpu : public HostExecution {
 
 /// One group per channel.
 Creator depthwiseCpuCreator();
+/// Constant weights, several taps, and groups of several outputs.
+Creator directCpuCreator();
 
 }  // namespace opkit::ops::conv

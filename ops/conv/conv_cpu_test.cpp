@@ -27,7 +27,7 @@ ParamBytes paramsOf(const Case& c) {
   return packParams(params);
 }
 
-const Case kGemmCases[] = {
+const Case kCases[] = {
     {"pointwise", {2, 5, 7, 9}, {6, 5, 1, 1}},
     {"pointwise with strides", {1, 5, 8, 11}, {6, 5, 1, 1}, {3, 2}},
     {"pointwise with padding", {1, 5, 4, 3}, {6, 5, 1, 1}, {}, {1, 2, 0, 1}},
@@ -45,8 +45,8 @@ const Case kGemmCases[] = {
     {"no image", {0, 4, 5, 5}, {2, 4, 3, 3}},
 };
 
-TEST(ConvCpu, MatrixProductMatchesTheOracle) {
-  for (const Case& c : kGemmCases) {
+TEST(ConvCpu, DirectAndMatrixProductMatchTheOracle) {
+  for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     const std::vector<Tensor> inputs = {smallIntegers(c.x, 1), smallIntegers(c.w, 2), smallIntegers({c.w[0]}, 3)};
     expectKernelMatchesOracle(builtinOps(), "Conv", paramsOf(c), inputs, 1);

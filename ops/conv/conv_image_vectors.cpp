@@ -14,8 +14,10 @@ namespace HWY_NAMESPACE {
 namespace vectors = opkit::cpu::HWY_NAMESPACE;
 namespace hn = hwy::HWY_NAMESPACE;
 
-void fillPlane(const PlaneLayout& layout, const float* channel, float padding, float* plane) {
-  for (int64_t r = 0; r < layout.rows; ++r, plane += layout.rowElements) {
+void fillPlane(const PlaneLayout& layout, const float* channel, float padding, int64_t begin, int64_t end,
+               float* plane) {
+  plane += begin * layout.rowElements;
+  for (int64_t r = begin; r < end; ++r, plane += layout.rowElements) {
     const int64_t y = r * layout.rowStep - layout.padTop;
     if (y < 0 || y >= layout.height) {
       vectors::fillRun(padding, plane, layout.rowElements);
@@ -85,12 +87,13 @@ int64_t PaddedImage::tapOffset(int64_t ky, int64_t kx) const {
   return ky * height_.dilation * layout_.rowElements + x % width_.stride * layout_.groupElements + x / width_.stride;
 }
 
-void PaddedImage::fill(const float* channel, float padding, float* plane) const {
-  HWY_DYNAMIC_DISPATCH(fillPlane)(layout_, channel, padding, plane);
+void PaddedImage::fill(const float* channel, float padding, int64_t begin, int64_t end, float* plane) const {
+  HWY_DYNAMIC_DISPATCH(fillPlane)(layout_, channel, padding, begin, end, plane);
 }
 
-void PaddedImage::fill(const uint8_t* channel, uint8_t padding, uint8_t* plane) const {
-  for (int64_t r = 0; r < layout_.rows; ++r, plane += layout_.rowElements) {
+void PaddedImage::fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* plane) const {
+  plane += begin * layout_.rowElements;
+  for (int64_t r = begin; r < end; ++r, plane += layout_.rowElements) {
     std::fill_n(plane, layout_.rowElements, padding);
     const int64_t y = r * layout_.rowStep - layout_.padTop;
     if (y < 0 || y >= layout_.height) continue;

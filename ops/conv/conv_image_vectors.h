@@ -43,9 +43,11 @@ class PaddedImage {
   int64_t tapOffset(int64_t ky, int64_t kx) const;
   /// Distance between the elements that one tap reads for outputs (y, x) and (y + 1, x). For x + 1 it is 1.
   int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowElements; }
-  /// Writes a plane from a channel [height, width].
-  void fill(const float* channel, float padding, float* plane) const;
-  void fill(const uint8_t* channel, uint8_t padding, uint8_t* plane) const;
+  int64_t rows() const { return layout_.rows; }
+  int64_t rowElements() const { return layout_.rowElements; }
+  /// Writes rows [begin, end) of a plane from a channel [height, width].
+  void fill(const float* channel, float padding, int64_t begin, int64_t end, float* plane) const;
+  void fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* plane) const;
 
  private:
   WindowAxis height_{};

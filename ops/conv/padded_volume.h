@@ -43,13 +43,19 @@ class PaddedVolume {
   /// Writes the planes from a channel [depth, height, width] of float or uint8_t.
   template <class T>
   void fill(const T* channel, T padding, T* to) const {
+    fillPart(channel, padding, to, 0, 1);
+  }
+  /// Of each plane, the rows of part `part` of `parts`.
+  template <class T>
+  void fillPart(const T* channel, T padding, T* to, int64_t part, int64_t parts) const {
     const int64_t plane = axes_[0].input * axes_[1].input;
+    const int64_t begin = image_.rows() * part / parts, end = image_.rows() * (part + 1) / parts;
     for (int64_t z = 0; z < planes_; ++z, to += image_.planeElements()) {
       const int64_t from = z - deep_.padBegin;
       if (from < 0 || from >= deep_.input)
-        std::fill_n(to, image_.planeElements(), padding);
+        std::fill_n(to + begin * image_.rowElements(), (end - begin) * image_.rowElements(), padding);
       else
-        image_.fill(channel + from * plane, padding, to);
+        image_.fill(channel + from * plane, padding, begin, end, to);
     }
   }
 
