@@ -61,7 +61,9 @@ class RunValues {
 
 class Splitter {
  public:
-  Splitter(const Model& model, const OpRegistry& registry) : model_(model), madeIn_(model.tensors.size(), kOutside) {
+  Splitter(const Model& model, const OpRegistry& registry)
+      : model_(model), madeIn_(model.tensors.size(), kOutside), foldedBy_(model.tensors.size()) {
+    findFolded(registry);
     const RunValues values(model, registry);
     IndexedVector<TensorId, size_t> ready(model.tensors.size(), 0);  // the first stage that can read it
     for (const NodeId n : model.nodes.ids()) {
@@ -79,7 +81,7 @@ class Splitter {
         stages_.resize(level + 1);
         nodes_.resize(level + 1);
       }
-      (control ? stages_[level].control : nodes_[level]).push_back(n);
+      if (!isFolded(node)) (control ? stages_[level].control : nodes_[level]).push_back(n);
       for (const TensorId output : node.outputs) {
         if (!output) continue;
         ready[output] = level + (control ? 1 : 0);
@@ -99,13 +101,47 @@ class Splitter {
  private:
   static constexpr size_t kOutside = SIZE_MAX;  // an input, a constant, or made by control flow
 
+  /// Nodes that read only constants. Each stage that reads their values computes them, when it is planned: a value from
+  /// another stage would be copied in each run, and no kernel could keep it packed.
+  void findFolded(const OpRegistry& registry) {
+    for (const NodeId n : model_.nodes.ids()) {
+      const ModelNode& node = model_.nodes[n];
+      if (registry.find(node.type)->control || !std::ranges::all_of(node.inputs, [&](TensorId input) {
+            return !input || model_.tensors[input].constant || foldedBy_[input];
+          }))
+        continue;
+      for (const TensorId output : node.outputs)
+        if (output) foldedBy_[output] = n;
+    }
+  }
+  bool isFolded(const ModelNode& node) const {
+    return std::ranges::any_of(node.outputs, [&](TensorId output) { return output && foldedBy_[output]; });
+  }
+
+  /// The nodes of a stage in the order of the model, with those that make its constants.
+  std::vector<NodeId> nodesOf(size_t s) const {
+    std::set<NodeId> nodes(nodes_[s].begin(), nodes_[s].end());
+    std::vector<NodeId> readers = nodes_[s];
+    const auto add = [&](TensorId tensor) {
+      if (tensor && foldedBy_[tensor] && nodes.insert(foldedBy_[tensor]).second) readers.push_back(foldedBy_[tensor]);
+    };
+    for (const TensorId output : stages_[s].outputs) add(output);
+    while (!readers.empty()) {
+      const NodeId reader = readers.back();
+      readers.pop_back();
+      for (const TensorId input : model_.nodes[reader].inputs) add(input);
+    }
+    return {nodes.begin(), nodes.end()};
+  }
+
   /// A stage gives what others read.
   void findOutputs() {
     std::vector<std::set<TensorId>> wanted(stages_.size());
     const auto want = [&](TensorId tensor, size_t reader) {
       if (!tensor) return;
       const size_t maker = madeIn_[tensor];
-      if (maker != kOutside && maker != reader) wanted[maker].insert(tensor);
+      const bool isOwn = maker == reader || (foldedBy_[tensor] && reader != kOutside);
+      if (maker != kOutside && !isOwn) wanted[maker].insert(tensor);
     };
     for (size_t s = 0; s < stages_.size(); ++s) {
       for (const NodeId n : nodes_[s])
@@ -126,14 +162,14 @@ class Splitter {
       if (const auto found = local.find(tensor); found != local.end()) return found->second;
       const ModelTensor& original = model_.tensors[tensor];
       const TensorId index = stage.model.tensors.push_back(original);
-      const bool outside = madeIn_[tensor] != s && !original.constant;
+      const bool outside = madeIn_[tensor] != s && !original.constant && !foldedBy_[tensor];
       if (outside) {
         stage.model.inputs.push_back(index);
         stage.inputs.push_back(tensor);
       }
       return local[tensor] = index;
     };
-    for (const NodeId n : nodes_[s]) {
+    for (const NodeId n : nodesOf(s)) {
       ModelNode node = model_.nodes[n];
       for (TensorId& input : node.inputs) input = tensorOf(input);
       for (TensorId& output : node.outputs) output = tensorOf(output);
@@ -143,8 +179,9 @@ class Splitter {
   }
 
   const Model& model_;
-  IndexedVector<TensorId, size_t> madeIn_;  // the stage whose plain nodes make it
-  std::vector<std::vector<NodeId>> nodes_;  // per stage
+  IndexedVector<TensorId, size_t> madeIn_;    // the stage whose plain nodes make it
+  IndexedVector<TensorId, NodeId> foldedBy_;  // the node that makes it of constants alone
+  std::vector<std::vector<NodeId>> nodes_;    // per stage, without those
   std::vector<Stage> stages_;
 };
 

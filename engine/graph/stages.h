@@ -4,7 +4,8 @@
 // everything that can run before it is one stage, the node itself runs on the host, and the nodes that need its outputs
 // form a later stage, planned once those outputs are known. Shapes may also depend on computed values (the number of
 // boxes that NonMaxSuppression keeps): the node that needs them belongs to a later stage than the node that computes
-// them. Other models are never cut.
+// them. A node that reads only constants belongs to each stage that reads it, where it is folded. Other models are
+// never cut.
 #pragma once
 
 #include <vector>
