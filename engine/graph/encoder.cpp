@@ -316,11 +316,35 @@ Status checkFoldedSizes(const std::vector<TensorDesc>& outputs) {
 
 }  // namespace
 
+/// Of a part of a decomposition that moves nothing (a Reshape): the input itself in another shape, so that kernels
+/// find what they packed of a constant. Absent for others.
+Result<std::optional<Tensor>> GraphEncoder::viewOfConstant(const NodeView& view, const std::vector<TensorDesc>& outputs,
+                                                           const EncodedGraph& graph) const {
+  const std::optional<Tensor> none;
+  // Outputs of nodes of the model stay apart: nodes behind them keep folded results for all shapes.
+  if (!view.place.isPart() || !view.def.lower || view.def.shapeOnly || outputs.size() != 1) return none;
+  if (view.node.outputs[0] < TensorId(model_.tensors.size())) return none;
+  OPKIT_ASSIGN(const auto lists, view.def.lower(view.shapeArgs(), outputs));
+  if (lists.empty() || lists[0].regions.empty()) return none;
+  const auto source = static_cast<size_t>(lists[0].regions[0].source);
+  if (!graph.constant[view.node.inputs[source]] || !isWholeView(lists[0], *view.inputs[source], outputs[0]))
+    return none;
+  Tensor result = *view.contents[source];
+  result.desc.shape = outputs[0].shape;
+  return std::optional(std::move(result));
+}
+
 Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph) {
   // A decomposition may differ between shapes, so the folded results of its parts are not constant.
   bool constant = !view.def.shapeOnly && !view.place.isPart();
   for (const TensorId input : view.node.inputs) constant = constant && (!input || graph.constant[input]);
   ++graph.foldedNodes;
+  OPKIT_ASSIGN(std::optional<Tensor> sameValues, viewOfConstant(view, outputs, graph));
+  if (sameValues) {
+    graph.contents[view.node.outputs[0]] = std::move(sameValues);
+    graph.constant[view.node.outputs[0]] = true;
+    return Status::ok();
+  }
 
   const auto isKept = [&](TensorId output) { return !output || folded_->find(output).has_value(); };
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);

@@ -2,7 +2,8 @@
 // constants and lowers operators to regions. The result is a list of commands for backends to run.
 //
 // Folded results that depend on constants alone are kept between resizes, and shared between the sessions of a model
-// (folded_constants.h). One per session; not thread-safe.
+// (folded_constants.h). A constant that a decomposition reshapes stays the same constant. One per session; not
+// thread-safe.
 #pragma once
 
 #include <optional>
@@ -83,6 +84,8 @@ class GraphEncoder {
   struct NodeView;
   Status encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph);
   Status fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
+  Result<std::optional<Tensor>> viewOfConstant(const NodeView& view, const std::vector<TensorDesc>& outputs,
+                                               const EncodedGraph& graph) const;
   Status lower(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
   void addRaster(const NodeView& view, size_t output, RegionList list, EncodedGraph& graph);
   Status decompose(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
