@@ -149,7 +149,13 @@ struct StagedRun::Step {
 };
 
 StagedRun::StagedRun(const Model& model, const SessionConfig& config)
-    : model_(model), backend_(config.backend), values_(model.tensors.size()) {}
+    : model_(model), backend_(config.backend), values_(model.tensors.size()) {
+  for (const TensorId t : values_.ids()) {
+    if (!model_.tensors[t].constant) continue;
+    values_[t] = *model_.tensors[t].constant;
+    constants_.insert(values_[t].buffer.get());
+  }
+}
 
 StagedRun::~StagedRun() = default;
 
@@ -179,7 +185,12 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
 }
 
 void StagedRun::start(std::span<const Tensor> inputs) {
-  for (const TensorId t : values_.ids()) values_[t] = model_.tensors[t].constant.value_or(Tensor());
+  for (const Step& step : steps_) {
+    for (const TensorId output : step.outputs) values_[output] = {};
+    for (const Control& control : step.control)
+      for (const TensorId output : control.node->outputs)
+        if (output) values_[output] = {};
+  }
   for (size_t i = 0; i < inputs.size(); ++i) values_[model_.inputs[i]] = inputs[i];
 }
 
@@ -211,7 +222,8 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
       for (size_t i = 0; i < step.outputs.size(); ++i) values_[step.outputs[i]] = step.session->outputs()[i];
     }
     for (Control& control : step.control)
-      OPKIT_TRY(runControl(control).withContext(fmt::format("node '{}'", control.node->name)));
+      if (const Status status = runControl(control); !status.isOk())
+        return status.withContext(fmt::format("node '{}'", control.node->name));
   }
   return ownOutputs(inputs);
 }
@@ -219,16 +231,17 @@ Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
 /// The model's outputs. One that is an input, a constant or another output is copied: whoever writes to one of them
 /// must not change the others.
 Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs) const {
-  std::set<const Buffer*> taken;
-  for (const Tensor& input : inputs) taken.insert(input.buffer.get());
-  for (const ModelTensor& tensor : model_.tensors)
-    if (tensor.constant) taken.insert(tensor.constant->buffer.get());
   std::vector<Tensor> outputs;
+  outputs.reserve(model_.outputs.size());
   for (const TensorId output : model_.outputs) {
-    outputs.push_back(values_[output]);
-    OPKIT_TRY(checkDeclared(model_.tensors[output], outputs.back().desc));
-    if (taken.insert(outputs.back().buffer.get()).second) continue;
-    OPKIT_ASSIGN(outputs.back(), copyOf(outputs.back()));
+    const Tensor& value = values_[output];
+    OPKIT_TRY(checkDeclared(model_.tensors[output], value.desc));
+    const auto isSame = [&](const Tensor& other) { return other.buffer == value.buffer; };
+    const bool taken = std::ranges::any_of(inputs, isSame) || std::ranges::any_of(outputs, isSame) ||
+                       constants_.contains(value.buffer.get());
+    outputs.push_back(value);
+    if (!taken) continue;
+    OPKIT_ASSIGN(outputs.back(), copyOf(value));
   }
   return outputs;
 }

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/op/control.h"
@@ -78,6 +79,7 @@ class StagedRun {
   std::vector<Step> steps_;
   RunCallbacks callbacks_;
   IndexedVector<TensorId, Tensor> values_;  // on the host; without a buffer until known
+  std::set<const Buffer*> constants_;       // of the model
 };
 
 }  // namespace opkit

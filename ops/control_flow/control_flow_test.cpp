@@ -247,6 +247,14 @@ TEST(ControlFlow, CallbacksSeeNodesOfControlFlowAndOfTheirBodies) {
   }
 }
 
+TEST(ControlFlow, AStoppedRunHasNoValueOfTheRunBefore) {
+  auto session = sessionOf(loopModel(), {.keepTensors = true});
+  setLoop(*session, 3, 1e9f);
+  ASSERT_TRUE(session->run().isOk() && session->readTensor("control:0"));
+  EXPECT_TRUE(session->runWithCallback([](const CommandInfo& command) { return command.node != "control"; }, {}));
+  EXPECT_FALSE(session->readTensor("control:0"));
+}
+
 TEST(ControlFlow, StagesAndBodiesStartOnTheCpuAndMoveOver) {
   for (const std::string& backend : backends()) {
     if (backend == "cpu") continue;
