@@ -35,6 +35,8 @@ constexpr int kTileVecs = 2;
 #endif
 constexpr int kTileColumns = kTileVecs * kLanes;
 
+constexpr int64_t kLineFloats = 16;  // of the cache: 64 bytes
+
 PanelShape panelShapeOf() { return {kTileRows, kTileColumns}; }
 
 /// One register tile of C over one depth block.
@@ -43,7 +45,8 @@ struct Tile {
   const float* nextA;  // of the next tile; if packed, prefetched into the cache
   int64_t aRowStride;
   int64_t aDepthStride;
-  const float* b;  // panel: kTileColumns per depth
+  const float* b;      // panel: kTileColumns per depth
+  const float* nextB;  // with more rows and packed panels: the tile's share of the next panel, prefetched
   int64_t depth;
   float* c;
   int64_t cRowStride;
@@ -94,7 +97,7 @@ HWY_NOINLINE void computeTile(const Tile& t) {
   const int64_t depthStride = kPacked ? kTileRows : t.aDepthStride;
   const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
-  const float* next = t.nextA;
+  const float* next = kPacked ? t.nextA : t.nextB;
   for (int64_t p = 0; p < t.depth; ++p) {
     V right[kVecs];
     HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = hn::Load(d, b + v * kLanes);
@@ -105,6 +108,9 @@ HWY_NOINLINE void computeTile(const Tile& t) {
     if constexpr (kPacked) {
       hwy::Prefetch(next);
       next += kTileRows;
+    } else {
+      __builtin_prefetch(next, 0, 2);  // into L2: the present panel fills L1
+      next += kLineFloats;
     }
     a += depthStride;
     b += kTileColumns;
@@ -212,6 +218,17 @@ struct Slice {
   int64_t panelStride;  // floats between the panels
 };
 
+/// Large weights come from memory while the first tile of rows waits for them, and rest while the others compute. So
+/// each tile fetches a line per depth of the next panel: the first tiles of rows cover it together. Where there is
+/// nothing to fetch, the panel at hand.
+const float* nextShare(const Block& block, const Slice& slice, int64_t row, int64_t column, const float* panel) {
+  constexpr int64_t kShares = (kTileColumns + kLineFloats - 1) / kLineFloats;
+  const int64_t share = (row - block.rowBegin) / kTileRows;
+  const bool fetches = block.problem->right.form == Right::Form::Packed && share < kShares &&
+                       block.rowEnd - block.rowBegin > kTileRows && column + kTileColumns < block.columnEnd;
+  return fetches ? panel + slice.panelStride + share * (slice.depthEnd - slice.depthBegin) * kLineFloats : panel;
+}
+
 Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column) {
   const Problem& problem = *block.problem;
   const Left& left = problem.left;
@@ -224,6 +241,7 @@ Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column)
   tile.aDepthStride = left.depthStride;
   tile.b = slice.panels + (column - block.columnBegin) / kTileColumns * slice.panelStride;
   tile.depth = slice.depthEnd - slice.depthBegin;
+  tile.nextB = nextShare(block, slice, row, column, tile.b);
   tile.c = problem.c + row * problem.cRowStride + column;
   tile.cRowStride = problem.cRowStride;
   tile.columns = static_cast<int>(std::min<int64_t>(block.columnEnd - column, kTileColumns));
