@@ -196,7 +196,8 @@ class StepsCpu final : public cpu::CpuKernel {
     const int64_t begin = share * plan_.batches / rowTasks_, end = (share + 1) * plan_.batches / rowTasks_;
     for (int64_t step = 0; step < plan_.times; ++step) {
       const std::span<const StepRow> rows = rowsAt(step, direction, begin, end, inputs, outputs);
-      for (size_t i = 0; i < passes_.size(); ++i) runPass(cells_[static_cast<size_t>(direction)][i], rows, 0, blocks_);
+      for (size_t i = 0; i < passes_.size(); ++i)
+        runPass(cells_[static_cast<size_t>(direction)][i], rows, 0, blocks_, step % 2 == 1);
     }
   }
   void shareStep(int64_t step, TensorList inputs, TensorList outputs) {
@@ -207,7 +208,8 @@ class StepsCpu final : public cpu::CpuKernel {
         const int64_t d = task / unitTasks_, share = task % unitTasks_, pairs = (blocks_ + 1) / 2;
         const int64_t first = share * pairs / unitTasks_ * 2, last = (share + 1) * pairs / unitTasks_ * 2;
         runPass(cells_[static_cast<size_t>(d)][pass],
-                {rows_.data() + d * plan_.batches, static_cast<size_t>(plan_.batches)}, first, std::min(last, blocks_));
+                {rows_.data() + d * plan_.batches, static_cast<size_t>(plan_.batches)}, first, std::min(last, blocks_),
+                step % 2 == 1);
       };
       pool_.parallelFor(static_cast<size_t>(plan_.directions * unitTasks_), std::ref(run));
     }

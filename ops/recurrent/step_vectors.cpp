@@ -234,13 +234,15 @@ HWY_INLINE void runTile(const StepCell& cell, const StepRow* rows, int rowCount,
     }
 }
 
-void runPassOf(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock) {
+void runPassOf(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock,
+               bool isBackward) {
   const auto count = static_cast<int64_t>(rows.size());
-  for (int64_t block = firstBlock; block < lastBlock;) {
-    const int blocks = count == 1 && block + kBlocks <= lastBlock ? kBlocks : 1;
+  const int64_t width = count == 1 ? kBlocks : 1, tiles = (lastBlock - firstBlock + width - 1) / width;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t block = firstBlock + (isBackward ? tiles - 1 - i : i) * width;
+    const int blocks = static_cast<int>(std::min(width, lastBlock - block));
     for (int64_t row = 0; row < count; row += kMostRows)
       runTile(cell, rows.data() + row, static_cast<int>(std::min<int64_t>(kMostRows, count - row)), block, blocks);
-    block += blocks;
   }
 }
 
@@ -255,8 +257,9 @@ HWY_EXPORT(rowsTogetherOf);
 HWY_EXPORT(runPassOf);
 int64_t blockUnits() { return HWY_DYNAMIC_DISPATCH(blockUnitsOf)(); }
 int64_t rowsTogether() { return HWY_DYNAMIC_DISPATCH(rowsTogetherOf)(); }
-void runPass(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock) {
-  HWY_DYNAMIC_DISPATCH(runPassOf)(cell, rows, firstBlock, lastBlock);
+void runPass(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock,
+             bool isBackward) {
+  HWY_DYNAMIC_DISPATCH(runPassOf)(cell, rows, firstBlock, lastBlock, isBackward);
 }
 }  // namespace opkit::ops::recurrent
 #endif

@@ -49,7 +49,9 @@ struct StepCell {
   const float* peepholes = nullptr;   // [3, pitch], or null
 };
 
-/// Computes one pass of blocks [firstBlock, lastBlock) of all rows.
-void runPass(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock);
+/// Computes one pass of blocks [firstBlock, lastBlock) of all rows, the last block first if `isBackward`. Passes in
+/// turns forward and backward find in the cache the part of a large r that the pass before read last.
+void runPass(const StepCell& cell, std::span<const StepRow> rows, int64_t firstBlock, int64_t lastBlock,
+             bool isBackward);
 
 }  // namespace opkit::ops::recurrent
