@@ -4,6 +4,7 @@
 // broadcasts kRows elements of A. 16 registers hold 6 x 2 accumulators, 32 hold 8 x 3: both leave room for the
 // operands and have more independent chains than FMA latency (4) times ports (2). Short tiles at the edges have
 // separate kernels, so no time is spent on rows and vectors outside C.
+// A product of few columns, such as a convolution of a short signal, has its vectors along the rows (AVX-512).
 #include "engine/backend/cpu/gemm/gemm_kernel.h"
 
 #include <hwy/cache_control.h>
@@ -253,8 +254,86 @@ Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column)
   return tile;
 }
 
+#if HWY_TARGET <= HWY_AVX3  // two panels of A fill a vector
+constexpr int64_t kNarrowColumns = kTileRows;
+
+/// Bias and limits of up to one vector of rows of a column, as finish() gives them.
+HWY_INLINE V finishColumn(V sum, const Tile& t, int64_t row, int column, int64_t rows) {
+  const D d;
+  const Epilogue& e = *t.epilogue;
+  if (e.alpha != 1.0f) sum = hn::Mul(sum, hn::Set(d, e.alpha));
+  if (t.bias) {
+    HWY_ALIGN float bias[kLanes] = {};
+    for (int64_t i = 0; i < rows; ++i) bias[i] = t.bias[(row + i) * e.biasRowStride + column * e.biasColumnStride];
+    sum = hn::MulAdd(hn::Load(d, bias), hn::Set(d, e.beta), sum);
+  }
+  const V low = hn::Set(d, e.low);
+  const V high = hn::Set(d, e.high);
+  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
+  return hn::IfThenElse(hn::Gt(sum, high), high, sum);
+}
+
+/// Up to kVecs vectors of rows of C, which has few columns: lanes along the columns would be idle. `panelStride` is 0
+/// if there is one panel only. Sums have the same terms in the same order as those of computeTile.
+template <int kColumns, int kVecs>
+HWY_NOINLINE void computeNarrow(const Tile& t, int64_t panelStride, int64_t rows) {
+  const D d;
+  const hn::Half<D> half;
+  HWY_ALIGN float c[kColumns][kVecs * kLanes] = {};
+  if (!t.first)
+    for (int64_t r = 0; r < rows; ++r)
+      for (int j = 0; j < kColumns; ++j) c[j][r] = t.c[r * t.cRowStride + j];
+  V sum[kVecs][kColumns];
+  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
+    HWY_UNROLL(8) for (int j = 0; j < kColumns; ++j) sum[v][j] = hn::Load(d, c[j] + v * kLanes);
+  }
+  const float* HWY_RESTRICT a = t.a;
+  const float* HWY_RESTRICT b = t.b;
+  for (int64_t p = 0; p < t.depth; ++p, a += kTileRows, b += kTileColumns) {
+    HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
+      const float* panels = a + 2 * v * panelStride;
+      const V left = hn::Combine(d, hn::LoadU(half, panels + panelStride), hn::LoadU(half, panels));
+      HWY_UNROLL(8) for (int j = 0; j < kColumns; ++j) sum[v][j] = hn::MulAdd(left, hn::Set(d, b[j]), sum[v][j]);
+    }
+  }
+  HWY_UNROLL(4) for (int v = 0; v < kVecs; ++v) {
+    const int64_t row = v * kLanes;
+    HWY_UNROLL(8) for (int j = 0; j < kColumns; ++j) {
+      const V value = t.last ? finishColumn(sum[v][j], t, row, j, std::min<int64_t>(kLanes, rows - row)) : sum[v][j];
+      hn::Store(value, d, c[j] + row);
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    for (int j = 0; j < kColumns; ++j) t.c[r * t.cRowStride + j] = c[j][r];
+}
+
+/// One or two columns need more rows to have enough chains.
+template <int kColumns = 1>
+void computeNarrowTile(int columns, const Tile& t, int64_t panelStride, int64_t rows, bool whole) {
+  if constexpr (kColumns < kNarrowColumns) {
+    if (columns > kColumns) return computeNarrowTile<kColumns + 1>(columns, t, panelStride, rows, whole);
+  }
+  constexpr int kVecs = kColumns <= 2 ? 4 : 2;
+  whole ? computeNarrow<kColumns, kVecs>(t, panelStride, rows) : computeNarrow<kColumns, 1>(t, panelStride, rows);
+}
+
+void computeNarrowSlice(const Block& block, const Slice& slice) {
+  const int columns = static_cast<int>(block.columnEnd - block.columnBegin);
+  const int64_t most = (columns <= 2 ? 4 : 2) * kLanes, stride = block.dims.k * kTileRows;
+  for (int64_t row = block.rowBegin; row < block.rowEnd;) {
+    const int64_t left = block.rowEnd - row, rows = left >= most ? most : std::min<int64_t>(left, kLanes);
+    const Tile tile = tileOf(block, slice, row, block.columnBegin);
+    computeNarrowTile(columns, tile, rows > kTileRows ? stride : 0, rows, rows == most);
+    row += rows;
+  }
+}
+#endif
+
 void computeSlice(const Block& block, const Slice& slice) {
   const bool packed = block.problem->left.packed;
+#if HWY_TARGET <= HWY_AVX3
+  if (packed && block.columnEnd - block.columnBegin <= kNarrowColumns) return computeNarrowSlice(block, slice);
+#endif
   for (int64_t rowBegin = block.rowBegin; rowBegin < block.rowEnd; rowBegin += kRowBlock) {
     const int64_t rowEnd = std::min(rowBegin + kRowBlock, block.rowEnd);
     for (int64_t column = block.columnBegin; column < block.columnEnd; column += kTileColumns) {

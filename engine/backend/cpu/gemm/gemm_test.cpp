@@ -256,6 +256,24 @@ TEST_P(Gemm, AppliesTheEpilogueOnce) {
   }
 }
 
+/// A packed left side has kernels of its own for few columns.
+TEST_P(Gemm, GivesFewColumnsTheSameBits) {
+  for (const int64_t m : {9, 16, 33, 72}) {
+    for (const int64_t n : {1, 2, 3, 8, 9}) {
+      const Dims dims{m, n, 300};
+      const Tensor a = reals(m * dims.k, 3), b = reals(n * dims.k, 4), bias = reals(m * n, 5);
+      const BiasForm form = m == 9 ? BiasForm{0, 1} : m == 33 ? BiasForm{n, 1} : BiasForm{1, 0};
+      std::vector<float> results[2];
+      for (const bool packed : {false, true}) {
+        Trial trial(dims, RightForm::Gathered, packed, false, a, b);
+        trial.problem.epilogue = {1.3f, 0.7f, at(bias), form.rowStride, form.columnStride, -8.0f, 5.0f};
+        results[packed] = trial.run();
+      }
+      ASSERT_EQ(results[0], results[1]) << "m " << m << " n " << n;
+    }
+  }
+}
+
 TEST_P(Gemm, KeepsNaNAndInfinity) {
   const Tensor a = *Tensor::fromValues<float>({DType::Float32, {3}}, {NAN, INFINITY, 1.0f});
   const Tensor b = *Tensor::fromValues<float>({DType::Float32, {1}}, {2.0f});
