@@ -2,8 +2,6 @@
 // several taps, and the matrix product for everything else:
 // weights [outputs, depth] times the image seen as [depth, positions], which is gathered during packing (im2col that is
 // never stored). conv_columns.cpp runs the rest.
-#include <functional>
-
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
 #include "engine/op/op_registry.h"
@@ -52,11 +50,10 @@ class GemmConvCpu final : public ConvCpu {
     }
     for (int64_t i = 0; i < plan_.batch; ++i) {
       const float* image = floatsOf(*inputs[0]) + i * inputFloats;
-      const auto fill = [&](size_t channel, size_t) {
-        const auto c = static_cast<int64_t>(channel);
+      const auto fill = [&](int64_t c) {
         volume_.fill(image + c * plan_.inputPositions(), 0.0f, cpu::scratchFloats(scratch(), c * planeFloats_));
       };
-      pool_.parallelFor(static_cast<size_t>(channels), std::ref(fill));
+      cpu::parallelRows(pool_, channels, planeFloats_, fill);
       runProblems(inputs, cpu::scratchFloats(scratch()), floatsOf(*outputs[0]) + i * outputFloats);
     }
     return Status::ok();
