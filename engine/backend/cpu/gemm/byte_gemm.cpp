@@ -7,6 +7,12 @@
 #include "engine/backend/cpu/gemm/task_plan-inl.h"
 #include "engine/base/check.h"
 
+#if defined(__linux__) && defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace opkit::cpu::bytes {
 namespace {
 
@@ -15,11 +21,33 @@ constexpr double kMinimumParallelWork = 1 << 19;
 /// Columns that a task packs together: with the usual depths they stay in the second-level cache.
 constexpr int64_t kColumnBlock = 240;
 
+Instructions bestAllowed = Instructions::Tiles;
+
+/// Linux gives the registers to a process that asks for them, for all its threads.
+bool askForTiles() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr unsigned kTileAndInt8 = 3u << 24;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTileAndInt8) != kTileAndInt8) return false;
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 bool isZero(const PerLine<int32_t>& line, int64_t count) {
   return std::all_of(line.data, line.data + (line.step == 0 ? 1 : count), [](int32_t value) { return value == 0; });
 }
 
 }  // namespace
+
+Instructions best() { return bestAllowed; }
+void setBest(Instructions instructions) { bestAllowed = instructions; }
+bool permitsTiles() {
+  static const bool permits = askForTiles();
+  return permits;
+}
 
 Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, const ThreadPool& pool)
     : TaskPlan(dims, batch, pool.threadCount()) {

@@ -7,9 +7,9 @@
 //
 //   sum (a - za)(b - zb) = sum ab - za * sum b - zb * (sum a - k * za)
 //
-// Instructions: vpdpbusd where the processor has AVX-512 VNNI; else bytes are widened in registers, and products of 16
-// bits are added in pairs, which cannot overflow. The result never depends on the instructions, the threads or the
-// split.
+// Instructions: tdpbsud where the processor has AMX and Linux lets the process use it; vpdpbusd where it has AVX-512
+// VNNI; else bytes are widened in registers, and products of 16 bits are added in pairs, which cannot overflow. The
+// result never depends on the instructions, the threads or the split.
 //
 // Nothing is allocated in run(): reserve Plan::workspaceBytes() at resize. Plans and problems are values; run() may be
 // used by one thread per pool at a time.

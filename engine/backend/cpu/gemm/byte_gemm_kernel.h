@@ -6,8 +6,14 @@
 
 namespace opkit::cpu::bytes {
 
-/// False makes a processor with VNNI do without; for tests. Packed panels of one setting do not fit the other.
-extern bool mayUseVnni;
+/// What multiplies bytes, in ascending order: products of 16 bits; vpdpbusd (AVX-512 VNNI); tdpbsud (AMX), which only
+/// Linux is asked for.
+enum class Instructions { Widened, Vnni, Tiles };
+/// The best that may be used; for tests. Panels packed with one setting do not fit another.
+Instructions best();
+void setBest(Instructions instructions);
+/// Whether the processor has AMX and the system lets this process use its registers.
+bool permitsTiles();
 
 /// Bytes of one panel, with the sums of its lines: a multiple of 64.
 int64_t leftPanelBytes(int64_t k);

@@ -13,7 +13,34 @@
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu::bytes {
 namespace HWY_NAMESPACE {
+int32_t sumOfRow(const uint8_t* from, int64_t k, bool isSigned) {
+  int32_t sum = 0;
+  for (int64_t p = 0; p < k; ++p) sum += from[p];
+  if (!isSigned) return sum - static_cast<int32_t>(128 * k);
+  for (int64_t p = 0; p < k; ++p) sum -= from[p] >= 128 ? 256 : 0;
+  return sum;
+}
+
+/// [blocks of the depth][rows][bytes of a block], as tile registers take them.
+void packTileRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
+  const TileDepth depth = tileDepth(k);
+  const int64_t used = std::min<int64_t>(Tiles::kTileRows, m - row), length = depth.quads * kQuad;
+  const auto flip = static_cast<uint8_t>(left.isSigned ? 0 : 0x80);
+  uint8_t* HWY_RESTRICT to = target;
+  for (int64_t begin = 0; begin < depth.blocks * length; begin += length)
+    for (int64_t r = 0; r < Tiles::kTileRows; ++r, to += length) {
+      const int64_t count = r < used ? std::min(length, k - begin) : 0;
+      const uint8_t* HWY_RESTRICT from = left.data + (row + r) * left.rowStride + begin;
+      for (int64_t p = 0; p < count; ++p) to[p] = static_cast<uint8_t>(from[p] ^ flip);
+      std::memset(to + count, 0, static_cast<size_t>(length - count));
+    }
+  int32_t sums[Tiles::kTileRows] = {};
+  for (int64_t r = 0; r < used; ++r) sums[r] = sumOfRow(left.data + (row + r) * left.rowStride, k, left.isSigned);
+  std::memcpy(to, sums, sizeof(sums));
+}
+
 void packRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
+  if (hasTiles()) return packTileRows(left, m, k, row, target);
   const int64_t rows = tileRows(), quads = quadsOf(k), used = std::min(rows, m - row);
   const uint32_t flip = left.isSigned ? 0 : 0x80808080u;
   int32_t sums[kMostRows] = {};
@@ -24,11 +51,7 @@ void packRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* targ
       continue;
     }
     const uint8_t* from = left.data + (row + r) * left.rowStride;
-    int32_t sum = 0;
-    for (int64_t p = 0; p < k; ++p) sum += from[p];
-    if (left.isSigned)
-      for (int64_t p = 0; p < k; ++p) sum -= from[p] >= 128 ? 256 : 0;
-    sums[r] = left.isSigned ? sum : sum - static_cast<int32_t>(128 * k);
+    sums[r] = sumOfRow(from, k, left.isSigned);
     for (int64_t q = 0; q < k / kQuad; ++q) {
       uint32_t quad;
       std::memcpy(&quad, from + q * kQuad, kQuad);

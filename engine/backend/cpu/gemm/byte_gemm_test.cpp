@@ -93,14 +93,14 @@ struct Product {
   Tensor left, packed;
 };
 
-const Dims kDims[] = {{1, 1, 1},     {5, 7, 3},   {8, 48, 4},   {9, 49, 5},   {6, 16, 64},
-                      {13, 100, 33}, {4, 8, 130}, {31, 95, 17}, {70, 200, 9}, {3, 5, 0},
-                      {0, 5, 3},     {3, 0, 5},   {1, 300, 7},  {300, 1, 70}, {64, 33, 300}};
+const Dims kDims[] = {{1, 1, 1},   {5, 7, 3},    {8, 48, 4},    {9, 49, 5},    {6, 16, 64},  {13, 100, 33},
+                      {4, 8, 130}, {31, 95, 17}, {70, 200, 9},  {3, 5, 0},     {0, 5, 3},    {3, 0, 5},
+                      {1, 300, 7}, {300, 1, 70}, {64, 33, 300}, {33, 97, 129}, {500, 17, 64}};
 
-class ByteGemm : public ::testing::TestWithParam<bool> {
+class ByteGemm : public ::testing::TestWithParam<Instructions> {
  protected:
-  void SetUp() override { mayUseVnni = GetParam(); }
-  void TearDown() override { mayUseVnni = true; }
+  void SetUp() override { setBest(GetParam()); }
+  void TearDown() override { setBest(Instructions::Tiles); }
 };
 
 TEST_P(ByteGemm, SumsAreThoseOfPlainLoops) {
@@ -171,7 +171,8 @@ TEST_P(ByteGemm, WildScalesSaturate) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(WithAndWithoutVnni, ByteGemm, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Best, ByteGemm,
+                         ::testing::Values(Instructions::Widened, Instructions::Vnni, Instructions::Tiles));
 
 }  // namespace
 }  // namespace opkit::cpu::bytes

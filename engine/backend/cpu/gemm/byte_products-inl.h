@@ -39,6 +39,7 @@ HWY_INLINE I loadWords(const uint8_t* from) { return hn::Load(Ints(), reinterpre
 using Shorts = hn::RepartitionToNarrow<Ints>;
 struct Widened {
   static constexpr int kTileRows = HWY_TARGET == HWY_AVX3 ? 6 : 4;
+  static constexpr int kRowsTogether = kTileRows;
   struct Operand {
     hn::Vec<Shorts> even, odd;
   };
@@ -60,6 +61,7 @@ struct Widened {
 #else
 struct Widened {
   static constexpr int kTileRows = 4;
+  static constexpr int kRowsTogether = kTileRows;
   using Operand = I;
   static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
   static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
@@ -79,6 +81,7 @@ struct Widened {
 /// As an instruction, since Highway's target has no flag for VNNI.
 struct Vnni {
   static constexpr int kTileRows = 8;
+  static constexpr int kRowsTogether = kTileRows;
   using Operand = I;
   static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
   static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
@@ -88,14 +91,40 @@ struct Vnni {
     return sum;
   }
 };
-HWY_INLINE bool hasVnni() { return mayUseVnni && __builtin_cpu_supports("avx512vnni") != 0; }
+HWY_INLINE bool hasVnni() { return best() >= Instructions::Vnni && __builtin_cpu_supports("avx512vnni") != 0; }
+HWY_INLINE bool hasTiles() { return hasVnni() && best() == Instructions::Tiles && permitsTiles(); }
 #else
 using Vnni = Widened;
 HWY_INLINE bool hasVnni() { return false; }
+HWY_INLINE bool hasTiles() { return false; }
 #endif
-HWY_INLINE int64_t tileRows() { return hasVnni() ? Vnni::kTileRows : Widened::kTileRows; }
 
-HWY_INLINE int64_t quadsOf(int64_t k) { return (k + kQuad - 1) / kQuad; }
+/// The products of registers of 16 lines of 64 bytes: two panels of rows with one of columns.
+struct Tiles {
+  static constexpr int kTileRows = 16;
+  static constexpr int kRowsTogether = 2 * kTileRows;
+};
+
+HWY_INLINE int64_t tileRows() {
+  return hasTiles() ? Tiles::kTileRows : hasVnni() ? Vnni::kTileRows : Widened::kTileRows;
+}
+
+/// How registers share the depth: in `blocks` equal parts of `quads`, with zeros behind its end.
+struct TileDepth {
+  int64_t blocks, quads;
+};
+HWY_INLINE TileDepth tileDepth(int64_t k) {
+  constexpr int64_t kMostQuads = 16;
+  const int64_t quads = (k + kQuad - 1) / kQuad, blocks = (quads + kMostQuads - 1) / kMostQuads;
+  return {blocks, blocks == 0 ? 0 : (quads + blocks - 1) / blocks};
+}
+
+/// Steps of four that a panel has.
+HWY_INLINE int64_t quadsOf(int64_t k) {
+  if (!hasTiles()) return (k + kQuad - 1) / kQuad;
+  const TileDepth depth = tileDepth(k);
+  return depth.blocks * depth.quads;
+}
 
 #undef OPKIT_BYTE_PAIRS
 
