@@ -8,6 +8,7 @@
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "ops/recurrent/step_doubles.h"
 #include "ops/recurrent/step_vectors.h"
+#include "ops/recurrent/whole_weights.h"
 
 namespace opkit::ops::recurrent {
 namespace {
@@ -102,7 +103,7 @@ class StepsCpu final : public cpu::CpuKernel {
   }
 
   void begin(TensorList inputs) {
-    const float* r = packed_ ? floatsOf(*packed_) : part(kPackedR);
+    int64_t first = 0;  // of the packed r
     if (!packed_) pack(floatsOf(*inputs[kR]), plan_.directions, plan_.hidden, part(kPackedR), &pool_);
     for (int64_t d = 0; d < plan_.directions; ++d) {
       setBiases(d, has(inputs, kBias) ? floatsOf(*inputs[kBias]) : nullptr);
@@ -115,12 +116,14 @@ class StepsCpu final : public cpu::CpuKernel {
         if (cell_ == Cell::Lstm) setState(inputs, kInitialC, d, b, part(kC));
       }
       for (size_t i = 0; i < passes_.size(); ++i) {
-        cells_[static_cast<size_t>(d)][i] = cellOfPass(d, passes_[i], has(inputs, kPeepholes), r);
-        r += pitch_ * plan_.hidden * passes_[i].gates;
+        cells_[static_cast<size_t>(d)][i] = cellOfPass(d, passes_[i], has(inputs, kPeepholes), first);
+        first += pitch_ * plan_.hidden * passes_[i].gates;
       }
     }
   }
-  StepCell cellOfPass(int64_t direction, const Pass& pass, bool peepholes, const float* r) const {
+  StepCell cellOfPass(int64_t direction, const Pass& pass, bool peepholes, int64_t first) const {
+    const float* r = packed_ ? floatsOf(*packed_) : part(kPackedR);
+    const bool whole = !steps_.empty();
     return {.cell = cell_,
             .pass = pass,
             .linear = cell_ == Cell::Gru && params_.linear_before_reset,
@@ -129,7 +132,9 @@ class StepsCpu final : public cpu::CpuKernel {
             .functions = functionsOf(params_, cell_, direction),
             .hidden = plan_.hidden,
             .pitch = pitch_,
-            .r = r,
+            .r = whole ? nullptr : r + first,
+            .wholeR = whole ? reinterpret_cast<const int8_t*>(r) + first : nullptr,
+            .step = whole ? steps_[static_cast<size_t>(direction)] : 0,
             .bias = part(kBiases) + direction * plan_.gates * pitch_,
             .linearBias = part(kLinearBiases) + direction * pitch_,
             .peepholes = peepholes ? part(kPeepholeRows) + direction * 3 * pitch_ : nullptr};
@@ -220,20 +225,25 @@ class StepsCpu final : public cpu::CpuKernel {
     return directions * gatesOf(cell_) * hidden * ((hidden + units - 1) / units) * units;
   }
   /// r [directions, gates * hidden, hidden] as [direction][pass][block][k][gate][lane]; lanes behind the last unit are
-  /// 0.
-  void pack(const float* r, int64_t directions, int64_t hidden, float* to, ThreadPool* pool) const {
+  /// 0. Of int8_t: in units of the direction's step.
+  template <class T>
+  void pack(const float* r, int64_t directions, int64_t hidden, T* to, ThreadPool* pool) const {
     const int64_t units = blockUnits(), blocks = (hidden + units - 1) / units, gates = gatesOf(cell_);
     const auto packBlock = [&](int64_t index) {
       const int64_t block = index % blocks;
       const float* from = r + index / blocks * gates * hidden * hidden;
-      float* direction = to + index / blocks * gates * hidden * blocks * units;
+      T* direction = to + index / blocks * gates * hidden * blocks * units;
       for (const Pass& pass : passes_) {
-        float* target = direction + (pass.firstGate * blocks + block * pass.gates) * hidden * units;
+        T* target = direction + (pass.firstGate * blocks + block * pass.gates) * hidden * units;
         for (int64_t k = 0; k < hidden; ++k)
           for (int64_t gate = 0; gate < pass.gates; ++gate)
             for (int64_t lane = 0; lane < units; ++lane, ++target) {
               const int64_t unit = block * units + lane;
-              *target = unit < hidden ? from[((pass.firstGate + gate) * hidden + unit) * hidden + k] : 0;
+              const float value = unit < hidden ? from[((pass.firstGate + gate) * hidden + unit) * hidden + k] : 0;
+              if constexpr (std::is_same_v<T, int8_t>)
+                *target = inSteps(value, steps_[static_cast<size_t>(index / blocks)]);
+              else
+                *target = value;
             }
       }
     };
@@ -242,10 +252,17 @@ class StepsCpu final : public cpu::CpuKernel {
   }
   Status packConstantR(const Tensor& r, Backend& backend) {
     const Shape& shape = r.desc.shape;
-    const std::string form = fmt::format("recurrent r {}x{}x{} in passes of {} and blocks of {}", shape[0],
-                                         gatesOf(cell_), shape[2], passes_[0].gates, blockUnits());
-    OPKIT_ASSIGN(packed_, cpu::packConstant(backend, r, form, packedFloats(shape[0], shape[2]),
-                                            [&](float* to) { pack(floatsOf(r), shape[0], shape[2], to, nullptr); }));
+    steps_ = commonSteps({floatsOf(r), static_cast<size_t>(r.desc.elements())}, shape[0]);
+    const bool whole = !steps_.empty();
+    const std::string form =
+        fmt::format("recurrent r {}x{}x{} in passes of {} and blocks of {}{}", shape[0], gatesOf(cell_), shape[2],
+                    passes_[0].gates, blockUnits(), whole ? ", whole" : "");
+    const int64_t count = packedFloats(shape[0], shape[2]);
+    const auto packAll = [&](float* to) {
+      if (whole) return pack(floatsOf(r), shape[0], shape[2], reinterpret_cast<int8_t*>(to), nullptr);
+      pack(floatsOf(r), shape[0], shape[2], to, nullptr);
+    };
+    OPKIT_ASSIGN(packed_, cpu::packConstant(backend, r, form, whole ? (count + 3) / 4 : count, packAll));
     return Status::ok();
   }
 
@@ -259,6 +276,7 @@ class StepsCpu final : public cpu::CpuKernel {
   std::array<std::array<StepCell, 2>, 2> cells_;  // by direction and pass
   std::vector<StepRow> rows_;                     // by direction and sequence
   std::shared_ptr<const Tensor> packed_;          // null if r changes
+  std::vector<float> steps_;                      // by direction, if a constant r is whole numbers of them
 };
 
 class WideStepsCpu final : public cpu::CpuKernel {

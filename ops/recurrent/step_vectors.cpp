@@ -49,10 +49,26 @@ HWY_NOINLINE void apply(const Function& function, float clip, float* x) {
   hn::Store(v, d, x);
 }
 
+/// The elements of r from `at` on.
+struct FloatWeights {
+  const float* at;
+  HWY_INLINE V load(int64_t i) const { return hn::Load(hn::ScalableTag<float>(), at + i); }
+};
+struct WholeWeights {
+  const int8_t* at;
+  float step;
+  HWY_INLINE V load(int64_t i) const {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToSigned<decltype(d)> whole;
+    const auto bytes = hn::LoadU(hn::Rebind<int8_t, decltype(d)>(), at + i);
+    return hn::Mul(hn::ConvertTo(d, hn::PromoteTo(whole, bytes)), hn::Set(d, step));
+  }
+};
+
 /// sums[row][block][gate] += the state of each row times r of each block.
-/// k from `begin` to `end` - 1; blocks of r are `blockFloats` apart.
-template <int kGates, int kRowCount, int kBlockCount>
-HWY_NOINLINE void multiply(const float* const* states, const float* r, int64_t blockFloats, int64_t begin, int64_t end,
+/// k from `begin` to `end` - 1; blocks of r are `blockStride` elements apart.
+template <int kGates, int kRowCount, int kBlockCount, class Weights>
+HWY_NOINLINE void multiply(const float* const* states, Weights r, int64_t blockStride, int64_t begin, int64_t end,
                            float* sums) {
   const hn::ScalableTag<float> d;
   V sum[kRowCount][kBlockCount * kGates];
@@ -61,12 +77,12 @@ HWY_NOINLINE void multiply(const float* const* states, const float* r, int64_t b
       sum[row][j] = hn::Load(d, sums + (row * kBlockCount * kGates + j) * kLanes);
     }
   }
-  r += begin * kGates * kLanes;
-  for (int64_t k = begin; k < end; ++k, r += kGates * kLanes) {
+  r.at += begin * kGates * kLanes;
+  for (int64_t k = begin; k < end; ++k, r.at += kGates * kLanes) {
     V state[kRowCount];
     HWY_UNROLL(8) for (int row = 0; row < kRowCount; ++row) state[row] = vm::set(states[row][k]);
     HWY_UNROLL(8) for (int j = 0; j < kBlockCount * kGates; ++j) {
-      const V weights = hn::Load(d, r + j / kGates * blockFloats + j % kGates * kLanes);
+      const V weights = r.load(j / kGates * blockStride + j % kGates * kLanes);
       HWY_UNROLL(8)
       for (int row = 0; row < kRowCount; ++row) sum[row][j] = hn::MulAdd(state[row], weights, sum[row][j]);
     }
@@ -78,8 +94,8 @@ HWY_NOINLINE void multiply(const float* const* states, const float* r, int64_t b
   }
 }
 
-template <int kGates>
-HWY_INLINE void multiplyPart(int rows, const float* const* states, const float* r, int64_t begin, int64_t end,
+template <int kGates, class Weights>
+HWY_INLINE void multiplyPart(int rows, const float* const* states, const Weights& r, int64_t begin, int64_t end,
                              float* sums) {
   switch (rows) {
     case 1: return multiply<kGates, 1, 1>(states, r, 0, begin, end, sums);
@@ -92,8 +108,8 @@ HWY_INLINE void multiplyPart(int rows, const float* const* states, const float* 
 }
 
 /// All sums of a tile. Of many rows, in parts of the depth.
-template <int kGates>
-HWY_INLINE void multiplyTile(int rows, int blocks, const float* const* states, const float* r, int64_t depth,
+template <int kGates, class Weights>
+HWY_INLINE void multiplyTile(int rows, int blocks, const float* const* states, const Weights& r, int64_t depth,
                              float* sums) {
   if (blocks == kBlocks) return multiply<kGates, 1, kBlocks>(states, r, depth * kGates * kLanes, 0, depth, sums);
   const int64_t step = rows <= kRows ? depth : kDepth;
@@ -101,6 +117,17 @@ HWY_INLINE void multiplyTile(int rows, int blocks, const float* const* states, c
     for (int row = 0; row < rows; row += kRows)
       multiplyPart<kGates>(std::min(kRows, rows - row), states + row, r, k, std::min(depth, k + step),
                            sums + row * kGates * kLanes);
+}
+
+template <class Weights>
+HWY_INLINE void multiplyGates(int64_t gates, int rows, int blocks, const float* const* states, const Weights& r,
+                              int64_t depth, float* sums) {
+  switch (gates) {
+    case 1: return multiplyTile<1>(rows, blocks, states, r, depth, sums);
+    case 2: return multiplyTile<2>(rows, blocks, states, r, depth, sums);
+    case 3: return multiplyTile<3>(rows, blocks, states, r, depth, sums);
+    default: return multiplyTile<4>(rows, blocks, states, r, depth, sums);
+  }
 }
 
 /// One block of one row: what the gates do with their sums.
@@ -217,13 +244,11 @@ HWY_INLINE void runTile(const StepCell& cell, const StepRow* rows, int rowCount,
     states[i] = isSecond ? rows[i].c : rows[i].h;
     for (int b = 0; b < blocks; ++b) beginSums(cell, rows[i], block + b, sums + (i * blocks + b) * step);
   }
-  const float* r = cell.r + block * cell.hidden * step;
-  switch (gates) {
-    case 1: multiplyTile<1>(rowCount, blocks, states, r, cell.hidden, sums); break;
-    case 2: multiplyTile<2>(rowCount, blocks, states, r, cell.hidden, sums); break;
-    case 3: multiplyTile<3>(rowCount, blocks, states, r, cell.hidden, sums); break;
-    default: multiplyTile<4>(rowCount, blocks, states, r, cell.hidden, sums);
-  }
+  const int64_t first = block * cell.hidden * step;
+  if (cell.wholeR)
+    multiplyGates(gates, rowCount, blocks, states, WholeWeights{cell.wholeR + first, cell.step}, cell.hidden, sums);
+  else
+    multiplyGates(gates, rowCount, blocks, states, FloatWeights{cell.r + first}, cell.hidden, sums);
   for (int i = 0; i < rowCount; ++i)
     for (int b = 0; b < blocks; ++b) {
       const Finish finish(cell, rows[i], block + b, sums + (i * blocks + b) * step);

@@ -43,7 +43,9 @@ struct StepCell {
   std::array<Function, 3> functions;
   int64_t hidden = 0;
   int64_t pitch = 0;
-  const float* r = nullptr;           // packed for this pass
+  const float* r = nullptr;        // packed for this pass, or
+  const int8_t* wholeR = nullptr;  // its elements in units of `step`: a quarter of the memory, the same products
+  float step = 0;
   const float* bias = nullptr;        // [gates, pitch]: of w and r; of the last gate of GRU linear, of w alone
   const float* linearBias = nullptr;  // [pitch]: of r for that gate
   const float* peepholes = nullptr;   // [3, pitch], or null
