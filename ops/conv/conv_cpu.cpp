@@ -2,11 +2,11 @@
 // several taps, and the matrix product for everything else:
 // weights [outputs, depth] times the image seen as [depth, positions], which is gathered during packing (im2col that is
 // never stored). conv_columns.cpp runs the rest.
+#include "ops/conv/conv_cpu.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/gemm/gemm.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv_columns.h"
-#include "ops/conv/conv_cpu.h"
 
 namespace opkit::ops::conv {
 namespace {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/parallel.h"
 #include "engine/base/divide.h"
 #include "ops/conv/conv_cpu.h"
 #include "ops/conv/conv_direct_vectors.h"
@@ -118,15 +119,12 @@ class DirectConvCpu final : public ConvCpu {
   /// The upper rows of all channels first: threads tend to draw the tasks that read what they wrote.
   void padImage(const float* image) {
     const int64_t channels = plan_.groups * plan_.groupInputs;
-    const auto fill = [&](size_t index, size_t) {
-      const auto part = static_cast<int64_t>(index) / channels, c = static_cast<int64_t>(index) % channels;
+    const auto fill = [&](int64_t index) {
+      const int64_t part = index / channels, c = index % channels;
       volume_.fillPart(image + c * plan_.inputPositions(), 0.0f, cpu::scratchFloats(scratch(), c * channelFloats_),
                        part, fillParts_);
     };
-    if (tasks() == 1 && !pool_.splitsAll())
-      for (int64_t c = 0; c < channels; ++c) fill(static_cast<size_t>(c), 0);
-    else
-      pool_.parallelFor(static_cast<size_t>(channels * fillParts_), std::ref(fill));
+    cpu::parallelRows(pool_, channels * fillParts_, channelFloats_ / fillParts_, fill);
   }
 
   /// Tasks in the order of planes of outputs, positions, groups, panels.
