@@ -11,10 +11,11 @@
 namespace opkit::ops::conv {
 namespace {
 
-constexpr int64_t kMostPositions = 256;     // of a task: the image that they read stays in the second-level cache
-constexpr int64_t kLeastPositions = 64;     // of a task that has more panels than one: weights are read once per task
-constexpr double kLeastTaskWork = 1 << 17;  // multiply-adds
-constexpr int64_t kTasksPerThread = 4;      // more than one, so that a preempted thread does not delay the rest
+constexpr int64_t kMostPositions = 256;       // that a panel of weights serves in turn
+constexpr int64_t kLeastPositions = 64;       // of a task that could have fewer panels: it reads all their weights
+constexpr int64_t kMostBandFloats = 1 << 17;  // of padded rows: a quarter of a second-level cache of 2 MB
+constexpr double kLeastTaskWork = 1 << 17;    // multiply-adds
+constexpr int64_t kTasksPerThread = 4;        // more than one, so that a preempted thread does not delay the rest
 
 class DirectConvCpu final : public ConvCpu {
  public:
@@ -28,7 +29,7 @@ class DirectConvCpu final : public ConvCpu {
 
   bool readsInput(size_t index) const override { return index != 1; }
 
-  /// One padded image, then the sums of each thread's task.
+  /// The padded image unless tasks pad their own rows; then of each thread its padded rows, and sums.
   Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) override {
     OPKIT_TRY(planTasks(inputs));
     if (outputs[0]->desc.elements() == 0) return size_t{0};
@@ -50,6 +51,10 @@ class DirectConvCpu final : public ConvCpu {
     const int64_t channels = plan_.groups * plan_.groupInputs;
     const int64_t inputFloats = channels * plan_.inputPositions();
     const int64_t outputFloats = plan_.groups * plan_.groupOutputs * plan_.outputPositions();
+    if (rowsPerBand_ > 0) {
+      convolveBands(floatsOf(*inputs[0]), biasOf(inputs), floatsOf(*outputs[0]));
+      return Status::ok();
+    }
     for (int64_t i = 0; i < plan_.batch; ++i) {
       padImage(floatsOf(*inputs[0]) + i * inputFloats);
       convolveImage(biasOf(inputs), floatsOf(*outputs[0]) + i * outputFloats);
@@ -60,29 +65,55 @@ class DirectConvCpu final : public ConvCpu {
  private:
   Status planTasks(TensorList inputs) {
     OPKIT_TRY(plan(inputs));
-    planes_ = volume_.deep().output * plan_.groups;
     positions_ = volume_.axes()[0].output * volume_.axes()[1].output;
-    channelFloats_ = volume_.channelElements();
-    imageFloats_ = cpu::scratchPart(plan_.groups * plan_.groupInputs * channelFloats_);
-    const int64_t parts = std::max<int64_t>(ceilDiv(positions_, kMostPositions), 1);
-    positionsPerTask_ = tilesOf(ceilDiv(positions_, parts));
     panels_ = panelsPerTask_ = directPanels(plan_.groupOutputs);
+    planBands();
+    const int64_t positions = rowsPerBand_ > 0 ? rowsPerBand_ * volume_.axes()[1].output : positions_;
+    const int64_t parts = std::max<int64_t>(ceilDiv(positions, kMostPositions), 1);
+    positionsPerTask_ = tilesOf(ceilDiv(positions, parts));
     fillParts_ = 1;
-    if (pool_.threadCount() > 1) split(static_cast<int64_t>(pool_.threadCount()));
-    threadFloats_ = cpu::scratchPart(directScratchFloats(positionsPerTask_));
+    if (rowsPerBand_ == 0) planShared();
+    sumsFloats_ = cpu::scratchPart(directScratchFloats(positionsPerTask_));
+    threadFloats_ = sumsFloats_ + (rowsPerBand_ > 0 ? cpu::scratchPart(plan_.groupInputs * channelFloats_) : 0);
     return Status::ok();
   }
 
-  int64_t positionTasks() const { return ceilDiv(positions_, positionsPerTask_); }
-  int64_t panelTasks() const { return ceilDiv(panels_, panelsPerTask_); }
-  int64_t tasks() const { return planes_ * positionTasks() * panelTasks(); }
-
-  /// Halves a side of the tasks until there are several per thread.
-  void split(int64_t threads) {
+  int64_t tasksWanted() const {
+    const auto threads = static_cast<int64_t>(pool_.threadCount());
+    if (threads == 1) return 1;
+    if (pool_.splitsAll()) return 1 << 20;
     const double work = static_cast<double>(plan_.groupOutputs) * static_cast<double>(depth()) *
-                        static_cast<double>(positions_) * static_cast<double>(planes_);
-    const int64_t most = pool_.splitsAll() ? INT64_MAX : static_cast<int64_t>(work / kLeastTaskWork);
-    const int64_t wanted = std::min(kTasksPerThread * threads, most);
+                        static_cast<double>(positions_) * static_cast<double>(plan_.groups * volume_.deep().output);
+    return std::clamp<int64_t>(static_cast<int64_t>(work / kLeastTaskWork), 1, kTasksPerThread * threads);
+  }
+
+  /// Bands of rows of outputs: each task pads the rows that it reads, so they stay in its cache. rowsPerBand_ is 0 if
+  /// there are too few rows for all threads, and for volumes: the rows between bands are padded twice.
+  void planBands() {
+    const WindowAxis &deep = volume_.deep(), &height = volume_.axes()[0];
+    const auto threads = static_cast<int64_t>(pool_.threadCount());
+    const PaddedImage& image = volume_.image();
+    rowsPerBand_ = 0;
+    if (deep.kernel > 1 || deep.input > 1 || height.output == 0) return;
+    const int64_t wanted = ceilDiv(tasksWanted(), std::max<int64_t>(plan_.groups * plan_.batch, 1));
+    const int64_t most = std::max<int64_t>(height.output / (2 * ceilDiv(image.rowsOf(1), image.rowsPerOutput())), 1);
+    const int64_t fewest = wanted == 1 ? 1 : std::min(threads, wanted);
+    if (most < fewest && !pool_.splitsAll()) return;
+    int64_t bands = std::clamp(wanted, fewest, std::max(most, fewest));
+    if (bands > threads) bands = bands / threads * threads;
+    const auto floats = [&](int64_t rows) { return plan_.groupInputs * image.rowsOf(rows) * image.rowElements(); };
+    while (bands < height.output && floats(ceilDiv(height.output, bands)) > kMostBandFloats) bands += fewest;
+    rowsPerBand_ = ceilDiv(height.output, std::min(bands, height.output));
+    channelFloats_ = image.rowsOf(rowsPerBand_) * image.rowElements();
+    imageFloats_ = 0;
+  }
+
+  /// One padded image for all tasks. Halves a side of the tasks until there are enough.
+  void planShared() {
+    channelFloats_ = volume_.channelElements();
+    imageFloats_ = cpu::scratchPart(plan_.groups * plan_.groupInputs * channelFloats_);
+    const auto threads = static_cast<int64_t>(pool_.threadCount());
+    const int64_t wanted = tasksWanted();
     if (wanted > 1 && volume_.axes()[0].output >= 4 * threads) fillParts_ = threads;
     while (tasks() < wanted) {
       const bool morePositions = positionsPerTask_ > directTile().positions;
@@ -95,6 +126,9 @@ class DirectConvCpu final : public ConvCpu {
     }
   }
 
+  int64_t positionTasks() const { return ceilDiv(positions_, positionsPerTask_); }
+  int64_t panelTasks() const { return ceilDiv(panels_, panelsPerTask_); }
+  int64_t tasks() const { return volume_.deep().output * plan_.groups * positionTasks() * panelTasks(); }
   int64_t depth() const { return plan_.groupInputs * plan_.kernelTaps(); }
 
   /// `positions` rounded up to whole tiles.
@@ -127,46 +161,90 @@ class DirectConvCpu final : public ConvCpu {
     cpu::parallelRows(pool_, channels * fillParts_, channelFloats_ / fillParts_, fill);
   }
 
-  /// Tasks in the order of planes of outputs, positions, groups, panels.
-  void convolveImage(const float* bias, float* output) {
-    const auto task = [&](size_t index, size_t thread) {
-      const auto i = static_cast<int64_t>(index);
-      const int64_t panel = i % panelTasks() * panelsPerTask_;
-      const int64_t group = i / panelTasks() % plan_.groups;
-      const int64_t position = i / (panelTasks() * plan_.groups) % positionTasks() * positionsPerTask_;
-      const int64_t z = i / (panelTasks() * plan_.groups * positionTasks());
-      const int64_t image = group * plan_.groupInputs * channelFloats_ + z * volume_.depthStep();
-      convolveDirect(
-          {.image = cpu::scratchFloats(scratch(), image),
-           .offsets = offsets_.data(),
-           .depth = depth(),
-           .runLength = volume_.axes()[1].output,
-           .runStride = volume_.outputRowStride(),
-           .weights = floatsOf(*packed_) + group * matrixFloats_,
-           .bias = bias ? bias + group * plan_.groupOutputs : nullptr,
-           .outputs = plan_.groupOutputs,
-           .to = output + group * plan_.groupOutputs * plan_.outputPositions() + z * positions_,
-           .planeStride = plan_.outputPositions(),
-           .low = params_.clamp_low,
-           .high = params_.clamp_high,
-           .firstPosition = position,
-           .endPosition = std::min(position + positionsPerTask_, positions_),
-           .firstPanel = panel,
-           .endPanel = std::min(panel + panelsPerTask_, panels_),
-           .scratch = cpu::scratchFloats(scratch(), imageFloats_ + threadFloats_ * static_cast<int64_t>(thread))});
-    };
-    pool_.parallelFor(static_cast<size_t>(tasks()), std::ref(task));
+  /// All positions and panels of a group; without addresses of the image and the output.
+  DirectTask taskOf(int64_t group, const float* bias) const {
+    return {.offsets = offsets_.data(),
+            .depth = depth(),
+            .runLength = volume_.axes()[1].output,
+            .runStride = volume_.outputRowStride(),
+            .weights = floatsOf(*packed_) + group * matrixFloats_,
+            .bias = bias ? bias + group * plan_.groupOutputs : nullptr,
+            .outputs = plan_.groupOutputs,
+            .planeStride = plan_.outputPositions(),
+            .low = params_.clamp_low,
+            .high = params_.clamp_high,
+            .firstPosition = 0,
+            .endPosition = positions_,
+            .firstPanel = 0,
+            .endPanel = panels_};
   }
 
-  int64_t planes_ = 0;     // of outputs of all groups
-  int64_t positions_ = 0;  // of a plane
+  float* threadScratch(size_t thread) const {
+    return cpu::scratchFloats(scratch(), imageFloats_ + threadFloats_ * static_cast<int64_t>(thread));
+  }
+
+  /// Tasks in the order of planes of outputs, positions, groups, panels.
+  void convolveImage(const float* bias, float* output) {
+    const auto body = [&](size_t index, size_t thread) {
+      const auto i = static_cast<int64_t>(index);
+      const int64_t group = i / panelTasks() % plan_.groups;
+      const int64_t z = i / (panelTasks() * plan_.groups * positionTasks());
+      DirectTask task = taskOf(group, bias);
+      task.image = cpu::scratchFloats(scratch(), group * plan_.groupInputs * channelFloats_) + z * volume_.depthStep();
+      task.to = output + group * plan_.groupOutputs * plan_.outputPositions() + z * positions_;
+      task.firstPosition = i / (panelTasks() * plan_.groups) % positionTasks() * positionsPerTask_;
+      task.endPosition = std::min(task.firstPosition + positionsPerTask_, positions_);
+      task.firstPanel = i % panelTasks() * panelsPerTask_;
+      task.endPanel = std::min(task.firstPanel + panelsPerTask_, panels_);
+      task.scratch = threadScratch(thread);
+      convolveDirect(task);
+    };
+    pool_.parallelFor(static_cast<size_t>(tasks()), std::ref(body));
+  }
+
+  /// Tasks in the order of images, bands, groups.
+  void convolveBands(const float* images, const float* bias, float* outputs) {
+    const WindowAxis &height = volume_.axes()[0], &width = volume_.axes()[1];
+    const int64_t bands = ceilDiv(height.output, rowsPerBand_);
+    const auto body = [&](size_t index, size_t thread) {
+      const auto i = static_cast<int64_t>(index);
+      const int64_t group = i % plan_.groups;
+      const int64_t plane = i / (bands * plan_.groups) * plan_.groups + group;  // of groups of all images
+      const int64_t row = i / plan_.groups % bands * rowsPerBand_;
+      const int64_t rows = std::min(rowsPerBand_, height.output - row);
+      float* padded = threadScratch(thread) + sumsFloats_;
+      padRows(images + plane * plan_.groupInputs * plan_.inputPositions(), row, rows, padded);
+      DirectTask task = taskOf(group, bias);
+      task.image = padded;
+      task.to = outputs + plane * plan_.groupOutputs * positions_ + row * width.output;
+      task.scratch = threadScratch(thread);
+      for (int64_t first = 0; first < rows * width.output; first += positionsPerTask_) {
+        task.firstPosition = first;
+        task.endPosition = std::min(first + positionsPerTask_, rows * width.output);
+        convolveDirect(task);
+      }
+    };
+    pool_.parallelFor(static_cast<size_t>(plan_.batch * bands * plan_.groups), std::ref(body));
+  }
+
+  /// Of all channels of a group, the rows that `rows` rows of outputs from `row` on read.
+  void padRows(const float* channels, int64_t row, int64_t rows, float* to) const {
+    const PaddedImage& image = volume_.image();
+    const int64_t begin = row * image.rowsPerOutput(), end = begin + image.rowsOf(rows);
+    for (int64_t c = 0; c < plan_.groupInputs; ++c)
+      image.fill(channels + c * plan_.inputPositions(), 0.0f, begin, end, to + c * channelFloats_);
+  }
+
+  int64_t positions_ = 0;    // of a plane of outputs
+  int64_t rowsPerBand_ = 0;  // of outputs; 0 if all tasks share a padded image
   int64_t positionsPerTask_ = 0;
   int64_t panels_ = 0;  // of a group
   int64_t panelsPerTask_ = 0;
   int64_t fillParts_ = 1;      // of the rows of a plane that is padded
-  int64_t channelFloats_ = 0;  // of a padded channel
+  int64_t channelFloats_ = 0;  // of a channel of the padded image or band
   int64_t imageFloats_ = 0;    // of scratch: one padded image
   int64_t threadFloats_ = 0;   // of scratch, per thread
+  int64_t sumsFloats_ = 0;     // the first of them
   std::vector<int64_t> offsets_;
   std::shared_ptr<const Tensor> packed_;
   int64_t matrixFloats_ = 0;  // of one group in packed_

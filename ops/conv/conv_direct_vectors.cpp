@@ -1,6 +1,7 @@
 #include "ops/conv/conv_direct_vectors.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/base/divide.h"
 
@@ -39,16 +40,42 @@ struct Tile {
   const float* next;  // weights that are fetched into the second-level cache, a line per step
   float* sums;        // [vector][position][lane]: of the block before, and of this one
   bool first;
+  bool last;
+  const float* bias;  // [vector][lane], or null
+  bool clamps;
+  float low;
+  float high;
 };
+
+/// Adds the bias and clamps.
+template <int kRows, int kVecs>
+HWY_INLINE void finishSums(const Tile& tile, V (&sum)[kRows][kVecs]) {
+  if (tile.bias) {
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) {
+      const V bias = vectors::load(tile.bias + v * kLanes);
+      HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) sum[r][v] = hn::Add(sum[r][v], bias);
+    }
+  }
+  if (!tile.clamps) return;
+  const V low = vectors::set(tile.low), high = vectors::set(tile.high);
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) {
+      // Not Min and Max: comparisons keep a NaN on every instruction set.
+      const V raised = hn::IfThenElse(hn::Lt(sum[r][v], low), low, sum[r][v]);
+      sum[r][v] = hn::IfThenElse(hn::Gt(raised, high), high, raised);
+    }
+  }
+}
 
 template <int kRows, int kVecs>
 HWY_NOINLINE void sumTile(const Tile& tile, const int64_t* positions) {
   const vectors::FloatTag d;
   V sum[kRows][kVecs];
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) HWY_UNROLL(3)
-  for (int v = 0; v < kVecs; ++v)
-    sum[r][v] = tile.first ? hn::Zero(d) : hn::Load(d, tile.sums + (v * kTileRows + r) * kLanes);
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3)
+    for (int v = 0; v < kVecs; ++v)
+      sum[r][v] = tile.first ? hn::Zero(d) : hn::Load(d, tile.sums + (v * kTileRows + r) * kLanes);
+  }
   const float* rows[kRows];
   HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) rows[r] = tile.image + positions[r];
   const float* HWY_RESTRICT weights = tile.weights;
@@ -65,9 +92,10 @@ HWY_NOINLINE void sumTile(const Tile& tile, const int64_t* positions) {
       HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(element, weight[v], sum[r][v]);
     }
   }
-  HWY_UNROLL(8)
-  for (int r = 0; r < kRows; ++r) HWY_UNROLL(3)
-  for (int v = 0; v < kVecs; ++v) hn::Store(sum[r][v], d, tile.sums + (v * kTileRows + r) * kLanes);
+  if (tile.last) finishSums(tile, sum);
+  HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) hn::Store(sum[r][v], d, tile.sums + (v * kTileRows + r) * kLanes);
+  }
 }
 
 using TileFn = void (*)(const Tile&, const int64_t*);
@@ -84,22 +112,12 @@ TileFn tileFn(int64_t rows, int64_t vecs) {
   return &sumTile<kRows, kVecs>;
 }
 
-/// Adds the bias, clamps and writes the sums of a tile to the planes of its channels.
-void finishTile(const DirectTask& task, int64_t channel, int64_t vecs, int64_t position, int64_t rows, float* sums) {
-  const vectors::FloatTag d;
-  const V low = vectors::set(task.low), high = vectors::set(task.high);
-  for (int64_t v = 0; v < vecs; ++v, channel += kLanes, sums += kTileRows * kLanes) {
-    const int64_t channels = std::min(kLanes, task.outputs - channel);
-    const V bias = task.bias ? vectors::loadPart(task.bias + channel, channels) : hn::Zero(d);
-    for (int64_t r = 0; r < rows; ++r) {
-      V sum = hn::Load(d, sums + r * kLanes);
-      if (task.bias) sum = hn::Add(sum, bias);
-      // Not Min and Max: comparisons keep a NaN on every instruction set.
-      sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-      hn::Store(hn::IfThenElse(hn::Gt(sum, high), high, sum), d, sums + r * kLanes);
-    }
-    scatterPositions(sums, {task.planeStride, channels}, rows, task.to + channel * task.planeStride + position);
-  }
+/// Writes the sums of a tile to the planes of its channels.
+void scatterTile(const DirectTask& task, int64_t channel, int64_t vecs, int64_t position, int64_t rows,
+                 const float* sums) {
+  for (int64_t v = 0; v < vecs; ++v, channel += kLanes, sums += kTileRows * kLanes)
+    scatterPositions(sums, {task.planeStride, std::min(kLanes, task.outputs - channel)}, rows,
+                     task.to + channel * task.planeStride + position);
 }
 
 struct Panel {
@@ -112,37 +130,63 @@ Panel panelOf(int64_t outputs, int64_t panel) {
   return {all * panel / panels, all * (panel + 1) / panels - all * panel / panels};
 }
 
-/// Where the image has the elements of `rows` positions from `first` on.
-HWY_INLINE void findPositions(const DirectTask& task, int64_t first, int64_t rows, int64_t* positions) {
-  int64_t run = first / task.runLength * task.runStride, inRun = first % task.runLength;
-  for (int64_t r = 0; r < rows; ++r) {
-    positions[r] = run + inRun;
-    if (++inRun < task.runLength) continue;
-    inRun = 0;
-    run += task.runStride;
+/// Walks the positions of a task: where the image has the elements that each reads.
+class PositionWalk {
+ public:
+  explicit PositionWalk(const DirectTask& task)
+      : length_(task.runLength),
+        stride_(task.runStride),
+        run_(task.firstPosition / length_ * stride_),
+        inRun_(task.firstPosition % length_) {}
+  void take(int64_t count, int64_t* offsets) {
+    for (int64_t r = 0; r < count; ++r) {
+      offsets[r] = run_ + inRun_;
+      if (++inRun_ < length_) continue;
+      inRun_ = 0;
+      run_ += stride_;
+    }
   }
-}
+
+ private:
+  int64_t length_, stride_;
+  int64_t run_, inRun_;
+};
 
 void convolvePanel(const DirectTask& task, const Panel& panel) {
-  const float* weights = task.weights + panel.firstVec * kLanes * task.depth;
+  const int64_t channel = panel.firstVec * kLanes, count = task.endPosition - task.firstPosition;
+  const int64_t tiles = ceilDiv(count, kTileRows), rowsLeft = count % tiles;
+  HWY_ALIGN float bias[kTileVecs * kLanes] = {};
+  if (task.bias) std::copy_n(task.bias + channel, std::min(panel.vecs * kLanes, task.outputs - channel), bias);
+  Tile tile{.image = task.image,
+            .offsets = task.offsets,
+            .weights = task.weights + channel * task.depth,
+            .bias = task.bias ? bias : nullptr,
+            .clamps = task.low > -std::numeric_limits<float>::infinity() ||
+                      task.high < std::numeric_limits<float>::infinity(),
+            .low = task.low,
+            .high = task.high};
   int64_t begin = 0;
   do {  // once if the depth is 0, which gives the bias
-    const int64_t depth = std::min(kDepthBlock, task.depth - begin);
-    const bool last = begin + depth == task.depth;
-    const float* blockWeights = weights + begin * panel.vecs * kLanes;
-    const float* next = blockWeights + depth * panel.vecs * kLanes;
-    float* sums = task.scratch;
-    const int64_t count = task.endPosition - task.firstPosition, tiles = ceilDiv(count, kTileRows);
-    for (int64_t t = 0; t < tiles; ++t, sums += kTileRows * kTileVecs * kLanes, next += depth * kLineFloats) {
-      const int64_t first = task.firstPosition + count * t / tiles;
-      const int64_t rows = task.firstPosition + count * (t + 1) / tiles - first;
-      int64_t positions[kTileRows];
-      findPositions(task, first, rows, positions);
-      const Tile tile{task.image, task.offsets + begin, depth, blockWeights, next, sums, begin == 0};
-      tileFn(rows, panel.vecs)(tile, positions);
-      if (last) finishTile(task, panel.firstVec * kLanes, panel.vecs, first, rows, sums);
+    tile.depth = std::min(kDepthBlock, task.depth - begin);
+    tile.first = begin == 0;
+    tile.last = begin + tile.depth == task.depth;
+    tile.sums = task.scratch;
+    tile.next = tile.weights + tile.depth * panel.vecs * kLanes;
+    PositionWalk walk(task);
+    int64_t position = task.firstPosition;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t rows = count / tiles + (t < rowsLeft ? 1 : 0);
+      int64_t offsets[kTileRows];
+      walk.take(rows, offsets);
+      tileFn(rows, panel.vecs)(tile, offsets);
+      if (tile.last) scatterTile(task, channel, panel.vecs, position, rows, tile.sums);
+      if (!tile.first || !tile.last) tile.sums += kTileRows * kTileVecs * kLanes;
+      tile.next += tile.depth * kLineFloats;
+      position += rows;
     }
-    begin += depth;
+    tile.offsets += tile.depth;
+    tile.weights += tile.depth * panel.vecs * kLanes;
+    begin += tile.depth;
   } while (begin < task.depth);
 }
 

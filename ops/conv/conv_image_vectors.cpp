@@ -16,7 +16,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 void fillPlane(const PlaneLayout& layout, const float* channel, float padding, int64_t begin, int64_t end,
                float* plane) {
-  plane += begin * layout.rowElements;
   for (int64_t r = begin; r < end; ++r, plane += layout.rowElements) {
     const int64_t y = r * layout.rowStep - layout.padTop;
     if (y < 0 || y >= layout.height) {
@@ -64,7 +63,7 @@ PaddedImage::PaddedImage(const std::vector<WindowAxis>& axes) : height_(axes[0])
   // A kernel of one row (column) reads only every stride-th row (column), so only these are stored.
   layout.rowStep = height_.kernel == 1 ? height_.stride : 1;
   rowsPerOutput_ = height_.kernel == 1 ? 1 : height_.stride;
-  layout.rows = (height_.output - 1) * rowsPerOutput_ + (height_.kernel - 1) * height_.dilation + 1;
+  layout.rows = rowsOf(height_.output);
   layout.padTop = height_.padBegin;
   layout.height = height_.input;
   layout.width = width_.input;
@@ -92,7 +91,6 @@ void PaddedImage::fill(const float* channel, float padding, int64_t begin, int64
 }
 
 void PaddedImage::fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* plane) const {
-  plane += begin * layout_.rowElements;
   for (int64_t r = begin; r < end; ++r, plane += layout_.rowElements) {
     std::fill_n(plane, layout_.rowElements, padding);
     const int64_t y = r * layout_.rowStep - layout_.padTop;

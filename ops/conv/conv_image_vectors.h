@@ -45,9 +45,15 @@ class PaddedImage {
   int64_t outputRowStride() const { return rowsPerOutput_ * layout_.rowElements; }
   int64_t rows() const { return layout_.rows; }
   int64_t rowElements() const { return layout_.rowElements; }
-  /// Writes rows [begin, end) of a plane from a channel [height, width].
-  void fill(const float* channel, float padding, int64_t begin, int64_t end, float* plane) const;
-  void fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* plane) const;
+  /// Rows of the plane between those that begin the windows of neighbouring rows of outputs.
+  int64_t rowsPerOutput() const { return rowsPerOutput_; }
+  /// Rows of the plane that `outputs` neighbouring rows of outputs read.
+  int64_t rowsOf(int64_t outputs) const {
+    return (outputs - 1) * rowsPerOutput_ + (height_.kernel - 1) * height_.dilation + 1;
+  }
+  /// Writes rows [begin, end) of a plane from a channel [height, width]; row `begin` to `to`.
+  void fill(const float* channel, float padding, int64_t begin, int64_t end, float* to) const;
+  void fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* to) const;
 
  private:
   WindowAxis height_{};

@@ -23,6 +23,8 @@ class PaddedVolume {
 
   const WindowAxis& deep() const { return deep_; }               // 1 output of 1 tap if there are fewer than three axes
   const std::vector<WindowAxis>& axes() const { return axes_; }  // height, width
+  /// Of one plane.
+  const PaddedImage& image() const { return image_; }
   /// Between the elements that one tap reads for neighbouring rows of outputs.
   int64_t outputRowStride() const { return image_.outputRowStride(); }
   /// Between the first elements that planes z and z + 1 of outputs read.
@@ -55,7 +57,7 @@ class PaddedVolume {
       if (from < 0 || from >= deep_.input)
         std::fill_n(to + begin * image_.rowElements(), (end - begin) * image_.rowElements(), padding);
       else
-        image_.fill(channel + from * plane, padding, begin, end, to);
+        image_.fill(channel + from * plane, padding, begin, end, to + begin * image_.rowElements());
     }
   }
 
