@@ -16,22 +16,30 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Idle threads poll for so long before they sleep. Waking a thread takes 12 us of the caller and 24 us until it works
-/// (2 virtual cores, condition variable), so threads stay awake across the short kernels of a run.
-constexpr std::chrono::microseconds kSpinTime{200};
+/// (2 virtual cores, condition variable), so threads stay awake across the short kernels of a run. After kBusySpin they
+/// offer their core at each look at the clock, and more threads than cores poll no longer than that: else they would
+/// keep those from the cores that work.
+constexpr std::chrono::microseconds kSpinTime{200}, kBusySpin{20};
+
+std::chrono::microseconds spinTimeOf(size_t threads, ThreadManner manner) {
+  if (manner == ThreadManner::Sleeps) return std::chrono::microseconds{0};
+  return threads > std::max(std::thread::hardware_concurrency(), 1u) ? kBusySpin : kSpinTime;
+}
 
 /// Polls `condition` for `time`, and at least once.
 template <class Condition>
 bool spinUntil(std::chrono::microseconds time, const Condition& condition) {
-  const Clock::time_point end = Clock::now() + time;
-  do {
+  const Clock::time_point begin = Clock::now();
+  for (Clock::time_point now = begin;; now = Clock::now()) {
     for (int i = 0; i < 32; ++i) {  // reading the clock costs more than polling
       if (condition()) return true;
 #if defined(__x86_64__) || defined(__i386__)
       __builtin_ia32_pause();
 #endif
     }
-  } while (Clock::now() < end);
-  return false;
+    if (now - begin >= time) return false;
+    if (now - begin >= kBusySpin) std::this_thread::yield();
+  }
 }
 
 }  // namespace
@@ -44,8 +52,7 @@ bool spinUntil(std::chrono::microseconds time, const Condition& condition) {
 // sleepers afterwards. Both in the single order of sequentially consistent operations: one of the two sees the other.
 class ThreadPool::Workers {
  public:
-  Workers(size_t count, ThreadManner manner)
-      : spinTime_(manner == ThreadManner::Spins ? kSpinTime : std::chrono::microseconds{0}), shares_(count + 1) {
+  Workers(size_t count, ThreadManner manner) : spinTime_(spinTimeOf(count + 1, manner)), shares_(count + 1) {
     threads_.reserve(count);
     try {
       for (size_t i = 1; i <= count; ++i) threads_.emplace_back([this, i] { work(i); });

@@ -60,7 +60,7 @@ class FourierCpu {
         together(job, first, count, thread);
     };
     const int64_t tasks = plan_.rows() / series * blocks;
-    if (tasks * rows * plan_.length < cpu::kGrainElements && !pool.splitsAll())
+    if (tasks * rows * plan_.length < cpu::kGrainElements / 2 && !pool.splitsAll())
       for (int64_t i = 0; i < tasks; ++i) task(static_cast<size_t>(i), 0);
     else
       pool.parallelFor(static_cast<size_t>(tasks), std::ref(task));

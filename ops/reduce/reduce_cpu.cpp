@@ -14,6 +14,7 @@ namespace opkit::ops::reduce {
 namespace {
 
 constexpr int64_t kColumns = 256;          // of one block
+constexpr int64_t kCallElements = 16;      // that a run costs beside its elements
 constexpr float kLeastSquares = 0x1p-80f;  // terms of a smaller sum are, or are near, denormals
 
 /// The folds of one kind: runs into one value, rows into rows.
@@ -64,7 +65,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const size_t keptRank = view_->kept.size.size();
     if (kept == 0) return Status::ok();
     if (alongRuns) {
-      cpu::parallelRows(pool_, kept, count_,
+      cpu::parallelRows(pool_, kept, count_ + kCallElements,
                         [&](int64_t i) { y[i] = finished(foldRuns(x + offsetOf(view_->kept, keptRank, i))); });
       return Status::ok();
     }

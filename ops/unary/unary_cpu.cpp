@@ -15,13 +15,15 @@ class VectorCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
   VectorCpu(const CreateArgs& args, Backend& backend)
       : CpuKernel(args, backend),
         map_(vectorMapOf(args.def.type)),
+        isCostly_(functionOf(args.def.type).numeric == NumericClass::Transcendental),
         coefficients_(coefficientsOf(functionOf(args.def.type), args.params<UnaryParams>())) {}
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     const float* x = floatsOf(*inputs[0]);
     float* y = floatsOf(*outputs[0]);
-    cpu::parallelRanges(pool_, outputs[0]->desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+    const int64_t grain = isCostly_ ? cpu::kGrainElements / 4 : cpu::kGrainElements;
+    cpu::parallelRanges(pool_, outputs[0]->desc.elements(), grain, [&](int64_t begin, int64_t end) {
       map_(x + begin, y + begin, end - begin, coefficients_.a, coefficients_.b);
     });
     return Status::ok();
@@ -29,6 +31,7 @@ class VectorCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
 
  private:
   VectorMap map_;
+  bool isCostly_;
   Coefficients coefficients_;
 };
 
