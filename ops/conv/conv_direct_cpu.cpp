@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kMostPositions = 256;       // that a panel of weights serves in turn
 constexpr int64_t kLeastPositions = 64;       // of a task that could have fewer panels: it reads all their weights
 constexpr int64_t kMostBandFloats = 1 << 17;  // of padded rows: a quarter of a second-level cache of 2 MB
+constexpr int64_t kMostOverlap = 4;           // rows that a band pads / rows that it needs by itself
 constexpr double kLeastTaskWork = 1 << 17;    // multiply-adds
 constexpr int64_t kTasksPerThread = 4;        // more than one, so that a preempted thread does not delay the rest
 
@@ -88,7 +89,8 @@ class DirectConvCpu final : public ConvCpu {
   }
 
   /// Bands of rows of outputs: each task pads the rows that it reads, so they stay in its cache. rowsPerBand_ is 0 if
-  /// there are too few rows for all threads, and for volumes: the rows between bands are padded twice.
+  /// there are too few rows for all threads, for volumes, and if dilated windows overlap so far that most of what a
+  /// band pads is padded by others too.
   void planBands() {
     const WindowAxis &deep = volume_.deep(), &height = volume_.axes()[0];
     const auto threads = static_cast<int64_t>(pool_.threadCount());
@@ -103,7 +105,9 @@ class DirectConvCpu final : public ConvCpu {
     if (bands > threads) bands = bands / threads * threads;
     const auto floats = [&](int64_t rows) { return plan_.groupInputs * image.rowsOf(rows) * image.rowElements(); };
     while (bands < height.output && floats(ceilDiv(height.output, bands)) > kMostBandFloats) bands += fewest;
-    rowsPerBand_ = ceilDiv(height.output, std::min(bands, height.output));
+    const int64_t rows = ceilDiv(height.output, std::min(bands, height.output));
+    if (image.rowsOf(rows) > kMostOverlap * rows * image.rowsPerOutput() && !pool_.splitsAll()) return;
+    rowsPerBand_ = rows;
     channelFloats_ = image.rowsOf(rowsPerBand_) * image.rowElements();
     imageFloats_ = 0;
   }
