@@ -8,14 +8,10 @@
 
 #include <cstdint>
 
+#include "ops/conv/direct_tasks.h"
+
 namespace opkit::ops::conv {
 
-/// A register tile of the instruction set in use.
-struct DirectTile {
-  int64_t positions;
-  int64_t vecs;   // of channels
-  int64_t lanes;  // of a vector
-};
 DirectTile directTile();
 
 /// Vectors of output channels are cut into panels of at most the tile's; each panel is summed by itself.

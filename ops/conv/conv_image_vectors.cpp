@@ -86,6 +86,12 @@ int64_t PaddedImage::tapOffset(int64_t ky, int64_t kx) const {
   return ky * height_.dilation * layout_.rowElements + x % width_.stride * layout_.groupElements + x / width_.stride;
 }
 
+PaddedImage::InputRows PaddedImage::inputRows(int64_t begin, int64_t end) const {
+  const auto rowOf = [&](int64_t row) { return row * layout_.rowStep - layout_.padTop; };
+  const int64_t first = std::clamp<int64_t>(rowOf(begin), 0, layout_.height);
+  return {first, std::clamp<int64_t>(rowOf(end - 1) + 1, first, layout_.height)};
+}
+
 void PaddedImage::fill(const float* channel, float padding, int64_t begin, int64_t end, float* plane) const {
   HWY_DYNAMIC_DISPATCH(fillPlane)(layout_, channel, padding, begin, end, plane);
 }

@@ -51,6 +51,13 @@ class PaddedImage {
   int64_t rowsOf(int64_t outputs) const {
     return (outputs - 1) * rowsPerOutput_ + (height_.kernel - 1) * height_.dilation + 1;
   }
+  /// Rows of the input, from the first to behind the last that rows [begin, end) of the plane hold.
+  struct InputRows {
+    int64_t begin, end;
+  };
+  InputRows inputRows(int64_t begin, int64_t end) const;
+  /// Between the input rows of neighbouring rows of the plane.
+  int64_t rowStep() const { return layout_.rowStep; }
   /// Writes rows [begin, end) of a plane from a channel [height, width]; row `begin` to `to`.
   void fill(const float* channel, float padding, int64_t begin, int64_t end, float* to) const;
   void fill(const uint8_t* channel, uint8_t padding, int64_t begin, int64_t end, uint8_t* to) const;

@@ -23,6 +23,7 @@ class PaddedVolume {
 
   const WindowAxis& deep() const { return deep_; }               // 1 output of 1 tap if there are fewer than three axes
   const std::vector<WindowAxis>& axes() const { return axes_; }  // height, width
+  int64_t planes() const { return planes_; }                     // that the outputs read, padding included
   /// Of one plane.
   const PaddedImage& image() const { return image_; }
   /// Between the elements that one tap reads for neighbouring rows of outputs.
@@ -64,8 +65,8 @@ class PaddedVolume {
  private:
   WindowAxis deep_{};
   std::vector<WindowAxis> axes_;
-  PaddedImage image_;   // of one plane
-  int64_t planes_ = 1;  // that the outputs read, padding included
+  PaddedImage image_;  // of one plane
+  int64_t planes_ = 1;
 };
 
 }  // namespace opkit::ops::conv

@@ -1,61 +1,16 @@
-// ConvInteger and QLinearConv on the CPU: the matrix product of bytes of the weights [outputs, depth] and the image
-// seen as [depth, positions], which is gathered during packing; and the depthwise kernel of Conv on floats, which hold
-// these sums exactly.
-#include "engine/backend/cpu/cpu_kernel.h"
+// ConvInteger and QLinearConv on the CPU: integer_conv_direct_cpu.cpp for constant weights without a zero point; the
+// matrix product of bytes of the weights [outputs, depth] and the image seen as [depth, positions], which is gathered
+// during packing; and the depthwise kernel of Conv on floats, which hold these sums exactly.
+#include "ops/integer_conv/integer_conv_cpu.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/op/op_registry.h"
 #include "ops/conv/conv_depthwise_vectors.h"
-#include "ops/conv/padded_volume.h"
 #include "ops/integer_conv/depthwise_ends.h"
-#include "ops/integer_conv/integer_conv.h"
-#include "ops/integer_matmul/line_values.h"
 
 namespace opkit::ops::integer_conv {
 namespace {
 
-namespace bytes = cpu::bytes;
-using integer_matmul::inputAt;
-using integer_matmul::LineValues;
-
-uint8_t* bytesOf(const Tensor& tensor) { return reinterpret_cast<uint8_t*>(tensor.bytes().data()); }
-bool isSigned(const Tensor& tensor) { return tensor.desc.dtype == DType::Int8; }
 int64_t roundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-/// State of both kernels after onResize.
-class IntegerConvCpu : public HostExecution {
- public:
-  IntegerConvCpu(const CreateArgs& args, Backend& backend)
-      : HostExecution(backend),
-        pool_(cpu::threadPool(backend)),
-        roles_(integer_matmul::rolesOf(args.def.type)),
-        params_(args.params<conv::ConvParams>()) {}
-
- protected:
-  Status plan(TensorList inputs) {
-    OPKIT_ASSIGN(IntegerConvPlan plan, planIntegerConv(params_, roles_, integer_matmul::shapesOf(inputs)));
-    plan_ = std::move(plan.conv);
-    wZeroPoint_ = plan.wZeroPoint;
-    wScale_ = plan.wScale;
-    volume_ = conv::PaddedVolume(plan_.axes);
-    lineBytes_ = LineValues::bytesOf(roles_, inputs);
-    return Status::ok();
-  }
-  const Tensor& x(TensorList inputs) const { return *inputAt(inputs, roles_.b); }
-  const Tensor& w(TensorList inputs) const { return *inputAt(inputs, roles_.a); }
-  const int32_t* biasOf(TensorList inputs) const {
-    const Tensor* bias = inputAt(inputs, roles_.bias);
-    return bias ? bias->data<int32_t>().data() : nullptr;
-  }
-  uint8_t* scratchAt(int64_t offset) { return bytesOf(scratch()) + offset; }
-
-  ThreadPool& pool_;
-  const integer_matmul::Roles& roles_;
-  conv::ConvParamsT params_;
-  conv::ConvPlan plan_{};
-  integer_matmul::Lines wZeroPoint_, wScale_;
-  conv::PaddedVolume volume_;  // of a channel
-  int64_t lineBytes_ = 0;      // of zero points and scales
-};
 
 // ---- depthwise
 
@@ -292,6 +247,7 @@ void addCpu(OpRegistry& registry) {
   constexpr DTypeSet kBytes{DType::Int8, DType::UInt8};
   for (const char* type : {"ConvInteger", "QLinearConv"}) {
     registry.addCreator("cpu", type, cpu::creatorOf<DepthwiseCpu>(supportsDepthwise, kBytes, "depthwise"));
+    registry.addCreator("cpu", type, directCpuCreator());
     registry.addCreator("cpu", type,
                         {.supports = cpu::supportsAll, .create = GemmCpu::create, .dtypes = kBytes, .kernel = "gemm"});
   }

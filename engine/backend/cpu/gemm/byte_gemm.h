@@ -27,6 +27,8 @@ using gemm::PanelShape;
 
 /// The register tile of the instruction set in use.
 PanelShape panelShape();
+/// Whether AMX multiplies.
+bool usesTiles();
 
 /// A: element (i, p) is data[i * rowStride + p].
 struct Left {

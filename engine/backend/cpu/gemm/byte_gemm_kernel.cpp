@@ -21,6 +21,7 @@ namespace opkit::cpu::bytes {
 namespace HWY_NAMESPACE {
 PanelShape panelShapeOf() { return {tileRows(), kTileColumns}; }
 int64_t panelQuadsOf(int64_t k) { return quadsOf(k); }
+bool usesTilesOf() { return hasTiles(); }
 
 template <class Dot, int kRows, int kVecs>
 HWY_INLINE void addProducts(const Tile& t, I (&sum)[kRows][kVecs]) {
@@ -28,11 +29,11 @@ HWY_INLINE void addProducts(const Tile& t, I (&sum)[kRows][kVecs]) {
   const uint8_t* HWY_RESTRICT b = t.right;
   for (int64_t p = quadsOf(t.k); p > 0; --p) {
     typename Dot::Operand right[kVecs];
-    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = Dot::right(b + v * kLanes * kQuad);
+    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = Dot::right(loadWords(b + v * kLanes * kQuad));
     HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
       int32_t quad;
       std::memcpy(&quad, a + r * kQuad, kQuad);
-      const typename Dot::Operand left = Dot::left(quad);
+      const typename Dot::Operand left = Dot::left(hn::Set(Ints(), quad));
       HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) sum[r][v] = Dot::add(sum[r][v], left, right[v]);
     }
     a += Dot::kTileRows * kQuad;
@@ -209,6 +210,7 @@ namespace opkit::cpu::bytes {
 
 HWY_EXPORT(panelShapeOf);
 HWY_EXPORT(panelQuadsOf);
+HWY_EXPORT(usesTilesOf);
 HWY_EXPORT(compute);
 
 namespace {
@@ -219,6 +221,7 @@ int64_t panelBytes(int64_t k, int64_t lines) {
 }  // namespace
 
 PanelShape panelShape() { return HWY_DYNAMIC_DISPATCH(panelShapeOf)(); }
+bool usesTiles() { return HWY_DYNAMIC_DISPATCH(usesTilesOf)(); }
 int64_t leftPanelBytes(int64_t k) { return panelBytes(k, panelShape().rows); }
 int64_t rightPanelBytes(int64_t k) { return panelBytes(k, panelShape().columns); }
 

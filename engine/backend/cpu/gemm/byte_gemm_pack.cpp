@@ -107,9 +107,10 @@ template <class Dot>
 void sumColumns(const uint8_t* panel, int64_t quads, int32_t* sums) {
   I sum[kTileVecs];
   for (int v = 0; v < kTileVecs; ++v) sum[v] = hn::Zero(Ints());
-  const typename Dot::Operand ones = Dot::left(0x01010101);
+  const typename Dot::Operand ones = Dot::left(hn::Set(Ints(), 0x01010101));
   for (int64_t q = 0; q < quads; ++q, panel += kTileColumns * kQuad)
-    for (int v = 0; v < kTileVecs; ++v) sum[v] = Dot::add(sum[v], ones, Dot::right(panel + v * kLanes * kQuad));
+    for (int v = 0; v < kTileVecs; ++v)
+      sum[v] = Dot::add(sum[v], ones, Dot::right(loadWords(panel + v * kLanes * kQuad)));
   for (int v = 0; v < kTileVecs; ++v) hn::StoreU(sum[v], Ints(), sums + v * kLanes);
 }
 

@@ -43,13 +43,13 @@ struct Widened {
   struct Operand {
     hn::Vec<Shorts> even, odd;
   };
-  static HWY_INLINE Operand right(const uint8_t* from) {
-    const auto words = hn::BitCast(hn::RebindToUnsigned<Shorts>(), loadWords(from));
+  static HWY_INLINE Operand right(I quads) {
+    const auto words = hn::BitCast(hn::RebindToUnsigned<Shorts>(), quads);
     return {hn::BitCast(Shorts(), hn::And(words, hn::Set(hn::RebindToUnsigned<Shorts>(), 0xFF))),
             hn::BitCast(Shorts(), hn::ShiftRight<8>(words))};
   }
-  static HWY_INLINE Operand left(int32_t quad) {
-    const auto words = hn::BitCast(Shorts(), hn::Set(Ints(), quad));
+  static HWY_INLINE Operand left(I quads) {
+    const auto words = hn::BitCast(Shorts(), quads);
     return {hn::ShiftRight<8>(hn::ShiftLeft<8>(words)), hn::ShiftRight<8>(words)};
   }
   static HWY_INLINE I add(I sum, const Operand& left, const Operand& right) {
@@ -63,8 +63,8 @@ struct Widened {
   static constexpr int kTileRows = 4;
   static constexpr int kRowsTogether = kTileRows;
   using Operand = I;
-  static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
-  static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
+  static HWY_INLINE I right(I quads) { return quads; }
+  static HWY_INLINE I left(I quads) { return quads; }
   template <int kByte>
   static HWY_INLINE I product(I left, I right) {
     const I a = hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kByte>(left));
@@ -83,8 +83,8 @@ struct Vnni {
   static constexpr int kTileRows = 8;
   static constexpr int kRowsTogether = kTileRows;
   using Operand = I;
-  static HWY_INLINE I right(const uint8_t* from) { return loadWords(from); }
-  static HWY_INLINE I left(int32_t quad) { return hn::Set(Ints(), quad); }
+  static HWY_INLINE I right(I quads) { return quads; }
+  static HWY_INLINE I left(I quads) { return quads; }
   template <class V>
   static HWY_INLINE V add(V sum, V left, V right) {
     asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(right.raw), "v"(left.raw));
