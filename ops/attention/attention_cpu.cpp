@@ -231,7 +231,7 @@ class Task {
       return;
     }
     const T factor = largest == before ? T{1} : std::exp(before - largest);
-    space_.total[r] = space_.total[r] * factor + cpu::expOf(row, largest, row, count);
+    space_.total[r] = space_.total[r] * factor + cpu::expBelow(row, largest, row, count);
     space_.largest[r] = largest;
     T* sums = space_.sums + r * plan_.v.size;
     if (factor != T{1}) scaleTo(sums, factor, sums, plan_.v.size);

@@ -21,7 +21,7 @@ float logSumExpOf(const float* x, int64_t count) {
   const float largest = cpu::maxOf(x, count);
   double sum = 0;
   for (int64_t i = 0; i < count && !std::isinf(largest); i += kRowRun)
-    sum += static_cast<double>(cpu::expOf(x + i, largest, nullptr, std::min(kRowRun, count - i)));
+    sum += static_cast<double>(cpu::expBelow(x + i, largest, nullptr, std::min(kRowRun, count - i)));
   return finished(largest, sum);
 }
 

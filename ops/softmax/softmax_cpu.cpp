@@ -58,7 +58,7 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
       cpu::affine(x, largest, 1.0f, 0.0f, y, rows_.extent);
       cpu::affine(y, std::log(sum), 1.0f, 0.0f, y, rows_.extent);
     } else {
-      cpu::divide(y, sum, y, rows_.extent);
+      cpu::affine(y, 0.0f, 1.0f / sum, 0.0f, y, rows_.extent);  // sum is in [1, extent], or NaN
     }
   }
 
@@ -67,7 +67,7 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     double total = 0;
     for (int64_t i = 0; i < rows_.extent; i += kRowRun)
       total +=
-          static_cast<double>(cpu::expOf(x + i, largest, y ? y + i : nullptr, std::min(kRowRun, rows_.extent - i)));
+          static_cast<double>(cpu::expBelow(x + i, largest, y ? y + i : nullptr, std::min(kRowRun, rows_.extent - i)));
     return static_cast<float>(total);
   }
 
@@ -134,7 +134,7 @@ class WideSoftmaxCpu final : public cpu::CpuKernel {
     const double largest = cpu::maxOf(x, count);
     double sum = 0;
     for (int64_t i = 0; i < count; i += kRowRun)
-      sum += cpu::expOf(x + i, largest, params_.log ? nullptr : y + i, std::min(kRowRun, count - i));
+      sum += cpu::expBelow(x + i, largest, params_.log ? nullptr : y + i, std::min(kRowRun, count - i));
     const double logarithm = std::log(sum);
     if (params_.log)
       for (int64_t i = 0; i < count; ++i) y[i] = x[i] - largest - logarithm;

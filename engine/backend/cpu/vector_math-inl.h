@@ -181,26 +181,22 @@ HWY_INLINE FloatVec swish(FloatVec x, FloatVec a) {
   return choose(tail, left, hn::Mul(x, hn::Div(choose(negative, e, set(1.0f)), hn::Add(set(1.0f), e))));
 }
 
-/// x * (1 + erf(x / sqrt 2)) / 2, 6 ULP.
+/// x * (1 + erf(x / sqrt 2)) / 2, 5 ULP: on both sides through erfc of a = |x|, so that nothing cancels. With
+/// z = a / sqrt 2 and u = z / (2 + z) its logarithm is log(1 - u) - a^2 / 2 + g, g a polynomial of u; it is kept in two
+/// floats, since an error of it counts a^2 / 2 times.
 HWY_INLINE FloatVec gelu(FloatVec x) {
-  const FloatVec halfX = hn::Mul(set(0.5f), x);
-  const FloatVec scaled = hn::Mul(x, set(0.70710678119f));
-  const FloatVec right = hn::MulAdd(halfX, erf(scaled), halfX);
-  // The left side through erfc, so that nothing cancels: log(erfc(a) / t) + a^2, a = -x / sqrt 2, t = 2 / (2 + a); its
-  // constant term, and the rest.
-  const FloatVec near = choose(hn::Lt(x, set(0.0f)), choose(hn::Lt(x, set(-15.0f)), set(-15.0f), x), set(0.0f));
-  const FloatVec c = set(-1.2654322386f), divisor = hn::NegMulAdd(near, set(0.70710678119f), set(2.0f));
-  const FloatVec t = hn::Div(set(2.0f), divisor);
-  const FloatVec g = hn::Mul(t, polynomial(t, {0.99810510874f, 0.39367797971f, -0.015681955963f, 0.21633844078f,
-                                               -0.65674561262f, 0.27920657396f, 0.14575593174f, -0.095448434353f}));
-  const FloatVec halved = hn::Mul(set(0.5f), near), square = hn::Mul(halved, near);
-  const FloatVec first = hn::Sub(c, square), back = hn::Sub(first, c);
-  const FloatVec lost = hn::Sub(hn::Sub(c, hn::Sub(first, back)), hn::Add(square, back));
-  const FloatVec exponent = hn::Add(first, g), rest = hn::Sub(g, hn::Sub(exponent, first));
-  const FloatVec left =
-      expTimes(hn::Div(near, divisor), exponent, hn::Sub(hn::Add(lost, rest), productError(halved, near, square)));
-  const FloatVec farLeft = hn::Mul(x, set(0.0f));  // -0; NaN of -Inf, as in the formula
-  return choose(hn::Lt(x, set(-0.75f)), choose(hn::Lt(x, set(-15.0f)), farLeft, left), right);
+  const FloatVec most = set(15.0f), magnitude = hn::Abs(x), a = choose(hn::Gt(magnitude, most), most, magnitude);
+  const FloatVec z = hn::Mul(a, set(0.70710678119f)), r = hn::Div(set(1.0f), hn::Add(z, set(2.0f)));
+  const FloatVec u = hn::Mul(z, r);
+  const FloatVec g =
+      hn::Mul(u, polynomial(u, {-1.2567593458f, -0.30319191028f, 0.16076164659f, 0.19772211739f, 0.043220643671f,
+                                -0.064765492241f, 0.044588377028f, -0.36708137858f, 0.41393971895f, -0.13400086154f}));
+  const FloatVec halved = hn::Mul(set(0.5f), a), square = hn::Mul(halved, a);
+  const FloatVec exponent = hn::Sub(g, square), rest = hn::Sub(g, hn::Add(exponent, square));
+  const FloatVec low = hn::Sub(rest, productError(halved, a, square));
+  const FloatVec part = expTimes(hn::Mul(a, r), exponent, low);  // a erfc(z) / 2: r is (1 - u) / 2
+  const FloatVec y = hn::Sub(choose(hn::Lt(x, set(0.0f)), set(0.0f), x), part);
+  return choose(hn::Lt(x, hn::Neg(most)), hn::Mul(x, set(0.0f)), y);  // -0; NaN of -Inf, as in the formula
 }
 
 /// x / (1 + e^-u) with u = 2 * sqrt(2 / pi) * (x + 0.044715 x^3), 4 ULP. An error of u counts |u| times in e^-u, so u

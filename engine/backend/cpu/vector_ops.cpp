@@ -241,32 +241,41 @@ void normaliseMap(const float* x, double mean, float factor, const float* scale,
 
 // ---- exponentials
 
-float expRow(const float* x, float shift, float* y, int64_t n) {
+/// `power` is e^x, or e^x for x <= 0.
+template <class Power>
+HWY_INLINE float powersOfRow(const float* x, float shift, float* y, int64_t n, const Power& power) {
   const FloatVec by = set(shift);
   FloatVec total = set(0.0f);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const FloatVec e = exp(hn::Sub(load(x + i), by));
+    const FloatVec e = power(hn::Sub(load(x + i), by));
     total = hn::Add(total, e);
     if (y) store(e, y + i);
   }
   if (i < n) {
-    const FloatVec e = exp(hn::Sub(loadPart(x + i, n - i, shift), by));
+    const FloatVec e = power(hn::Sub(loadPart(x + i, n - i, shift), by));
     if (y) storePart(e, y + i, n - i);
     total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(FloatTag(), static_cast<size_t>(n - i)), e));
   }
   return hn::GetLane(hn::SumOfLanes(FloatTag(), total));
 }
 
+float expRow(const float* x, float shift, float* y, int64_t n) {
+  return powersOfRow(x, shift, y, n, [](FloatVec v) HWY_ATTR { return exp(v); });
+}
+float expRowBelow(const float* x, float shift, float* y, int64_t n) {
+  return powersOfRow(x, shift, y, n, [](FloatVec v) HWY_ATTR { return expOfNegative(v); });
+}
+
 void expColumns(const float* x, const float* shift, float* y, float* sum, int64_t n) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const FloatVec e = exp(hn::Sub(load(x + i), load(shift + i)));
+    const FloatVec e = expOfNegative(hn::Sub(load(x + i), load(shift + i)));
     if (y) store(e, y + i);
     store(hn::Add(load(sum + i), e), sum + i);
   }
   if (i == n) return;
-  const FloatVec e = exp(hn::Sub(loadPart(x + i, n - i), loadPart(shift + i, n - i)));
+  const FloatVec e = expOfNegative(hn::Sub(loadPart(x + i, n - i), loadPart(shift + i, n - i)));
   if (y) storePart(e, y + i, n - i);
   storePart(hn::Add(loadPart(sum + i, n - i), e), sum + i, n - i);
 }
@@ -363,6 +372,7 @@ FORWARD(void, normalise, normaliseMap,
         (const float* x, double mean, float factor, const float* scale, const float* bias, float* y, int64_t count),
         (x, mean, factor, scale, bias, y, count))
 FORWARD(float, expOf, expRow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
+FORWARD(float, expBelow, expRowBelow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
 FORWARD(void, expTo, expColumns, (const float* x, const float* shift, float* y, float* sum, int64_t count),
         (x, shift, y, sum, count))
 FORWARD(void, logNormalise, logNormaliseMap,

@@ -57,7 +57,9 @@ void normalise(const float* x, double mean, float factor, const float* scale, co
 
 /// y = e^(x - shift); returns the sum of y. y may be null when only the sum is wanted.
 float expOf(const float* x, float shift, float* y, int64_t count);
-/// y = e^(x - shift) and sum += y, element by element; y may be null.
+/// The same in fewer steps. REQUIRES x <= shift, or NaN.
+float expBelow(const float* x, float shift, float* y, int64_t count);
+/// y = e^(x - shift) and sum += y, REQUIRES x <= shift, or NaN; element by element; y may be null.
 void expTo(const float* x, const float* shift, float* y, float* sum, int64_t count);
 /// y = x - shift - log(sum), element by element.
 void logNormalise(const float* x, const float* shift, const float* sum, float* y, int64_t count);
