@@ -103,7 +103,7 @@ class AttentionVulkan final : public vulkan::VulkanExecution {
                                      .hasMask = hasMask,
                                      .hasLengths = hasLengths,
                                      .staged = work.staged,
-                                     .tileElements = static_cast<uint32_t>(work.staged ? kKeys * (kStep + 1) : 1),
+                                     .tileElements = static_cast<uint32_t>(work.staged ? kKeys * kStep : 1),
                                      .lanesOfColumns = static_cast<uint32_t>(work.columnLanes),
                                      .hasSink = hasSink});
   }

@@ -82,7 +82,7 @@ shared vec4 queries[headSize * UNITS];    // [headSize, kRows]
 shared vec4 weights[kKeys * UNITS];       // [keys, kRows]; at the end sums [kRows, invocations, WIDTH] of half the rows
 shared vec4 parts[LANES * UNITS];         // of the largest scores, and of the totals
 shared vec4 largestFound[UNITS];
-shared float keyTile[tileElements];       // [keys, kStep + 1]
+shared float keyTile[tileElements];       // [keys, kStep], at tileSlot
 shared ivec2 ranges[kRows];
 shared int hidingBlock;                   // the first key of the last block in which a key is hidden from a row
 
@@ -121,12 +121,15 @@ void loadQueries() {
   if (lane == 0u) hidingBlock = -1;
 }
 
+/// Where element d of a staged key lies: XOR it with d. Neither 32 keys nor two keys of kStep elements meet in a bank.
+uint tileSlot(uint key) { return key * kStep ^ key / 2u % kStep; }
+
 void stageKeys(uint base, uint count, uint firstSize) {
   barrier();
   for (uint i = lane; i < kKeys * kStep; i += LANES) {
     const uint key = i / kStep, d = i % kStep;
     if (key < count && firstSize + d < headSize)
-      keyTile[key * (kStep + 1u) + d] = LOAD(k, base + key * push.kStrides[2] + firstSize + d);
+      keyTile[tileSlot(key) ^ d] = LOAD(k, base + key * push.kStrides[2] + firstSize + d);
   }
   barrier();
 }
@@ -144,10 +147,12 @@ void multiply(uint base, uint count, out vec4 score[EACH * UNITS]) {
   [[unroll]] for (uint e = 0u; e < uint(EACH); ++e) own[e] = min(lane + e * LANES, count - 1u);
   float value[EACH];
   if (staged != 0u) {
+    uint slot[EACH];
+    [[unroll]] for (uint e = 0u; e < uint(EACH); ++e) slot[e] = tileSlot(own[e]);
     for (uint first = 0u; first < headSize; first += kStep) {
       stageKeys(base, count, first);
       for (uint d = 0u; d < min(kStep, headSize - first); ++d) {
-        [[unroll]] for (uint e = 0u; e < uint(EACH); ++e) value[e] = keyTile[own[e] * (kStep + 1u) + d];
+        [[unroll]] for (uint e = 0u; e < uint(EACH); ++e) value[e] = keyTile[slot[e] ^ d];
         ADD_PRODUCTS(first + d, value)
       }
     }

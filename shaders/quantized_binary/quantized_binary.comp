@@ -37,8 +37,8 @@ struct Units {
 };
 
 /// The bits of a ratio of scales; 0 unless it is finite.
-uint ratioBits(float scale) {
-  const uint bits = quotientBits(floatBitsToUint(scale), floatBitsToUint(zScale[0]));
+uint ratioBits(float scale, float resultScale) {
+  const uint bits = quotientBits(floatBitsToUint(scale), floatBitsToUint(resultScale));
   return (bits & 0x7FFFFFFFu) < kInfinityBits ? bits : 0u;
 }
 
@@ -55,8 +55,10 @@ int inUnits(uint bits, int top) {
   return bits == magnitude ? whole : -whole;
 }
 
-Units unitsOf() {
-  const uint a = ratioBits(xScale[0]), b = ratioBits(yScale[0]), larger = max(a & 0x7FFFFFFFu, b & 0x7FFFFFFFu);
+/// `scales` are those of x, y and z.
+Units unitsOf(vec3 scales) {
+  const uint a = ratioBits(scales.x, scales.z), b = ratioBits(scales.y, scales.z);
+  const uint larger = max(a & 0x7FFFFFFFu, b & 0x7FFFFFFFu);
   if (larger == 0u) return Units(0, 0, 0);
   const int top = normalOf(larger).exponent + 23, shift = 20 - top;
   if (shift > 30) return Units(0, 0, 0);  // no sum of two products with a byte reaches a half
@@ -70,18 +72,20 @@ int sumOf(int a, int b, Units units) {
   return (sum + (1 << (units.shift - 1)) - 1 + isOdd) >> units.shift;  // the sum has 30 bits
 }
 
-uint valueOf(uint a, uint b, Units units, int xZero, int yZero, int zZero) {
+uint valueOf(uint a, uint b, Units units, vec3 scales, int xZero, int yZero, uint zPoint) {
   const int left = BYTE(a, push.xFlip) - xZero, right = BYTE(b, push.yFlip) - yZero;
-  if (function == 1u) return requantized(left * right, xScale[0], yScale[0], zScale[0], uint(zZeroPoint[0]), push.zFlip);
-  return uint(clamp(sumOf(left, right, units) + zZero, 0, 255)) ^ push.zFlip;
+  if (function == 1u) return requantized(left * right, scales.x, scales.y, scales.z, zPoint, push.zFlip);
+  return uint(clamp(sumOf(left, right, units) + BYTE(zPoint, push.zFlip), 0, 255)) ^ push.zFlip;
 }
 
 void main() {
   const Place place = placeOf(linearIndex());
+  // Loaded once: a driver cannot move a load in front of a store.
+  const vec3 scales = vec3(xScale[0], yScale[0], zScale[0]);
   Units units = Units(0, 0, 0);
-  if (function == 0u) units = unitsOf();
+  if (function == 0u) units = unitsOf(scales);
   const int xZero = BYTE(xZeroPoint[0], push.xFlip), yZero = BYTE(yZeroPoint[0], push.yFlip);
-  const int zZero = BYTE(zZeroPoint[0], push.zFlip);
+  const uint zPoint = uint(zZeroPoint[0]);
   FOURS_FROM(place.element, i, push.count)
     uint xAt = OFFSET_OF(place, x), yAt = OFFSET_OF(place, y);
     STORAGE_ARITH4 a = STORAGE_ARITH4(0), b = a, values = a;
@@ -89,7 +93,7 @@ void main() {
       TAKE_FOUR(a, STORAGE, x, xAt, row)
       TAKE_FOUR(b, STORAGE, y, yAt, row)
       EACH_OF_FOUR {
-        values = STORAGE_ARITH4(values.yzw, valueOf(uint(a.x), uint(b.x), units, xZero, yZero, zZero));
+        values = STORAGE_ARITH4(values.yzw, valueOf(uint(a.x), uint(b.x), units, scales, xZero, yZero, zPoint));
         a = a.yzwx;
         b = b.yzwx;
       }
@@ -97,6 +101,6 @@ void main() {
     }
   ONES(i, push.count)
     STORAGE_STORE(z, i, STORAGE_ARITH(valueOf(uint(STORAGE_LOAD(x, ELEMENT_OF(place, x, i))), uint(STORAGE_LOAD(y, ELEMENT_OF(place, y, i))),
-                                    units, xZero, yZero, zZero)));
+                                    units, scales, xZero, yZero, zPoint)));
   END_OF_ONES(i, push.count)
 }
