@@ -44,7 +44,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace opkit::cpu {
 HWY_EXPORT(expDoubles);
-double expOf(const double* x, double shift, double* y, int64_t count) {
+double expBelow(const double* x, double shift, double* y, int64_t count) {
   return HWY_DYNAMIC_DISPATCH(expDoubles)(x, shift, y, count);
 }
 }  // namespace opkit::cpu

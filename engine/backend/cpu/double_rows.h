@@ -8,8 +8,6 @@ namespace opkit::cpu {
 
 /// y = e^(x - shift), within 2 ULP; returns the sum of y. y may be null when only the sum is wanted. REQUIRES x - shift
 /// to be at most 0, or NaN.
-double expOf(const double* x, double shift, double* y, int64_t count);
-/// The same.
-inline double expBelow(const double* x, double shift, double* y, int64_t count) { return expOf(x, shift, y, count); }
+double expBelow(const double* x, double shift, double* y, int64_t count);
 
 }  // namespace opkit::cpu
