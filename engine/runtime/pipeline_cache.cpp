@@ -61,7 +61,8 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
   auto pipeline = std::make_unique<Pipeline>(parts_);
   const size_t discarded = parts_.executions.discarded();
   OPKIT_TRY(pipeline->plan(inputs));
-  parts_.executions.trim(pipeline->stepCount());
+  mostSteps_ = std::max(mostSteps_, pipeline->stepCount());
+  parts_.executions.trim(mostSteps_);
   if (parts_.executions.discarded() > discarded)
     for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
   pipelines_.push_front(std::move(pipeline));

@@ -3,7 +3,10 @@
 // For known shapes the pipeline is already planned and its commands are recorded. All pipelines use the same arenas,
 // since only one runs at a time: the largest determines the memory. When an arena must grow, the other pipelines lose
 // their memory and get new memory at their next use, which creates no Execution and no device pipeline. The oldest
-// pipeline is dropped for a new one, which inherits its Executions.
+// pipeline is dropped for a new one, which inherits its Executions. Those that the new one has no use for are kept, as
+// many as the largest plan so far had steps, so that plans without steps (an empty extent) between two visits of a
+// shape destroy nothing. An Execution whose key holds shapes (a raster's regions) serves one shape alone: a walk
+// through many shapes makes it anew.
 #pragma once
 
 #include <list>
@@ -57,6 +60,7 @@ class PipelineCache final : public MemoryHolder {
   MemoryBudget& budget_;
   std::list<std::unique_ptr<Pipeline>> pipelines_;  // the current one first
   bool hasCurrent_ = false;
+  size_t mostSteps_ = 0;  // of one plan so far
   size_t planned_ = 0;
   size_t found_ = 0;
 };

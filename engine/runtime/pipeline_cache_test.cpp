@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/op/decomposition.h"
 #include "engine/testing/test_ops.h"
 
 namespace opkit {
@@ -56,6 +57,28 @@ class SumOfA final : public Execution {
   float sum_ = 0;
 };
 
+/// MirroredIfAny(x) = x + 1: three steps, or none if x is empty.
+void addMirroredIfAny(OpRegistry& registry) {
+  registry.add({.type = "MirroredIfAny",
+                .inputs = {{"x", kFloats}},
+                .outputs = {{"y"}},
+                .inferShapes = [](const ShapeArgs& args) -> Result<std::vector<TensorDesc>> {
+                  return std::vector{args.input(0)};
+                },
+                .decompose = [](const ShapeArgs& args, std::span<const TensorDesc>, Decomposition& parts) -> Status {
+                  Decomposition::Value y = parts.input(0);
+                  if (args.input(0).elements() > 0)
+                    for (const char* op : {"Mirror", "AddOne", "Mirror"}) y = parts.add(op, {y});
+                  parts.setOutput(0, y);
+                  return Status::ok();
+                },
+                .oracle = [](const OracleArgs& args) -> Status {
+                  for (size_t i = 0; i < args.input(0).real.size(); ++i)
+                    args.output().real[i] = args.input(0).real[i] + 1;
+                  return Status::ok();
+                }});
+}
+
 /// Lists(x, a, b) gives f32[1] whatever the values of its lists are.
 void addLists(OpRegistry& registry) {
   registry.add({.type = "Lists",
@@ -78,6 +101,7 @@ const OpRegistry& ops() {
     OpRegistry made = test::makeTestOps();
     made.addCreator("cpu", "Plus", {"test", [](const CreateArgs&) { return Status::ok(); }, createPackedPlus});
     addLists(made);
+    addMirroredIfAny(made);
     return made;
   }();
   return registry;
@@ -189,6 +213,24 @@ TEST(PipelineCache, TheOldestPlanMakesRoom) {
   EXPECT_EQ(statistics.plansFound, 2u);
   // Two plans of two commands, and the raster of a third shape. The rest returned and was taken again.
   EXPECT_EQ(statistics.executionsCreated, 2u * 2 + 1);
+}
+
+TEST(PipelineCache, PlansWithoutStepsDestroyNoExecutions) {
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
+  model.outputs = model.addNode("MirroredIfAny", "mirrored", {x});
+  const auto interpreter = interpreterOf(std::move(model));
+  for (const size_t kept : {1, 4}) {
+    auto session = sessionOf(interpreter, {.planCacheSize = kept});
+    ASSERT_TRUE(run(*session, {2, 3}, 1).isOk());
+    const size_t made = session->statistics().executionsCreated;
+    EXPECT_EQ(made, 3u);
+    for (int64_t columns = 1; columns <= 6; ++columns) ASSERT_TRUE(run(*session, {0, columns}, 1).isOk());
+    EXPECT_EQ(session->statistics().executionsCreated, made);
+    ASSERT_TRUE(run(*session, {2, 3}, 1).isOk());
+    EXPECT_EQ(session->statistics().plansMade, 8u);  // the last one anew
+    EXPECT_EQ(session->statistics().executionsCreated, made) << kept << " plans kept";
+  }
 }
 
 TEST(PipelineCache, RefusedKernelsKeepNoPackedConstants) {
