@@ -84,9 +84,12 @@ void corrupt(const OracleTensor& expected, const Tolerance& tolerance, size_t i,
   const double beyond = std::fabs(value) + bound;
   OracleTensor wrong({dtype, {1}});
   // One ULP may round back to the expected value where the width of an ULP changes.
-  // Beyond the largest number of a dtype that saturates there is none: then one nearer to zero.
+  // Beyond the largest number of a dtype that saturates there is none: then one nearer to zero. The same holds where
+  // the bound reaches infinity, which is right then.
+  const bool reachesInfinity = std::isfinite(beyond) && std::isinf(roundTo(dtype, beyond));
   for (const double ulps : {1.01, 2.01, -1.01, -2.01}) {
     // Nothing is outside an infinite bound: any finite value shows it.
+    if (reachesInfinity && ulps > 0) continue;
     const double outside = ulps > 0 ? beyond : std::fabs(value) - bound;
     wrong.real = {std::isfinite(beyond) ? std::copysign(1.0, value) * (outside + ulps * ulpOf(dtype, outside))
                                         : -2 * value - 1};

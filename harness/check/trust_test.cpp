@@ -1,6 +1,8 @@
 // Cases that prove nothing are found.
 #include "harness/check/trust.h"
 
+#include <map>
+
 #include "harness/testing/check_all.h"
 #include "ops/builtin_ops.h"
 
@@ -48,6 +50,23 @@ TEST(Trust, EveryClassNoticesAValueJustOutsideItsBound) {
         def.numeric = static_cast<NumericClass>(numeric);
         const Status trusted = checkBounds(def, preparedAs(lane, dtype, values, 5));
         EXPECT_TRUE(trusted.isOk()) << numeric << " " << nameOf(lane) << " " << nameOf(dtype) << trusted.message();
+      }
+}
+
+// A bound around them reaches infinity: any number further from zero would pass as infinity, so that one nearer to zero
+// has to be noticed.
+TEST(Trust, ABoundThatReachesInfinityIsNoticedFromBelow) {
+  const std::map<DType, double> largest = {
+      {DType::Float16, 65504}, {DType::Float32, 3.4028234e38}, {DType::Float64, 1.797e308}};
+  for (const NumericClass numeric :
+       {NumericClass::Sum, NumericClass::Norm, NumericClass::OneRounding, NumericClass::Products})
+    for (const auto& [dtype, value] : largest)
+      for (const double at : {value, -value, value * 0.9999}) {
+        OpDef def;
+        def.numeric = numeric;
+        const Status trusted = checkBounds(def, preparedAs(Lane::Designed, dtype, {at, 1, at}, value));
+        EXPECT_TRUE(trusted.isOk()) << static_cast<int>(numeric) << " " << nameOf(dtype) << " " << at
+                                    << trusted.message();
       }
 }
 

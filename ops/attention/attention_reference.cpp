@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "engine/op/oracle_elements.h"
@@ -45,6 +46,10 @@ struct Score {
   bool isSeen = false;
 };
 
+struct KeyRange {
+  int64_t first, end;
+};
+
 /// Attention of one node, a query at a time.
 struct Oracle {
   Tokens q, k, v;
@@ -56,15 +61,15 @@ struct Oracle {
 
   double sinkOf(int64_t head) const { return sink ? sink->real[static_cast<size_t>(head)] : -INFINITY; }
 
-  bool isSeen(int64_t batch, int64_t query, int64_t key) const {
-    int64_t position = query + past;
-    if (lengths) {
-      const int64_t length = lengths->integer[static_cast<size_t>(batch)];
-      if (key >= length) return false;
-      position = query + length - q.added();
-    }
-    if (right >= 0 && key > position + right) return false;
-    return left < 0 || key >= position - left;
+  /// The keys that the query may see, before the mask.
+  KeyRange seenBy(int64_t batch, int64_t query) const {
+    const int64_t given = lengths ? lengths->integer[static_cast<size_t>(batch)] : k.count();
+    const int64_t position = query + (lengths ? given - q.added() : past);
+    const int64_t most = q.added() + k.count() + std::abs(position);  // a wider window sees all keys
+    const int64_t length = std::min(given, k.count());
+    const int64_t first = left < 0 ? 0 : std::max<int64_t>(position - std::min(left, most), 0);
+    const int64_t end = right < 0 ? length : std::min(position + std::min(right, most) + 1, length);
+    return {first, std::max(first, end)};
   }
 
   /// Adds the mask's element to a score; removes the score where a mask of bool is false, another is -infinity, or the
@@ -86,11 +91,14 @@ struct Oracle {
     if (std::isfinite(added)) score.doubt += std::fabs(added);
   }
 
+  /// Of the keys in `range`: of all, if scores are an output, else of those that are seen. A narrow window over many
+  /// tokens would take quadratic time.
   std::vector<Score> scoresOf(int64_t batch, int64_t head, int64_t query, const std::vector<double>& row,
-                              const Rows& keys) const {
-    std::vector<Score> scores(static_cast<size_t>(k.count()));
-    for (int64_t key = 0; key < k.count(); ++key) {
-      Score& score = scores[static_cast<size_t>(key)];
+                              const Rows& keys, const KeyRange& range) const {
+    const KeyRange seen = seenBy(batch, query);
+    std::vector<Score> scores(static_cast<size_t>(range.end - range.first));
+    for (int64_t key = range.first; key < range.end; ++key) {
+      Score& score = scores[static_cast<size_t>(key - range.first)];
       const std::vector<double>& other = keys[static_cast<size_t>(key)];
       for (size_t d = 0; d < row.size(); ++d) {
         const double term = row[d] * other[d] * scale;
@@ -100,7 +108,7 @@ struct Oracle {
       score.capped = softcap > 0 ? softcap * std::tanh(score.product / softcap) : score.product;
       if (std::isfinite(score.capped)) score.doubt += std::fabs(score.capped);
       score.masked = score.capped;
-      score.isSeen = isSeen(batch, query, key);
+      score.isSeen = key >= seen.first && key < seen.end;
       if (mask) applyMask({batch, head, query, key}, score);
       if (!score.isSeen) score.masked = -INFINITY;
     }
@@ -128,9 +136,10 @@ void prepare(const OracleArgs& args, const Oracle& node) {
   }
 }
 
-/// A row whose query sees some key.
+/// A row whose query sees some key. `scores` are those of the values from `first` on.
 void storeRow(const OracleArgs& args, const Oracle& node, const std::vector<Score>& scores, const Rows& values,
-              int64_t batch, int64_t head, int64_t query) {
+              int64_t first, const Coordinates& at) {
+  const auto [batch, head, query] = std::array{at[0], at[1], at[2]};
   OracleTensor& y = args.output();
   const int64_t size = node.v.size();
   double seen = 0;
@@ -140,14 +149,14 @@ void storeRow(const OracleArgs& args, const Oracle& node, const std::vector<Scor
   for (int64_t d = 0; d < size; ++d) {
     double sum = 0, magnitude = 0;
     for (size_t j = 0; j < scores.size(); ++j)
-      if (scores[j].isSeen) sum += scores[j].weight * values[j][static_cast<size_t>(d)];
+      if (scores[j].isSeen) sum += scores[j].weight * values[static_cast<size_t>(first) + j][static_cast<size_t>(d)];
     const size_t element = node.q.isPacked() ? elementAt(y.shape(), {batch, query, head * size + d})
                                              : elementAt(y.shape(), {batch, head, query, d});
     y.real[element] = sum;
     if (!args.wantMagnitude) continue;
     // A score's error moves weight towards its value or away from it.
     for (size_t j = 0; j < scores.size(); ++j) {
-      const double value = values[j][static_cast<size_t>(d)];
+      const double value = values[static_cast<size_t>(first) + j][static_cast<size_t>(d)];
       if (scores[j].isSeen && scores[j].weight > 0)
         magnitude += scores[j].weight * (std::fabs(value) + scores[j].doubt * std::fabs(value - sum));
     }
@@ -180,9 +189,12 @@ void run(const OracleArgs& args, const Oracle& node, Scores which) {
       const Rows queries = node.q.rowsOf(batch, head);
       const Rows keys = node.k.rowsOf(batch, kvHead), values = node.v.rowsOf(batch, kvHead);
       for (int64_t query = 0; query < node.q.added(); ++query) {
-        std::vector<Score> scores = node.scoresOf(batch, head, query, queries[static_cast<size_t>(query)], keys);
-        if (normalise(scores, node.sinkOf(head))) storeRow(args, node, scores, values, batch, head, query);
-        if (args.outputs.size() > 3) storeScores(args, scores, which, {batch, head, query});
+        const bool wantsScores = args.outputs.size() > 3;
+        const KeyRange range = wantsScores ? KeyRange{0, node.k.count()} : node.seenBy(batch, query);
+        std::vector<Score> scores = node.scoresOf(batch, head, query, queries[static_cast<size_t>(query)], keys, range);
+        if (normalise(scores, node.sinkOf(head)))
+          storeRow(args, node, scores, values, range.first, {batch, head, query});
+        if (wantsScores) storeScores(args, scores, which, {batch, head, query});
       }
     }
 }

@@ -47,30 +47,40 @@ struct Elimination {
   Real product = 1;
   size_t tiny = 0;  // pivots that rounding may have made
 
-  explicit Elimination(Matrix a) : factors(std::move(a)), rows(factors.size()) {
-    Real largest = 1e-300L;
+  explicit Elimination(Matrix a) : factors(std::move(a)), rows(factors.size()), grown_(factors) {
     for (size_t r = 0; r < rows.size(); ++r) rows[r] = r;
-    for (const std::vector<Real>& row : factors)
-      for (const Real value : row) largest = std::max(largest, std::fabs(value));
-    for (size_t k = 0; k < rows.size(); ++k) step(k, largest);
+    for (std::vector<Real>& row : grown_)
+      for (Real& value : row) largest_ = std::max(largest_, value = std::fabs(value));
+    for (size_t k = 0; k < rows.size(); ++k) step(k);
   }
 
  private:
-  void step(size_t k, Real largest) {
+  void step(size_t k) {
     size_t best = k;
     for (size_t r = k; r < rows.size(); ++r)
       if (std::fabs(factors[r][k]) > std::fabs(factors[best][k])) best = r;
     std::swap(factors[k], factors[best]);
+    std::swap(grown_[k], grown_[best]);
     std::swap(rows[k], rows[best]);
     if (best != k) product = -product;
-    if (std::fabs(factors[k][k]) <= 1e-12L * largest) ++tiny;
-    if (std::fabs(factors[k][k]) <= 1e-24L * largest) factors[k][k] = 1e-24L * largest;  // cofactors need an inverse
+    const Real scale = grown_[k][k] > 0 ? grown_[k][k] : largest_;
+    if (std::fabs(factors[k][k]) <= 1e-12L * scale) ++tiny;
+    if (std::fabs(factors[k][k]) <= 1e-24L * scale) factors[k][k] = 1e-24L * scale;  // cofactors need an inverse
     product *= factors[k][k];
     for (size_t r = k + 1; r < rows.size(); ++r) {
       factors[r][k] /= factors[k][k];
-      for (size_t c = k + 1; c < rows.size(); ++c) factors[r][c] -= factors[r][k] * factors[k][c];
+      for (size_t c = k + 1; c < rows.size(); ++c) {
+        const Real term = factors[r][k] * factors[k][c];
+        factors[r][c] -= term;
+        grown_[r][c] += std::fabs(term);
+      }
     }
   }
+
+  /// Magnitudes of all terms that an element was made of: a pivot is tiny beside its own terms. Beside the largest
+  /// element, a pivot of a matrix with rows or columns of different scales would seem so too.
+  Matrix grown_;
+  Real largest_ = 1e-300L;
 };
 
 /// Row i of the cofactors of the matrix with its rows in the order of the pivots: the product times row i of the
