@@ -80,6 +80,8 @@ std::string driverOptions() {
   return options.empty() ? options : options.substr(1);
 }
 
+bool hasVectorWidth() { return !valueOf(kWidth).empty(); }
+
 std::string undoDriverOptions() {
   std::string arguments;
   if (!valueOf(kChosen).empty()) arguments = fmt::format("-u {} -u {}", kChosen, fmt::join(kManifests, " -u "));

@@ -19,6 +19,8 @@ void useVectorWidth(int bits);
 
 /// "--driver FILE --vector-width BITS" as this process was started, quoted for a shell; empty if neither was given.
 std::string driverOptions();
+/// True if the process runs with --vector-width.
+bool hasVectorWidth();
 
 /// Arguments of env(1) that undo both options.
 std::string undoDriverOptions();

@@ -8,6 +8,7 @@
 #include "harness/cases/case.h"
 #include "harness/cases/rng.h"
 #include "harness/compare/tolerance.h"
+#include "harness/run/driver_range.h"
 
 namespace opkit::harness {
 
@@ -20,6 +21,7 @@ constexpr size_t kKeyFields = 5;
 
 // Why the sub-check did not run. The same words for all cases: results keep each reason once.
 constexpr const char* kNoRecord = "no margin below 1/4 is recorded of this entry and kernel in ";
+constexpr const char* kNewEnvironment = "no margins are recorded for this device and driver: ";
 
 std::string_view reasonOf(const CaseRecord& record) {
   const auto note = record.notRun.find("margin");
@@ -31,6 +33,13 @@ std::vector<std::string> fieldsOf(const std::string& line) {
   std::istringstream stream(line);
   for (std::string field; std::getline(stream, field, '\t');) fields.push_back(field);
   return fields;
+}
+
+/// The text in the last parentheses of a CPU's name, or the name.
+std::string instructionSetOf(const std::string& name) {
+  const size_t open = name.rfind('('), close = name.rfind(')');
+  const bool isNamed = open != std::string::npos && close != std::string::npos && open < close;
+  return isNamed ? name.substr(open + 1, close - open - 1) : name;
 }
 
 /// Two digits, so that a record differs only where something changed.
@@ -58,11 +67,11 @@ Status parseLine(const std::vector<std::string>& columns, const std::vector<std:
 
 }  // namespace
 
-std::string marginEnvironment(const std::string& backend, const std::string& device, bool software) {
-  if (backend != "cpu") return backend + "/" + (software ? "software" : device);
-  const size_t open = device.rfind('('), close = device.rfind(')');  // the instruction set
-  const bool isNamed = open != std::string::npos && close != std::string::npos && open < close;
-  return backend + "/" + (isNamed ? device.substr(open + 1, close - open - 1) : device);
+std::string marginEnvironment(const DeviceInfo& device) {
+  if (device.backend == "cpu") return "cpu/" + instructionSetOf(device.name);
+  const std::string driver = device.backend == "vulkan" ? driverSeriesOf(device.driver) : "";
+  if (driver.empty()) return device.backend + "/" + device.name;
+  return device.backend + "/" + (device.software ? driver : fmt::format("{} ({})", device.name, driver));
 }
 
 std::optional<MarginKey> marginKeyOf(const Case& c, const std::string& dtype, const std::string& provider,
@@ -90,10 +99,13 @@ std::string nameOf(const MarginKey& key) {
 
 bool isMeasured(const CaseRecord& record) {
   if (!record.accuracy || !(record.status == CaseStatus::Pass || record.failedCheck == "margin")) return false;
-  return std::ranges::find(record.checks, "margin") != record.checks.end() || reasonOf(record).starts_with(kNoRecord);
+  return std::ranges::find(record.checks, "margin") != record.checks.end() || reasonOf(record).starts_with(kNoRecord) ||
+         isOfNewEnvironment(record);
 }
 
 bool isMasked(const CaseRecord& record) { return reasonOf(record) == kOtherDevice; }
+
+bool isOfNewEnvironment(const CaseRecord& record) { return reasonOf(record).starts_with(kNewEnvironment); }
 
 bool hasMargin(const OpDef& def, Lane lane, const std::string& dtype) {
   const bool isExact = def.numeric == NumericClass::Exact || def.numeric == NumericClass::Cast ||
@@ -136,6 +148,10 @@ std::optional<double> RecordedMargins::find(const MarginKey& key, const std::str
   if (row == margins_.end()) return std::nullopt;
   const auto found = row->second.find(environment);
   return found == row->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool RecordedMargins::knows(const std::string& environment) const {
+  return std::ranges::any_of(margins_, [&](const auto& one) { return one.second.contains(environment); });
 }
 
 void RecordedMargins::raise(const MarginKey& key, const std::string& environment, double margin) {
@@ -209,13 +225,14 @@ Result<RecordedMargins> readMargins(const std::string& file) {
   return margins;
 }
 
-Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case& c, const CaseResult& result) {
+Status checkMargin(const RecordedMargins& recorded, const DeviceInfo& device, const OpDef& def, const Case& c,
+                   const CaseResult& result) {
   if (!hasMargin(def, c.lane, result.dtype)) return Status::unsupported("the results have no errors within a bound");
   const auto key = marginKeyOf(c, result.dtype, result.provider, result.kernel);
   if (!key) return Status::unsupported("{}", kNotWritten);
-  const std::string environment = marginEnvironment(result.backend, result.device, result.software);
+  const std::string environment = marginEnvironment(device);
   const auto old = recorded.find(*key, environment);
-  if (!old) return Status::unsupported("{}{}", kNoRecord, environment);
+  if (!old) return Status::unsupported("{}{}", recorded.knows(environment) ? kNoRecord : kNewEnvironment, environment);
   const double margin = result.accuracy->margin, most = kMostGrowth * std::max(*old, kLeastMargin);
   if (margin <= most) return Status::ok();
   return Status::internal(

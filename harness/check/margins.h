@@ -3,7 +3,8 @@
 //
 // `check` fails a case whose margin has grown by kMostGrowth, though it is within the bound: the sub-check `margin`.
 // A line of margins.tsv stands for the cases of one operator, dtype, kernel and lane that differ in shapes alone; its
-// columns are environments, since instruction sets and devices round differently. `op-harness margins` records them.
+// columns are environments, since instruction sets and drivers round differently. `op-harness margins` records them.
+// Nothing fails in an environment without a column.
 #pragma once
 
 #include <map>
@@ -33,8 +34,10 @@ struct MarginKey {
   auto operator<=>(const MarginKey&) const = default;
 };
 
-/// "cpu/AVX3", "vulkan/software", "vulkan/NAME OF THE DEVICE".
-std::string marginEnvironment(const std::string& backend, const std::string& device, bool software);
+/// "cpu/AVX3" (instruction set), "vulkan/llvmpipe-22" (driver and major version of a software device),
+/// "vulkan/NAME OF THE DEVICE (radv-25)". A driver without a readable version stands with its whole text, see
+/// driverSeriesOf(). Without any text of a driver the device's name alone is left.
+std::string marginEnvironment(const DeviceInfo& device);
 
 /// Nullopt for cases that are not compared with the record: drawn ones, other seeds, and specials.
 std::optional<MarginKey> marginKeyOf(const Case& c, const std::string& dtype, const std::string& provider,
@@ -52,6 +55,8 @@ bool hasMargin(const OpDef& def, Lane lane, const std::string& dtype);
 bool isMeasured(const CaseRecord& record);
 /// True if the device was not as it is, so that `margin` did not run.
 bool isMasked(const CaseRecord& record);
+/// True if `margin` did not run because the record has no figures of the case's environment.
+bool isOfNewEnvironment(const CaseRecord& record);
 
 class RecordedMargins {
  public:
@@ -61,6 +66,8 @@ class RecordedMargins {
   static const RecordedMargins& builtin();
 
   std::optional<double> find(const MarginKey& key, const std::string& environment) const;
+  /// True if there is a figure of any operator.
+  bool knows(const std::string& environment) const;
   /// Keeps the larger one.
   void raise(const MarginKey& key, const std::string& environment, double margin);
   using Scopes = std::set<std::pair<std::string, std::string>>;  // operator and environment
@@ -84,7 +91,8 @@ class RecordedMargins {
 /// The record in a file. InvalidArgument names file and line.
 Result<RecordedMargins> readMargins(const std::string& file);
 
-/// The sub-check `margin` of a case that ran; Unsupported if there is no record, which is no fault.
-Status checkMargin(const RecordedMargins& recorded, const OpDef& def, const Case& c, const CaseResult& result);
+/// The sub-check `margin` of a case that ran on the device; Unsupported if there is no record, which is no fault.
+Status checkMargin(const RecordedMargins& recorded, const DeviceInfo& device, const OpDef& def, const Case& c,
+                   const CaseResult& result);
 
 }  // namespace opkit::harness

@@ -76,10 +76,28 @@ TEST(Margins, ExactDataHaveNone) {
   EXPECT_FALSE(hasMargin(*registry.find("Exp"), Lane::Normal, "i32"));
 }
 
-TEST(Margins, EnvironmentsAreInstructionSetsAndDevices) {
-  EXPECT_EQ(marginEnvironment("cpu", "AMD EPYC (AVX3)", false), "cpu/AVX3");
-  EXPECT_EQ(marginEnvironment("vulkan", "llvmpipe (LLVM 15.0.6, 256 bits)", true), "vulkan/software");
-  EXPECT_EQ(marginEnvironment("vulkan", "A GPU", false), "vulkan/A GPU");
+DeviceInfo cpuDevice() { return {.backend = "cpu", .name = "AMD EPYC (AVX3)", .driver = "opkit with Highway"}; }
+
+/// A software device, as all versions of Mesa name it.
+DeviceInfo softwareDevice(const std::string& driver) {
+  return {.backend = "vulkan", .name = "llvmpipe (LLVM 15.0.6, 256 bits)", .driver = driver, .software = true};
+}
+
+TEST(Margins, EnvironmentsAreInstructionSetsDriversAndDevices) {
+  EXPECT_EQ(marginEnvironment(cpuDevice()), "cpu/AVX3");
+  EXPECT_EQ(marginEnvironment(softwareDevice("llvmpipe Mesa 22.3.6 (LLVM 15.0.6)")), "vulkan/llvmpipe-22");
+  EXPECT_EQ(marginEnvironment(softwareDevice("llvmpipe Mesa 22.2.1 (LLVM 14.0.0)")), "vulkan/llvmpipe-22");
+  EXPECT_EQ(marginEnvironment(softwareDevice("llvmpipe Mesa 26.0.1 (LLVM 19.1.7)")), "vulkan/llvmpipe-26");
+  EXPECT_EQ(marginEnvironment(softwareDevice("SwiftShader driver ")), "vulkan/SwiftShader driver");
+  const DeviceInfo gpu{.backend = "vulkan", .name = "A GPU", .driver = "radv Mesa 25.0.7"};
+  EXPECT_EQ(marginEnvironment(gpu), "vulkan/A GPU (radv-25)");
+}
+
+TEST(Margins, WithoutADriversVersionOrNameTheRestOfTheDeviceIsTheEnvironment) {
+  EXPECT_EQ(marginEnvironment(softwareDevice("new\tdriver")), "vulkan/new driver") << "no field of its own";
+  EXPECT_EQ(marginEnvironment(softwareDevice(" ")), "vulkan/llvmpipe (LLVM 15.0.6, 256 bits)");
+  EXPECT_EQ(marginEnvironment({.backend = "vulkan", .name = "A GPU"}), "vulkan/A GPU");
+  EXPECT_EQ(marginEnvironment({.backend = "other", .name = "A device", .driver = "plugin 1.0"}), "other/A device");
 }
 
 TEST(Margins, StandForWrittenCasesWithTheirOwnData) {
@@ -97,15 +115,22 @@ TEST(Margins, StandForWrittenCasesWithTheirOwnData) {
   EXPECT_FALSE(keyOfCase(other)) << "a drawn case";
 }
 
-/// The status of a margin against one recorded as `old`.
-Status grown(double margin, double old, const std::string& environment = "cpu/AVX2") {
+/// The key of the case below.
+MarginKey keyOfExp() { return *marginKeyOf(*parseCaseId("Exp/f32[9]/normal/seed=7"), "f32", "opkit", ""); }
+
+Status checkExp(double margin, const RecordedMargins& recorded, const DeviceInfo& device) {
   const Case c = *parseCaseId("Exp/f32[9]/normal/seed=7");
-  CaseResult result{.op = "Exp", .dtype = "f32", .backend = "cpu", .device = "CPU (AVX2)"};
+  CaseResult result{.op = "Exp", .dtype = "f32", .backend = device.backend, .device = device.name};
   result.provider = "opkit";
   result.accuracy = Comparison{.pass = true, .margin = margin};
+  return checkMargin(recorded, device, *ops::builtinOps().find("Exp"), c, result);
+}
+
+/// The status of a margin against one recorded as `old`.
+Status grown(double margin, double old, const std::string& environment = "cpu/AVX3") {
   RecordedMargins recorded;
-  recorded.raise(*marginKeyOf(c, "f32", "opkit", ""), environment, old);
-  return checkMargin(recorded, *ops::builtinOps().find("Exp"), c, result);
+  recorded.raise(keyOfExp(), environment, old);
+  return checkExp(margin, recorded, cpuDevice());
 }
 
 TEST(Margins, GrowthByFourIsALoss) {
@@ -115,6 +140,34 @@ TEST(Margins, GrowthByFourIsALoss) {
   EXPECT_TRUE(grown(0.08, 0.0001).isOk()) << "below the floor it counts as the floor";
   EXPECT_EQ(grown(0.09, 0.0001).code(), StatusCode::Internal);
   EXPECT_EQ(grown(std::nan(""), 0.1).code(), StatusCode::Internal);
+}
+
+TEST(Margins, OnlyThoseOfTheSameDriverAndMajorVersionAreCompared) {
+  const DeviceInfo recordedOn = softwareDevice("llvmpipe Mesa 22.3.6 (LLVM 15.0.6)");
+  RecordedMargins recorded;
+  recorded.raise(keyOfExp(), marginEnvironment(recordedOn), 0.01);
+  for (const char* driver : {"llvmpipe Mesa 22.3.6 (LLVM 15.0.6)", "llvmpipe Mesa 22.0.1 (LLVM 14.0.0)"}) {
+    const DeviceInfo device = softwareDevice(driver);
+    EXPECT_EQ(checkExp(0.15, recorded, device).code(), StatusCode::Internal) << driver;
+    EXPECT_TRUE(checkExp(0.01, recorded, device).isOk()) << driver;
+    EXPECT_EQ(recorded.unmet("Exp", marginEnvironment(device), {}), std::vector{keyOfExp()}) << driver;
+  }
+  for (const char* driver : {"llvmpipe Mesa 26.0.1 (LLVM 19.1.7)", "llvmpipe Mesa 21.3.6 (LLVM 15.0.6)",
+                             "lavapipe Mesa 22.3.6 (LLVM 15.0.6)", "SwiftShader driver ", "22", ""}) {
+    const DeviceInfo device = softwareDevice(driver);
+    const Status status = checkExp(0.15, recorded, device);
+    EXPECT_EQ(status.code(), StatusCode::Unsupported) << driver;
+    EXPECT_EQ(status.message(), "no margins are recorded for this device and driver: " + marginEnvironment(device));
+    EXPECT_TRUE(recorded.unmet("Exp", marginEnvironment(device), {}).empty()) << driver;
+  }
+}
+
+TEST(Margins, AKnownDriverWithoutTheKernelSaysSo) {
+  RecordedMargins recorded;
+  recorded.raise(keyOf("Log"), "cpu/AVX3", 0.1);
+  const Status status = checkExp(0.15, recorded, cpuDevice());
+  EXPECT_EQ(status.code(), StatusCode::Unsupported);
+  EXPECT_EQ(status.message(), "no margin below 1/4 is recorded of this entry and kernel in cpu/AVX3");
 }
 
 /// A kernel within its bound that was eight times as exact when its margin was recorded.
@@ -134,11 +187,11 @@ TEST(Margins, AKernelThatLosesPrecisionWithinItsBoundFails) {
   ASSERT_GT(news.accuracy->margin, 8 * kLeastMargin);
   const auto note = std::ranges::find(news.notRun, std::string("margin"), &NotRun::name);
   ASSERT_NE(note, news.notRun.end()) << "no record is news";
-  EXPECT_TRUE(note->reason.starts_with("no margin below 1/4 is recorded")) << note->reason;
+  EXPECT_TRUE(note->reason.starts_with("no margins are recorded for this device")) << note->reason;
   const auto recordedAs = [&](double share) {
     RecordedMargins recorded;
     recorded.raise(*marginKeyOf(group.cases[0].description, "f32", news.provider, news.kernel),
-                   marginEnvironment("cpu", news.device, news.software), news.accuracy->margin * share);
+                   marginEnvironment((*runtime)->device()), news.accuracy->margin * share);
     return recorded;
   };
   EXPECT_EQ(check(recordedAs(1)).status, CaseStatus::Pass);
@@ -171,8 +224,12 @@ TEST(Margins, AreMeasuredOfCasesThatFailForThemAlone) {
   lost.failedCheck = "accuracy";
   EXPECT_FALSE(isMeasured(lost));
   CaseRecord passed = recordOf(id, CaseStatus::Pass, "");
-  passed.notRun["margin"] = grown(0.1, 0.1, "cpu/AVX3").message();
-  EXPECT_TRUE(isMeasured(passed)) << "it has no record yet";
+  passed.notRun["margin"] = grown(0.1, 0.1, "cpu/AVX2").message();
+  EXPECT_TRUE(isOfNewEnvironment(passed));
+  EXPECT_TRUE(isMeasured(passed)) << "nothing is recorded on the device yet";
+  passed.notRun["margin"] = "no margin below 1/4 is recorded of this entry and kernel in vulkan/software";
+  EXPECT_FALSE(isOfNewEnvironment(passed));
+  EXPECT_TRUE(isMeasured(passed)) << "it has no record yet, says an earlier program";
   passed.notRun["margin"] = kOtherDevice;
   EXPECT_FALSE(isMeasured(passed));
   EXPECT_TRUE(isMasked(passed));

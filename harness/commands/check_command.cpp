@@ -3,6 +3,7 @@
 #include <map>
 #include <thread>
 
+#include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/driver.h"
@@ -412,8 +413,7 @@ class CheckRun {
     const CaseOptions& asked = options_.cases;
     const bool isNarrowed = !asked.casesFile.empty() || !asked.id.empty() || !asked.filter.empty() || asked.seed ||
                             !options_.shard.isWhole() || options_.sample || (day_ && day_->days > 1);
-    const bool isOther =
-        !options_.backend.oracle.path.empty() || !plugins().plugins().empty() || !cli::driverOptions().empty();
+    const bool isOther = !options_.backend.oracle.path.empty() || !plugins().plugins().empty() || cli::hasVectorWidth();
     return !isNarrowed && !isOther && !interrupted() && unitsDone_ == unitsTotal_;
   }
 
@@ -433,6 +433,19 @@ class CheckRun {
           record(std::move(one), "");
         }
       }
+  }
+
+  /// Not with options that `margins` refuses.
+  void printMarginHints() const {
+    if (!plugins().plugins().empty() || cli::hasVectorWidth()) return;
+    for (const DeviceInfo& device : devices_) {
+      const BackendOptions& asked = options_.backend;
+      std::string options;
+      if (device.backend == "cpu" && !asked.simd.empty()) options += " --simd " + asked.simd;
+      if (device.backend == "vulkan" && !asked.device.empty()) options += " --device " + shellQuoted(asked.device);
+      if (device.backend == "vulkan" && !cli::driverOptions().empty()) options += " " + cli::driverOptions();
+      if (const std::string hint = margins_.recordHint(device, options); !hint.empty()) fmt::print("{}\n", hint);
+    }
   }
 
   Result<int> finish() {
@@ -460,6 +473,7 @@ class CheckRun {
           writeFile(options_.junit, {reinterpret_cast<const uint8_t*>(xml.data()), xml.size()}).withContext("--junit"));
     }
     printExpectations();
+    printMarginHints();
     if (writer_ && !interrupted()) OPKIT_TRY(printWritten(*writer_));
     totals_.print(isOld_);
     bool failed = totals_.failures() > 0;

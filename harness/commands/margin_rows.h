@@ -25,11 +25,16 @@ class MarginRows {
   /// One record per row of the operator on the device that no case met, for a run of all written cases. None for a
   /// device that is not as it is.
   std::vector<CaseRecord> unmet(const std::string& op, const DeviceInfo& device) const;
+  /// One line: nothing is recorded for the device, and the commands that record it. `options` is what selects the
+  /// device for `check`. Empty if no case of the run lacked that record.
+  std::string recordHint(const DeviceInfo& device, const std::string& options) const;
 
  private:
+  std::string file_ = "harness/check/margins.tsv";
   std::optional<RecordedMargins> own_;
   std::map<std::string, std::set<MarginKey>> met_;  // by backend
   std::set<std::string> masked_;                    // backends
+  std::set<std::string> new_;                       // backends of devices for which nothing is recorded
 };
 
 }  // namespace opkit::harness

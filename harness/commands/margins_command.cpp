@@ -18,10 +18,10 @@ struct MarginArguments {
 using Scope = std::pair<std::string, std::string>;  // operator and environment
 
 /// Options with which a run still has all written cases of its operators, by the device's own kernels.
-constexpr std::array<std::string_view, 19> kWholeRun = {
-    "--written",   "--brief",       "--op",      "--backend", "--device",           "--simd", "--validation",
-    "--json",      "--junit",       "--jobs",    "--timeout", "--memory",           "--save", "--margins",
-    "--subchecks", "--annotations", "--verbose", "--slowest", "--emit-expectations"};
+constexpr std::array<std::string_view, 20> kWholeRun = {
+    "--written",    "--brief",     "--op",      "--backend", "--device",      "--driver",           "--simd",
+    "--validation", "--json",      "--junit",   "--jobs",    "--timeout",     "--memory",           "--save",
+    "--margins",    "--subchecks", "--verbose", "--slowest", "--annotations", "--emit-expectations"};
 
 /// What a part of the cases, or other kernels, lack would leave the record without a word.
 Status checkRun(const reports::Run& run) {
@@ -49,13 +49,24 @@ Status checkRecord(const CaseRecord& record) {
                                  record.id, record.backend, record.reason);
 }
 
-std::string environmentOf(const CaseRecord& record, const reports::Results& results) {
+/// The driver is empty if the results do not name it.
+DeviceInfo deviceOf(const CaseRecord& record, const reports::Results& results) {
   const auto isItsDevice = [&](const reports::DeviceRecord& device) {
     return device.run == record.run && device.backend == record.backend;
   };
   const auto device = std::ranges::find_if(results.devices, isItsDevice);
-  if (device == results.devices.end()) return marginEnvironment(record.backend, record.device, false);
-  return marginEnvironment(record.backend, device->name, device->software);
+  if (device == results.devices.end()) return {.backend = record.backend, .name = record.device};
+  return {.backend = record.backend, .name = device->name, .driver = device->driver, .software = device->software};
+}
+
+std::string environmentOf(const CaseRecord& record, const reports::Results& results) {
+  return marginEnvironment(deviceOf(record, results));
+}
+
+/// No later run would meet a column without the driver.
+Status checkDriver(const CaseRecord& record, const reports::Results& results) {
+  if (record.backend != "vulkan" || !deviceOf(record, results).driver.empty()) return Status::ok();
+  return Status::invalidArgument("expected results that name the driver, {} on {} has none", record.id, record.backend);
 }
 
 /// Figures of the last run of each operator in each environment: `check --json` appends to a file.
@@ -72,6 +83,7 @@ class Measured {
     for (const CaseRecord* record : results.ofKind("check")) {
       const Scope scope{record->op, environmentOf(*record, results)};
       if (record->op.empty() || last.at(scope) != record->run) continue;
+      OPKIT_TRY(checkDriver(*record, results));
       OPKIT_TRY(checkRecord(*record));
       measured.add(*record, scope);
     }

@@ -1,12 +1,14 @@
-// `check` and `margins` as a user changes a kernel: a margin that grew, a row that no case meets, runs that are no
-// whole.
+// `check` and `margins` as a user changes a kernel or a driver: a margin that grew, a row that no case meets, runs that
+// are no whole, a device for which nothing is recorded.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <regex>
 
+#include "harness/run/driver_range.h"
 #include "harness/testing/program.h"
+#include "reports/results/reader.h"
 
 namespace opkit::harness::margins_command {
 namespace {
@@ -114,7 +116,59 @@ TEST_F(ProgramMargins, PartsOfARunAreRefused) {
   refused("did not reach its end");
 }
 
+/// Figures of another instruction set stand for those of another driver.
+TEST_F(ProgramMargins, NothingFailsWhereNothingIsRecorded) {
+  const std::string text = recorded();
+  const std::string other = replaced(replaced(text, R"(\tcpu/\w+)", "\tcpu/OTHER"), R"(\t0\.\d+)", "\t0.001");
+  write(record_, other);
+  const Ran ran = check();
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, ": no margins are recorded, so none were compared. To record them: op-harness check --written ");
+  expectPart(ran, " --json FILE && op-harness margins FILE --update " + record_ + "\n");
+  write(results_, replaced(textOf(results_), "check --op", "check --driver other.json --op"));
+  const Ran added = update();
+  EXPECT_EQ(added.code, 0) << added.text;
+  const std::string both = textOf(record_);
+  EXPECT_NE(both.find("\tcpu/OTHER"), std::string::npos) << both;
+  EXPECT_NE(both.find("\t0.001"), std::string::npos) << both;
+  const Ran again = check();
+  EXPECT_EQ(again.code, 0) << again.text;
+  EXPECT_EQ(again.text.find("no margins are recorded"), std::string::npos) << again.text;
+}
+
 #ifdef OPKIT_HAS_VULKAN
+TEST_F(ProgramMargins, AreOfADriverAndItsMajorVersion) {
+  const std::string exp = "--written --backend vulkan --op Exp";
+  ASSERT_EQ(check(exp).code, 0);
+  reports::Results results;
+  ASSERT_TRUE(reports::readResults(results_, results).isOk());
+  const std::string series = driverSeriesOf(results.devices.at(0).driver);
+  ASSERT_EQ(update().code, 0);
+  const std::string lost = replaced(textOf(record_), R"(\t0\.\d+)", "\t0.001");
+  const size_t at = lost.find(series);
+  ASSERT_NE(at, std::string::npos) << "no column of " << series << " in\n" << lost;
+  write(record_, lost);
+  EXPECT_EQ(check(exp).code, 1) << "the same driver";
+  fs::remove(results_);
+  write(record_, lost.substr(0, at) + "other " + lost.substr(at));
+  const Ran ran = check(exp);
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  expectPart(ran, ": no margins are recorded, so none were compared");
+  ASSERT_EQ(update().code, 0);
+  const std::string both = textOf(record_);
+  EXPECT_NE(both.find("other " + series), std::string::npos) << "another driver's column stays\n" << both;
+  EXPECT_NE(both.find(series), both.find("other " + series) + 6) << "the driver has a column now\n" << both;
+  EXPECT_EQ(check(exp).code, 0);
+}
+
+TEST_F(ProgramMargins, ResultsThatNameNoDriverAreRefused) {
+  const std::string text = recorded();
+  ASSERT_EQ(check("--written --backend vulkan").code, 0);
+  write(results_, replaced(textOf(results_), R"(\{[^\n]*"record":"device"[^\n]*\n)", ""));
+  expectOneLine(update(), "expected results that name the driver");
+  EXPECT_EQ(textOf(record_), text);
+}
+
 TEST_F(ProgramMargins, AMaskedDeviceIsRefused) {
   const std::string text = recorded();
   ASSERT_EQ(check("--written --backend vulkan", "OPKIT_VULKAN_MASK=workgroup=128 ").code, 0);

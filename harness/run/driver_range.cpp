@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 
 namespace opkit::harness {
 namespace {
@@ -58,15 +59,37 @@ bool isAbove(const DriverVersion& version, const DriverVersion& last) {
   return !last.empty() && isBelow(last, cut(version, last.size()));
 }
 
-}  // namespace
-
-DriverVersion driverVersionOf(std::string_view driver) {
+/// The version in a driver's text and where it begins.
+std::pair<DriverVersion, size_t> findVersion(std::string_view driver) {
   for (size_t at = 0; at < driver.size(); ++at) {
     if (!isDigit(driver[at]) || !isWordBegin(driver, at)) continue;
     auto [version, length] = leadingVersion(driver.substr(at));
-    if (version.size() > 1) return std::move(version);
+    if (version.size() > 1) return {std::move(version), at};
   }
-  return {};
+  return {{}, driver.size()};
+}
+
+/// The words with one space between.
+std::string wordsOf(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::string words;
+  for (std::string word; stream >> word;) words += (words.empty() ? "" : " ") + word;
+  return words;
+}
+
+}  // namespace
+
+DriverVersion driverVersionOf(std::string_view driver) { return findVersion(driver).first; }
+
+std::string driverSeriesOf(std::string_view driver) {
+  const auto [version, at] = findVersion(driver);
+  std::string_view before = driver.substr(0, at);
+  if (!version.empty() && before.ends_with('v')) before.remove_suffix(1);
+  std::string name = wordsOf(before);
+  if (version.empty() || name.empty()) return wordsOf(driver);
+  constexpr std::string_view kProject = " Mesa";  // drivers of Mesa put it before the version
+  if (name.ends_with(kProject)) name.resize(name.size() - kProject.size());
+  return fmt::format("{}-{}", name, version.front());
 }
 
 std::string toString(const DriverVersion& version) { return fmt::format("{}", fmt::join(version, ".")); }

@@ -18,6 +18,10 @@ using DriverVersion = std::vector<uint64_t>;
 DriverVersion driverVersionOf(std::string_view driver);
 std::string toString(const DriverVersion& version);
 
+/// The name of a driver and its major version: "llvmpipe-22" of "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)", "NVIDIA-525" of
+/// "NVIDIA 525.147.05". The whole text if it states no version or begins with it. One line without spaces at its ends.
+std::string driverSeriesOf(std::string_view driver);
+
 /// Both ends belong to the range; an empty one is open. The upper end covers every version that begins with it: 22.3.6
 /// lies in "..22.3".
 struct DriverRange {

@@ -35,6 +35,30 @@ TEST(DriverRange, VersionsAreNumbersWithDots) {
   for (const auto& [driver, version] : kDrivers) EXPECT_EQ(toString(driverVersionOf(driver)), version) << driver;
 }
 
+TEST(DriverRange, ASeriesIsTheNameAndTheMajorVersion) {
+  const std::pair<const char*, const char*> kDrivers[] = {
+      {"llvmpipe Mesa 22.3.6 (LLVM 15.0.6)", "llvmpipe-22"},
+      {"llvmpipe Mesa 26.0.1 (LLVM 19.1.7)", "llvmpipe-26"},
+      {"NVIDIA 525.147.05", "NVIDIA-525"},
+      {"radv Mesa 25.0.0-devel (git-0123abc)", "radv-25"},
+      {"Intel open-source Mesa driver Mesa 23.1.2", "Intel open-source Mesa driver-23"},
+      {"AMD proprietary driver 23.5.1 (AMD proprietary shader compiler)", "AMD proprietary driver-23"},
+      {"Mali-G72 v38.1", "Mali-G72-38"},
+      {"Mesa 22.3.6", "Mesa-22"},
+      // No version that can be read: the whole text, as one line.
+      {"SwiftShader driver ", "SwiftShader driver"},
+      {"Mali-G72 v1.r38p1-01eac0", "Mali-G72 v1.r38p1-01eac0"},
+      {"V3D 4 driver", "V3D 4 driver"},
+      {"huge 1234567890123456789012.0", "huge 1234567890123456789012.0"},
+      {" Build:\t1ab,\n Date: today", "Build: 1ab, Date: today"},
+      {" 22.3.6", "22.3.6"},
+      {"v22.3", "v22.3"},
+      {"", ""},
+      {" ", ""},
+  };
+  for (const auto& [driver, series] : kDrivers) EXPECT_EQ(driverSeriesOf(driver), series) << driver;
+}
+
 TEST(DriverRange, NumbersAreComparedNotTexts) {
   struct {
     const char *range, *version;
