@@ -62,7 +62,7 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
   const size_t discarded = parts_.executions.discarded();
   OPKIT_TRY(pipeline->plan(inputs));
   mostSteps_ = std::max(mostSteps_, pipeline->stepCount());
-  parts_.executions.trim(mostSteps_);
+  parts_.executions.trim(kept * mostSteps_);
   if (parts_.executions.discarded() > discarded)
     for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
   pipelines_.push_front(std::move(pipeline));

@@ -3,10 +3,10 @@
 // For known shapes the pipeline is already planned and its commands are recorded. All pipelines use the same arenas,
 // since only one runs at a time: the largest determines the memory. When an arena must grow, the other pipelines lose
 // their memory and get new memory at their next use, which creates no Execution and no device pipeline. The oldest
-// pipeline is dropped for a new one, which inherits its Executions. Those that the new one has no use for are kept, as
-// many as the largest plan so far had steps, so that plans without steps (an empty extent) between two visits of a
-// shape destroy nothing. An Execution whose key holds shapes (a raster's regions) serves one shape alone: a walk
-// through many shapes makes it anew.
+// pipeline is dropped for a new one, which inherits its Executions. Those that the new one has no use for are kept, at
+// most as many as the kept pipelines would have if each were as long as the longest so far: plans without steps (an
+// empty extent) destroy nothing, and a walk through twice as many shapes as there are plans finds its Executions again.
+// An Execution with shapes in its key (a raster's regions) serves one shape alone, so longer walks make it anew.
 #pragma once
 
 #include <list>

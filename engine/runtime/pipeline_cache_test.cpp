@@ -215,6 +215,17 @@ TEST(PipelineCache, TheOldestPlanMakesRoom) {
   EXPECT_EQ(statistics.executionsCreated, 2u * 2 + 1);
 }
 
+// The raster's key has its regions, so that each shape has one of its own.
+TEST(PipelineCache, TwiceAsManyShapesAsPlansFindTheirExecutions) {
+  constexpr int64_t kShapes = 8;
+  auto session = sessionOf(interpreterOf(plusModel()), {.planCacheSize = kShapes / 2});
+  for (int64_t rows = 1; rows <= kShapes; ++rows) expectRun(*session, {rows, 3}, 1);
+  const size_t made = session->statistics().executionsCreated;
+  for (int64_t rows = kShapes; rows > 0; --rows) expectRun(*session, {rows, 3}, 2);
+  EXPECT_EQ(session->statistics().plansMade, kShapes + kShapes / 2u);
+  EXPECT_EQ(session->statistics().executionsCreated, made);
+}
+
 TEST(PipelineCache, PlansWithoutStepsDestroyNoExecutions) {
   Model model;
   const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
