@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reports/causes.h"
+#include "reports/tally.h"
 
 namespace opkit::reports {
 namespace {
@@ -11,18 +12,27 @@ std::string plural(size_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string verdictOf(const Results& results, size_t failed) {
-  std::string counts = fmt::format("{} cases executed of {} recorded.", executedCases(results), results.cases.size());
-  const auto known = std::ranges::count(results.cases, CaseStatus::Expected, &CaseRecord::status);
-  if (known > 0) counts += fmt::format(" {} failed as expected.", known);
-  if (failed > 0) {
+/// "19 failed as expected, 1 flaky": failures that expectation files name; empty without any.
+std::string knownFailures(const Tally& tally) {
+  std::string text;
+  for (const Ending ending : {Ending::FailedAsExpected, Ending::Flaky})
+    if (const size_t number = tally.count(ending); number > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number, nameOf(ending));
+  return text;
+}
+
+std::string verdictOf(const Results& results, const Tally& tally) {
+  const std::string known = knownFailures(tally), cases = plural(tally.total(), "case");
+  if (const size_t failed = tally.count(Ending::Failed); failed > 0) {
     const auto first =
         std::ranges::find_if(results.cases, [](const CaseRecord& record) { return isFailure(record.status); });
-    return fmt::format("RED: {} {} failed for {}, first {} on {}.", counts, failed,
-                       plural(causesOf(results).size(), "reason"), first->id, first->backend);
+    return fmt::format("RED: {} of {} failed for {}, first {} on {}{}{}.", failed, cases,
+                       plural(causesOf(results).size(), "reason"), first->id, first->backend, known.empty() ? "" : "; ",
+                       known);
   }
-  if (!results.complete()) return fmt::format("NOT GREEN: {} None of these failed.", counts);
-  return fmt::format("GREEN: {} None failed.", counts);
+  const std::string none = known.empty() ? "none failed" : known + ", no other failed";
+  if (results.complete()) return fmt::format("GREEN: {} recorded, {}.", cases, none);
+  return fmt::format("NOT GREEN: {} recorded, {}, but not all that was planned ran.", cases, none);
 }
 
 std::string changesOf(const Nights* nights, const Judged* judged) {
@@ -39,18 +49,19 @@ std::string changesOf(const Nights* nights, const Judged* judged) {
 }
 
 std::string shareOf(const Results& results) {
-  if (!results.complete()) return results.missing() + ".";
-  size_t planned = 0;
-  for (const Run& run : results.runs) planned += run.planned.value_or(0);
-  return fmt::format("Complete: {}, {}.", plural(results.runs.size(), "run"), plural(planned, "planned case"));
+  const std::string equation = equationOf(results) + ".";
+  if (!results.complete()) return fmt::format("{}. {}", results.missing(), equation);
+  if (results.runs.empty()) return equation;
+  if (results.runs.size() == 1) return "The run reached its end: " + equation;
+  return fmt::format("All {} runs reached their end: {}", results.runs.size(), equation);
 }
 
 }  // namespace
 
 Headlines headlinesOf(const Results& results, const Nights* nights, const Judged* judged) {
-  const auto failed = static_cast<size_t>(
-      std::ranges::count_if(results.cases, [](const CaseRecord& record) { return isFailure(record.status); }));
-  return {verdictOf(results, failed), changesOf(nights, judged), shareOf(results), failed == 0 && results.complete()};
+  const Tally tally = tallyOf(results);
+  return {verdictOf(results, tally), changesOf(nights, judged), shareOf(results),
+          tally.count(Ending::Failed) == 0 && results.complete()};
 }
 
 size_t executedCases(const Results& results) {

@@ -10,10 +10,12 @@
 namespace opkit::reports {
 
 struct Headlines {
-  std::string verdict;  // "RED: 25900 cases executed of 26000 recorded. 3 failed for 1 reason, first ID on vulkan."
+  std::string verdict;  // "RED: 3 of 26000 cases failed for 1 reason, first ID on vulkan."
   std::string changes;  // against the night before: statuses and findings
-  std::string share;    // "Complete: 28 runs, 25900 planned cases." or "INCOMPLETE: ..." with the finished share
-  bool green = false;   // nothing failed and nothing is missing
+  /// "All 28 runs reached their end: 26000 planned = 26000 recorded = 25900 passed + ...", or "INCOMPLETE: ..." with
+  /// the finished share; then the same sum.
+  std::string share;
+  bool green = false;  // nothing failed and nothing is missing
 };
 
 /// `nights` and `judged` are null without a history.

@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "reports/causes.h"
+#include "reports/conformance_data.h"
+#include "reports/tally.h"
 
 namespace opkit::reports {
 namespace {
@@ -25,6 +27,13 @@ std::string formatPercent(double share) {
   return std::isfinite(share) ? fmt::format("{:.3g} %", 100 * share) : fmt::format("{}", share);
 }
 
+/// "30 of 30"; "32, 2 of them unplanned"; "30" without a plan.
+std::string linesOf(const Run& run) {
+  if (!run.planned) return std::to_string(run.written);
+  if (run.written <= *run.planned) return fmt::format("{} of {}", run.written, *run.planned);
+  return fmt::format("{}, {} of them unplanned", run.written, run.written - *run.planned);
+}
+
 data runFacts(const Results& results) {
   list runs;
   for (const Run& run : results.runs) {
@@ -41,8 +50,10 @@ data runFacts(const Results& results) {
                {"dirty", flag(facts.dirty)}};
     row["part"] = run.part.empty() ? std::string("all") : run.part;
     row["cut"] = flag(!run.complete());
-    row["done"] = fmt::format("{}{}", run.written, run.planned ? fmt::format(" of {}", *run.planned) : "");
-    row["outcome"] = run.outcome.empty() ? std::string("no end was written") : run.outcome;
+    row["done"] = linesOf(run);
+    row["outcome"] = run.outcome.empty()         ? "no end was written"
+                     : run.outcome == "complete" ? "reached its end"
+                                                 : run.outcome;
     runs.push_back(row);
   }
   return runs;
@@ -68,54 +79,50 @@ data deviceFacts(const Results& results) {
   return devices;
 }
 
-struct Tally {
-  std::map<CaseStatus, size_t> byStatus;
+/// The endings that occurred and are no pass, each with its name.
+list otherEndings(const Tally& tally) {
+  list others;
+  for (size_t i = 0; i < kEndingCount; ++i) {
+    const auto ending = static_cast<Ending>(i);
+    const size_t number = tally.count(ending);
+    if (ending == Ending::Passed || number == 0) continue;
+    others.push_back(
+        object{{"count", std::to_string(number)}, {"name", nameOf(ending)}, {"bad", flag(ending == Ending::Failed)}});
+  }
+  return others;
+}
+
+/// The cases of one operator on one backend with one dtype.
+struct MatrixCell {
+  Tally tally;
   double worstMargin = 0;
   std::string worstId;
 
   void add(const CaseRecord& record) {
-    ++byStatus[record.status];
+    tally.add(record.status);
     const double margin = record.accuracy ? record.accuracy->margin : 0;
-    if (!(margin <= worstMargin)) {
-      worstMargin = margin;
-      worstId = record.id;
-    }
-  }
-  size_t count(CaseStatus status) const {
-    const auto found = byStatus.find(status);
-    return found == byStatus.end() ? 0 : found->second;
-  }
-  size_t bad() const {
-    size_t sum = 0;
-    for (const auto& [status, number] : byStatus) sum += isFailure(status) ? number : 0;
-    return sum;
-  }
-  size_t expected() const { return count(CaseStatus::Expected) + count(CaseStatus::Flake); }
-  size_t notExecuted() const {
-    size_t sum = 0;
-    for (const auto& [status, number] : byStatus) sum += isExecuted(status) ? 0 : number;
-    return sum;
+    if (margin <= worstMargin) return;
+    worstMargin = margin;
+    worstId = record.id;
   }
 };
 
-object cellOf(const Tally* tally) {
-  object cell;
-  cell["empty"] = flag(tally == nullptr);
-  if (!tally) return cell;
-  cell["pass"] = std::to_string(tally->count(CaseStatus::Pass));
-  cell["bad"] = tally->bad() > 0 ? data(std::to_string(tally->bad())) : data(false);
-  cell["expected"] = tally->expected() > 0 ? data(std::to_string(tally->expected())) : data(false);
-  const size_t unsupported = tally->notExecuted();
-  cell["unsupported"] = unsupported > 0 ? data(std::to_string(unsupported)) : data(false);
-  cell["margin"] = formatPercent(tally->worstMargin);
-  cell["worst"] = tally->worstId;
-  cell["class"] = std::string(tally->bad() > 0 ? "bad" : tally->count(CaseStatus::Pass) > 0 ? "good" : "none");
-  return cell;
+object cellOf(const MatrixCell* cell) {
+  object row;
+  row["empty"] = flag(cell == nullptr);
+  if (!cell) return row;
+  const size_t passed = cell->tally.count(Ending::Passed);
+  row["pass"] = std::to_string(passed);
+  row["others"] = data(otherEndings(cell->tally));
+  row["margin"] = formatPercent(cell->worstMargin);
+  row["worst"] = cell->worstId;
+  row["class"] = std::string(cell->tally.count(Ending::Failed) > 0 ? "bad" : passed > 0 ? "good" : "none");
+  return row;
 }
 
 /// Operator rows, one cell per backend and dtype.
 data matrix(const Results& results) {
-  std::map<std::string, std::map<std::string, Tally>> rows;
+  std::map<std::string, std::map<std::string, MatrixCell>> rows;
   std::set<std::string> columns;
   for (const CaseRecord* record : results.ofKind("check")) {
     if (record->op.empty()) continue;  // about no operator, such as a line of an expectation file
@@ -353,38 +360,6 @@ data access(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
-/// Counts per backend, and the reasons for what is not supported, most frequent first.
-data conformance(const Results& results) {
-  std::map<std::string, Tally> tallies;
-  std::map<std::string, std::map<std::string, size_t>> reasons;
-  std::map<std::string, size_t> fallbacks;
-  for (const CaseRecord* record : results.ofKind("conformance")) {
-    tallies[record->backend].add(*record);
-    if (record->status == CaseStatus::Unsupported) ++reasons[record->backend][record->reason];
-    if (!record->fallbacks.empty()) ++fallbacks[record->backend];
-  }
-  list backends;
-  for (const auto& [backend, tally] : tallies) {
-    std::vector<std::pair<size_t, std::string>> sorted;
-    for (const auto& [reason, count] : reasons[backend]) sorted.emplace_back(count, reason);
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    list reasonRows;
-    for (const auto& [count, reason] : sorted)
-      reasonRows.push_back(object{{"count", std::to_string(count)}, {"reason", reason}});
-    size_t total = 0;
-    for (const auto& [status, count] : tally.byStatus) total += count;
-    backends.push_back(object{{"backend", backend},
-                              {"total", std::to_string(total)},
-                              {"pass", std::to_string(tally.count(CaseStatus::Pass))},
-                              {"bad", std::to_string(tally.bad())},
-                              {"unsupported", std::to_string(tally.count(CaseStatus::Unsupported))},
-                              {"fallbacks", std::to_string(fallbacks[backend])},
-                              {"reasons", data(reasonRows)}});
-  }
-  const bool any = !backends.empty();
-  return object{{"any", flag(any)}, {"backends", data(backends)}};
-}
-
 data layersOf(const CaseRecord& record) {
   list rows;
   for (const LayerRecord& layer : record.layers) {
@@ -416,10 +391,12 @@ data models(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
-data headlineData(const Headlines& headlines) {
+data headlineData(const Results& results, const Headlines& headlines) {
+  const PlanSum sum = PlanSum::of(results);
   return object{{"verdict", headlines.verdict},
                 {"changes", headlines.changes},
                 {"share", headlines.share},
+                {"unplanned", flag(sum.any && sum.unplanned > 0)},
                 {"green", flag(headlines.green)}};
 }
 
@@ -453,7 +430,7 @@ data historyOf(const Nights* nights) {
                           {"commit", night.commit.substr(0, 12)},
                           {"dirty", flag(night.dirty)},
                           {"runs", std::to_string(night.runs)},
-                          {"cases", std::to_string(night.cases)},
+                          {"recorded", std::to_string(night.recorded)},
                           {"failed", std::to_string(night.failed)},
                           {"bad", flag(night.failed > 0)}});
   for (const StatusChange& change : nights->changes)
@@ -480,7 +457,7 @@ std::string formatNs(double ns) {
 
 data reportData(const Results& results, const Nights* nights, const Judged* judged, const NightParts* parts,
                 const PeerTimes* peers) {
-  return object{{"headlines", headlineData(headlinesOf(results, nights, judged))},
+  return object{{"headlines", headlineData(results, headlinesOf(results, nights, judged))},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
@@ -494,7 +471,7 @@ data reportData(const Results& results, const Nights* nights, const Judged* judg
                 {"timings", timings(results)},
                 {"roof", roof(results)},
                 {"access", access(results)},
-                {"conformance", conformance(results)},
+                {"conformance", conformanceData(results)},
                 {"models", models(results)},
                 {"warnings", warningsOf(results)}};
 }

@@ -162,7 +162,7 @@ class ConformanceLane {
       for (const auto& [op, number] : fallbacks_) fmt::print("{:6}  {}\n", number, op);
     }
     fmt::print("\n");
-    Table table({"suite", "backend", "pass", "fail", "unsupported", "unjudgeable"});
+    Table table({"suite", "backend", "models", "pass", "fail", "unsupported", "skip", "unproved"});
     for (const auto& [suite, counts] : suites_) addRow(table, suite, counts);
     addRow(table, "all", total_);
     fmt::print("{}", table.toString());
@@ -171,17 +171,21 @@ class ConformanceLane {
                  notes_);
   }
 
+  /// The numbers after the models add up to them.
   void addRow(Table& table, const std::string& suite, const std::map<CaseStatus, size_t>& counts) const {
-    size_t pass = 0, failed = 0, expected = 0, unjudgeable = 0, unsupported = 0;
-    for (const auto& [status, number] : counts)
-      (status == CaseStatus::Pass                                      ? pass
-       : isFailure(status)                                             ? failed
-       : status == CaseStatus::Expected || status == CaseStatus::Flake ? expected
-       : status == CaseStatus::Unproved                                ? unjudgeable
-                                                                       : unsupported) += number;
-    table.add({suite, backend_, std::to_string(pass),
+    size_t models = 0, failed = 0, expected = 0;
+    for (const auto& [status, number] : counts) {
+      models += number;
+      failed += isFailure(status) ? number : 0;
+      expected += status == CaseStatus::Expected || status == CaseStatus::Flake ? number : 0;
+    }
+    const auto count = [&](CaseStatus status) {
+      const auto found = counts.find(status);
+      return std::to_string(found == counts.end() ? 0 : found->second);
+    };
+    table.add({suite, backend_, std::to_string(models), count(CaseStatus::Pass),
                std::to_string(failed) + (expected ? fmt::format(" + {} expected", expected) : ""),
-               std::to_string(unsupported), std::to_string(unjudgeable)});
+               count(CaseStatus::Unsupported), count(CaseStatus::Skip), count(CaseStatus::Unproved)});
   }
 
   const ConformanceArguments& options_;

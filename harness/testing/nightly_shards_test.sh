@@ -16,9 +16,10 @@ night() {  # log, arguments...
 }
 same='--night 2026-01-02 --bench-runs 1'
 night whole $same --output whole --history whole.sqlite
-tail -n 3 "$scratch/whole" | head -n 1 | grep >/dev/null '^GREEN: [0-9]* cases executed of [0-9]* recorded. None failed.$' || fail "whole: no verdict"
+tail -n 3 "$scratch/whole" | head -n 1 | grep >/dev/null '^GREEN: [0-9]* cases recorded, none failed.$' || fail "whole: no verdict"
 tail -n 2 "$scratch/whole" | grep >/dev/null '^The first night of this history: nothing to compare with.$' || fail "whole: no changes"
-tail -n 1 "$scratch/whole" | grep >/dev/null '^Complete: [0-9]* runs, [0-9]* planned cases.$' || fail "whole: no share"
+tail -n 1 "$scratch/whole" | grep >/dev/null '^All [0-9]* runs reached their end: \([0-9]*\) planned = \1 recorded = [0-9]* passed' ||
+  fail "whole: what was planned is not what was recorded: $(tail -n 1 "$scratch/whole")"
 night first $same --shard 1/2
 night second $same --shard 2/2
 parts='out/nightly/shard-1-of-2/results.jsonl out/nightly/shard-2-of-2/results.jsonl'
@@ -28,7 +29,7 @@ mergedIsWhole "$bin" "$scratch/compared" whole/results.jsonl merged/results.json
 # A shard that is missing or cut is seen: its page is not green.
 code=0
 ./nightly --merge out/nightly/shard-1-of-2/results.jsonl --output half --history half.sqlite >"$scratch/half" 2>&1 || code=$?
-[ $code = 1 ] && tail -n 3 "$scratch/half" | grep >/dev/null '^INCOMPLETE: .*; 1 of 2 shards is missing, first 2/2.$' ||
+[ $code = 1 ] && tail -n 3 "$scratch/half" | grep >/dev/null '^INCOMPLETE: .*; 1 of 2 shards is missing, first 2/2\. [0-9]* planned' ||
   fail "a shard that is missing: expected 1 and INCOMPLETE, got $code: $(tail -n 3 "$scratch/half")"
 code=0
 sed '$d' out/nightly/shard-2-of-2/results.jsonl >cut.jsonl

@@ -63,7 +63,7 @@ Result<Nights> readNights(const std::string& path) {
       Statement rows,
       database.prepare(fmt::format(
           "SELECT night.id, name, commit_id, dirty, (SELECT count(*) FROM run WHERE night = night.id), "
-          "(SELECT count(*) FROM run CROSS JOIN seen ON seen.run = run.id WHERE run.night = night.id), "
+          "(SELECT ifnull(sum(written), 0) FROM run WHERE night = night.id), "
           "(SELECT count(*) FROM run CROSS JOIN seen ON seen.run = run.id JOIN outcome USING (subject, variant) WHERE "
           "run.night = night.id AND conclusion IN (SELECT id FROM conclusion WHERE status IN ('fail', 'crash', 'hang', "
           "'fallback', 'mistrusted', 'unexpected'))) "

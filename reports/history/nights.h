@@ -11,7 +11,9 @@ namespace opkit::reports {
 struct NightRow {
   std::string name, commit;
   bool dirty = false;
-  size_t runs = 0, cases = 0, failed = 0;
+  size_t runs = 0;
+  size_t recorded = 0;  // lines of cases and mutants
+  size_t failed = 0;    // cases; two of one id in a run count once
 };
 
 /// A case whose status is not that of the night before.

@@ -186,7 +186,8 @@ std::string Results::missing() const {
   if (const std::string absent = missingShards(shards); !absent.empty()) causes.push_back(absent);
   const std::string share = planned == 0
                                 ? ""
-                                : fmt::format("{} of {} planned cases ({:.1f} %); ", written, planned,
+                                : fmt::format("{} of {} planned cases{} ({:.1f} %); ", written, planned,
+                                              mutants.empty() ? "" : " and mutants",
                                               100 * static_cast<double>(written) / static_cast<double>(planned));
   return fmt::format("INCOMPLETE: {}{}", share, fmt::join(causes, ", "));
 }
