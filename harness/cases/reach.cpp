@@ -2,16 +2,12 @@
 
 #include <array>
 #include <cmath>
-#include <deque>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
-#include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
-#include "harness/cases/edges.h"
 #include "harness/cases/vary.h"
 
 namespace opkit::harness {
@@ -20,10 +16,8 @@ namespace {
 using Json = nlohmann::json;
 using Examples = std::vector<const Case*>;
 
-constexpr size_t kTries = 24;          // examples per place and turn
-constexpr size_t kSlowTries = 8;       // slow candidates, the cheapest of which is taken
-constexpr uint64_t kEdgeDays = 4;      // the day's set draws each operator's edges every fourth day
-constexpr double kTypicalDraw = 0.06;  // estimated seconds of a draw on the built-in backends together
+constexpr size_t kTries = 24;     // examples per place and turn
+constexpr size_t kSlowTries = 8;  // slow candidates, the cheapest of which is taken
 
 template <class List>
 auto pick(const List& list, Rng& rng) {
@@ -291,26 +285,6 @@ Examples withoutPoor(const Examples& examples) {
   return rich.empty() ? examples : rich;
 }
 
-/// The examples of f32, the dtype that most kernels are written for.
-Examples ofFloats(const Examples& examples) {
-  Examples floats;
-  for (const Case* c : examples)
-    if (std::any_of(c->inputs.begin(), c->inputs.end(),
-                    [](const auto& input) { return input && input->dtype == DType::Float32; }))
-      floats.push_back(c);
-  return floats;
-}
-
-/// One turn at one place. Turns alternate between examples of floats and all examples.
-struct Draw {
-  const OpDef* def;
-  const Place* place;
-  size_t turn;
-  std::shared_ptr<const Examples> examples;
-  std::string text;  // seeds the draw
-  std::optional<Case> found;
-};
-
 constexpr Place kPlaces[] = {
     {"more than 65,536 elements", manyElements, 4}, {"rows longer than 1,024", longRows, 2},
     {"five matrices and more", manyMatrices, 2},    {"higher ranks", moreAxes, 2},
@@ -350,12 +324,12 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
   return cheapestSlow();
 }
 
-/// True if a candidate of the draw matches the filter. Much cheaper than to check whether candidates are accepted.
-static bool mayMatch(const Draw& draw, const std::string& filter, Rng rng) {
-  const Examples rich = withoutPoor(*draw.examples);
+bool mayMatch(const Place& place, size_t turn, const OpDef& def, const Examples& examples, const std::string& filter,
+              Rng rng) {
+  const Examples rich = withoutPoor(examples);
   for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt)
-    for (Case& c : draw.place->vary(*pick(rich, rng), *draw.def, *draw.examples, draw.turn, rng)) {
-      markDrawn(c, std::string("drawn for ") + draw.place->name);
+    for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
+      markDrawn(c, std::string("drawn for ") + place.name);
       if (c.id().find(filter) != std::string::npos || c.name.find(filter) != std::string::npos) return true;
     }
   return false;
@@ -367,76 +341,6 @@ std::map<std::string, Examples> examplesOf(const Catalogue& base) {
     for (const Case& c : group.cases)
       if (c.lane != Lane::Specials && c.boundScale == 1) examples[c.op].push_back(&c);
   return examples;
-}
-
-/// All draws for one operator at one place.
-struct Spot {
-  size_t first = 0, count = 0;  // of the draws
-  uint64_t hash = 0;
-};
-
-static std::vector<Spot> spotsOf(const std::deque<Draw>& draws) {
-  std::vector<Spot> spots;
-  for (size_t i = 0; i < draws.size(); ++i) {
-    const bool isNew = i == 0 || draws[i].def != draws[i - 1].def || draws[i].place != draws[i - 1].place;
-    if (isNew) spots.push_back({i, 0, hashText(draws[i].def->type + draws[i].place->name)});
-    ++spots.back().count;
-  }
-  return spots;
-}
-
-/// As many as fit, others the next day.
-static void keepDay(const DrawsOfDay& of, std::vector<Spot>& spots) {
-  const size_t fit = std::max<size_t>(static_cast<size_t>(of.seconds / kTypicalDraw), 1);
-  const size_t days = (spots.size() + fit - 1) / fit;
-  std::erase_if(spots, [&](const Spot& spot) { return spot.hash % days != of.day % days; });
-}
-
-Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
-                                 uint64_t seed, const std::string& filter, const std::optional<DrawsOfDay>& ofDay) {
-  const auto examples = examplesOf(base);
-  std::deque<Draw> draws;
-  for (const OpDef* def : registry.all()) {
-    const auto own = examples.find(def->type);
-    const bool wanted = ops.empty() || std::ranges::find(ops, def->type) != ops.end();
-    if (!wanted || def->shapeOnly || def->control || own == examples.end()) continue;
-    const auto all = std::make_shared<const Examples>(own->second),
-               floats = std::make_shared<const Examples>(ofFloats(*all));
-    for (const Place& place : kPlaces)
-      for (size_t i = 0; i < 2 * place.turns; ++i)
-        draws.push_back({def, &place, i / 2, i % 2 == 0 ? floats : all,
-                         fmt::format("reach/{}/{}/{}/{}", def->type, place.name, i, seed), std::nullopt});
-  }
-  std::vector<Spot> spots = spotsOf(draws);
-  const size_t all = spots.size();
-  if (ofDay && all > 0) keepDay(*ofDay, spots);
-  ThreadPool(0, ThreadManner::Sleeps).parallelFor(spots.size(), [&](size_t s, size_t) {
-    const Spot& spot = spots[s];
-    for (size_t k = 0; k < spot.count; ++k) {
-      Draw& draw = draws[spot.first + (k + (ofDay ? ofDay->day + spot.hash : 0)) % spot.count];
-      Rng rng(hashText(draw.text));
-      if (!filter.empty() && !mayMatch(draw, filter, rng)) continue;
-      draw.found = drawAt(*draw.place, draw.turn, *draw.def, *draw.examples, registry, rng);
-      if (ofDay && draw.found) break;
-    }
-  });
-  std::vector<CaseGroup> groups;
-  for (const OpDef* def : registry.all()) {
-    const auto own = examples.find(def->type);
-    const bool wanted = ops.empty() || std::ranges::find(ops, def->type) != ops.end();
-    const bool isToday = !ofDay || hashText(def->type) % kEdgeDays == ofDay->day % kEdgeDays;
-    if (own == examples.end() || !wanted || !isToday) continue;
-    for (Case& c : edgeCases(*def, own->second, registry)) groups.push_back({{std::move(c)}});
-  }
-  std::set<std::string> seen;
-  for (Draw& draw : draws)
-    if (draw.found && seen.insert(draw.found->id()).second) groups.push_back({{*std::move(draw.found)}});
-  base.notes.push_back(fmt::format("{} cases were drawn for places that the written ones do not reach", groups.size()));
-  if (ofDay)
-    base.notes.back() +=
-        fmt::format(": at most one of the day for an operator and a kind of place, {} of {}", spots.size(), all);
-  OPKIT_TRY(addDrawn(std::move(groups), base));
-  return base;
 }
 
 }  // namespace opkit::harness

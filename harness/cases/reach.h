@@ -3,6 +3,7 @@
 // magnitudes, and where two attributes meet. Drawn for every `check`, and by --fuzz with other seeds.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "engine/op/op_def.h"
@@ -27,21 +28,12 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
                            const OpRegistry& registry, Rng& rng, bool newSeed = false);
 constexpr uint64_t kSeeds = 100'000;  // of data that is drawn
 
+/// True if a candidate of that draw has `filter` in its id or name. Much cheaper than to check whether candidates are
+/// accepted.
+bool mayMatch(const Place& place, size_t turn, const OpDef& def, const std::vector<const Case*>& examples,
+              const std::string& filter, Rng rng);
+
 /// Cases of `base` by operator, without those whose data or bound are special.
 std::map<std::string, std::vector<const Case*>> examplesOf(const Catalogue& base);
-
-/// The draws of one day: one for each operator and place, if they fit into `seconds` of one core, else a part of them.
-struct DrawsOfDay {
-  uint64_t day = 0;
-  double seconds = 0;
-};
-
-/// Adds a case per operator of `ops` (empty: all), place and turn to `base`, as far as there is one. A backend may
-/// refuse them for any reason. `base.notes` states how many were drawn. With `filter`, draws none of whose candidates
-/// has it in its id or name are left out; the others are not filtered. With `ofDay`, draws of that day alone. Draws on
-/// all cores.
-Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
-                                 uint64_t seed, const std::string& filter = "",
-                                 const std::optional<DrawsOfDay>& ofDay = std::nullopt);
 
 }  // namespace opkit::harness

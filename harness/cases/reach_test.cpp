@@ -1,4 +1,4 @@
-#include "harness/cases/reach.h"
+#include "harness/cases/reach_catalogue.h"
 
 #include <gtest/gtest.h>
 
@@ -51,6 +51,29 @@ TEST(Reach, TheSameSeedDrawsTheSameCases) {
   };
   EXPECT_EQ(ids(3), ids(3));
   EXPECT_NE(ids(3), ids(4));
+}
+
+TEST(Reach, TheNumberOfThreadsDoesNotMatter) {
+  const OpRegistry registry = ops::builtinOps();
+  const std::vector<std::string> ops = {"Add", "MatMul", "ReduceSum", "Sigmoid"};
+  const auto base = builtinCatalogue(registry, ops);
+  ASSERT_TRUE(base);
+  const auto idsOf = [&](ReachOptions options) {
+    size_t steps = 0, all = 0;
+    options.progress = [&](size_t done, size_t of) { steps = done, all = of; };
+    const auto drawn = reachCatalogue(*base, registry, ops, kDefaultSeed, options);
+    EXPECT_TRUE(drawn);
+    EXPECT_EQ(steps, all);
+    std::vector<std::string> ids;
+    for (const CaseGroup& group : drawn->groups)
+      for (const Case& c : group.cases) ids.push_back(c.id());
+    return ids;
+  };
+  for (const std::optional<DrawsOfDay>& day : {std::optional<DrawsOfDay>(), std::optional(DrawsOfDay{7, 1e6})}) {
+    const auto alone = idsOf({.ofDay = day, .threads = 1});
+    EXPECT_GT(alone.size(), base->groups.size() + 10);
+    EXPECT_EQ(alone, idsOf({.ofDay = day, .threads = 5}));
+  }
 }
 
 TEST(Reach, BitsFillBothWordsAndMeetInOne) {

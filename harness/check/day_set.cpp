@@ -11,7 +11,6 @@
 namespace opkit::harness {
 namespace {
 
-constexpr double kBriefShare = 0.2;   // of the time of a case, if it is checked briefly
 constexpr double kLeastShare = 0.05;  // of the groups that rotate, whatever the core and the draws take
 
 enum Kind : size_t { Core, BriefCore, Drawn, Rotates };

@@ -18,6 +18,8 @@ struct DayBudget {
   double coreSeconds() const { return seconds * kCores * kYield; }
 };
 
+inline constexpr double kBriefShare = 0.2;  // of the time of a case, if it is checked briefly
+
 /// Groups of a catalogue. The numbers are of written cases; draws are all in the set.
 struct DaySet {
   std::vector<size_t> groups;     // in whole: those of the core first, then draws, then the others of the day

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "engine/base/child_process.h"
+#include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "engine/tools/driver.h"
@@ -17,6 +18,7 @@
 #include "harness/commands/check_job.h"
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/check_sample.h"
+#include "harness/commands/check_time.h"
 #include "harness/commands/check_totals.h"
 #include "harness/commands/debug_case.h"
 #include "harness/commands/expectation_options.h"
@@ -73,7 +75,7 @@ std::optional<DayBudget> budgetOf(const CheckArguments& options) {
 class CheckRun {
  public:
   CheckRun(const CheckArguments& options, const OpRegistry& registry)
-      : options_(options), registry_(registry), budget_(budgetOf(options)) {}
+      : options_(options), registry_(registry), budget_(budgetOf(options)), time_(budget_, options.jobs) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_TRY(checkOracle(options_.backend.oracle, options_.cases));
@@ -82,13 +84,12 @@ class CheckRun {
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     OPKIT_ASSIGN(margins_, MarginRows::read(options_.backend.margins));
     for (const DescribedDevice& device : devices) devices_.push_back(device.info);
-    CaseOptions cases = options_.cases;
-    if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
-    OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
+    OPKIT_TRY(load());
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
     reruns_.emplace(newJob(), limits(), writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
     if (interrupted()) return cli::kSuccess;  // nothing was started
+    if (hasEstimate()) time_.estimate(estimatedCoreSeconds(units, catalogue_, registry_, options_.backend.backends));
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
@@ -103,6 +104,7 @@ class CheckRun {
     for (const std::string& note : catalogue_.notes) fmt::print("{}\n", note);
     isOld_ = noteOldBuild();
     if (options_.shard.index == 1) recordBrokenRules();
+    time_.beginCases();
     OPKIT_TRY(runUnits(units));
     OPKIT_TRY(file_.status());
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
@@ -110,6 +112,15 @@ class CheckRun {
   }
 
  private:
+  Status load() {
+    CaseOptions cases = options_.cases;
+    if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
+    Announcement drawing("drawing cases");
+    cases.drawProgress = [&](size_t done, size_t all) { drawing.step(done, all); };
+    OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
+    return Status::ok();
+  }
+
   CheckJob newJob() const { return {registry_, catalogue_, options_.backend, &expectations_, &margins_.recorded()}; }
 
   Result<std::vector<CheckUnit>> allUnits() {
@@ -126,6 +137,12 @@ class CheckRun {
     }
     addSmallUnits(catalogue_, units);
     return units;
+  }
+
+  /// Tracing shaders, validation layers and scripts take times of their own.
+  bool hasEstimate() const {
+    const BackendOptions& backend = options_.backend;
+    return backend.sanitize.empty() && backend.oracle.path.empty() && backend.validation == Validation::Off;
   }
 
   /// A long draw is brief on the backends on which it is long.
@@ -230,28 +247,18 @@ class CheckRun {
     return Status::ok();
   }
 
-  IsolationLimits limits() const {
+  IsolationLimits limits() {
     return {.workers = options_.jobs,
             .timeoutSeconds = options_.timeoutSeconds,
             .memoryBytes = options_.memoryMiB << 20,
             .replaceBytes = kLargestWorker,
-            .stop = [this] { return !file_.status().isOk() || isCut(); }};
-  }
-
-  /// The clock ends a run whose estimates were far too low for the machine. Compiling shaders for another device class
-  /// or with an empty cache takes minutes, whatever the budget.
-  bool isCut() const {
-    if (!budget_) return false;
-    constexpr double kPatience = 3, kPatienceWithCompiling = 15, kCompiling = 600;
-    const double seconds =
-        std::max(kPatience * budget_->seconds, std::min(kPatienceWithCompiling * budget_->seconds, kCompiling));
-    const double most = seconds * DayBudget::kCores / std::min(static_cast<double>(options_.jobs), DayBudget::kCores);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > most;
+            .stop = [this] { return !file_.status().isOk() || time_.isCut(); }};
   }
 
   std::string labelOf(const CheckUnit& unit) const { return caseOf(unit, catalogue_).first.op; }
 
   void recordAll(const CheckUnit& unit, JobReports job) {
+    time_.addResult(job);
     dispatches_ += job.dispatches;
     const bool partial = unit.only.has_value();  // the rest of its group crashed
     std::vector<JobReport*> failed;
@@ -275,7 +282,9 @@ class CheckRun {
     const std::string& backend = failed.front()->record.backend;
     if (std::ranges::all_of(failed, [&](const JobReport* one) { return one->record.backend == backend; }))
       again.backend = backend;
+    const double begunNs = nowNs();
     const auto rerun = reruns_->run(again);
+    time_.addRerun((nowNs() - begunNs) * 1e-9);
     if (!rerun || !*rerun) return;
     for (JobReport* one : failed)
       if ((one->record.rerun = (*rerun)->of(one->record))) one->block += rerunText(*one->record.rerun);
@@ -481,6 +490,7 @@ class CheckRun {
     printSlowest();
     fmt::print("{} dispatches\n", dispatches_);
     if (day_) fmt::print("{}\n", day_->toString(*budget_));
+    fmt::print("{}\n", time_.toString());
     if (!missing.empty()) {
       fmt::print("{}; their results are above{}\n", missing, options_.json.empty() ? "" : " and in " + options_.json);
       // runProgram replaces it by the signal's code
@@ -527,7 +537,7 @@ class CheckRun {
   const CheckArguments& options_;
   const OpRegistry& registry_;
   const std::optional<DayBudget> budget_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  CheckTime time_;
   std::optional<DaySet> day_;
   std::multimap<double, std::string> slowest_;  // by nanoseconds
   Catalogue catalogue_;
@@ -598,7 +608,10 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
   addShard(*command, options->shard, "the cases");
-  command->add_option("--timeout", options->timeoutSeconds, "Fail a group of cases after this many seconds")
+  command
+      ->add_option(
+          "--timeout", options->timeoutSeconds,
+          "Fail a group of cases after this many seconds; waiting for a core that other processes use does not count")
       ->capture_default_str()
       ->check(cli::seconds());
   command->add_option("--memory", options->memoryMiB, "Limit the memory of a worker, in MiB; 0 is no limit")

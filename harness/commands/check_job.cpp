@@ -10,6 +10,7 @@
 #include "harness/run/build_facts.h"
 #include "harness/run/terminal.h"
 #ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/pipelines_made.h"
 #include "harness/shaders/shader_workshop.h"
 #include "harness/trace/sanitize_case.h"
 #endif
@@ -23,7 +24,8 @@ std::string JobReports::toText() const {
   Json list = Json::array();
   for (const JobReport& report : reports)
     list.push_back({{"record", toJson(report.record)}, {"block", report.block}, {"kernels", report.variantKernels}});
-  return Json{{"reports", list}, {"dispatches", dispatches}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json{{"reports", list}, {"dispatches", dispatches}, {"pipelines", pipelines}, {"makingSeconds", makingSeconds}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 JobReports JobReports::fromText(const std::string& text) {
@@ -34,6 +36,8 @@ JobReports JobReports::fromText(const std::string& text) {
     job.reports.push_back({reports::caseFromJson(report.value("record", Json::object())), report.value("block", ""),
                            report.value("kernels", std::set<std::string>())});
   job.dispatches = json.value("dispatches", uint64_t{0});
+  job.pipelines = json.value("pipelines", uint64_t{0});
+  job.makingSeconds = json.value("makingSeconds", 0.0);
   return job;
 }
 
@@ -172,6 +176,19 @@ static void spread(double elapsedNs, std::vector<CaseResult>& results) {
 }
 
 JobReports CheckJob::run(const CheckUnit& unit) {
+#ifdef OPKIT_HAS_VULKAN
+  const vulkan::PipelinesMade before = vulkan::pipelinesMade();
+  JobReports job = runUnit(unit);
+  const vulkan::PipelinesMade after = vulkan::pipelinesMade();
+  job.pipelines = after.count - before.count;
+  job.makingSeconds = (after.ns - before.ns) * 1e-9;
+  return job;
+#else
+  return runUnit(unit);
+#endif
+}
+
+JobReports CheckJob::runUnit(const CheckUnit& unit) {
   JobReports job;
   if (checkers_.empty())
     if (const Status status = open(); !status.isOk()) {

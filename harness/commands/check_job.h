@@ -17,6 +17,8 @@ struct JobReport {
 struct JobReports {
   std::vector<JobReport> reports;
   uint64_t dispatches = 0;
+  uint64_t pipelines = 0;    // that the worker's Vulkan drivers made
+  double makingSeconds = 0;  // of these pipelines
 
   std::string toText() const;
   static JobReports fromText(const std::string& text);
@@ -52,6 +54,7 @@ class CheckJob {
   JobReports run(const CheckUnit& unit);
 
  private:
+  JobReports runUnit(const CheckUnit& unit);
   Status open();
   ScriptOracle* script() { return script_ ? &*script_ : nullptr; }
   Status addSanitizer(const BackendLane& lane);

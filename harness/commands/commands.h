@@ -11,7 +11,7 @@
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "harness/cases/case_file.h"
-#include "harness/cases/reach.h"
+#include "harness/cases/reach_catalogue.h"
 #include "harness/oracle/script_oracle.h"
 #include "harness/run/results.h"
 #include "harness/run/shard.h"
@@ -104,7 +104,8 @@ struct CaseOptions {
   std::optional<uint64_t> seed;
   bool reach = false;  // further cases at the places of harness/cases/reach.h
   std::optional<DrawsOfDay> drawsOfDay;
-  size_t fuzz = 0;  // further cases per operator, drawn from the cards
+  std::function<void(size_t done, size_t all)> drawProgress;  // see ReachOptions
+  size_t fuzz = 0;                                            // further cases per operator, drawn from the cards
 
   void add(CLI::App& command);
 };

@@ -1,7 +1,7 @@
 #include "engine/backend/cpu/simd_target.h"
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
-#include "harness/cases/reach.h"
+#include "harness/cases/reach_catalogue.h"
 #include "harness/check/variants.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
@@ -191,8 +191,8 @@ Result<Catalogue> loadCases(const CaseOptions& options, const OpRegistry& regist
   }
   const Catalogue written = options.fuzz ? catalogue : Catalogue{};
   if (options.reach && options.casesFile.empty() && options.id.empty()) {
-    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, options.filter,
-                                           options.drawsOfDay));
+    const ReachOptions reach{.filter = options.filter, .ofDay = options.drawsOfDay, .progress = options.drawProgress};
+    OPKIT_ASSIGN(catalogue, reachCatalogue(std::move(catalogue), registry, options.ops, kDefaultSeed, reach));
   }
   OPKIT_ASSIGN(catalogue, applyFilter(std::move(catalogue), filter, registry));
   if (options.fuzz == 0) return catalogue;

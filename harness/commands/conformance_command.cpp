@@ -269,7 +269,9 @@ void addConformanceCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile());
   addShard(*command, options->shard, "the models");
-  command->add_option("--timeout", options->timeoutSeconds, "Fail a model after this many seconds")
+  command
+      ->add_option("--timeout", options->timeoutSeconds,
+                   "Fail a model after this many seconds, without waiting for busy cores")
       ->check(cli::seconds())
       ->capture_default_str();
   command->add_option("--workers", options->workers, "Use this many worker processes")

@@ -129,7 +129,7 @@ void addModelCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::finiteNumber(DBL_MIN));
   command
       ->add_option("--timeout", options->timeoutSeconds,
-                   "Fail if one of the two runs takes more than this many seconds")
+                   "Fail if one of the two runs takes more than this many seconds, without waiting for busy cores")
       ->capture_default_str()
       ->check(cli::seconds());
   command->add_option("--memory", options->memoryMiB, "Limit the memory of the runs, in MiB; 0 is no limit")

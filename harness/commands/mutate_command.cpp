@@ -176,7 +176,9 @@ void addMutateCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--jobs", options->mutation.jobs, "Use this many worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
-  command->add_option("--timeout", options->mutation.timeoutSeconds, "Count a mutant as killed after this many seconds")
+  command
+      ->add_option("--timeout", options->mutation.timeoutSeconds,
+                   "Count a mutant as killed after this many seconds, without waiting for busy cores")
       ->check(cli::seconds())
       ->capture_default_str();
   command->add_option("--threshold", options->threshold, "Fail below this score, in percent")

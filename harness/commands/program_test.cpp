@@ -125,6 +125,7 @@ TEST(Program, TheBudgetTakesAPartThatFollowsFromTheDay) {
   const Ran first = run(check + " --day 7 --jobs 1"), again = run(check + " --day 7"), other = run(check + " --day 8");
   EXPECT_EQ(first.code, 0) << first.text;
   EXPECT_NE(first.text.find("\nday 7: "), std::string::npos) << first.text;
+  EXPECT_NE(first.text.find(" s on 1 core"), std::string::npos) << "took N s, estimated M s: " << first.text;
   EXPECT_GT(idsOf(first.text).size(), 5u);
   EXPECT_EQ(idsOf(first.text), idsOf(again.text));
   EXPECT_NE(idsOf(first.text), idsOf(other.text));

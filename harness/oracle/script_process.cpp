@@ -15,8 +15,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/clock.h"
-
 namespace opkit::harness {
 
 extern const char* const kOracleDriver;  // driver.py
@@ -25,7 +23,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kNsPerSecond = 1e9;
 constexpr double kLoadSeconds = 60;
 constexpr const char* kDebianPython = "/usr/bin/python3";
 constexpr const char* kNoProgram = "exit code 127";
@@ -42,13 +39,19 @@ constexpr const char* kNoPython =
 
 /// Waits until the channel is ready for `events`; false if the time is up. An interrupt does not end the wait: the
 /// command ends this process.
-bool waitFor(int channel, short events, double deadline) {
-  while (true) {
-    const double leftMs = std::ceil((deadline - nowNs()) * 1e-6);
-    if (leftMs <= 0) return false;
+bool waitFor(int channel, short events, ProcessClock& clock) {
+  while (!clock.isOver()) {
     pollfd one{channel, events, 0};
-    if (::poll(&one, 1, static_cast<int>(std::min(leftMs, 1000.0))) > 0) return true;
+    if (::poll(&one, 1, static_cast<int>(std::ceil(clock.patienceSeconds() * 1000))) > 0) return true;
   }
+  return false;
+}
+
+/// Of `limitSeconds` from now on.
+ProcessClock clockOf(pid_t process, double limitSeconds) {
+  ProcessClock clock(process);
+  clock.begin(limitSeconds);
+  return clock;
 }
 
 std::vector<std::string> interpreters() {
@@ -76,9 +79,9 @@ Result<ScriptProcess> ScriptProcess::launch(const std::string& python, const std
 
 /// Moves all bytes with `step`, which is send or recv without blocking.
 template <class Step>
-ScriptProcess::Transfer ScriptProcess::transfer(short events, size_t size, double deadline, const Step& step) {
+ScriptProcess::Transfer ScriptProcess::transfer(short events, size_t size, ProcessClock& clock, const Step& step) {
   for (size_t done = 0; done < size;) {
-    if (!waitFor(channel_.get(), events, deadline)) return Transfer::Late;
+    if (!waitFor(channel_.get(), events, clock)) return Transfer::Late;
     const ssize_t moved = step(done);
     if (moved < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (moved <= 0) return Transfer::Ended;
@@ -87,7 +90,7 @@ ScriptProcess::Transfer ScriptProcess::transfer(short events, size_t size, doubl
   return Transfer::Done;
 }
 
-ScriptProcess::Transfer ScriptProcess::send(const ScriptMessage& message, double deadline) {
+ScriptProcess::Transfer ScriptProcess::send(const ScriptMessage& message, ProcessClock& clock) {
   const std::array<uint64_t, 2> lengths = {message.header.size(), message.payload.size()};
   const std::array<std::pair<const void*, size_t>, 3> parts = {{{lengths.data(), sizeof(lengths)},
                                                                 {message.header.data(), message.header.size()},
@@ -96,14 +99,14 @@ ScriptProcess::Transfer ScriptProcess::send(const ScriptMessage& message, double
     const auto step = [&, from = static_cast<const char*>(data), all = size](size_t done) {
       return ::send(channel_.get(), from + done, all - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     };
-    if (const Transfer sent = transfer(POLLOUT, size, deadline, step); sent != Transfer::Done) return sent;
+    if (const Transfer sent = transfer(POLLOUT, size, clock, step); sent != Transfer::Done) return sent;
   }
   return Transfer::Done;
 }
 
-ScriptProcess::Transfer ScriptProcess::receive(ScriptMessage& message, double deadline) {
+ScriptProcess::Transfer ScriptProcess::receive(ScriptMessage& message, ProcessClock& clock) {
   const auto part = [&](void* data, size_t size) {
-    return transfer(POLLIN, size, deadline, [&](size_t done) {
+    return transfer(POLLIN, size, clock, [&](size_t done) {
       return ::recv(channel_.get(), static_cast<char*>(data) + done, size - done, MSG_DONTWAIT);
     });
   };
@@ -119,7 +122,8 @@ Result<ScriptProcess> ScriptProcess::start(const std::string& script) {
   for (const std::string& python : interpreters()) {
     OPKIT_ASSIGN(ScriptProcess process, launch(python, script));
     ScriptMessage first;
-    const Transfer got = process.receive(first, nowNs() + kLoadSeconds * kNsPerSecond);
+    ProcessClock clock = clockOf(process.process_, kLoadSeconds);
+    const Transfer got = process.receive(first, clock);
     if (got == Transfer::Late) return Status::invalidArgument("{}: loading it takes over {:g} s", script, kLoadSeconds);
     const std::string ended = got == Transfer::Ended ? process.stop() : "";
     if (ended == kNoProgram) continue;
@@ -132,10 +136,10 @@ Result<ScriptProcess> ScriptProcess::start(const std::string& script) {
 }
 
 Result<ScriptMessage> ScriptProcess::ask(const ScriptMessage& question, double seconds) {
-  const double deadline = nowNs() + seconds * kNsPerSecond;
+  ProcessClock clock = clockOf(process_, seconds);
   ScriptMessage answer;
-  Transfer moved = send(question, deadline);
-  if (moved == Transfer::Done) moved = receive(answer, deadline);
+  Transfer moved = send(question, clock);
+  if (moved == Transfer::Done) moved = receive(answer, clock);
   if (moved == Transfer::Done) return answer;
   const std::string ended = stop();
   if (moved == Transfer::Late) return Status::internal("the script gave no answer within {:g} s", seconds);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/checked_file.h"
+#include "harness/run/worker_clock.h"
 
 namespace opkit::harness {
 
@@ -30,19 +31,20 @@ class ScriptProcess {
   ScriptProcess(const ScriptProcess&) = delete;
   ScriptProcess& operator=(ScriptProcess&&) = delete;
 
-  /// The answer. Internal if the process ends or exceeds the time; it has ended then, and isRunning() is false.
+  /// The answer. Internal if the process ends or exceeds the time, by a WorkerClock; it has ended then, and isRunning()
+  /// is false.
   Result<ScriptMessage> ask(const ScriptMessage& question, double seconds);
   bool isRunning() const { return process_ >= 0; }
 
  private:
   enum class Transfer { Done, Ended, Late };
   template <class Step>
-  Transfer transfer(short events, size_t size, double deadline, const Step& step);
+  Transfer transfer(short events, size_t size, ProcessClock& clock, const Step& step);
 
   ScriptProcess(pid_t process, Descriptor channel) : process_(process), channel_(std::move(channel)) {}
   static Result<ScriptProcess> launch(const std::string& python, const std::string& script);
-  Transfer send(const ScriptMessage& message, double deadline);
-  Transfer receive(ScriptMessage& message, double deadline);
+  Transfer send(const ScriptMessage& message, ProcessClock& clock);
+  Transfer receive(ScriptMessage& message, ProcessClock& clock);
   /// Kills it if it still runs; "signal 11 (Segmentation fault)" or "exit code 3".
   std::string stop();
 

@@ -7,21 +7,27 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "engine/base/checked_file.h"
 #include "engine/base/guard.h"
 #include "engine/base/interrupt.h"
+#include "harness/run/worker_clock.h"
 
 namespace opkit::harness {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// Workers of this process that run, of all pools. Used by one thread, as pools are.
+std::set<pid_t>& running() {
+  static std::set<pid_t> workers;
+  return workers;
+}
 
 bool readAll(int fd, void* data, size_t size) {
   auto* bytes = static_cast<char*>(data);
@@ -113,7 +119,7 @@ struct Worker {
   Descriptor channel;
   size_t job = 0;
   bool busy = false;
-  Clock::time_point deadline;
+  ProcessClock clock;
 };
 
 class Pool {
@@ -148,7 +154,12 @@ class Pool {
     const pid_t self = getpid();
     worker.pid = fork();
     if (worker.pid < 0) return Status::internal("no process for a worker: {}", std::strerror(errno));
-    if (worker.pid > 0) return Status::ok();
+    if (worker.pid > 0) {
+      running().insert(worker.pid);
+      worker.clock = ProcessClock(worker.pid);
+      return Status::ok();
+    }
+    running().clear();
     for (Worker& other : workers_) other.channel = Descriptor();  // or the others would never see theirs close
     serve(theirs.get(), self, limits_.memoryBytes, job_);
   }
@@ -161,6 +172,7 @@ class Pool {
     if (worker.busy) kill(worker.pid, SIGKILL);
     int state = 0;
     waitpid(worker.pid, &state, 0);
+    running().erase(worker.pid);
     worker = {};
     if (WIFSIGNALED(state)) return fmt::format("signal {} ({})", WTERMSIG(state), strsignal(WTERMSIG(state)));
     return fmt::format("exit code {}", WEXITSTATUS(state));
@@ -171,8 +183,7 @@ class Pool {
     if (worker.pid < 0) OPKIT_TRY(start(worker));
     worker.job = next_++;
     worker.busy = true;
-    worker.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                         limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds));
+    worker.clock.begin(limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds);
     if (!sendAll(worker.channel.get(), &worker.job, sizeof(worker.job)))
       return Status::internal("a worker ended before its job");
     return Status::ok();
@@ -215,21 +226,20 @@ class Pool {
   Status waitForSome() {
     std::vector<pollfd> waits;
     std::vector<Worker*> busy;
-    Clock::time_point earliest = Clock::time_point::max();
+    double patienceSeconds = 1;
     for (Worker& worker : workers_) {
       if (!worker.busy) continue;
       waits.push_back({worker.channel.get(), POLLIN, 0});
       busy.push_back(&worker);
-      earliest = std::min(earliest, worker.deadline);
+      patienceSeconds = std::min(patienceSeconds, worker.clock.patienceSeconds());
     }
     if (busy.empty()) return Status::internal("{} of {} jobs were not run", count_ - finished_, count_);
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(earliest - Clock::now()).count();
-    poll(waits.data(), waits.size(), static_cast<int>(std::clamp<int64_t>(left + 1, 1, 1000)));
+    poll(waits.data(), waits.size(), static_cast<int>(std::ceil(patienceSeconds * 1000)));
     if (stopped()) return Status::ok();
     for (size_t i = 0; i < waits.size(); ++i) {
       if (waits[i].revents != 0)
         OPKIT_TRY(receive(*busy[i]));
-      else if (Clock::now() >= busy[i]->deadline)
+      else if (busy[i]->clock.isOver())
         OPKIT_TRY(expire(*busy[i]));
     }
     return Status::ok();
@@ -245,6 +255,12 @@ class Pool {
 };
 
 }  // namespace
+
+double runningWorkersSeconds() {
+  double sum = 0;
+  for (const pid_t worker : running()) sum += processSeconds(worker);
+  return sum;
+}
 
 Status runIsolated(size_t count, const IsolationLimits& limits, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done) {

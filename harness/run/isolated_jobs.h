@@ -19,7 +19,7 @@ struct JobOutcome {
 
 struct IsolationLimits {
   size_t workers = 1;
-  double timeoutSeconds = 300;           // of one job
+  double timeoutSeconds = 300;           // of one job, by a WorkerClock: other processes do not use it up
   size_t memoryBytes = 0;                // limit of memory that a worker may add; 0 is unlimited
   size_t replaceBytes = 0;               // a worker that holds more than this after a job is replaced; 0: never
   std::function<bool()> stop = nullptr;  // true: no further job is handed out, running ones are ended
@@ -33,5 +33,8 @@ Status runIsolated(size_t count, const IsolationLimits& limits, const std::funct
                    const std::function<void(size_t, const JobOutcome&)>& done);
 Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done);
+
+/// Processor seconds of the workers that run now, of all calls of this process.
+double runningWorkersSeconds();
 
 }  // namespace opkit::harness

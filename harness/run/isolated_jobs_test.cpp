@@ -83,5 +83,21 @@ TEST(IsolatedJobs, AHangCostsOneJob) {
   EXPECT_EQ(outcomes.at(2).kind, Kind::Answered);
 }
 
+TEST(IsolatedJobs, AnEndlessLoopCostsOneJob) {
+  const auto outcomes = runAll(3, 2, [](size_t i) -> std::string {
+    for (volatile size_t turns = 0; i == 1; turns = turns + 1) {
+    }
+    return "done";
+  });
+  ASSERT_EQ(outcomes.size(), 3u);
+  EXPECT_EQ(outcomes.at(1).kind, Kind::TimedOut);
+  EXPECT_EQ(outcomes.at(2).kind, Kind::Answered);
+}
+
+TEST(IsolatedJobs, WorkersThatHaveEndedAreNotCountedAsRunning) {
+  runAll(3, 2, [](size_t) { return "done"; });
+  EXPECT_EQ(runningWorkersSeconds(), 0);
+}
+
 }  // namespace
 }  // namespace opkit::harness

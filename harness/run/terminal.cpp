@@ -44,6 +44,28 @@ void Progress::clear() {
   std::fputs("\r\x1b[K", stderr);
 }
 
+Announcement::Announcement(std::string what, double nowSeconds) : what_(std::move(what)) {
+  constexpr double kFirstSeconds = 2;
+  nextSeconds_ = nowSeconds + kFirstSeconds;
+}
+
+void Announcement::step(size_t done, size_t all) {
+  if (isatty(STDERR_FILENO) != 0) {
+    if (!bar_) bar_.emplace(all);
+    bar_->step(what_);
+  } else if (const auto line = lineAt(nowNs() * 1e-9, done, all)) {
+    fmt::print("{}\n", *line);
+    std::fflush(stdout);
+  }
+}
+
+std::optional<std::string> Announcement::lineAt(double nowSeconds, size_t done, size_t all) {
+  constexpr double kBetweenSeconds = 30;
+  if (nowSeconds < nextSeconds_ || done == all) return std::nullopt;
+  nextSeconds_ = nowSeconds + kBetweenSeconds;
+  return fmt::format("{}: {} of {}", what_, done, all);
+}
+
 Table::Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 
 void Table::add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

@@ -1,9 +1,11 @@
 // Output of the commands: colour and a progress bar on a terminal, plain lines elsewhere.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -27,6 +29,21 @@ class Progress {
   size_t total_;
   size_t done_ = 0;
   bool visible_;
+};
+
+/// Says how far a preparation is that may take minutes: a bar on a terminal, elsewhere a line on stdout after two
+/// seconds and then every half minute: "drawing cases: 1240 of 9310".
+class Announcement {
+ public:
+  explicit Announcement(std::string what, double nowSeconds = nowNs() * 1e-9);
+  void step(size_t done, size_t all);
+  /// The line that is due at that time, if any.
+  std::optional<std::string> lineAt(double nowSeconds, size_t done, size_t all);
+
+ private:
+  std::string what_;
+  double nextSeconds_;
+  std::optional<Progress> bar_;
 };
 
 /// Columns padded to their widest cell; the first row is the heading. Numbers are right-aligned.

@@ -30,6 +30,15 @@ TEST(FailureBlock, SaysEverythingThatOneNeeds) {
     EXPECT_NE(block.find(part), std::string::npos) << "expected '" << part << "' in:\n" << block;
 }
 
+TEST(Announcement, ComesAfterTwoSecondsAndThenSeldom) {
+  Announcement drawing("drawing cases", 100);
+  EXPECT_FALSE(drawing.lineAt(101, 5, 900));
+  EXPECT_EQ(drawing.lineAt(102, 7, 900), "drawing cases: 7 of 900");
+  EXPECT_FALSE(drawing.lineAt(131, 8, 900));
+  EXPECT_EQ(drawing.lineAt(133, 9, 900), "drawing cases: 9 of 900");
+  EXPECT_FALSE(drawing.lineAt(200, 900, 900)) << "what follows says that it is done";
+}
+
 TEST(FailureBlock, AFallbackIsSaid) {
   CaseResult result;
   result.status = CaseStatus::Fallback;

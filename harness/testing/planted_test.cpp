@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "engine/backend/device_test_support.h"
-#include "harness/cases/reach.h"
+#include "harness/cases/reach_catalogue.h"
 #include "harness/check/check.h"
 #include "harness/mutate/hunt.h"
 #include "harness/testing/planted_kernels.h"

@@ -6,6 +6,7 @@
 #include "engine/backend/vulkan/descriptor_allocator.h"
 #include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/dispatch_tracer.h"
+#include "engine/backend/vulkan/pipelines_made.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
@@ -216,6 +217,7 @@ Result<PipelineCache::Entry> PipelineCache::get(const ShaderCode& built, std::sp
 
 Result<std::unique_ptr<Pipeline>> PipelineCache::compile(const ShaderCode& code, std::span<const uint32_t> constants,
                                                          bool traced) {
+  const MakingTimer timer(1);
   const bool captures = captures_;
   OPKIT_ASSIGN(auto pipeline, Pipeline::create(*device_, code, constants, driverCache_.get(),
                                                {.captureStatistics = captures, .traced = traced}));

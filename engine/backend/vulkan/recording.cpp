@@ -5,6 +5,7 @@
 
 #include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/dispatch_tracer.h"
+#include "engine/backend/vulkan/pipelines_made.h"
 #include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
@@ -329,6 +330,7 @@ Status CommandRecording::finish(VkFence fence) {
                                              &visible, 0, nullptr, 0, nullptr);
   OPKIT_TRY(commands_.end());
   if (!warmup_) return Status::ok();
+  const MakingTimer timer(0);  // lavapipe compiles at a first dispatch
   OPKIT_TRY(warmup_->end());
   OPKIT_TRY(context_.device->submitAndWait(warmup_->handle(), fence));
   warmup_.reset();

@@ -1,0 +1,88 @@
+#include "harness/run/processor_time.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace opkit::harness {
+namespace {
+
+std::string firstLineOf(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+double secondsOf(const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec; }
+
+}  // namespace
+
+std::optional<ThreadTimes> parseThreadTimes(const std::string& line) {
+  std::istringstream words(line);
+  double ranNs = 0, waitedNs = 0;
+  if (!(words >> ranNs >> waitedNs)) return std::nullopt;
+  return ThreadTimes{ranNs * 1e-9, waitedNs * 1e-9};
+}
+
+std::map<pid_t, ThreadTimes> threadTimesOf(pid_t process) {
+  std::map<pid_t, ThreadTimes> threads;
+  std::error_code failed;
+  std::filesystem::directory_iterator task("/proc/" + std::to_string(process) + "/task", failed);
+  for (; !failed && task != std::filesystem::directory_iterator(); task.increment(failed)) {
+    const std::string name = task->path().filename().string();
+    pid_t id = 0;
+    std::from_chars(name.data(), name.data() + name.size(), id);
+    if (const auto times = parseThreadTimes(firstLineOf(task->path().string() + "/schedstat"))) threads[id] = *times;
+  }
+  return threads;
+}
+
+ThreadTimes timesBetween(const std::map<pid_t, ThreadTimes>& before, const std::map<pid_t, ThreadTimes>& after) {
+  ThreadTimes sum;
+  for (const auto& [id, times] : after) {
+    const auto earlier = before.find(id);
+    const ThreadTimes from = earlier == before.end() ? ThreadTimes{} : earlier->second;
+    sum.ran += std::max(times.ran - from.ran, 0.0);
+    sum.waited += std::max(times.waited - from.waited, 0.0);
+  }
+  return sum;
+}
+
+std::optional<MachineTimes> parseMachineTimes(const std::string& line, double ticksPerSecond) {
+  std::istringstream words(line);
+  std::string cpu;
+  double user = 0, nice = 0, system = 0, idle = 0, disk = 0, interrupts = 0, soft = 0, stolen = 0;
+  if (!(words >> cpu >> user >> nice >> system >> idle >> disk >> interrupts >> soft >> stolen) || cpu != "cpu")
+    return std::nullopt;
+  return MachineTimes{(user + nice + system + interrupts + soft) / ticksPerSecond, (idle + disk) / ticksPerSecond,
+                      stolen / ticksPerSecond};
+}
+
+MachineTimes machineTimes() {
+  const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+  return parseMachineTimes(firstLineOf("/proc/stat"), ticks).value_or(MachineTimes{});
+}
+
+double ownSeconds() {
+  double sum = 0;
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    if (getrusage(who, &usage) == 0) sum += secondsOf(usage.ru_utime) + secondsOf(usage.ru_stime);
+  }
+  return sum;
+}
+
+double processSeconds(pid_t process) {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace opkit::harness
