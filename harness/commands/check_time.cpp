@@ -1,5 +1,6 @@
 #include "harness/commands/check_time.h"
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 
@@ -11,13 +12,13 @@
 namespace opkit::harness {
 namespace {
 
-double nowSeconds() { return nowNs() * 1e-9; }
+double steadySeconds() { return nowNs() * 1e-9; }
 
 /// Processor seconds of this process, of its workers and of what they started and waited for.
 double runSeconds() { return ownSeconds() + runningWorkersSeconds(); }
 
-double estimateOf(const CheckUnit& unit, const Catalogue& catalogue, const OpRegistry& registry,
-                  const std::vector<std::string>& backends) {
+double coreSecondsOf(const CheckUnit& unit, const Catalogue& catalogue, const OpRegistry& registry,
+                     const std::vector<std::string>& backends) {
   if (!unit.isGroup()) return 0;
   const std::vector<Case>& cases = catalogue.groups[unit.group].cases;
   const OpDef* const def = registry.find(cases.front().op);
@@ -43,17 +44,17 @@ double estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue
                             const std::vector<std::string>& backends) {
   std::vector<double> seconds(units.size());
   ThreadPool(0, ThreadManner::Sleeps).parallelFor(units.size(), [&](size_t i, size_t) {
-    seconds[i] = estimateOf(units[i], catalogue, registry, backends);
+    seconds[i] = coreSecondsOf(units[i], catalogue, registry, backends);
   });
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 CheckTime::CheckTime(const std::optional<DayBudget>& budget, size_t jobs)
-    : budget_(budget), cores_(coresFor(jobs)), clock_(nowSeconds(), machineTimes(), runSeconds()) {
+    : budget_(budget), cores_(coresFor(jobs)), clock_(steadySeconds(), machineTimes(), runSeconds()) {
   times_.workers = jobs;
 }
 
-void CheckTime::look() { clock_.look(nowSeconds(), machineTimes(), runSeconds()); }
+void CheckTime::look() { clock_.look(steadySeconds(), machineTimes(), runSeconds()); }
 
 bool CheckTime::isCut() {
   if (!budget_) return false;
@@ -61,12 +62,12 @@ bool CheckTime::isCut() {
   const double seconds =
       std::max(kPatience * budget_->seconds, std::min(kPatienceWithCompiling * budget_->seconds, kCompiling));
   const double most = seconds * DayBudget::kCores / std::min(static_cast<double>(times_.workers), DayBudget::kCores);
-  const double unseen = clock_.secondsAt(nowSeconds()) - clock_.seconds();
+  const double unseen = clock_.secondsAt(steadySeconds()) - clock_.seconds();
   if (unseen >= kBetweenLooks || clock_.countedSeconds() + unseen > most) look();
   return clock_.countedSeconds() > most || clock_.seconds() > kMostStretch * most;
 }
 
-void CheckTime::beginCases() { times_.preparing = clock_.secondsAt(nowSeconds()); }
+void CheckTime::beginCases() { times_.preparing = clock_.secondsAt(steadySeconds()); }
 
 void CheckTime::addResult(const JobReports& job) {
   times_.pipelines += job.pipelines;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <map>
 #include <new>
@@ -85,8 +86,8 @@ TEST(IsolatedJobs, AHangCostsOneJob) {
 
 TEST(IsolatedJobs, AnEndlessLoopCostsOneJob) {
   const auto outcomes = runAll(3, 2, [](size_t i) -> std::string {
-    for (volatile size_t turns = 0; i == 1; turns = turns + 1) {
-    }
+    std::atomic<size_t> turns = 0;
+    while (i == 1) ++turns;
     return "done";
   });
   ASSERT_EQ(outcomes.size(), 3u);

@@ -11,7 +11,7 @@ namespace {
 constexpr double kBetweenLooks = 1;
 constexpr double kShortest = 0.05;  // between the looks of a job whose time is nearly up
 
-double nowSeconds() { return nowNs() * 1e-9; }
+double steadySeconds() { return nowNs() * 1e-9; }
 
 /// Of the time in which any thread wanted a core, the share that threads had one; the rest of the time in full.
 double rateOf(const ThreadTimes& times, double seconds, double stolenShare) {
@@ -52,21 +52,21 @@ double WorkerClock::due() const {
 
 ProcessClock::ProcessClock(pid_t process)
     : process_(process),
-      looked_(nowSeconds()),
+      looked_(steadySeconds()),
       clock_(looked_, coresOfMachine()),
       threads_(threadTimesOf(process)),
       machine_(machineTimes()) {}
 
-void ProcessClock::begin(double limitSeconds) { clock_.begin(nowSeconds(), limitSeconds); }
+void ProcessClock::begin(double limitSeconds) { clock_.begin(steadySeconds(), limitSeconds); }
 
 bool ProcessClock::isOver() {
-  const double now = nowSeconds();
+  const double now = steadySeconds();
   if (now >= std::min(looked_ + kBetweenLooks, clock_.due())) look(now);
   return clock_.isOver(now);
 }
 
 double ProcessClock::patienceSeconds() const {
-  return std::max(std::min(looked_ + kBetweenLooks, clock_.due()) - nowSeconds(), 0.0);
+  return std::max(std::min(looked_ + kBetweenLooks, clock_.due()) - steadySeconds(), 0.0);
 }
 
 void ProcessClock::look(double now) {
