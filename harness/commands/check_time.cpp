@@ -43,7 +43,8 @@ double coresFor(size_t jobs) {
 double estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue& catalogue, const OpRegistry& registry,
                             const std::vector<std::string>& backends) {
   std::vector<double> seconds(units.size());
-  ThreadPool(0, ThreadManner::Sleeps).parallelFor(units.size(), [&](size_t i, size_t) {
+  constexpr size_t kManyUnits = 500;  // fewer take less time than a thread takes to start
+  ThreadPool(units.size() < kManyUnits ? 1 : 0, ThreadManner::Sleeps).parallelFor(units.size(), [&](size_t i, size_t) {
     seconds[i] = coreSecondsOf(units[i], catalogue, registry, backends);
   });
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);

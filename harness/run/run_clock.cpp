@@ -52,7 +52,8 @@ std::vector<Cause> causesOf(const RunTimes& times) {
 std::string RunTimes::toString() const {
   const std::string text = fmt::format("took {}, estimated {} on {:g} core{}", secondsText(took),
                                        secondsText(estimated), cores, cores == 1 ? "" : "s");
-  if (took <= 2 * estimated) return text;
+  constexpr double kLeastDelay = 5;  // seconds; below, starting a process decides
+  if (took <= 2 * estimated || took < estimated + kLeastDelay) return text;
   constexpr double kLeastPart = 0.25;  // of the time beyond the estimate that a cause must explain
   std::vector<std::string> why;
   for (const Cause& cause : causesOf(*this))

@@ -41,8 +41,8 @@ struct RunTimes {
   double making = 0;       // these pipelines, by the clock of each worker, together
   size_t workers = 1;
 
-  /// "took 170 s, estimated 161 s on 2 cores". If it took more than twice as long, also why: "...: other processes took
-  /// 61 % of the cores".
+  /// "took 170 s, estimated 161 s on 2 cores". If it took more than twice as long, and 5 s more, also why: "...: other
+  /// processes took 61 % of the cores".
   std::string toString() const;
 };
 

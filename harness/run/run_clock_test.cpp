@@ -31,6 +31,9 @@ TEST(RunClock, WithoutReadingsItIsTheWall) {
 
 TEST(RunTimes, AreSaidBesideTheEstimate) {
   EXPECT_EQ((RunTimes{.took = 170, .estimated = 161}.toString()), "took 170 s, estimated 161 s on 2 cores");
+  EXPECT_EQ((RunTimes{.took = 5, .estimated = 0.25, .othersShare = 0.9}.toString()),
+            "took 5.0 s, estimated 0.2 s on 2 cores")
+      << "too short to ask why";
   EXPECT_EQ((RunTimes{.took = 3.25, .estimated = 2, .cores = 1, .othersShare = 0.9}.toString()),
             "took 3.2 s, estimated 2.0 s on 1 core")
       << "no reason is needed up to twice the estimate";
