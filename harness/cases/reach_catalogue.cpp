@@ -66,7 +66,7 @@ void keepDay(const DrawsOfDay& of, std::vector<Spot>& spots) {
   std::erase_if(spots, [&](const Spot& spot) { return spot.hash % days != of.day % days; });
 }
 
-/// What is drawn, and in which order it becomes cases: edges, then draws.
+/// The draws, and the order in which they become cases: edges, then draws.
 class Reach {
  public:
   Reach(const Catalogue& base, const OpRegistry& registry, const std::vector<std::string>& ops, uint64_t seed,

@@ -20,7 +20,7 @@ struct ThreadTimes {
 std::optional<ThreadTimes> parseThreadTimes(const std::string& line);
 /// Of the threads that run now, since they began, by their ids. Empty if the system does not tell.
 std::map<pid_t, ThreadTimes> threadTimesOf(pid_t process);
-/// What the threads of `after` did since `before`. Threads that ended meanwhile are left out.
+/// The times of the threads of `after` since `before`. Threads that ended meanwhile are left out.
 ThreadTimes timesBetween(const std::map<pid_t, ThreadTimes>& before, const std::map<pid_t, ThreadTimes>& after);
 
 /// Seconds of all cores together since the system began.

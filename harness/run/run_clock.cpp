@@ -28,7 +28,7 @@ std::string secondsText(double seconds) {
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
-/// What a cause cost.
+/// The cost of a cause.
 struct Cause {
   double seconds;
   std::string text;

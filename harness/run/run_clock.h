@@ -29,7 +29,7 @@ class RunClock {
   double firstOwn_, lastOwn_;
 };
 
-/// What a run took, in seconds.
+/// The times of a run, in seconds.
 struct RunTimes {
   double took = 0;
   double estimated = 0;

@@ -21,8 +21,8 @@ class WorkerClock {
 
   /// Its next job begins.
   void begin(double now, double limitSeconds);
-  /// What the worker's threads did since the last look, and the share of its busy time that the machine lost to other
-  /// guests of its host.
+  /// Takes the times of the worker's threads since the last look, and the share of its busy time that the machine lost
+  /// to other guests of its host.
   void look(double now, const ThreadTimes& since, double stolenShare = 0);
 
   /// True if the job has used up its limit, or all cores for so long, as of the last look; or kMostStretch limits.

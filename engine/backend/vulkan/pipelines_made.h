@@ -1,4 +1,4 @@
-// What this process has spent on making pipelines, of all devices: how many, and how long the driver compiled. A driver
+// Pipelines that this process made on all devices: their number, and the time for which the driver compiled. A driver
 // with a warm cache takes little. Thread-safe.
 #pragma once
 
