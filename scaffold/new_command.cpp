@@ -62,12 +62,12 @@ Result<Spec> specOf(NewOptions& options) {
 
 /// The command that stores the values of the script in the operator's case file, and the build that reads them.
 std::string storeSteps(const Tree& tree, const Spec& spec, const Plan& plan, const std::string& script) {
-  std::error_code error;
-  const bool isHere = std::filesystem::equivalent(tree.root(), ".", error);
-  const std::string path = isHere ? script : std::filesystem::absolute(script).lexically_normal().string();
   const auto cases =
       std::ranges::find_if(plan, [](const FileChange& one) { return one.path.ends_with(".cases.json"); });
   if (script.empty() || cases == plan.end()) return "";
+  std::error_code error;
+  const bool isHere = std::filesystem::equivalent(tree.root(), ".", error);
+  const std::string path = isHere ? script : std::filesystem::absolute(script).lexically_normal().string();
   return fmt::format(
       "  build/release/bin/op-harness check --op {} --oracle {} --store {}\n"
       "  cmake --build --preset release --target op-harness\n",

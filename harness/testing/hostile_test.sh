@@ -6,7 +6,7 @@
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
 #   --full       every command with ten moments and every hostile value, for nights; else a 28th of the commands, drawn
 #                by the seed, with two moments and the telling values
-#   --seed N     of the moments (default: drawn, and printed)
+#   --seed N     of the moments (default: HEAD's commit, so everybody who tests a commit tests the same; without git drawn)
 #   --only TEXT  commands whose name contains TEXT
 # Expected exit codes: 130 and 143 if interrupted, 141 for a closed pipe, 2 for a full disk and a closed stdout. The
 # commands come from the programs' own --help: a command without a row here fails the test.
@@ -28,7 +28,8 @@ while [ $# -gt 3 ]; do
   esac
 done
 source=$(realpath "$1") bin=$(realpath "$2") scratch=$3
-seed=${seed:-$((16#$(head -c2 /dev/urandom | od -An -tx1 | tr -d ' \n')))}
+seed=${seed:-$((16#$(git -C "$source" rev-parse --short=4 HEAD 2>/dev/null | head -c4 | grep . ||
+  head -c2 /dev/urandom | od -An -tx1 | tr -d ' \n')))}
 RANDOM=$seed
 echo "hostile_test: --seed $seed"
 
