@@ -4,8 +4,8 @@
 # no partial document; every refusal is one line.
 #
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
-#   --full       every command with ten moments and every hostile value, for nights; else a 28th of the commands, drawn
-#                by the seed, with two moments and the telling values
+#   --full       every command with ten moments and every hostile value, for nights; else each command once, undisturbed,
+#                and a 28th of them, drawn by the seed, with two moments and the telling values
 #   --seed N     of the moments (default: HEAD's commit, so everybody who tests a commit tests the same; without git drawn)
 #   --only TEXT  commands whose name contains TEXT
 # Expected exit codes: 130 and 143 if interrupted, 141 for a closed pipe, 2 for a full disk and a closed stdout. The
@@ -347,16 +347,19 @@ row[nightly]='' names+=(nightly)
 cd "$scratch/home"
 turn=$seed
 # By day the choice ends after ten seconds; the first one always runs.
+picks=0 pickSeconds=0
 chosen() {
   $full || [ -n "$only" ] && return
-  ((turn++ % 28 == 0)) && { [ "$runs" = 0 ] || [ "$SECONDS" -lt 10 ]; }
+  ((turn++ % 28 == 0)) && { [ "$picks" = 0 ] || [ "$pickSeconds" -lt 10 ]; }
 }
 for name in "${names[@]}"; do
-  [[ $name == *"$only"* ]] && chosen || continue
+  [[ $name == *"$only"* ]] || continue
   # Each of its many options is a night of 25 steps: up to 18 minutes in all.
   [ "$name" != nightly ] || $full || [ -n "$only" ] || continue
   before=$failures
-  calm "$name"
+  calm "$name"  # of every command, by day too: 20 seconds
+  chosen || continue
+  picks=$((picks + 1)) begin=$SECONDS
   if [ "$failures" = "$before" ]; then
     for ((moment = 0; moment < moments; ++moment)); do
       if ((moment % 2)); then interrupted "$name" TERM 143; else interrupted "$name" INT 130; fi
@@ -365,6 +368,7 @@ for name in "${names[@]}"; do
     if $mounted; then fullDisk "$name"; else skipped=$((skipped + 1)); fi
     options "$name"
   fi
+  pickSeconds=$((pickSeconds + SECONDS - begin))
   echo "$name: $took ms, $((failures - before)) failures"
 done
 for program in "${programs[@]}"; do ! { [[ $program == *"$only"* ]] && chosen; } || programOptions $program; done
