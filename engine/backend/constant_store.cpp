@@ -22,7 +22,7 @@ void ConstantStore::dropUnused(bool alsoReachable) {
     const bool reachable = entry->source.use_count() > ours[item.first.buffer];
     if (entry.use_count() > 1 || (reachable && !alsoReachable)) return false;
     const std::lock_guard made(entry->making);  // free, but the writes of its last holder must become visible
-    if (entry->value.use_count() > 1) return false;
+    if (entry->value.use_count() > 1 || entry->memory.use_count() > 2) return false;
     bytes_ -= entry->bytes;
     return true;
   });

@@ -35,6 +35,8 @@ class ConstantStore {
       OPKIT_ASSIGN(T made, make());
       source.buffer->discard(source.offsetBytes, source.sizeBytes());  // from now on the entry is read
       entry->bytes = constantBytes(made);
+      if constexpr (std::is_same_v<T, Tensor>)
+        if (made.buffer != source.buffer) entry->memory = made.buffer;
       entry->value = std::make_shared<const T>(std::move(made));
       bytes_ += entry->bytes;
     }
@@ -44,7 +46,7 @@ class ConstantStore {
   /// Sum over all entries.
   size_t bytes() const { return bytes_; }
   /// Frees unused entries whose source only the store still holds, such as constants computed for shapes that are gone.
-  /// No caller can ask for them again.
+  /// No caller can ask for them again. An entry is used while anybody holds its value or, of a tensor, its buffer.
   void dropUnreachable() { dropUnused(false); }
   /// Frees all unused entries. One that is asked for again is made again.
   void dropUnused() { dropUnused(true); }
@@ -61,6 +63,7 @@ class ConstantStore {
     std::mutex making;
     std::shared_ptr<Buffer> source;     // shared: keeps the key's identity
     std::shared_ptr<const void> value;  // shared with every kernel that uses it; null until made
+    std::shared_ptr<Buffer> memory;  // of a tensor of its own: shared with the value and every recording that binds it
     size_t bytes = 0;
   };
   void dropUnused(bool alsoReachable);

@@ -84,5 +84,20 @@ TEST(ConstantStore, ThreadsThatWantOneEntryMakeItOnce) {
   EXPECT_EQ(made, 1);
 }
 
+TEST(ConstantStore, KeepsATensorAsLongAsAnybodyHoldsItsBuffer) {
+  ConstantStore store;
+  const Tensor source = oneFloat(1);
+  std::shared_ptr<Buffer> bound =
+      (*store.get<Tensor>(source, "f", []() -> Result<Tensor> { return oneFloat(2); }))->buffer;
+  store.dropUnused();
+  EXPECT_EQ(store.bytes(), sizeof(float));
+  bound.reset();
+  store.dropUnused();
+  EXPECT_EQ(store.bytes(), 0u);
+  ASSERT_TRUE(store.get<Tensor>(source, "the source's own", [&]() -> Result<Tensor> { return source; }));
+  store.dropUnused();
+  EXPECT_EQ(store.bytes(), 0u) << "the source holds this buffer in any case";
+}
+
 }  // namespace
 }  // namespace opkit

@@ -94,6 +94,9 @@ Status Pipeline::bind() {
 void Pipeline::unbind() {
   bound_ = false;
   recordings_.clear();  // before the memory that they refer to
+  for (Step& step : schedule_.steps)
+    if (const auto* kernel = std::get_if<KernelStep>(&step); kernel && kernel->execution)
+      kernel->execution->setScratch({});
   for (Arena& arena : arenas_) arena.unbind(schedule_);
   for (Slot& slot : schedule_.slots)
     if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
@@ -187,11 +190,12 @@ Status Pipeline::placeConstant(Slot& slot) {
   return Status::ok();
 }
 
-/// Borrowed: an Execution that still had it would keep the arena alive after unbind().
+/// On the host borrowed: an Execution inside another one that still had it would keep the arena alive after unbind().
 Tensor Pipeline::scratchOf(const KernelStep& step) const {
   if (!step.scratch) return {};
   Tensor scratch = schedule_.slots[step.scratch].device;
-  scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
+  if (backends_.at(step.backend).sharesHostMemory())
+    scratch.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), scratch.buffer.get());
   return scratch;
 }
 

@@ -1,5 +1,7 @@
 #include "engine/runtime/pipeline_cache.h"
 
+#include "engine/base/hostile_memory.h"
+
 namespace opkit {
 
 PipelineCache::PipelineCache(const Interpreter& interpreter, const SessionConfig& config,
@@ -49,6 +51,7 @@ Status PipelineCache::plan(std::span<const Tensor> inputs) {
 Status PipelineCache::resize(std::span<const Tensor> inputs) {
   OPKIT_TRY(plan(inputs));
   OPKIT_TRY(bindCurrent());
+  if (HostileMemory::isOn()) dropUnused();
   hasCurrent_ = true;
   return Status::ok();
 }
@@ -63,8 +66,7 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
   OPKIT_TRY(pipeline->plan(inputs));
   mostSteps_ = std::max(mostSteps_, pipeline->stepCount());
   parts_.executions.trim(kept * mostSteps_);
-  if (parts_.executions.discarded() > discarded)
-    for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
+  if (parts_.executions.discarded() > discarded) dropUnused();
   pipelines_.push_front(std::move(pipeline));
   return Status::ok();
 }
@@ -118,6 +120,10 @@ void PipelineCache::keepOnlyCurrent() {
   freeMemory();
   pipelines_.erase(std::next(pipelines_.begin()), pipelines_.end());
   parts_.executions.trim(0);
+  dropUnused();
+}
+
+void PipelineCache::dropUnused() {
   for (const BackendIndex b : parts_.backends.ids()) parts_.backends.at(b).constants().dropUnused();
 }
 

@@ -53,6 +53,7 @@ class PipelineCache final : public MemoryHolder {
   Status takeMemory();
   Status hold(bool onlyCurrent);
   void keepOnlyCurrent();
+  void dropUnused();
   void giveUpPlaces();
   void freeMemory();
 

@@ -2,6 +2,9 @@
 #include <filesystem>
 
 #include "engine/backend/cpu/simd_target.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "engine/backend/vulkan/vulkan_runtime.h"
+#endif
 #include "engine/base/guard.h"
 #include "engine/base/make_thread_pool.h"
 #include "engine/model/tensor_file.h"
@@ -178,7 +181,7 @@ class InputPlan {
     uint64_t seed = kSeed;
     for (const std::string& name : session.inputNames()) {
       const Entry& entry = entries_.at(name);
-      Tensor& tensor = *session.input(name);
+      Tensor& tensor = *session.fillInput(name);
       if (isObject(tensor.desc.dtype)) {
         OPKIT_TRY(setObject(name, entry, tensor));
         continue;
@@ -338,6 +341,14 @@ Result<SessionConfig> sessionConfig(const Options& options) {
   return config;
 }
 
+uint64_t validationMessages() {
+#ifdef OPKIT_HAS_VULKAN
+  return vulkan::validationMessageCount();
+#else
+  return 0;
+#endif
+}
+
 /// Of every backend that ran commands and can be measured.
 PeaksOf peaksOf(const Interpreter& interpreter, const Session& session) {
   PeaksOf peaks;
@@ -404,6 +415,10 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
                                               {"steps", stepList},
                                               {"peaks", peaksJson(peaks)},
                                               {"expect", comparisons}}));
+  if (const uint64_t messages = validationMessages(); messages > 0) {
+    fmt::print(stderr, "op-run: the validation layers reported {} message{}\n", messages, messages == 1 ? "" : "s");
+    passed = false;
+  }
   return passed ? cli::kSuccess : cli::kCheckFailed;
 }
 

@@ -42,6 +42,9 @@
 //   sanitize    (Vulkan, with --sanitize) the trace of every access of its shaders shows no fault (harness/trace)
 //   error       (error cases) the input is refused with the expected message
 //
+// All Sessions run in hostile memory (engine/base/hostile_memory.h): whoever reads a constant that it did not keep gets
+// NaN.
+//
 // A sub-check that cannot run for a case is noted with the reason (harness/check/sub_checks.h); a silent one fails.
 //
 // Expensive sub-checks run on one case per group, `caches` on groups that request it. A Checker belongs to one thread.
@@ -52,6 +55,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/base/hostile_memory.h"
 #include "engine/runtime/session.h"
 #include "harness/check/margins.h"
 #include "harness/check/prepared.h"
@@ -154,6 +158,7 @@ class Checker {
   std::shared_ptr<ShaderLog> shaders_;  // shared with its Runtime; null if there are none
   Sanitizer sanitizer_;                 // null: none
   const RecordedMargins* margins_ = &RecordedMargins::builtin();
+  HostileMemory hostileMemory_;  // a constant or kernel that is freed in use gives a wrong result
   bool hunting_ = false;
   uint64_t dispatches_ = 0;
 };

@@ -97,7 +97,8 @@ INSTANTIATE_TEST_SUITE_P(Cpu, BrokenKernel,
                                          Expectation{"cpu", Break::AllocatesOnHeap, "heap", "heap"},
                                          Expectation{"cpu", Break::ReadsPastEnd, "reads", "pages"},
                                          Expectation{"cpu", Break::DropsNan, "specials", "specials"},
-                                         Expectation{"cpu", Break::OneUlpOff, "ulp", "accuracy"}),
+                                         Expectation{"cpu", Break::OneUlpOff, "ulp", "accuracy"},
+                                         Expectation{"cpu", Break::ReadsFreedConstant, "freed", "accuracy"}),
                          nameOfTest);
 
 #ifdef OPKIT_HAS_VULKAN

@@ -4,6 +4,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/cpu_scratch.h"
 #include "harness/testing/broken_kernels.h"
 
 namespace opkit::harness {
@@ -11,11 +12,16 @@ namespace {
 
 class BrokenCpu final : public Execution {
  public:
-  BrokenCpu(Break how, Backend& backend) : how_(how), backend_(backend) {}
+  BrokenCpu(Break how, Backend& backend)
+      : how_(how), backend_(backend), source_(*Tensor::onHost({DType::Float32, {kFactors}})) {}
 
   Status onResize(TensorList inputs, TensorList) override {
     count_ = static_cast<size_t>(inputs[0]->desc.elements());
     first_ = first_ == 0 ? count_ : first_;
+    if (how_ != Break::ReadsFreedConstant) return Status::ok();
+    OPKIT_ASSIGN(const auto packed, cpu::packConstant(backend_, source_, "ones", kFactors,
+                                                      [](float* to) { std::fill_n(to, kFactors, 1.0f); }));
+    factor_ = &packed->data<float>()[kFactors / 2];  // which nothing keeps
     return Status::ok();
   }
 
@@ -48,6 +54,7 @@ class BrokenCpu final : public Execution {
       case Break::ReturnsNan: return std::numeric_limits<float>::quiet_NaN();
       case Break::DropsNan: return x > 0 ? x : 0;
       case Break::OneUlpOff: return y == 0 ? y : std::nextafter(y, 0.0f);
+      case Break::ReadsFreedConstant: return y * readUnchecked(factor_);
       default: return y;
     }
   }
@@ -68,8 +75,12 @@ class BrokenCpu final : public Execution {
     return *address;
   }
 
+  static constexpr int64_t kFactors = 1024;
+
   Break how_;
   Backend& backend_;
+  Tensor source_;
+  const float* factor_ = nullptr;
   size_t count_ = 0;
   size_t first_ = 0;
   size_t runs_ = 0;

@@ -31,6 +31,7 @@ enum class Break {
   ReadsPastEnd,  // far enough past the tensor's last 64 bytes, and ignores the values read
   DropsNan,
   OneUlpOff,  // within the bound of one rounding, but not exact
+  ReadsFreedConstant,
 };
 
 /// Every kernel made since, and the number (from 1) of the one that is broken; 0 breaks all.

@@ -144,21 +144,21 @@ std::span<const uint32_t> LoopTracer::instrument(const vulkan::ShaderCode& code)
   return made.loops > 0 ? std::span<const uint32_t>(made.spirv) : code.spirv;
 }
 
-Result<const vulkan::VulkanBuffer*> LoopTracer::bufferFor(const vulkan::TracedDispatch& dispatch,
-                                                          const std::shared_ptr<vulkan::Device>& device) {
+Result<std::shared_ptr<const vulkan::VulkanBuffer>> LoopTracer::bufferFor(
+    const vulkan::TracedDispatch& dispatch, const std::shared_ptr<vulkan::Device>& device) {
   const auto shader = latest_.find(dispatch.code.name);
   if (shader == latest_.end()) return Status::internal("{}: was not instrumented", dispatch.code.name);
   if (shader->second->loops == 0) {
     if (!unused_) {
       OPKIT_ASSIGN(unused_, makeBuffer(device));
     }
-    return unused_.get();
+    return std::shared_ptr<const vulkan::VulkanBuffer>(unused_);
   }
   OPKIT_ASSIGN(std::shared_ptr<vulkan::VulkanBuffer> buffer, makeBuffer(device));
   recorded_.push_back({dispatch.code.name, std::move(buffer)});
   const uint64_t groups = uint64_t{dispatch.groups.x} * dispatch.groups.y * dispatch.groups.z;
   recorded_.back().words().stride = static_cast<uint32_t>(groups / kGroups + 1);
-  return recorded_.back().buffer.get();
+  return std::shared_ptr<const vulkan::VulkanBuffer>(recorded_.back().buffer);
 }
 
 void LoopTracer::begin(uint32_t burn) {

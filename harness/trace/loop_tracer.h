@@ -27,8 +27,8 @@ struct LoopCounts {
 class LoopTracer final : public vulkan::DispatchTracer {
  public:
   std::span<const uint32_t> instrument(const vulkan::ShaderCode& code) override;
-  Result<const vulkan::VulkanBuffer*> bufferFor(const vulkan::TracedDispatch& dispatch,
-                                                const std::shared_ptr<vulkan::Device>& device) override;
+  Result<std::shared_ptr<const vulkan::VulkanBuffer>> bufferFor(const vulkan::TracedDispatch& dispatch,
+                                                                const std::shared_ptr<vulkan::Device>& device) override;
   void onWrite(const Tensor&) override {}
 
   /// Whether a dispatch recorded so far has loops.

@@ -49,8 +49,8 @@ TracedBinding ShaderTracer::bindingOf(const Tensor& tensor, vulkan::Access acces
   return binding;
 }
 
-Result<const vulkan::VulkanBuffer*> ShaderTracer::bufferFor(const vulkan::TracedDispatch& dispatch,
-                                                            const std::shared_ptr<vulkan::Device>& device) {
+Result<std::shared_ptr<const vulkan::VulkanBuffer>> ShaderTracer::bufferFor(
+    const vulkan::TracedDispatch& dispatch, const std::shared_ptr<vulkan::Device>& device) {
   const auto code = latest_.find(dispatch.code.name);
   if (code == latest_.end()) return Status::internal("{}: was not instrumented", dispatch.code.name);
   Recorded made;
@@ -68,7 +68,7 @@ Result<const vulkan::VulkanBuffer*> ShaderTracer::bufferFor(const vulkan::Traced
   for (size_t i = 0; i < dispatch.tensors.size(); ++i)
     made.trace.bindings.push_back(bindingOf(*dispatch.tensors[i], dispatch.code.bindings[i]));
   recorded_.push_back(std::move(made));
-  return recorded_.back().buffer.get();
+  return std::shared_ptr<const vulkan::VulkanBuffer>(recorded_.back().buffer);
 }
 
 void ShaderTracer::onWrite(const Tensor& tensor) {

@@ -55,8 +55,8 @@ class ShaderTracer final : public vulkan::DispatchTracer {
       : capacity_(records), source_(std::move(source)) {}
 
   std::span<const uint32_t> instrument(const vulkan::ShaderCode& code) override;
-  Result<const vulkan::VulkanBuffer*> bufferFor(const vulkan::TracedDispatch& dispatch,
-                                                const std::shared_ptr<vulkan::Device>& device) override;
+  Result<std::shared_ptr<const vulkan::VulkanBuffer>> bufferFor(const vulkan::TracedDispatch& dispatch,
+                                                                const std::shared_ptr<vulkan::Device>& device) override;
   void onWrite(const Tensor& tensor) override;
 
   /// One group per dispatch records in the next run: see chooseGroups.

@@ -26,9 +26,9 @@ class DispatchTracer {
   virtual ~DispatchTracer() = default;
   /// The SPIR-V to run instead of `code.spirv`; as ShaderSource.
   virtual std::span<const uint32_t> instrument(const ShaderCode& code) = 0;
-  /// The storage buffer of one dispatch. It must live until the session is resized again.
-  virtual Result<const VulkanBuffer*> bufferFor(const TracedDispatch& dispatch,
-                                                const std::shared_ptr<Device>& device) = 0;
+  /// The storage buffer of one dispatch.
+  virtual Result<std::shared_ptr<const VulkanBuffer>> bufferFor(const TracedDispatch& dispatch,
+                                                                const std::shared_ptr<Device>& device) = 0;
   /// The host wrote, or a command that is no dispatch writes, all bytes of this tensor. In the order of recording.
   virtual void onWrite(const Tensor& tensor) = 0;
 };

@@ -16,12 +16,13 @@ Result<Tensor> texelsOf(Backend& backend, const std::shared_ptr<Device>& shared,
   // Not through the backend, which counts allocations.
   OPKIT_ASSIGN(const auto buffer, VulkanBuffer::create(shared, copy.sizeBytes(), MemoryUse::Tensor));
   copy.buffer = buffer;
+  HeldBuffers held;
   Device& device = *shared;
   OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(pool));
   VkBufferImageCopy whole{};
   whole.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
   whole.imageExtent = {static_cast<uint32_t>(image.columns), static_cast<uint32_t>(image.rows), 1};
-  device.vk().vkCmdCopyImageToBuffer(commands.handle(), image.handle.get(), VK_IMAGE_LAYOUT_GENERAL, buffer->handle(),
+  device.vk().vkCmdCopyImageToBuffer(commands.handle(), image.handle.get(), VK_IMAGE_LAYOUT_GENERAL, held.hold(buffer),
                                      1, &whole);
   const VkMemoryBarrier visible{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
                                 VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_HOST_READ_BIT};

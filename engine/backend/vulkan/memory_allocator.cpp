@@ -1,9 +1,11 @@
 #include "engine/backend/vulkan/memory_allocator.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/vulkan_status.h"
+#include "engine/base/hostile_memory.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -123,6 +125,7 @@ Result<MemoryAllocator::Block*> MemoryAllocator::addBlock(uint32_t type, size_t 
 
 void MemoryAllocator::release(Block& block, size_t offset, size_t sizeBytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (block.mapped && HostileMemory::isOn()) std::memset(block.mapped + offset, 0xFF, sizeBytes);
   block.free.give(offset, sizeBytes);
   --statistics_.ranges;
   statistics_.usedBytes -= sizeBytes;

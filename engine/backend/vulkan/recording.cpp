@@ -6,7 +6,6 @@
 #include "engine/backend/vulkan/device_limits.h"
 #include "engine/backend/vulkan/dispatch_tracer.h"
 #include "engine/backend/vulkan/pipelines_made.h"
-#include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_status.h"
 
 namespace opkit::vulkan {
@@ -66,8 +65,8 @@ void CommandRecording::endExecution() {
 }
 
 /// The buffer that holds the whole tensor.
-Result<const VulkanBuffer*> CommandRecording::bufferOf(const Tensor& tensor, const char* user) {
-  const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
+Result<std::shared_ptr<const VulkanBuffer>> CommandRecording::bufferOf(const Tensor& tensor, const char* user) {
+  auto buffer = std::dynamic_pointer_cast<const VulkanBuffer>(tensor.buffer);
   if (!buffer) return Status::internal("vulkan: {}: tensor {} is not on the device", user, tensor.desc.toString());
   if (tensor.offsetBytes + tensor.sizeBytes() > buffer->sizeBytes())
     return Status::internal("vulkan: {}: {} at offset {} ends after its buffer of {} bytes", user,
@@ -77,8 +76,8 @@ Result<const VulkanBuffer*> CommandRecording::bufferOf(const Tensor& tensor, con
 
 /// The tensor's bytes as a descriptor. Guard bytes are included, so that a store past the end lands in the canary
 /// instead of being dropped by the device.
-Result<VkDescriptorBufferInfo> CommandRecording::describe(const Tensor& tensor, const char* user) const {
-  OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, user));
+Result<VkDescriptorBufferInfo> CommandRecording::describe(const Tensor& tensor, const char* user) {
+  OPKIT_ASSIGN(const auto buffer, bufferOf(tensor, user));
   const VkPhysicalDeviceLimits& limits = context_.device->limits();
   if (tensor.offsetBytes % limits.minStorageBufferOffsetAlignment != 0)
     return Status::internal("vulkan: {}: offset {} of {} is not a multiple of {}", user, tensor.offsetBytes,
@@ -86,7 +85,7 @@ Result<VkDescriptorBufferInfo> CommandRecording::describe(const Tensor& tensor, 
   size_t range = std::max<size_t>((tensor.sizeBytes() + tensor.guardBytes + 3) / 4 * 4, 4);
   range = std::min(
       {range, buffer->allocatedBytes() - tensor.offsetBytes, static_cast<size_t>(limits.maxStorageBufferRange)});
-  return VkDescriptorBufferInfo{buffer->handle(), tensor.offsetBytes, range};
+  return VkDescriptorBufferInfo{buffers_.hold(buffer), tensor.offsetBytes, range};
 }
 
 /// Also remembers the access for placeBarrier().
@@ -215,8 +214,8 @@ void CommandRecording::traceWrite(const Tensor& tensor) const {
 Status CommandRecording::addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets) {
   DispatchTracer* tracer = context_.pipelines->tracer();
   if (!tracer) return Status::ok();
-  OPKIT_ASSIGN(const VulkanBuffer* buffer, tracer->bufferFor(dispatch, context_.device));
-  const BufferBinding binding{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, {buffer->handle(), 0, VK_WHOLE_SIZE}, {}, {}};
+  OPKIT_ASSIGN(const auto buffer, tracer->bufferFor(dispatch, context_.device));
+  const BufferBinding binding{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, {buffers_.hold(buffer), 0, VK_WHOLE_SIZE}, {}, {}};
   OPKIT_ASSIGN(sets.list[1], descriptors_.allocate(pipeline.traceLayout(), {&binding, 1}));
   sets.count = 2;
   return Status::ok();
@@ -265,22 +264,22 @@ Status CommandRecording::initialise(const Tensor& image) {
 
 Status CommandRecording::fillZero(const Tensor& tensor) {
   if (tensor.sizeBytes() == 0) return Status::ok();
-  OPKIT_ASSIGN(const VulkanBuffer* buffer, bufferOf(tensor, "fill"));
+  OPKIT_ASSIGN(const auto buffer, bufferOf(tensor, "fill"));
   accesses_.clear();
   fresh_.clear();
   useBuffer(tensor, true);
   traceWrite(tensor);
   placeBarrier();
-  context_.device->vk().vkCmdFillBuffer(commands_.handle(), buffer->handle(), tensor.offsetBytes, tensor.sizeBytes(),
-                                        0);
+  context_.device->vk().vkCmdFillBuffer(commands_.handle(), buffers_.hold(buffer), tensor.offsetBytes,
+                                        tensor.sizeBytes(), 0);
   ++dispatches_;
   return Status::ok();
 }
 
 Status CommandRecording::copyRuns(const Tensor& from, const Tensor& to, std::span<const ByteRun> runs) {
   if (runs.empty()) return Status::ok();
-  OPKIT_ASSIGN(const VulkanBuffer* source, bufferOf(from, "copy"));
-  OPKIT_ASSIGN(const VulkanBuffer* target, bufferOf(to, "copy"));
+  OPKIT_ASSIGN(const auto source, bufferOf(from, "copy"));
+  OPKIT_ASSIGN(const auto target, bufferOf(to, "copy"));
   std::vector<VkBufferCopy> copies;
   copies.reserve(runs.size());
   for (const ByteRun& run : runs) {
@@ -294,7 +293,7 @@ Status CommandRecording::copyRuns(const Tensor& from, const Tensor& to, std::spa
   for (const ByteRun& run : runs)
     traceWrite({{DType::UInt8, {static_cast<int64_t>(run.sizeBytes)}}, to.buffer, to.offsetBytes + run.to, 0});
   placeBarrier();
-  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), source->handle(), target->handle(),
+  context_.device->vk().vkCmdCopyBuffer(commands_.handle(), buffers_.hold(source), buffers_.hold(target),
                                         static_cast<uint32_t>(copies.size()), copies.data());
   ++dispatches_;
   return Status::ok();

@@ -1,7 +1,7 @@
 // CommandRecording: one command buffer with everything its commands need, recorded at resize and submitted many times.
 //
-// Barriers are placed from the bytes that each command
-// reads and writes. Used by one thread at a time.
+// Barriers are placed from the bytes that each command reads and writes. A recording keeps every buffer and image to
+// which its commands refer, whoever else lets go of them. Used by one thread at a time.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 #include "engine/backend/vulkan/hazard_tracker.h"
 #include "engine/backend/vulkan/pipeline_cache.h"
 #include "engine/backend/vulkan/timestamp_pool.h"
+#include "engine/backend/vulkan/vulkan_buffer.h"
 #include "engine/backend/vulkan/vulkan_execution.h"
 #include "engine/backend/vulkan/vulkan_image.h"
 
 namespace opkit::vulkan {
 
-class VulkanBuffer;
 struct TracedDispatch;
 
 /// State shared by the recordings of one Backend. Borrowed; outlives them.
@@ -71,8 +71,8 @@ class CommandRecording {
                 std::span<const VkImage> images);
   void traceWrite(const Tensor& tensor) const;
   Status addTraceSet(const Pipeline& pipeline, const TracedDispatch& dispatch, Sets& sets);
-  static Result<const VulkanBuffer*> bufferOf(const Tensor& tensor, const char* user);
-  Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user) const;
+  static Result<std::shared_ptr<const VulkanBuffer>> bufferOf(const Tensor& tensor, const char* user);
+  Result<VkDescriptorBufferInfo> describe(const Tensor& tensor, const char* user);
   Result<BufferBinding> bindingOf(const Tensor& tensor, Access access, const char* user);
   Result<VkBufferView> viewTexels(const Tensor& tensor, const VkDescriptorBufferInfo& buffer, const char* user);
   Result<VkImage> useImage(const Tensor& tensor, bool write, BufferBinding& binding);
@@ -82,6 +82,7 @@ class CommandRecording {
   void fillGuards();
 
   RecordingContext context_;
+  HeldBuffers buffers_;
   CommandBuffer commands_;
   std::optional<CommandBuffer> warmup_;  // empty dispatches of pipelines created during this recording
   DescriptorAllocator descriptors_;

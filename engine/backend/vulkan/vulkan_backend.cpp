@@ -148,12 +148,14 @@ DType VulkanBackend::storageDType(DType dtype) const {
   return half && dtype == DType::Float32 ? DType::Float16 : dtype;
 }
 
-Status VulkanBackend::copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice) {
+Status VulkanBackend::copyStaged(const std::shared_ptr<const VulkanBuffer>& buffer, size_t offsetBytes,
+                                 size_t sizeBytes, bool toDevice) {
+  HeldBuffers held;
   OPKIT_ASSIGN(CommandBuffer commands, CommandBuffer::create(context_.pool));
   const VolkDeviceTable& vk = context_.device->vk();
   const VkBufferCopy copy{toDevice ? 0 : offsetBytes, toDevice ? offsetBytes : 0, sizeBytes};
-  vk.vkCmdCopyBuffer(commands.handle(), toDevice ? staging_->handle() : buffer.handle(),
-                     toDevice ? buffer.handle() : staging_->handle(), 1, &copy);
+  const VkBuffer device = held.hold(buffer), staging = held.hold(staging_);
+  vk.vkCmdCopyBuffer(commands.handle(), toDevice ? staging : device, toDevice ? device : staging, 1, &copy);
   const VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
                                 VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT};
   vk.vkCmdPipelineBarrier(commands.handle(), VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -173,7 +175,7 @@ Status VulkanBackend::transfer(const Tensor& host, const Tensor& device, bool to
     return Status::ok();
   }
   const std::lock_guard lock(share_->copying);
-  const auto& buffer = static_cast<const VulkanBuffer&>(*device.buffer);
+  const auto buffer = std::static_pointer_cast<const VulkanBuffer>(device.buffer);
   const int64_t total = host.desc.elements();
   const auto step = static_cast<int64_t>(kStagingBytes * 8) / bitsOf(device.desc.dtype);
   for (int64_t first = 0; first < total; first += step) {

@@ -45,7 +45,7 @@ class VulkanBackend final : public Backend {
                 ShaderTables& tables);
   size_t guardBytes() const { return config_.guardBytes; }
   /// From now on Recording::checkGuards also checks this constant.
-  void watchGuards(std::shared_ptr<const Tensor> constant) { guarded_.insert(std::move(constant)); }
+  void watchGuards(const std::shared_ptr<const Tensor>& constant) { guarded_.insert(constant); }
   const Device& device() const { return *context_.device; }
   const std::shared_ptr<Device>& sharedDevice() const { return context_.device; }
   VulkanRuntime& runtime() { return *runtime_; }
@@ -69,7 +69,8 @@ class VulkanBackend final : public Backend {
   Status startImages();
   Result<Tensor> unpacked(const Tensor& image);
   Status transfer(const Tensor& host, const Tensor& device, bool toDevice);
-  Status copyStaged(const VulkanBuffer& buffer, size_t offsetBytes, size_t sizeBytes, bool toDevice);
+  Status copyStaged(const std::shared_ptr<const VulkanBuffer>& buffer, size_t offsetBytes, size_t sizeBytes,
+                    bool toDevice);
 
   std::shared_ptr<VulkanRuntime> runtime_;  // shared: device and pipelines of every session on it
   const OpRegistry* registry_;
@@ -81,11 +82,11 @@ class VulkanBackend final : public Backend {
   RecordingContext context_;
   Tuner tuner_;
   Owned<VkFence> fence_;
-  std::shared_ptr<BackendShare> share_;              // with the session's other Backends
-  std::shared_ptr<VulkanBuffer> staging_;            // of the share; null if tensors are mapped
-  std::set<std::shared_ptr<const Tensor>> guarded_;  // shared with the ConstantStore
-  std::weak_ptr<ImageSet> ranImages_;                // of the Recording that ran last
-  VulkanRecorder* recorder_ = nullptr;               // that resizes an Execution now
+  std::shared_ptr<BackendShare> share_;                               // with the session's other Backends
+  std::shared_ptr<VulkanBuffer> staging_;                             // of the share; null if tensors are mapped
+  std::set<std::weak_ptr<const Tensor>, std::owner_less<>> guarded_;  // kept by the ConstantStore
+  std::weak_ptr<ImageSet> ranImages_;                                 // of the Recording that ran last
+  VulkanRecorder* recorder_ = nullptr;                                // that resizes an Execution now
 };
 
 /// As long as this lives, kernels see the figures of one variation of the device class.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "engine/backend/vulkan/testing/vulkan_fixture.h"
+#include "engine/base/hostile_memory.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -443,6 +444,86 @@ TEST_F(VulkanTest, ARecordingSeesWritesAroundPackedConstants) {
   EXPECT_OK(recording->checkGuards());
   packed->buffer->hostData()[packed->offsetBytes - 1] = std::byte{0};
   EXPECT_NE(recording->checkGuards().message().find("before the packed constant f32[4]"), std::string::npos);
+}
+
+template <class B>
+concept GivesItsHandle = requires(const B& buffer) {
+  buffer.handle();
+}
+|| requires(const B& buffer) { buffer.handle_; };
+template <class B>
+concept CanBeHeld = requires(HeldBuffers& held, B buffer) {
+  held.hold(buffer);
+};
+
+// What records commands cannot have the handle of a buffer that it does not keep.
+static_assert(!GivesItsHandle<VulkanBuffer>);
+static_assert(!CanBeHeld<const VulkanBuffer*> && !CanBeHeld<VulkanBuffer*> && !CanBeHeld<VkBuffer>);
+static_assert(!CanBeHeld<std::reference_wrapper<const VulkanBuffer>> && !CanBeHeld<std::weak_ptr<VulkanBuffer>>);
+static_assert(CanBeHeld<std::shared_ptr<VulkanBuffer>> && CanBeHeld<std::shared_ptr<const VulkanBuffer>>);
+
+/// y = the constant + 1, or the constant. Nobody keeps what packConstant returned.
+class ForgetsItsConstant final : public VulkanExecution {
+ public:
+  ForgetsItsConstant(Backend& backend, Tensor constant, bool copies)
+      : VulkanExecution(backend), backend_(backend), constant_(std::move(constant)), copies_(copies) {}
+
+  Status onEncode(TensorList, TensorList outputs, Encoder& encoder) override {
+    using Shader = shaders::Affine;
+    OPKIT_ASSIGN(const auto packed,
+                 packConstant(backend_, constant_, "forgotten", [&]() -> Result<Tensor> { return constant_; }));
+    if (copies_) {
+      const ByteRun all{0, 0, packed->sizeBytes()};
+      return encoder.copyRuns(*packed, *outputs[0], {&all, 1});
+    }
+    const auto count = static_cast<uint32_t>(constant_.desc.elements());
+    return encoder.dispatch<Shader>({*Shader::storageOf(DType::Float32)}, {.x = packed.get(), .y = outputs[0]},
+                                    {.count = count, .amount = 1}, Items{count}, {.factor = 1});
+  }
+
+ private:
+  Backend& backend_;
+  Tensor constant_;
+  bool copies_;
+};
+
+TEST_F(VulkanTest, ARecordingKeepsWhatItBinds) {
+  const HostileMemory hostile;
+  for (const bool copies : {false, true}) {
+    const auto backend = makeBackend();
+    const TensorDesc desc{DType::Float32, {1000}};
+    ForgetsItsConstant execution(*backend, *Tensor::fromValues(desc, ramp(1000)), copies);
+    const Tensor y = makeTensor(*backend, desc);
+    const auto recording = *recordCalls(*backend, {{&execution, {}, {&y}}});
+    const size_t held = backend->constants().bytes();
+    backend->constants().dropUnused();
+    EXPECT_EQ(backend->constants().bytes(), held) << "a buffer that a recording holds still counts";
+    EXPECT_OK(recording->run());
+    EXPECT_EQ(download<float>(*backend, y, DType::Float32)[998], copies ? 999.0f : 1000.0f);
+  }
+}
+
+TEST_F(VulkanTest, ConstantsGoWithTheLastRecording) {
+  const auto backend = makeBackend();
+  const TensorDesc desc{DType::Float32, {1000}};
+  ForgetsItsConstant execution(*backend, *Tensor::fromValues(desc, ramp(1000)), false);
+  const Tensor y = makeTensor(*backend, desc);
+  auto recording = *recordCalls(*backend, {{&execution, {}, {&y}}});
+  recording.reset();
+  backend->constants().dropUnused();
+  EXPECT_EQ(backend->constants().bytes(), 0u);
+}
+
+TEST_F(VulkanTest, HostileMemoryOverwritesWhatIsFreed) {
+  const auto backend = makeBackend();
+  const HostileMemory hostile;
+  const auto neighbour = *backend->allocate(4096);  // keeps the block of both
+  auto buffer = *backend->allocate(4096);
+  std::byte* bytes = buffer->hostData();
+  if (!bytes) GTEST_SKIP() << "the host does not see the device's memory";
+  std::fill_n(bytes, 4096, std::byte{1});
+  buffer.reset();
+  EXPECT_EQ(std::count(bytes, bytes + 4096, std::byte{0xFF}), 4096);
 }
 
 TEST_F(VulkanTest, ARecordingSeesWritesAroundImages) {

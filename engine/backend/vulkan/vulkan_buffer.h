@@ -1,5 +1,10 @@
 // VulkanBuffer: a storage buffer with its own memory, mapped for its whole lifetime if the host can see it.
+//
+// Commands refer to buffers by handles that keep nothing alive. So a handle can be had from HeldBuffers alone, which
+// keeps the buffer; whatever records commands has one, for as long as the commands can run.
 #pragma once
+
+#include <set>
 
 #include "engine/backend/vulkan/device.h"
 #include "engine/tensor/tensor.h"
@@ -14,12 +19,12 @@ class VulkanBuffer final : public Buffer {
   ~VulkanBuffer() override;
 
   std::byte* hostData() override { return memory_.mapped(); }
-  VkBuffer handle() const { return handle_.get(); }
   size_t allocatedBytes() const { return allocatedBytes_; }
   /// Location of its bytes, for images that share them.
   const MemoryAllocator::Range& memory() const { return memory_; }
 
  private:
+  friend class HeldBuffers;
   VulkanBuffer(std::shared_ptr<Device> device, size_t sizeBytes) : Buffer(sizeBytes), device_(std::move(device)) {}
   Status allocate(MemoryUse use);
 
@@ -27,6 +32,19 @@ class VulkanBuffer final : public Buffer {
   MemoryAllocator::Range memory_;
   Owned<VkBuffer> handle_;
   size_t allocatedBytes_ = 0;
+};
+
+/// The buffers of recorded commands.
+class HeldBuffers {
+ public:
+  /// The handle of a buffer, which lives at least as long as this. REQUIRES an owner, not a borrowed address.
+  VkBuffer hold(std::shared_ptr<const VulkanBuffer> buffer) {
+    OPKIT_CHECK(buffer.use_count() > 0);
+    return (*buffers_.insert(std::move(buffer)).first)->handle_.get();
+  }
+
+ private:
+  std::set<std::shared_ptr<const VulkanBuffer>> buffers_;
 };
 
 }  // namespace opkit::vulkan

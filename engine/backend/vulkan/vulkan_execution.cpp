@@ -55,7 +55,9 @@ Status VulkanExecution::onResize(TensorList inputs, TensorList outputs) {
   state_->scratch.restart(backend_.alignment(), scratch(), backend.guardBytes());
   state_->tables.restart();
   const EncodingAs chosen(backend, state_->variation);
-  return backend.encode(*this, inputs, outputs, state_->scratch, state_->tables);
+  const Status status = backend.encode(*this, inputs, outputs, state_->scratch, state_->tables);
+  state_->scratch.restart(backend_.alignment(), {});  // the recording keeps the memory
+  return status;
 }
 
 Status VulkanExecution::onExecute(TensorList, TensorList) {

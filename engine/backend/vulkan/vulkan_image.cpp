@@ -79,6 +79,7 @@ Result<const VulkanImage*> ImageSet::imageOf(const Tensor& tensor) {
   const auto* buffer = dynamic_cast<const VulkanBuffer*>(tensor.buffer.get());
   if (!buffer) return Status::internal("vulkan: tensor {} is not on the device", tensor.desc.toString());
   VulkanImage image;
+  image.memory = tensor.buffer;
   image.desc = tensor.desc;
   OPKIT_ASSIGN(image.handle, createImage(*device_, tensor.desc, guarded_));
   const auto [columns, rows] = sizeOf(*device_, ImageShape(tensor.desc.shape), guarded_);

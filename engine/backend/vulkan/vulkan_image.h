@@ -32,6 +32,7 @@ inline constexpr int64_t kImageGuard = 2;
 Result<VkMemoryRequirements> imageRequirements(const Device& device, const TensorDesc& desc, bool guarded);
 
 struct VulkanImage {
+  std::shared_ptr<const Buffer> memory;  // shared: the image lies in the memory of this buffer
   TensorDesc desc;
   int64_t columns = 0, rows = 0;  // guard included
   Owned<VkImage> handle;

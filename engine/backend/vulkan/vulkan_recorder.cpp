@@ -19,8 +19,10 @@ Status VulkanRecording::checkGuards() {
   for (const Tensor& gap : gaps_) OPKIT_TRY(checkGap(backend_, gap, "a part of its scratch memory"));
   for (const VulkanImage* image : images_->filled())
     OPKIT_TRY(checkImageGuard(backend_, backend_.context_.device, backend_.context_.pool, *image));
-  for (const auto& constant : backend_.guarded_)
-    OPKIT_TRY(checkGuard(backend_, *constant, "the packed constant " + constant->desc.toString()));
+  std::erase_if(backend_.guarded_, [](const auto& constant) { return constant.expired(); });
+  for (const auto& watched : backend_.guarded_)
+    if (const auto constant = watched.lock())
+      OPKIT_TRY(checkGuard(backend_, *constant, "the packed constant " + constant->desc.toString()));
   return Status::ok();
 }
 
