@@ -164,6 +164,67 @@ TEST_F(NetworkTest, RefusesValuesThatContradictThemselvesOrTheModel) {
   EXPECT_FALSE(network->run(error_)) << "nothing was set";
 }
 
+/// picked = x[at] as numbers, and with `staged` after a condition that only a run knows; all = [x, picked].
+std::string pickFile(bool staged) {
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic}});
+  const TensorId at = model.addInput("at", {DType::Int64, {1}});
+  TensorId picked = model.addNode("Gather", staged ? "inner" : "picked", {x, at})[0];
+  if (staged) {
+    const TensorId condition = model.addNode("Greater", "condition", {picked, picked})[0];
+    Model branch;
+    branch.outputs = branch.addNode("Neg", "neg", {branch.addInput("x", {})});
+    picked = model.addNode("If", "picked", {condition, picked})[0];
+    model.nodes.back().subgraphs = {{"then_branch", branch, {1}}, {"else_branch", branch, {1}}};
+  }
+  model.outputs = {picked, model.addNode("SequenceConstruct", "all", {x, picked})[0]};
+  const std::string path = testing::TempDir() + "network_test_pick.opk";
+  EXPECT_TRUE(writeFile(path, *writeModel(model)).isOk());
+  return path;
+}
+
+/// Whoever asks for an output of a run that failed gets none: neither new memory nor the values of a run before.
+TEST_F(NetworkTest, OutputsAreThoseOfTheLastRunIfItSucceeded) {
+  for (const char* backend : {"cpu", "reference", "vulkan"})
+    for (const bool staged : {false, true}) {
+      SCOPED_TRACE(std::string(backend) + (staged ? ", staged" : ""));
+      const auto network = Network::open(pickFile(staged), {.backend = backend}, error_);
+      if (!network && std::string(backend) == "vulkan") continue;  // no device
+      ASSERT_TRUE(network) << error_;
+      const auto run = [&](std::vector<float> x, int64_t at) {
+        EXPECT_TRUE(network->setInput("x", numbers(x), error_)) << error_;
+        EXPECT_TRUE(network->setInput("at", {1}, &at, sizeof at, error_)) << error_;
+        return network->run(error_);
+      };
+      const auto expectNone = [&] {
+        size_t bytes = 1;
+        EXPECT_EQ(network->output("picked", &bytes), nullptr);
+        EXPECT_EQ(bytes, 0u);
+        Value value{.dtype = "untouched"};
+        for (const char* name : {"picked", "all"}) {
+          EXPECT_FALSE(network->output(name, value, error_)) << name;
+          EXPECT_NE(error_.find("has no value: the last run failed, or there was none"), std::string::npos) << error_;
+        }
+        EXPECT_EQ(value.dtype, "untouched");
+      };
+      expectNone();
+      EXPECT_FALSE(run({1, 2, 3}, 7)) << "the first run fails";
+      expectNone();
+      ASSERT_TRUE(run({1, 2, 3}, 2)) << error_;
+      EXPECT_EQ(*static_cast<const float*>(network->output("picked")), staged ? -3 : 3);
+      EXPECT_FALSE(run({1, 2, 3}, -9)) << "of known shapes";
+      expectNone();
+      ASSERT_TRUE(run({4, 5}, 0)) << error_;
+      EXPECT_EQ(*static_cast<const float*>(network->output("picked")), staged ? -4 : 4);
+      EXPECT_FALSE(run({1, 2, 3, 4}, 4)) << "of new shapes";
+      expectNone();
+      ASSERT_TRUE(run({1, 2, 3, 4}, 3)) << error_;
+      Value all;
+      ASSERT_TRUE(network->output("all", all, error_)) << error_;
+      EXPECT_EQ(all.values[0].bytes, numbers({1, 2, 3, 4}).bytes);
+    }
+}
+
 TEST_F(NetworkTest, SaysWhatIsWrongInOneLine) {
   for (const Options& options : {Options{.backend = "nope"}, Options{.device = "\xff"}}) {
     EXPECT_FALSE(open(options));

@@ -174,7 +174,7 @@ bool Network::setInput(const std::string& name, const std::vector<int64_t>& shap
       return Status::invalidArgument("input '{}': {} needs {} bytes, got {}", name, wanted.toString(),
                                      wanted.sizeBytes(), data ? bytes : 0);
     OPKIT_TRY(session.resizeInput(name, shape));
-    const Tensor& tensor = *session.input(name);
+    const Tensor& tensor = *session.fillInput(name);
     if (bytes > 0) std::memcpy(tensor.bytes().data(), data, bytes);
     return Status::ok();
   });
@@ -189,7 +189,7 @@ bool Network::setInput(const std::string& name, const Value& value, std::string&
     if (wanted.dtype != tensor->desc.dtype)
       return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), value.dtype);
     OPKIT_TRY(session.resizeInput(name, tensor->desc.shape));
-    *session.input(name) = *std::move(tensor);
+    *session.fillInput(name) = *std::move(tensor);
     return Status::ok();
   });
 }
@@ -211,10 +211,9 @@ bool Network::output(const std::string& name, Value& value, std::string& error) 
     if (!tensor) {
       const std::vector<std::string> names = state_->session->outputNames();
       const bool known = std::ranges::find(names, name) != names.end();
-      return known ? Status::invalidArgument("output '{}' has no value before a run", name)
+      return known ? Status::invalidArgument("output '{}' has no value: the last run failed, or there was none", name)
                    : Status::invalidArgument("no output is called '{}'", name);
     }
-    if (!tensor->buffer) return Status::invalidArgument("output '{}' has no value before a run", name);
     value = valueOf(*tensor);
     return Status::ok();
   });

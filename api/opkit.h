@@ -84,10 +84,10 @@ class OPKIT_API Network {
   bool setInput(const std::string& name, const Value& value, std::string& error);
   /// Plans if shapes changed, then runs. Fails and names the inputs that are not set.
   bool run(std::string& error);
-  /// The elements of an output of numbers after run, valid until the next; null for an unknown name and for outputs of
-  /// other kinds, which the next function reads. `bytes` may be null.
+  /// The elements of an output of numbers after run, valid until the next; null for an unknown name, for outputs of
+  /// other kinds, which the next function reads, and if the last run failed or there was none. `bytes` may be null.
   const void* output(const std::string& name, size_t* bytes = nullptr) const;
-  /// A copy of an output of any kind after run.
+  /// A copy of an output of any kind after run. Fails if the last run failed or there was none.
   bool output(const std::string& name, Value& value, std::string& error) const;
   /// The backend and provider of each command; empty before the first run.
   std::vector<Placement> placement() const;

@@ -43,7 +43,7 @@ Outcome tryModel(Result<Model> model) {
   const auto session = (*interpreter)->createSession({.backend = "cpu", .threads = 1, .memoryLimitBytes = kMostArena});
   if (!session || !(*session)->resize().isOk()) return Outcome::Loaded;
   if (!isQuick(**session)) return Outcome::Planned;
-  for (const std::string& name : (*session)->inputNames()) (*session)->input(name);  // zeros will do
+  for (const std::string& name : (*session)->inputNames()) (*session)->fillInput(name);  // zeros will do
   static_cast<void>((*session)->run());
   return Outcome::Finished;
 }

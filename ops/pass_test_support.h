@@ -141,7 +141,7 @@ class PassTest : public ::testing::Test {
                  interpreter->createSession({.backend = backend, .threads = 1}, runtimeOf(backend)));
     for (const auto& [name, value] : net.inputs) OPKIT_TRY(session->resizeInput(name, value.desc.shape));
     OPKIT_TRY(session->resize());
-    for (const auto& [name, value] : net.inputs) convertElements(value, *session->input(name));
+    for (const auto& [name, value] : net.inputs) convertElements(value, *session->fillInput(name));
     OPKIT_TRY(session->run());
     outcome.statistics = session->statistics();
     for (const Placement& row : session->placement())

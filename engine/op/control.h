@@ -13,6 +13,11 @@
 
 namespace opkit {
 
+/// A tensor that describes without values: only its shape is known yet. Its buffer is none of any host or device.
+Tensor withoutValue(TensorDesc desc);
+/// False for those.
+bool hasValue(const Tensor& tensor);
+
 /// One subgraph of a node, ready to run on the session's backend. Plans are kept for shapes seen before.
 class SubgraphRunner {
  public:
@@ -21,15 +26,18 @@ class SubgraphRunner {
   virtual size_t inputCount() const = 0;
   virtual size_t outputCount() const = 0;
   /// Runs with `inputs` as its first inputs; InvalidArgument when their number is wrong. The caller owns the outputs.
+  /// If an input or capture has no value, nothing runs and the outputs have none: see outputDescs.
   virtual Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) = 0;
-  /// Descriptions of the outputs for inputs of these shapes, without running. Unsupported if the shapes depend on
-  /// values.
+  /// Descriptions of the outputs for these inputs, of which some may have no value. Unsupported if the shapes depend on
+  /// one of those.
   virtual Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) = 0;
 };
 
 struct ControlArgs {
   std::span<const uint8_t> paramBytes;
-  std::span<const Tensor> inputs;              // the node's inputs on the host; without a buffer where absent
+  // The node's inputs on the host; without a buffer where absent. Of a node with subgraphs some may have no value: then
+  // its outputs have none either, and Unsupported says that their shapes depend on one.
+  std::span<const Tensor> inputs;
   std::span<SubgraphRunner* const> subgraphs;  // in the order of OpDef::subgraphs
   size_t outputCount = 1;
 

@@ -61,6 +61,20 @@ Result<Decomposition> kernelForm(const OpDef& def, const ShapeArgs& args, std::s
   return parts;
 }
 
+namespace {
+
+/// The memory of tensors without values.
+const std::shared_ptr<Buffer>& noMemory() {
+  static const auto buffer = std::make_shared<Buffer>(0);
+  return buffer;
+}
+
+}  // namespace
+
+Tensor withoutValue(TensorDesc desc) { return {std::move(desc), noMemory()}; }
+
+bool hasValue(const Tensor& tensor) { return tensor.buffer != nullptr && tensor.buffer != noMemory(); }
+
 Result<std::vector<Tensor>> runOnHost(const OpDef& def, const ControlArgs& args) {
   std::vector<const TensorDesc*> descs;
   std::vector<const Tensor*> contents;
@@ -70,6 +84,9 @@ Result<std::vector<Tensor>> runOnHost(const OpDef& def, const ControlArgs& args)
     contents.push_back(input);
   }
   OPKIT_TRY(checkInputs(def, {args.paramBytes, descs, contents, args.outputCount}));
+  const bool lacksValue = std::ranges::any_of(contents, [](const Tensor* one) { return one && !hasValue(*one); });
+  if (lacksValue && def.subgraphs.empty())
+    return Status::unsupported("{}: the shapes of its outputs depend on values", def.type);
   auto outputs = def.control(args);
   if (!outputs) return outputs.error().withContext(def.type);
   if (outputs->size() < args.outputCount)

@@ -67,7 +67,7 @@ TEST_F(AddedKernels, OtherDTypesAreNotAsked) {
   model.outputs = {model.addNode("Relu", "n", {x}, {})[0]};
   const auto interpreter = Interpreter::create(std::move(model), set_.registry());
   const auto session = (*interpreter)->createSession({});
-  (*session)->input("x");  // its zeros will do
+  (*session)->fillInput("x");  // its zeros will do
   ASSERT_TRUE((*session)->run().isOk());
   const Placement row = (*session)->placement()[0];
   EXPECT_EQ(row.provider, "reference");

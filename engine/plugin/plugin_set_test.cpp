@@ -123,7 +123,7 @@ TEST_F(PluginSetTest, UnloadingIsRefusedWhileSomethingMayUseIt) {
     ASSERT_TRUE(interpreter);
     auto session = (*interpreter)->createSession({});
     ASSERT_TRUE(session);
-    (*session)->input("x");  // its zeros will do
+    (*session)->fillInput("x");  // its zeros will do
     ASSERT_TRUE((*session)->run().isOk());
     const Status busy = set_.unload("example_c");
     EXPECT_NE(busy.message().find("plugin 'example_c' is busy"), std::string::npos) << busy.message();

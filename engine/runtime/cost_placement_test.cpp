@@ -168,7 +168,7 @@ class CostPlacement : public testing::Test {
     auto session =
         *interpreter->createSession({.backend = "claiming", .cacheDir = folder_, .threads = 1, .placeByCost = true},
                                     std::make_shared<ClaimingRuntime>(claims_));
-    session->input("x");  // zeros suffice
+    session->fillInput("x");  // zeros suffice
     const Status status = session->run();
     EXPECT_TRUE(status.isOk()) << status.toString();
     EXPECT_EQ(session->outputs()[0].data<float>()[3], expected);
@@ -249,7 +249,7 @@ TEST_F(CostPlacement, FailuresOfKernelsAreNotHidden) {
   auto interpreter = *Interpreter::create(chain({"AddOne"}), ops);
   auto session = *interpreter->createSession({.backend = "claiming", .cacheDir = "off", .placeByCost = true},
                                              std::make_shared<ClaimingRuntime>(claims_));
-  session->input("x");
+  session->fillInput("x");
   const Status status = session->run();
   EXPECT_EQ(status.code(), StatusCode::Internal);
   EXPECT_EQ(status.message(), "cost of node 'AddOne0': broken on purpose");

@@ -35,6 +35,8 @@ class PipelineCache final : public MemoryHolder {
   /// REQUIRES a resize that succeeded.
   Pipeline& current() { return *pipelines_.front(); }
   bool hasCurrent() const { return hasCurrent_; }
+  /// The positions of the inputs whose contents shapes depend on.
+  std::span<const size_t> watchedInputs() const { return parts_.watched; }
 
   /// From now on another part of the session may ask for this one's memory. Called by the session's thread.
   void joinSession() { budget_.add(*this); }

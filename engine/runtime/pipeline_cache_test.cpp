@@ -162,7 +162,7 @@ std::unique_ptr<Session> sessionOf(const std::shared_ptr<Interpreter>& interpret
 
 Status run(Session& session, const Shape& shape, float value) {
   OPKIT_TRY(session.resizeInput("x", shape));
-  std::ranges::fill(session.input("x")->data<float>(), value);
+  std::ranges::fill(session.fillInput("x")->data<float>(), value);
   return session.run();
 }
 
@@ -261,14 +261,14 @@ TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
   const TensorId value = model.addInput("value", {DType::Float32, {1}});
   model.outputs = {model.addNode("FillTo", "fill", {shape, value})[0], shape};
   auto session = sessionOf(interpreterOf(std::move(model)));
-  session->input("value")->data<float>()[0] = 4;
+  session->fillInput("value")->data<float>()[0] = 4;
   for (const int64_t columns : {3, 5, 3, 5, 3}) {
     if (columns == 3) {  // the input gets new memory; its former memory has held other values since
       ASSERT_TRUE(session->resizeInput("shape", {1}).isOk());
       ASSERT_TRUE(session->resizeInput("shape", {2}).isOk());
     }
-    session->input("shape")->data<int64_t>()[0] = 2;
-    session->input("shape")->data<int64_t>()[1] = columns;
+    session->fillInput("shape")->data<int64_t>()[0] = 2;
+    session->fillInput("shape")->data<int64_t>()[1] = columns;
     ASSERT_TRUE(session->run().isOk());
     EXPECT_EQ(session->output("fill")->desc.shape, (Shape{2, columns}));
     EXPECT_EQ(session->output("shape")->data<int64_t>()[1], columns);  // not the later values of the input
@@ -286,7 +286,7 @@ TEST(PipelineCache, SessionsAndClonesShareConstants) {
   auto clone = first->clone();
   ASSERT_TRUE(clone) << clone.error().toString();
   EXPECT_EQ((*clone)->input("x")->desc.shape, (Shape{2, 3}));
-  EXPECT_EQ((*clone)->input("x")->data<float>()[0], 1);
+  EXPECT_EQ((*clone)->fillInput("x")->data<float>()[0], 1);
   for (Session* other : {second.get(), clone->get()}) {
     expectRun(*other, {2, 3}, 2);
     EXPECT_EQ(other->statistics().memory[0].constantBytes, kWeights * sizeof(float));
@@ -383,13 +383,13 @@ TEST(PipelineCache, ListsThatAPlanDependsOnDoNotRunTogether) {
   model.outputs = model.addNode("Lists", "lists", {model.addInput("x", {DType::Float32, {1}}), a, b});
   const auto interpreter = interpreterOf(std::move(model));
   const auto session = sessionOf(interpreter, {.planCacheSize = 1});
-  session->input("x")->data<float>()[0] = 1;
+  session->fillInput("x")->data<float>()[0] = 1;
   for (const int64_t split : {1, 2, 1, 2}) {
     ASSERT_TRUE(session->resizeInput("a", {split}).isOk());
     ASSERT_TRUE(session->resizeInput("b", {3 - split}).isOk());
     int64_t next = 1;
     for (const char* name : {"a", "b"})
-      for (int64_t& value : session->input(name)->data<int64_t>()) value = next++;
+      for (int64_t& value : session->fillInput(name)->data<int64_t>()) value = next++;
     const Status ran = session->run();
     ASSERT_TRUE(ran.isOk()) << ran.message();
     EXPECT_EQ(session->output(session->outputNames()[0])->data<float>()[0], split == 1 ? 1.0f : 3.0f);

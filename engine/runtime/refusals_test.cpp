@@ -44,7 +44,7 @@ std::unique_ptr<Session> sessionOf(Model model, const SessionConfig& config = {}
 
 Status run(Session& session, const Shape& shape, float value) {
   OPKIT_TRY(session.resizeInput("x", shape));
-  std::ranges::fill(session.input("x")->data<float>(), value);
+  std::ranges::fill(session.fillInput("x")->data<float>(), value);
   return session.run();
 }
 
@@ -105,7 +105,7 @@ TEST(Refusals, AfterARefusedOutputTheSameShapesRunOnceThereIsMemory) {
   auto session = sessionOf(mirrorModel());
   expectRun(*session, {1, 1}, 1, 1);
   ASSERT_TRUE(session->resizeInput("x", {kSide, kSide}).isOk());
-  std::ranges::fill(session->input("x")->data<float>(), 3.0f);
+  std::ranges::fill(session->fillInput("x")->data<float>(), 3.0f);
   HostMemoryLimit::allow(2 * kBytes + kBytes / 2);  // the arena of input and output, and not the output on the host
   for (int i = 0; i < 2; ++i) EXPECT_EQ(session->run().code(), StatusCode::OutOfMemory);
   setHostMemoryLimit(0);

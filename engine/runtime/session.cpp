@@ -271,6 +271,7 @@ Status Session::resize() {
 }
 
 Status Session::run() {
+  hasOutputs_ = false;
   OPKIT_TRY(lost_);
   OPKIT_TRY(requireInputs());
   return remember(guarded([this] { return runNow(); }));
@@ -294,7 +295,7 @@ Status Session::resizeNow() {
     return Status::ok();
   }
   const double start = nowNs();
-  outputsFit_ = false;
+  outputsFit_ = hasOutputs_ = false;
   OPKIT_TRY(pipelines_->resize(inputs_));
   OPKIT_TRY(fitOutputs());
   ++statistics_.resizes;
@@ -383,6 +384,7 @@ Status Session::runNow() {
   } else {
     OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
   }
+  hasOutputs_ = true;
   statistics_.lastRunNs = nowNs() - start;
   const bool onCpu = staged_ ? config_.startOnCpu && staged_->runsOn() != config_.backend : onCpu_;
   if (onCpu) ++statistics_.runsBeforeMove;
@@ -390,6 +392,7 @@ Status Session::runNow() {
 }
 
 Result<bool> Session::runWithCallback(const CommandCallback& before, const CommandCallback& after) {
+  hasOutputs_ = false;
   OPKIT_TRY(lost_);
   OPKIT_TRY(requireInputs());
   return guarded([&] { return runCommands(before, after); });
@@ -400,12 +403,13 @@ Result<bool> Session::runCommands(const CommandCallback& before, const CommandCa
   if (staged_) {
     auto outputs = staged_->runWith(before, after, inputs_);
     if (!outputs) return remember(outputs.error());
-    const bool ran = outputs->has_value();
-    if (ran) outputs_ = **std::move(outputs);
-    return ran;
+    hasOutputs_ = outputs->has_value();
+    if (hasOutputs_) outputs_ = **std::move(outputs);
+    return hasOutputs_;
   }
   const Result<bool> ran = pipelines_->current().runWith(before, after, inputs_, outputs_);
   if (!ran) OPKIT_TRY(remember(ran.error()));
+  hasOutputs_ = *ran;
   return ran;
 }
 
@@ -434,16 +438,38 @@ std::vector<std::string> Session::outputNames() const {
   return names;
 }
 
-Tensor* Session::input(const std::string& name) {
+Tensor* Session::fillInput(const std::string& name) {
   const auto index = findInput(name);
   if (!index) return nullptr;
   inputSet_[*index] = true;
   return &inputs_[*index];
 }
 
+const Tensor* Session::input(const std::string& name) const {
+  const auto index = findInput(name);
+  return index ? &inputs_[*index] : nullptr;
+}
+
 const Tensor* Session::output(const std::string& name) const {
   const size_t index = positionOf(interpreter_->model().outputs, name, interpreter_->model());
-  return index >= outputs_.size() ? nullptr : &outputs_[index];
+  return index >= outputs().size() ? nullptr : &outputs_[index];
+}
+
+std::vector<TensorDesc> Session::outputDescs() const {
+  if (!staged_) return pipelines_->hasCurrent() ? pipelines_->current().outputDescs() : std::vector<TensorDesc>();
+  std::vector<TensorDesc> descs;
+  for (const Tensor& output : outputs()) descs.push_back(output.desc);
+  return descs;
+}
+
+Result<std::vector<TensorDesc>> Session::plannedOutputs() {
+  return guarded([&]() -> Result<std::vector<TensorDesc>> {
+    if (staged_) return staged_->outputDescs(inputs_);
+    for (const size_t i : pipelines_->watchedInputs())
+      if (!hasValue(inputs_[i])) return Status::unsupported("the shapes depend on values of input {}", i);
+    OPKIT_TRY(pipelines_->plan(inputs_));
+    return pipelines_->planned().outputDescs();
+  });
 }
 
 Result<Tensor> Session::readTensor(const std::string& name) {

@@ -4,7 +4,7 @@
 //   OPKIT_ASSIGN(auto session, interpreter->createSession({.backend = "vulkan"}));
 //   OPKIT_TRY(session->resizeInput("x", {1, 3, 224, 224}));
 //   OPKIT_TRY(session->resize());
-//   ... fill session->input("x") ...
+//   ... fill session->fillInput("x") ...
 //   OPKIT_TRY(session->run());
 //   ... read session->output("y") ...
 //
@@ -215,10 +215,10 @@ class Session {
   /// planned up to the end of the first; run plans the rest when it knows the shapes.
   Status resize();
   /// Resizes if needed, then runs. InvalidArgument names the inputs that were given no values for their present shape:
-  /// input() and bindInput() give values, a resizeInput() to another shape takes them away, an input without elements
-  /// needs none. Outputs are on the host afterwards. With startOnCpu, a backend that has become
-  /// ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new session on a new
-  /// Runtime works.
+  /// fillInput() and bindInput() give values, a resizeInput() to another shape takes them away, an input without
+  /// elements needs none. Outputs are on the host afterwards; after an error there are none. With startOnCpu, a backend
+  /// that has become ready takes over before the run. After DeviceLost every call is refused with DeviceLost; a new
+  /// session on a new Runtime works.
   Status run();
   /// As run, and calls `before` and `after` (either may be empty) around every command except copies. True if it ran to
   /// the end, false if a callback stopped it; outputs are then undefined. Backends that record whole segments run
@@ -237,12 +237,18 @@ class Session {
   std::vector<std::string> outputNames() const;
   /// The host tensor to fill, with the shape of the last resizeInput; null for an unknown name. A caller that requests
   /// it is assumed to fill it.
-  Tensor* input(const std::string& name);
-  /// The host tensor to read after run; null for an unknown name.
+  Tensor* fillInput(const std::string& name);
+  /// The same to look at: its shape, and its values if it was given any; null for an unknown name.
+  const Tensor* input(const std::string& name) const;
+  /// The host tensor of the last run; null for an unknown name, and while outputs() is empty.
   const Tensor* output(const std::string& name) const;
 
-  /// The host tensors to read after run, in the model's order. Empty before the first run of a model of several stages.
-  std::span<const Tensor> outputs() const { return outputs_; }
+  /// The host tensors of the last run, in the model's order. Empty before the first run, after one that failed or was
+  /// stopped, and after a resize to other shapes.
+  std::span<const Tensor> outputs() const { return hasOutputs_ ? outputs_ : std::span<const Tensor>(); }
+  /// The descriptions of the outputs in the current plan, in the model's order; empty without one, and for a model of
+  /// several stages those of the last run.
+  std::vector<TensorDesc> outputDescs() const;
   /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
   void bindInput(size_t i, Tensor value) {
     inputs_[i] = std::move(value);
@@ -259,6 +265,10 @@ class Session {
   const SessionConfig& config() const { return config_; }
   /// One row per command in execution order. Valid after resize.
   std::vector<Placement> placement() const;
+  /// The descriptions of the outputs for the current inputs, some of which may have no value (engine/op/control.h).
+  /// Nothing runs, and no memory is planned. Unsupported if they depend on such a value, or on one that only a run
+  /// computes.
+  Result<std::vector<TensorDesc>> plannedOutputs();
   /// The rows for the current inputs without a resize: kernels are chosen, but there is no memory, nothing is packed
   /// and no device code is compiled. A model of several stages is resized up to the end of the first.
   Result<std::vector<Placement>> plannedPlacement();
@@ -297,6 +307,7 @@ class Session {
   std::vector<Tensor> inputs_;   // host, in model order
   std::vector<bool> inputSet_;   // has been given values for its shape
   std::vector<Tensor> outputs_;  // host, in model order
+  bool hasOutputs_ = false;      // outputs_ hold the values of a run that succeeded
   bool outputsFit_ = false;      // of a model of one stage: outputs_ are those of the current plan
   SessionStatistics statistics_;
   Status lost_;  // set once the device was lost; every later call returns it

@@ -38,7 +38,7 @@ Status refuseAll(const CreateArgs&) { return Status::unsupported("not today"); }
 
 std::vector<float> runOn(Session& session, const Shape& shape, float first) {
   EXPECT_TRUE(session.resizeInput("x", shape).isOk());
-  const std::span<float> x = session.input("x")->data<float>();
+  const std::span<float> x = session.fillInput("x")->data<float>();
   for (size_t i = 0; i < x.size(); ++i) x[i] = first + static_cast<float>(i);
   const Status status = session.run();
   EXPECT_TRUE(status.isOk()) << status.toString();
@@ -243,19 +243,19 @@ TEST(Session, InputsThatDecideShapesAreWatched) {
   const TensorId value = model.addInput("value", {DType::Float32, {1}});
   model.outputs = {model.addNode("AddOne", "plus", {model.addNode("FillTo", "fill", {shape, value})[0]})[0]};
   auto session = sessionOf(std::move(model));
-  session->input("value")->data<float>()[0] = 4;
+  session->fillInput("value")->data<float>()[0] = 4;
   for (const int64_t columns : {3, 5, 0}) {
-    session->input("shape")->data<int64_t>()[0] = 1;
-    session->input("shape")->data<int64_t>()[1] = columns;
+    session->fillInput("shape")->data<int64_t>()[0] = 1;
+    session->fillInput("shape")->data<int64_t>()[1] = columns;
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << status.toString();
     const Tensor* y = session->output(session->outputNames()[0]);
     EXPECT_EQ(y->desc.shape, (Shape{1, columns}));
     for (float element : y->data<float>()) EXPECT_EQ(element, 5);
   }
-  session->input("shape")->data<int64_t>()[1] = -4;
+  session->fillInput("shape")->data<int64_t>()[1] = -4;
   EXPECT_EQ(session->run().code(), StatusCode::InvalidArgument);
-  session->input("shape")->data<int64_t>()[1] = 2;
+  session->fillInput("shape")->data<int64_t>()[1] = 2;
   EXPECT_TRUE(session->run().isOk());  // a failed resize changes nothing
 }
 
@@ -274,7 +274,7 @@ TEST(Session, ConstantsFoldOnce) {
 TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
   auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne"}));
   ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
-  session->input("x")->data<float>()[1] = 4;
+  session->fillInput("x")->data<float>()[1] = 4;
   std::vector<std::string> seen;
   std::vector<float> read;
   const auto before = [&](const CommandInfo& command) {
@@ -299,7 +299,7 @@ TEST(Session, CallbacksSeeEveryCommandAndItsTensors) {
 
 TEST(Session, CallbacksStopTheRun) {
   auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne"}));
-  session->input("x")->data<float>()[0] = 0;
+  session->fillInput("x")->data<float>()[0] = 0;
   size_t calls = 0;
   EXPECT_FALSE(*session->runWithCallback({}, [&](const CommandInfo&) { return ++calls < 2; }));
   EXPECT_EQ(calls, 2u);
@@ -352,7 +352,7 @@ TEST(Session, RunsOnlyWithValuesForEveryInput) {
   EXPECT_EQ(missing.code(), StatusCode::InvalidArgument);
   EXPECT_NE(missing.message().find("1 input is without values: 'x'"), std::string::npos) << missing.message();
   EXPECT_EQ(session->runWithCallback({}, {}).error().code(), StatusCode::InvalidArgument);
-  session->input("x")->data<float>()[0] = 1;
+  session->fillInput("x")->data<float>()[0] = 1;
   EXPECT_TRUE(session->run().isOk());
   ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());  // the same shape keeps them
   EXPECT_TRUE(session->run().isOk());
@@ -361,6 +361,43 @@ TEST(Session, RunsOnlyWithValuesForEveryInput) {
   EXPECT_EQ(session->run().code(), StatusCode::InvalidArgument);
   ASSERT_TRUE(session->resizeInput("x", {0, 3}).isOk());  // nothing to give
   EXPECT_TRUE(session->run().isOk());
+}
+
+TEST(Session, LookingAtAnInputGivesItNoValues) {
+  auto session = sessionOf(dynamicChain({"AddOne"}));
+  ASSERT_TRUE(session->resizeInput("x", {2, 3}).isOk());
+  EXPECT_EQ(session->input("x")->desc.shape, (Shape{2, 3}));
+  EXPECT_EQ(session->input("nope"), nullptr);
+  EXPECT_NE(session->run().message().find("1 input is without values: 'x'"), std::string::npos);
+  std::ranges::fill(session->fillInput("x")->data<float>(), 4.0f);
+  EXPECT_TRUE(session->run().isOk());
+  EXPECT_EQ(session->input("x")->data<float>()[5], 4.0f);
+}
+
+TEST(Session, OutputsHaveValuesAfterARunThatSucceeded) {
+  auto session = sessionOf(dynamicChain({"AddOne"}));
+  const std::string y = session->outputNames()[0];
+  const auto hasNone = [&] { return session->outputs().empty() && session->output(y) == nullptr; };
+  EXPECT_TRUE(hasNone());
+  ASSERT_TRUE(session->resizeInput("x", {2, 3}).isOk());
+  ASSERT_TRUE(session->resize().isOk());
+  EXPECT_TRUE(hasNone()) << "after a resize";
+  EXPECT_EQ(session->outputDescs()[0].shape, (Shape{2, 3}));
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{1, 2, 3, 4}));
+  ASSERT_TRUE(session->resize().isOk());
+  EXPECT_FALSE(hasNone()) << "nothing was to do";
+  ASSERT_TRUE(session->resizeInput("x", {1, 1}).isOk());
+  EXPECT_FALSE(session->run().isOk()) << "without values";
+  EXPECT_TRUE(hasNone());
+  EXPECT_EQ(runOn(*session, {2, 2}, 5), (std::vector<float>{6, 7, 8, 9}));
+  const auto stopped = session->runWithCallback([](const CommandInfo&) { return false; }, {});
+  EXPECT_FALSE(*stopped);
+  EXPECT_TRUE(hasNone()) << "a callback stopped the run";
+  ASSERT_TRUE(*session->runWithCallback([](const CommandInfo&) { return true; }, {}));
+  EXPECT_FALSE(hasNone());
+  ASSERT_TRUE(session->resizeInput("x", {2, 3}).isOk());
+  ASSERT_TRUE(session->resize().isOk());
+  EXPECT_TRUE(hasNone()) << "of a plan for other shapes";
 }
 
 TEST(Session, RefusesThreadsThatNobodyMeans) {
@@ -378,7 +415,7 @@ TEST(Session, BadRequestsAreOneLine) {
   EXPECT_EQ(session->resizeInput("x", {1}).message(), "input 'x': the model declares f32[?,?], got shape [1]");
   EXPECT_EQ(session->resizeInput("x", {1, -3}).code(), StatusCode::InvalidArgument);
   EXPECT_EQ(session->resizeInput("x", {1 << 30, 1 << 30}).code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(session->input("nope"), nullptr);
+  EXPECT_EQ(session->fillInput("nope"), nullptr);
   EXPECT_FALSE(session->readTensor("x"));
   auto interpreter = Interpreter::create(dynamicChain({"NoSuchOp"}), testOps());
   EXPECT_EQ(interpreter.error().code(), StatusCode::Unsupported);

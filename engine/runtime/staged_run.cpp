@@ -78,6 +78,12 @@ class StagedRun::Runner final : public SubgraphRunner {
   }
 
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
+    if (!std::ranges::all_of(inputs, hasValue) || !std::ranges::all_of(captured_, hasValue)) {
+      OPKIT_ASSIGN(const std::vector<TensorDesc> descs, outputDescs(inputs));
+      std::vector<Tensor> outputs;
+      for (const TensorDesc& desc : descs) outputs.push_back(withoutValue(desc));
+      return outputs;
+    }
     const size_t limit = session_->config().iterationLimit;
     if (limit > 0 && runs_ == limit)
       return Status::invalidArgument(
@@ -96,14 +102,16 @@ class StagedRun::Runner final : public SubgraphRunner {
     return outputs;
   }
 
+  /// Where shapes alone do not tell, a run tells whose values nobody sees, if there are values to run with.
   Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) override {
     OPKIT_TRY(bind(inputs));
-    OPKIT_TRY(session_->resize().withContext(subgraph_.name));
-    if (session_->outputs().size() != outputCount())
-      return Status::unsupported("{}: the shapes of its outputs depend on values", subgraph_.name);
-    std::vector<TensorDesc> descs;
-    for (const Tensor& output : session_->outputs()) descs.push_back(output.desc);
-    return descs;
+    auto descs = session_->plannedOutputs();
+    if (descs) return descs;
+    const bool canRun = std::ranges::all_of(inputs, hasValue) && std::ranges::all_of(captured_, hasValue);
+    if (descs.error().code() != StatusCode::Unsupported || !canRun)
+      return descs.error().withContext(subgraph_.name + ": the shapes of its outputs");
+    OPKIT_TRY(session_->run().withContext(subgraph_.name));
+    return session_->outputDescs();
   }
 
   Session& session() const { return *session_; }
@@ -312,6 +320,23 @@ Status StagedRun::evaluate(Control& control) {
   for (size_t i = 0; i < made.size(); ++i)
     if (made[i]) values_[made[i]] = std::move(outputs[i]);
   return Status::ok();
+}
+
+Result<std::vector<TensorDesc>> StagedRun::outputDescs(std::span<const Tensor> inputs) {
+  const RunCallbacks::Scope silent(callbacks_, {}, {});
+  start(inputs);
+  for (Step& step : steps_) {
+    if (step.session) {
+      OPKIT_TRY(bind(step));
+      OPKIT_ASSIGN(const std::vector<TensorDesc> descs, step.session->plannedOutputs());
+      for (size_t i = 0; i < step.outputs.size(); ++i) values_[step.outputs[i]] = withoutValue(descs[i]);
+    }
+    for (Control& control : step.control)
+      OPKIT_TRY(evaluate(control).withContext(fmt::format("node '{}'", control.node->name)));
+  }
+  std::vector<TensorDesc> descs;
+  for (const TensorId output : model_.outputs) descs.push_back(values_[output].desc);
+  return descs;
 }
 
 template <class Visit>

@@ -42,6 +42,8 @@ class StagedRun {
 
   /// Plans the first stage, the only one with known shapes; false if there was nothing to do.
   Result<bool> resize(std::span<const Tensor> inputs);
+  /// See Session::plannedOutputs.
+  Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs);
   /// The outputs of the whole model, on the host.
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
   /// As run, with callbacks (see Session::runWithCallback); nullopt if one of them stopped it.

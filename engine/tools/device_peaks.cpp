@@ -37,7 +37,7 @@ Result<Best> best(Model model, const OpRegistry& registry, const SessionConfig& 
                   const std::shared_ptr<Runtime>& runtime) {
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), registry));
   OPKIT_ASSIGN(const auto session, interpreter->createSession(config, runtime));
-  for (const std::string& name : session->inputNames()) fill(*session->input(name));
+  for (const std::string& name : session->inputNames()) fill(*session->fillInput(name));
   OPKIT_TRY(session->run());  // compiles
   Best best;
   double total = 0;

@@ -120,7 +120,7 @@ class SessionSubject final : public Subject {
   Status run() {
     {
       const RefusalPause pause;
-      for (const std::string& name : session_->inputNames()) fill(*session_->input(name));
+      for (const std::string& name : session_->inputNames()) fill(*session_->fillInput(name));
     }
     return session_->run();
   }

@@ -32,7 +32,7 @@ Result<std::unique_ptr<Session>> sessionOf(const Context& context, bool allowFal
 Status runOnce(Session& session, int64_t rows, int64_t columns, int seed) {
   OPKIT_TRY(session.resizeInput("x", {rows, columns}));
   OPKIT_TRY(session.resize());
-  const auto x = session.input("x")->data<float>();
+  const auto x = session.fillInput("x")->data<float>();
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>((i * 5 + static_cast<size_t>(seed)) % 23) - 11;
   OPKIT_TRY(session.run());
   const Tensor& y = *session.output(session.outputNames()[0]);

@@ -111,7 +111,7 @@ TEST(HostilePool, TheSessionsThatTakeItRunOnIt) {
   const auto first = *interpreter->createSession({.pool = pool}), second = *first->clone();
   for (Session* session : {first.get(), second.get()}) {
     const int before = pool->loops;
-    session->input("x");
+    session->fillInput("x");
     ASSERT_TRUE(session->run().isOk());
     EXPECT_GT(pool->loops, before);
   }

@@ -85,7 +85,7 @@ Status feed(Session& session, const Case& c, const HostInputs& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || c.isConstant(i)) continue;
     OPKIT_TRY(session.resizeInput(inputName(i), inputs[i]->desc.shape));
-    const Tensor* target = session.input(inputName(i));
+    const Tensor* target = session.fillInput(inputName(i));
     if (!target || target->desc != inputs[i]->desc)
       return Status::internal("the session's input {} is not {}", inputName(i), inputs[i]->desc.toString());
     std::ranges::copy(inputs[i]->bytes(), target->bytes().begin());

@@ -24,10 +24,8 @@ Refused refusalOf(const Placement& row, const std::string& backend) {
 
 /// True if some Execution has elements to write.
 bool hasWork(const Session& session) {
-  bool anyOutput = false;
-  for (const std::string& name : session.outputNames())
-    if (const Tensor* output = session.output(name)) anyOutput = anyOutput || output->desc.elements() > 0;
-  if (!anyOutput) return false;
+  const std::vector<TensorDesc> outputs = session.outputDescs();
+  if (std::ranges::none_of(outputs, [](const TensorDesc& output) { return output.elements() > 0; })) return false;
   for (const Placement& row : session.placement())
     if (row.type != "Copy") return true;
   return false;

@@ -124,7 +124,7 @@ class ConformanceRun {
     if (fs::exists(set / fmt::format("input_{}.pb", names.size())))
       return Status::internal("the data set has more inputs than the model's {}", names.size());
     for (size_t i = 0; i < names.size(); ++i) {
-      Tensor* target = session_.input(names[i]);
+      Tensor* target = session_.fillInput(names[i]);
       values[i] = asDeclared(std::move(values[i]), target->desc.dtype);
       if (isObject(target->desc.dtype) && target->desc.dtype == values[i].desc.dtype) {
         *target = values[i];

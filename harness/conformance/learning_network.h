@@ -134,7 +134,7 @@ inline Result<std::vector<Tensor>> run(const Network& network, const std::string
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend, .threads = 1}));
   for (const auto& [name, tensor] : network.inputs) {
     OPKIT_TRY(session->resizeInput(name, tensor.desc.shape));
-    *session->input(name) = tensor;
+    *session->fillInput(name) = tensor;
   }
   OPKIT_TRY(session->run());
   std::vector<Tensor> outputs;

@@ -75,8 +75,8 @@ std::vector<Floats> draw(const onnx::ModelProto& proto, const std::string& backe
   if (!session && backend == "vulkan" && !devicesArePromised()) return {};
   EXPECT_TRUE(session) << session.error().toString();
   if (!session) return {};
-  std::ranges::fill((*session)->input("x")->data<float>(), 0.5f);
-  (*session)->input("c")->data<uint8_t>()[0] = condition;
+  std::ranges::fill((*session)->fillInput("x")->data<float>(), 0.5f);
+  (*session)->fillInput("c")->data<uint8_t>()[0] = condition;
   const Status ran = (*session)->run();
   EXPECT_TRUE(ran.isOk()) << ran.toString();
   std::vector<Floats> drawn;

@@ -102,7 +102,7 @@ Result<std::vector<Tensor>> run(const Call& call, const std::string& backend) {
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(model, ops::builtinOps()));
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend, .threads = 1}));
   for (size_t i = 0; i < call.inputs.size(); ++i)
-    if (Tensor* input = session->input(fmt::format("x{}", i))) *input = call.inputs[i];
+    if (Tensor* input = session->fillInput(fmt::format("x{}", i))) *input = call.inputs[i];
   OPKIT_TRY(session->run());
   std::vector<Tensor> outputs;
   for (const Tensor& output : session->outputs()) {

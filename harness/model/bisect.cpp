@@ -91,7 +91,7 @@ class Bisect {
     const std::vector<std::string> names = session->inputNames();
     for (size_t i = 0; i < names.size(); ++i) {
       OPKIT_TRY(session->resizeInput(names[i], part.inputs[i].desc.shape));
-      std::ranges::copy(part.inputs[i].bytes(), session->input(names[i])->bytes().begin());
+      std::ranges::copy(part.inputs[i].bytes(), session->fillInput(names[i])->bytes().begin());
     }
     OPKIT_TRY(session->run());
     return copyOf(*session->output(session->outputNames()[0]));

@@ -59,7 +59,7 @@ Status feedModelInputs(Session& session, const Model& model, const ModelCompareO
                                  nameOf(declared.desc.dtype));
     OPKIT_TRY(session.resizeInput(declared.name, inputShape(declared, options)));
     const bool real = isFloat(declared.desc.dtype);
-    fillUniform(*session.input(declared.name), hashText(fmt::format("{}/{}", declared.name, options.seed)),
+    fillUniform(*session.fillInput(declared.name), hashText(fmt::format("{}/{}", declared.name, options.seed)),
                 real ? -1 : 0, real ? 1 : 9);
   }
   return Status::ok();

@@ -28,7 +28,7 @@ std::shared_ptr<Interpreter> reluAndTranspose() {
 }
 
 void fillRamp(Session& session) {
-  const auto values = session.input("x")->data<float>();
+  const auto values = session.fillInput("x")->data<float>();
   std::iota(values.begin(), values.end(), -300.0f);
 }
 
@@ -73,7 +73,7 @@ Model gatherThenRelu() {
 }
 
 Status runWith(Session& session, const std::vector<int64_t>& indices) {
-  std::ranges::copy(indices, session.input("indices")->data<int64_t>().begin());
+  std::ranges::copy(indices, session.fillInput("indices")->data<int64_t>().begin());
   return session.run();
 }
 
@@ -82,7 +82,7 @@ TEST(Indices, OutOfRangeIsTheSameErrorOnEveryBackend) {
   for (const char* backend : {"reference", "cpu", "vulkan"})
     for (const RecordMode record : {RecordMode::Indirect, RecordMode::Direct}) {
       const auto session = *interpreter->createSession({.backend = backend, .record = record});
-      std::ranges::fill(session->input("x")->data<float>(), 7.0f);
+      std::ranges::fill(session->fillInput("x")->data<float>(), 7.0f);
       EXPECT_TRUE(runWith(*session, {0, -1, 4, -5}).isOk());
       for (const int64_t bad : {5, -6, 1 << 20}) {
         const Status status = runWith(*session, {0, -1, bad, -5});
@@ -122,9 +122,9 @@ TEST(Images, OfRoiAlignMustBeInTheBatch) {
   for (const char* backend : {"reference", "cpu", "vulkan"}) {
     const auto session = *interpreter->createSession({.backend = backend});
     const auto run = [&](int64_t image) {
-      std::ranges::fill(session->input("x")->data<float>(), 3.0f);
-      std::ranges::fill(session->input("rois")->data<float>(), 1.0f);
-      std::ranges::fill(session->input("images")->data<int64_t>(), image);
+      std::ranges::fill(session->fillInput("x")->data<float>(), 3.0f);
+      std::ranges::fill(session->fillInput("rois")->data<float>(), 1.0f);
+      std::ranges::fill(session->fillInput("images")->data<int64_t>(), image);
       return session->run();
     };
     EXPECT_TRUE(run(0).isOk()) << backend;
@@ -146,9 +146,9 @@ TEST(Images, OfMaxRoiPoolMustBeInTheBatch) {
   for (const char* backend : {"reference", "cpu", "vulkan"}) {
     const auto session = *interpreter->createSession({.backend = backend});
     const auto run = [&](float image) {
-      std::ranges::fill(session->input("x")->data<float>(), 3.0f);
-      std::ranges::fill(session->input("rois")->data<float>(), 1.0f);
-      session->input("rois")->data<float>()[5] = image;
+      std::ranges::fill(session->fillInput("x")->data<float>(), 3.0f);
+      std::ranges::fill(session->fillInput("rois")->data<float>(), 1.0f);
+      session->fillInput("rois")->data<float>()[5] = image;
       return session->run();
     };
     EXPECT_TRUE(run(1).isOk()) << backend;

@@ -31,7 +31,7 @@ class VulkanSessionTest : public testing::Test {
       Shape shape = session.input(name)->desc.shape;
       if (shape.size() == 3) shape = {1, 4, shape[2]};
       OPKIT_TRY(session.resizeInput(name, shape));
-      fill(*session.input(name));
+      fill(*session.fillInput(name));
     }
     return session.resize();
   }
@@ -82,7 +82,7 @@ TEST_F(VulkanSessionTest, CallbacksSeeEachCommandInBothModes) {
   const auto seenIn = [&](RecordMode record) {
     auto session = *interpreter->createSession({.backend = "vulkan", .record = record});
     EXPECT_TRUE(prepare(*session).isOk() && session->run().isOk());
-    for (float& value : session->input(session->inputNames().front())->data<float>()) value *= -2;
+    for (float& value : session->fillInput(session->inputNames().front())->data<float>()) value *= -2;
     std::vector<std::vector<float>> seen;
     const auto ran = session->runWithCallback({}, [&](const CommandInfo& command) {
       const auto output = *command.readOutput(0);
@@ -106,7 +106,7 @@ TEST_F(VulkanSessionTest, AfterARefusedRecordingThePlanRunsAgain) {
   auto session = *interpreter->createSession({.backend = "vulkan"}, runtime);
   ASSERT_TRUE(prepare(*session).isOk() && session->run().isOk());
   const std::vector<float> before = result(*session);
-  for (float& value : session->input(session->inputNames().front())->data<float>()) value *= -2;
+  for (float& value : session->fillInput(session->inputNames().front())->data<float>()) value *= -2;
   vulkan::Faults& faults = static_cast<vulkan::VulkanRuntime&>(*runtime).vulkanDevice()->faults();
   faults.failCreationAfter(0);
   const auto ran = session->runWithCallback({}, [](const CommandInfo&) { return true; });
@@ -145,7 +145,7 @@ TEST_F(VulkanSessionTest, ManyOutputsInImagesKeepTheirValues) {
     auto session = *interpreter->createSession({.backend = "vulkan", .storage = storage});
     const std::string input = session->inputNames().front();
     ASSERT_TRUE(session->resizeInput(input, {1, 3, 64, 64}).isOk());
-    fill(*session->input(input));
+    fill(*session->fillInput(input));
     ASSERT_TRUE(session->run().isOk());
     ASSERT_GT(session->outputNames().size(), 20u);
     for (const std::string& name : session->outputNames()) {
@@ -222,10 +222,10 @@ TEST_F(VulkanSessionTest, AnAxisThatARunGivesNeedsNoFallback) {
   model.outputs = model.addNode("CumSum", "sums", {x, axis});
   const auto interpreter = *Interpreter::create(std::move(model), ops::builtinOps());
   auto session = *interpreter->createSession({.backend = "vulkan", .allowFallback = false});
-  std::ranges::copy(std::vector<float>{1, 2, 3, 4, 5, 6}, session->input("x")->data<float>().begin());
+  std::ranges::copy(std::vector<float>{1, 2, 3, 4, 5, 6}, session->fillInput("x")->data<float>().begin());
   const std::map<int64_t, std::vector<float>> expected = {{0, {1, 2, 3, 5, 7, 9}}, {1, {1, 3, 6, 4, 9, 15}}};
   for (const int64_t given : {0, 1, -2, 1, 0}) {
-    session->input("axis")->data<int64_t>()[0] = given;
+    session->fillInput("axis")->data<int64_t>()[0] = given;
     const Status ran = session->run();
     ASSERT_TRUE(ran.isOk()) << ran.message();
     EXPECT_EQ(result(*session), expected.at((given + 2) % 2)) << given;
@@ -313,12 +313,12 @@ TEST_F(VulkanSessionTest, AResizeThatFitsRecoversFromOneThatDoesNot) {
   const std::string input = session->inputNames().front();
   const Shape small = session->input(input)->desc.shape;
   ASSERT_TRUE(session->resizeInput(input, {1, 1024, small[2]}).isOk());
-  session->input(input);  // zeros suffice
+  session->fillInput(input);  // zeros suffice
   const Status refused = session->run();
   EXPECT_EQ(refused.code(), StatusCode::OutOfMemory) << refused.message();
   EXPECT_NE(refused.message().find("bytes refused"), std::string::npos) << refused.message();
   ASSERT_TRUE(session->resizeInput(input, small).isOk());
-  fill(*session->input(input));
+  fill(*session->fillInput(input));
   const Status status = session->run();
   EXPECT_TRUE(status.isOk()) << status.message();
 }

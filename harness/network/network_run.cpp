@@ -39,7 +39,7 @@ Status feedInputs(Session& session, const Model& model, const NetworkInputs& inp
   for (const auto& [name, shape] : inputs.shapes) OPKIT_TRY(session.resizeInput(name, shape).withContext("--input"));
   for (const TensorId input : model.inputs) {
     const std::string& name = model.tensors[input].name;
-    const Tensor& tensor = *session.input(name);
+    const Tensor& tensor = *session.fillInput(name);
     if (isObject(tensor.desc.dtype)) continue;  // a session begins with empty ones
     const bool real = isFloat(tensor.desc.dtype);
     fillUniform(tensor, hashText(fmt::format("{}/{}", name, inputs.seed)), real ? -1 : 0, real ? 1 : 9);

@@ -9,7 +9,7 @@ double bytesOf(const CaseTrace& trace, const HostInputs& inputs) {
   double bytes = 0;
   for (const std::optional<Tensor>& input : inputs)
     if (input) bytes += static_cast<double>(input->sizeBytes());
-  for (const Tensor& output : trace.session->outputs()) bytes += static_cast<double>(output.sizeBytes());
+  for (const TensorDesc& output : trace.session->outputDescs()) bytes += static_cast<double>(output.sizeBytes());
   return bytes;
 }
 

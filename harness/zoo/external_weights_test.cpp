@@ -84,7 +84,7 @@ void runChain(const std::string& path) {
   ASSERT_TRUE(interpreter) << interpreter.error().toString();
   auto session = (*interpreter)->createSession({.backend = "cpu", .cacheDir = "off", .threads = 2});
   ASSERT_TRUE(session) << session.error().toString();
-  const std::span<float> x = (*session)->input("v0")->data<float>();
+  const std::span<float> x = (*session)->fillInput("v0")->data<float>();
   std::ranges::fill(x, 0.5f);
   const Status status = (*session)->run();
   ASSERT_TRUE(status.isOk()) << status.toString();

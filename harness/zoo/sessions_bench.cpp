@@ -45,7 +45,7 @@ double secondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 std::unique_ptr<Session> sessionOf(const std::string& name, const std::shared_ptr<Runtime>& runtime) {
   auto session = need(interpreterOf(name)->createSession({.backend = "vulkan"}, runtime));
-  for (const std::string& input : session->inputNames()) static_cast<void>(session->input(input));  // zeros
+  for (const std::string& input : session->inputNames()) static_cast<void>(session->fillInput(input));  // zeros
   need(session->resize());
   return session;
 }

@@ -53,7 +53,7 @@ class CachedDecoder {
   Tensor& resized(const std::string& name, const Shape& shape) {
     const Status status = session_->resizeInput(name, shape);
     EXPECT_TRUE(status.isOk()) << status.toString();
-    return *session_->input(name);
+    return *session_->fillInput(name);
   }
 
   /// past_key_0 takes present_key_0 of the run before, and so on.
@@ -182,10 +182,10 @@ TEST_P(ZooDecoder, APositionOutsideTheContextIsAnError) {
   auto session = (*Interpreter::create(*std::move(model), ops::builtinOps()))->createSession({.backend = GetParam()});
   ASSERT_TRUE(session) << session.error().toString();
   for (const std::string& name : (*session)->inputNames()) {
-    Tensor& tensor = *(*session)->input(name);
+    Tensor& tensor = *(*session)->fillInput(name);
     std::ranges::fill(tensor.bytes(), std::byte{0});
   }
-  (*session)->input("position_ids")->data<int64_t>()[0] = 4;
+  (*session)->fillInput("position_ids")->data<int64_t>()[0] = 4;
   const Status status = (*session)->run();
   ASSERT_FALSE(status.isOk());
   EXPECT_NE(status.message().find("indices must be in [-4, 4), got 4"), std::string::npos) << status.message();

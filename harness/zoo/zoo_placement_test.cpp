@@ -40,7 +40,7 @@ TEST(ZooPlacement, QuantisedFormsComputeTheSameInIntegers) {
   for (const char* network : {"resnet50_qdq", "resnet50_qlinear"}) {
     const auto session = *sessionOf(*loadModel(std::string("zoo:") + network), "cpu");
     ASSERT_TRUE(session->resizeInput("input", {2, 3, 65, 97}).isOk());
-    const std::span<float> x = session->input("input")->data<float>();
+    const std::span<float> x = session->fillInput("input")->data<float>();
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000) / 250 - 2;
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << status.toString();

@@ -155,7 +155,7 @@ Model modelOf(const Drawn& drawn) {
   return model;
 }
 
-void set(Session& session, const char* name, const OracleTensor& values) { values.toTensor(*session.input(name)); }
+void set(Session& session, const char* name, const OracleTensor& values) { values.toTensor(*session.fillInput(name)); }
 
 /// The number of rows that were compared.
 int64_t compare(const Drawn& drawn, const Tensor& y, const std::string& where) {

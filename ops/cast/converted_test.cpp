@@ -40,7 +40,7 @@ void expectValues(const std::string& type, const std::vector<std::pair<TensorDes
       OracleTensor oracle(inputs[i].first);
       oracle.real = oracle.isReal() ? inputs[i].second : std::vector<double>();
       if (!oracle.isReal()) oracle.integer.assign(inputs[i].second.begin(), inputs[i].second.end());
-      oracle.toTensor(*(*session)->input(fmt::format("x{}", i)));
+      oracle.toTensor(*(*session)->fillInput(fmt::format("x{}", i)));
     }
     const Status ran = (*session)->run();
     ASSERT_TRUE(ran.isOk()) << backend << ": " << ran.toString();
@@ -78,7 +78,7 @@ TEST(ConvertedDTypes, OutputsOfAFixedTypeKeepIt) {
     for (const auto& [name, values] : {std::pair{"x", std::vector{1, 1.0078125}}, {"scale", {1, 1}}}) {
       OracleTensor oracle((*session)->input(name)->desc);
       oracle.real = values;
-      oracle.toTensor(*(*session)->input(name));
+      oracle.toTensor(*(*session)->fillInput(name));
     }
     const Status ran = (*session)->run();
     ASSERT_TRUE(ran.isOk()) << backend << ": " << ran.toString();
@@ -132,7 +132,7 @@ TEST(ConvertedDTypes, OtherDTypesAreRefusedAsBefore) {
   const TensorId x = model.addInput("x", {DType::Float8E5M2, {2}});
   model.outputs = model.addNode("Add", "node", {x, x});
   const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu"});
-  (*session)->input("x");
+  (*session)->fillInput("x");
   const Status ran = (*session)->run();
   EXPECT_NE(ran.toString().find("must be one of"), std::string::npos) << ran.toString();
 }

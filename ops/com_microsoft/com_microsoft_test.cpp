@@ -149,7 +149,7 @@ TEST(ComMicrosoft, IntegerProductsAreScaled) {
   for (const std::string& backend : features::backends()) {
     const auto interpreter = *Interpreter::create(node.model, builtinOps());
     const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
-    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
+    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->fillInput(name)); };
     set("x0", tensor<uint8_t>(DType::UInt8, {1, 2}, {2, 3}));
     set("x1", tensor<int8_t>(DType::Int8, {2, 2}, {3, -1, 2, 4}));
     set("x2", floats({1}, {0.5}));

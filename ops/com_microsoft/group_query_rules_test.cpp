@@ -176,7 +176,7 @@ void expectChosenCaches(const std::string& backend) {
   const auto interpreter = *Interpreter::create(node.model, builtinOps());
   const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
   for (const int32_t total : {3, 6, 4}) {
-    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
+    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->fillInput(name)); };
     for (const char* name : {"x0", "x1", "x2"}) set(name, tensorOf(x));
     set("x3", tensorOf(pastKey));
     set("x4", tensorOf(pastValue));
@@ -239,7 +239,7 @@ void expectTokens(const std::string& backend) {
   const auto interpreter = *Interpreter::create(node.model, builtinOps());
   const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
   for (const int32_t total : {1, 3, 5, 4}) {
-    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->input(name)); };
+    const auto set = [&](const char* name, const Tensor& value) { convertElements(value, *session->fillInput(name)); };
     for (const char* name : {"x0", "x1", "x2"}) set(name, tensorOf(k));
     set("x3", tensorOf(pastKey));
     set("x4", tensorOf(pastValue));

@@ -1,52 +1,15 @@
 // If, Loop and Scan on every backend: subgraphs, iterations, shapes.
 #include "ops/control_flow/control_flow.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 
 #include "engine/base/host_memory.h"
-#include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
-#include "ops/builtin_ops.h"
 #include "ops/concat/concat_generated.h"
+#include "ops/control_flow/control_flow_test_support.h"
 
 namespace opkit::ops::control_flow {
 namespace {
-
-std::vector<std::string> backends() {
-#ifdef OPKIT_HAS_VULKAN
-  return {"cpu", "vulkan"};
-#else
-  return {"cpu"};
-#endif
-}
-
-const TensorDesc kAnything{};  // subgraph inputs accept any shape
-
-Tensor floats(const Shape& shape, const std::vector<float>& values) {
-  return *Tensor::fromValues<float>({DType::Float32, shape}, values);
-}
-
-void addNode(Model& model, const char* type, std::vector<TensorId> inputs, std::vector<Subgraph> subgraphs,
-             size_t outputCount, ParamBytes params = {}) {
-  model.outputs = model.addNode(type, "control", std::move(inputs), std::move(params), outputCount);
-  model.nodes.back().subgraphs = std::move(subgraphs);
-}
-
-std::unique_ptr<Session> sessionOf(const Model& model, SessionConfig config) {
-  auto interpreter = Interpreter::create(model, builtinOps());
-  EXPECT_TRUE(interpreter) << interpreter.error().toString();
-  config.threads = 1;
-  auto session = (*interpreter)->createSession(config);
-  EXPECT_TRUE(session) << session.error().toString();
-  return *std::move(session);
-}
-
-std::vector<float> read(const Session& session, const std::string& name) {
-  const std::span<float> values = session.output(name)->data<float>();
-  return {values.begin(), values.end()};
-}
 
 /// x -> x + x, then: condition ? -that : that as a row; the branches differ in shape.
 Model ifModel() {
@@ -68,8 +31,8 @@ TEST(ControlFlow, IfRunsOneBranchOnWhatSurroundsIt) {
     auto session = sessionOf(ifModel(), {.backend = backend});
     for (const bool condition : {true, false, true}) {
       ASSERT_TRUE(session->resizeInput("x", {2, 2}).isOk());
-      session->input("condition")->data<uint8_t>()[0] = condition;
-      convertElements(floats({2, 2}, {1, -2, 3, -4}), *session->input("x"));
+      session->fillInput("condition")->data<uint8_t>()[0] = condition;
+      convertElements(floats({2, 2}, {1, -2, 3, -4}), *session->fillInput("x"));
       const Status status = session->run();
       ASSERT_TRUE(status.isOk()) << status.toString();
       EXPECT_EQ(session->output("y")->desc.shape, condition ? (Shape{2, 2}) : Shape{4});
@@ -110,8 +73,8 @@ TEST(ControlFlow, TheBodiesOfASessionShareItsThreads) {
   const size_t before = threadsOfTheProcess();
   const auto session = *interpreter->createSession({.threads = 4});
   ASSERT_TRUE(session->resizeInput("x", {3}).isOk());
-  std::ranges::fill(session->input("x")->data<float>(), 2.0f);
-  session->input("condition")->data<uint8_t>()[0] = 1;
+  std::ranges::fill(session->fillInput("x")->data<float>(), 2.0f);
+  session->fillInput("condition")->data<uint8_t>()[0] = 1;
   ASSERT_TRUE(session->run().isOk());
   EXPECT_EQ(session->outputs()[0].data<float>()[2], 2);  // negated ten times
   EXPECT_EQ(threadsOfTheProcess(), before + 3);
@@ -125,12 +88,12 @@ TEST(ControlFlow, OutputsHaveMemoryOfTheirOwn) {
     auto session = sessionOf(model, {.backend = backend});
     ASSERT_TRUE(session->resizeInput("x", {1, 2}).isOk());
     for (int run = 0; run < 2; ++run) {
-      session->input("condition")->data<uint8_t>()[0] = 1;
-      convertElements(floats({1, 2}, {1, -2}), *session->input("x"));
+      session->fillInput("condition")->data<uint8_t>()[0] = 1;
+      convertElements(floats({1, 2}, {1, -2}), *session->fillInput("x"));
       const Status status = session->run();
       ASSERT_TRUE(status.isOk()) << status.toString();
       const std::vector<std::vector<float>> expected = {{0, 4}, {1, -2}, {5, 6}, {0, 4}, {1, -2}};
-      session->input("x")->data<float>()[0] = 9;
+      session->fillInput("x")->data<float>()[0] = 9;
       for (size_t i = 0; i < expected.size(); ++i) {
         const std::span<float> values = session->outputs()[i].data<float>();
         EXPECT_EQ(std::vector<float>(values.begin(), values.end()), expected[i]) << backend << " output " << i;
@@ -168,9 +131,9 @@ TEST(ControlFlow, LoopsStopByCountOrConditionAndStackTheirScans) {
   for (const std::string& backend : backends()) {
     auto session = sessionOf(loopModel(), {.backend = backend});
     for (const Row& row : {Row{3, 1e9f, 3}, Row{10, 20, 4}, Row{0, 1e9f, 0}, Row{3, 1e9f, 3}}) {
-      session->input("trips")->data<int64_t>()[0] = row.trips;
-      session->input("limit")->data<float>()[0] = row.limit;
-      convertElements(floats({2}, {1, 2}), *session->input("start"));
+      session->fillInput("trips")->data<int64_t>()[0] = row.trips;
+      session->fillInput("limit")->data<float>()[0] = row.limit;
+      convertElements(floats({2}, {1, 2}), *session->fillInput("start"));
       const Status status = session->run();
       ASSERT_TRUE(status.isOk()) << status.toString();
       EXPECT_EQ(session->output("control:1")->desc.shape, (Shape{row.expected, 2}));
@@ -184,9 +147,9 @@ TEST(ControlFlow, LoopsStopByCountOrConditionAndStackTheirScans) {
 }
 
 void setLoop(Session& session, int64_t trips, float limit) {
-  session.input("trips")->data<int64_t>()[0] = trips;
-  session.input("limit")->data<float>()[0] = limit;
-  convertElements(floats({2}, {1, 2}), *session.input("start"));
+  session.fillInput("trips")->data<int64_t>()[0] = trips;
+  session.fillInput("limit")->data<float>()[0] = limit;
+  convertElements(floats({2}, {1, 2}), *session.fillInput("start"));
 }
 
 TEST(ControlFlow, ALoopWithoutAnEndIsStoppedByTheLimit) {
@@ -295,9 +258,9 @@ TEST(ControlFlow, LoopInsideIfReadsValuesOfBothGraphsAround) {
   const Model stored = *readModel(*writeModel(model));
   for (const Model& which : {model, stored}) {
     auto session = sessionOf(which, {.backend = "cpu"});
-    session->input("x")->data<float>()[0] = 5;
+    session->fillInput("x")->data<float>()[0] = 5;
     for (const bool choose : {true, false}) {
-      session->input("choice")->data<uint8_t>()[0] = choose;
+      session->fillInput("choice")->data<uint8_t>()[0] = choose;
       const Status status = session->run();
       ASSERT_TRUE(status.isOk()) << status.toString();
       EXPECT_EQ(read(*session, "control"), std::vector<float>{choose ? 15.0f : 5.0f});
@@ -322,7 +285,7 @@ TEST(ControlFlow, ScanWalksAndStacksAlongAxes) {
   for (const std::string& backend : backends()) {
     auto session = sessionOf(model, {.backend = backend});
     ASSERT_TRUE(session->resizeInput("x", {3, 2}).isOk());
-    convertElements(floats({3, 2}, {1, 2, 3, 4, 5, 6}), *session->input("x"));
+    convertElements(floats({3, 2}, {1, 2, 3, 4, 5, 6}), *session->fillInput("x"));
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << status.toString();
     EXPECT_EQ(read(*session, "control:0"), (std::vector<float>{9, 12}));
@@ -421,7 +384,7 @@ TEST(ControlFlow, ALoopThatGrowsWithoutEndIsOutOfMemory) {
     const TensorId start = model.addInput("start", {DType::Float32, {1024}});
     addNode(model, "Loop", {{}, {}, start}, {{"body", body, {}}}, 1);
     auto session = sessionOf(model, {.backend = backend});
-    session->input("start");
+    session->fillInput("start");
     setHostMemoryLimit(hostMemoryInUse() + (size_t{64} << 20));
     const Status status = session->run();
     EXPECT_EQ(status.code(), StatusCode::OutOfMemory) << backend << ": " << status.toString();
@@ -467,8 +430,8 @@ Model stackingModel(DType dtype) {
 TEST(ControlFlow, ALoopStacksStringsAndRefusesElementsThatShareBytes) {
   for (const std::string& backend : backends()) {
     auto session = sessionOf(stackingModel(DType::String), {.backend = backend});
-    session->input("trips")->data<int64_t>()[0] = 2;
-    *session->input("value") = stringTensor({2}, {"a", "b"});
+    session->fillInput("trips")->data<int64_t>()[0] = 2;
+    *session->fillInput("value") = stringTensor({2}, {"a", "b"});
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << status.toString();
     EXPECT_EQ(session->outputs()[0].desc.toString(), "string[2,2]");
@@ -476,8 +439,8 @@ TEST(ControlFlow, ALoopStacksStringsAndRefusesElementsThatShareBytes) {
   }
   auto session = sessionOf(stackingModel(DType::Int4), {.backend = "cpu"});
   ASSERT_TRUE(session->resizeInput("value", {2}).isOk());
-  session->input("trips")->data<int64_t>()[0] = 2;
-  std::ranges::fill(session->input("value")->bytes(), std::byte{0x21});
+  session->fillInput("trips")->data<int64_t>()[0] = 2;
+  std::ranges::fill(session->fillInput("value")->bytes(), std::byte{0x21});
   const Status status = session->run();
   EXPECT_EQ(status.code(), StatusCode::Unsupported);
   EXPECT_NE(status.message().find("Loop: elements of i4 cannot be moved one by one"), std::string::npos)

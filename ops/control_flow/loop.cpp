@@ -26,12 +26,42 @@ Result<Tensor> scalarTensor(DType dtype, int64_t value) {
   return tensor;
 }
 
+/// Without a condition: what both branches give.
+Result<std::vector<Tensor>> eitherBranch(const ControlArgs& args) {
+  OPKIT_ASSIGN(const std::vector<TensorDesc> descs, args.subgraphs[0]->outputDescs({}));
+  OPKIT_ASSIGN(const std::vector<TensorDesc> others, args.subgraphs[1]->outputDescs({}));
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < std::min(descs.size(), others.size()); ++i) {
+    if (descs[i] != others[i])
+      return Status::unsupported("its branches give {} and {}, and the condition is not known", descs[i].toString(),
+                                 others[i].toString());
+    outputs.push_back(withoutValue(descs[i]));
+  }
+  return outputs;
+}
+
+/// Without values: the body must keep the shapes of what it carries, and slices cannot be counted.
+Result<std::vector<Tensor>> describeLoop(SubgraphRunner& body, std::span<const Tensor> carried) {
+  if (body.outputCount() > 1 + carried.size())
+    return Status::unsupported(
+        "the number of its iterations is not known, and so the shape of the slices that it stacks");
+  std::vector<Tensor> inputs{withoutValue({DType::Int64, {}}), withoutValue({DType::Bool, {}})};
+  for (const Tensor& value : carried) inputs.push_back(withoutValue(value.desc));
+  OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, body.outputDescs(inputs));
+  for (size_t i = 0; i < carried.size(); ++i)
+    if (outputs[1 + i] != carried[i].desc)
+      return Status::unsupported("the body makes {} of {}, and the number of its iterations is not known",
+                                 outputs[1 + i].toString(), carried[i].desc.toString());
+  return std::vector<Tensor>(inputs.begin() + 2, inputs.end());
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> runIf(const ControlArgs& args) {
   if (!args.hasInput(0)) return Status::invalidArgument("the condition is required");
   if (args.inputs[0].desc.dtype != DType::Bool)
     return Status::invalidArgument("the condition must be bool, got {}", args.inputs[0].desc.toString());
+  if (!hasValue(args.inputs[0])) return eitherBranch(args);
   OPKIT_ASSIGN(const int64_t condition, scalarOf(args.inputs[0], "the condition"));
   return args.subgraphs[condition != 0 ? 0 : 1]->run({});
 }
@@ -48,6 +78,8 @@ Result<std::vector<Tensor>> runLoop(const ControlArgs& args) {
   if (args.inputs.size() < 2 + carriedCount)
     return Status::invalidArgument("the body carries {} values, the node gives {}", carriedCount,
                                    args.inputs.size() - std::min<size_t>(args.inputs.size(), 2));
+  if (!std::ranges::all_of(args.inputs, [](const Tensor& one) { return !one.buffer || hasValue(one); }))
+    return describeLoop(body, args.inputs.subspan(2, carriedCount));
   int64_t trips = INT64_MAX;
   bool running = true;
   if (args.hasInput(0)) {

@@ -16,12 +16,13 @@ struct ScanInput {
   bool backwards;
 
   int64_t length() const { return tensor.desc.shape[axis]; }
-  /// What the body sees in one of `steps`; zeros if there is none.
+  /// What the body sees in one of `steps`; without a value if there is none.
   Result<Tensor> slice(int64_t step, int64_t steps) const {
-    if (length() > 0) return sliceOf(tensor, axis, backwards ? std::max<int64_t>(steps - 1 - step, 0) : step);
+    if (length() > 0 && hasValue(tensor))
+      return sliceOf(tensor, axis, backwards ? std::max<int64_t>(steps - 1 - step, 0) : step);
     TensorDesc desc = tensor.desc;
     desc.shape.erase(desc.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    return blank(desc);
+    return withoutValue(std::move(desc));
   }
 };
 
@@ -45,6 +46,27 @@ class ScanLoop {
       for (size_t i = 0; i < slices.size(); ++i) slices[i].push_back((*outputs)[stateCount_ + i]);
     }
     return results(std::move(states), slices);
+  }
+
+  /// As run, of inputs without values: the body must keep the shapes of the states.
+  Result<std::vector<Tensor>> describe(std::span<const Tensor> inputs) {
+    OPKIT_TRY(readInputs(inputs));
+    std::vector<Tensor> states;
+    for (size_t i = 0; i < stateCount_; ++i) states.push_back(withoutValue(inputs[i].desc));
+    OPKIT_ASSIGN(const std::vector<Tensor> bodyInputs, bodyInputsOf(states, 0));
+    OPKIT_ASSIGN(std::vector<TensorDesc> descs, body_.outputDescs(bodyInputs));
+    for (size_t i = 0; i < stateCount_; ++i)
+      if (descs[i] != states[i].desc)
+        return Status::unsupported("the body makes {} of the state {}", descs[i].toString(), states[i].desc.toString());
+    const size_t sliceCount = descs.size() - stateCount_;
+    for (size_t i = 0; i < sliceCount; ++i) {
+      TensorDesc& desc = descs[stateCount_ + i];
+      OPKIT_ASSIGN(const int64_t axis, listed(params_.scan_output_axes, i, sliceCount, "scan_output_axes"));
+      OPKIT_ASSIGN(const int at, normalizeAxis(axis, desc.shape.size() + 1));
+      desc.shape.insert(desc.shape.begin() + at, length());
+      states.push_back(withoutValue(desc));
+    }
+    return states;
   }
 
  private:
@@ -153,6 +175,10 @@ Result<std::vector<Tensor>> runScan(const ControlArgs& args) {
   for (size_t i = 0; i < first + count; ++i)
     if (!args.hasInput(i)) return Status::invalidArgument("input {} is missing", i);
   const std::span<const Tensor> inputs = args.inputs.subspan(first, count);
+  if (!std::ranges::all_of(args.inputs, [](const Tensor& one) { return !one.buffer || hasValue(one); })) {
+    if (params.batched) return Status::unsupported("the shapes of batches depend on values");
+    return ScanLoop(args, params).describe(inputs);
+  }
   if (!params.batched) return ScanLoop(args, params).run(inputs);
   return runBatches(args, params, inputs, params.has_lengths ? args.inputs.data() : nullptr);
 }

@@ -40,7 +40,7 @@ Model modelOf(const Chain& chain, std::mt19937& random) {
 
 std::vector<float> runOn(Session& session, const Tensor& x) {
   EXPECT_TRUE(session.resizeInput("x", x.desc.shape).isOk());
-  convertElements(x, *session.input("x"));
+  convertElements(x, *session.fillInput("x"));
   const Status status = session.run();
   EXPECT_TRUE(status.isOk()) << status.toString();
   const std::span<float> values = session.outputs()[0].data<float>();

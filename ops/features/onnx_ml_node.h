@@ -158,7 +158,7 @@ Status runNetwork(const Node& node, const std::string& backend, const std::vecto
   OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = backend, .threads = 1}));
   for (size_t i = 0; i < inputs.size(); ++i)
     if (std::ranges::count(node.model.inputs, node.input(i)) > 0)
-      convertElements(inputs[i], *session->input(fmt::format("x{}", i)));
+      convertElements(inputs[i], *session->fillInput(fmt::format("x{}", i)));
   OPKIT_TRY(session->run());
   for (size_t i = 0; i < node.model.outputs.size(); ++i) judge(i, session->outputs()[i]);
   return Status::ok();

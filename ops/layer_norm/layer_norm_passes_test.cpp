@@ -141,7 +141,7 @@ void expectNodesMeaning(const Graph& graph, uint32_t seed = 1) {
     EXPECT_EQ(interpreter->model().nodes[NodeId(0)].type == "LayerNormalization", graph.isFused) << graph.name;
     const auto session = *interpreter->createSession({.backend = backend, .threads = 1});
     ASSERT_TRUE(session->resizeInput("x", graph.x).isOk());
-    convertElements(*Tensor::fromValues<double>({DType::Float64, x.shape}, x.values), *session->input("x"));
+    convertElements(*Tensor::fromValues<double>({DType::Float64, x.shape}, x.values), *session->fillInput("x"));
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << graph.name << ", " << backend << ": " << status.toString();
     ASSERT_EQ(session->outputs()[0].desc.shape, expected.shape) << graph.name << ", " << backend;

@@ -68,8 +68,8 @@ void expectPartialInverse(const std::string& backend, const Shape& whole, int64_
   const auto session = (*interpreter)->createSession({.backend = backend, .threads = 1});
   if (!session && backend == "vulkan" && !devicesArePromised()) return;
   ASSERT_TRUE(session) << session.error().toString();
-  std::ranges::copy(pooled.values, (*session)->input("x")->data<float>().begin());
-  std::ranges::copy(pooled.indices, (*session)->input("indices")->data<int64_t>().begin());
+  std::ranges::copy(pooled.values, (*session)->fillInput("x")->data<float>().begin());
+  std::ranges::copy(pooled.indices, (*session)->fillInput("indices")->data<int64_t>().begin());
   const Status ran = (*session)->run();
   ASSERT_TRUE(ran.isOk()) << ran.toString();
   const Tensor& y = (*session)->outputs()[0];

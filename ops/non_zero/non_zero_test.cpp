@@ -51,7 +51,7 @@ class DataDependentExtents : public ::testing::TestWithParam<std::string> {
   std::vector<float> run(const std::vector<float>& values) {
     const Shape shape{static_cast<int64_t>(values.size()) / 2, 2};
     EXPECT_TRUE(session_->resizeInput("x", shape).isOk());
-    convertElements(*Tensor::fromValues<float>({DType::Float32, shape}, values), *session_->input("x"));
+    convertElements(*Tensor::fromValues<float>({DType::Float32, shape}, values), *session_->fillInput("x"));
     const Status status = session_->run();
     EXPECT_TRUE(status.isOk()) << status.toString();
     const Tensor& y = session_->outputs()[0];

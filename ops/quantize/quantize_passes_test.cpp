@@ -74,7 +74,7 @@ Outcome runWith(const Model& model, std::vector<std::string> disabled, const std
   const auto interpreter = *Interpreter::create(model, builtinOps(), {std::move(disabled)});
   for (const ModelNode& node : interpreter->model().nodes) outcome.nodes.push_back(node.type);
   const auto session = *interpreter->createSession({.backend = backend, .threads = 2}, runtime);
-  const std::span<std::byte> bytes = (*session->input("x")).bytes();
+  const std::span<std::byte> bytes = (*session->fillInput("x")).bytes();
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 73 % 256);
   const Status status = session->run();
   EXPECT_TRUE(status.isOk()) << status.toString();
@@ -332,7 +332,7 @@ void expectLongProduct(const LongProduct& product) {
   EXPECT_EQ(isConverted, product.isConverted) << toString(product.a) << " x " << toString(product.b);
   const auto session = *interpreter->createSession({.backend = "cpu", .threads = 2});
   ASSERT_TRUE(session->resizeInput("a", product.a).isOk());
-  for (const char* name : {"a", "b"}) std::ranges::fill(session->input(name)->bytes(), std::byte{255});
+  for (const char* name : {"a", "b"}) std::ranges::fill(session->fillInput(name)->bytes(), std::byte{255});
   const Status status = session->run();
   ASSERT_TRUE(status.isOk()) << status.toString();
   for (const int64_t value : toInt64(session->outputs()[0]))
@@ -361,7 +361,7 @@ TEST(IntegerPass, MeansOfLongPlanes) {
     net.model.outputs = {net.quantized(net.node("GlobalAveragePool", {net.real(net.input(shape), 0.5f, 0)}), 1, 0)};
     const auto interpreter = *Interpreter::create(net.model, builtinOps());
     const auto session = *interpreter->createSession({.backend = "cpu", .threads = 2});
-    std::ranges::fill(session->input("x")->bytes(), std::byte{255});
+    std::ranges::fill(session->fillInput("x")->bytes(), std::byte{255});
     const Status status = session->run();
     ASSERT_TRUE(status.isOk()) << status.toString();
     EXPECT_NEAR(static_cast<double>(toInt64(session->outputs()[0])[0]), 127.5, 1) << toString(shape);

@@ -75,7 +75,7 @@ class Distribution : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(interpreter) << interpreter.error().toString();
     auto session = (*interpreter)->createSession({.backend = GetParam()});
     EXPECT_TRUE(session) << session.error().toString();
-    convertElements(*Tensor::fromValues<float>({DType::Float32, x.shape}, values), *(*session)->input("x"));
+    convertElements(*Tensor::fromValues<float>({DType::Float32, x.shape}, values), *(*session)->fillInput("x"));
     const Status status = (*session)->run();
     EXPECT_TRUE(status.isOk()) << status.toString();
     for (const Placement& row : (*session)->placement()) EXPECT_FALSE(row.fellBack) << row.node;

@@ -49,8 +49,8 @@ std::pair<std::vector<float>, size_t> layerWith(const Tensor& r, int64_t batch, 
   model.outputs = {model.addNode("LSTMSteps", "y", {x, weights}, packParams(params))[0]};
   const auto interpreter = *Interpreter::create(std::move(model), builtinOps());
   const auto session = *interpreter->createSession({});
-  std::ranges::copy(products.data<float>(), session->input("x")->data<float>().begin());
-  if (!isConstant) std::ranges::copy(r.data<float>(), session->input("r")->data<float>().begin());
+  std::ranges::copy(products.data<float>(), session->fillInput("x")->data<float>().begin());
+  if (!isConstant) std::ranges::copy(r.data<float>(), session->fillInput("r")->data<float>().begin());
   EXPECT_TRUE(session->run().isOk());
   const std::span<const float> y = session->output("y")->data<float>();
   return {{y.begin(), y.end()}, session->statistics().memory[0].constantBytes};

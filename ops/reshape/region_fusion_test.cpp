@@ -218,7 +218,7 @@ Outcome runChain(const ChainKind& kind, const std::vector<Move>& moves, bool fus
   RC_ASSERT(interpreter.has_value());
   auto session = (*interpreter)->createSession(config, runtime);
   RC_ASSERT(session.has_value());
-  const std::span<float> x = (*session)->input("x")->data<float>();
+  const std::span<float> x = (*session)->fillInput("x")->data<float>();
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
   const Status status = (*session)->run();
   if (!status.isOk()) RC_FAIL(status.toString());
@@ -320,7 +320,7 @@ size_t commandsForRows(int64_t first, int64_t last, int64_t columns, const std::
   model.outputs = model.addNode("Neg", "neg", {rows}, {});
   const auto interpreter = Interpreter::create(std::move(model), builtinOps(), {disabled});
   const auto session = (*interpreter)->createSession({});
-  const std::span<float> values = (*session)->input("x")->data<float>();
+  const std::span<float> values = (*session)->fillInput("x")->data<float>();
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
   EXPECT_TRUE((*session)->run().isOk());
   const Tensor& y = *(*session)->output((*session)->outputNames()[0]);
@@ -348,7 +348,7 @@ TEST(RegionFusion, ASplitThatIsJoinedAgainCostsNothing) {
   model.outputs = model.addNode("Concat", "join", parts, packParams(join));
   const auto interpreter = Interpreter::create(std::move(model), builtinOps());
   const auto session = (*interpreter)->createSession({});
-  (*session)->input("x");  // zeros suffice
+  (*session)->fillInput("x");  // zeros suffice
   ASSERT_TRUE((*session)->run().isOk());
   EXPECT_TRUE((*session)->placement().empty());
   EXPECT_EQ((*session)->statistics().removedRasters, 3u);

@@ -137,8 +137,8 @@ TEST(Sequence, ALoopInsertsCopiesOnEveryBackend) {
     ASSERT_TRUE(session) << session.error().toString();
     for (const int64_t trips : {3, 1, 5}) {
       ASSERT_TRUE((*session)->resizeInput("start", {2}).isOk());
-      (*session)->input("trips")->data<int64_t>()[0] = trips;
-      std::ranges::copy(Values{0, 10}, (*session)->input("start")->data<float>().begin());
+      (*session)->fillInput("trips")->data<int64_t>()[0] = trips;
+      std::ranges::copy(Values{0, 10}, (*session)->fillInput("start")->data<float>().begin());
       const Status ran = (*session)->run();
       ASSERT_TRUE(ran.isOk()) << backend << ": " << ran.toString();
       Values expected;
@@ -164,9 +164,9 @@ TEST(Sequence, AMapRunsItsBodyForEachPosition) {
     const auto interpreter = *Interpreter::create(model, builtinOps());
     auto session = interpreter->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
-    (*session)->input("scale")->data<float>()[0] = 2;
+    (*session)->fillInput("scale")->data<float>()[0] = 2;
     EXPECT_EQ((*session)->run().code(), StatusCode::InvalidArgument) << "the sequence was not set";
-    *(*session)->input("sequence") = kPair;
+    *(*session)->fillInput("sequence") = kPair;
     const Status ran = (*session)->run();
     ASSERT_TRUE(ran.isOk()) << ran.toString();
     EXPECT_EQ(describe((*session)->outputs()[0]), "sequence[f32[2], f32[1]]");
@@ -181,8 +181,8 @@ TEST(Sequence, AModelMayHandObjectsOn) {
   for (const std::string& backend : testBackends()) {
     const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = backend, .threads = 1});
     if (!session && backend == "vulkan" && !devicesArePromised()) continue;
-    *(*session)->input("sequence") = kPair;
-    *(*session)->input("words") = stringTensor({2}, {"a", "b"});
+    *(*session)->fillInput("sequence") = kPair;
+    *(*session)->fillInput("words") = stringTensor({2}, {"a", "b"});
     const Status ran = (*session)->run();
     ASSERT_TRUE(ran.isOk()) << ran.toString();
     EXPECT_EQ(describe((*session)->outputs()[0]), describe(kPair));
@@ -194,7 +194,7 @@ TEST(Sequence, OtherOperatorsRefuseObjectsInOneLine) {
   Model model;
   model.outputs = model.addNode("Relu", "y", {model.addInput("words", {DType::String, {kDynamic}})});
   const auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu"});
-  *(*session)->input("words") = stringTensor({1}, {"a"});
+  *(*session)->fillInput("words") = stringTensor({1}, {"a"});
   const Status ran = (*session)->run();
   EXPECT_NE(ran.toString().find("must be one of"), std::string::npos) << ran.toString();
 }

@@ -64,7 +64,7 @@ class SliceLimits : public ::testing::TestWithParam<std::string> {
     if (!session && GetParam() == "vulkan" && !devicesArePromised()) return;
     ASSERT_TRUE(session) << session.error().toString();
     for (int64_t i = 0; i < extent; ++i)
-      (*session)->input("x")->data<float>()[static_cast<size_t>(i)] = static_cast<float>(i);
+      (*session)->fillInput("x")->data<float>()[static_cast<size_t>(i)] = static_cast<float>(i);
     const Status ran = (*session)->run();
     ASSERT_TRUE(ran.isOk()) << ran.toString();
     for (size_t k = 0; k < expected.size(); ++k)

@@ -16,7 +16,7 @@ TEST(UnaryDenormals, ExponentialsBelowTheNormalRangeAreZero) {
     model.outputs = model.addNode(type, "node", {x});
     const auto interpreter = *Interpreter::create(std::move(model), builtinOps());
     const auto session = *interpreter->createSession({.threads = 1});
-    const std::span<float> values = session->input("x")->data<float>();
+    const std::span<float> values = session->fillInput("x")->data<float>();
     for (size_t i = 0; i < values.size(); ++i) values[i] = -110.0f + 0.01f * static_cast<float>(i);  // to -70
     ASSERT_TRUE(session->run().isOk());
     const std::span<float> results = session->outputs()[0].data<float>();

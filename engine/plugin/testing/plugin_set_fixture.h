@@ -77,7 +77,7 @@ class PluginSetFixture : public testing::Test {
   Result<std::vector<float>> run(Model model, const SessionConfig& config = {}) {
     OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), set_.registry()));
     OPKIT_ASSIGN(const auto session, interpreter->createSession(config));
-    const std::span<float> x = session->input("x")->data<float>();
+    const std::span<float> x = session->fillInput("x")->data<float>();
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) - 2.0f;
     OPKIT_TRY(session->run());
     placement_ = session->placement();
