@@ -32,14 +32,14 @@ TEST_F(NetworkTest, RunsOnceEveryInputIsSet) {
   EXPECT_FALSE(network->run(error_));
   EXPECT_NE(error_.find("1 input is without values: 'x'"), std::string::npos) << error_;
   const float values[] = {1, 2, 3, 4};
-  EXPECT_FALSE(network->setInput("x", {2, 2}, values, 8, error_));
+  EXPECT_FALSE(network->setInput("x", "f32", {2, 2}, values, 8, error_));
   EXPECT_NE(error_.find("f32[2,2] needs 16 bytes, got 8"), std::string::npos) << error_;
-  EXPECT_FALSE(network->setInput("x", {2, 2}, nullptr, 16, error_));
+  EXPECT_FALSE(network->setInput("x", "f32", {2, 2}, nullptr, 16, error_));
   EXPECT_FALSE(network->run(error_)) << "a refused input is not set";
-  ASSERT_TRUE(network->setInput("x", {2, 2}, values, 16, error_)) << error_;
+  ASSERT_TRUE(network->setInput("x", "f32", {2, 2}, values, 16, error_)) << error_;
   ASSERT_TRUE(network->run(error_)) << error_;
   EXPECT_EQ(static_cast<const float*>(network->output("y"))[3], -4);
-  EXPECT_FALSE(network->setInput("x", {3, 2}, values, 24, error_));
+  EXPECT_FALSE(network->setInput("x", "f32", {3, 2}, values, 24, error_));
   EXPECT_TRUE(network->run(error_)) << "what was refused changed nothing: " << error_;
 }
 
@@ -56,10 +56,10 @@ TEST_F(NetworkTest, KeepsToTheLimitOfHostMemory) {
   ASSERT_TRUE(network) << error_;
   setHostMemoryLimit(1 << 20);
   const std::vector<float> values(1 << 20);
-  EXPECT_FALSE(network->setInput("x", {2, 1 << 19}, values.data(), values.size() * 4, error_));
+  EXPECT_FALSE(network->setInput("x", "f32", {2, 1 << 19}, values.data(), values.size() * 4, error_));
   EXPECT_NE(error_.find("the limit is 1048576"), std::string::npos) << error_;
   setHostMemoryLimit(0);
-  EXPECT_TRUE(network->setInput("x", {2, 1 << 19}, values.data(), values.size() * 4, error_)) << error_;
+  EXPECT_TRUE(network->setInput("x", "f32", {2, 1 << 19}, values.data(), values.size() * 4, error_)) << error_;
   EXPECT_TRUE(network->run(error_)) << error_;
 }
 
@@ -91,7 +91,7 @@ Value numbers(const std::vector<float>& values) {
 TEST_F(NetworkTest, TakesAndGivesValuesOfEveryKind) {
   const auto network = Network::open(stringsFile(), {}, error_);
   ASSERT_TRUE(network) << error_;
-  EXPECT_FALSE(network->setInput("a", {2}, nullptr, 0, error_)) << "strings have no bytes";
+  EXPECT_FALSE(network->setInput("a", "string", {2}, nullptr, 0, error_)) << "strings have no bytes";
   EXPECT_NE(error_.find("input 'a' is string[2], which has no bytes"), std::string::npos) << error_;
   EXPECT_FALSE(network->run(error_));
   EXPECT_NE(error_.find("3 inputs are without values"), std::string::npos) << error_;

@@ -14,7 +14,8 @@
 namespace opkit::api {
 namespace {
 
-/// Reports a Status the way this header does; exceptions (out of memory, above all) are Statuses too.
+/// Reports a Status the way this header does, in one line whatever the names in it; exceptions (out of memory, above
+/// all) are Statuses too.
 template <class Body>
 bool reported(std::string& error, Body body) {
   const Status status = opkit::guarded(body);
@@ -23,6 +24,8 @@ bool reported(std::string& error, Body body) {
   } catch (...) {
     error.clear();  // no memory for a message either
   }
+    std::ranges::replace_if(
+        error, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return status.isOk();
 }
 
@@ -162,8 +165,8 @@ std::vector<TensorInfo> Network::outputs() const {
   });
 }
 
-bool Network::setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
-                       std::string& error) {
+bool Network::setInput(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
+                       const void* data, size_t bytes, std::string& error) {
   return reported(error, [&]() -> Status {
     Session& session = *state_->session;
     OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, shape));
@@ -225,6 +228,8 @@ std::vector<Placement> Network::placement() const {
     for (const opkit::Placement& row : state_->session->placement()) {
       Placement one{row.node, row.type, row.backend, row.provider, {}, row.fellBack, row.copiedBytes};
       for (const Refusal& refusal : row.refusals) one.refusals.push_back(refusal.provider + ": " + refusal.reason);
+    if (dtype != nameOf(wanted.dtype))
+      return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
       list.push_back(std::move(one));
     }
     return list;

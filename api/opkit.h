@@ -76,10 +76,10 @@ class OPKIT_API Network {
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
 
-  /// Sets the shape of an input of numbers and its elements, row-major, in the input's dtype; `bytes` must match shape
-  /// and dtype.
-  bool setInput(const std::string& name, const std::vector<int64_t>& shape, const void* data, size_t bytes,
-                std::string& error);
+  /// Sets the shape of an input of numbers and its elements, row-major. `dtype` is that of the elements and must be the
+  /// input's (TensorInfo::dtype); `bytes` must match shape and dtype.
+  bool setInput(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape, const void* data,
+                size_t bytes, std::string& error);
   /// Sets an input of any kind: numbers, strings, a sequence or an optional. Copies `value`.
   bool setInput(const std::string& name, const Value& value, std::string& error);
   /// Plans if shapes changed, then runs. Fails and names the inputs that are not set.

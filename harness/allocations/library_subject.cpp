@@ -20,7 +20,8 @@ class LibrarySubject final : public Subject {
     if (i == 0) network_ = api::Network::open(use_.file, options_, error_);
     bool good = network_ != nullptr;
     if (i == 1)
-      good = network_->setInput(use_.input, use_.shape, elements_.data(), elements_.size() * sizeof(float), error_);
+      good =
+          network_->setInput(use_.input, "f32", use_.shape, elements_.data(), elements_.size() * sizeof(float), error_);
     if (i == 2 || i == 4) good = network_->run(error_);
     if (i == 3) list();
     return good ? Status::ok() : failure();

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,8 @@ class Decoder {
   template <class T>
   bool set(const std::string& name, const std::vector<int64_t>& shape, const std::vector<T>& values,
            std::string& error) {
-    return network_.setInput(name, shape, values.data(), values.size() * sizeof(T), error);
+    const char* dtype = std::is_same_v<T, float> ? "f32" : "i64";
+    return network_.setInput(name, dtype, shape, values.data(), values.size() * sizeof(T), error);
   }
   bool get(const std::string& name, std::vector<float>& values, std::string& error) const {
     size_t bytes = 0;
