@@ -3,7 +3,8 @@
 // find_package(opkit) and link opkit::opkit; to compile against this header you need nothing else of OpKit; it uses
 // only the standard library. Functions that can fail return false or null and put one line into `error`; nothing throws
 // across this header (a list is empty if there is no memory for it). A Network belongs to one thread at a time; several
-// may run at once.
+// may run at once. Results do not depend on the floating-point environment of the caller (rounding, FTZ, DAZ, signals),
+// which a call leaves as it was.
 #pragma once
 
 #include <cstddef>

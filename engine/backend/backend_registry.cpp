@@ -9,6 +9,7 @@
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
+#include "engine/base/guard.h"
 
 namespace opkit {
 
@@ -63,7 +64,7 @@ void removeBackendKind(const std::string& name) {
 Result<std::shared_ptr<Runtime>> createRuntime(const std::string& backend, const RuntimeOptions& options) {
   std::string known;
   for (const BackendKind& kind : backendKinds()) {
-    if (kind.name == backend) return kind.createRuntime(options);
+    if (kind.name == backend) return guarded([&] { return kind.createRuntime(options); });
     known += (known.empty() ? "" : ", ") + kind.name;
   }
   return Status::invalidArgument("expected a backend ({}), got '{}'", known, backend);

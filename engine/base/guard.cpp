@@ -40,6 +40,7 @@ Status statusOfException() {
 }
 
 int guardedMain(const char* name, const std::function<int()>& body) {
+  const FloatEnvironment environment;
   try {
     return body();
   } catch (...) {

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/float_environment.h"
+
 namespace opkit {
 namespace {
 
@@ -117,6 +119,7 @@ class ThreadPool::Workers {
       seen = epoch_;  // before joining: a job that opens later has a later epoch
       if (stopping_) return;
       if (join()) {
+        const FloatEnvironment environment;
         drawIndices(threadIndex);
         leave();
       }

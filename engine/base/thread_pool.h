@@ -27,7 +27,7 @@ class ThreadPool {
   virtual bool splitsAll() const { return false; }
 
   /// Calls body(index, threadIndex) for every index in [0, count); threadIndex < threadCount(), and no two
-  /// calls with one threadIndex overlap. Allocates nothing.
+  /// calls with one threadIndex overlap. Allocates nothing. Other threads than the caller's have a FloatEnvironment.
   virtual void parallelFor(size_t count, const std::function<void(size_t index, size_t threadIndex)>& body);
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/float_environment.h"
 #include "harness/check/pause_midway.h"
 
 namespace opkit::harness {
@@ -48,6 +49,7 @@ void HostilePool::stop() {
 }
 
 void HostilePool::work(size_t threadIndex) {
+  const FloatEnvironment environment;
   for (uint64_t seen = 0;;) {
     {
       std::unique_lock lock(mutex_);
