@@ -5,6 +5,7 @@
 
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
+#include "engine/base/fork_count.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
@@ -119,7 +120,10 @@ std::vector<std::string> backends() {
 void setHostMemoryLimit(uint64_t bytes) { opkit::setHostMemoryLimit(bytes); }
 
 Network::Network(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Network::~Network() = default;
+
+Network::~Network() {
+  if (state_ && state_->isInherited()) static_cast<void>(state_.release());  // see the header
+}
 
 std::unique_ptr<Network> Network::open(const std::string& path, const Options& options, std::string& error) {
   std::unique_ptr<Network> network;
@@ -147,6 +151,14 @@ std::vector<TensorInfo> Network::inputs() const {
     for (const TensorId input : model.inputs) {
       const ModelTensor& tensor = model.tensors[input];
       list.push_back(infoOf(tensor.name, tensor.desc));
+  const uint64_t forksAtOpen = forkCount();
+
+  /// From a process that forked this one: the threads of the pool and of the driver are not here.
+  bool isInherited() const { return forkCount() != forksAtOpen; }
+  Status requireOwn() const {
+    if (!isInherited()) return Status::ok();
+    return Status::invalidArgument("the network was opened before a fork; open another one in the child process");
+  }
     }
     return list;
   });
@@ -198,7 +210,10 @@ bool Network::setInput(const std::string& name, const Value& value, std::string&
 }
 
 bool Network::run(std::string& error) {
-  return reported(error, [&] { return state_->session->run(); });
+  return reported(error, [&]() -> Status {
+    OPKIT_TRY(state_->requireOwn());
+    return state_->session->run();
+  });
 }
 
 const void* Network::output(const std::string& name, size_t* bytes) const {
@@ -211,6 +226,7 @@ const void* Network::output(const std::string& name, size_t* bytes) const {
 bool Network::output(const std::string& name, Value& value, std::string& error) const {
   return reported(error, [&]() -> Status {
     const Tensor* tensor = state_->session->output(name);
+    OPKIT_TRY(state_->requireOwn());
     if (!tensor) {
       const std::vector<std::string> names = state_->session->outputNames();
       const bool known = std::ranges::find(names, name) != names.end();
@@ -229,6 +245,7 @@ std::vector<Placement> Network::placement() const {
       Placement one{row.node, row.type, row.backend, row.provider, {}, row.fellBack, row.copiedBytes};
       for (const Refusal& refusal : row.refusals) one.refusals.push_back(refusal.provider + ": " + refusal.reason);
     if (dtype != nameOf(wanted.dtype))
+    OPKIT_TRY(state_->requireOwn());
       return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
       list.push_back(std::move(one));
     }

@@ -4,7 +4,9 @@
 // only the standard library. Functions that can fail return false or null and put one line into `error`; nothing throws
 // across this header (a list is empty if there is no memory for it). A Network belongs to one thread at a time; several
 // may run at once. Results do not depend on the floating-point environment of the caller (rounding, FTZ, DAZ, signals),
-// which a call leaves as it was. The library stays in memory after dlclose(), as it must be there once per process.
+// which a call leaves as it was. A Network belongs to the process that opened it: in a child after fork() it cannot be
+// set or run, and its destructor returns at once without freeing anything, because its threads and those of the driver
+// exist only in the parent. The library stays in memory after dlclose(), as it must be there once per process.
 #pragma once
 
 #include <cstddef>

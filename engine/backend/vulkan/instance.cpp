@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "engine/backend/vulkan/vulkan_status.h"
+#include "engine/base/fork_count.h"
 
 namespace opkit::vulkan {
 namespace {
@@ -86,6 +88,7 @@ Status createHandle(Validation mode, VkInstance* handle) {
 /// trampolines, which serve every instance, and other threads may be calling them.
 std::mutex mutex;
 std::array<std::weak_ptr<Instance>, 4> live;
+uint64_t forksOfLive = 0;  // at the last call
 
 }  // namespace
 
@@ -94,6 +97,7 @@ uint64_t validationMessageCount() { return messageCount; }
 Result<std::shared_ptr<Instance>> Instance::create(Validation validation) {
   const std::lock_guard<std::mutex> lock(mutex);
   OPKIT_ASSIGN(const Validation mode, validationMode(validation));
+  if (std::exchange(forksOfLive, forkCount()) != forkCount()) live = {};  // the parent's, without the driver's threads
   std::weak_ptr<Instance>& slot = live[static_cast<size_t>(mode)];
   if (std::shared_ptr<Instance> existing = slot.lock()) return existing;
   if (!vkGetInstanceProcAddr && volkInitialize() != VK_SUCCESS)
