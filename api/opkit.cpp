@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
+#include "engine/base/fork_count.h"
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
-#include "engine/base/fork_count.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
@@ -22,11 +24,11 @@ bool reported(std::string& error, Body body) {
   const Status status = opkit::guarded(body);
   try {
     error = status.message();
+    std::ranges::replace_if(
+        error, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   } catch (...) {
     error.clear();  // no memory for a message either
   }
-    std::ranges::replace_if(
-        error, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return status.isOk();
 }
 
@@ -51,11 +53,19 @@ TensorInfo infoOf(const std::string& name, const TensorDesc& desc) {
 
 bool isList(DType dtype) { return dtype == DType::Sequence || dtype == DType::Optional; }
 
+Result<DType> dtypeOf(const Value& value) {
+  const std::optional<DType> dtype = dtypeFromName(value.dtype);
+  return dtype ? *dtype : Result<DType>(Status::invalidArgument("no dtype is called '{}'", value.dtype));
+}
+
 Result<Tensor> tensorOf(const Value& value);
 
+/// Checks what is held before it looks inside, so that no value is too deep for the stack.
 Result<Tensor> listOf(DType dtype, const Value& value) {
   std::vector<Tensor> values;
   for (const Value& one : value.values) {
+    OPKIT_ASSIGN(const DType held, dtypeOf(one));
+    OPKIT_TRY(checkHeld(dtype, held));
     OPKIT_ASSIGN(Tensor tensor, tensorOf(one));
     values.push_back(std::move(tensor));
   }
@@ -66,12 +76,11 @@ Result<Tensor> listOf(DType dtype, const Value& value) {
 
 /// As the engine has it, on the host.
 Result<Tensor> tensorOf(const Value& value) {
-  const std::optional<DType> dtype = dtypeFromName(value.dtype);
-  if (!dtype) return Status::invalidArgument("no dtype is called '{}'", value.dtype);
-  if (isList(*dtype)) return listOf(*dtype, value);
+  OPKIT_ASSIGN(const DType dtype, dtypeOf(value));
+  if (isList(dtype)) return listOf(dtype, value);
   OPKIT_TRY(checkShape(value.shape));
-  const TensorDesc desc{*dtype, value.shape};
-  if (*dtype == DType::String) {
+  const TensorDesc desc{dtype, value.shape};
+  if (dtype == DType::String) {
     if (static_cast<int64_t>(value.strings.size()) != desc.elements())
       return Status::invalidArgument("{} needs {} strings, got {}", desc.toString(), desc.elements(),
                                      value.strings.size());
@@ -101,10 +110,52 @@ Value valueOf(const Tensor& tensor) {
 
 }  // namespace
 
+ValueList::ValueList() = default;
+ValueList::ValueList(ValueList&& other) noexcept = default;
+
+ValueList& ValueList::operator=(ValueList other) noexcept {
+  swap(other);
+  return *this;
+}
+
+/// List by list: each element is copied without the values in it, which follow.
+ValueList::ValueList(const ValueList& other) : vector() {
+  std::vector<std::pair<const ValueList*, ValueList*>> copies{{&other, this}};
+  while (!copies.empty()) {
+    const auto [from, to] = copies.back();
+    copies.pop_back();
+    to->reserve(from->size());
+    for (const Value& value : *from) {
+      to->push_back({value.dtype, value.shape, value.bytes, value.strings});
+      if (!value.values.empty()) copies.emplace_back(&value.values, &to->back().values);
+    }
+  }
+}
+
+/// Level by level, so that no element is destroyed with values in it; by recursion if there is no memory for that.
+ValueList::~ValueList() {
+  try {
+    while (!empty()) {
+      std::vector<Value> below;
+      for (Value& value : *this) std::ranges::move(value.values, std::back_inserter(below));
+      vector::swap(below);
+    }
+  } catch (...) {
+  }
+}
+
 struct Network::State {
   std::shared_ptr<Interpreter> interpreter;  // shared: as the engine returns it
   std::unique_ptr<Session> session;
   std::vector<std::vector<std::string>> columns;  // of each output
+  const uint64_t forksAtOpen = forkCount();
+
+  /// From a process that forked this one: the threads of the pool and of the driver are not here.
+  bool isInherited() const { return forkCount() != forksAtOpen; }
+  Status requireOwn() const {
+    if (!isInherited()) return Status::ok();
+    return Status::invalidArgument("the network was opened before a fork; open another one in the child process");
+  }
 };
 
 std::string version() { return OPKIT_VERSION; }
@@ -151,14 +202,6 @@ std::vector<TensorInfo> Network::inputs() const {
     for (const TensorId input : model.inputs) {
       const ModelTensor& tensor = model.tensors[input];
       list.push_back(infoOf(tensor.name, tensor.desc));
-  const uint64_t forksAtOpen = forkCount();
-
-  /// From a process that forked this one: the threads of the pool and of the driver are not here.
-  bool isInherited() const { return forkCount() != forksAtOpen; }
-  Status requireOwn() const {
-    if (!isInherited()) return Status::ok();
-    return Status::invalidArgument("the network was opened before a fork; open another one in the child process");
-  }
     }
     return list;
   });
@@ -180,11 +223,14 @@ std::vector<TensorInfo> Network::outputs() const {
 bool Network::setInput(const std::string& name, const std::string& dtype, const std::vector<int64_t>& shape,
                        const void* data, size_t bytes, std::string& error) {
   return reported(error, [&]() -> Status {
+    OPKIT_TRY(state_->requireOwn());
     Session& session = *state_->session;
     OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, shape));
     if (isObject(wanted.dtype))
       return Status::invalidArgument("input '{}' is {}, which has no bytes; set it from a Value", name,
                                      wanted.toString());
+    if (dtype != nameOf(wanted.dtype))
+      return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
     if (bytes != wanted.sizeBytes() || (bytes > 0 && !data))
       return Status::invalidArgument("input '{}': {} needs {} bytes, got {}", name, wanted.toString(),
                                      wanted.sizeBytes(), data ? bytes : 0);
@@ -197,6 +243,7 @@ bool Network::setInput(const std::string& name, const std::string& dtype, const 
 
 bool Network::setInput(const std::string& name, const Value& value, std::string& error) {
   return reported(error, [&]() -> Status {
+    OPKIT_TRY(state_->requireOwn());
     Session& session = *state_->session;
     Result<Tensor> tensor = tensorOf(value);
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
@@ -226,7 +273,6 @@ const void* Network::output(const std::string& name, size_t* bytes) const {
 bool Network::output(const std::string& name, Value& value, std::string& error) const {
   return reported(error, [&]() -> Status {
     const Tensor* tensor = state_->session->output(name);
-    OPKIT_TRY(state_->requireOwn());
     if (!tensor) {
       const std::vector<std::string> names = state_->session->outputNames();
       const bool known = std::ranges::find(names, name) != names.end();
@@ -244,9 +290,6 @@ std::vector<Placement> Network::placement() const {
     for (const opkit::Placement& row : state_->session->placement()) {
       Placement one{row.node, row.type, row.backend, row.provider, {}, row.fellBack, row.copiedBytes};
       for (const Refusal& refusal : row.refusals) one.refusals.push_back(refusal.provider + ": " + refusal.reason);
-    if (dtype != nameOf(wanted.dtype))
-    OPKIT_TRY(state_->requireOwn());
-      return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
       list.push_back(std::move(one));
     }
     return list;

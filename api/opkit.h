@@ -47,14 +47,28 @@ struct TensorInfo {
   std::vector<std::string> columns = {};  // of the scores that stand for the maps of ZipMap: the label of each column
 };
 
+struct Value;
+
+/// The values in a Value: a std::vector that is copied and destroyed without recursion, however deep they are.
+class OPKIT_API ValueList : public std::vector<Value> {
+ public:
+  using std::vector<Value>::vector;
+  ValueList();
+  ValueList(const ValueList& other);
+  ValueList(ValueList&& other) noexcept;
+  ValueList& operator=(ValueList other) noexcept;
+  ~ValueList();
+};
+
 /// A value of any kind. Numbers have `bytes`, row-major; a tensor of dtype "string" has `strings`. A "sequence" and an
-/// "optional" (of one value or none) have `values` and no shape.
+/// "optional" (of one value or none) have `values` and no shape. A sequence holds tensors; an optional holds a tensor
+/// or a sequence. Deeper values are refused.
 struct Value {
   std::string dtype;
   std::vector<int64_t> shape = {};
   std::vector<std::byte> bytes = {};
   std::vector<std::string> strings = {};
-  std::vector<Value> values = {};
+  ValueList values = {};
 };
 
 /// One command of the plan.

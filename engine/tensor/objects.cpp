@@ -30,6 +30,7 @@ Tensor tensorOf(DType dtype, Shape shape, std::vector<T> objects) {
 }
 
 Tensor listOf(DType dtype, std::vector<Tensor> values) {
+  for (const Tensor& value : values) OPKIT_CHECK(checkHeld(dtype, value.desc.dtype).isOk());
   const auto count = static_cast<int64_t>(values.size());
   return tensorOf(dtype, {count}, std::move(values));
 }
@@ -39,6 +40,14 @@ Tensor listOf(DType dtype, std::vector<Tensor> values) {
 Tensor stringTensor(Shape shape, std::vector<std::string> strings) {
   OPKIT_CHECK(elementCount(shape) == static_cast<int64_t>(strings.size()));
   return tensorOf(DType::String, std::move(shape), std::move(strings));
+}
+
+Status checkHeld(DType list, DType value) {
+  if (list == DType::Sequence && (value == DType::Sequence || value == DType::Optional))
+    return Status::invalidArgument("a sequence holds tensors, got {}", nameOf(value));
+  if (list == DType::Optional && value == DType::Optional)
+    return Status::invalidArgument("an optional holds a tensor or a sequence, got optional");
+  return Status::ok();
 }
 
 Tensor sequenceOf(std::vector<Tensor> values) { return listOf(DType::Sequence, std::move(values)); }

@@ -1,9 +1,9 @@
 // Values that kernels do not read: tensors of strings, sequences of tensors, optional values. Operators of the host
 // compute with them (OpDef::control); ONNX models have them as inputs, outputs and between nodes.
 //
-// Each is a Tensor whose buffer holds objects. Strings have any shape. A sequence has the shape [n] and n values. An
-// optional has the shape [1] or [0] and one value or none. The values are host tensors, or again sequences. Immutable
-// once made: copies of a Tensor share the buffer.
+// Each is a Tensor whose buffer holds objects. Strings have any shape. A sequence has the shape [n] and n values, host
+// tensors. An optional has the shape [1] or [0] and one value or none, a host tensor or a sequence. So no value is
+// deep. Immutable once made: copies of a Tensor share the buffer.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,11 @@ namespace opkit {
 
 /// REQUIRES as many strings as the shape has elements.
 Tensor stringTensor(Shape shape, std::vector<std::string> strings);
+/// InvalidArgument if a `list`, Sequence or Optional, cannot hold a value of that dtype.
+Status checkHeld(DType list, DType value);
+/// REQUIRES checkHeld of each value.
 Tensor sequenceOf(std::vector<Tensor> values);
+/// REQUIRES checkHeld of the value.
 Tensor optionalOf(std::optional<Tensor> value);
 
 /// The strings of a tensor, row-major. REQUIRES dtype String.

@@ -124,6 +124,7 @@ void define(OpRegistry& registry) {
   const Port tensor{"tensor", kEveryDType | DTypeSet(DType::String)},
       tensors{"tensors", tensor.dtypes, Port::Kind::Variadic};
   const Port maybe{"value", kAll, Port::Kind::Optional};
+  const Port held{"value", kEveryDType | DTypeSet(DType::String, DType::Sequence), Port::Kind::Optional};
   const Port position{"position", kIndexTypes}, length{"length", DTypeSet(DType::Int64)};
   Port last = position;
   last.kind = Port::Kind::Optional;
@@ -142,8 +143,8 @@ void define(OpRegistry& registry) {
       runErase);
   add("SequenceAt", "the tensor at a position", {sequence, position}, tensor, runAt);
   add("SequenceLength", "the number of tensors, a scalar", {sequence}, length, runLength);
-  add("Optional", "an optional value that holds the input, or nothing", {maybe},
-      {"optional", DTypeSet(DType::Optional)}, runOptional);
+  add("Optional", "an optional value that holds the input, or nothing", {held}, {"optional", DTypeSet(DType::Optional)},
+      runOptional);
   add("OptionalHasElement", "whether there is a value", {maybe}, {"has", kBool}, runHasElement);
   add("OptionalGetElement", "the value inside", {maybe}, value, runGetElement);
   add("HostIdentity", "a sequence, an optional value or strings, unchanged", {value}, value, runSame);

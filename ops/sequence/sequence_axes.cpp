@@ -182,7 +182,10 @@ Result<std::vector<Tensor>> runMap(const ControlArgs& args) {
       inputs.push_back(input.desc.dtype == DType::Sequence ? valuesOf(input)[k] : input);
     }
     OPKIT_ASSIGN(std::vector<Tensor> outputs, body.run(inputs));
-    for (size_t i = 0; i < made.size(); ++i) made[i].push_back(std::move(outputs[i]));
+    for (size_t i = 0; i < made.size(); ++i) {
+      OPKIT_TRY(checkHeld(DType::Sequence, outputs[i].desc.dtype));
+      made[i].push_back(std::move(outputs[i]));
+    }
   }
   std::vector<Tensor> sequences;
   for (std::vector<Tensor>& values : made) sequences.push_back(sequenceOf(std::move(values)));

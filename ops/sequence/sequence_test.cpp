@@ -211,5 +211,19 @@ TEST(Sequence, OptionalValuesHoldTensorsAndSequences) {
   EXPECT_EQ(describe((*call("OptionalGetElement", {some}))[0]), describe(kPair));
 }
 
+TEST(Sequence, NoListMakesAValueDeep) {
+  EXPECT_NE(messageOf(call("Optional", {optionalOf(kPair)})).find("must be one of"), std::string::npos);
+  Model body;
+  const TensorId value = body.addInput("value", {DType::Float32, {kDynamic}});
+  body.outputs = body.addNode("SequenceConstruct", "pair", {value, value});
+  Model model;
+  model.outputs = model.addNode("SequenceMap", "map", {model.addInput("sequence", {DType::Sequence, {kDynamic}})});
+  model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
+  auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu", .threads = 1});
+  *(*session)->input("sequence") = kPair;
+  const Status ran = (*session)->run();
+  EXPECT_NE(ran.message().find("a sequence holds tensors, got sequence"), std::string::npos) << ran.toString();
+}
+
 }  // namespace
 }  // namespace opkit::ops::sequence
