@@ -10,9 +10,9 @@ parts=(
   "asan-ubsan foundation_test engine_test"
   "tsan foundation_test engine_test backend_test vulkan_test"
   "asan-ubsan backend_test plugin_test vulkan_test"
-  "tsan zoo_test"
+  "tsan zoo_test library_test"
   "asan-ubsan scaffold_test report_test"
-  "asan-ubsan ops_test allocations_test"
+  "asan-ubsan ops_test allocations_test library_test"
 )
 build() {  # PRESET TARGETS...
   cmake --preset "$1" >/dev/null
