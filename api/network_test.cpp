@@ -193,7 +193,7 @@ TEST_F(NetworkTest, OutputsAreThoseOfTheLastRunIfItSucceeded) {
       ASSERT_TRUE(network) << error_;
       const auto run = [&](std::vector<float> x, int64_t at) {
         EXPECT_TRUE(network->setInput("x", numbers(x), error_)) << error_;
-        EXPECT_TRUE(network->setInput("at", {1}, &at, sizeof at, error_)) << error_;
+        EXPECT_TRUE(network->setInput("at", "i64", {1}, &at, sizeof at, error_)) << error_;
         return network->run(error_);
       };
       const auto expectNone = [&] {

@@ -220,7 +220,7 @@ TEST(Sequence, NoListMakesAValueDeep) {
   model.outputs = model.addNode("SequenceMap", "map", {model.addInput("sequence", {DType::Sequence, {kDynamic}})});
   model.nodes.back().subgraphs = {{"body", std::move(body), {}}};
   auto session = (*Interpreter::create(model, builtinOps()))->createSession({.backend = "cpu", .threads = 1});
-  *(*session)->input("sequence") = kPair;
+  *(*session)->fillInput("sequence") = kPair;
   const Status ran = (*session)->run();
   EXPECT_NE(ran.message().find("a sequence holds tensors, got sequence"), std::string::npos) << ran.toString();
 }
