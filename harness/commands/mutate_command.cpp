@@ -117,6 +117,9 @@ class MutateRun {
         options_.cases.ops.empty() ? "" : fmt::format(" --op {}", fmt::join(options_.cases.ops, ","));
     const std::string repro =
         fmt::format("op-harness mutate --backend {}{} --limit {}", backend, ops, options_.mutation.limit);
+    MutationOptions options = options_.mutation;
+    const CaseOptions& cases = options_.cases;
+    options.ownersCases = cases.filter.empty() && cases.id.empty() && cases.casesFile.empty();
     const MutationEvents events{.planned =
                                     [&](size_t count) {
                                       planned_[backend] = count;
@@ -130,11 +133,11 @@ class MutateRun {
                                     },
                                 .stop = [this] { return !file_.status().isOk(); }};
     if (backend == "cpu") {
-      OPKIT_TRY(mutateCpu(catalogue, registry, options_.mutation, events));
+      OPKIT_TRY(mutateCpu(catalogue, registry, options, events));
       return file_.status();
     }
 #ifdef OPKIT_HAS_VULKAN
-    OPKIT_TRY(mutateShaders(catalogue, registry, options_.mutation, events));
+    OPKIT_TRY(mutateShaders(catalogue, registry, options, events));
     return file_.status();
 #else
     return Status::unsupported("--backend vulkan: this build has no Vulkan backend");

@@ -58,15 +58,18 @@ class Mutator {
   std::vector<Mutant> run() {
     bool inComment = false;
     int interfaceDepth = 0;
+    bool inCondition = false;  // #if or #elif that goes on; the bodies of macros are code
     for (size_t i = 0; i < lines_.size(); ++i) {
       const std::string line = trimmed(lines_[i]);
       const bool opens = line.find("/*") != std::string::npos, closes = line.find("*/") != std::string::npos;
       const bool layout =
           line.starts_with("layout") && line.find('{') != std::string::npos && line.find('}') == std::string::npos;
       if (layout) interfaceDepth = 1;
-      const bool skipped = inComment || opens || interfaceDepth > 0 || line.empty() || line[0] == '#' ||
+      inCondition = inCondition || line.starts_with("#if") || line.starts_with("#elif");
+      const bool skipped = inCondition || inComment || opens || interfaceDepth > 0 || line.empty() || line[0] == '#' ||
                            line.starts_with("//") || line.starts_with("layout") || line.starts_with("shared");
       if (!skipped) mutateLine(i, line);
+      inCondition = inCondition && line.ends_with('\\');
       if (interfaceDepth > 0 && line.find('}') != std::string::npos) interfaceDepth = 0;
       inComment = (inComment || opens) && !closes;
     }

@@ -56,8 +56,16 @@ class ShaderMutation {
 
   Status run(const MutationEvents& events) {
     OPKIT_ASSIGN(marks_, EquivalentMarks::read(options_.source));
-    OPKIT_TRY(survey());
+    OPKIT_TRY(survey(0));
     if (interrupted()) return Status::ok();  // some groups have no facts
+    for (const GroupFacts& facts : facts_)
+      for (const std::string& variant : facts.variants) asked_.insert(shaderOf(variant));
+    if (options_.ownersCases) {
+      const size_t given = facts_.size();
+      OPKIT_TRY(addOwnersCases());
+      OPKIT_TRY(survey(given));
+      if (interrupted()) return Status::ok();
+    }
     OPKIT_TRY(findSubjects());
     finished_.resize(jobs_.size());
     events_ = &events;
@@ -72,18 +80,34 @@ class ShaderMutation {
   }
 
  private:
-  /// Runs every group unbroken: how long it takes and which shaders it dispatches.
-  Status survey() {
+  /// Adds the cases of the folders of the shaders that were dispatched, but for those that are there.
+  Status addOwnersCases() {
+    std::set<std::string> folders, known;
+    for (const std::string& shader : asked_) folders.insert(shader.substr(0, shader.find('/')));
+    for (const CaseGroup& group : catalogue_.groups) known.insert(group.cases.front().id());
+    for (const EmbeddedFile& file : builtinCaseFiles()) {
+      if (!folders.contains(std::string(file.name.substr(0, file.name.find('.'))))) continue;
+      OPKIT_ASSIGN(Catalogue owners, parseCaseFile(std::string(file.name), std::string(file.text), registry_));
+      std::erase_if(owners.groups, [&](const CaseGroup& group) { return known.contains(group.cases.front().id()); });
+      std::ranges::move(owners.groups, std::back_inserter(catalogue_.groups));
+    }
+    facts_.resize(catalogue_.groups.size());
+    return Status::ok();
+  }
+
+  /// Runs every group from `first` on unbroken: how long it takes and which shaders it dispatches.
+  Status survey(size_t first) {
     Worker worker(catalogue_, registry_, options_.source);
     return runIsolated(
-        facts_.size(), {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
-        [&](size_t i) { return surveyGroup(worker, i); },
+        facts_.size() - first, {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
+        [&](size_t i) { return surveyGroup(worker, first + i); },
         [&](size_t i, const JobOutcome& outcome) {
           const Json answer = Json::parse(outcome.answer, nullptr, false);
-          facts_[i].failure = "its worker ended: " + outcome.answer;
+          GroupFacts& facts = facts_[first + i];
+          facts.failure = "its worker ended: " + outcome.answer;
           if (!answer.is_object()) return;
-          facts_[i] = {answer.value("seconds", 0.0), answer.value("failure", ""),
-                       answer.value("variants", std::set<std::string>())};
+          facts = {answer.value("seconds", 0.0), answer.value("failure", ""),
+                   answer.value("variants", std::set<std::string>())};
         });
   }
 
@@ -107,7 +131,8 @@ class ShaderMutation {
     std::map<std::string, Subject> subjects;
     for (size_t g = 0; g < facts_.size(); ++g) {
       std::set<std::string> shaders;
-      for (const std::string& variant : facts_[g].variants) shaders.insert(shaderOf(variant));
+      for (const std::string& variant : facts_[g].variants)
+        if (asked_.contains(shaderOf(variant))) shaders.insert(shaderOf(variant));
       OPKIT_TRY(addGroup(g, shaders, subjects));
       if (shaders.empty() && !facts_[g].failure.empty())
         return Status::invalidArgument("{}: fails although nothing is broken yet: {}",
@@ -211,10 +236,11 @@ class ShaderMutation {
     for (; next_ < finished_.size() && finished_[next_]; ++next_) events_->done(*finished_[next_]);
   }
 
-  const Catalogue& catalogue_;
+  Catalogue catalogue_;
   const OpRegistry& registry_;
   const MutationOptions& options_;
   EquivalentMarks marks_;
+  std::set<std::string> asked_;                            // shaders that the given cases dispatch
   std::vector<GroupFacts> facts_;                          // by group
   std::map<std::string, std::set<std::string>> included_;  // by shader
   std::vector<Subject> subjects_;

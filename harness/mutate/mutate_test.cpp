@@ -45,6 +45,14 @@ TEST(GlslMutants, EveryKindOfMistake) {
   for (const std::string& change : changes) EXPECT_EQ(change.find("1e+3"), std::string::npos) << "an exponent's sign";
 }
 
+TEST(GlslMutants, LeaveConditionsOfThePreprocessorAlone) {
+  const std::vector<Mutant> mutants = mutantsOf(
+      "#if defined(A) && \\\n    (defined(B) || defined(C))\n"
+      "#define SUM(a, b) \\\n  ((a) + (b))\n#endif\n");
+  ASSERT_FALSE(mutants.empty());
+  for (const Mutant& mutant : mutants) EXPECT_EQ(mutant.line, 4u) << mutant.change();
+}
+
 TEST(GlslMutants, ASampleKeepsEveryKind) {
   const std::vector<Mutant> all = mutantsOf(kShader);
   const std::vector<Mutant> few = sample(all, 7);
@@ -152,6 +160,33 @@ TEST(MutateShaders, KillsAndSurvivorsAreTold) {
     killed += result.fate == MutantResult::Fate::Killed;
   }
   EXPECT_GE(killed, 2u);
+}
+
+TEST(MutateShaders, CasesOfTheShadersOwnFolderKillToo) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  // As of an operator one of whose parts is a Where of few elements.
+  const auto catalogue = parseCaseFile(
+      "test", R"({"cases": [{"op": "Where", "inputs": [["bool[1]", "f32[1]", "f32[1]"]]}]})", ops::builtinOps());
+  ASSERT_TRUE(catalogue) << catalogue.error().message();
+  const auto survivorsOf = [&](bool ownersCases) {
+    MutationOptions options;
+    options.jobs = 2;
+    options.ownersCases = ownersCases;
+    std::set<std::string> survivors, subjects;
+    const Status status = mutateShaders(*catalogue, ops::builtinOps(), options,
+                                        {.planned = [](size_t) {},
+                                         .done =
+                                             [&](const MutantResult& result) {
+                                               subjects.insert(result.subject);
+                                               if (result.fate == MutantResult::Fate::Survived)
+                                                 survivors.insert(result.where + result.after);
+                                             }});
+    EXPECT_TRUE(status.isOk()) << status.message();
+    EXPECT_EQ(subjects, std::set<std::string>{"where/where"});
+    return survivors;
+  };
+  EXPECT_FALSE(survivorsOf(false).empty());
+  EXPECT_TRUE(survivorsOf(true).empty());
 }
 
 TEST(MutateShaders, BreaksFilesThatShadersInclude) {

@@ -20,6 +20,8 @@ namespace opkit::harness {
 struct MutationOptions {
   size_t limit = 30;    // per shader; 0 is all
   bool shared = false;  // also break files that many operators include: shaders/include, shaders/loop
+  // Also run the built-in cases of each shader's own folder: those of another operator may use a branch of it only.
+  bool ownersCases = false;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   // Limit for one mutant; at least five times the time of its cases with unbroken kernels.
   double timeoutSeconds = 20;
