@@ -1,6 +1,7 @@
 #include "harness/cases/case_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "harness/cases/case_rules.h"
@@ -363,9 +364,10 @@ Status expandDeparture(const Json& entry, const OpRegistry&, Catalogue& catalogu
   OPKIT_ASSIGN(const std::string reason, readString(entry, "reason"));
   if (provider.empty() || reason.empty())
     return Status::invalidArgument("a departure needs a \"provider\" and a \"reason\"");
-  const Json most = entry.value("most", Json(0));
+  Json most = entry.value("most", Json(0));
+  if (most == "inf") most = std::numeric_limits<double>::infinity();
   if (!most.is_number() || (entry.contains("most") && most.get<double>() <= 1))
-    return Status::invalidArgument("\"most\" must be a number above 1, the largest error in bounds, got {}",
+    return Status::invalidArgument("\"most\" must be a number above 1, the largest error in bounds, or \"inf\", got {}",
                                    most.dump());
   if (!entry.contains("cases") || !entry["cases"].is_array() || entry["cases"].empty())
     return Status::invalidArgument("\"cases\" must be a list of ids without their seed such as \"Softmax*/specials\"");

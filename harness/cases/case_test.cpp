@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "harness/cases/case_dtype.h"
 #include "harness/cases/case_file.h"
 #include "harness/cases/case_rules.h"
@@ -112,6 +114,9 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
   const Catalogue sometimes = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}],
       "departures": [{"provider": "lib", "cases": ["~Relu/f32[3]/normal"], "most": 2, "reason": "why"}]})");
   EXPECT_FALSE(sometimes.groups[0].cases[0].departures.at("lib").required);
+  const Catalogue unbounded = parse(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}],
+      "departures": [{"provider": "lib", "cases": ["Relu*"], "most": "inf", "reason": "NaN"}]})");
+  EXPECT_TRUE(std::isinf(unbounded.groups[0].cases[0].departures.at("lib").most));
   const auto error = [](const std::string& entry) {
     return parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[3]"]]}], "departures": [)" + entry + "]}");
   };
@@ -121,8 +126,11 @@ TEST(CaseFile, DeparturesMarkTheCasesTheyName) {
   EXPECT_NE(
       error(R"({"provider": "lib", "cases": ["Relu*"], "reason": "why"})").find("compared by value: state \"most\""),
       std::string::npos);
-  EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*"], "most": 1, "reason": "why"})").find("a number above 1"),
-            std::string::npos);
+  for (const char* most : {"1", "\"nan\"", "[2]"})
+    EXPECT_NE(error(R"({"provider": "lib", "cases": ["Relu*"], "reason": "why", "most": )" + std::string(most) + "}")
+                  .find("a number above 1"),
+              std::string::npos)
+        << most;
   EXPECT_NE(error(R"({"provider": "lib", "cases": ["*"]})").find("departures[0]: a departure needs"),
             std::string::npos);
   EXPECT_NE(error(R"({"provider": "lib", "reason": "why"})").find("\"cases\" must be a list"), std::string::npos);

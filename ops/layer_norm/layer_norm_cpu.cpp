@@ -39,17 +39,17 @@ class NormCpu : public cpu::CpuKernel, public cpu::RowKernel {
     const auto count = static_cast<double>(rows.extent);
     const double mean = rows.centred ? cpu::sumOf(x, rows.extent) / count : 0;
     const double variance = cpu::deviationOf(x, mean, rows.extent) / count;
-    const auto factor = static_cast<T>(1 / std::sqrt(variance + rows.epsilon));
+    const double factor = 1 / std::sqrt(variance + rows.epsilon);
     if (has(outputs, 1)) elementsOf<T>(outputs, 1)[row] = static_cast<T>(mean);
-    if (has(outputs, 2)) elementsOf<T>(outputs, 2)[row] = factor;
+    if (has(outputs, 2)) elementsOf<T>(outputs, 2)[row] = static_cast<T>(factor);
     const T *scale = elementsOf<T>(inputs, 1), *bias = elementsOf<T>(inputs, 2);
     T* y = elementsOf<T>(outputs, 0) + row * rows.extent;
     if (rows.channels == 0) return cpu::normalise(x, mean, factor, scale, bias, y, rows.extent);
-    cpu::normalise(x, mean, T(1), nullptr, nullptr, y, rows.extent);
+    cpu::normalise(x, mean, factor, nullptr, nullptr, y, rows.extent);
     const int64_t span = rows.extent / rows.rowChannels;
     int64_t channel = row * rows.rowChannels % rows.channels;
     for (int64_t i = 0; i < rows.extent; i += span, ++channel)
-      cpu::affine(y + i, T(0), factor * scale[channel], bias ? bias[channel] : T(0), y + i, span);
+      cpu::affine(y + i, T(0), scale[channel], bias ? bias[channel] : T(0), y + i, span);
   }
 };
 

@@ -224,12 +224,16 @@ void divideByMap(const float* x, const float* divisor, float* y, int64_t n) {
   map2(x, divisor, y, n, [](FloatVec v, FloatVec by) HWY_ATTR { return hn::Div(v, by); });
 }
 
-void normaliseMap(const float* x, double mean, float factor, const float* scale, const float* bias, float* y,
+void normaliseMap(const float* x, double mean, double factor, const float* scale, const float* bias, float* y,
                   int64_t n) {
-  const auto high = static_cast<float>(mean);
-  const FloatVec centre = set(high), rest = set(static_cast<float>(mean - high)), by = set(factor);
-  const auto value = [centre, rest, by](FloatVec v, FloatVec s, FloatVec b)
-                         HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(hn::Sub(v, centre), rest), by), s, b); };
+  // Differences of elements near the largest float overflow, and their factor is denormal: they are scaled first.
+  const double first = factor < 0x1p-64 ? 0x1p-32 : 1;
+  const auto high = static_cast<float>(mean * first);
+  const FloatVec scaled = set(static_cast<float>(first)), centre = set(high);
+  const FloatVec rest = set(static_cast<float>(mean * first - high)), by = set(static_cast<float>(factor / first));
+  const auto value = [scaled, centre, rest, by](FloatVec v, FloatVec s, FloatVec b) HWY_ATTR {
+    return hn::MulAdd(hn::Mul(hn::Sub(hn::Sub(hn::Mul(v, scaled), centre), rest), by), s, b);
+  };
   const FloatVec one = set(1.0f), zero = set(0.0f);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
@@ -369,7 +373,7 @@ FORWARD(void, divide, divideMap, (const float* x, float divisor, float* y, int64
 FORWARD(void, divideBy, divideByMap, (const float* x, const float* divisor, float* y, int64_t count),
         (x, divisor, y, count))
 FORWARD(void, normalise, normaliseMap,
-        (const float* x, double mean, float factor, const float* scale, const float* bias, float* y, int64_t count),
+        (const float* x, double mean, double factor, const float* scale, const float* bias, float* y, int64_t count),
         (x, mean, factor, scale, bias, y, count))
 FORWARD(float, expOf, expRow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
 FORWARD(float, expBelow, expRowBelow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))

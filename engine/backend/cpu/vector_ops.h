@@ -52,7 +52,7 @@ void divide(const float* x, float divisor, float* y, int64_t count);
 void divideBy(const float* x, const float* divisor, float* y, int64_t count);
 /// y = (x - mean) * factor * scale + bias, where scale and bias are rows; a null scale is 1, a null bias 0. The mean is
 /// used in double precision.
-void normalise(const float* x, double mean, float factor, const float* scale, const float* bias, float* y,
+void normalise(const float* x, double mean, double factor, const float* scale, const float* bias, float* y,
                int64_t count);
 
 /// y = e^(x - shift); returns the sum of y. y may be null when only the sum is wanted.
