@@ -33,6 +33,7 @@ Result<Place> placeOf(const onnx::TensorProto& proto) {
     }
     if (entry.key() == "length") {
       OPKIT_ASSIGN(place.length, numberOf("length", entry.value()));
+      if (place.length == 0) place.length.reset();  // ONNX's own loader reads to the end: as if it were absent
     }
   }
   if (place.location.empty()) return Status::invalidArgument("its external data has no location");

@@ -81,6 +81,13 @@ TEST_F(ExternalDataTest, ValuesThatAreNotAlignedAreCopied) {
   EXPECT_TRUE(read(proto({{"location", "data.bin"}, {"length", "0"}}, {0, 3})));
 }
 
+TEST_F(ExternalDataTest, ALengthOfZeroIsAnAbsentOne) {
+  const auto tensor = read(proto({{"location", "data.bin"}, {"offset", "64"}, {"length", "0"}}));
+  ASSERT_TRUE(tensor) << tensor.error().toString();
+  EXPECT_TRUE(std::ranges::equal(tensor->data<float>(), values_));
+  expectRefused(proto({{"location", "data.bin"}, {"offset", "68"}, {"length", "0"}}), "which has 88 bytes");
+}
+
 TEST_F(ExternalDataTest, WrongPlacesAreOneLine) {
   expectRefused(proto({}), "no location");
   expectRefused(proto({{"location", "missing.bin"}}), "missing.bin': No such file");
