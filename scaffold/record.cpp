@@ -1,5 +1,7 @@
 #include "scaffold/record.h"
 
+#include "engine/base/json_depth.h"
+
 #include <xxhash.h>
 
 namespace opkit::scaffold {
@@ -34,7 +36,9 @@ std::vector<std::string> recordNames(const Tree& tree) {
 }
 
 std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
-  const json document = json::parse(tree.read(recordPath(name)).value_or(""), nullptr, false);
+  const std::string text = tree.read(recordPath(name)).value_or("");
+  if (!checkJsonDepth(text).isOk()) return std::nullopt;
+  const json document = json::parse(text, nullptr, false);
   if (!document.is_object() || !document.contains("files") || !document.contains("blocks")) return std::nullopt;
   Record record;
   record.spec = document.value("spec", json());

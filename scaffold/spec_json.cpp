@@ -3,6 +3,8 @@
 
 #include "scaffold/spec.h"
 
+#include "engine/base/json_depth.h"
+
 namespace opkit::scaffold {
 namespace {
 
@@ -125,6 +127,7 @@ json specToJson(const Spec& spec) {
 }
 
 Result<Spec> specFromJson(const std::string& text) {
+  OPKIT_TRY(checkJsonDepth(text).withContext("spec"));
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) return Status::invalidArgument("spec: the file is not JSON");
   Reader reader;

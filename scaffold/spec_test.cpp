@@ -54,6 +54,8 @@ TEST(SpecText, JsonRoundTripsEveryKind) {
 TEST(SpecText, BadJsonSaysWhatIsWrong) {
   const auto message = [](const char* text) { return specFromJson(text).error().message(); };
   EXPECT_EQ(message("{"), "spec: the file is not JSON");
+  EXPECT_EQ(message(R"({"version": )" + std::string(300'000, '[') + std::string(300'000, ']') + "}"),
+            "spec: JSON may be nested 64 deep, found a deeper list");
   EXPECT_EQ(message(R"({"version": 2})"), "spec: expected \"version\": 1, got 2");
   EXPECT_EQ(message(R"({"version": 1, "kind": "unary"})"), "spec: 'name' is missing");
   EXPECT_NE(message(R"({"version": 1, "nmae": "X"})").find("unknown key 'nmae'"), std::string::npos);

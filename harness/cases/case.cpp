@@ -1,4 +1,5 @@
 #include "harness/cases/case.h"
+#include "engine/base/json_depth.h"
 
 #include <array>
 #include <charconv>
@@ -49,6 +50,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 Status parseData(const std::string& text, Case& result) {
+  OPKIT_TRY(checkJsonDepth(text));
   const Json list = Json::parse(text, nullptr, false);
   if (!list.is_array())
     return Status::invalidArgument("data must be a list such as [null,{{\"value\":1}}], got {}", text);
@@ -104,6 +106,7 @@ Result<Case> parseId(const std::string& id) {
   std::string rest = id.substr(end);
   if (rest[0] == '{') {
     const size_t length = jsonLength(rest);
+    OPKIT_TRY(checkJsonDepth(rest.substr(0, length)));
     const Json params = Json::parse(rest.substr(0, length), nullptr, false);
     if (!params.is_object())
       return Status::invalidArgument("the parameters after '{}' are not a JSON object", result.op);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_depth.h"
 #include "harness/cases/case_rules.h"
 #include "harness/cases/stored_shapes.h"
 #include "harness/cases/stored_values.h"
@@ -426,6 +427,7 @@ Status expandList(const Json& file, const char* key, Expand expand, const OpRegi
 }
 
 Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue& catalogue) {
+  OPKIT_TRY(checkJsonDepth(text));
   Json file;
   try {
     file = Json::parse(text);

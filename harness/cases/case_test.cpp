@@ -55,6 +55,11 @@ TEST(Case, IdErrorsSayWhatIsWrong) {
   const auto message = [](const std::string& id) { return parseCaseId(id).error().message(); };
   EXPECT_NE(message("Softmax").find("expected OP"), std::string::npos);
   EXPECT_NE(message("Softmax{\"axis\"/f32[2]/normal").find("not a JSON object"), std::string::npos);
+  const std::string open(300'000, '['), close(300'000, ']');
+  const std::string deep = "JSON may be nested 64 deep, found a deeper list";
+  EXPECT_NE(message("Softmax{\"axis\":" + open + close + "}/f32[2]/normal").find(deep), std::string::npos);
+  EXPECT_NE(message("Relu/f32[2]/normal/seed=7/data=[" + open + close + "]").find(deep), std::string::npos);
+  EXPECT_EQ(message("Softmax{\"a\":\"" + open + "\"}/f32[2]/normal/seed=7").find(deep), std::string::npos);
   EXPECT_NE(message("Relu/f99[2]/normal/seed=7").find("f99"), std::string::npos);
   EXPECT_NE(message("Relu/f32[2]/fast/seed=7").find("lane must be"), std::string::npos);
   EXPECT_NE(message("Relu/f32[2]/normal/sead=7").find("seed=N"), std::string::npos);
@@ -164,6 +169,9 @@ TEST(CaseFile, EntriesWithASizeStandApart) {
 
 TEST(CaseFile, ErrorsNameFileEntryAndExpectation) {
   EXPECT_NE(parseError("{").find("x.cases.json: not JSON"), std::string::npos);
+  const std::string open(300'000, '['), close(300'000, ']');  // printing it would take a stack frame per bracket
+  EXPECT_EQ(parseError(R"({"cases": [)" + open + close + "]}"),
+            "x.cases.json: JSON may be nested 64 deep, found a deeper list");
   EXPECT_NE(parseError("{}").find("\"cases\""), std::string::npos);
   EXPECT_NE(parseError(R"({"cases": [{"op": "Nope", "inputs": [["f32[2]"]]}]})").find("cases[0]: unknown operator"),
             std::string::npos);

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_depth.h"
 #include "engine/model/model.h"
 #include "harness/cases/data.h"
 #include "harness/cases/rng.h"
@@ -126,6 +127,7 @@ static Status readStored(const Json& document, const OpRegistry& registry, Case&
 
 Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry) {
   OPKIT_ASSIGN(const auto bytes, readFile(path));
+  OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext(path));
   const Json document = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
   if (!document.is_object() || document.value("opcase", 0) != kFormat || !document.contains("cases") ||
       !document["cases"].is_array() || document["cases"].empty())

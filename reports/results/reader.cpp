@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_depth.h"
 #include "reports/results/common.h"
 #include "reports/results/record_json.h"
 
@@ -205,8 +206,9 @@ Status readResults(std::istream& stream, const std::string& name, Results& resul
   bool any = false, followed = false;
   for (size_t number = 1; std::getline(stream, line); ++number) {
     if (line.empty()) continue;
-    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
     const std::string where = fmt::format("{}:{}", name, number);
+    OPKIT_TRY(checkJsonDepth(line).withContext(where));
+    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
     followed = !cutAt.empty() && !beginsRun(record);
     if (followed) break;
     if (!cutAt.empty()) results.warnings.push_back(cutAt + ": the line was cut short; it is left out");

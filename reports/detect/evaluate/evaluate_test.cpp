@@ -77,6 +77,8 @@ TEST_F(EvaluateTest, BadInputIsOneLineAndTwo) {
   refused(file("zero.csv", "\"A\",1,0\n"), "positive number");
   refused(file("short.csv", "\"A\",1,2\n"), "no series has");
   refused(file("lines.jsonl", "no JSON\n{}\n"), "expected a line of JSON");
+  refused(file("deep.jsonl", std::string(300'000, '[') + std::string(300'000, ']') + "\n"),
+          ":1: JSON may be nested 64 deep");
   const std::string csv = own("kept.csv");
   refused(own("none.jsonl") + " --csv " + csv, "cannot be read");
   EXPECT_FALSE(std::filesystem::exists(csv));
