@@ -43,6 +43,34 @@ TEST_F(NetworkTest, RunsOnceEveryInputIsSet) {
   EXPECT_TRUE(network->run(error_)) << "what was refused changed nothing: " << error_;
 }
 
+TEST_F(NetworkTest, ADefaultIsReplacedUntilTheFirstRun) {
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {2}});
+  const TensorId k = model.addConstant("k", *Tensor::fromValues<float>({DType::Float32, {1}}, {10}));
+  model.tensors[k].defaultOf = {1, {kDynamic}};
+  model.outputs = model.addNode("Add", "y", {x, k});
+  const std::string path = testing::TempDir() + "network_test_default.opk";
+  ASSERT_TRUE(writeFile(path, *writeModel(model)).isOk());
+  for (const bool asValue : {false, true}) {
+    const auto network = Network::open(path, {}, error_);
+    ASSERT_TRUE(network) << error_;
+    EXPECT_EQ(network->inputs().size(), 1u);
+    const float values[] = {1, 2};
+    const auto bytes = std::as_bytes(std::span(values));
+    const Value value{.dtype = "f32", .shape = {2}, .bytes = {bytes.begin(), bytes.end()}};
+    const auto give = [&] {
+      return asValue ? network->setInput("k", value, error_) : network->setInput("k", "f32", {2}, values, 8, error_);
+    };
+    EXPECT_FALSE(network->setInput("k", "f32", {2}, values, 4, error_));
+    ASSERT_TRUE(give()) << error_;
+    ASSERT_TRUE(network->setInput("x", "f32", {2}, values, 8, error_)) << error_;
+    ASSERT_TRUE(network->run(error_)) << error_;
+    EXPECT_EQ(static_cast<const float*>(network->output("y"))[1], 4);
+    EXPECT_FALSE(give());
+    EXPECT_NE(error_.find("before the first resize or run only"), std::string::npos) << error_;
+  }
+}
+
 TEST_F(NetworkTest, RefusesThreadsThatNobodyMeans) {
   for (const unsigned threads : {100000u, UINT32_MAX}) {
     EXPECT_FALSE(open({.threads = threads}));

@@ -51,6 +51,11 @@ TensorInfo infoOf(const std::string& name, const TensorDesc& desc) {
   return {name, nameOf(desc.dtype), desc.shape.toVector()};
 }
 
+bool hasDefault(const Session& session, const std::string& name) {
+  const std::vector<std::string> names = session.defaultNames();
+  return std::ranges::find(names, name) != names.end();
+}
+
 bool isList(DType dtype) { return dtype == DType::Sequence || dtype == DType::Optional; }
 
 Result<DType> dtypeOf(const Value& value) {
@@ -106,6 +111,28 @@ Value valueOf(const Tensor& tensor) {
   else
     value.bytes.assign(tensor.bytes().begin(), tensor.bytes().end());
   return value;
+}
+
+Status checkBytes(const std::string& name, const TensorDesc& wanted, const std::string& dtype, const void* data,
+                  size_t bytes) {
+  if (isObject(wanted.dtype))
+    return Status::invalidArgument("input '{}' is {}, which has no bytes; set it from a Value", name,
+                                   wanted.toString());
+  if (dtype != nameOf(wanted.dtype))
+    return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
+  if (bytes == wanted.sizeBytes() && (bytes == 0 || data)) return Status::ok();
+  return Status::invalidArgument("input '{}': {} needs {} bytes, got {}", name, wanted.toString(), wanted.sizeBytes(),
+                                 data ? bytes : 0);
+}
+
+Status setDefaultOf(Session& session, const std::string& name, const std::string& dtype,
+                    const std::vector<int64_t>& shape, const void* data, size_t bytes) {
+  OPKIT_TRY(checkShape(shape));
+  const TensorDesc wanted{session.inputType(name), shape};
+  OPKIT_TRY(checkBytes(name, wanted, dtype, data, bytes));
+  OPKIT_ASSIGN(Tensor value, Tensor::onHost(wanted, Fill::None));
+  if (bytes > 0) std::memcpy(value.bytes().data(), data, bytes);
+  return session.setDefault(name, value);
 }
 
 }  // namespace
@@ -225,15 +252,9 @@ bool Network::setInput(const std::string& name, const std::string& dtype, const 
   return reported(error, [&]() -> Status {
     OPKIT_TRY(state_->requireOwn());
     Session& session = *state_->session;
+    if (hasDefault(session, name)) return setDefaultOf(session, name, dtype, shape, data, bytes);
     OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, shape));
-    if (isObject(wanted.dtype))
-      return Status::invalidArgument("input '{}' is {}, which has no bytes; set it from a Value", name,
-                                     wanted.toString());
-    if (dtype != nameOf(wanted.dtype))
-      return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), dtype);
-    if (bytes != wanted.sizeBytes() || (bytes > 0 && !data))
-      return Status::invalidArgument("input '{}': {} needs {} bytes, got {}", name, wanted.toString(),
-                                     wanted.sizeBytes(), data ? bytes : 0);
+    OPKIT_TRY(checkBytes(name, wanted, dtype, data, bytes));
     OPKIT_TRY(session.resizeInput(name, shape));
     const Tensor& tensor = *session.fillInput(name);
     if (bytes > 0) std::memcpy(tensor.bytes().data(), data, bytes);
@@ -247,6 +268,7 @@ bool Network::setInput(const std::string& name, const Value& value, std::string&
     Session& session = *state_->session;
     Result<Tensor> tensor = tensorOf(value);
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
+    if (hasDefault(session, name)) return session.setDefault(name, *tensor);
     OPKIT_ASSIGN(const TensorDesc wanted, session.inputDesc(name, tensor->desc.shape));
     if (wanted.dtype != tensor->desc.dtype)
       return Status::invalidArgument("input '{}': expected {}, got {}", name, nameOf(wanted.dtype), value.dtype);

@@ -90,6 +90,7 @@ class OPKIT_API Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
+  /// Inputs with a default are not listed. They may be set until the first run, with effect on all runs.
   std::vector<TensorInfo> inputs() const;
   std::vector<TensorInfo> outputs() const;
 

@@ -162,6 +162,7 @@ class Splitter {
       if (const auto found = local.find(tensor); found != local.end()) return found->second;
       const ModelTensor& original = model_.tensors[tensor];
       const TensorId index = stage.model.tensors.push_back(original);
+      stage.model.tensors[index].defaultOf.reset();  // the whole model has it
       const bool outside = madeIn_[tensor] != s && !original.constant && !foldedBy_[tensor];
       if (outside) {
         stage.model.inputs.push_back(index);

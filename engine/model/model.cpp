@@ -45,6 +45,8 @@ Status checkDeclared(const ModelTensor& tensor, const TensorDesc& made) {
 
 namespace {
 
+Status checkNodes(const Model& model, const OpRegistry& registry);
+
 Status checkSubgraphs(const ModelNode& node, const OpDef& def, const OpRegistry& registry) {
   if (node.subgraphs.size() != def.subgraphs.size())
     return Status::corrupt("node '{}': {} takes {} subgraphs, found {}", node.name, node.type, def.subgraphs.size(),
@@ -53,16 +55,13 @@ Status checkSubgraphs(const ModelNode& node, const OpDef& def, const OpRegistry&
     if (node.subgraphs[i].name != def.subgraphs[i])
       return Status::corrupt("node '{}': expected subgraph '{}', found '{}'", node.name, def.subgraphs[i],
                              node.subgraphs[i].name);
-    OPKIT_TRY(validateModel(node.subgraphs[i].model, registry)
+    OPKIT_TRY(checkNodes(node.subgraphs[i].model, registry)
                   .withContext(fmt::format("'{}' of node '{}'", def.subgraphs[i], node.name)));
   }
   return Status::ok();
 }
 
-}  // namespace
-
-Status validateModel(const Model& model, const OpRegistry& registry) {
-  OPKIT_TRY(checkStructure(model));
+Status checkNodes(const Model& model, const OpRegistry& registry) {
   for (const ModelNode& node : model.nodes) {
     const OpDef* def = registry.find(node.type);
     if (!def) return Status::unsupported("node '{}': this build has no operator '{}'", node.name, node.type);
@@ -71,6 +70,54 @@ Status validateModel(const Model& model, const OpRegistry& registry) {
                                  def->version, node.version);
     OPKIT_TRY(checkSubgraphs(node, *def, registry));
     OPKIT_TRY(verifyParams(def->params, node.params).withContext(fmt::format("{} '{}'", node.type, node.name)));
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Status validateModel(const Model& model, const OpRegistry& registry) {
+  OPKIT_TRY(checkStructure(model));  // of the subgraphs too
+  return checkNodes(model, registry);
+}
+
+namespace {
+
+std::vector<ModelTensor*> copiesOf(Model& model, size_t position, bool& isFixed) {
+  std::vector<ModelTensor*> copies;
+  for (ModelTensor& tensor : model.tensors) {
+    if (!tensor.defaultOf || tensor.defaultOf->position != position) continue;
+    isFixed = isFixed || tensor.defaultOf->isFixed;
+    copies.push_back(&tensor);
+  }
+  for (ModelNode& node : model.nodes)
+    for (Subgraph& subgraph : node.subgraphs)
+      for (ModelTensor* copy : copiesOf(subgraph.model, position, isFixed)) copies.push_back(copy);
+  return copies;
+}
+
+Status checkDefault(const ModelTensor& input, const Tensor& value) {
+  const Shape &declared = input.defaultOf->shape, &shape = value.desc.shape;
+  bool fits = value.desc.dtype == input.desc.dtype && shape.size() == declared.size();
+  for (size_t d = 0; fits && d < shape.size(); ++d) fits = declared[d] == kDynamic || declared[d] == shape[d];
+  return fits ? Status::ok()
+              : Status::invalidArgument("input '{}': the model declares {}, got {}", input.name,
+                                        TensorDesc{input.desc.dtype, declared}.toString(), value.desc.toString());
+}
+
+}  // namespace
+
+Status replaceDefault(Model& model, const std::string& name, const Tensor& value) {
+  const TensorId index = model.findTensor(name);
+  if (!index || !model.tensors[index].defaultOf)
+    return Status::invalidArgument("no input with a default is called '{}'", name);
+  OPKIT_TRY(checkDefault(model.tensors[index], value));
+  bool isFixed = false;
+  const std::vector<ModelTensor*> copies = copiesOf(model, model.tensors[index].defaultOf->position, isFixed);
+  if (isFixed) return Status::unsupported("input '{}' keeps its default: a node was imported by its value", name);
+  for (ModelTensor* copy : copies) {
+    copy->desc = value.desc;
+    copy->constant = value;
   }
   return Status::ok();
 }

@@ -21,12 +21,21 @@ class OpRegistry;
 using TensorId = Index<struct TensorTag>;
 using NodeId = Index<struct NodeTag>;
 
+/// Of a constant: it is the default of an input of the file. Copies in subgraphs have it too.
+struct InputDefault {
+  size_t position = 0;   // among all inputs of the file
+  Shape shape = {};      // as declared; extents may be kDynamic
+  bool isFixed = false;  // the import used the value, so that no other one can take its place
+};
+
 struct ModelTensor {
   std::string name;
   TensorDesc desc;                     // meaningful for inputs (extents may be kDynamic) and constants
   std::optional<Tensor> constant;      // host values
   Shape startShape = {};               // of an input: the initial shape of a session; if empty, open extents are 1
   std::optional<DType> declared = {};  // of an output: the type that it must have
+  std::vector<std::string> extentNames = {};  // of an input or output: those of its extents; empty where there is none
+  std::optional<InputDefault> defaultOf = {};
 };
 
 /// InvalidArgument if `made` has another type than the tensor must have.
@@ -40,6 +49,7 @@ struct Model {
   IndexedVector<NodeId, ModelNode> nodes;
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
+  std::vector<std::pair<std::string, std::string>> metadata = {};  // keys and values, in the order of the file
 
   TensorId addTensor(std::string name, TensorDesc desc = {});
   TensorId addInput(std::string name, TensorDesc desc);
@@ -71,6 +81,10 @@ struct ModelNode {
 /// Corrupt when indices, order or uniqueness are broken; Unsupported names an operator the registry lacks;
 /// parameters are verified against their schemas.
 Status validateModel(const Model& model, const OpRegistry& registry);
+
+/// Gives the input called `name` another value than its default. InvalidArgument for an unknown name, another dtype, a
+/// shape that contradicts the declared one, and a default that the import used.
+Status replaceDefault(Model& model, const std::string& name, const Tensor& value);
 
 /// Orders nodes so that producers come first; Corrupt names a tensor on a cycle.
 Status sortTopologically(Model& model);

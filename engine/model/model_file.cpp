@@ -3,6 +3,7 @@
 // is used.
 #include <cstring>
 
+#include "engine/base/nesting.h"
 #include "engine/model/model.h"
 #include "engine/model/model_generated.h"
 #include "engine/model/model_structure.h"
@@ -14,6 +15,8 @@ constexpr uint32_t kInlineVersion = 1;  // constants within the FlatBuffer; read
 constexpr uint32_t kFormatVersion = 2;
 constexpr size_t kAlignment = 16;
 constexpr size_t kConstantAlignment = 64;
+/// A subgraph is three tables deeper than the model around it; FlatBuffers' own limit is 64.
+constexpr flatbuffers::uoffset_t kMaxTableDepth = 3 * (kMaxNesting + 2);
 
 /// Copies bytes: the Verifier does not check that 8-byte elements are aligned.
 template <class T>
@@ -37,6 +40,19 @@ std::vector<int32_t> toNumbers(const std::vector<TensorId>& ids) {
 
 std::string toString(const flatbuffers::String* text) { return text ? text->str() : std::string(); }
 
+std::vector<std::string> toStrings(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* texts) {
+  std::vector<std::string> strings;
+  for (size_t i = 0; texts && i < texts->size(); ++i)
+    strings.push_back(toString(texts->Get(static_cast<flatbuffers::uoffset_t>(i))));
+  return strings;
+}
+
+std::optional<InputDefault> toDefault(const file::DefaultRecord* record) {
+  if (!record) return std::nullopt;
+  return InputDefault{static_cast<size_t>(std::max(record->position(), 0)), toVector(record->shape()),
+                      record->is_fixed()};
+}
+
 class ModelReader {
  public:
   /// `bytes` are those of `file` if there is one.
@@ -59,21 +75,29 @@ class ModelReader {
       OPKIT_TRY(verify(structureBytes_));  // nothing of the structure may lie among the constants
     }
     OPKIT_ASSIGN(Model model, readGraph(record));
+    if (record.metadata())
+      for (const file::MetadataRecord* entry : *record.metadata())
+        model.metadata.emplace_back(toString(entry->key()), toString(entry->value()));
     OPKIT_TRY(checkStructure(model));
     return model;
   }
 
  private:
   Status verify(size_t size) const {
-    flatbuffers::Verifier verifier(bytes_.data(), size);
+    flatbuffers::Verifier verifier(bytes_.data(), size, kMaxTableDepth);
     if (file::VerifyModelRecordBuffer(verifier)) return Status::ok();
-    return Status::corrupt(".opk model: its {} bytes are truncated or damaged", bytes_.size());
+    return Status::corrupt(".opk model: its {} bytes are truncated, damaged or hold subgraphs more than {} deep",
+                           bytes_.size(), kMaxNesting);
   }
 
   Result<Model> readGraph(const file::ModelRecord& record) {
     Model model{toString(record.producer()), {}, {}, toTensorIds(record.inputs()), toTensorIds(record.outputs())};
     if (record.tensors())
-      for (const file::TensorRecord* tensor : *record.tensors()) OPKIT_TRY(readTensor(*tensor, model));
+      for (const file::TensorRecord* tensor : *record.tensors()) {
+        OPKIT_TRY(readTensor(*tensor, model));
+        model.tensors.back().extentNames = toStrings(tensor->extent_names());
+        model.tensors.back().defaultOf = toDefault(tensor->default_of());
+      }
     if (record.nodes())
       for (const file::NodeRecord* node : *record.nodes()) OPKIT_TRY(readNode(*node, model));
     return model;
@@ -125,7 +149,7 @@ class ModelReader {
     return bytes_.subspan(at, needed);
   }
 
-  /// Nesting is bounded by the Verifier.
+  /// The Verifier bounds the depth of nesting (kMaxTableDepth).
   Status readNode(const file::NodeRecord& record, Model& model) {
     ModelNode node{toString(record.name()),
                    toString(record.type()),
@@ -184,8 +208,29 @@ class ModelWriter {
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> start;
     if (!tensor.startShape.empty()) start = builder_.CreateVector(tensor.startShape.data(), tensor.startShape.size());
     const uint64_t at = tensor.constant ? constants_.place(*tensor.constant) : 0;
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> names;
+    if (!tensor.extentNames.empty()) names = builder_.CreateVectorOfStrings(tensor.extentNames);
+    const auto defaultOf = writeDefault(tensor);
     return file::CreateTensorRecord(builder_, name, static_cast<uint8_t>(tensor.desc.dtype), shape,
-                                    tensor.constant.has_value(), 0, start, at);
+                                    tensor.constant.has_value(), 0, start, at, names, defaultOf);
+  }
+
+  flatbuffers::Offset<file::DefaultRecord> writeDefault(const ModelTensor& tensor) {
+    if (!tensor.defaultOf) return 0;
+    const InputDefault& input = *tensor.defaultOf;
+    const auto shape = builder_.CreateVector(input.shape.data(), input.shape.size());
+    return file::CreateDefaultRecord(builder_, static_cast<int32_t>(input.position), shape, input.isFixed);
+  }
+
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<file::MetadataRecord>>> writeMetadata(
+      const Model& model) {
+    if (model.metadata.empty()) return 0;
+    std::vector<flatbuffers::Offset<file::MetadataRecord>> entries;
+    for (const auto& [key, value] : model.metadata) {
+      const auto keyText = builder_.CreateString(key);
+      entries.push_back(file::CreateMetadataRecord(builder_, keyText, builder_.CreateString(value)));
+    }
+    return builder_.CreateVector(entries);
   }
 
   flatbuffers::Offset<file::NodeRecord> writeNode(const ModelNode& node) {
@@ -217,8 +262,9 @@ class ModelWriter {
     const auto producer = builder_.CreateString(model.producer);
     const auto tensorVector = builder_.CreateVector(tensors);
     const auto nodeVector = builder_.CreateVector(nodes);
+    const auto metadata = writeMetadata(model);
     return file::CreateModelRecord(builder_, kFormatVersion, producer, tensorVector, nodeVector, inputs, outputs,
-                                   structureBytes_);
+                                   structureBytes_, metadata);
   }
 
   uint64_t structureBytes_;
@@ -229,8 +275,12 @@ class ModelWriter {
 /// Strings, shapes and parameters, an upper bound: FlatBuffers cannot grow beyond 2 GiB and does not say so.
 size_t structureBound(const Model& model) {
   size_t bytes = 1024 + model.producer.size();
-  for (const ModelTensor& tensor : model.tensors)
+  for (const auto& [key, value] : model.metadata) bytes += 64 + key.size() + value.size();
+  for (const ModelTensor& tensor : model.tensors) {
     bytes += 128 + tensor.name.size() + 8 * (tensor.desc.shape.size() + tensor.startShape.size());
+    for (const std::string& name : tensor.extentNames) bytes += 16 + name.size();
+    if (tensor.defaultOf) bytes += 64 + 8 * tensor.defaultOf->shape.size();
+  }
   for (const ModelNode& node : model.nodes) {
     bytes +=
         192 + node.type.size() + node.name.size() + node.params.size() + 4 * (node.inputs.size() + node.outputs.size());

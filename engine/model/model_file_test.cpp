@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <random>
 
+#include "engine/base/nesting.h"
 #include "engine/model/model.h"
 #include "engine/model/model_generated.h"
 #include "engine/model/model_structure.h"
 #include "engine/tensor/objects.h"
+#include "engine/testing/small_stack.h"
 
 namespace opkit {
 namespace {
@@ -60,6 +62,53 @@ TEST(ModelFile, RoundTrip) {
   const auto read = readModel(*bytes);
   ASSERT_TRUE(read.has_value()) << read.error().toString();
   expectEqual(model, *read);
+}
+
+TEST(ModelFile, KeepsWhatNobodyComputesWith) {
+  Model model = sample();
+  model.metadata = {{"author", "somebody"}, {"", ""}};
+  ModelTensor &x = model.tensors[model.findTensor("x")], &k = model.tensors[model.findTensor("k")];
+  x.extentNames = {"batch", ""};
+  k.defaultOf = {3, {kDynamic}, true};
+  const auto read = readModel(*writeModel(model));
+  ASSERT_TRUE(read.has_value()) << read.error().toString();
+  expectEqual(*read, model);
+  EXPECT_EQ(read->metadata, model.metadata);
+  EXPECT_EQ(read->tensors[read->findTensor("x")].extentNames, x.extentNames);
+  const std::optional<InputDefault>& defaultOf = read->tensors[read->findTensor("k")].defaultOf;
+  ASSERT_TRUE(defaultOf);
+  EXPECT_EQ(defaultOf->position, 3u);
+  EXPECT_EQ(defaultOf->shape, Shape{kDynamic});
+  EXPECT_TRUE(defaultOf->isFixed);
+  x.defaultOf = k.defaultOf;
+  EXPECT_EQ(readModel(*writeModel(model)).error().message(),
+            "model: 'x' is the default of an input and not a constant");
+}
+
+/// A model with a subgraph with a subgraph, `depth` of them.
+Model nested(size_t depth) {
+  Model model;
+  for (size_t d = 0; d <= depth; ++d) {
+    Model around;
+    around.outputs = around.addNode("Host", "y", {around.addInput("x", {DType::Float32, {}})});
+    if (d > 0) around.nodes.back().subgraphs = {{"body", std::move(model), {}}};
+    model = std::move(around);
+  }
+  return model;
+}
+
+TEST(ModelFile, SubgraphsAreNestedUpToALimit) {
+  test::onSmallStack([] {
+    EXPECT_TRUE(readModel(*writeModel(nested(kMaxNesting))).has_value());
+    EXPECT_EQ(readModel(*writeModel(nested(kMaxNesting + 1))).error().message(),
+              fmt::format("model: subgraphs may be nested {} deep, found a deeper one", kMaxNesting));
+  });
+  const std::vector<uint8_t> deep = *writeModel(nested(1000));
+  test::onSmallStack([&] {
+    EXPECT_EQ(readModel(deep).error().message(),
+              fmt::format(".opk model: its {} bytes are truncated, damaged or hold subgraphs more than {} deep",
+                          deep.size(), kMaxNesting));
+  });
 }
 
 TEST(ModelFile, ReadsFromAnyAddress) {

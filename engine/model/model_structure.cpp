@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "engine/base/nesting.h"
+
 namespace opkit {
 namespace {
 
@@ -11,7 +13,8 @@ enum class Role { Undefined, Input, Constant, Made };
 
 class StructureCheck {
  public:
-  explicit StructureCheck(const Model& model) : model_(model), roles_(model.tensors.size(), Role::Undefined) {}
+  StructureCheck(const Model& model, size_t depth)
+      : model_(model), depth_(depth), roles_(model.tensors.size(), Role::Undefined) {}
 
   Status run() {
     OPKIT_TRY(checkNames());
@@ -39,6 +42,8 @@ class StructureCheck {
   Status checkConstants() {
     for (const TensorId t : model_.tensors.ids()) {
       const ModelTensor& tensor = model_.tensors[t];
+      if (!tensor.constant && tensor.defaultOf)
+        return Status::corrupt("model: '{}' is the default of an input and not a constant", tensor.name);
       if (!tensor.constant) continue;
       roles_[t] = Role::Constant;
       OPKIT_TRY(checkDesc(tensor, false));
@@ -98,12 +103,17 @@ class StructureCheck {
                                node.name, nameOfTensor(index));
       role(index) = Role::Made;
     }
-    for (const Subgraph& subgraph : node.subgraphs)
-      OPKIT_TRY(checkSubgraph(node, subgraph).withContext(fmt::format("'{}' of '{}'", subgraph.name, node.name)));
+    for (const Subgraph& subgraph : node.subgraphs) {
+      const Status status = checkSubgraph(node, subgraph);
+      if (status.code() == StatusCode::Unsupported) return status;  // too deep: without a list of the nodes above
+      OPKIT_TRY(status.withContext(fmt::format("'{}' of '{}'", subgraph.name, node.name)));
+    }
     return Status::ok();
   }
 
-  static Status checkSubgraph(const ModelNode& node, const Subgraph& subgraph) {
+  Status checkSubgraph(const ModelNode& node, const Subgraph& subgraph) const {
+    if (depth_ == kMaxNesting)
+      return Status::unsupported("model: subgraphs may be nested {} deep, found a deeper one", kMaxNesting);
     if (subgraph.captures.size() > subgraph.model.inputs.size())
       return Status::corrupt("model: it captures {} values and has {} inputs", subgraph.captures.size(),
                              subgraph.model.inputs.size());
@@ -111,7 +121,7 @@ class StructureCheck {
       if (capture < 0 || static_cast<size_t>(capture) >= node.inputs.size() ||
           !node.inputs[static_cast<size_t>(capture)])
         return Status::corrupt("model: it captures input {} of a node with {} inputs", capture, node.inputs.size());
-    return checkStructure(subgraph.model);
+    return StructureCheck(subgraph.model, depth_ + 1).run();
   }
 
   Status checkOutputs() {
@@ -130,11 +140,12 @@ class StructureCheck {
   }
 
   const Model& model_;
+  size_t depth_;  // below the outermost model
   IndexedVector<TensorId, Role> roles_;
 };
 
 }  // namespace
 
-Status checkStructure(const Model& model) { return StructureCheck(model).run(); }
+Status checkStructure(const Model& model) { return StructureCheck(model, 0).run(); }
 
 }  // namespace opkit

@@ -78,6 +78,35 @@ TEST(Model, ValidateNamesWhatIsWrong) {
   }
 }
 
+TEST(Model, ReplacesADefaultAndItsCopiesInSubgraphs) {
+  const auto value = [](Shape shape, float first) {
+    Tensor tensor = *Tensor::onHost({DType::Float32, std::move(shape)});
+    tensor.data<float>()[0] = first;
+    return tensor;
+  };
+  Model model = chain();
+  Model body = chain();
+  for (Model* one : {&body, &model}) {
+    const TensorId k = one->addConstant(one == &body ? "k_2" : "k", value({2}, 1));
+    one->tensors[k].defaultOf = {1, {kDynamic}};
+  }
+  model.nodes.back().subgraphs = {{"body", body, {}}};
+  ASSERT_TRUE(replaceDefault(model, "k", value({3}, 7)).isOk());
+  EXPECT_EQ(model.tensors[model.findTensor("k")].desc.shape, Shape{3});
+  const Model& inner = model.nodes.back().subgraphs[0].model;
+  EXPECT_EQ(inner.tensors[inner.findTensor("k_2")].constant->data<float>()[0], 7);
+  EXPECT_EQ(replaceDefault(model, "x", value({3}, 7)).message(), "no input with a default is called 'x'");
+  EXPECT_EQ(replaceDefault(model, "k", value({3, 1}, 7)).message(),
+            "input 'k': the model declares f32[?], got f32[3,1]");
+  EXPECT_EQ(replaceDefault(model, "k", *Tensor::onHost({DType::Int32, {3}})).message(),
+            "input 'k': the model declares f32[?], got i32[3]");
+  Model& copy = model.nodes.back().subgraphs[0].model;
+  copy.tensors[copy.findTensor("k_2")].defaultOf->isFixed = true;
+  EXPECT_EQ(replaceDefault(model, "k", value({3}, 8)).message(),
+            "input 'k' keeps its default: a node was imported by its value");
+  EXPECT_EQ(model.tensors[model.findTensor("k")].constant->data<float>()[0], 7);
+}
+
 TEST(Model, SortPutsProducersFirstAndKeepsTheRest) {
   Model model = chain();
   model.addNode("Copy", "c", {TensorId(0)});

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -55,10 +56,14 @@ Result<std::shared_ptr<Interpreter>> Interpreter::make(Model model, const OpRegi
                                                        InterpreterOptions options) {
   OPKIT_TRY(validateModel(model, registry));
   OPKIT_TRY(checkPassNames(registry, options.disabledPasses));
+  std::optional<Model> original;
+  if (std::ranges::any_of(model.tensors, [](const ModelTensor& tensor) { return tensor.defaultOf.has_value(); }))
+    original = model;
   OPKIT_ASSIGN(auto counts, rewriteModel(model, registry, options.disabledPasses));
   std::shared_ptr<Interpreter> interpreter(new Interpreter(std::move(model), registry));
   OPKIT_ASSIGN(interpreter->owners_, registry.holdOwners());
   interpreter->self_ = interpreter;
+  interpreter->original_ = std::move(original);
   interpreter->options_ = std::move(options);
   interpreter->passCounts_ = std::move(counts);
   if (needsStages(interpreter->model_, registry)) {
@@ -190,6 +195,7 @@ Result<std::unique_ptr<Session>> Session::clone() const {
     std::unique_ptr<Session> copy(
         new Session(interpreter_, config_, runtime_, std::make_shared<SessionShare>(config_)));
     OPKIT_TRY(copy->start());
+    copy->replaced_ = replaced_;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       OPKIT_ASSIGN(copy->inputs_[i], copyOf(inputs_[i]));
     }
@@ -211,12 +217,14 @@ Status Session::startPipelines() {
   return Status::ok();
 }
 
+Status Session::startParts() {
+  if (!interpreter_->stages_) return startPipelines();
+  OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_, share_));
+  return Status::ok();
+}
+
 Status Session::start() {
-  if (interpreter_->stages_) {
-    OPKIT_ASSIGN(staged_, StagedRun::create(*interpreter_, *interpreter_->stages_, config_, runtime_, share_));
-  } else {
-    OPKIT_TRY(startPipelines());
-  }
+  OPKIT_TRY(startParts());
   const Model& model = interpreter_->model();
   for (const TensorId input : model.inputs) {
     const ModelTensor& declared = model.tensors[input];
@@ -225,6 +233,46 @@ Status Session::start() {
     inputs_.push_back(*std::move(tensor));
   }
   inputSet_.assign(inputs_.size(), false);
+  return Status::ok();
+}
+
+std::vector<std::string> Session::defaultNames() const {
+  std::vector<std::pair<size_t, std::string>> names;
+  if (!interpreter_->original_) return {};
+  for (const ModelTensor& tensor : interpreter_->original_->tensors)
+    if (tensor.defaultOf) names.emplace_back(tensor.defaultOf->position, tensor.name);
+  std::ranges::sort(names);
+  const auto all = names | std::views::values;
+  return {all.begin(), all.end()};
+}
+
+Status Session::setDefault(const std::string& name, const Tensor& value) {
+  return guarded([&]() -> Status {
+    const std::vector<std::string> names = defaultNames();
+    if (std::ranges::find(names, name) == names.end())
+      return Status::invalidArgument("no input with a default is called '{}'", name);
+    if (isPlanned_)
+      return Status::invalidArgument(
+          "input '{}' has a default, which a value may replace before the first resize or run only", name);
+    if (!replaced_) replaced_ = interpreter_->original_;
+    OPKIT_ASSIGN(const Tensor own, copyOf(value));
+    return replaceDefault(*replaced_, name, own);
+  });
+}
+
+/// Begins again with a model that holds the values of setDefault, and with a share of its own: the parts that go end
+/// theirs. After an error everything is as before.
+Status Session::takeDefaults() {
+  isPlanned_ = true;
+  if (!replaced_) return Status::ok();
+  OPKIT_ASSIGN(auto changed, Interpreter::create(*replaced_, interpreter_->registry(), interpreter_->options()));
+  Session begun(std::move(changed), config_, runtime_, std::make_shared<SessionShare>(config_));
+  OPKIT_TRY(begun.startParts());
+  std::swap(share_, begun.share_);
+  std::swap(interpreter_, begun.interpreter_);
+  std::swap(pipelines_, begun.pipelines_);
+  std::swap(staged_, begun.staged_);
+  replaced_.reset();
   return Status::ok();
 }
 
@@ -238,6 +286,9 @@ std::optional<size_t> Session::findInput(const std::string& name) const {
 Result<TensorDesc> Session::inputDesc(const std::string& name, const Shape& shape) const {
   const auto index = findInput(name);
   const Model& model = interpreter_->model();
+  if (const TensorId given = interpreter_->original_ ? interpreter_->original_->findTensor(name) : TensorId();
+      !index && given && interpreter_->original_->tensors[given].defaultOf)
+    return Status::invalidArgument("input '{}' has a default, which takes another value and its shape together", name);
   if (!index)
     return Status::invalidArgument("no input is called '{}'; the model's inputs are: {}", name,
                                    model.inputs.empty() ? "none" : fmt::to_string(fmt::join(inputNames(), ", ")));
@@ -289,6 +340,7 @@ Status Session::requireInputs() const {
 }
 
 Status Session::resizeNow() {
+  OPKIT_TRY(takeDefaults());
   if (staged_) return resizeFirstStage();
   if (isCurrent()) {
     ++statistics_.resizesUnchanged;
@@ -421,8 +473,9 @@ std::vector<std::string> Session::inputNames() const {
 }
 
 DType Session::inputType(const std::string& name) const {
-  const auto index = findInput(name);
-  return index ? inputs_[*index].desc.dtype : DType::Float32;
+  if (const auto index = findInput(name)) return inputs_[*index].desc.dtype;
+  const TensorId given = interpreter_->original_ ? interpreter_->original_->findTensor(name) : TensorId();
+  return given ? interpreter_->original_->tensors[given].desc.dtype : DType::Float32;
 }
 
 DType Session::outputType(const std::string& name) const {
@@ -498,6 +551,7 @@ Result<std::vector<Placement>> Session::plannedPlacement() {
   OPKIT_TRY(lost_);
   std::vector<Placement> rows;
   const Status status = remember(guarded([&]() -> Status {
+    OPKIT_TRY(takeDefaults());
     if (staged_) {
       OPKIT_TRY(resizeFirstStage());
       rows = staged_->placement();
@@ -514,7 +568,6 @@ Result<std::vector<Placement>> Session::plannedPlacement() {
 SessionStatistics Session::statistics() const {
   SessionStatistics statistics = statistics_;
   if (staged_) {
-    statistics.runsOn = staged_->runsOn();
     staged_->addStatistics(statistics);
   } else {
     statistics.runsOn = pipelines_->mainName();

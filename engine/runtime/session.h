@@ -188,6 +188,7 @@ class Interpreter {
   std::weak_ptr<Interpreter> self_;                  // sessions keep their interpreter alive
   std::vector<std::shared_ptr<const void>> owners_;  // shared: plugins stay loaded while they may be called
   Model model_;
+  std::optional<Model> original_;  // as given to create, if an input has a default, which passes take as a constant
   const OpRegistry* registry_;
   InterpreterOptions options_;
   std::vector<PassCount> passCounts_;
@@ -203,6 +204,12 @@ class Session {
   /// Another session of the same configuration on the same Runtime, with this one's input shapes and values. Uploaded
   /// and packed constants are shared. May be called while no other call of this session is running.
   Result<std::unique_ptr<Session>> clone() const;
+
+  /// The inputs that have a default. They are not among inputNames().
+  std::vector<std::string> defaultNames() const;
+  /// Gives such an input a copy of `value` instead, for all runs: constants are folded and packed as if the model held
+  /// it. InvalidArgument after the first resize, and for the reasons of replaceDefault (engine/model/model.h).
+  Status setDefault(const std::string& name, const Tensor& value);
 
   /// The description of an input with that shape. Returns the errors of resizeInput and changes nothing.
   Result<TensorDesc> inputDesc(const std::string& name, const Shape& shape) const;
@@ -281,6 +288,8 @@ class Session {
   Session(std::shared_ptr<const Interpreter> interpreter, SessionConfig config, std::shared_ptr<Runtime> runtime,
           std::shared_ptr<SessionShare> share);
   Status start();
+  Status startParts();
+  Status takeDefaults();
   Status startPipelines();
   Status resizeNow();
   Status resizeFirstStage();
@@ -303,12 +312,14 @@ class Session {
   std::unique_ptr<PipelineCache> pipelines_;  // of a model of one stage
   std::unique_ptr<StagedRun> staged_;         // of a model with
   std::unique_ptr<Preparation> preparation_;
-  bool onCpu_ = false;           // startOnCpu, and not moved yet
-  std::vector<Tensor> inputs_;   // host, in model order
-  std::vector<bool> inputSet_;   // has been given values for its shape
-  std::vector<Tensor> outputs_;  // host, in model order
-  bool hasOutputs_ = false;      // outputs_ hold the values of a run that succeeded
-  bool outputsFit_ = false;      // of a model of one stage: outputs_ are those of the current plan
+  std::optional<Model> replaced_;  // with the values of setDefault; none once a resize has taken them
+  bool isPlanned_ = false;         // resize or plannedPlacement was called
+  bool onCpu_ = false;             // startOnCpu, and not moved yet
+  std::vector<Tensor> inputs_;     // host, in model order
+  std::vector<bool> inputSet_;     // has been given values for its shape
+  std::vector<Tensor> outputs_;    // host, in model order
+  bool hasOutputs_ = false;        // outputs_ hold the values of a run that succeeded
+  bool outputsFit_ = false;        // of a model of one stage: outputs_ are those of the current plan
   SessionStatistics statistics_;
   Status lost_;  // set once the device was lost; every later call returns it
 };

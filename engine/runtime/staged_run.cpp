@@ -21,6 +21,7 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
         Model body = subgraph.model;
         for (const TensorId input : body.inputs)  // values decide: graph passes must not believe the description
           std::ranges::fill(body.tensors[input].desc.shape, kDynamic);
+        for (ModelTensor& tensor : body.tensors) tensor.defaultOf.reset();  // the whole model has it
         auto interpreter = Interpreter::create(std::move(body), registry, options);
         if (!interpreter)
           return interpreter.error().withContext(fmt::format("'{}' of node '{}'", subgraph.name, model.nodes[n].name));
@@ -369,12 +370,9 @@ Status StagedRun::waitForMove() {
 }
 
 std::string StagedRun::runsOn() const {
-  std::string backend = backend_;
-  forEachSession([&](const Session& session) {
-    const SessionStatistics part = session.statistics();
-    if (part.plansMade > 0 && part.runsOn != backend_) backend = part.runsOn;
-  });
-  return backend;
+  SessionStatistics statistics;
+  addStatistics(statistics);
+  return statistics.runsOn;
 }
 
 Status StagedRun::checkGuards() {
@@ -408,9 +406,15 @@ std::vector<Placement> StagedRun::placement() const {
   return rows;
 }
 
+/// One look at each part: its statistics look at those inside it, and two looks per level would double with each.
 void StagedRun::addStatistics(SessionStatistics& statistics) const {
   statistics.stages = 0;
-  forEachSession([&](Session& session) { addPart(statistics, session.statistics()); });
+  statistics.runsOn = backend_;
+  forEachSession([&](Session& session) {
+    const SessionStatistics part = session.statistics();
+    if (part.plansMade > 0 && part.runsOn != backend_) statistics.runsOn = part.runsOn;
+    addPart(statistics, part);
+  });
 }
 
 BackendCounters StagedRun::counters() const {

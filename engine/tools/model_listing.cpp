@@ -20,12 +20,24 @@ std::string shortValue(const Tensor& tensor) {
   return fmt::format(" = {}", fmt::join(toInt64(tensor), ", "));
 }
 
+/// "f32[batch,3]": extents without a value have their names, if the model names them.
+std::string descText(const ModelTensor& tensor) {
+  const Shape& shape = tensor.desc.shape;
+  if (tensor.extentNames.size() != shape.size()) return tensor.desc.toString();
+  std::vector<std::string> extents;
+  for (size_t d = 0; d < shape.size(); ++d)
+    extents.push_back(shape[d] != kDynamic            ? fmt::to_string(shape[d])
+                      : tensor.extentNames[d].empty() ? "?"
+                                                      : tensor.extentNames[d]);
+  return fmt::format("{}[{}]", nameOf(tensor.desc.dtype), fmt::join(extents, ","));
+}
+
 /// `indent` precedes every line. Descriptions of a subgraph's inputs are not binding and not listed.
 std::string listGraph(const Model& model, const OpRegistry& registry, const std::string& indent) {
   std::string text;
   for (TensorId index : model.inputs) {
     const ModelTensor& tensor = model.tensors[index];
-    text += fmt::format("{}input    {}{}\n", indent, tensor.name, indent.empty() ? " " + tensor.desc.toString() : "");
+    text += fmt::format("{}input    {}{}\n", indent, tensor.name, indent.empty() ? " " + descText(tensor) : "");
   }
   for (TensorId index : model.outputs) text += fmt::format("{}output   {}\n", indent, nameOfTensor(model, index));
   size_t constantBytes = 0, constants = 0;
@@ -33,8 +45,8 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
     if (!tensor.constant) continue;
     constantBytes += tensor.constant->sizeBytes();
     ++constants;
-    text +=
-        fmt::format("{}constant {} {}{}\n", indent, tensor.name, tensor.desc.toString(), shortValue(*tensor.constant));
+    text += fmt::format("{}{} {} {}{}\n", indent, tensor.defaultOf ? "default " : "constant", tensor.name,
+                        tensor.desc.toString(), shortValue(*tensor.constant));
   }
   for (const ModelNode& node : model.nodes) {
     const OpDef* def = registry.find(node.type);
@@ -56,7 +68,9 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
 }  // namespace
 
 std::string listModel(const Model& model, const OpRegistry& registry) {
-  return fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer) + listGraph(model, registry, "");
+  std::string text = fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer);
+  for (const auto& [key, value] : model.metadata) text += fmt::format("metadata {} = {}\n", key, value);
+  return text + listGraph(model, registry, "");
 }
 
 }  // namespace opkit

@@ -154,7 +154,9 @@ class InputPlan {
   /// Reads every file and checks every shape now, so that nothing runs if one is bad.
   static Result<InputPlan> create(const Options& options, const Session& session) {
     InputPlan plan;
-    for (const std::string& name : session.inputNames()) plan.entries_[name];
+    plan.defaults_ = session.defaultNames();
+    for (const std::vector<std::string>& names : {session.inputNames(), plan.defaults_})
+      for (const std::string& name : names) plan.entries_[name];
     for (const std::string& text : options.inputs) OPKIT_TRY(plan.addSource(text, session));
     for (const std::string& text : options.resizes) OPKIT_TRY(plan.addShape(text, session));
     return plan;
@@ -166,9 +168,19 @@ class InputPlan {
     return count;
   }
 
+  /// Before the first step: the inputs whose default is replaced.
+  Status replaceDefaults(Session& session) const {
+    for (const std::string& name : defaults_) {
+      const Entry& entry = entries_.at(name);
+      if (entry.file) OPKIT_TRY(session.setDefault(name, *entry.file));
+    }
+    return Status::ok();
+  }
+
   /// Shapes and fills every input for one step; an input with fewer shapes keeps its last.
   Status apply(Session& session, size_t step) const {
     for (const auto& [name, entry] : entries_) {
+      if (isDefault(name)) continue;
       if (!entry.shapes.empty())
         OPKIT_TRY(session.resizeInput(name, entry.shapes[std::min(step, entry.shapes.size() - 1)]));
       else if (entry.file)
@@ -227,11 +239,17 @@ class InputPlan {
                                    fmt::join(names, ", "));
   }
 
+  bool isDefault(const std::string& name) const { return std::ranges::find(defaults_, name) != defaults_.end(); }
+
   Status addSource(const std::string& text, const Session& session) {
     OPKIT_ASSIGN(const cli::NamedValue source, cli::parseNamedValue("--input", text));
     OPKIT_ASSIGN(Entry * entry, find("--input", source.name));
     entry->ramp = source.value == "ramp";
-    if (entry->ramp || source.value == "random") return Status::ok();
+    const bool isFile = !entry->ramp && source.value != "random";
+    if (!isFile && isDefault(source.name))
+      return Status::invalidArgument("--input: '{}' has a default, which a file replaces, got '{}'", source.name,
+                                     source.value);
+    if (!isFile) return Status::ok();
     OPKIT_ASSIGN(entry->file, loadTensor(source.value, session.inputType(source.name)));
     return Status::ok();
   }
@@ -246,6 +264,7 @@ class InputPlan {
   }
 
   std::map<std::string, Entry> entries_;  // every input of the model
+  std::vector<std::string> defaults_;     // those with a default
 };
 
 Result<RunStep> runStep(Session& session, const InputPlan& plan, size_t index, size_t repeat, bool trace) {
@@ -386,6 +405,7 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   OPKIT_ASSIGN(const SessionConfig config, sessionConfig(options));
   OPKIT_ASSIGN(const auto session, interpreter->createSession(config));
   OPKIT_ASSIGN(const InputPlan plan, InputPlan::create(options, *session));
+  OPKIT_TRY(plan.replaceDefaults(*session));
   OPKIT_ASSIGN(const std::vector<Expectation> expectations, readExpectations(options, *session));
   printDevice(session->device());
   if (options.passes) printPasses(*interpreter);

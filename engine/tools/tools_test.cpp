@@ -218,7 +218,7 @@ TEST_F(ToolsTest, ConvertsAndLists) {
   ASSERT_EQ(opConvert(model + " " + path("m.opk")).code, 0);
   const Outcome listing = opConvert("--dump " + path("m.opk"));
   EXPECT_EQ(listing.code, 0);
-  EXPECT_NE(listing.out.find("input    x f32[?,4]"), std::string::npos) << listing.out;
+  EXPECT_NE(listing.out.find("input    x f32[N,4]"), std::string::npos) << listing.out;
   EXPECT_NE(listing.out.find("Softmax"), std::string::npos) << listing.out;
   const std::string outputs = path("a") + " --resize x=3x4";
   ASSERT_EQ(opRun(model + " --output " + outputs).code, 0);
@@ -240,7 +240,7 @@ TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   ASSERT_EQ(opConvert(write("m.onnx", SmallModel()) + " " + path("m.opk")).code, 0);
   std::vector<uint8_t> opk = *readFile(path("m.opk"));
   opk.resize(opk.size() / 2);
-  expectRefusal(opRun(write("cut.opk", opk)), "truncated or damaged");
+  expectRefusal(opRun(write("cut.opk", opk)), "truncated, damaged or hold subgraphs");
 
   expectRefusal(opRun(write("unknown.onnx", SmallModel("Frobnicate"))), "'Frobnicate' (opset 13) has no rule");
   SmallModel cycle;
@@ -255,6 +255,43 @@ TEST_F(ToolsTest, BadModelsAreOneLineAndExit2) {
   impossible.addNode("MatMul", {"x", "w"}, "z");
   impossible.proto.mutable_graph()->add_output()->set_name("z");
   expectRefusal(opRun(write("impossible.onnx", impossible)), "MatMul");
+}
+
+TEST_F(ToolsTest, AFileReplacesTheDefaultOfAnInput) {
+  SmallModel model("Relu");
+  model.addInput("k", {-1});
+  onnx::TensorProto& value = *model.proto.mutable_graph()->add_initializer();
+  value.set_name("k");
+  value.set_data_type(onnx::TensorProto::FLOAT);
+  value.add_dims(1);
+  value.add_float_data(2);
+  model.addNode("Mul", {"y", "k"}, "z");
+  model.proto.mutable_graph()->add_output()->set_name("z");
+  onnx::StringStringEntryProto& entry = *model.proto.add_metadata_props();
+  entry.set_key("author");
+  entry.set_value("somebody");
+  ASSERT_EQ(opConvert(write("m.onnx", model) + " " + path("m.opk")).code, 0);
+  const Outcome listing = opConvert("--dump " + path("m.opk"));
+  for (const char* part : {"metadata author = somebody\n", "input    x f32[N,4]\n", "default  k f32[1]\n"})
+    EXPECT_NE(listing.out.find(part), std::string::npos) << listing.out;
+  ASSERT_TRUE(saveTensor(path("k.npy"), *Tensor::fromValues<float>({DType::Float32, {4}}, {0, 1, 10, 100})).isOk());
+  for (const char* file : {"m.onnx", "m.opk"}) {
+    const std::string run = fmt::format("{} --input x=ramp --resize x=1x4 --output {} ", path(file), path("r"));
+    const auto results = [&](const std::string& options) {
+      const Outcome outcome = opRun(run + options);
+      EXPECT_EQ(outcome.code, 0) << outcome.error;
+      const auto y = *loadTensor(path("r/y.npy")), z = *loadTensor(path("r/z.npy"));
+      std::vector<float> factors;
+      for (size_t i = 0; i < 4; ++i) factors.push_back(z.data<float>()[i] - y.data<float>()[i]);
+      return std::pair(factors, std::vector<float>(y.data<float>().begin(), y.data<float>().end()));
+    };
+    const auto [doubled, y] = results("");
+    EXPECT_EQ(doubled, y);
+    const auto [scaled, same] = results("--input k=" + path("k.npy"));
+    EXPECT_EQ(scaled, (std::vector<float>{-y[0], 0, 9 * y[2], 99 * y[3]}));
+    expectRefusal(opRun(run + "--input k=ramp"), "'k' has a default, which a file replaces, got 'ramp'");
+    expectRefusal(opRun(run + "--resize k=3"), "input 'k' has a default");
+  }
 }
 
 TEST_F(ToolsTest, AnOutputHasTheTypeThatIsDeclared) {

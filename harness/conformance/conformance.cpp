@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/base/child_process.h"
+#include "engine/base/json_depth.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
@@ -45,6 +46,7 @@ Result<Bounds> boundsOf(const fs::path& folder) {
   const fs::path path = folder / "data.json";
   if (!fs::exists(path)) return bounds;
   OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
+  OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext("data.json"));
   const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
   if (!json.is_object()) return Status::invalidArgument("data.json: expected a JSON object");
   for (auto [name, value] : {std::pair{"rtol", &bounds.rtol}, std::pair{"atol", &bounds.atol}}) {
@@ -87,16 +89,27 @@ bool refusedByDevice(const Placement& row) {
       row.refusals, [](const Refusal& refusal) { return refusal.byDevice && !refusal.provider.starts_with("cpu"); });
 }
 
-/// One model on its Session, data set by data set.
+using Inputs = std::vector<std::pair<size_t, std::string>>;  // positions and names, in order
+
+Inputs inputsWithDefault(const Model& model) {
+  Inputs inputs;
+  for (const ModelTensor& tensor : model.tensors)
+    if (tensor.defaultOf) inputs.emplace_back(tensor.defaultOf->position, tensor.name);
+  std::ranges::sort(inputs);
+  return inputs;
+}
+
+/// One model on its Sessions, data set by data set.
 class ConformanceRun {
  public:
   /// Of an unjudgeable model only properties of the outputs are checked.
-  ConformanceRun(Session& session, Bounds bounds, DeclaredModel declared, CaseResult& result)
-      : session_(session), bounds_(std::move(bounds)), declared_(std::move(declared)), result_(result) {}
+  ConformanceRun(Inputs defaults, Bounds bounds, DeclaredModel declared, CaseResult& result)
+      : defaults_(std::move(defaults)), bounds_(std::move(bounds)), declared_(std::move(declared)), result_(result) {}
 
-  Status runSet(const fs::path& set) {
+  Status runSet(Session& session, const fs::path& set) {
+    session_ = &session;
     OPKIT_TRY(feedSet(set));
-    OPKIT_TRY(session_.run());
+    OPKIT_TRY(session_->run());
     noteFallbacks();
     return compareSet(set);
   }
@@ -112,43 +125,64 @@ class ConformanceRun {
     return tensor.elements() >= 100 && same(tensor.real) && same(tensor.integer);
   }
 
+  /// The data set may give all inputs of the file, or those without a default alone.
+  std::vector<std::string> namesIn(const fs::path& set) const {
+    std::vector<std::string> names = session_->inputNames();
+    if (defaults_.empty() || !fs::exists(set / fmt::format("input_{}.pb", names.size()))) return names;
+    for (const auto& [position, name] : defaults_)
+      names.insert(names.begin() + static_cast<ptrdiff_t>(std::min(position, names.size())), name);
+    return names;
+  }
+
+  bool isDefault(const std::string& name) const {
+    return std::ranges::any_of(defaults_, [&](const auto& one) { return one.second == name; });
+  }
+
   Status feedSet(const fs::path& set) {
-    const std::vector<std::string> names = session_.inputNames();
-    std::vector<Tensor> values;
+    std::vector<std::pair<std::string, Tensor>> values;
+    const std::vector<std::string> names = namesIn(set);
     for (size_t i = 0; i < names.size(); ++i) {
-      const DType kind = session_.inputType(names[i]);
-      OPKIT_ASSIGN(Tensor value, readProto(set / fmt::format("input_{}.pb", i), kind));
-      const Status resized = session_.resizeInput(names[i], value.desc.shape);
+      const fs::path path = set / fmt::format("input_{}.pb", i);
+      if (isDefault(names[i]) && !fs::exists(path)) continue;
+      OPKIT_ASSIGN(Tensor value, readProto(path, session_->inputType(names[i])));
+      if (isDefault(names[i])) {
+        OPKIT_TRY(session_->setDefault(names[i], value));
+        continue;
+      }
+      const Status resized = session_->resizeInput(names[i], value.desc.shape);
       if (!resized.isOk() && declared_.refusal)
         return Status::unsupported("the data set contradicts the model: {}", resized.message());
       OPKIT_TRY(resized);
-      values.push_back(std::move(value));
+      values.emplace_back(names[i], std::move(value));
     }
     if (fs::exists(set / fmt::format("input_{}.pb", names.size())))
       return Status::internal("the data set has more inputs than the model's {}", names.size());
-    for (size_t i = 0; i < names.size(); ++i) {
-      Tensor* target = session_.fillInput(names[i]);
-      values[i] = asDeclared(std::move(values[i]), target->desc.dtype);
-      if (isObject(target->desc.dtype) && target->desc.dtype == values[i].desc.dtype) {
-        *target = values[i];
-        continue;
-      }
-      if (target->desc != values[i].desc)
-        return Status::internal("input '{}' is {}, the data set holds {}", names[i], target->desc.toString(),
-                                values[i].desc.toString());
-      std::ranges::copy(values[i].bytes(), target->bytes().begin());
-      given_.insert_or_assign(names[i], std::move(values[i]));
+    for (auto& [name, value] : values) OPKIT_TRY(fill(name, std::move(value)));
+    return Status::ok();
+  }
+
+  Status fill(const std::string& name, Tensor given) {
+    Tensor* target = session_->fillInput(name);
+    Tensor value = asDeclared(std::move(given), target->desc.dtype);
+    if (isObject(target->desc.dtype) && target->desc.dtype == value.desc.dtype) {
+      *target = value;
+      return Status::ok();
     }
+    if (target->desc != value.desc)
+      return Status::internal("input '{}' is {}, the data set holds {}", name, target->desc.toString(),
+                              value.desc.toString());
+    std::ranges::copy(value.bytes(), target->bytes().begin());
+    given_.insert_or_assign(name, std::move(value));
     return Status::ok();
   }
 
   Status compareSet(const fs::path& set) {
-    const std::vector<std::string> names = session_.outputNames();
-    OPKIT_ASSIGN(const std::vector<Tensor> outputs, copyOutputs(session_));
+    const std::vector<std::string> names = session_->outputNames();
+    OPKIT_ASSIGN(const std::vector<Tensor> outputs, copyOutputs(*session_));
     result_.digest = digestOf(outputs);
     if (names.empty()) return Status::internal("the model has no output to compare");
     for (size_t i = 0; i < names.size(); ++i) {
-      const Tensor* got = session_.output(names[i]);
+      const Tensor* got = session_->output(names[i]);
       OPKIT_ASSIGN(const Tensor value, readProto(set / fmt::format("output_{}.pb", i), got->desc.dtype));
       if (isObject(got->desc.dtype)) {
         OPKIT_TRY(
@@ -209,13 +243,14 @@ class ConformanceRun {
 
   void noteFallbacks() {
     result_.fallbacks.clear();
-    for (const Placement& row : session_.placement()) {
+    for (const Placement& row : session_->placement()) {
       if (row.fellBack) result_.fallbacks.push_back({row.node, row.type, refusalText(row), refusedByDevice(row)});
       if (row.type != "Copy") result_.provider = row.raster ? "raster" : row.provider;
     }
   }
 
-  Session& session_;
+  Session* session_ = nullptr;  // of the present set
+  Inputs defaults_;
   Bounds bounds_;
   std::map<std::string, Tensor> given_;  // inputs of the set
   DeclaredModel declared_;
@@ -250,10 +285,16 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   OPKIT_ASSIGN(Bounds bounds, boundsOf(folder.path));
   if (isNetwork(model)) bounds.ofLargest = kOfLargest;
   if (!isOfOnnx(folder, setup)) bounds.card = NodeBound::of(model, *setup.registry);
+  Inputs defaults = inputsWithDefault(model);
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), *setup.registry));
-  OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
-  ConformanceRun run(*session, bounds, declared, result);
-  for (const fs::path& set : sets) OPKIT_TRY(run.runSet(set));
+  OPKIT_ASSIGN(auto session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
+  const bool keepsDefaults = defaults.empty();
+  ConformanceRun run(std::move(defaults), bounds, declared, result);
+  for (const fs::path& set : sets) {
+    OPKIT_TRY(run.runSet(*session, set));
+    if (keepsDefaults || set == sets.back()) continue;
+    OPKIT_ASSIGN(session, interpreter->createSession({.backend = setup.backend}, setup.runtime));
+  }
   if (!run.varied())
     result.note = "every expected element is the same: this shows that the network runs, not that it computes";
   result.dispatches = session->counters().dispatches;

@@ -78,6 +78,34 @@ TEST_F(ConformanceTest, TheReferenceRunsOraclesOfOperatorsThatMoveData) {
   EXPECT_EQ(statusWith(withOraclesAlone(broken)), CaseStatus::Fail);
 }
 
+TEST_F(ConformanceTest, DataMayGiveInputsThatHaveADefault) {
+  const auto value = [](const std::vector<float>& values) {
+    return *Tensor::fromValues<float>({DType::Float32, {static_cast<int64_t>(values.size())}}, values);
+  };
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {kDynamic}});
+  const TensorId k = model.addConstant("k", value({2}));
+  model.tensors[k].defaultOf = {0, {kDynamic}};  // before x
+  model.outputs = model.addNode("Mul", "y", {x, k});
+  const fs::path folder = root_ / "node" / "test_relu";
+  const auto write = [&](const char* name, const std::vector<uint8_t>& bytes) {
+    fs::create_directories((folder / name).parent_path());
+    EXPECT_TRUE(writeFile((folder / name).string(), bytes).isOk());
+  };
+  fs::remove_all(folder / "test_data_set_0");
+  write("model.onnx", *writeModel(model));
+  write("test_data_set_0/input_0.pb", *tensorToProto(value({10})));
+  write("test_data_set_0/input_1.pb", *tensorToProto(value({1, 2})));
+  write("test_data_set_0/output_0.pb", *tensorToProto(value({10, 20})));
+  write("test_data_set_1/input_0.pb", *tensorToProto(value({1, 2})));
+  write("test_data_set_1/output_0.pb", *tensorToProto(value({2, 4})));
+  EXPECT_EQ(run().status, CaseStatus::Pass) << run().reason;
+  write("test_data_set_1/output_0.pb", *tensorToProto(value({10, 20})));
+  EXPECT_EQ(run().status, CaseStatus::Fail) << "a new set begins with the default";
+  write("test_data_set_0/input_2.pb", *tensorToProto(value({1})));
+  EXPECT_NE(run().reason.find("more inputs than the model's 2"), std::string::npos) << run().reason;
+}
+
 TEST_F(ConformanceTest, AWrongElementFails) {
   rewriteOutput([](std::span<float> y) { y[y.size() / 2] += 1; });
   EXPECT_EQ(run().status, CaseStatus::Fail);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/import/onnx/graph_names.h"
 #include "engine/import/onnx/inline_functions.h"
 #include "engine/import/onnx/onnx_tensor.h"
 
@@ -13,17 +14,6 @@ namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 using NewNames = std::map<std::string, std::string>;
-
-/// Every name that a graph gives to a value.
-std::set<std::string> definedNames(const onnx::GraphProto& graph) {
-  std::set<std::string> names;
-  for (const onnx::ValueInfoProto& input : graph.input()) names.insert(input.name());
-  for (const onnx::TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
-  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
-  for (const onnx::NodeProto& node : graph.node()) names.insert(node.output().begin(), node.output().end());
-  names.erase("");
-  return names;
-}
 
 void rename(std::string& name, const NewNames& names) {
   if (const auto found = names.find(name); found != names.end()) name = found->second;
@@ -84,6 +74,8 @@ class Flags {
 
 class BranchInliner {
  public:
+  explicit BranchInliner(const onnx::GraphProto& graph) : prefixes_(graph) {}
+
   Status rewrite(onnx::GraphProto& graph, const Flags* outer) {
     const Flags flags(graph, outer);
     Nodes nodes;
@@ -114,7 +106,7 @@ class BranchInliner {
       return Status::invalidArgument("subgraph '{}' must have no inputs and {} outputs, found {} and {}", which,
                                      node.output_size(), branch.input_size(), branch.output_size());
     OPKIT_TRY(rewrite(branch, &flags));
-    const std::string prefix = fmt::format("{}.{}{}/", node.name().empty() ? "If" : node.name(), which, ++spliced_);
+    const std::string prefix = prefixes_.next(fmt::format("{}.{}", node.name().empty() ? "If" : node.name(), which));
     NewNames names;
     for (const std::string& name : definedNames(branch)) names[name] = prefix + name;
     for (onnx::TensorProto& tensor : *branch.mutable_initializer()) {
@@ -142,13 +134,14 @@ class BranchInliner {
     return Status::ok();
   }
 
-  size_t spliced_ = 0;
+  UnusedPrefixes prefixes_;
 };
 
 }  // namespace
 
 Status inlineConstantBranches(onnx::ModelProto& model) {
-  return BranchInliner().rewrite(*model.mutable_graph(), nullptr);
+  if (nestingOf(model.graph()) == 0) return Status::ok();
+  return BranchInliner(model.graph()).rewrite(*model.mutable_graph(), nullptr);
 }
 
 }  // namespace opkit

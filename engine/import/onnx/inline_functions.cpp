@@ -8,6 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/base/nesting.h"
+#include "engine/import/onnx/graph_names.h"
+
 namespace opkit {
 namespace {
 
@@ -58,6 +61,14 @@ std::string nameOf(const onnx::FunctionProto& function) {
   return function.domain().empty() ? function.name() : function.domain() + "::" + function.name();
 }
 
+/// The names that a subgraph gives to values; its node's scope is around it.
+struct Scope {
+  std::set<std::string> own;
+  const Scope* outer;
+
+  bool defines(const std::string& name) const { return own.contains(name) || (outer && outer->defines(name)); }
+};
+
 /// One call: the names of the function's values and its attributes at the place of the call.
 class Call {
  public:
@@ -74,16 +85,18 @@ class Call {
   /// Outputs that are inputs or other outputs as well: pairs of the function's value and the caller's name.
   const std::vector<std::pair<std::string, std::string>>& forwarded() const { return forwarded_; }
 
-  std::string rename(const std::string& name) const {
+  /// `scope` is that of the subgraph around the name, null in the function itself: what a subgraph defines is no value
+  /// of the function, whatever its name.
+  std::string rename(const std::string& name, const Scope* scope = nullptr) const {
     if (name.empty()) return name;
-    const auto known = names_.find(name);
+    const auto known = scope && scope->defines(name) ? names_.end() : names_.find(name);
     return known == names_.end() ? prefix_ + name : known->second;
   }
 
-  void rewrite(onnx::NodeProto& node) const {
+  void rewrite(onnx::NodeProto& node, const Scope* scope = nullptr) const {
     node.set_name(prefix_ + (node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()));
-    for (std::string& name : *node.mutable_input()) name = rename(name);
-    for (std::string& name : *node.mutable_output()) name = rename(name);
+    for (std::string& name : *node.mutable_input()) name = rename(name, scope);
+    for (std::string& name : *node.mutable_output()) name = rename(name, scope);
     google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
     attributes.Swap(node.mutable_attribute());
     for (const onnx::AttributeProto& attribute : attributes) {
@@ -93,8 +106,8 @@ class Call {
       copy = *value;
       copy.set_name(attribute.name());
       if (value != &attribute) continue;  // values of the caller have the caller's names
-      if (copy.has_g()) rewrite(*copy.mutable_g());
-      for (onnx::GraphProto& graph : *copy.mutable_graphs()) rewrite(graph);
+      if (copy.has_g()) rewrite(*copy.mutable_g(), scope);
+      for (onnx::GraphProto& graph : *copy.mutable_graphs()) rewrite(graph, scope);
     }
   }
 
@@ -109,13 +122,14 @@ class Call {
     return fallback == function_.defaults.end() ? nullptr : &fallback->second;
   }
 
-  void rewrite(onnx::GraphProto& graph) const {
-    for (onnx::ValueInfoProto& value : *graph.mutable_input()) value.set_name(rename(value.name()));
-    for (onnx::ValueInfoProto& value : *graph.mutable_output()) value.set_name(rename(value.name()));
-    for (onnx::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(rename(tensor.name()));
+  void rewrite(onnx::GraphProto& graph, const Scope* outer) const {
+    const Scope scope{definedNames(graph), outer};
+    for (onnx::ValueInfoProto& value : *graph.mutable_input()) value.set_name(rename(value.name(), &scope));
+    for (onnx::ValueInfoProto& value : *graph.mutable_output()) value.set_name(rename(value.name(), &scope));
+    for (onnx::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(rename(tensor.name(), &scope));
     for (onnx::SparseTensorProto& tensor : *graph.mutable_sparse_initializer())
-      tensor.mutable_values()->set_name(rename(tensor.values().name()));
-    for (onnx::NodeProto& node : *graph.mutable_node()) rewrite(node);
+      tensor.mutable_values()->set_name(rename(tensor.values().name(), &scope));
+    for (onnx::NodeProto& node : *graph.mutable_node()) rewrite(node, &scope);
   }
 
   const Function& function_;
@@ -128,6 +142,8 @@ class Call {
 class Inliner {
  public:
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+  explicit Inliner(const onnx::GraphProto& graph) : prefixes_(graph) {}
 
   Status read(const onnx::ModelProto& model) {
     addOpsets(model, opsets_);
@@ -150,22 +166,24 @@ class Inliner {
   /// Those of the model, and of functions where the model has none.
   const Opsets& opsets() const { return opsets_; }
 
-  Status expand(onnx::GraphProto& graph) {
+  /// `depth` counts the graphs around this one.
+  Status expand(onnx::GraphProto& graph, size_t depth = 0) {
+    OPKIT_TRY(checkNesting(depth));
     Nodes nodes;
     nodes.Swap(graph.mutable_node());
-    for (onnx::NodeProto& node : nodes) OPKIT_TRY(expand(node, *graph.mutable_node()));
+    for (onnx::NodeProto& node : nodes) OPKIT_TRY(expand(node, *graph.mutable_node(), depth));
     return Status::ok();
   }
 
  private:
-  Status expand(onnx::NodeProto& node, Nodes& out) {
+  Status expand(onnx::NodeProto& node, Nodes& out, size_t depth) {
     for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
-      if (attribute.has_g()) OPKIT_TRY(expand(*attribute.mutable_g()));
-      for (onnx::GraphProto& graph : *attribute.mutable_graphs()) OPKIT_TRY(expand(graph));
+      if (attribute.has_g()) OPKIT_TRY(expand(*attribute.mutable_g(), depth + 1));
+      for (onnx::GraphProto& graph : *attribute.mutable_graphs()) OPKIT_TRY(expand(graph, depth + 1));
     }
     const auto found =
         functions_.find({canonicalDomain(node.domain()), node.op_type(), overloadOf(node, kNodeOverload)});
-    if (found != functions_.end()) return expandCall(found->second, node, out);
+    if (found != functions_.end()) return expandCall(found->second, node, out, depth);
     if (++nodes_ > kMostNodes) return Status::unsupported("ONNX functions expand to more than {} nodes", kMostNodes);
     if (!running_.empty()) keepOpset(*running_.back(), node);
     *out.Add() = std::move(node);
@@ -181,22 +199,24 @@ class Inliner {
                                                                    static_cast<uint64_t>(opset->second));
   }
 
-  Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out) {
+  Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out, size_t depth) {
     const onnx::FunctionProto& proto = *function.proto;
     const std::string name = nameOf(proto);
     if (std::ranges::find(running_, &proto) != running_.end())
       return Status::invalidArgument("ONNX function '{}' calls itself", name);
+    if (running_.size() == kMaxNesting)
+      return Status::unsupported("ONNX functions may be called {} deep, '{}' is called deeper", kMaxNesting, name);
     if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
       return Status::invalidArgument("ONNX function '{}' has {} inputs and {} outputs, its call '{}' has {} and {}",
                                      name, proto.input_size(), proto.output_size(), node.name(), node.input_size(),
                                      node.output_size());
     if (++calls_ > kMostNodes) return Status::unsupported("ONNX functions make more than {} calls", kMostNodes);
-    const Call call(function, node, fmt::format("{}.{}/", node.name().empty() ? proto.name() : node.name(), calls_));
+    const Call call(function, node, prefixes_.next((node.name().empty() ? proto.name() : node.name()) + "."));
     running_.push_back(&proto);
     for (const onnx::NodeProto& inner : proto.node()) {
       onnx::NodeProto copy = inner;
       call.rewrite(copy);
-      OPKIT_TRY(expand(copy, out));
+      OPKIT_TRY(expand(copy, out, depth));
     }
     running_.pop_back();
     for (const auto& [from, to] : call.forwarded()) {
@@ -208,6 +228,7 @@ class Inliner {
     return Status::ok();
   }
 
+  UnusedPrefixes prefixes_;
   std::map<Key, Function> functions_;
   Opsets opsets_;
   std::vector<const onnx::FunctionProto*> running_;
@@ -230,7 +251,7 @@ std::optional<int64_t> opsetOfFunction(const onnx::NodeProto& node) {
 
 Status inlineFunctions(onnx::ModelProto& model) {
   if (model.functions_size() == 0) return Status::ok();
-  Inliner inliner;
+  Inliner inliner(model.graph());
   OPKIT_TRY(inliner.read(model));
   OPKIT_TRY(inliner.expand(*model.mutable_graph()));
   Opsets known;

@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+#include "engine/base/nesting.h"
+#include "engine/testing/small_stack.h"
+
 namespace opkit {
 namespace {
 
@@ -114,6 +117,72 @@ TEST(InlineFunctions, FunctionsCallFunctionsAlsoInSubgraphs) {
   EXPECT_EQ(body.output(0).name(), "call.1/r");
   ASSERT_EQ(model.opset_import_size(), 2);
   EXPECT_EQ(model.opset_import(1).domain(), "extra");
+}
+
+TEST(InlineFunctions, ASubgraphsOwnNamesHideThoseOfTheFunction) {
+  onnx::ModelProto model;
+  onnx::FunctionProto& function = addFunction(model, "F", {"a", "b"}, {"y"});
+  onnx::NodeProto& loop = *function.add_node();
+  fill(loop, "Loop", {"", "", "a"}, {"y"});
+  onnx::AttributeProto& attribute = *loop.add_attribute();
+  attribute.set_name("body");
+  onnx::GraphProto& body = *attribute.mutable_g();
+  for (const char* name : {"i", "c", "a"}) body.add_input()->set_name(name);
+  body.add_initializer()->set_name("y");
+  fill(*body.add_node(), "Add", {"a", "b"}, {"t"});
+  fill(*body.add_node(), "Add", {"t", "y"}, {"b2"});
+  body.add_output()->set_name("c");
+  body.add_output()->set_name("b2");
+  addCall(model, "F", {"x", "x"}, {"out"});
+  ASSERT_TRUE(inlineFunctions(model).isOk());
+  EXPECT_EQ(listing(model.graph()), Names{"Loop(,,x)->out{body=0}"});
+  const onnx::GraphProto& renamed = model.graph().node(0).attribute(0).g();
+  EXPECT_EQ(listing(renamed), (Names{"Add(call.1/a,x)->call.1/t", "Add(call.1/t,call.1/y)->call.1/b2"}));
+  EXPECT_EQ(renamed.input(2).name(), "call.1/a");
+  EXPECT_EQ(renamed.initializer(0).name(), "call.1/y");
+}
+
+TEST(InlineFunctions, NewNamesAreNoNamesOfTheModel) {
+  onnx::ModelProto model;
+  fill(*addFunction(model, "F", {"a"}, {"y"}).add_node(), "Neg", {"a"}, {"t"});
+  fill(*model.mutable_functions(0)->add_node(), "Neg", {"t"}, {"y"});
+  model.mutable_graph()->add_input()->set_name("call.1/t");
+  addCall(model, "F", {"call.1/t"}, {"call.2/x"});
+  ASSERT_TRUE(inlineFunctions(model).isOk());
+  EXPECT_EQ(listing(model.graph()), (Names{"Neg(call.1/t)->call.3/t", "Neg(call.3/t)->call.2/x"}));
+}
+
+/// F0 calls F1, and so on, `depth` calls.
+onnx::ModelProto chainOfCalls(size_t depth, bool inSubgraphs) {
+  onnx::ModelProto model;
+  for (size_t i = 0; i < depth; ++i) {
+    onnx::FunctionProto& function = addFunction(model, fmt::format("F{}", i), {"a"}, {"y"});
+    onnx::NodeProto* node = function.add_node();
+    if (inSubgraphs) {
+      fill(*node, "If", {"a"}, {"y"});
+      onnx::GraphProto& branch = *node->add_attribute()->mutable_g();
+      branch.add_output()->set_name("y");
+      node = branch.add_node();
+    }
+    fill(*node, i + 1 < depth ? fmt::format("F{}", i + 1) : "Neg", {"a"}, {"y"});
+    if (i + 1 < depth) node->set_domain("own");
+  }
+  addCall(model, "F0", {"x"}, {"out"});
+  return model;
+}
+
+TEST(InlineFunctions, CallsAreNestedUpToALimit) {
+  test::onSmallStack([] {
+    for (const bool inSubgraphs : {false, true}) {
+      onnx::ModelProto model = chainOfCalls(kMaxNesting, inSubgraphs);
+      EXPECT_TRUE(inlineFunctions(model).isOk());
+      for (const size_t depth : {kMaxNesting + 1, size_t{20'000}}) {
+        model = chainOfCalls(depth, inSubgraphs);
+        EXPECT_EQ(inlineFunctions(model).message(),
+                  fmt::format("ONNX functions may be called {0} deep, 'own::F{0}' is called deeper", kMaxNesting));
+      }
+    }
+  });
 }
 
 TEST(InlineFunctions, OutputsMayBeInputs) {

@@ -1,10 +1,15 @@
 #include "engine/import/onnx/onnx_importer.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
+#include <map>
 #include <set>
 #include <sstream>
 
+#include "engine/base/nesting.h"
 #include "engine/import/onnx/declared_types.h"
 #include "engine/import/onnx/external_data.h"
+#include "engine/import/onnx/graph_names.h"
 #include "engine/import/onnx/inline_branches.h"
 #include "engine/import/onnx/inline_functions.h"
 #include "engine/import/onnx/onnx_node.h"
@@ -25,6 +30,23 @@ int elementTypeOf(const onnx::ValueInfoProto& info) {
   return info.type().has_tensor_type() ? info.type().tensor_type().elem_type() : 0;
 }
 
+/// A declared extent. Old exporters wrote -1 for one that they did not know.
+int64_t extentOf(const onnx::TensorShapeProto::Dimension& dimension) {
+  return dimension.has_dim_value() ? dimension.dim_value() : kDynamic;
+}
+
+/// The names of the extents; empty if none has one.
+std::vector<std::string> extentNamesOf(const onnx::ValueInfoProto& info) {
+  std::vector<std::string> names;
+  bool isNamed = false;
+  for (const onnx::TensorShapeProto::Dimension& dimension : info.type().tensor_type().shape().dim()) {
+    names.push_back(dimension.dim_param());
+    isNamed = isNamed || !dimension.dim_param().empty();
+  }
+  if (!isNamed) names.clear();
+  return names;
+}
+
 Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
   OPKIT_ASSIGN(const std::optional<DType> declared, declaredType(info));
   if (!declared) return Status::unsupported("its type must be declared, found none");
@@ -35,8 +57,8 @@ Result<TensorDesc> inputDesc(const onnx::ValueInfoProto& info) {
   TensorDesc desc{*declared, {}};
   Shape known;
   for (const onnx::TensorShapeProto::Dimension& dimension : type.shape().dim()) {
-    desc.shape.push_back(dimension.has_dim_value() ? dimension.dim_value() : kDynamic);
-    known.push_back(dimension.has_dim_value() ? dimension.dim_value() : 1);
+    desc.shape.push_back(extentOf(dimension));
+    known.push_back(desc.shape.back() == kDynamic ? 1 : desc.shape.back());
   }
   OPKIT_TRY(checkShape(known));
   return desc;
@@ -49,11 +71,36 @@ bool isObjectInfo(const onnx::ValueInfoProto& info) {
           (!info.type().has_tensor_type() && info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET));
 }
 
+/// Names that graphs read and do not define, their own subgraphs included; each graph is looked at once.
+class FreeNames {
+ public:
+  const std::set<std::string>& of(const onnx::GraphProto& graph) {
+    const auto [known, isNew] = names_.try_emplace(&graph);
+    if (!isNew) return known->second;
+    std::set<std::string> names;
+    for (const onnx::NodeProto& node : graph.node()) {
+      names.insert(node.input().begin(), node.input().end());
+      for (const onnx::AttributeProto& attribute : node.attribute()) {
+        if (!attribute.has_g()) continue;
+        const std::set<std::string>& inner = of(attribute.g());
+        names.insert(inner.begin(), inner.end());
+      }
+    }
+    for (const onnx::ValueInfoProto& output : graph.output()) names.insert(output.name());
+    for (const std::string& name : definedNames(graph)) names.erase(name);
+    return names_[&graph] = std::move(names);
+  }
+
+ private:
+  std::map<const onnx::GraphProto*, std::set<std::string>> names_;
+};
+
 /// State shared by all graphs of a file.
 struct FileContext {
   const onnx::ModelProto& proto;
   const OnnxRules& rules;
   ExternalData& external;
+  FreeNames& freeNames;
   std::map<std::string, int64_t> opsets;  // by domain
 };
 
@@ -83,30 +130,12 @@ Status readOpsets(const onnx::ModelProto& proto, FileContext& file) {
   return Status::ok();
 }
 
-/// Names that a graph reads and does not define, its own subgraphs included.
-std::set<std::string> freeNames(const onnx::GraphProto& graph) {
-  std::set<std::string> names, defined;
-  for (const onnx::ValueInfoProto& input : graph.input()) defined.insert(input.name());
-  for (const onnx::TensorProto& initializer : graph.initializer()) defined.insert(initializer.name());
-  for (const onnx::SparseTensorProto& initializer : graph.sparse_initializer())
-    defined.insert(initializer.values().name());
-  for (const onnx::NodeProto& node : graph.node()) {
-    defined.insert(node.output().begin(), node.output().end());
-    names.insert(node.input().begin(), node.input().end());
-    for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.has_g()) names.merge(freeNames(attribute.g()));
-  }
-  for (const onnx::ValueInfoProto& output : graph.output()) names.insert(output.name());
-  for (const std::string& name : defined) names.erase(name);
-  return names;
-}
-
 class GraphImport {
  public:
   /// `outer` is the context of the graph around a subgraph.
   GraphImport(const onnx::GraphProto& graph, const FileContext& file, const OpRegistry& registry,
-              ImportContext* outer = nullptr, size_t depth = 0)
-      : graph_(graph), file_(file), context_(registry, file.external, outer), depth_(depth) {}
+              ImportContext* outer = nullptr)
+      : graph_(graph), file_(file), context_(registry, file.external, outer), isSubgraph_(outer != nullptr) {}
 
   Result<Model> run() {
     OPKIT_TRY(readInitializers());
@@ -116,7 +145,7 @@ class GraphImport {
     for (const NodeId n : order) OPKIT_TRY(importNode(graph_.node(n.number())));
     OPKIT_TRY(readOutputs());
     for (const ImportContext::Capture& capture : context_.captures()) model().inputs.push_back(capture.inner);
-    OPKIT_TRY(validateModel(context_.model, *context_.registry));
+    if (!isSubgraph_) OPKIT_TRY(validateModel(context_.model, *context_.registry));  // subgraphs included
     return std::move(context_.model);
   }
 
@@ -128,14 +157,10 @@ class GraphImport {
   }
 
  private:
-  static constexpr size_t kMaxDepth = 16;
-
   Model& model() { return context_.model; }
-  bool isSubgraph() const { return depth_ > 0; }
 
   Result<ImportedSubgraph> importSubgraph(const onnx::GraphProto& graph, const std::string& name) {
-    if (depth_ == kMaxDepth) return Status::unsupported("subgraphs may be nested {} deep", kMaxDepth);
-    GraphImport inner(graph, file_, *context_.registry, &context_, depth_ + 1);
+    GraphImport inner(graph, file_, *context_.registry, &context_);
     auto imported = inner.run();
     if (!imported) return imported.error().withContext(fmt::format("subgraph '{}'", name));
     return ImportedSubgraph{*std::move(imported), inner.captures()};
@@ -166,7 +191,7 @@ class GraphImport {
   /// metadata_props "opkit.start_shape.NAME": "1,3,224,224"; empty if there is none or it is no list of numbers.
   Shape startShapeOf(const std::string& input) const {
     Shape shape;
-    if (isSubgraph()) return shape;
+    if (isSubgraph_) return shape;
     for (const onnx::StringStringEntryProto& entry : file_.proto.metadata_props()) {
       if (entry.key() != "opkit.start_shape." + input) continue;
       std::istringstream text(entry.value());
@@ -175,16 +200,30 @@ class GraphImport {
     return shape;
   }
 
+  /// Before IR version 4 every initializer had to be listed among the inputs, so that this said nothing.
+  void noteDefault(TensorId initializer, const onnx::ValueInfoProto& input, size_t position) {
+    if (isSubgraph_ || file_.proto.ir_version() < 4) return;
+    ModelTensor& tensor = model().tensors[initializer];
+    const Result<TensorDesc> declared = inputDesc(input);
+    tensor.defaultOf = {position, declared ? declared->shape : tensor.desc.shape};
+    tensor.extentNames = extentNamesOf(input);
+  }
+
   Status readInputs() {
+    size_t position = 0;
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       const TensorId initializer = context_.find(input.name());
-      if (initializer && context_.constant(initializer)) continue;  // a default value, not an input
+      const bool hasDefault = initializer && context_.constant(initializer);
+      if (hasDefault) noteDefault(initializer, input, position);
+      ++position;
+      if (hasDefault) continue;
       // The inputs of a subgraph are known when it runs; their declarations often say nothing.
-      Result<TensorDesc> desc = isSubgraph() && !isObjectInfo(input) ? TensorDesc{} : inputDesc(input);
+      Result<TensorDesc> desc = isSubgraph_ && !isObjectInfo(input) ? TensorDesc{} : inputDesc(input);
       if (!desc) return desc.error().withContext(fmt::format("ONNX graph input '{}'", input.name()));
       OPKIT_TRY(declare(input.name(), model().tensors.nextId(), "input"));
       const TensorId index = model().addInput(input.name(), *std::move(desc));
       model().tensors[index].startShape = startShapeOf(input.name());
+      if (!isSubgraph_) model().tensors[index].extentNames = extentNamesOf(input);
     }
     return Status::ok();
   }
@@ -214,7 +253,7 @@ class GraphImport {
       }
       for (const onnx::AttributeProto& attribute : node.attribute())
         if (attribute.has_g())
-          for (const std::string& name : freeNames(attribute.g())) copy.inputs.push_back(context_.find(name));
+          for (const std::string& name : file_.freeNames.of(attribute.g())) copy.inputs.push_back(context_.find(name));
       for (const std::string& output : node.output())
         if (!output.empty()) copy.outputs.push_back(context_.find(output));
       skeleton.nodes.push_back(std::move(copy));
@@ -275,6 +314,8 @@ class GraphImport {
       const TensorId index = context_.resolve(output.name());
       if (!index) return Status::invalidArgument("ONNX graph output '{}': no node makes it", output.name());
       model().outputs.push_back(index);
+      if (ModelTensor& tensor = model().tensors[index]; !isSubgraph_ && tensor.extentNames.empty())
+        tensor.extentNames = extentNamesOf(output);
       if (areMaps(output)) continue;  // the rule of ZipMap gives the scores
       const auto declared = declaredType(output);
       if (!declared) return declared.error().withContext(fmt::format("ONNX graph output '{}'", output.name()));
@@ -287,8 +328,26 @@ class GraphImport {
   const onnx::GraphProto& graph_;
   const FileContext& file_;
   ImportContext context_;
-  size_t depth_;
+  bool isSubgraph_;
 };
+
+/// A subgraph is three messages deeper than the graph around it: node, attribute, graph.
+constexpr int kMaxMessages = 3 * (static_cast<int>(kMaxNesting) + 1) + 8;
+
+Result<onnx::ModelProto> parse(std::span<const uint8_t> bytes) {
+  onnx::ModelProto proto;
+  google::protobuf::io::CodedInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  stream.SetRecursionLimit(kMaxMessages);
+  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    OPKIT_TRY(checkNesting(nestingOf(bytes)));
+    return Status::corrupt("expected an ONNX model, found {} bytes that are truncated, damaged or something else",
+                           bytes.size());
+  }
+  if (!proto.has_graph())
+    return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
+  OPKIT_TRY(checkNesting(nestingOf(proto.graph())));
+  return proto;
+}
 
 }  // namespace
 
@@ -296,19 +355,17 @@ Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules,
                          const std::string& path) {
   if (bytes.size() > INT32_MAX)
     return Status::unsupported("ONNX models must be smaller than 2 GiB, found {} bytes", bytes.size());
-  onnx::ModelProto proto;
-  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    return Status::corrupt("expected an ONNX model, found {} bytes that are truncated, damaged or something else",
-                           bytes.size());
-  if (!proto.has_graph())
-    return Status::corrupt("expected an ONNX model, found {} bytes without a graph", bytes.size());
+  OPKIT_ASSIGN(onnx::ModelProto proto, parse(bytes));
   ExternalData external(path);
   OPKIT_TRY(inlineFunctions(proto));
   OPKIT_TRY(inlineConstantBranches(proto));
-  FileContext file{proto, rules, external, {}};
+  FreeNames freeNames;
+  FileContext file{proto, rules, external, freeNames, {}};
   OPKIT_TRY(readOpsets(proto, file));
   OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
   model.producer = proto.producer_name();
+  for (const onnx::StringStringEntryProto& entry : proto.metadata_props())
+    model.metadata.emplace_back(entry.key(), entry.value());
   return model;
 }
 

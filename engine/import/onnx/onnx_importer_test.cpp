@@ -4,8 +4,10 @@
 
 #include <random>
 
+#include "engine/base/nesting.h"
 #include "engine/import/onnx/onnx_proto.h"
 #include "engine/op/op_registry.h"
+#include "engine/testing/small_stack.h"
 
 namespace opkit {
 namespace {
@@ -201,6 +203,112 @@ TEST(OnnxImporter, InitializersAreConstantsNotInputs) {
   const ModelTensor& w = model->tensors[model->findTensor("w")];
   ASSERT_TRUE(w.constant);
   EXPECT_EQ(w.constant->data<float>()[0], 2.5f);
+}
+
+TEST(OnnxImporter, AnInitializerThatIsAnInputIsItsDefault) {
+  Builder builder = simple();
+  builder.input("w", {kDynamic});
+  addInitializer(builder, "w", 2.5f);
+  const auto defaultOf = [&](const char* name) {
+    const Result<Model> model = builder.import();
+    EXPECT_TRUE(model.has_value()) << model.error().toString();
+    return model ? model->tensors[model->findTensor(name)].defaultOf : std::nullopt;
+  };
+  const std::optional<InputDefault> open = defaultOf("w");
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->position, 1u);
+  EXPECT_EQ(open->shape, Shape{kDynamic});
+  EXPECT_FALSE(open->isFixed);
+  builder.node("NeedsConstant", {"x", "w"}, {"z"});
+  EXPECT_TRUE(defaultOf("w")->isFixed) << "the rule took the value";
+  builder.proto.set_ir_version(3);
+  EXPECT_FALSE(defaultOf("w")) << "there every initializer had to be an input";
+}
+
+TEST(OnnxImporter, AnExtentOfMinusOneIsUnknown) {
+  Builder builder = simple();
+  onnx::TypeProto::Tensor& type = builder.input("z", {});
+  type.mutable_shape()->add_dim()->set_dim_value(-1);
+  type.mutable_shape()->add_dim()->set_dim_value(3);
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->tensors[model->findTensor("z")].desc.shape, (Shape{kDynamic, 3}));
+}
+
+TEST(OnnxImporter, KeepsMetadataAndNamesOfExtents) {
+  Builder builder = simple();
+  builder.input("z", {kDynamic, 3});
+  onnx::TypeProto::Tensor& type = *builder.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(TensorProto::FLOAT);
+  type.mutable_shape()->add_dim()->set_dim_param("batch");
+  for (const char* key : {"author", "labels"}) {
+    onnx::StringStringEntryProto& entry = *builder.proto.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(fmt::format("of {}", key));
+  }
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model.has_value()) << model.error().toString();
+  EXPECT_EQ(model->tensors[model->findTensor("z")].extentNames, (std::vector<std::string>{"N", ""}));
+  EXPECT_EQ(model->tensors[model->outputs[0]].extentNames, std::vector<std::string>{"batch"});
+  using Entry = std::pair<std::string, std::string>;
+  EXPECT_EQ(model->metadata, (std::vector<Entry>{{"author", "of author"}, {"labels", "of labels"}}));
+}
+
+/// Serialised length-delimited field.
+std::string field(int number, const std::string& content) {
+  std::string text;
+  const auto varint = [&](size_t value) {
+    for (; value >= 128; value >>= 7) text.push_back(static_cast<char>(value | 128));
+    text.push_back(static_cast<char>(value));
+  };
+  varint(static_cast<size_t>(number) << 3 | 2);
+  varint(content.size());
+  return text + content;
+}
+
+/// y = Calls(x){y = Calls(x){...}} `depth` deep, as bytes: protobuf's own limits do not matter.
+std::vector<uint8_t> nested(size_t depth) {
+  onnx::GraphProto inner;
+  const auto setUp = [](onnx::NodeProto& node) {
+    node.add_input("x");
+    node.add_output("y");
+  };
+  inner.add_input()->set_name("t");
+  setUp(*inner.add_node());
+  inner.mutable_node(0)->set_op_type("Any");
+  inner.add_output()->set_name("y");
+  std::string graph = inner.SerializeAsString();
+  for (size_t d = 0; d < depth; ++d) {
+    onnx::NodeProto node;
+    setUp(node);
+    node.set_op_type("Calls");
+    const std::string attribute = field(1, "body") + field(6, graph) + "\xa0\x01\x05";  // of type GRAPH
+    onnx::GraphProto around;
+    around.add_output()->set_name("y");
+    if (d + 1 < depth) around.add_input()->set_name("t");
+    graph = field(1, node.SerializeAsString() + field(5, attribute)) + around.SerializeAsString();
+  }
+  Builder builder;
+  builder.input("x");
+  graph += builder.graph().SerializeAsString();
+  builder.proto.clear_graph();
+  const std::string model = builder.proto.SerializeAsString() + field(7, graph);
+  return {model.begin(), model.end()};
+}
+
+TEST(OnnxImporter, SubgraphsAreNestedUpToALimit) {
+  const OpRegistry registry = testOps();
+  const OnnxRules rules = testRules();
+  test::onSmallStack([&] {
+    const Result<Model> model = importOnnx(nested(kMaxNesting), rules, registry);
+    EXPECT_TRUE(model.has_value()) << model.error().toString();
+    for (const size_t depth : {kMaxNesting + 1, kMaxNesting + 20, size_t{5000}}) {
+      const Result<Model> deeper = importOnnx(nested(depth), rules, registry);
+      ASSERT_FALSE(deeper.has_value());
+      EXPECT_EQ(deeper.error().message(),
+                fmt::format("ONNX subgraphs may be nested {} deep, found {}", kMaxNesting, depth));
+    }
+  });
 }
 
 TEST(OnnxImporter, SortsNodesAndReadsDomains) {

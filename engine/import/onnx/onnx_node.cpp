@@ -26,10 +26,12 @@ TensorId ImportContext::resolve(const std::string& name) {
   if (!outside) return {};
   const TensorId index = model.addTensor(uniqueName(name));
   byName_[name] = index;
-  if (const Tensor* value = outer_->constant(outside))
+  if (const Tensor* value = outer_->constant(outside)) {
     setConstant(index, *value);
-  else
+    model.tensors[index].defaultOf = outer_->model.tensors[outside].defaultOf;
+  } else {
     captures_.push_back({index, outside});
+  }
   if (const TensorDesc& desc = outer_->model.tensors[outside].desc; isObject(desc.dtype))
     model.tensors[index].desc = desc;
   return index;
@@ -37,14 +39,14 @@ TensorId ImportContext::resolve(const std::string& name) {
 
 std::string ImportContext::uniqueName(const std::string& base) {
   std::string name = base;
-  for (int number = 2; !byName_.emplace(name, TensorId()).second; ++number) name = fmt::format("{}_{}", base, number);
+  while (!byName_.emplace(name, TensorId()).second) name = numbers_.next(base);
   return name;
 }
 
 std::string ImportContext::uniqueNodeName(const std::string& base) {
   if (outer_) return outer_->uniqueNodeName(base);
   std::string name = base;
-  for (int number = 2; !nodeNames_.insert(name).second; ++number) name = fmt::format("{}_{}", base, number);
+  while (!nodeNames_.insert(name).second) name = nodeNumbers_.next(base);
   return name;
 }
 
@@ -53,6 +55,12 @@ void ImportContext::setConstant(TensorId index, Tensor value) {
   tensor.desc = value.desc;
   tensor.constant = value;
   constants_.insert_or_assign(index, std::move(value));
+}
+
+const Tensor* ImportContext::useConstant(TensorId index) {
+  const Tensor* value = constant(index);
+  if (value && model.tensors[index].defaultOf) model.tensors[index].defaultOf->isFixed = true;
+  return value;
 }
 
 const Tensor* ImportContext::constant(TensorId index) const {
@@ -259,6 +267,7 @@ Result<std::vector<TensorId>> ImportNode::inlineGraph(const std::string& attribu
     ModelTensor& tensor = inner.tensors[t];
     indices[t] = context_.model.addTensor(context_.uniqueName(fmt::format("{}/{}", name_, tensor.name)));
     if (tensor.constant) context_.setConstant(indices[t], *std::move(tensor.constant));
+    context_.model.tensors[indices[t]].defaultOf = std::move(tensor.defaultOf);
   }
   const auto move = [&](std::vector<TensorId>& list) {
     for (TensorId& index : list) index = index ? indices[index] : TensorId();

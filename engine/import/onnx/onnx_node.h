@@ -14,6 +14,17 @@ class ExternalData;
 class OpRegistry;
 struct OpDef;
 
+/// Makes names of one base: "base_2", "base_3", ... Many may share it.
+class NumberedNames {
+ public:
+  std::string next(const std::string& base) {
+    return fmt::format("{}_{}", base, ++numbers_.try_emplace(base, 1).first->second);
+  }
+
+ private:
+  std::unordered_map<std::string, size_t> numbers_;
+};
+
 /// The model under construction and the mapping of its ONNX names. A subgraph's context refers to the surrounding one.
 class ImportContext {
  public:
@@ -43,6 +54,8 @@ class ImportContext {
   void setConstant(TensorId index, Tensor value);
   /// Null when the tensor is not a constant. The pointer stays valid while the import runs.
   const Tensor* constant(TensorId index) const;
+  /// The same for a rule that uses the value: if it is the default of an input, no other one can take its place.
+  const Tensor* useConstant(TensorId index);
 
   Model model;
   const OpRegistry* registry;
@@ -52,8 +65,10 @@ class ImportContext {
   ImportContext* outer_;
   std::vector<Capture> captures_;
   std::unordered_map<std::string, TensorId> byName_;
-  std::unordered_set<std::string> nodeNames_;  // of the outermost context
-  std::map<TensorId, Tensor> constants_;       // a map: rules keep pointers while constants are added
+  NumberedNames numbers_;
+  std::unordered_set<std::string> nodeNames_;  // of the outermost context, as the next
+  NumberedNames nodeNumbers_;
+  std::map<TensorId, Tensor> constants_;  // a map: rules keep pointers while constants are added
 };
 
 struct ImportedSubgraph {
@@ -88,7 +103,7 @@ class ImportNode final : public OnnxNode {
   bool isObject(size_t index) const override;
   Result<DType> declaredType(size_t index) const override;
   std::vector<TensorId> inputs() const override { return inputs_; }
-  const Tensor* constantInput(size_t index) const override { return context_.constant(input(index)); }
+  const Tensor* constantInput(size_t index) const override { return context_.useConstant(input(index)); }
 
   using OnnxNode::addConstant;
   TensorId addConstant(const std::string& suffix, Tensor value) override;
