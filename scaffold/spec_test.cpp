@@ -52,7 +52,7 @@ TEST(SpecText, JsonRoundTripsEveryKind) {
 }
 
 TEST(SpecText, BadJsonSaysWhatIsWrong) {
-  const auto message = [](const char* text) { return specFromJson(text).error().message(); };
+  const auto message = [](const std::string& text) { return specFromJson(text).error().message(); };
   EXPECT_EQ(message("{"), "spec: the file is not JSON");
   EXPECT_EQ(message(R"({"version": )" + std::string(300'000, '[') + std::string(300'000, ']') + "}"),
             "spec: JSON may be nested 64 deep, found a deeper list");
