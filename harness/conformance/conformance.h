@@ -42,10 +42,9 @@ struct ConformanceSetup {
 /// 1e-7 + 1e-3 |expected| for floats, or `atol` and `rtol` of a data.json beside the model, as ONNX's own runner reads
 /// it; of a network, which has at least 65,536 weights, 1e-5 times the largest element of the output takes the place of
 /// 1e-7 where it is larger; exactly for the rest; NaN only where expected). Of a model of one node that is no test of
-/// ONNX's own, an element may differ by more if it and the expected one are both within the bound of the operator's card
-/// about the oracle's value (NodeBound). Fallbacks are listed.
-/// Unsupported carries the importer's or the session's reason. The unjudgeable models of declared.txt are Unproved,
-/// unless a check of declared.h fails.
+/// ONNX's own, an element may differ by more if it and the expected one are both within the bound of the operator's
+/// card about the oracle's value (NodeBound). Fallbacks are listed. Unsupported carries the importer's or the session's
+/// reason. The unjudgeable models of declared.txt are Unproved, unless a check of declared.h fails.
 CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
 
 }  // namespace opkit::harness
