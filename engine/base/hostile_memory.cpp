@@ -2,8 +2,9 @@
 
 #include <atomic>
 #include <cstdlib>
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #include <malloc.h>
+#define OPKIT_OVERWRITES_FREED 1
 #endif
 
 namespace opkit {
@@ -12,7 +13,7 @@ namespace {
 std::atomic<int> living = 0;
 
 void overwriteFreed([[maybe_unused]] bool on) {
-#ifdef __GLIBC__
+#ifdef OPKIT_OVERWRITES_FREED
   mallopt(M_PERTURB, on ? 0xFF : 0);
 #endif
 }
@@ -28,5 +29,13 @@ HostileMemory::~HostileMemory() {
 }
 
 bool HostileMemory::isOn() { return living > 0; }
+
+bool HostileMemory::overwritesHost() {
+#ifdef OPKIT_OVERWRITES_FREED
+  return true;
+#else
+  return false;
+#endif
+}
 
 }  // namespace opkit

@@ -69,6 +69,8 @@ class BrokenKernel : public testing::TestWithParam<Expectation> {};
 TEST_P(BrokenKernel, IsCaught) {
   const std::string backend = GetParam().backend;
   OPKIT_NEEDS_DEVICE(createRuntime(backend));
+  if (GetParam().how == Break::ReadsFreedConstant && !HostileMemory::overwritesHost())
+    GTEST_SKIP() << "freed memory keeps its values here";
   OpRegistry registry = ops::builtinOps();
   addBrokenKernel(registry, backend, GetParam().how);
   std::vector<CaseResult> results = checkAll(registry, backend, kCases);

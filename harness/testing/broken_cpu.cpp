@@ -12,16 +12,13 @@ namespace {
 
 class BrokenCpu final : public Execution {
  public:
-  BrokenCpu(Break how, Backend& backend)
-      : how_(how), backend_(backend), source_(*Tensor::onHost({DType::Float32, {kFactors}})) {}
+  BrokenCpu(Break how, Backend& backend) : how_(how), backend_(backend) {
+    if (how == Break::ReadsFreedConstant) packAndForget();
+  }
 
   Status onResize(TensorList inputs, TensorList) override {
     count_ = static_cast<size_t>(inputs[0]->desc.elements());
     first_ = first_ == 0 ? count_ : first_;
-    if (how_ != Break::ReadsFreedConstant) return Status::ok();
-    OPKIT_ASSIGN(const auto packed, cpu::packConstant(backend_, source_, "ones", kFactors,
-                                                      [](float* to) { std::fill_n(to, kFactors, 1.0f); }));
-    factor_ = &packed->data<float>()[kFactors / 2];  // which nothing keeps
     return Status::ok();
   }
 
@@ -59,6 +56,15 @@ class BrokenCpu final : public Execution {
     }
   }
 
+  /// Leaves factor_ in a constant that nothing keeps.
+  void packAndForget() {
+    constexpr int64_t kFactors = 1024;
+    const auto source = Tensor::onHost({DType::Float32, {kFactors}});
+    const auto packed =
+        cpu::packConstant(backend_, *source, "ones", kFactors, [](float* to) { std::fill_n(to, kFactors, 1.0f); });
+    factor_ = &(*packed)->data<float>()[kFactors / 2];
+  }
+
   /// Faults other than wrong values.
   Status misbehave(const float* x) {
     if (how_ == Break::AllocatesInExecute) return backend_.allocate(64).error();
@@ -75,11 +81,8 @@ class BrokenCpu final : public Execution {
     return *address;
   }
 
-  static constexpr int64_t kFactors = 1024;
-
   Break how_;
   Backend& backend_;
-  Tensor source_;
   const float* factor_ = nullptr;
   size_t count_ = 0;
   size_t first_ = 0;
