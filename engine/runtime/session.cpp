@@ -3,7 +3,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <ranges>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -237,13 +236,13 @@ Status Session::start() {
 }
 
 std::vector<std::string> Session::defaultNames() const {
-  std::vector<std::pair<size_t, std::string>> names;
-  if (!interpreter_->original_) return {};
-  for (const ModelTensor& tensor : interpreter_->original_->tensors)
-    if (tensor.defaultOf) names.emplace_back(tensor.defaultOf->position, tensor.name);
-  std::ranges::sort(names);
-  const auto all = names | std::views::values;
-  return {all.begin(), all.end()};
+  std::map<size_t, std::string> names;  // by position
+  if (interpreter_->original_)
+    for (const ModelTensor& tensor : interpreter_->original_->tensors)
+      if (tensor.defaultOf) names.emplace(tensor.defaultOf->position, tensor.name);
+  std::vector<std::string> list;
+  for (const auto& [position, name] : names) list.push_back(name);
+  return list;
 }
 
 Status Session::setDefault(const std::string& name, const Tensor& value) {
