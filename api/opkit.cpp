@@ -127,7 +127,7 @@ Status checkBytes(const std::string& name, const TensorDesc& wanted, const std::
 
 Status setDefaultOf(Session& session, const std::string& name, const std::string& dtype,
                     const std::vector<int64_t>& shape, const void* data, size_t bytes) {
-  OPKIT_TRY(checkShape(shape));
+  OPKIT_TRY(checkShape(shape).withContext(fmt::format("input '{}'", name)));
   const TensorDesc wanted{session.inputType(name), shape};
   OPKIT_TRY(checkBytes(name, wanted, dtype, data, bytes));
   OPKIT_ASSIGN(Tensor value, Tensor::onHost(wanted, Fill::None));

@@ -142,8 +142,11 @@ Result<size_t> ModelEdit::finish() {
   for (ModelNode& node : added_) kept.push_back(std::move(node));
   added_.clear();
   model_.nodes = std::move(kept);
-  for (const TensorId t : model_.tensors.ids())
-    if (readers_[t] == 0) model_.tensors[t].constant.reset();
+  for (const TensorId t : model_.tensors.ids()) {
+    if (readers_[t] != 0) continue;
+    model_.tensors[t].constant.reset();
+    model_.tensors[t].defaultOf.reset();
+  }
   OPKIT_TRY(sortTopologically(model_));
   return changes_;
 }

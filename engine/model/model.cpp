@@ -114,6 +114,9 @@ Status replaceDefault(Model& model, const std::string& name, const Tensor& value
   OPKIT_TRY(checkDefault(model.tensors[index], value));
   bool isFixed = false;
   const std::vector<ModelTensor*> copies = copiesOf(model, model.tensors[index].defaultOf->position, isFixed);
+  const Tensor& now = *model.tensors[index].constant;
+  if (now.desc == value.desc && !isObject(now.desc.dtype) && std::ranges::equal(now.bytes(), value.bytes()))
+    return Status::ok();
   if (isFixed) return Status::unsupported("input '{}' keeps its default: a node was imported by its value", name);
   for (ModelTensor* copy : copies) {
     copy->desc = value.desc;

@@ -262,7 +262,6 @@ Status Session::setDefault(const std::string& name, const Tensor& value) {
 /// Begins again with a model that holds the values of setDefault, and with a share of its own: the parts that go end
 /// theirs. After an error everything is as before.
 Status Session::takeDefaults() {
-  isPlanned_ = true;
   if (!replaced_) return Status::ok();
   OPKIT_ASSIGN(auto changed, Interpreter::create(*replaced_, interpreter_->registry(), interpreter_->options()));
   Session begun(std::move(changed), config_, runtime_, std::make_shared<SessionShare>(config_));
@@ -340,7 +339,12 @@ Status Session::requireInputs() const {
 
 Status Session::resizeNow() {
   OPKIT_TRY(takeDefaults());
-  if (staged_) return resizeFirstStage();
+  OPKIT_TRY(staged_ ? resizeFirstStage() : resizePlan());
+  isPlanned_ = true;
+  return Status::ok();
+}
+
+Status Session::resizePlan() {
   if (isCurrent()) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
@@ -558,6 +562,7 @@ Result<std::vector<Placement>> Session::plannedPlacement() {
       OPKIT_TRY(pipelines_->plan(inputs_));
       rows = pipelines_->planned().placement();
     }
+    isPlanned_ = true;
     return Status::ok();
   }));
   if (!status.isOk()) return status;

@@ -292,6 +292,7 @@ class Session {
   Status takeDefaults();
   Status startPipelines();
   Status resizeNow();
+  Status resizePlan();
   Status resizeFirstStage();
   Status runNow();
   Result<bool> runCommands(const CommandCallback& before, const CommandCallback& after);
@@ -313,7 +314,7 @@ class Session {
   std::unique_ptr<StagedRun> staged_;         // of a model with
   std::unique_ptr<Preparation> preparation_;
   std::optional<Model> replaced_;  // with the values of setDefault; none once a resize has taken them
-  bool isPlanned_ = false;         // resize or plannedPlacement was called
+  bool isPlanned_ = false;         // a resize or plannedPlacement succeeded
   bool onCpu_ = false;             // startOnCpu, and not moved yet
   std::vector<Tensor> inputs_;     // host, in model order
   std::vector<bool> inputSet_;     // has been given values for its shape

@@ -111,7 +111,9 @@ class StagedRun::Runner final : public SubgraphRunner {
     const bool canRun = std::ranges::all_of(inputs, hasValue) && std::ranges::all_of(captured_, hasValue);
     if (descs.error().code() != StatusCode::Unsupported || !canRun)
       return descs.error().withContext(subgraph_.name + ": the shapes of its outputs");
-    OPKIT_TRY(session_->run().withContext(subgraph_.name));
+    if (const Status status = session_->run(); !status.isOk())
+      return Status::unsupported("{}: no iteration gives the shapes of its outputs, which depend on values ({})",
+                                 subgraph_.name, status.message());
     return session_->outputDescs();
   }
 

@@ -227,5 +227,61 @@ TEST(NestedGraphs, ADefaultIsReplacedInSubgraphs) {
   EXPECT_EQ(*run(**copy, {2}), Values{17});
 }
 
+TEST(NestedGraphs, ADefaultThatDoesNotFitIsReplacedAgain) {
+  auto session = sessionOf(bytesOf(withDefault(node("Add", {"x", "k"}, "out"))));
+  ASSERT_TRUE(session) << session.error().toString();
+  const auto give = [&](std::vector<float> k) {
+    const Shape shape{static_cast<int64_t>(k.size())};
+    return (*session)->setDefault("k", *Tensor::fromValues<float>({DType::Float32, shape}, k));
+  };
+  EXPECT_TRUE(give({1, 2, 3}).isOk());
+  EXPECT_FALSE(run(**session, {1, 2})) << "the shapes do not broadcast";
+  EXPECT_TRUE(give({5, 6}).isOk()) << "no resize succeeded yet";
+  EXPECT_EQ(*run(**session, {1, 2}), (Values{6, 8}));
+  EXPECT_FALSE(give({7, 8}).isOk());
+}
+
+/// A pass that changes anything drops constants without readers, and their being defaults with them.
+TEST(NestedGraphs, PassesDropDefaultsThatNothingReads) {
+  const std::string unused = withDefault(node("Identity", {"x"}, "t") + node("Neg", {"t"}, "out"));
+  EXPECT_EQ(resultOf(unused, {1, 2}), (Values{-1, -2}));
+  auto session = sessionOf(bytesOf(unused));
+  ASSERT_TRUE(session) << session.error().toString();
+  EXPECT_TRUE((*session)->setDefault("k", *Tensor::fromValues<float>({DType::Float32, {1}}, {5})).isOk());
+  EXPECT_EQ(*run(**session, {1, 2}), (Values{-1, -2}));
+}
+
+/// Softmax of opset 12 flattens: of one axis, each element would be 1.
+TEST(NestedGraphs, AGraphThatACallGivesKeepsTheOpsetOfTheCaller) {
+  const auto branch = [](const char* name) {
+    return fmt::format("attribute {{ name: '{}' type: GRAPH ref_attr_name: 'tb' }} ", name);
+  };
+  const std::string chosen = "attribute: 'tb' opset_import { version: 12 } " +
+                             node("If", {"c"}, "y", branch("then_branch") + branch("else_branch"));
+  const std::string softmax = graph("tb", node("Softmax", {"x"}, "s") + named("output", "s"));
+  EXPECT_EQ(resultOf(function("W", {"c"}, chosen) + mainGraph(kC + node("W", {"c"}, "out", softmax, "own")), {3, 3}),
+            (Values{0.5f, 0.5f}));
+  const std::string own = "opset_import { version: 12 } " + node("Softmax", {"v"}, "y");
+  EXPECT_EQ(resultOf(function("S", {"v"}, own) + mainGraph(node("S", {"x"}, "out", "", "own")), {3, 3}),
+            (Values{1, 1}));
+}
+
+TEST(NestedGraphs, WhatTheSpecificationForbidsIsOneLine) {
+  const auto message = [](const std::string& text) {
+    const auto model = import(bytesOf(text));
+    return model ? std::string("accepted") : model.error().message();
+  };
+  const std::string body = graph("body", named("input", "i") + named("input", "p") + named("input", "v") +
+                                             floats("v", "dims: 1", "1") + node("Identity", {"p"}, "p2") +
+                                             node("Neg", {"v"}, "v2") + named("output", "p2") + named("output", "v2"));
+  EXPECT_NE(message(mainGraph(scalar("n", 3) + node("Loop", {"n", "", "x"}, "out", body)))
+                .find("input 'v' is an initializer too; only the main graph may give its inputs defaults"),
+            std::string::npos);
+  EXPECT_NE(
+      message(function("F", {"a", "a"}, node("Neg", {"a"}, "y")) + mainGraph(node("F", {"x", "x"}, "out", "", "own")))
+          .find("ONNX function 'own::F' has two inputs of one name"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace opkit::harness

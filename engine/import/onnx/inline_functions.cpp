@@ -156,6 +156,9 @@ class Inliner {
         function.defaults[attribute.name()] = attribute;
       }
       const Key key{canonicalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
+      if (std::set<std::string>(proto.input().begin(), proto.input().end()).size() !=
+          static_cast<size_t>(proto.input_size()))
+        return Status::invalidArgument("ONNX function '{}' has two inputs of one name", nameOf(proto));
       if (!functions_.emplace(key, std::move(function)).second)
         return Status::invalidArgument("ONNX function '{}' is defined twice", nameOf(proto));
       addOpsets(proto, opsets_);
@@ -183,7 +186,10 @@ class Inliner {
     }
     const auto found =
         functions_.find({canonicalDomain(node.domain()), node.op_type(), overloadOf(node, kNodeOverload)});
-    if (found != functions_.end()) return expandCall(found->second, node, out, depth);
+    if (found != functions_.end()) {
+      for (onnx::AttributeProto& attribute : *node.mutable_attribute()) keepOpsets(attribute);
+      return expandCall(found->second, node, out, depth);
+    }
     if (++nodes_ > kMostNodes) return Status::unsupported("ONNX functions expand to more than {} nodes", kMostNodes);
     if (!running_.empty()) keepOpset(*running_.back(), node);
     *out.Add() = std::move(node);
@@ -194,9 +200,27 @@ class Inliner {
     Opsets own;
     addOpsets(function, own);
     const auto opset = own.find(canonicalDomain(node.domain()));
-    if (opset != own.end() && opset->second != opsets_.at(opset->first))
-      node.GetReflection()->MutableUnknownFields(&node)->AddVarint(kOpsetOfFunction,
-                                                                   static_cast<uint64_t>(opset->second));
+    if (opset != own.end() && opset->second != opsets_.at(opset->first)) setOpset(node, opset->second);
+  }
+
+  /// Of the graphs that a call gives to a function, whose opset their nodes shall not get.
+  void keepOpsets(onnx::AttributeProto& attribute) const {
+    if (attribute.has_g()) keepOpsets(*attribute.mutable_g());
+    for (onnx::GraphProto& graph : *attribute.mutable_graphs()) keepOpsets(graph);
+  }
+
+  void keepOpsets(onnx::GraphProto& graph) const {
+    for (onnx::NodeProto& node : *graph.mutable_node()) {
+      if (const auto opset = opsets_.find(canonicalDomain(node.domain())); opset != opsets_.end())
+        setOpset(node, opset->second);
+      for (onnx::AttributeProto& attribute : *node.mutable_attribute()) keepOpsets(attribute);
+    }
+  }
+
+  /// Unless the node has one: it came with a graph that a call gave.
+  static void setOpset(onnx::NodeProto& node, int64_t version) {
+    if (!opsetOfFunction(node))
+      node.GetReflection()->MutableUnknownFields(&node)->AddVarint(kOpsetOfFunction, static_cast<uint64_t>(version));
   }
 
   Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out, size_t depth) {

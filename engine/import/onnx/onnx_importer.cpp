@@ -209,11 +209,21 @@ class GraphImport {
     tensor.extentNames = extentNamesOf(input);
   }
 
+  bool isOwn(const std::string& name) const {
+    const auto called = [&](const onnx::TensorProto& tensor) { return tensor.name() == name; };
+    return std::ranges::any_of(graph_.initializer(), called);
+  }
+
   Status readInputs() {
     size_t position = 0;
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       const TensorId initializer = context_.find(input.name());
       const bool hasDefault = initializer && context_.constant(initializer);
+      if (hasDefault && isSubgraph_ && isOwn(input.name()))
+        return Status::invalidArgument(
+            "ONNX subgraph: input '{}' is an initializer too; only the main graph may give "
+            "its inputs defaults",
+            input.name());
       if (hasDefault) noteDefault(initializer, input, position);
       ++position;
       if (hasDefault) continue;
