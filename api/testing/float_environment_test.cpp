@@ -1,4 +1,4 @@
-// What the calling program has done to floating-point arithmetic changes no result, and is there again afterwards.
+// The floating-point modes of the calling program change no result, and a call leaves them alone.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -49,7 +49,7 @@ class ModeScope {
   std::fenv_t before_;
 };
 
-/// What a call must leave as it was.
+/// The registers that a call must leave alone.
 struct FloatState {
   int rounding = 0, flags = 0;
   unsigned control = 0;

@@ -16,12 +16,6 @@ inline std::vector<std::string> backends() {
 #endif
 }
 
-inline std::vector<std::string> allBackends() {
-  std::vector<std::string> names = backends();
-  names.push_back("reference");
-  return names;
-}
-
 inline const TensorDesc kAnything{};  // subgraph inputs accept any shape
 
 inline Tensor floats(const Shape& shape, const std::vector<float>& values) {

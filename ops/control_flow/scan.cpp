@@ -16,7 +16,7 @@ struct ScanInput {
   bool backwards;
 
   int64_t length() const { return tensor.desc.shape[axis]; }
-  /// What the body sees in one of `steps`; without a value if there is none.
+  /// The slice of one of `steps`; it has no value if the tensor has none or is empty.
   Result<Tensor> slice(int64_t step, int64_t steps) const {
     if (length() > 0 && hasValue(tensor))
       return sliceOf(tensor, axis, backwards ? std::max<int64_t>(steps - 1 - step, 0) : step);

@@ -1,4 +1,5 @@
 // Loops and scans without iterations: their slices have the shapes that this run's inputs give, whatever ran before.
+#include "engine/testing/test_backends.h"
 #include "ops/concat/concat_generated.h"
 #include "ops/control_flow/control_flow_test_support.h"
 #include "ops/control_flow/scan_generated.h"
@@ -139,7 +140,7 @@ constexpr Row kRows[] = {{"choice", choiceBody, ""},
                          {"nested choice", nestedChoiceBody, ""}};
 
 TEST(ZeroTrips, SlicesHaveTheShapesOfThisRun) {
-  for (const std::string& backend : allBackends())
+  for (const std::string& backend : testBackends())
     for (const Row& row : kRows)
       for (const bool isLoop : {true, false}) {
         SCOPED_TRACE(fmt::format("{}: {} in a {}", backend, row.name, isLoop ? "loop" : "scan"));
@@ -156,7 +157,7 @@ TEST(ZeroTrips, SlicesHaveTheShapesOfThisRun) {
 
 /// The branches differ: a loop has the values that choose, a scan of nothing has not.
 TEST(ZeroTrips, ShapesThatDependOnValues) {
-  for (const std::string& backend : allBackends()) {
+  for (const std::string& backend : testBackends()) {
     SCOPED_TRACE(backend);
     const auto loop = sessionOf(loopOver(growingBody(true)), {.backend = backend});
     EXPECT_EQ(runOnce(*loop, 0, 3), "f32[0,3]");

@@ -456,7 +456,7 @@ concept CanBeHeld = requires(HeldBuffers& held, B buffer) {
   held.hold(buffer);
 };
 
-// What records commands cannot have the handle of a buffer that it does not keep.
+// A recording must keep a buffer to get its handle.
 static_assert(!GivesItsHandle<VulkanBuffer>);
 static_assert(!CanBeHeld<const VulkanBuffer*> && !CanBeHeld<VulkanBuffer*> && !CanBeHeld<VkBuffer>);
 static_assert(!CanBeHeld<std::reference_wrapper<const VulkanBuffer>> && !CanBeHeld<std::weak_ptr<VulkanBuffer>>);
